@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: MIT */
+/* The libpfm 3 interface: from the name of an event to the values of the registers that make a processor count it.
+ *
+ * Everything here works on one selected processor (a PMU), chosen by pfm_initialize() or pfm_force_pmu(). It need not be
+ * the one this program runs on: nothing here touches hardware. perfmon.h has contexts, several PMUs at once and sessions;
+ * headers named after a processor have the features that only it has.
+ *
+ * All functions may be called from several threads at once. All return PFMLIB_SUCCESS or a negative code unless said
+ * otherwise; results are written on success only, unless said otherwise. Every function but those that say so returns
+ * PFMLIB_ERR_NOINIT while no PMU is selected, and PFMLIB_ERR_INVAL for a NULL pointer, an event index beyond the table
+ * or a buffer of no bytes.
+ *
+ * 64-bit quantities are uint64_t also where older versions of this interface had unsigned long: the same type on 64-bit
+ * systems, and wide enough on others. */
+#ifndef PERFMON_PFMLIB_H
+#define PERFMON_PFMLIB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+/* ---- version ------------------------------------------------------------------------------------------------- */
+
+#define PFMLIB_VERSION        (3 << 16 | 11)
+#define PFMLIB_MAJ_VERSION(v) ((v) >> 16)
+#define PFMLIB_MIN_VERSION(v) ((v)&0xffff)
+
+/* ---- limits and flags ---------------------------------------------------------------------------------------- */
+
+#define PFMLIB_MAX_PMCS            512                   /* control registers an output can hold */
+#define PFMLIB_MAX_PMDS            512                   /* data registers an output can hold */
+#define PFMLIB_REG_MAX             512                   /* registers a mask can name */
+#define PFMLIB_REG_BV              (PFMLIB_REG_MAX / 64) /* words of a mask */
+#define PFMLIB_MAX_MASKS_PER_EVENT 48
+
+/* Privilege levels. Most processors have two: 0 is the kernel, 3 the user. */
+#define PFM_PLM0 0x1
+#define PFM_PLM1 0x2
+#define PFM_PLM2 0x4
+#define PFM_PLM3 0x8
+
+/* pfp_flags: count for the whole system, not for one task. */
+#define PFMLIB_PFP_SYSTEMWIDE 0x1
+
+/* ---- result codes -------------------------------------------------------------------------------------------- */
+
+typedef int pfm_err_t;
+
+#define PFMLIB_SUCCESS             0
+#define PFMLIB_ERR_NOTSUPP         (-1)  /* not supported here */
+#define PFMLIB_ERR_INVAL           (-2)  /* invalid argument */
+#define PFMLIB_ERR_NOINIT          (-3)  /* no PMU selected */
+#define PFMLIB_ERR_NOTFOUND        (-4)  /* no such event */
+#define PFMLIB_ERR_NOASSIGN        (-5)  /* the set does not fit on the counters */
+#define PFMLIB_ERR_FULL            (-6)  /* buffer too small */
+#define PFMLIB_ERR_EVTMANY         (-7)  /* an event is given more than once */
+#define PFMLIB_ERR_MAGIC           (-8)  /* not a structure of this library */
+#define PFMLIB_ERR_FEATCOMB        (-9)  /* features that cannot be combined */
+#define PFMLIB_ERR_EVTSET          (-10) /* events of event sets that exclude each other */
+#define PFMLIB_ERR_EVTINCOMP       (-11) /* events that exclude each other */
+#define PFMLIB_ERR_TOOMANY         (-12) /* too many events or unit masks */
+#define PFMLIB_ERR_IRRTOOBIG       (-13) /* code range too big */
+#define PFMLIB_ERR_IRREMPTY        (-14) /* code range is empty */
+#define PFMLIB_ERR_IRRINVAL        (-15) /* invalid code range */
+#define PFMLIB_ERR_IRRTOOMANY      (-16) /* too many code ranges */
+#define PFMLIB_ERR_DRRINVAL        (-17) /* invalid data range */
+#define PFMLIB_ERR_DRRTOOMANY      (-18) /* too many data ranges */
+#define PFMLIB_ERR_BADHOST         (-19) /* not available on this processor */
+#define PFMLIB_ERR_IRRALIGN        (-20) /* code range not aligned to a bundle */
+#define PFMLIB_ERR_IRRFLAGS        (-21) /* code range needs a flag */
+#define PFMLIB_ERR_UMASK           (-22) /* invalid or missing unit mask */
+#define PFMLIB_ERR_NOMEM           (-23) /* out of memory */
+#define PFMLIB_ERR_ATTR            (-24) /* unknown qualifier */
+#define PFMLIB_ERR_ATTR_VAL        (-25) /* invalid value of a qualifier */
+#define PFMLIB_ERR_ATTR_MISSING    (-26) /* a qualifier needs a value */
+#define PFMLIB_ERR_ATTR_UNEXPECTED (-27) /* a qualifier takes no value */
+#define PFMLIB_ERR_ATTR_EMPTY      (-28) /* empty qualifier */
+#define PFMLIB_ERR_ATTR_EVENT      (-29) /* the event does not take this qualifier */
+#define PFMLIB_ERR_ATTR_SET        (-30) /* qualifiers contradict each other */
+#define PFMLIB_ERR_ALIAS           (-31) /* a known name without an event on this processor */
+#define PFMLIB_ERR_NOPMU           (-32) /* no processor or unit of that name */
+#define PFMLIB_ERR_AMBIGUOUS       (-33) /* the name stands for several things */
+#define PFMLIB_ERR_SYNTAX          (-34) /* malformed event specification */
+#define PFMLIB_ERR_PERM            (-35) /* permission denied */
+#define PFMLIB_ERR_BUSY            (-36) /* counters in use */
+#define PFMLIB_ERR_SYS             (-37) /* a system call failed, errno says how */
+#define PFMLIB_ERR_IMAGE           (-38) /* damaged or foreign event file */
+#define PFMLIB_ERR_LAST            (-38) /* the lowest code there is */
+
+/* ---- PMU types ----------------------------------------------------------------------------------------------- */
+
+#define PFMLIB_NO_PMU               (-1)
+#define PFMLIB_UNKNOWN_PMU          0
+#define PFMLIB_GEN_IA64_PMU         1
+#define PFMLIB_ITANIUM_PMU          2
+#define PFMLIB_ITANIUM2_PMU         3
+#define PFMLIB_MONTECITO_PMU        4
+#define PFMLIB_AMD64_PMU            16
+#define PFMLIB_I386_P6_PMU          32
+#define PFMLIB_PENTIUM4_PMU         33
+#define PFMLIB_COREDUO_PMU          34
+#define PFMLIB_I386_PM_PMU          35
+#define PFMLIB_CORE_PMU             36
+#define PFMLIB_INTEL_CORE_PMU       36
+#define PFMLIB_INTEL_PPRO_PMU       37
+#define PFMLIB_INTEL_PII_PMU        38
+#define PFMLIB_INTEL_ATOM_PMU       39
+#define PFMLIB_INTEL_NHM_PMU        40
+#define PFMLIB_INTEL_WSM_PMU        41
+#define PFMLIB_GEN_IA32_PMU         63
+#define PFMLIB_MIPS_20KC_PMU        64
+#define PFMLIB_MIPS_24K_PMU         65
+#define PFMLIB_MIPS_25KF_PMU        66
+#define PFMLIB_MIPS_34K_PMU         67
+#define PFMLIB_MIPS_5KC_PMU         68
+#define PFMLIB_MIPS_74K_PMU         69
+#define PFMLIB_MIPS_R10000_PMU      70
+#define PFMLIB_MIPS_R12000_PMU      71
+#define PFMLIB_MIPS_RM7000_PMU      72
+#define PFMLIB_MIPS_RM9000_PMU      73
+#define PFMLIB_MIPS_SB1_PMU         74
+#define PFMLIB_MIPS_VR5432_PMU      75
+#define PFMLIB_MIPS_VR5500_PMU      76
+#define PFMLIB_MIPS_ICE9A_PMU       77
+#define PFMLIB_MIPS_ICE9B_PMU       78
+#define PFMLIB_POWERPC_PMU          90
+#define PFMLIB_CRAYX2_PMU           96
+#define PFMLIB_CELL_PMU             100
+#define PFMLIB_PPC970_PMU           110
+#define PFMLIB_PPC970MP_PMU         111
+#define PFMLIB_POWER3_PMU           112
+#define PFMLIB_POWER4_PMU           113
+#define PFMLIB_POWER5_PMU           114
+#define PFMLIB_POWER5p_PMU          115
+#define PFMLIB_POWER6_PMU           116
+#define PFMLIB_POWER7_PMU           117
+#define PFMLIB_SPARC_ULTRA12_PMU    130
+#define PFMLIB_SPARC_ULTRA3_PMU     131
+#define PFMLIB_SPARC_ULTRA3I_PMU    132
+#define PFMLIB_SPARC_ULTRA3PLUS_PMU 133
+#define PFMLIB_SPARC_ULTRA4PLUS_PMU 134
+#define PFMLIB_SPARC_NIAGARA1_PMU   135
+#define PFMLIB_SPARC_NIAGARA2_PMU   136
+#define PFMLIB_ALPHA_EV4_PMU        150
+#define PFMLIB_ALPHA_EV5_PMU        151
+#define PFMLIB_ALPHA_PCA56_PMU      152
+#define PFMLIB_ALPHA_EV6_PMU        153
+#define PFMLIB_ALPHA_EV67_PMU       154
+
+/* ---- types --------------------------------------------------------------------------------------------------- */
+
+/* A set of registers. Register n is bit n % 64 of word n / 64. */
+typedef struct {
+	uint64_t bits[PFMLIB_REG_BV];
+} pfmlib_regmask_t;
+
+/* One event to measure. Zero it, then fill it by hand or with pfm_find_full_event(). */
+typedef struct {
+	unsigned int event; /* index in the table of the selected PMU, from pfm_find_event() and its like */
+	unsigned int plm;                                    /* privilege levels to count at, PFM_PLM*; 0: pfp_dfl_plm */
+	uint64_t flags;                                      /* none yet: 0 */
+	unsigned int unit_masks[PFMLIB_MAX_MASKS_PER_EVENT]; /* indexes, not codes */
+	unsigned int num_masks;                              /* how many of them are given */
+	uint64_t reserved[2];                                /* 0 */
+} pfmlib_event_t;
+
+/* One register and what belongs in it. */
+typedef struct {
+	unsigned long long reg_value;
+	unsigned long long reg_addr; /* its address, or its number where registers have no other */
+	unsigned int reg_num;        /* its number in this interface */
+	unsigned int reg_reserved1;
+	uint64_t reg_alt_addr; /* how else it can be reached, e.g. by RDPMC; else as reg_addr */
+} pfmlib_reg_t;
+
+/* What to measure. Zero it, then fill it. */
+typedef struct {
+	unsigned int pfp_event_count;
+	unsigned int pfp_dfl_plm; /* privilege levels of events that name none; not 0 */
+	unsigned int pfp_flags;   /* PFMLIB_PFP_* */
+	unsigned int reserved1;
+	pfmlib_event_t pfp_events[PFMLIB_MAX_PMCS];
+	pfmlib_regmask_t pfp_unavail_pmcs; /* control registers that must not be used */
+	uint64_t reserved[6];
+} pfmlib_input_param_t;
+
+/* How to measure it. */
+typedef struct {
+	unsigned int pfp_pmc_count;             /* entries filled in pfp_pmcs */
+	unsigned int pfp_pmd_count;             /* entries filled in pfp_pmds */
+	pfmlib_reg_t pfp_pmcs[PFMLIB_MAX_PMCS]; /* control registers; the first ones are the counters', in event order */
+	pfmlib_reg_t pfp_pmds[PFMLIB_MAX_PMDS]; /* data registers; likewise */
+	uint64_t reserved[7];
+} pfmlib_output_param_t;
+
+/* Messages of older versions. Accepted and ignored: this library never prints. */
+typedef struct {
+	unsigned int pfm_debug:1;
+	unsigned int pfm_verbose:1;
+	unsigned int pfm_reserved:30;
+} pfmlib_options_t;
+
+/* ---- the library --------------------------------------------------------------------------------------------- */
+
+/**
+ * Select the PMU of this machine, or the one the environment names.
+ *
+ * LIBPFM_FORCE_PMU (a type number) or PERFMON_PMU (a name) skip detection. The environment is read once, by the first
+ * call, and not at all in a set-user-ID program.
+ *
+ * Returns PFMLIB_ERR_NOTSUPP when no PMU of this machine is known; a PMU selected earlier stays selected then.
+ * Needs no PMU selected.  Since 1.0.
+ */
+pfm_err_t pfm_initialize(void);
+
+/**
+ * Accepted for older programs. Returns PFMLIB_ERR_INVAL for NULL and has no effect otherwise.
+ *
+ * Needs no PMU selected.  Since 1.0.
+ */
+pfm_err_t pfm_set_options(pfmlib_options_t *options);
+
+/**
+ * Select a PMU by type, whatever machine this is. Counts as pfm_initialize().
+ *
+ * Returns PFMLIB_ERR_NOTSUPP for a type the library has no events for; the selection stays as it was then.
+ * Needs no PMU selected.  Since 1.0.
+ */
+pfm_err_t pfm_force_pmu(int type);
+
+/**
+ * Write the version of the library, (major << 16) | minor, into *@version.
+ *
+ * Compare its major number with that of PFMLIB_VERSION. Needs no PMU selected.  Since 1.0.
+ */
+pfm_err_t pfm_get_version(unsigned int *version);
+
+/**
+ * One phrase for a result code. Never NULL; codes that do not exist get a phrase too.
+ *
+ * The text is constant: do not modify or free it. Needs no PMU selected.  Since 1.0.
+ */
+char *pfm_strerror(int code);
+
+/* ---- PMUs ---------------------------------------------------------------------------------------------------- */
+
+/**
+ * Pass the name of every PMU type the library has events for, and of the selected one, to a printf-like function.
+ *
+ * Needs no PMU selected.  Since 1.0.
+ */
+pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...));
+
+/**
+ * Name of the selected PMU. A name that does not fit in @maxlen bytes is cut; the text always ends with a NUL.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_pmu_name(char *name, int maxlen);
+
+/**
+ * Type of the selected PMU, PFMLIB_*_PMU.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_pmu_type(int *type);
+
+/**
+ * Name of any PMU type, cut to @maxlen bytes with its NUL.
+ *
+ * Returns PFMLIB_ERR_INVAL for a type the library has no events for. Needs no PMU selected.  Since 1.0.
+ */
+pfm_err_t pfm_get_pmu_name_bytype(int type, char *name, size_t maxlen);
+
+/**
+ * PFMLIB_SUCCESS if the library has events for this PMU type, PFMLIB_ERR_NOTSUPP if not.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_is_pmu_supported(int type);
+
+/**
+ * Registers of the selected PMU: the control registers, the data registers, and the data registers that count.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_impl_pmcs(pfmlib_regmask_t *impl_pmcs);
+pfm_err_t pfm_get_impl_pmds(pfmlib_regmask_t *impl_pmds);
+pfm_err_t pfm_get_impl_counters(pfmlib_regmask_t *impl_counters);
+
+/**
+ * How many there are of each.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_num_pmcs(unsigned int *num);
+pfm_err_t pfm_get_num_pmds(unsigned int *num);
+pfm_err_t pfm_get_num_counters(unsigned int *num);
+
+/**
+ * Bits of a counter, of the narrowest one where they differ.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_hw_counter_width(unsigned int *width);
+
+/* ---- finding events ------------------------------------------------------------------------------------------ */
+
+/**
+ * Index of the event called @str, or with code @str if that starts with a digit (C notation: 10, 0xa, 012).
+ *
+ * Names compare without regard to case; what follows a colon is ignored. Several events may have one code: the
+ * first in table order is found.
+ *
+ * Returns PFMLIB_ERR_NOTFOUND when there is none, PFMLIB_ERR_INVAL for a malformed or too large number.  Since 1.0.
+ */
+pfm_err_t pfm_find_event(const char *str, unsigned int *idx);
+
+/**
+ * As pfm_find_event(), by name only.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_find_event_byname(const char *name, unsigned int *idx);
+
+/**
+ * Index of the first event in table order that has this code; PFMLIB_ERR_NOTFOUND if none has.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_find_event_bycode(int code, unsigned int *idx);
+
+/**
+ * Index of the next event behind @start that has this code; PFMLIB_ERR_NOTFOUND if none has.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_find_event_bycode_next(int code, unsigned int start, unsigned int *next);
+
+/**
+ * Index of the unit mask of event @event that is called @str, or whose code is the number @str.
+ *
+ * Returns PFMLIB_ERR_UMASK when it has no such mask.  Since 1.0.
+ */
+pfm_err_t pfm_find_event_mask(unsigned int event, const char *str, unsigned int *mask_idx);
+
+/**
+ * Event and unit masks from a text, NAME:MASK:MASK. A mask may be a number: the union of masks with exactly those bits.
+ *
+ * *@e is zeroed first, also when the call then fails.
+ *
+ * Returns PFMLIB_ERR_NOTFOUND for an unknown name; PFMLIB_ERR_UMASK for an unknown mask, an empty one, none where the
+ * event needs one, or one where it has none; PFMLIB_ERR_TOOMANY for more masks than the structure holds.  Since 1.0.
+ */
+pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e);
+
+/* ---- about events -------------------------------------------------------------------------------------------- */
+
+/**
+ * Number of events of the selected PMU. Their indexes are 0 to one less.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_num_events(unsigned int *count);
+
+/**
+ * Length of the longest name, with all its unit masks, that pfm_get_full_event_name() can write, without the NUL.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_max_event_name_len(size_t *len);
+
+/**
+ * Name of an event, in capitals. Returns PFMLIB_ERR_INVAL when it does not fit with its NUL.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_event_name(unsigned int idx, char *name, size_t maxlen);
+
+/**
+ * Name and unit masks of an event, NAME:MASK:MASK, in capitals, masks in the order given.
+ *
+ * Returns PFMLIB_ERR_FULL when it does not fit with its NUL (@name then holds what fits, with a NUL), or what
+ * pfm_dispatch_events() returns for an event that is not valid.  Since 1.0.
+ */
+pfm_err_t pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen);
+
+/**
+ * Event code, as pfm_find_event_bycode() takes it.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_event_code(unsigned int idx, int *code);
+
+/**
+ * Event code on one counter, for processors where they differ. (unsigned)-1 asks for any counter.
+ *
+ * Returns PFMLIB_ERR_INVAL for a counter that does not exist.  Since 1.0.
+ */
+pfm_err_t pfm_get_event_code_counter(unsigned int idx, unsigned int counter, int *code);
+
+/**
+ * Counters that can count an event, in the numbers of pfm_get_impl_counters().
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_event_counters(unsigned int idx, pfmlib_regmask_t *counters);
+
+/**
+ * A sentence about an event. Free it with free().
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_event_description(unsigned int idx, char **desc);
+
+/**
+ * Number of unit masks of an event, 0 if it takes none.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_num_event_masks(unsigned int idx, unsigned int *count);
+
+/**
+ * Name of a unit mask, in capitals.
+ *
+ * Returns PFMLIB_ERR_NOTSUPP if the event has no unit masks, PFMLIB_ERR_FULL when the name does not fit with its NUL.
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_event_mask_name(unsigned int idx, unsigned int mask_idx, char *name, size_t maxlen);
+
+/**
+ * Code of a unit mask.
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_event_mask_code(unsigned int idx, unsigned int mask_idx, unsigned int *code);
+
+/**
+ * A sentence about a unit mask. Free it with free().
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx, char **desc);
+
+/**
+ * The event that counts processor cycles, ready for pfm_dispatch_events().
+ *
+ * Returns PFMLIB_ERR_NOTSUPP if the PMU has none.  Since 1.0.
+ */
+pfm_err_t pfm_get_cycle_event(pfmlib_event_t *e);
+
+/**
+ * The event that counts retired instructions, ready for pfm_dispatch_events().
+ *
+ * Returns PFMLIB_ERR_NOTSUPP if the PMU has none.  Since 1.0.
+ */
+pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e);
+
+/* ---- the purpose of it all ----------------------------------------------------------------------------------- */
+
+/**
+ * Compute the register values that measure a set of events together.
+ *
+ * @in        events and the default privilege levels; not modified
+ * @model_in  processor-specific settings, or NULL for none
+ * @out       owned by the caller; the counts and as many entries as they say are written, the rest is left alone
+ * @model_out processor-specific results, or NULL when not wanted
+ *
+ * Counters are chosen lowest first, events with the fewest choices first, so equal input gives equal output.
+ * Nothing is programmed. On failure @out and @model_out are unchanged.
+ *
+ * Returns PFMLIB_SUCCESS, or
+ *   PFMLIB_ERR_NOINIT    no PMU selected
+ *   PFMLIB_ERR_INVAL     no input, no output, no default privilege level, an event beyond the table, or a setting that
+ *                        its register cannot hold
+ *   PFMLIB_ERR_UMASK     an event with a wrong unit mask, or without the one it needs
+ *   PFMLIB_ERR_NOASSIGN  more events than counters, or no way to place them
+ *   others               as the processor's own page says
+ *
+ * Since 1.0.
+ */
+pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *in, void *model_in, pfmlib_output_param_t *out, void *model_out);
+
+/* ---- sets of registers --------------------------------------------------------------------------------------- */
+
+/* True if register @b is in the set; 0 for registers that do not exist. */
+static inline int pfm_regmask_isset(const pfmlib_regmask_t *h, unsigned int b)
+{
+	return h && b < PFMLIB_REG_MAX && (h->bits[b / 64] >> (b % 64) & 1);
+}
+
+/* Add register @b. PFMLIB_ERR_INVAL for one that does not exist. */
+static inline pfm_err_t pfm_regmask_set(pfmlib_regmask_t *h, unsigned int b)
+{
+	if (!h || b >= PFMLIB_REG_MAX)
+		return PFMLIB_ERR_INVAL;
+	h->bits[b / 64] |= (uint64_t)1 << (b % 64);
+	return PFMLIB_SUCCESS;
+}
+
+/* Remove register @b. PFMLIB_ERR_INVAL for one that does not exist. */
+static inline pfm_err_t pfm_regmask_clr(pfmlib_regmask_t *h, unsigned int b)
+{
+	if (!h || b >= PFMLIB_REG_MAX)
+		return PFMLIB_ERR_INVAL;
+	h->bits[b / 64] &= ~((uint64_t)1 << (b % 64));
+	return PFMLIB_SUCCESS;
+}
+
+/* Number of registers in the set. */
+static inline pfm_err_t pfm_regmask_weight(const pfmlib_regmask_t *h, unsigned int *weight)
+{
+	unsigned int n = 0, i;
+
+	if (!h || !weight)
+		return PFMLIB_ERR_INVAL;
+	for (i = 0; i < PFMLIB_REG_MAX; i++)
+		n += (unsigned int)(h->bits[i / 64] >> (i % 64) & 1);
+	*weight = n;
+	return PFMLIB_SUCCESS;
+}
+
+/* 1 if the sets are equal; 0 if not, or if either is NULL. */
+static inline int pfm_regmask_eq(const pfmlib_regmask_t *h1, const pfmlib_regmask_t *h2)
+{
+	unsigned int i;
+
+	if (!h1 || !h2)
+		return 0;
+	for (i = 0; i < PFMLIB_REG_BV; i++)
+		if (h1->bits[i] != h2->bits[i])
+			return 0;
+	return 1;
+}
+
+/* Registers in both sets. */
+static inline pfm_err_t pfm_regmask_and(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1, const pfmlib_regmask_t *h2)
+{
+	unsigned int i;
+
+	if (!dst || !h1 || !h2)
+		return PFMLIB_ERR_INVAL;
+	for (i = 0; i < PFMLIB_REG_BV; i++)
+		dst->bits[i] = h1->bits[i] & h2->bits[i];
+	return PFMLIB_SUCCESS;
+}
+
+/* Registers in the first set and not in the second. */
+static inline pfm_err_t pfm_regmask_andnot(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1, const pfmlib_regmask_t *h2)
+{
+	unsigned int i;
+
+	if (!dst || !h1 || !h2)
+		return PFMLIB_ERR_INVAL;
+	for (i = 0; i < PFMLIB_REG_BV; i++)
+		dst->bits[i] = h1->bits[i] & ~h2->bits[i];
+	return PFMLIB_SUCCESS;
+}
+
+/* Registers in either set. */
+static inline pfm_err_t pfm_regmask_or(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1, const pfmlib_regmask_t *h2)
+{
+	unsigned int i;
+
+	if (!dst || !h1 || !h2)
+		return PFMLIB_ERR_INVAL;
+	for (i = 0; i < PFMLIB_REG_BV; i++)
+		dst->bits[i] = h1->bits[i] | h2->bits[i];
+	return PFMLIB_SUCCESS;
+}
+
+/* The same set again. */
+static inline pfm_err_t pfm_regmask_copy(pfmlib_regmask_t *dst, const pfmlib_regmask_t *src)
+{
+	if (!dst || !src)
+		return PFMLIB_ERR_INVAL;
+	*dst = *src;
+	return PFMLIB_SUCCESS;
+}
+
+/* Turn the set into its opposite. */
+static inline pfm_err_t pfm_regmask_not(pfmlib_regmask_t *dst)
+{
+	unsigned int i;
+
+	if (!dst)
+		return PFMLIB_ERR_INVAL;
+	for (i = 0; i < PFMLIB_REG_BV; i++)
+		dst->bits[i] = ~dst->bits[i];
+	return PFMLIB_SUCCESS;
+}
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+
+#endif

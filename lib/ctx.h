@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts inside the library: the set of processors a text is looked up in. */
+#ifndef PERFMON_CTX_H
+#define PERFMON_CTX_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "pmu.h"
+#include "sys.h"
+
+#define PARTS_OPEN 0xffffu
+
+/* A processor of a context. */
+struct unit {
+	const struct table *table;
+	const char *origin;              /* "built in", "kernel", path of the image */
+	unsigned flags;                  /* PFM_PMU_* */
+	int type;                        /* perf_event_attr.type here, -1 if the kernel does not show it */
+	const struct kernel_pmu *kernel; /* the kernel's PMU that counts it, or NULL */
+	struct image_map *map;           /* the image its table is in, or NULL */
+	/* Among these are the units called like this one and more: "skx" has "skx_uncore_cha". PARTS_OPEN: up to the last one. */
+	uint16_t first_part, end_parts;
+	unsigned core; /* index of the hybrid core type */
+};
+
+/* A PMU the running kernel shows (a folder below /sys/bus/event_source/devices), and its instances folded into one. */
+struct kernel_pmu {
+	char name[64]; /* without the instance number: "uncore_cha" */
+	unsigned n_instances;
+	const int *types;                 /* one per instance */
+	const char *const *instances;     /* their names: "uncore_cha_0" ... */
+	const char *cpus;                 /* cpumask or cpus file of the first instance, "" if it has none */
+	const char *const *instance_cpus; /* the same for each instance */
+	bool is_core, is_uncore;
+	const struct table *table; /* format and events of sysfs as a table */
+};
+
+struct kernel {
+	unsigned n;
+	const struct kernel_pmu *pmus;
+	int paranoid;     /* perf_event_paranoid, -100 if unreadable */
+	char online[256]; /* CPU list */
+	bool nmi_watchdog;
+};
+
+/* Reads what the kernel shows below sys->root. Allocates; free with pfmi_kernel_free(). Unreadable or odd files are skipped: a
+ * machine is never refused as a whole. NULL only without memory. (lib/kernel.c) */
+struct kernel *pfmi_kernel_read(const struct sys *sys);
+void pfmi_kernel_free(struct kernel *k);
+/* PMU called @name (with or without instance number), or NULL. */
+const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice name);
+/* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
+unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
+/* Number of the tracepoint @group:@name, from tracefs; -errno. */
+int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
+
+/* Images mapped from the search path. (lib/image.c) */
+struct images {
+	unsigned n;
+	struct image_map {
+		const struct image *base;
+		size_t size;
+		char *path;
+		atomic_int state; /* 0: only the heads were checked; 1: all; negative: damaged, not to be used */
+	} * maps;
+	unsigned n_refused;
+	struct image_refusal {
+		char *path;
+		const char *why;
+	} * refused;
+};
+/* Maps every image on @path (colon-separated folders and files). A file named explicitly that cannot be used is an error; in a
+ * folder it is only listed under refused. */
+int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why);
+void pfmi_images_close(struct images *im);
+/* Checks the whole of an image when a table in it is first used; NULL, or what is wrong with it. Any thread. */
+const char *pfmi_image_fault(struct image_map *map);
+/* The path images are searched on when nobody says: user's data folder, then the installed one. */
+size_t pfmi_images_default_path(char *buf, size_t len);
+
+#define MAX_BUILTIN 32
+
+struct pfm_ctx {
+	struct sys sys;
+	struct host host;
+	char *cpuid;      /* identity to assume, or NULL */
+	char *image_path; /* NULL: default */
+	char *wanted;     /* processor of unprefixed names, NULL: this machine's */
+	unsigned flags;
+	atomic_int refs;
+	atomic_int loaded; /* LOADED_* bits that are done */
+	pthread_mutex_t lock;
+	unsigned n_builtin;
+	struct unit builtin[MAX_BUILTIN];
+	/* Valid once LOADED_ALL is set; the first n_builtin are those above, so numbers never change. */
+	unsigned n_units;
+	struct unit *units;
+	struct slot *slots; /* hash table over their names: slot.name is 1 + unit number */
+	unsigned n_slots;
+	unsigned *host_order; /* units of unprefixed names, in order of precedence */
+	unsigned n_host_order;
+	struct images images;
+	struct kernel *kernel;
+};
+
+enum {
+	LOADED_BUILTIN = 1, /* what is inside the library: no system call */
+	LOADED_HOST = 2,    /* who this machine is: a few CPUIDs */
+	LOADED_ALL = 4      /* images and what the kernel shows */
+};
+
+/* Makes sure the parts in @what are loaded; cheap when they are. */
+int pfmi_ctx_load(const struct pfm_ctx *ctx, int what);
+/* The same for everything, and says in @why (may be NULL) when that cannot be had. */
+int pfmi_ctx_need(const struct pfm_ctx *ctx, pfm_error_t *why);
+static inline bool pfmi_ctx_loaded(const struct pfm_ctx *ctx, int what)
+{
+	/* Some compilers want the operand of atomic_load() writable. */
+	union {
+		const struct pfm_ctx *in;
+		struct pfm_ctx *out;
+	} u = { .in = ctx };
+
+	return (atomic_load_explicit(&u.out->loaded, memory_order_acquire) & what) == what;
+}
+/* Does the unit answer to @s: its name or one of its other names, without regard to case? And the hash of such a name. */
+bool pfmi_unit_is(const struct unit *u, struct slice s);
+uint32_t pfmi_unit_hash(struct slice s);
+/* True if the unit's rows may be read; an image is checked when that is first asked. */
+static inline bool pfmi_unit_ready(const struct unit *u)
+{
+	return !u->map || atomic_load_explicit(&u->map->state, memory_order_acquire) == 1 || !pfmi_image_fault(u->map);
+}
+/* The units known so far. */
+static inline const struct unit *pfmi_ctx_units(const struct pfm_ctx *ctx, unsigned *n)
+{
+	bool all = pfmi_ctx_loaded(ctx, LOADED_ALL);
+
+	*n = all ? ctx->n_units : ctx->n_builtin;
+	return all ? ctx->units : ctx->builtin;
+}
+/* The next unit called @s: start with *cursor = 0; -1 when there are no more. The freshest list comes first. @h is the hash of @s. */
+static inline int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, uint32_t *cursor)
+{
+	bool all = pfmi_ctx_loaded(ctx, LOADED_ALL);
+	const struct slot *slots = all ? ctx->slots : pfmi_builtin_slots;
+	const struct unit *units = all ? ctx->units : ctx->builtin;
+	uint32_t mask = (all ? ctx->n_slots : pfmi_n_builtin_slots) - 1;
+
+	while (slots[(h + *cursor) & mask].name) {
+		const struct slot *at = &slots[(h + (*cursor)++) & mask];
+
+		if (at->hash == h && pfmi_unit_is(&units[at->name - 1], s))
+			return (int)at->name - 1;
+	}
+	return -1;
+}
+/* The context behind calls that are given NULL, and behind the libpfm 3 interface. Made on first use, never freed. */
+const struct pfm_ctx *pfmi_ctx_default(void);
+/* One more user of @ctx; pfm_close_context() is its counterpart. */
+const struct pfm_ctx *pfmi_ctx_hold(const struct pfm_ctx *ctx);
+/* Values of environment variables the library listens to; NULL in programs with raised privileges. */
+const char *pfmi_env(const char *name);
+/* All of those that choose a processor or a machine, from one walk over the environment; NULL where there is none. */
+struct wishes {
+	const char *pmu, *events, *cpuid, *sysfs, *force_pmu;
+};
+void pfmi_wishes_read(struct wishes *out);
+/* Finds what @spec names: a unit number and a row. SPEC_PERF and raw numbers included (ROW_NONE). On success spec->rest holds
+ * the attributes. */
+int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why);
+/* (lib/find.c has these.) Text to event, and the unit it belongs to. */
+int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why);
+/* The same on unit @unit alone: how a hybrid machine's event reaches its other cores. */
+int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why);
+/* 1 + the instance of @unit that the prefix of @text, or else its table, names; 0 if the event is for all of them. */
+unsigned pfmi_ctx_instance(const struct pfm_ctx *ctx, const char *text, unsigned unit);
+/* The units whose names start like the prefix of @text, or that unprefixed names are looked up in: for suggestions. */
+unsigned pfmi_ctx_candidates(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *units, unsigned max);
+/* Events that only the kernel knows: tracepoints "group:name", breakpoints "mem:ADDR[/LEN][:rwx]". 0 and a unit with an event without
+ * a row; PFMLIB_ERR_NOTFOUND if @spec is none of them. (lib/kernel.c) */
+int pfmi_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* The corridor from end to end: one event on its own, or a set measured together. */
+#include <string.h>
+#include "ctx.h"
+
+int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why)
+{
+	const struct pmu_ops *ops = pfmi_ops(req->table);
+	struct plan plan;
+	int rc;
+
+	if (!ops)
+		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "no encoder for this processor");
+	plan.req = req;
+	plan.none = 0;
+	plan.n_alternatives = 0;
+	out->n_pmcs = out->n_pmds = 0;
+	rc = ops->constrain(req, &plan, why);
+	if (rc == PFMLIB_SUCCESS)
+		rc = pfmi_assign(&plan, where, why);
+	if (rc == PFMLIB_SUCCESS)
+		ops->encode(&plan, where, out);
+	return rc;
+}
+
+static unsigned default_levels(const struct table *t, unsigned plm)
+{
+	const struct pmu_ops *ops = pfmi_ops(t);
+
+	if (plm)
+		return plm;
+	return ops && ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3;
+}
+
+static unsigned levels_of(const struct event *ev, unsigned plm)
+{
+	if (ev->plm_none)
+		return 0;
+	return ev->plm ? ev->plm & 0xfu : plm;
+}
+
+int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	const struct pmu_ops *ops = pfmi_ops(ev->table);
+	unsigned levels = levels_of(ev, plm);
+	uint64_t config[4];
+
+	*out = (pfm_attr_t){ .type = (uint32_t)type, .type_known = type >= 0, .precise = ev->precise };
+	out->exclude_user = !(levels & PFM_PLM3);
+	out->exclude_kernel = !(levels & PFM_PLM0);
+	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
+	if (ops && ops->attr)
+		return ops->attr(ev, levels, out, why);
+	if (ev->table->encoder != ENCODER_FORMAT && ev->table->encoder != ENCODER_X86)
+		return PFMLIB_SUCCESS;
+	pfmi_event_config(ev, ANYWHERE, config);
+	out->expressible = 1;
+	out->config = config[0];
+	out->config1 = config[1];
+	out->config2 = config[2];
+	out->config3 = config[3];
+	return PFMLIB_SUCCESS;
+}
+
+/* What goes into the extra register, the user's word in it included. */
+static uint64_t extra_value(const pfm_encoding_t *e)
+{
+	for (unsigned i = 0; i < e->n_regs; i++)
+		if (e->regs[i].kind == PFM_REG_EXTRA)
+			return e->regs[i].value;
+	return 0;
+}
+
+/* The other (code, unit mask, extra register) triples that a row says count the same. */
+static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
+{
+	const struct table *t = ev->table;
+	unsigned at = t->field_of_key[KEY_ALT];
+	const struct field *code, *umask;
+	const struct row *r;
+	const struct value *v;
+
+	out->n_alternatives = 0;
+	if (!ev->at[KEY_ALT])
+		return;
+	code = table_field(t, KEY_CODE);
+	umask = table_field(t, KEY_UMASK);
+	if (!code || !umask)
+		return;
+	r = table_row(t, ev->row);
+	v = table_values(t) + r->value;
+	for (unsigned i = 0; i < r->n_values && out->n_alternatives < PFM_MAX_ALTERNATIVES; i++) {
+		uint64_t config[4] = { out->attr.config };
+
+		if (v[i].field != at - 1)
+			continue;
+		pfmi_field_put(code, config, v[i].value & 0xffff);
+		pfmi_field_put(umask, config, v[i].value >> 16 & 0xffff);
+		out->alternatives[out->n_alternatives].config = config[0];
+		/* The control register has these fields at the same bits, beside what the kernel owns. */
+		out->alternatives[out->n_alternatives].control =
+			out->n_regs ? out->regs[0].value ^ out->attr.config ^ config[0] : 0;
+		out->alternatives[out->n_alternatives].msr = v[i].value >> 32;
+		out->alternatives[out->n_alternatives].value = extra_value(out);
+		out->n_alternatives++;
+	}
+}
+
+/* Nothing of @out is touched on failure. */
+static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	pfm_attr_t attr;
+	struct request req = { .table = ev->table, .events = ev, .n = 1, .plm = default_levels(ev->table, plm), .attr = &attr };
+	struct placement where;
+	struct regs regs;
+	int rc = pfmi_event_attr(ev, type, req.plm, &attr, why);
+
+	if (rc == PFMLIB_SUCCESS)
+		rc = pfmi_dispatch(&req, &where, &regs, why);
+	if (rc)
+		return rc;
+	out->attr = attr;
+	out->event = ev->row;
+	out->plm = levels_of(ev, req.plm);
+	out->n_regs = regs.n_pmcs < PFM_MAX_REGS ? regs.n_pmcs : PFM_MAX_REGS;
+	memcpy(out->regs, regs.pmcs, out->n_regs * sizeof(out->regs[0]));
+	out->counters = pfmi_event_counters(ev);
+	list_alternatives(ev, out);
+	return PFMLIB_SUCCESS;
+}
+
+/* For callers whose struct has fewer members than ours: as much as it has room for. */
+RARELY static int encode_part(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	pfm_encoding_t full;
+	int rc = encode(ev, type, plm, &full, why);
+
+	if (rc)
+		return rc;
+	full.size = out->size;
+	memcpy(out, &full, full.size);
+	return PFMLIB_SUCCESS;
+}
+
+static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	int rc = out->size < sizeof(*out) ? encode_part(ev, type, plm, out, why) : encode(ev, type, plm, out, why);
+
+	if (rc == PFMLIB_SUCCESS)
+		out->pmu = (int)unit;
+	return rc;
+}
+
+RARELY static int bad_argument(pfm_error_t *error, const char *detail)
+{
+	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
+}
+
+/* The kernel's number for a PMU whose type is not fixed is asked for once, when an event needs it. */
+RARELY static int unit_type(const struct pfm_ctx *ctx, unsigned unit)
+{
+	unsigned n;
+	const struct unit *u = pfmi_ctx_units(ctx, &n) + unit;
+
+	if (u->type < 0 && *table_text(u->table, u->table->device) && !(ctx->flags & PFM_CTX_NO_HOST) &&
+	    !pfmi_ctx_load(ctx, LOADED_ALL))
+		u = pfmi_ctx_units(ctx, &n) + unit;
+	return u->type;
+}
+
+/* Each instance of a unit has a type of its own; the first one's stands for all. */
+static int type_for(const struct pfm_ctx *ctx, const char *text, unsigned unit)
+{
+	unsigned n, k;
+	const struct unit *u = pfmi_ctx_units(ctx, &n) + unit;
+	int type;
+
+	if (!u->kernel && (u->type >= 0 || ctx->flags & PFM_CTX_NO_HOST))
+		return u->type;
+	type = unit_type(ctx, unit);
+	if (!pfmi_ctx_units(ctx, &n)[unit].kernel)
+		return type;
+	k = pfmi_ctx_instance(ctx, text, unit);
+	return k ? pfmi_ctx_units(ctx, &n)[unit].kernel->types[k - 1] : type;
+}
+
+int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+{
+	struct event ev;
+	unsigned unit;
+	int rc;
+
+	if (!text || !out || out->size < offsetof(pfm_encoding_t, regs))
+		return bad_argument(error, "text or out is NULL, or out->size is not set");
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	rc = pfmi_ctx_event(ctx, text, &unit, &ev, error);
+	if (rc)
+		return rc;
+	return deliver(&ev, unit, type_for(ctx, text, unit), plm, out, error);
+}
+
+int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+{
+	struct event ev;
+	const struct unit *u;
+	unsigned n;
+
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	u = pfmi_ctx_units(ctx, &n);
+	if (pmu < 0 || (unsigned)pmu >= n || !pfmi_unit_ready(&u[pmu]) || event >= u[pmu].table->n_rows || !out ||
+	    out->size < offsetof(pfm_encoding_t, regs))
+		return bad_argument(error, "pmu, event or out->size is out of range");
+	pfmi_event_init(&ev, u[pmu].table, event);
+	for (unsigned i = 0; i < table_row(ev.table, event)->n_takes; i++)
+		if (pfmi_row_group(ev.table, event, i)->flags & GROUP_REQUIRED)
+			return pfmi_refuse(error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL, (struct slice){ 0 },
+			                   table_text(ev.table, pfmi_row_group(ev.table, event, i)->name));
+	return deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu), plm, out, error);
+}
+
+/* ---- sets ----------------------------------------------------------------------------------------------------- */
+
+static int read_set(const struct pfm_ctx *ctx, const char *const *texts, unsigned n, struct event *events, unsigned *unit,
+                    pfm_error_t *error)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned this_unit;
+		int rc = texts[i] ? pfmi_ctx_event(ctx, texts[i], &this_unit, &events[i], error)
+		                  : bad_argument(error, "an event is NULL");
+
+		if (!rc && i && events[i].table != events[0].table)
+			rc = pfmi_refuse(error, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, texts[i], pfmi_slice(texts[i]),
+			                 "the events of a set must belong to one PMU");
+		if (rc) {
+			if (error)
+				error->event = (int)i;
+			return rc;
+		}
+		*unit = this_unit;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static void deliver_set(const struct regs *regs, const struct placement *where, unsigned n, pfm_set_t *out)
+{
+	out->n_events = n;
+	for (unsigned i = 0; i < n; i++)
+		out->counter[i] = where->counter[i] == 0xff ? -1 : where->counter[i];
+	out->n_pmcs = regs->n_pmcs;
+	out->n_pmds = regs->n_pmds;
+	memcpy(out->pmcs, regs->pmcs, regs->n_pmcs * sizeof(out->pmcs[0]));
+	memcpy(out->pmds, regs->pmds, regs->n_pmds * sizeof(out->pmds[0]));
+}
+
+int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
+                     pfm_set_t *out, pfm_error_t *error)
+{
+	pfm_set_options_t o = { .size = sizeof(o) };
+	struct event events[PFM_MAX_SET];
+	struct request req = { .events = events, .n = n };
+	struct placement where;
+	struct regs regs;
+	unsigned unit = 0;
+	int rc;
+
+	if (!texts || !out || out->size < sizeof(*out) || n == 0 || (options && options->size < 2 * sizeof(size_t)))
+		return bad_argument(error, "texts or out is NULL or empty, or a size is not set");
+	if (n > PFM_MAX_SET)
+		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "at most 64 events in a set");
+	if (options)
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	rc = read_set(ctx, texts, n, events, &unit, error);
+	if (rc)
+		return rc;
+	req.table = events[0].table;
+	req.plm = default_levels(req.table, o.plm);
+	req.flags = o.flags;
+	req.htoff = o.htoff != 0;
+	req.unavailable = o.unavailable;
+	req.model_in = o.model_in;
+	req.model_out = o.model_out;
+	rc = pfmi_dispatch(&req, &where, &regs, error);
+	if (rc)
+		return rc;
+	out->pmu = (int)unit;
+	deliver_set(&regs, &where, n, out);
+	return PFMLIB_SUCCESS;
+}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Reading what others wrote: JSON, and the values in an event's keys.
+
+Lists come from elsewhere and are not trusted. Sizes, types and widths are checked here, before anything is made of
+them: a file that cannot be read raises ValueError with the reason, a row that cannot be represented is Refused.
+"""
+
+import json
+import os
+import re
+
+from pmtable import ALL64
+
+MAX_FILE = 64 << 20          # bytes of one list
+MAX_TREE = 1 << 30           # bytes of all lists of one run
+MAX_ROWS = 200000            # rows of one model
+MAX_TEXT = 16384             # characters of one text
+MAX_FORMULA = 262144         # characters of one expression: nested metrics are long when written out
+MAX_NAME = 240
+NOTHING = ("", "null", "na", "none", "tbd", "n/a")
+
+
+class Refused(Exception):
+    """A row that cannot be represented: which key, and why."""
+
+    def __init__(self, key, why):
+        super().__init__(key, why)
+        self.key, self.why = key, why
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+def content(source):
+    """The bytes behind a file of a model: itself, if it comes from an archive, else what is at that path."""
+    if isinstance(source, bytes):
+        return source
+    if os.path.getsize(source) > MAX_FILE:
+        raise ValueError("larger than %d bytes" % MAX_FILE)
+    with open(source, "rb") as f:
+        return f.read(MAX_FILE + 1)
+
+
+def parse_json(raw, note):
+    """The value in a JSON text of unknown origin. Raises ValueError with a reason; @note takes what is only odd."""
+    if len(raw) > MAX_FILE:
+        raise ValueError("larger than %d bytes" % MAX_FILE)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        note("-", "-", "not UTF-8 at byte %d: read with replacement characters" % e.start)
+        text = raw.decode("utf-8-sig", "replace")
+
+    def pairs(items):
+        d = dict(items)
+        if len(d) != len(items):
+            seen = set()
+            twice = next(k for k, _ in items if k in seen or seen.add(k))
+            note(str(d.get("EventName", d.get("MetricName", "-")))[:MAX_NAME], twice[:60],
+                 "given twice in one object: the last one is taken")
+        return d
+
+    def integer(digits):
+        if len(digits) > 24:
+            raise ValueError("a number of %d digits" % len(digits))
+        return int(digits)
+    try:
+        return json.loads(text, object_pairs_hook=pairs, parse_int=integer)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except json.JSONDecodeError as e:
+        raise ValueError("not JSON: %s in line %d, column %d" % (e.msg, e.lineno, e.colno)) from None
+
+
+# ---- objects ---------------------------------------------------------------------------------------------------------
+
+_ONLY_TEXTS = {str}
+
+
+def strings(e):
+    """@e with texts for values: all of Intel's are, Linux has a few numbers."""
+    if set(map(type, e.values())) != _ONLY_TEXTS:
+        e = {k: as_text(k, v) for k, v in e.items()}
+    if sum(map(len, e.values())) > MAX_TEXT:
+        longest = max(e, key=lambda k: len(e[k]))
+        if len(e[longest]) > (MAX_FORMULA if longest == "MetricExpr" else MAX_TEXT):
+            raise Refused(longest[:60], "a text of more than %d characters" % MAX_TEXT)
+    return e
+
+
+def as_text(key, value):
+    if type(value) is str:
+        return value
+    if type(value) is bool:
+        return str(int(value))
+    if type(value) is int:
+        return str(value)
+    if value is None:
+        return ""
+    raise Refused(key[:60], "a text or a number is expected")
+
+
+def name_of(e):
+    """The event's name."""
+    name = e.get("EventName", "").strip()
+    if not name:
+        raise Refused("EventName", "missing")
+    if len(name) > MAX_NAME:
+        raise Refused("EventName", "longer than %d characters" % MAX_NAME)
+    if not name.isprintable():
+        raise Refused("EventName", "has characters that cannot be printed")
+    return name
+
+
+def nothing(text):
+    """True for the ways lists have to say nothing where a number or a remark could be."""
+    return text.strip().lower() in NOTHING
+
+
+def clean(text):
+    """A description as one line, '' for placeholders."""
+    text = " ".join(text.split())
+    return "" if text.lower() in NOTHING or text == "0" else text
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+def number_of(text):
+    """Value of a numeric text; blanks, placeholders and absence are 0. Raises ValueError."""
+    t = text.strip()
+    if t.lower() in NOTHING:
+        return 0
+    if re.fullmatch(r"0[xX][0-9a-fA-F]{1,18}|[0-9]{1,20}", t):
+        n = int(t, 16) if t[:2] in ("0x", "0X") else int(t)
+        if n <= ALL64:
+            return n
+    raise ValueError("'%s' is not a number" % t[:40])
+
+
+def numbers_of(text):
+    """'0xB7,0xBB': one value for each way to program an event."""
+    return tuple(number_of(t) for t in text.split(","))
+
+
+def counters_of(text):
+    """(set of counters, number of the fixed one or None)."""
+    t = text.strip()
+    m = re.fullmatch(r"[Ff]ixed(?: counter)? ?([0-9]{1,2})?", t, re.I)
+    if m:
+        n = int(m[1] or 0)
+        if n > 31:
+            raise ValueError("fixed counter %d does not exist" % n)
+        return 1 << (32 + n), n
+    total = 0
+    if t.lower() in NOTHING:
+        return 0, None
+    for part in t.split(","):
+        part = part.strip()
+        if not part:
+            continue                # some lists end in a comma
+        if not re.fullmatch(r"[0-9]{1,2}", part) or int(part) > 63:
+            raise ValueError("'%s' is not a set of counters" % t[:40])
+        total |= 1 << int(part)
+    high = total >> 32
+    return total, high.bit_length() - 1 if high and not total & 0xFFFFFFFF else None
+
+
+class Cache(dict):
+    """Remembers what a text means: lists repeat the same few texts all the time."""
+
+    def __init__(self, parse):
+        super().__init__()
+        self.parse = parse
+
+    def __missing__(self, text):
+        value = self.parse(text)
+        self[text] = value
+        return value
+
+
+NUMBER = Cache(number_of)
+NUMBERS = Cache(numbers_of)
+COUNTERS = Cache(counters_of)
+
+
+def take(cache, e, key):
+    """The cached meaning of a key, or a refusal that names it."""
+    try:
+        return cache[e[key]] if key in e else cache[""]
+    except ValueError as why:
+        raise Refused(key, str(why)) from None

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Image files: found on the search path, checked for who may have written them, mapped read-only, proved safe once. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ctx.h"
+
+#ifndef PERFMON_DATADIR
+#define PERFMON_DATADIR "/usr/share/perfmon"
+#endif
+
+size_t pfmi_images_default_path(char *buf, size_t len)
+{
+	const char *data = pfmi_env("XDG_DATA_HOME"), *home = pfmi_env("HOME");
+	int n;
+
+	if (data && data[0] == '/')
+		n = snprintf(buf, len, "%s/perfmon:%s", data, PERFMON_DATADIR);
+	else if (home && home[0] == '/')
+		n = snprintf(buf, len, "%s/.local/share/perfmon:%s", home, PERFMON_DATADIR);
+	else
+		n = snprintf(buf, len, "%s", PERFMON_DATADIR);
+	return n < 0 ? len : (size_t)n;
+}
+
+/* Who may have written it: root, us; nobody else. */
+static const char *untrusted(const struct stat *st)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return "it belongs to another user: name the file itself to use it all the same";
+	if (st->st_mode & S_IWOTH)
+		return "anybody can write to it: take that right away, or name the file itself to use it all the same";
+	return NULL;
+}
+
+/* Maps @path. NULL on success, else why not. @named: the caller gave this very file, so its owner is the caller's business. */
+static const char *map_file(const char *path, bool named, struct image_map *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why = NULL;
+	struct stat st;
+	void *at;
+
+	if (fd < 0)
+		return errno == EACCES ? "it may not be read" : errno == ENOENT ? "there is no such file"
+		                                                                : "it cannot be opened";
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		why = "it is not a regular file";
+	else if (!named)
+		why = untrusted(&st);
+	if (!why && (st.st_size < (off_t)sizeof(struct image) || (uint64_t)st.st_size > SIZE_MAX / 2))
+		why = "too short for an image of event tables";
+	at = why ? MAP_FAILED : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (!why && at == MAP_FAILED)
+		return "it cannot be mapped";
+	if (!why && pfmi_image_check(at, (size_t)st.st_size, named ? CHECK_ALL : CHECK_HEAD, &why))
+		munmap(at, (size_t)st.st_size);
+	if (why)
+		return why;
+	out->base = at;
+	out->size = (size_t)st.st_size;
+	atomic_init(&out->state, named);
+	return NULL;
+}
+
+const char *pfmi_image_fault(struct image_map *map)
+{
+	const char *why = NULL;
+
+	if (atomic_load_explicit(&map->state, memory_order_acquire) == 1)
+		return NULL;
+	/* Two threads may both look; they find the same. */
+	pfmi_image_check(map->base, map->size, CHECK_ALL, &why);
+	atomic_store_explicit(&map->state, why ? -1 : 1, memory_order_release);
+	return why;
+}
+
+/* Room for one more element in a list that grows in powers of two. */
+static void *grow(void *list, unsigned n, size_t size)
+{
+	if (n & (n - 1))
+		return list;
+	return realloc(list, (n ? 2 * n : 1) * size);
+}
+
+static int note_refusal(struct images *im, char *path, const char *why)
+{
+	struct image_refusal *list = grow(im->refused, im->n_refused, sizeof(*list));
+
+	if (!list) {
+		free(path);
+		return PFMLIB_ERR_NOMEM;
+	}
+	im->refused = list;
+	im->refused[im->n_refused++] = (struct image_refusal){ path, why };
+	return PFMLIB_SUCCESS;
+}
+
+static int no_memory(pfm_error_t *why)
+{
+	return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+}
+
+/* Takes ownership of @path. A file of the caller's search path is refused with its place there, for the sentence about it. */
+static int add_file(struct images *im, char *path, const char *search, const char *named, pfm_error_t *why)
+{
+	struct image_map map = { .path = path }, *list;
+	const char *fault = map_file(path, named != NULL, &map);
+
+	if (fault && named) {
+		struct slice place = { named, (uint32_t)strlen(path) };
+
+		free(path);
+		return pfmi_refuse(why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, search, place, fault);
+	}
+	if (fault)
+		return note_refusal(im, path, fault);
+	list = grow(im->maps, im->n, sizeof(*list));
+	if (!list) {
+		munmap((void *)(uintptr_t)map.base, map.size);
+		free(path);
+		return no_memory(why);
+	}
+	im->maps = list;
+	im->maps[im->n].base = map.base;
+	im->maps[im->n].size = map.size;
+	im->maps[im->n].path = map.path;
+	atomic_init(&im->maps[im->n++].state, atomic_load(&map.state));
+	return PFMLIB_SUCCESS;
+}
+
+static int is_image(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+
+	return n > 5 && strcmp(e->d_name + n - 5, ".pmdb") == 0 && e->d_name[0] != '.';
+}
+
+static int add_folder(struct images *im, const char *folder, pfm_error_t *why)
+{
+	struct dirent **names;
+	struct stat st;
+	int n, rc = PFMLIB_SUCCESS;
+
+	if (stat(folder, &st) || !S_ISDIR(st.st_mode))
+		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
+	n = scandir(folder, &names, is_image, alphasort);
+	if (n < 0 && errno == ENOMEM)
+		return no_memory(why);
+	for (int i = 0; i < n; i++) {
+		char *path = NULL;
+
+		if (!rc && asprintf(&path, "%s/%s", folder, names[i]->d_name) < 0)
+			rc = no_memory(why);
+		else if (!rc && untrusted(&st))
+			rc = note_refusal(im, path, "its folder belongs to another user or can be written to by anybody");
+		else if (!rc)
+			rc = add_file(im, path, NULL, NULL, why);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	return rc;
+}
+
+int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)
+{
+	const char *search = path;
+	int rc = PFMLIB_SUCCESS;
+
+	*out = (struct images){ 0 };
+	while (*path && !rc) {
+		size_t n = strcspn(path, ":");
+		char *piece = strndup(path, n);
+
+		if (!piece)
+			rc = no_memory(why);
+		else if (n > 5 && strcmp(piece + n - 5, ".pmdb") == 0)
+			rc = add_file(out, piece, search, path, why);
+		else {
+			rc = n ? add_folder(out, piece, why) : PFMLIB_SUCCESS;
+			free(piece);
+		}
+		path += n + (path[n] == ':');
+	}
+	if (rc)
+		pfmi_images_close(out);
+	return rc;
+}
+
+void pfmi_images_close(struct images *im)
+{
+	for (unsigned i = 0; i < im->n; i++) {
+		munmap((void *)(uintptr_t)im->maps[i].base, im->maps[i].size);
+		free(im->maps[i].path);
+	}
+	for (unsigned i = 0; i < im->n_refused; i++)
+		free(im->refused[i].path);
+	free(im->maps);
+	free(im->refused);
+	*im = (struct images){ 0 };
+}

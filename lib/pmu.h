@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* The middle of the corridor: event -> plan -> placement -> registers, and the operations an encoder brings.
+ *
+ *   resolve.c  pfmi_resolve()    attributes of a text become an event (unit masks, fields, levels)
+ *   encoder    ->constrain       candidate counters of each event of a set; whatever can be refused is refused here
+ *   assign.c   pfmi_assign()     one counter per event
+ *   encoder    ->encode          registers; cannot fail
+ *
+ * Nothing here allocates, reads a global or keeps a pointer longer than the call. */
+#ifndef PERFMON_PMU_H
+#define PERFMON_PMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <perfmon/perfmon.h>
+#include "spec.h"
+#include "table.h"
+
+#define ROW_NONE         0xffffffffu /* an event spelled out in fields, without a row of its own */
+#define EVENT_MAX_GROUPS 8
+#define VALUE_SCAN       255
+#define EVENT_MAX_SET    16
+#define PFMI_PLMH        0x10u /* hypervisor level, beside PFM_PLM0..3 */
+
+/* A row with everything the user said about it. */
+struct event {
+	const struct table *table;
+	uint32_t row;
+	uint8_t plm;      /* levels the text named; 0: none named, the request's default counts */
+	uint8_t plm_none; /* 1: the text switched every level off (":u=0") */
+	uint8_t precise;
+	uint8_t raw_mask; /* 1: a raw unit mask stands for all groups */
+	uint8_t n_set;
+	uint16_t given;                   /* bit i: the user chose a value of the row's group i */
+	uint16_t counter_pin;             /* counter the user asked for, or ANYWHERE */
+	bool by_counter;                  /* some value of the row with declared bits is for one counter alone */
+	uint8_t at[64];                   /* by key: 1 + position among the row's values, 0: none, VALUE_SCAN: several, look for it */
+	uint64_t base[4];                 /* configuration words of presets and row, counter-bound values left out */
+	uint64_t group[EVENT_MAX_GROUPS]; /* value of the row's group i: chosen or preset */
+	struct {
+		uint16_t field, reserved;
+		uint32_t start, end;
+		uint64_t value;
+	} set[EVENT_MAX_SET]; /* fields the user set, and where in the text */
+};
+
+/* The value of field @key: what the user set, else the row's value on @counter (ANYWHERE for the general one), else the
+ * preset; group values that go to this field are ORed in. */
+uint64_t pfmi_event_field(const struct event *ev, enum key key, unsigned counter);
+/* The same by the field's index in the table. */
+uint64_t pfmi_event_value(const struct event *ev, unsigned field, unsigned counter);
+/* True if the user set field @key. */
+bool pfmi_event_was_set(const struct event *ev, enum key key);
+/* Candidate counters: the row's (every one for ROW_NONE), narrowed to the one the user asked for. */
+uint64_t pfmi_event_counters(const struct event *ev);
+/* Lays every field that has declared bits into the four configuration words. */
+void pfmi_event_config(const struct event *ev, unsigned counter, uint64_t config[4]);
+/* @value laid into / taken out of the bits of @f in @config. */
+void pfmi_field_put(const struct field *f, uint64_t config[4], uint64_t value);
+uint64_t pfmi_field_get(const struct field *f, const uint64_t config[4]);
+
+/* An event with nothing but its row: presets in place. */
+void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row);
+/* Group number @i of those the row takes. */
+const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned i);
+/* Adds unit mask number @mask (position among all values of the row's groups) as libpfm 3 counts them.
+ * PFMLIB_ERR_UMASK if the row has no such mask. */
+int pfmi_event_add_mask(struct event *ev, unsigned mask);
+/* Number of unit masks in that count; and the group and value word of one of them (NULL if out of range). */
+unsigned pfmi_row_n_masks(const struct table *t, uint32_t row);
+const struct word *pfmi_row_mask(const struct table *t, uint32_t row, unsigned mask, const struct group **group);
+/* Reads the attributes behind the event name. Data-driven: groups, modifiers and levels of the table. */
+int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why);
+
+/* A set to be measured together. For libpfm 3 callers the events come from indices, else from texts. */
+struct request {
+	const struct table *table;
+	const struct event *events;
+	unsigned n;
+	unsigned plm;   /* default levels; already checked to be nonzero */
+	unsigned flags; /* PFMLIB_PFP_* */
+	unsigned htoff;
+	const pfmlib_regmask_t *unavailable; /* or NULL */
+	const void *model_in;
+	void *model_out;
+	const pfm_attr_t *attr; /* of the one event, where pfmi_event_attr() was just asked for it; or NULL */
+};
+
+#define PLAN_MAX_EVENTS       64
+#define PLAN_MAX_ALTERNATIVES 8
+#define PLAN_MAX_HOLDS        4
+
+/* Counter @counter must be taken by one of the events in @events (bit i). */
+struct hold {
+	uint64_t events;
+	unsigned counter;
+};
+
+/* One way the hardware allows: candidates of every event, plus holds. The solver takes the first alternative that fits;
+ * encoders put the preferred one first. @tag is theirs (a counting mode, say). mask 0: the event takes no counter. */
+struct alternative {
+	uint64_t mask[PLAN_MAX_EVENTS];
+	struct hold holds[PLAN_MAX_HOLDS];
+	unsigned n_holds;
+	unsigned tag;
+};
+
+struct plan {
+	const struct request *req;
+	unsigned n_alternatives;
+	struct alternative alternatives[PLAN_MAX_ALTERNATIVES]; /* only [0, n) and mask[0, n events) are written */
+	uint64_t none;                                          /* bit i: event i takes no counter at all (its mask is 0 on purpose) */
+	/* What constrain worked out for encode; each encoder lays its own struct over it. */
+	_Alignas(16) unsigned char extra[3072];
+};
+
+struct placement {
+	unsigned alternative;
+	uint8_t counter[PLAN_MAX_EVENTS]; /* 0..63; 0xff: none */
+};
+
+/* Finds the placement. Fewest candidates first (ties in the caller's order), lowest counter first, exact.
+ * PFMLIB_ERR_NOASSIGN with why->clash naming a smallest clashing subset. Polynomial. */
+int pfmi_assign(const struct plan *plan, struct placement *out, pfm_error_t *why);
+
+struct regs {
+	unsigned n_pmcs, n_pmds;
+	pfm_reg_t pmcs[PFM_MAX_SET_REGS]; /* only the first n are written */
+	pfm_reg_t pmds[PFM_MAX_SET_REGS];
+};
+
+/* Name, bits and meaning of one field of a hardware register: for the printer and the decoder. */
+struct bits {
+	const char name[14];
+	uint8_t lsb, width;
+};
+static inline uint64_t bits_mask(struct bits b)
+{
+	return b.width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << b.width) - 1;
+}
+static inline uint64_t bits_put(uint64_t reg, struct bits b, uint64_t value)
+{
+	return (reg & ~(bits_mask(b) << b.lsb)) | ((value & bits_mask(b)) << b.lsb);
+}
+static inline uint64_t bits_get(uint64_t reg, struct bits b)
+{
+	return reg >> b.lsb & bits_mask(b);
+}
+
+/* All operations are pure: everything they read or write is in their arguments. */
+struct pmu_ops {
+	/* Checks an event after its attributes were read, completes it. NULL: nothing to check. */
+	int (*check)(struct event *ev, pfm_error_t *why);
+	/* Candidate counters of every event; refuses mixes the hardware cannot count. */
+	int (*constrain)(const struct request *req, struct plan *out, pfm_error_t *why);
+	/* Writes the registers, and req->model_out if there is one. */
+	void (*encode)(const struct plan *plan, const struct placement *where, struct regs *out);
+	/* perf_event_attr of one event. NULL: config words of the declared fields, levels as exclude bits. */
+	int (*attr)(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
+	/* The bit layout of register @name; NULL if the PMU has none of that name. *@n fields. */
+	const struct bits *(*layout)(const struct table *t, const char *name, unsigned *n);
+	/* Levels counted when nobody says: 0 for PFM_PLM0 | PFM_PLM3. */
+	unsigned default_plm;
+	/* For tables whose fields declare no bits: which bits of register @reg choose what its counter number @i counts (0, 1 ...:
+	 * one register may choose for several). That counter goes to *@counter. 0 when there are no more. A set of one event on
+	 * that counter has this register first. */
+	uint64_t (*significant)(const struct table *t, const char *reg, unsigned i, unsigned *counter);
+};
+
+extern const struct pmu_ops pfmi_ops_format, pfmi_ops_x86, pfmi_ops_montecito, pfmi_ops_ev4, pfmi_ops_ev5, pfmi_ops_ev6,
+	pfmi_ops_ev67, pfmi_ops_perf;
+
+/* The operations for @t's register layout; NULL if this library does not know it. */
+const struct pmu_ops *pfmi_find_ops(enum encoder encoder);
+static inline const struct pmu_ops *pfmi_ops(const struct table *t)
+{
+	/* Asked four times on the way from a text to registers. */
+	return t->encoder == ENCODER_X86 ? &pfmi_ops_x86 : pfmi_find_ops((enum encoder)t->encoder);
+}
+
+/* What perf_event_open wants for @ev on a PMU of @type (-1: unknown); @plm: levels if the event names none. (lib/encode.c) */
+int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
+/* Multiplier of the row's counts, read without regard to the locale. (lib/describe.c) */
+double pfmi_row_scale(const struct table *t, uint32_t row);
+/* constrain, assign, encode in a row: the middle of pfm_dispatch_events(). */
+int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why);
+
+#endif

@@ -1,0 +1,738 @@
+/* SPDX-License-Identifier: MIT */
+/* Encoder for the Alpha counter units: EV4, EV5 and PCA56, EV6, EV67.
+ *
+ * One word selects the events of all counters, so what goes together is mostly a matter of counters; on EV67 four
+ * modes fix what both counters count, and each mode is an alternative for the solver. Rates, modes, items and the order of
+ * the device's requests: facts about the driver, written down beside each step below. */
+#include <string.h>
+#include <perfmon/pfmlib_alpha.h>
+#include "../pmu.h"
+
+/* Words of choice "kind" in the EV67 table. */
+enum kind { KIND_EVENT,
+	    KIND_AGGREGATE,
+	    KIND_PAIR,
+	    KIND_PROFILEME,
+	    KIND_RATIO,
+	    KIND_MODE };
+/* Word of choice "pctr_mode" for statistics that any counting mode serves. */
+enum { PM_MODE_ANY = 4 };
+
+/* What constrain found out and encode writes. */
+struct extra {
+	pfmlib_alpha_input_param_t in; /* zeroed if the caller gave none */
+	int has_modes;                 /* a mode word goes to the chip */
+	uint64_t modes;                /* it, for the device */
+};
+_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->extra), "extra must fit the plan");
+
+static const struct extra *extra_of(const struct plan *plan)
+{
+	return (const struct extra *)(const void *)plan->extra;
+}
+
+static int refuse(pfm_error_t *why, int event, int code, int kind, const char *detail)
+{
+	int rc = pfmi_refuse(why, code, kind, NULL, (struct slice){ NULL, 0 }, detail);
+
+	if (why)
+		why->event = event;
+	return rc;
+}
+
+static enum kind kind_of(const struct event *ev)
+{
+	return (enum kind)pfmi_event_field(ev, KEY_KIND, ANYWHERE);
+}
+
+/* Takes the whole unit for itself: both counters, or the window of a profiled instruction. */
+static bool is_alone(const struct event *ev)
+{
+	return ev->table->encoder == ENCODER_EV67 && kind_of(ev) >= KIND_PAIR;
+}
+
+static bool is_profileme(const struct event *ev)
+{
+	return ev->table->encoder == ENCODER_EV67 && kind_of(ev) >= KIND_PROFILEME;
+}
+
+/* ---- constrain --------------------------------------------------------------------------------------------------- */
+
+static bool rate_exists(int pmu, unsigned counter, uint64_t rate)
+{
+	return rate == pfm_alpha_rate(pmu, counter, 0) || rate == pfm_alpha_rate(pmu, counter, 1);
+}
+
+/* True if @counter can interrupt every @period events. */
+static bool period_fits(int pmu, unsigned counter, uint64_t period)
+{
+	if (pmu == PFMLIB_ALPHA_EV6_PMU || pmu == PFMLIB_ALPHA_EV67_PMU)
+		return period >= 1 && period <= UINT64_C(1) << 20;
+	return period != 0 && rate_exists(pmu, counter, period);
+}
+
+static int check_rates(const struct table *t, const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
+{
+	bool start_values = t->encoder == ENCODER_EV6 || t->encoder == ENCODER_EV67;
+
+	for (unsigned i = 0; i < PFM_ALPHA_MAX_COUNTERS; i++) {
+		bool exists = i < pfm_alpha_num_counters(t->libpfm_type);
+
+		if (in->pfp_alpha_rates[i] && (!exists || !rate_exists(t->libpfm_type, i, in->pfp_alpha_rates[i])))
+			return refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "a counter does not have this interrupt rate");
+		if (in->pfp_alpha_periods[i] && (!exists || !start_values || !period_fits(t->libpfm_type, i, in->pfp_alpha_periods[i])))
+			return refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "periods are 1 to 2^20 events, on EV6 and later");
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static int check_ranges(const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
+{
+	unsigned n = in->pfp_alpha_n_ranges, most = in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER ? PFM_ALPHA_MAX_RANGES : 1;
+
+	if (n > most || (n && !(in->pfp_alpha_items & PFM_PROFILING)))
+		return refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+		              "one range, five in caller mode, and only when PFM_PROFILING is collected");
+	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER) && (!n || !(in->pfp_alpha_flags & PFM_ALPHA_FL_KERNEL)))
+		return refuse(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_MODEL, "caller mode needs a range of kernel addresses");
+	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_STRIDE) && (in->pfp_alpha_stride & (in->pfp_alpha_stride - 1)))
+		return refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "a stride is 0 or a power of two");
+	for (unsigned i = 0; i < n; i++)
+		if (in->pfp_alpha_ranges[i].start >= in->pfp_alpha_ranges[i].end ||
+		    ((in->pfp_alpha_ranges[i].start | in->pfp_alpha_ranges[i].end) & 3))
+			return refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "a range is empty or not aligned to instructions");
+	return PFMLIB_SUCCESS;
+}
+
+static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
+{
+	const unsigned items = PFM_COUNTERS | PFM_IPL | PFM_PROFILING;
+
+	if (in->pfp_alpha_scope > PFM_ALPHA_SCOPE_PROCESS || in->pfp_alpha_open > PFM_ALPHA_OPEN_ONE ||
+	    (in->pfp_alpha_items & ~items) || (in->pfp_alpha_flags & ~63u))
+		return refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "a setting nobody knows");
+	if (in->pfp_alpha_statistic && (t->encoder != ENCODER_EV67 || !pfm_alpha_statistic_name(in->pfp_alpha_statistic)))
+		return refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "no such ProfileMe statistic on this processor");
+	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_KEEP) && t->encoder == ENCODER_EV4)
+		return refuse(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, "counters of EV4 cannot be read or written");
+	return PFMLIB_SUCCESS;
+}
+
+/* Levels that events name: one setting serves all counters. Levels are the chip's modes, but that user alone means what it
+ * means on Digital UNIX, where user code runs in executive mode. 0: nobody named any. */
+static int named_modes(const struct request *req, unsigned *modes, pfm_error_t *why)
+{
+	unsigned plm = 0;
+
+	*modes = 0;
+	for (unsigned i = 0; i < req->n; i++) {
+		if (req->events[i].plm_none)
+			return refuse(why, (int)i, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, "no level is left to count at");
+		if (i > 0 && req->events[i].plm != plm)
+			return refuse(why, (int)i, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT, "the counters share one setting of levels");
+		plm = req->events[i].plm;
+	}
+	if (plm == PFM_PLM3)
+		*modes = PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER;
+	else if (plm != (PFM_PLM0 | PFM_PLM3) && plm != 15)
+		*modes = plm & 15;
+	return PFMLIB_SUCCESS;
+}
+
+static int find_modes(const struct request *req, struct extra *x, pfm_error_t *why)
+{
+	const pfmlib_alpha_input_param_t *in = &x->in;
+	unsigned modes;
+	int rc = named_modes(req, &modes, why);
+
+	if (rc)
+		return rc;
+	if (in->pfp_alpha_modes && modes && in->pfp_alpha_modes != modes)
+		return refuse(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT, "events and settings name different levels");
+	if (in->pfp_alpha_modes)
+		modes = in->pfp_alpha_modes;
+	x->has_modes = modes || (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT);
+	if (!x->has_modes)
+		return PFMLIB_SUCCESS;
+	if (req->table->encoder != ENCODER_EV5)
+		return refuse(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, "this processor counts at all levels and no fewer");
+	if (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT) {
+		if (modes)
+			return refuse(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT, "a mode word and modes");
+		/* The request rewrites the process filter together with the modes: say again what the scope said. */
+		x->modes = in->pfp_alpha_ctxt | (in->pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS ? PF5_CTXT_THIS_PROC : 0);
+		return PFMLIB_SUCCESS;
+	}
+	rc = pfm_alpha_mode_word(modes, in->pfp_alpha_scope, &x->modes);
+	return rc ? refuse(why, -1, rc, PFM_KIND_MODEL, "the chip counts kernel, executive and supervisor together, or the last two")
+	          : PFMLIB_SUCCESS;
+}
+
+/* Counters that can count @ev at all: the table's, less those that are taken or cannot have the period the user wants. */
+static int candidates(const struct request *req, unsigned i, uint64_t *out, pfm_error_t *why)
+{
+	const struct event *ev = &req->events[i];
+	uint64_t mask = table_row(ev->table, ev->row)->counters;
+
+	if (pfmi_event_was_set(ev, KEY_PERIOD)) {
+		uint64_t period = pfmi_event_field(ev, KEY_PERIOD, ANYWHERE);
+
+		for (unsigned c = 0; c < PFM_ALPHA_MAX_COUNTERS; c++)
+			if ((mask >> c & 1) && !period_fits(req->table->libpfm_type, c, period))
+				mask &= ~((uint64_t)1 << c);
+		if (!mask)
+			return refuse(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, "no counter of this event has that period");
+	}
+	if (ev->counter_pin != ANYWHERE) {
+		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
+		if (!mask)
+			return refuse(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, "that counter cannot count this event");
+	}
+	if (req->unavailable)
+		mask &= ~req->unavailable->bits[0];
+	*out = mask;
+	return PFMLIB_SUCCESS;
+}
+
+/* True if EV67 counts @ev on @counter in @mode: cycles and retired instructions alternate on counter 0, counter 1 has one
+ * statistic for each mode. */
+static bool mode_serves(const struct event *ev, unsigned counter, unsigned mode)
+{
+	unsigned sel = (unsigned)pfmi_row_value(ev->table, ev->row, KEY_SEL, counter);
+
+	return counter == 0 ? (sel & 1) == (mode & 1) : sel == mode;
+}
+
+static void fill_modes(const struct request *req, struct plan *out)
+{
+	out->n_alternatives = 4;
+	for (unsigned mode = 4; mode-- > 0;) {
+		struct alternative *a = &out->alternatives[mode];
+
+		a->n_holds = 0;
+		a->tag = mode;
+		for (unsigned i = 0; i < req->n; i++) {
+			uint64_t all = out->alternatives[0].mask[i], mask = 0;
+
+			for (unsigned c = 0; c < 2; c++)
+				if ((all >> c & 1) && mode_serves(&req->events[i], c, mode))
+					mask |= (uint64_t)1 << c;
+			a->mask[i] = mask;
+		}
+	}
+}
+
+/* A pair or a statistic is measured alone: beside anything else it has nowhere to go. */
+static int check_alone(const struct request *req, pfm_error_t *why)
+{
+	unsigned first = 0;
+
+	while (first < req->n && !is_alone(&req->events[first]))
+		first++;
+	if (first == req->n || req->n == 1)
+		return PFMLIB_SUCCESS;
+	refuse(why, (int)first, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT,
+	       is_profileme(&req->events[first]) ? "ProfileMe counts one statistic at a time and nothing else"
+	                                         : "this names what both counters count");
+	if (why) {
+		why->clash = (uint64_t)1 << first | (uint64_t)1 << (first ? 0 : 1);
+		why->clash_counters = 3;
+	}
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+static bool needs_both(const struct request *req)
+{
+	return req->n == 1 && is_alone(&req->events[0]) && req->unavailable && (req->unavailable->bits[0] & 3);
+}
+
+static int alpha_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	struct extra *x = (struct extra *)(void *)out->extra;
+	int rc;
+
+	memset(x, 0, sizeof *x);
+	if (req->model_in)
+		x->in = *(const pfmlib_alpha_input_param_t *)req->model_in;
+	rc = req->n ? check_input(req->table, &x->in, why) : refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "no events");
+	if (rc == 0)
+		rc = check_rates(req->table, &x->in, why);
+	if (rc == 0)
+		rc = check_ranges(&x->in, why);
+	if (rc == 0)
+		rc = find_modes(req, x, why);
+	if (rc == 0)
+		rc = check_alone(req, why);
+	out->n_alternatives = 1;
+	out->alternatives[0].n_holds = 0;
+	out->alternatives[0].tag = 0;
+	out->none = 0;
+	for (unsigned i = 0; rc == 0 && i < req->n; i++)
+		rc = candidates(req, i, &out->alternatives[0].mask[i], why);
+	if (rc)
+		return rc;
+	if (needs_both(req))
+		out->alternatives[0].mask[0] = 0;
+	else if (req->table->encoder == ENCODER_EV67 && req->n && !is_alone(&req->events[0]))
+		fill_modes(req, out);
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- encode ------------------------------------------------------------------------------------------------------ */
+
+/* The set as placed. */
+struct placed {
+	const struct plan *plan;
+	const struct extra *x;
+	int pmu;
+	unsigned used;                     /* counters */
+	int event[PFM_ALPHA_MAX_COUNTERS]; /* on each counter, -1 for none */
+	uint64_t rates[PFM_ALPHA_MAX_COUNTERS];
+	uint64_t starts[PFM_ALPHA_MAX_COUNTERS];
+	bool loaded; /* some start value is not 0, or was asked for */
+	unsigned statistic;
+	pfmlib_alpha_output_param_t *out;
+};
+
+static const struct event *event_on(const struct placed *p, unsigned counter)
+{
+	return p->event[counter] < 0 ? NULL : &p->plan->req->events[p->event[counter]];
+}
+
+static void find_counters(struct placed *p, const struct placement *where)
+{
+	for (unsigned c = 0; c < PFM_ALPHA_MAX_COUNTERS; c++)
+		p->event[c] = -1;
+	for (unsigned i = 0; i < p->plan->req->n; i++) {
+		unsigned c = where->counter[i];
+
+		p->event[c] = (int)i;
+		p->used |= 1u << c;
+		if (is_alone(&p->plan->req->events[i])) { /* both counters work for it */
+			p->event[0] = p->event[1] = (int)i;
+			p->used = 3;
+		}
+	}
+}
+
+/* The event's own period, else the setting of its counter, else the slow rate. */
+static void find_rates(struct placed *p)
+{
+	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
+		const struct event *ev = event_on(p, c);
+		bool own = ev && pfmi_event_was_set(ev, KEY_PERIOD);
+		uint64_t period = own ? pfmi_event_field(ev, KEY_PERIOD, ANYWHERE) : p->x->in.pfp_alpha_periods[c];
+
+		if (!ev)
+			continue;
+		p->rates[c] = p->x->in.pfp_alpha_rates[c] ? p->x->in.pfp_alpha_rates[c] : pfm_alpha_rate(p->pmu, c, 0);
+		if (!period)
+			continue;
+		p->rates[c] = period;
+		if (pfm_alpha_rate(p->pmu, c, 1) == 0) { /* no second rate: a start value instead */
+			p->loaded = true;
+			(void)pfm_alpha_start_value(pfm_alpha_counter_width(p->pmu, c), period, &p->starts[c]);
+		}
+	}
+}
+
+/* Selects, as the device takes them. A counter without an event has select 0. */
+static uint64_t select_word(const struct placed *p, unsigned mode)
+{
+	uint64_t word = 0;
+
+	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
+		const struct event *ev = event_on(p, c);
+		uint64_t sel = ev ? pfmi_row_value(ev->table, ev->row, KEY_SEL, c) : 0;
+		uint64_t cbox = ev ? pfmi_row_value(ev->table, ev->row, KEY_CBOX, c) : 0;
+
+		switch (p->pmu) {
+		case PFMLIB_ALPHA_EV4_PMU: /* always counting: one that is not wanted is muted in the driver */
+			word |= ev ? sel << (c == 0 ? ICCSR_MUX0_SHIFT : ICCSR_MUX1_SHIFT) : (uint64_t)1 << (ICCSR_DISABLE_SHIFT + c);
+			break;
+		case PFMLIB_ALPHA_EV5_PMU:
+		case PFMLIB_ALPHA_PCA56_PMU:
+			word |= c == 0 ? PF5_SEL0(sel) : c == 1 ? PF5_SEL1(sel) | cbox << 51
+			                                        : PF5_SEL2(sel) | cbox << 54;
+			break;
+		case PFMLIB_ALPHA_EV6_PMU:
+			word |= c == 0 ? sel << 4 : sel;
+			break;
+		default:
+			break;
+		}
+	}
+	return p->pmu == PFMLIB_ALPHA_EV67_PMU ? (uint64_t)mode << 2 : word;
+}
+
+/* Counting mode of an event that is alone. Most statistics come from I_STAT, PMPC and the flags of PCTR_CTL: any mode serves. */
+static unsigned alone_mode(const struct event *ev)
+{
+	unsigned mode = (unsigned)pfmi_row_value(ev->table, ev->row, KEY_PCTR_MODE, ANYWHERE);
+
+	if (kind_of(ev) == KIND_PAIR || kind_of(ev) == KIND_MODE)
+		return (unsigned)pfmi_row_value(ev->table, ev->row, KEY_SEL, ANYWHERE);
+	return mode >= PM_MODE_ANY ? 0 : mode;
+}
+
+static uint64_t select_set(struct placed *p, const struct placement *where)
+{
+	const struct request *req = p->plan->req;
+	uint64_t rates = 0, word;
+
+	if (req->n && is_alone(&req->events[0])) {
+		const struct event *ev = &req->events[0];
+
+		word = (uint64_t)alone_mode(ev) << 2 | (is_profileme(ev) ? PF67_PROFILE_ME_MODE : 0);
+		p->statistic = (unsigned)pfmi_row_value(ev->table, ev->row, KEY_STAT, ANYWHERE);
+		if (!p->statistic && is_profileme(ev))
+			p->statistic = p->x->in.pfp_alpha_statistic;
+		return word;
+	}
+	word = select_word(p, p->plan->alternatives[where->alternative].tag);
+	if (p->pmu == PFMLIB_ALPHA_EV4_PMU)
+		(void)pfm_alpha_rate_word(p->pmu, p->rates, p->used, &rates, NULL);
+	return word | rates;
+}
+
+static void add_pmc(const struct placed *p, struct regs *regs, unsigned num, uint32_t request, uint64_t word)
+{
+	pfmlib_alpha_call_t call = { 0, 0, 0 };
+
+	(void)pfm_alpha_device_call(p->pmu, request, word, &call);
+	regs->pmcs[regs->n_pmcs++] = (pfm_reg_t){
+		.num = num, .kind = PFM_REG_PMC, .addr = call.function, .alt_addr = request, .value = call.argument
+	};
+	if (p->out)
+		p->out->calls[p->out->n_calls++] = call;
+}
+
+/* ---- requests of the device -------------------------------------------------------------------------------------- */
+
+static void add_ioctl(const struct placed *p, unsigned when, const char *name, uint32_t request, unsigned n, const uint64_t *words)
+{
+	pfmlib_alpha_ioctl_t *io;
+
+	if (!p->out)
+		return;
+	io = &p->out->ioctls[p->out->n_ioctls++];
+	*io = (pfmlib_alpha_ioctl_t){ .name = name, .request = request, .when = when, .n_words = n };
+	for (unsigned i = 0; i < n; i++)
+		io->words[i] = words[i];
+}
+
+#define ADD(P, WHEN, REQUEST, N, WORDS) add_ioctl(P, WHEN, #REQUEST, REQUEST, N, WORDS)
+
+/* Ranges come after the items, the stride with the first one, further ones after caller mode is on. */
+static void add_ranges(const struct placed *p)
+{
+	const pfmlib_alpha_input_param_t *in = &p->x->in;
+	bool kernel = in->pfp_alpha_flags & PFM_ALPHA_FL_KERNEL;
+
+	for (unsigned i = 0; i < in->pfp_alpha_n_ranges; i++) {
+		uint64_t words[4] = { in->pfp_alpha_ranges[i].start, in->pfp_alpha_ranges[i].end, in->pfp_alpha_stride, 0 };
+		bool stride = i == 0 && (in->pfp_alpha_flags & PFM_ALPHA_FL_STRIDE);
+
+		if (kernel && stride)
+			ADD(p, PFM_ALPHA_SETUP, PCNTSETKRANGE, 4, words);
+		else if (kernel)
+			ADD(p, PFM_ALPHA_SETUP, PCNTSETKADDR, 2, words);
+		else if (stride)
+			ADD(p, PFM_ALPHA_SETUP, PCNTSETURANGE, 4, words);
+		else
+			ADD(p, PFM_ALPHA_SETUP, PCNTSETUADDR, 2, words);
+		if (i == 0 && (in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER))
+			ADD(p, PFM_ALPHA_SETUP, PCNTCALLER, 0, NULL);
+	}
+}
+
+static uint64_t items_of(const struct placed *p)
+{
+	uint64_t items = p->x->in.pfp_alpha_items ? p->x->in.pfp_alpha_items : PFM_COUNTERS;
+
+	return items | pfm_alpha_statistic_bits(p->statistic);
+}
+
+static void add_scope(const struct placed *p)
+{
+	uint64_t items = items_of(p);
+
+	ADD(p, PFM_ALPHA_SETUP, PCNTSETITEMS, 1, &items);
+	add_ranges(p);
+	if (p->x->in.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS)
+		ADD(p, PFM_ALPHA_SETUP, PCNTLOGSELECT, 0, NULL);
+	else
+		ADD(p, PFM_ALPHA_SETUP, PCNTLOGALL, 0, NULL);
+	if (p->x->has_modes)
+		ADD(p, PFM_ALPHA_SETUP, PCNT5CTXTS, 1, &p->x->modes);
+	if (items & (PFM_COUNTERS | PFM_IPL)) /* opening does not clear; with neither there is nothing to */
+		ADD(p, PFM_ALPHA_SETUP, PCNTCLEARCNT, 0, NULL);
+}
+
+static void add_readings(const struct placed *p)
+{
+	uint64_t items = items_of(p);
+
+	if (items & PFM_COUNTERS) {
+		if (p->pmu == PFMLIB_ALPHA_EV4_PMU)
+			ADD(p, PFM_ALPHA_READ, PCNTGETCNT, 0, NULL);
+		else if (p->plan->req->table->encoder == ENCODER_EV5)
+			ADD(p, PFM_ALPHA_READ, PCNT5GETCNT, 0, NULL);
+		else if (p->x->in.pfp_alpha_flags & PFM_ALPHA_FL_GETCNT)
+			ADD(p, PFM_ALPHA_READ, PCNT6GETCNT, 0, NULL);
+		else
+			ADD(p, PFM_ALPHA_READ, PCNT6READCNTRS, 0, NULL);
+	}
+	if (items & PFM_IPL)
+		ADD(p, PFM_ALPHA_READ, PCNTGETIPLHIS, 0, NULL);
+}
+
+/* ---- one family after the other ---------------------------------------------------------------------------------- */
+
+static void encode_ev4(const struct placed *p, uint64_t select, struct regs *regs)
+{
+	add_pmc(p, regs, PFM_ALPHA_PMC_SELECT, PCNTSETMUX, select);
+	add_pmc(p, regs, PFM_ALPHA_PMC_START, PCNTRENABLE, 0);
+	ADD(p, PFM_ALPHA_SETUP, PCNTSETMUX, 1, &select);
+	add_scope(p);
+	ADD(p, PFM_ALPHA_START, PCNTRENABLE, 0, NULL);
+	ADD(p, PFM_ALPHA_STOP, PCNTRDISABLE, 0, NULL);
+	if (p->out)
+		p->out->iccsr = regs->pmcs[0].value;
+}
+
+static void encode_ev5(const struct placed *p, uint64_t select, struct regs *regs)
+{
+	uint64_t word = PF5_CTRS(p->used, PMCTRS_ALL_CPUS, 0, 0, 0), rates = 0;
+	bool keep = p->x->in.pfp_alpha_flags & PFM_ALPHA_FL_KEEP;
+	int privileged = 0;
+
+	(void)pfm_alpha_rate_word(p->pmu, p->rates, p->used, &rates, &privileged);
+	add_pmc(p, regs, PFM_ALPHA_PMC_SELECT, PCNT5MUX, select);
+	add_pmc(p, regs, PFM_ALPHA_PMC_RATES, PCNT5FREQ, rates);
+	if (p->x->has_modes)
+		add_pmc(p, regs, PFM_ALPHA_PMC_MODES, PCNT5CTXTS, p->x->modes);
+	add_pmc(p, regs, PFM_ALPHA_PMC_START, keep ? PCNT5ENABLE : PCNT5RESTART, word);
+	ADD(p, PFM_ALPHA_SETUP, PCNT5MUX, 1, &select);
+	ADD(p, PFM_ALPHA_SETUP, PCNT5FREQ, 1, &rates);
+	add_scope(p);
+	if (keep)
+		ADD(p, PFM_ALPHA_START, PCNT5ENABLE, 1, &word);
+	else
+		ADD(p, PFM_ALPHA_START, PCNT5RESTART, 1, &word);
+	ADD(p, PFM_ALPHA_STOP, PCNT5DISABLE, 1, &word);
+	if (!p->out)
+		return;
+	p->out->privileged = (unsigned)privileged;
+	p->out->cbox = (select & PF5_MUX_CBOX_KMASK) >> 51;
+	p->out->pmctr = (select & (PF5_MUX0_KMASK | 0xff)) | pfm_alpha_pmctr_ctl(rates, p->used);
+	if (p->x->has_modes)
+		p->out->pmctr |= p->x->modes & PF5_CTXT_EXEC_AND_SUPER;
+}
+
+static void encode_ev6(const struct placed *p, uint64_t select, struct regs *regs)
+{
+	uint64_t load = PF6_CTRS(p->used, PMCTRS_ALL_CPUS, p->starts[0], p->starts[1]);
+	uint64_t bare = PF6_CTRS(p->used, PMCTRS_ALL_CPUS, 0, 0), word = p->loaded ? load : bare;
+	bool keep = !p->loaded && (p->x->in.pfp_alpha_flags & PFM_ALPHA_FL_KEEP);
+	uint32_t start = p->loaded ? PCNT6ENABWRITE : keep ? PCNT6ENABLE
+	                                                   : PCNT6RESTART;
+
+	add_pmc(p, regs, PFM_ALPHA_PMC_SELECT, PCNT6MUX, select);
+	add_pmc(p, regs, PFM_ALPHA_PMC_START, start, word);
+	ADD(p, PFM_ALPHA_SETUP, PCNT6MUX, 1, &select);
+	add_scope(p);
+	add_ioctl(p, PFM_ALPHA_START, p->loaded ? "PCNT6ENABWRITE" : keep ? "PCNT6ENABLE"
+	                                                                  : "PCNT6RESTART",
+	          start, 1, &word);
+	ADD(p, PFM_ALPHA_STOP, PCNT6DISABLE, 1, &bare);
+	if (!p->out)
+		return;
+	p->out->pctr_ctl = select | (p->loaded ? word & (PF6_CTR0_KMASK | PF6_CTR1_KMASK) : 0);
+	p->out->i_ctl = (uint64_t)p->used << 18;
+}
+
+static void finish(const struct placed *p)
+{
+	static const unsigned modes[] = { PCNTOPENALL, PCNTOPENEACH, PCNTOPENONE };
+	pfmlib_alpha_output_param_t *out = p->out;
+	uint32_t stop = p->pmu == PFMLIB_ALPHA_EV4_PMU                ? PCNTRDISABLE
+	                : p->plan->req->table->encoder == ENCODER_EV5 ? PCNT5DISABLE
+	                                                              : PCNT6DISABLE;
+
+	if (!out)
+		return;
+	add_readings(p);
+	(void)pfm_alpha_device_call(p->pmu, stop, p->used, &out->calls[out->n_calls++]);
+	out->open_flags = modes[p->x->in.pfp_alpha_open];
+	out->counters = p->used;
+	out->statistic = p->statistic;
+	for (unsigned c = 0; c < PFM_ALPHA_MAX_COUNTERS; c++)
+		out->rates[c] = p->rates[c];
+}
+
+/* Counters in the order of events; those that an event takes whole come both. */
+static void add_pmds(const struct placed *p, const struct placement *where, struct regs *regs)
+{
+	const struct request *req = p->plan->req;
+	unsigned function = p->pmu == PFMLIB_ALPHA_EV4_PMU ? 0 : 5;
+
+	for (unsigned i = 0; i < req->n; i++) {
+		unsigned first = is_alone(&req->events[i]) ? 0 : where->counter[i];
+		unsigned last = is_alone(&req->events[i]) ? 1 : where->counter[i];
+
+		for (unsigned c = first; c <= last; c++)
+			regs->pmds[regs->n_pmds++] = (pfm_reg_t){ .num = c,
+				                                  .kind = PFM_REG_PMD,
+				                                  .addr = function ? function : c,
+				                                  .alt_addr = c,
+				                                  .value = p->starts[c] };
+	}
+}
+
+static void alpha_encode(const struct plan *plan, const struct placement *where, struct regs *regs)
+{
+	struct placed p = { .plan = plan, .x = extra_of(plan), .pmu = plan->req->table->libpfm_type, .out = plan->req->model_out };
+	uint64_t select;
+
+	regs->n_pmcs = regs->n_pmds = 0;
+	if (p.out)
+		memset(p.out, 0, sizeof *p.out);
+	find_counters(&p, where);
+	find_rates(&p);
+	select = select_set(&p, where);
+	switch (plan->req->table->encoder) {
+	case ENCODER_EV4:
+		encode_ev4(&p, select, regs);
+		break;
+	case ENCODER_EV5:
+		encode_ev5(&p, select, regs);
+		break;
+	default:
+		encode_ev6(&p, select, regs);
+	}
+	add_pmds(&p, where, regs);
+	finish(&p);
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+/* Linux counts on EV67 and later, by numbers of its own, and cannot leave any level out. */
+static int alpha_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	bool all_levels = (plm & (PFM_PLM0 | PFM_PLM3)) == (PFM_PLM0 | PFM_PLM3);
+	uint64_t raw = pfmi_event_field(ev, KEY_LINUX, ANYWHERE);
+
+	(void)why;
+	memset(out, 0, sizeof *out);
+	if (raw == 0 || !all_levels)
+		return PFMLIB_SUCCESS;
+	out->type = 4;
+	out->type_known = 1;
+	out->expressible = 1;
+	out->config = raw;
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- layouts ----------------------------------------------------------------------------------------------------- */
+
+static const struct bits ICCSR[] = { { "pc1", 0, 1 }, { "pc0", 3, 1 }, { "mux0", 8, 4 }, { "mux1", 32, 3 }, { "disable", 35, 2 } };
+static const struct bits PMCTR[] = { { "sel2", 0, 4 },  { "sel1", 4, 4 },  { "kk", 8, 1 },     { "kp", 9, 1 },
+	                             { "ctl2", 10, 2 }, { "ctl1", 12, 2 }, { "ctl0", 14, 2 },  { "ctr2", 16, 14 },
+	                             { "ku", 30, 1 },   { "sel0", 31, 1 }, { "ctr1", 32, 16 }, { "ctr0", 48, 16 } };
+static const struct bits PCNT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 51, 3 }, { "cbox2", 54, 3 } };
+static const struct bits FREQ5[] = { { "frq2", 4, 2 }, { "frq1", 6, 2 }, { "frq0", 8, 2 } };
+static const struct bits BC_CTL[] = { { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
+static const struct bits PM_MUX[] = { { "pm0_mux", 8, 3 }, { "pm1_mux", 11, 3 } };
+static const struct bits PCTR6[] = { { "sl1", 0, 4 }, { "sl0", 4, 1 }, { "pctr1", 6, 20 }, { "pctr0", 28, 20 } };
+static const struct bits PCTR67[] = {
+	{ "tak", 0, 1 },    { "val", 1, 1 },           { "sl1", 2, 2 },         { "sl0", 4, 1 },
+	{ "pctr1", 6, 20 }, { "pm_killed_bm", 26, 1 }, { "pm_stalled", 27, 1 }, { "pctr0", 28, 20 }
+};
+static const struct bits I_STAT[] = { { "par", 29, 1 }, { "ovr", 30, 3 }, { "icm", 33, 1 }, { "trap_type", 34, 4 },
+	                              { "lso", 38, 1 }, { "trp", 39, 1 }, { "mis", 40, 1 } };
+static const struct bits I_CTL[] = { { "spce", 0, 1 }, { "pct0_en", 18, 1 }, { "pct1_en", 19, 1 } };
+
+enum { EV4 = 1,
+       EV5 = 2,
+       PCA56 = 4,
+       EV6 = 8,
+       EV67 = 16 }; /* bit n: PFMLIB_ALPHA_EV4_PMU + n */
+
+static const struct bits *alpha_layout(const struct table *t, const char *name, unsigned *n)
+{
+	unsigned family = 1u << (t->libpfm_type - PFMLIB_ALPHA_EV4_PMU);
+	struct slice s = { name, (uint32_t)strlen(name) };
+
+	/* Code, not a table: addresses in a table would have to be relocated. */
+#define TRY(FAMILIES, NAME, BITS)                                  \
+	if ((family & (FAMILIES)) && pfmi_slice_is(s, NAME)) {     \
+		*n = (unsigned)(sizeof(BITS) / sizeof((BITS)[0])); \
+		return BITS;                                       \
+	}
+	TRY(EV4, "ICCSR", ICCSR)
+	TRY(EV5 | PCA56, "PMCTR", PMCTR)
+	TRY(EV5 | PCA56, "PCNT5MUX", PCNT5)
+	TRY(EV5 | PCA56, "FREQ", FREQ5)
+	TRY(EV5, "BC_CTL", BC_CTL)
+	TRY(PCA56, "PM_MUX", PM_MUX)
+	TRY(EV6, "PCTR_CTL", PCTR6)
+	TRY(EV67, "PCTR_CTL", PCTR67)
+	TRY(EV67, "I_STAT", I_STAT)
+	TRY(EV6 | EV67, "I_CTL", I_CTL)
+	/* The word of selects as the device takes it, and under its number as a register. */
+	TRY(EV4, "PCNTSETMUX", ICCSR)
+	TRY(EV6, "PCNT6MUX", PCTR6)
+	TRY(EV67, "PCNT6MUX", PCTR67)
+	TRY(EV4, "PMC8", ICCSR)
+	TRY(EV5 | PCA56, "PMC8", PCNT5)
+	TRY(EV6, "PMC8", PCTR6)
+	TRY(EV67, "PMC8", PCTR67)
+#undef TRY
+	return NULL;
+}
+
+/* Bits of a register that choose what its counter number @i counts: its selects, on EV67 the mode that is both counters'. */
+static uint64_t alpha_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+{
+	static const char names[][4][6] = {
+		{ "mux0", "", "mux1", "" },
+		{ "sel0", "", "sel1", "cbox1" },
+		{ "sl0", "", "sl1", "" },
+		{ "sl0", "sl1", "sl0", "sl1" },
+	};
+	unsigned which = t->encoder == ENCODER_EV4 ? 0 : t->encoder == ENCODER_EV5 ? 1
+	                                         : t->encoder == ENCODER_EV6       ? 2
+	                                                                           : 3,
+		 n;
+	static const char third[2][6] = { "sel2", "cbox2" };
+	const struct bits *b = alpha_layout(t, reg, &n);
+	uint64_t mask = 0;
+
+	if (!b || i >= pfm_alpha_num_counters(t->libpfm_type))
+		return 0;
+	*counter = i;
+	for (unsigned k = 0; k < n; k++)
+		for (unsigned half = 0; half < 2; half++)
+			if (strcmp(b[k].name, i == 2 ? third[half] : names[which][2 * i + half]) == 0)
+				mask |= bits_mask(b[k]) << b[k].lsb;
+	return mask;
+}
+
+/* Rows without a name would be words nobody has described. */
+static int alpha_check(struct event *ev, pfm_error_t *why)
+{
+	return ev->row == ROW_NONE ? refuse(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, "events of Alpha processors have names")
+	                           : PFMLIB_SUCCESS;
+}
+
+/* One set of operations under the name of every encoder: what differs is in the tables and in switches above. */
+const struct pmu_ops pfmi_ops_ev4 = { .check = alpha_check,
+	                              .constrain = alpha_constrain,
+	                              .encode = alpha_encode,
+	                              .attr = alpha_attr,
+	                              .layout = alpha_layout,
+	                              .significant = alpha_significant };
+extern const struct pmu_ops pfmi_ops_ev5 __attribute__((alias("pfmi_ops_ev4")));
+extern const struct pmu_ops pfmi_ops_ev6 __attribute__((alias("pfmi_ops_ev4")));
+extern const struct pmu_ops pfmi_ops_ev67 __attribute__((alias("pfmi_ops_ev4")));

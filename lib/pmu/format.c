@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* PMUs whose events are fields in configuration words and nothing else: what the kernel describes, Arm, POWER, s390, RISC-V,
+ * uncore boxes. The words are the registers; where they end up in hardware is the kernel's business.
+ *
+ * A set gives one entry per event with its config word, in order, then config1 to config3 where they are not 0. num is the
+ * word, addr the event's place in the set. Data registers are the counters, where the table says which there are. */
+#include <string.h>
+#include "kernel.h"
+#include "pmu.h"
+
+#define NO_COUNTER 0xffu
+
+/* What a table says about its counters in features. */
+static bool feature(const struct table *t, const char *name, uint64_t *value)
+{
+	const struct feature *f = table_features(t);
+
+	for (unsigned i = 0; i < t->n_features; i++)
+		if (strcmp(table_text(t, f[i].name), name) == 0) {
+			*value = f[i].value;
+			return true;
+		}
+	return false;
+}
+
+/* POWER: bits 19:16 of an event code are the counter it must have, from 1; 0 for any. */
+static uint64_t fixed_by_code(const struct table *t, uint64_t config)
+{
+	const struct match *m = table_matches(t);
+	uint64_t pmc = config >> 16 & 0xf;
+
+	if (!t->n_matches || strcmp(table_text(t, m->arch), "powerpc") != 0)
+		return 0;
+	return pmc;
+}
+
+static uint64_t candidates(const struct event *ev, const struct request *req)
+{
+	const struct table *t = ev->table;
+	uint64_t mask = pfmi_event_counters(ev), config[4], pmc;
+
+	pfmi_event_config(ev, ANYWHERE, config);
+	pmc = fixed_by_code(t, config[0]);
+	if (pmc)
+		mask &= (uint64_t)1 << (table_counters(t)->first ? pmc : pmc - 1);
+	return req->unavailable ? mask & ~req->unavailable->bits[0] : mask;
+}
+
+/* arm64: a counter that counts cycles and nothing else, listed as the number the table names or as a fixed one. */
+static uint64_t own_counter(const struct event *ev, uint64_t mask, uint64_t counter, uint64_t code)
+{
+	if (counter < 64 && mask >> counter & 1 && pfmi_event_field(ev, KEY_CODE, ANYWHERE) == code)
+		return (uint64_t)1 << counter;
+	return mask & 0xffffffff ? mask & ~(uint64_t)0xffffffff : 0;
+}
+
+/* The first event that has a counter of its own gets it, unless the set does not fit that way. */
+static unsigned prefer_own_counter(const struct request *req, struct plan *out)
+{
+	struct alternative *first = &out->alternatives[0], *second = &out->alternatives[1];
+	uint64_t counter = 64, code = 0;
+
+	if (feature(req->table, "cycle_counter", &counter) && !feature(req->table, "cycle_event", &code))
+		counter = 64;
+	for (unsigned i = 0; i < req->n; i++) {
+		uint64_t own = own_counter(&req->events[i], first->mask[i], counter, code);
+
+		if (!own)
+			continue;
+		memcpy(second->mask, first->mask, req->n * sizeof(first->mask[0]));
+		second->n_holds = 0;
+		first->mask[i] = own;
+		return 2;
+	}
+	return 1;
+}
+
+static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	if (req->model_in)
+		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
+		                   "this processor has no settings of its own");
+	out->alternatives[0].n_holds = 0;
+	for (unsigned i = 0; i < req->n; i++) {
+		bool counted = req->table->n_counters != 0;
+
+		out->alternatives[0].mask[i] = counted ? candidates(&req->events[i], req) : 0;
+		out->none |= (uint64_t)!counted << i;
+	}
+	out->n_alternatives = prefer_own_counter(req, out);
+	return PFMLIB_SUCCESS;
+}
+
+static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+{
+	uint64_t config[4];
+
+	for (unsigned i = 0; i < plan->req->n; i++) {
+		unsigned n = where->counter[i];
+
+		pfmi_event_config(&plan->req->events[i], n == NO_COUNTER ? ANYWHERE : n, config);
+		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = config[0] };
+		if (n != NO_COUNTER)
+			out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n };
+	}
+	for (unsigned i = 0; i < plan->req->n; i++) {
+		pfmi_event_config(&plan->req->events[i], ANYWHERE, config);
+		for (unsigned word = 1; word < 4 && out->n_pmcs < PFM_MAX_SET_REGS; word++)
+			if (config[word])
+				out->pmcs[out->n_pmcs++] = (pfm_reg_t){
+					.num = word, .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = config[word]
+				};
+	}
+}
+
+static int check(struct event *ev, pfm_error_t *why)
+{
+	return pfmi_kernel_params(ev, why);
+}
+
+const struct pmu_ops pfmi_ops_format = { .check = check, .constrain = constrain, .encode = encode };

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* What the Montecito files share: the words of the event table, and address ranges. */
+#ifndef PERFMON_MONTECITO_H
+#define PERFMON_MONTECITO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <perfmon/pfmlib_montecito.h>
+#include "pmu.h"
+
+/* Words of lib/events/montecito.pmu as numbers. */
+enum { MONT_ACCEPTS_OPCM = 1,
+       MONT_ACCEPTS_IARR = 2,
+       MONT_ACCEPTS_DARR = 4 };
+enum { MONT_EAR_NONE,
+       MONT_EAR_ICACHE,
+       MONT_EAR_ITLB,
+       MONT_EAR_DCACHE,
+       MONT_EAR_DTLB,
+       MONT_EAR_ALAT };
+enum { MONT_SET_NONE,
+       MONT_SET_L1D,
+       MONT_SET_L2D = MONT_SET_L1D + 7 }; /* first set of each group */
+
+static inline bool mont_is_l1d(uint64_t set)
+{
+	return set >= MONT_SET_L1D && set < MONT_SET_L2D;
+}
+static inline bool mont_is_l2d(uint64_t set)
+{
+	return set >= MONT_SET_L2D;
+}
+
+#define MONT_MAX_PAIRS 4  /* pairs of debug registers, for code and for data */
+#define MONT_MAX_BLOCK 56 /* address bits 56 to 63 are always compared: no block is larger than 2^56 */
+
+/* An address range with both ends in it, so that one at the very top is nothing special. */
+struct mont_range {
+	uint64_t first, last;
+	unsigned plm;
+};
+
+/* 2^log2 bytes at a multiple of that: what one pair of debug registers can describe. */
+struct mont_block {
+	uint64_t addr;
+	uint8_t log2;
+	uint8_t plm;
+};
+
+static inline uint64_t mont_block_last(struct mont_block b)
+{
+	return b.addr + (((uint64_t)1 << b.log2) - 1);
+}
+
+/* Reads the list of @in. @plm is for entries without levels, @align a power of two. Returns how many there are; PFMLIB_ERR_IRRINVAL for
+ * one that is empty or upside down, PFMLIB_ERR_IRRALIGN for limits that are no multiple of @align. */
+int pfmi_mont_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align, struct mont_range r[MONT_MAX_PAIRS]);
+
+/* Covers @n ranges with blocks. Blocks of different levels are never shared. The cover is libpfm 3's, which uses up to four, wherever
+ * that one is sound; else the one of at most @spare blocks with the fewest bytes too many. Returns how many blocks, or
+ * PFMLIB_ERR_TOOMANY. */
+int pfmi_mont_cover(const struct mont_range *r, unsigned n, unsigned spare, struct mont_block out[MONT_MAX_PAIRS]);
+
+/* The smallest cover alone, with at most @n_pairs blocks. */
+int pfmi_mont_cover_best(const struct mont_range *r, unsigned n, unsigned n_pairs, struct mont_block out[MONT_MAX_PAIRS]);
+
+/* The smallest block around one range. False if no pair can describe it. */
+bool pfmi_mont_enclose(const struct mont_range *r, struct mont_block *out);
+
+/* True if the range fits fine mode: first and last bundle in one page of 64 KB. */
+bool pfmi_mont_is_fine(const struct mont_range *r);
+
+/* Appends a pair for @b at register @num; @addr_add is what its address exceeds its number by. */
+void pfmi_mont_put_block(pfmlib_mont_output_rr_t *out, unsigned num, struct mont_block b, unsigned addr_add);
+/* Appends the two pairs of fine mode for @r at registers @num and @num + 4, and notes in rr_infos[@info] how much they exceed it. */
+void pfmi_mont_put_fine(pfmlib_mont_output_rr_t *out, unsigned num, const struct mont_range *r, unsigned info);
+/* Notes in rr_infos how much the blocks exceed each range. */
+void pfmi_mont_put_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n, const struct mont_block *b,
+                         unsigned n_blocks);
+
+/* ---- what the encoder's files share ----------------------------------------------------------------------------- */
+
+#define MONT_MAX_EVENTS PMU_MONT_NUM_COUNTERS
+
+/* The event codes with rules of their own. */
+enum {
+	CODE_RETIRED = 0x08,
+	CODE_CYCLES = 0x12,
+	UMASK_CYCLES_QUAL = 1,
+	CODE_CANCELS0 = 0xe0,
+	CODE_CANCELS1 = 0xe2,
+	CODE_L1I_PREFETCHES = 0x44,
+	CODE_L1I_STRM_PREFETCHES = 0x5f,
+	CODE_L2I_PREFETCHES = 0x45,
+	CODE_ISB_BUNPAIRS_IN = 0x46,
+	CODE_L1I_FETCH_RAB_HIT = 0x65,
+	CODE_L1I_FETCH_ISB_HIT = 0x66,
+	CODE_L1I_FILLS = 0x41
+};
+
+/* An event's columns, read once. */
+struct traits {
+	uint64_t counters;
+	uint32_t row;
+	uint16_t plm; /* levels the event names, 0 for none */
+	uint8_t code, umask, mesi, max, thres, set, type, accepts, ear, ear_umask, etb;
+	bool mute;      /* every level switched off */
+	uint32_t flags; /* PFMLIB_MONT_FL_* */
+};
+
+/* What constrain() found, for encode(). */
+struct mont_plan {
+	struct traits events[MONT_MAX_EVENTS];
+	unsigned n_pmcs, n_pmds;
+	struct {
+		uint8_t num;
+		uint64_t value;
+	} pmcs[12]; /* beside the counters', in order */
+	uint8_t pmds[24];
+	pfmlib_mont_output_rr_t irange, drange;
+};
+
+_Static_assert(sizeof(struct mont_plan) <= sizeof(((struct plan *)0)->extra), "the plan has no room");
+
+/* Everything the steps of constrain() share. */
+struct work {
+	const struct request *req;
+	const pfmlib_mont_input_param_t *in; /* NULL for none */
+	struct mont_plan *mp;
+	pfm_error_t *why;
+	bool irange, drange, opcm1, opcm2; /* filters in use */
+	unsigned ears;                     /* bit per kind of address register an event is for */
+	bool etb;                          /* some event is the trace buffer's */
+};
+
+static inline int mont_refuse(const struct work *w, int code, int event, const char *detail)
+{
+	if (w->why)
+		*w->why = (pfm_error_t){ .size = w->why->size, .code = code, .kind = PFM_KIND_MODEL, .event = event, .detail = detail };
+	return code;
+}
+
+static inline bool mont_unavailable(const struct work *w, unsigned num)
+{
+	return pfm_regmask_isset(w->req->unavailable, num);
+}
+
+/* Everything but the counters: address registers, ranges, opcode matchers, trace buffer, and at last settings that would count
+ * something else than what was asked. Fills w->mp. Returns 0 or what pfm_dispatch_events() returns. */
+int pfmi_mont_plan_features(const struct work *w);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's own events: hardware, software and cache events by their number in perf_event_open(2). The kernel chooses
+ * counters, if there are any, so these events take none. */
+#include "pmu.h"
+
+static uint64_t number(const struct event *ev)
+{
+	uint64_t config[4];
+
+	pfmi_event_config(ev, ANYWHERE, config);
+	return config[0];
+}
+
+static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	if (req->model_in)
+		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
+		                   "these events have no settings of their own");
+	out->n_alternatives = 1;
+	out->alternatives[0].n_holds = 0;
+	for (unsigned i = 0; i < req->n; i++) {
+		out->alternatives[0].mask[i] = 0;
+		out->none |= (uint64_t)1 << i;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+{
+	(void)where;
+	for (unsigned i = 0; i < plan->req->n; i++)
+		out->pmcs[out->n_pmcs++] =
+			(pfm_reg_t){ .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = number(&plan->req->events[i]) };
+}
+
+static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	const struct table *t = ev->table;
+
+	(void)plm;
+	(void)why;
+	if (table_field(t, KEY_ATTR_TYPE) && ev->row != ROW_NONE && pfmi_row_has(t, ev->row, KEY_ATTR_TYPE)) {
+		out->type = (uint32_t)pfmi_row_value(t, ev->row, KEY_ATTR_TYPE, ANYWHERE);
+		out->type_known = 1;
+	} else if (t->perf_type >= 0) {
+		out->type = (uint32_t)t->perf_type;
+		out->type_known = 1;
+	}
+	out->config = number(ev);
+	out->expressible = 1;
+	return PFMLIB_SUCCESS;
+}
+
+const struct pmu_ops pfmi_ops_perf = { .constrain = constrain, .encode = encode, .attr = attr };

@@ -1,0 +1,766 @@
+/* SPDX-License-Identifier: MIT */
+/* x86 cores: PERFEVTSEL registers of Intel and AMD, Intel's fixed counters and extra registers.
+ *
+ * The words of perf_event_attr.config are the register's own bits, so a table's declared fields do most of the work:
+ * what is added here is what the kernel keeps to itself, the levels, interrupt and enable. A fixed counter is known by the
+ * kernel's pseudo codes: event byte 0, unit mask n + 1 for fixed counter n, which no general counter counts.
+ *
+ * A set gives one control register entry per event, in order. Events on fixed counters share FIXED_CTR_CTRL: each of
+ * their entries carries the whole register, so that it does not matter which of them is written. Extra registers follow.
+ * IA32_PERF_GLOBAL_CTRL is nobody's entry: it is the switch of whoever starts and stops counting, one bit per counter. */
+#include <string.h>
+#include <perfmon/pfmlib_coreduo.h>
+#include "pmu.h"
+
+static const struct bits SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },
+			 SEL_INT = { "int", 20, 1 }, SEL_EN = { "en", 22, 1 }, SEL_INV = { "inv", 23, 1 },
+			 SEL_CMASK = { "cmask", 24, 8 }, SEL_CORE = { "core", 14, 2 }, SEL_MESI = { "mesi", 8, 4 };
+
+#define FIXED_CTR_CTRL 0x38du
+#define FIXED_CTR0     0x309u
+#define FIXED          32u /* number of fixed counter 0 */
+#define RDPMC_FIXED    0x40000000u
+#define NO_COUNTER     0xffu
+#define GENERAL        0xffffffffull
+#define COUNTABLE      0xffffffffffffull /* FIXED_CTR_CTRL has room for sixteen fixed counters */
+
+enum { OFFCORE_RSP_0 = 0x1a6,
+       OFFCORE_RSP_1 = 0x1a7,
+       LD_LAT = 0x3f6,
+       FRONTEND = 0x3f7 };
+
+/* What an event puts into its registers, whatever the counter. */
+struct sel {
+	uint64_t config; /* PERFEVTSEL without levels, interrupt and enable */
+	uint64_t value;  /* of the extra register */
+	uint32_t msr;    /* the extra register, 0 for none */
+	uint32_t levels;
+};
+
+struct extra {
+	struct sel sel[PLAN_MAX_EVENTS];
+};
+_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->extra), "fits the plan");
+
+static int refuse(pfm_error_t *why, int code, int kind, int event, const char *detail)
+{
+	pfmi_refuse(why, code, kind, NULL, (struct slice){ 0 }, detail);
+	if (why)
+		why->event = event;
+	return code;
+}
+
+/* ---- values --------------------------------------------------------------------------------------------------- */
+
+/* The names and values of libpfm 3.10: whole codes, unit masks on top, and the defaults of two groups of bits. */
+static bool is_libpfm3(const struct table *t)
+{
+	return t->flags & TABLE_VIEW && table_field(t, KEY_CORE_SPEC);
+}
+
+static uint64_t libpfm3_config(const struct event *ev)
+{
+	uint64_t config = pfmi_event_field(ev, KEY_CODE, ANYWHERE) | pfmi_event_field(ev, KEY_UMASK, ANYWHERE) << 8;
+
+	if (pfmi_event_field(ev, KEY_CORE_SPEC, ANYWHERE) && !bits_get(config, SEL_CORE))
+		config = bits_put(config, SEL_CORE, 1);
+	if (pfmi_event_field(ev, KEY_MESI, ANYWHERE) && !bits_get(config, SEL_MESI))
+		config = bits_put(config, SEL_MESI, 0xf);
+	if (pfmi_event_field(ev, KEY_EDGE, ANYWHERE))
+		config = bits_put(config, SEL_EDGE, 1);
+	if (pfmi_event_field(ev, KEY_INV, ANYWHERE))
+		config = bits_put(config, SEL_INV, 1);
+	return bits_put(config, SEL_CMASK, pfmi_event_field(ev, KEY_CMASK, ANYWHERE));
+}
+
+/* The extra register a field of config1 stands for. */
+static const struct {
+	enum key key;
+	uint32_t msr;
+} extra_fields[] = {
+	{ KEY_OFFCORE, OFFCORE_RSP_0 },
+	{ KEY_LDLAT, LD_LAT },
+	{ KEY_FRONTEND, FRONTEND },
+};
+#define N_EXTRA_FIELDS (sizeof(extra_fields) / sizeof(extra_fields[0]))
+
+static enum key field_of_msr(uint32_t msr)
+{
+	if (msr == OFFCORE_RSP_1)
+		msr = OFFCORE_RSP_0;
+	for (unsigned i = 0; i < N_EXTRA_FIELDS; i++)
+		if (extra_fields[i].msr == msr)
+			return extra_fields[i].key;
+	return KEY_NONE;
+}
+
+static bool has_extras(const struct table *t)
+{
+	return t->field_of_key[KEY_MSR] | t->field_of_key[KEY_OFFCORE] | t->field_of_key[KEY_LDLAT] | t->field_of_key[KEY_FRONTEND];
+}
+
+/* A row without values for any of them, and nothing set by the user: nearly every event. */
+static inline bool is_plain(const struct event *ev)
+{
+	return !ev->n_set && ev->row != ROW_NONE &&
+	       !(ev->at[KEY_MSR] | ev->at[KEY_OFFCORE] | ev->at[KEY_LDLAT] | ev->at[KEY_FRONTEND]);
+}
+
+/* Extra register and its value: the row's, with what the user set in its place; or a field that the user alone gave a value. */
+static void find_extra(const struct event *ev, uint32_t *msr, uint64_t *value)
+{
+	enum key key;
+	uint64_t v;
+
+	*msr = 0;
+	*value = 0;
+	if (!has_extras(ev->table))
+		return;
+	*msr = (uint32_t)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
+	for (unsigned i = 0; *msr == 0 && i < N_EXTRA_FIELDS; i++)
+		if (pfmi_event_was_set(ev, extra_fields[i].key) || pfmi_event_field(ev, extra_fields[i].key, ANYWHERE))
+			*msr = extra_fields[i].msr;
+	if (*msr == 0)
+		return;
+	key = field_of_msr(*msr);
+	v = pfmi_event_field(ev, key, ANYWHERE);
+	*value = v || pfmi_event_was_set(ev, key) ? v : pfmi_event_field(ev, KEY_MSR_VALUE, ANYWHERE);
+}
+
+/* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. */
+static void configure(const struct event *ev, uint64_t config[4], uint32_t *msr, uint64_t *value)
+{
+	const struct field *f;
+	enum key key;
+
+	if (is_libpfm3(ev->table)) {
+		*msr = 0;
+		*value = 0;
+		config[0] = libpfm3_config(ev);
+		config[1] = config[2] = config[3] = 0;
+		return;
+	}
+	*msr = 0;
+	*value = 0;
+	pfmi_event_config(ev, ANYWHERE, config);
+	if (!is_plain(ev))
+		find_extra(ev, msr, value);
+	if (*msr == 0)
+		return;
+	key = field_of_msr(*msr);
+	f = key != KEY_NONE ? table_field(ev->table, key) : NULL;
+	if (f && f->n_ranges)
+		pfmi_field_put(f, config, *value);
+}
+
+static unsigned levels_of(const struct event *ev, unsigned plm)
+{
+	if (ev->plm_none)
+		return 0;
+	return ev->plm ? ev->plm : plm;
+}
+
+static uint64_t control(const struct sel *s)
+{
+	uint64_t v = s->config & ~(bits_mask(SEL_USR) << SEL_USR.lsb | bits_mask(SEL_OS) << SEL_OS.lsb);
+
+	v |= (uint64_t)((s->levels & PFM_PLM3) != 0) << SEL_USR.lsb;
+	v |= (uint64_t)((s->levels & PFM_PLM0) != 0) << SEL_OS.lsb;
+	return v | (uint64_t)1 << SEL_INT.lsb | (uint64_t)1 << SEL_EN.lsb;
+}
+
+/* ---- kinds of events ------------------------------------------------------------------------------------------ */
+
+/* One of the figures PERF_METRICS holds: read beside the slots counter, on no counter of its own. */
+static bool is_metric(const struct table *t, uint64_t config)
+{
+	return t->all_counters >> FIXED && (config & 0xff) == 0 && (config >> 8 & 0xff) >= 0x80 && (config >> 8 & 0xff) <= 0x87;
+}
+
+static bool is_slots(uint64_t config)
+{
+	return (config & 0xffff) == 0x0400;
+}
+
+/* Edge, inverse, threshold, transactions and equality exist on general counters only. */
+#define FILTERS 0x13ff840000ull
+
+RARELY static uint64_t rowless_counters(const struct event *ev)
+{
+	const struct table *t = ev->table;
+	uint64_t config[4];
+	unsigned umask;
+
+	pfmi_event_config(ev, ANYWHERE, config);
+	umask = (unsigned)(config[0] >> 8 & 0xff);
+	/* The kernel's pseudo codes. */
+	if (t->all_counters >> FIXED && (config[0] & 0xff) == 0 && umask >= 1 && umask < 0x80)
+		return umask <= 31 ? t->all_counters & (uint64_t)1 << (FIXED + umask - 1) : 0;
+	return t->all_counters & GENERAL;
+}
+
+static inline uint64_t row_counters(const struct event *ev, bool htoff)
+{
+	const struct table *t = ev->table;
+
+	if (ev->row == ROW_NONE)
+		return rowless_counters(ev);
+	if (htoff && pfmi_row_has(t, ev->row, KEY_HTOFF))
+		return pfmi_row_value(t, ev->row, KEY_HTOFF, ANYWHERE);
+	return table_row(t, ev->row)->counters;
+}
+
+static uint64_t candidates(const struct event *ev, uint64_t config, const struct request *req)
+{
+	uint64_t mask = row_counters(ev, req->htoff) & COUNTABLE;
+
+	if (config & FILTERS)
+		mask &= GENERAL;
+	if (ev->counter_pin != ANYWHERE)
+		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
+	if (req->unavailable)
+		mask &= ~req->unavailable->bits[0];
+	return mask;
+}
+
+/* ---- check ---------------------------------------------------------------------------------------------------- */
+
+static int refuse_field(const struct event *ev, unsigned i, int code, int kind, const char *detail, pfm_error_t *why)
+{
+	refuse(why, code, kind, -1, detail);
+	if (why) {
+		why->start = ev->set[i].start;
+		why->end = ev->set[i].end;
+	}
+	return code;
+}
+
+static bool field_is(const struct event *ev, unsigned i, enum key key)
+{
+	return ev->table->field_of_key[key] == ev->set[i].field + 1u;
+}
+
+static bool is_filter_field(const struct event *ev, unsigned i)
+{
+	return field_is(ev, i, KEY_CMASK) || field_is(ev, i, KEY_INV) || field_is(ev, i, KEY_EDGE) ||
+	       field_is(ev, i, KEY_IN_TX) || field_is(ev, i, KEY_IN_TX_CP) || field_is(ev, i, KEY_EQ);
+}
+
+/* One event reaches one extra register: config1 is one word. */
+static int check_extra(const struct event *ev, pfm_error_t *why)
+{
+	uint64_t value;
+	uint32_t msr;
+
+	find_extra(ev, &msr, &value);
+	for (unsigned i = 0; i < ev->n_set; i++)
+		for (unsigned k = 0; k < N_EXTRA_FIELDS; k++)
+			if (field_is(ev, i, extra_fields[k].key) && extra_fields[k].key != field_of_msr(msr))
+				return refuse_field(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
+				                    "the event uses another extra register", why);
+	return PFMLIB_SUCCESS;
+}
+
+RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
+{
+	uint64_t config[4];
+	bool fixed_only, metric;
+
+	pfmi_event_config(ev, ANYWHERE, config);
+	metric = is_metric(ev->table, config[0]);
+	fixed_only = ev->table->all_counters >> FIXED && !(row_counters(ev, false) & GENERAL);
+	for (unsigned i = 0; i < ev->n_set; i++) {
+		if (fixed_only && is_filter_field(ev, i) && ev->set[i].value)
+			return refuse_field(ev, i, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+			                    metric ? "a top-down figure takes no filter" : "a fixed counter has no such filter", why);
+		/* A unit mask that means edge cannot be had without it. */
+		if (field_is(ev, i, KEY_EDGE) && !ev->set[i].value && pfmi_event_field(ev, KEY_EDGE, ANYWHERE))
+			return refuse_field(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, "the unit mask sets edge", why);
+	}
+	if (ev->counter_pin != ANYWHERE && !(ev->counter_pin < 64 && row_counters(ev, true) >> ev->counter_pin & 1))
+		return refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, -1, "the event cannot count on that counter");
+	return check_extra(ev, why);
+}
+
+static int check(struct event *ev, pfm_error_t *why)
+{
+	if ((!ev->n_set && ev->counter_pin == ANYWHERE) || is_libpfm3(ev->table))
+		return PFMLIB_SUCCESS;
+	return check_choices(ev, why);
+}
+
+/* ---- extra registers ------------------------------------------------------------------------------------------ */
+
+/* The row's other register of the off-core pair: code | umask << 16 | register << 32; 0 if it has none. */
+static uint64_t other_way(const struct event *ev)
+{
+	uint64_t alt = ev->at[KEY_ALT] ? pfmi_row_value(ev->table, ev->row, KEY_ALT, ANYWHERE) : 0;
+
+	if (!ev->table->field_of_key[KEY_CODE] || !ev->table->field_of_key[KEY_UMASK])
+		return 0;
+	return alt >> 32 == OFFCORE_RSP_0 || alt >> 32 == OFFCORE_RSP_1 ? alt : 0;
+}
+
+static int find_holder(const struct extra *x, uint64_t placed, uint32_t msr)
+{
+	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++)
+		if (placed >> i & 1 && x->sel[i].msr == msr)
+			return (int)i;
+	return -1;
+}
+
+static int clash(int event, int holder, int other, pfm_error_t *why)
+{
+	refuse(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event, "they need different values in one extra register");
+	if (why) {
+		why->clash = (uint64_t)1 << event | (uint64_t)1 << holder;
+		if (other >= 0)
+			why->clash |= (uint64_t)1 << other;
+	}
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+static void move_to(const struct event *ev, struct sel *s, uint64_t alt)
+{
+	uint64_t config[4] = { s->config };
+
+	pfmi_field_put(table_field(ev->table, KEY_CODE), config, alt & 0xffff);
+	pfmi_field_put(table_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
+	s->config = config[0];
+	s->msr = (uint32_t)(alt >> 32);
+}
+
+/* Places event @i in its extra register: shared where the values are equal, else moved to the other of the pair. A new value
+ * takes one free register whichever it is, so nothing is gained by trying another order. */
+static int place_extra(const struct event *ev, struct extra *x, unsigned i, uint64_t placed, pfm_error_t *why)
+{
+	struct sel *s = &x->sel[i];
+	int holder = find_holder(x, placed, s->msr), other;
+	uint64_t alt = other_way(ev);
+
+	if (!alt || alt >> 32 == s->msr)
+		return holder < 0 || x->sel[holder].value == s->value ? PFMLIB_SUCCESS : clash((int)i, holder, -1, why);
+	other = find_holder(x, placed, (uint32_t)(alt >> 32));
+	if (holder >= 0 && x->sel[holder].value == s->value)
+		return PFMLIB_SUCCESS;
+	if (other >= 0 && x->sel[other].value == s->value) {
+		move_to(ev, s, alt);
+		return PFMLIB_SUCCESS;
+	}
+	if (holder < 0)
+		return PFMLIB_SUCCESS;
+	if (other >= 0)
+		return clash((int)i, holder, other, why);
+	move_to(ev, s, alt);
+	return PFMLIB_SUCCESS;
+}
+
+static bool seen_before(const struct extra *x, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (x->sel[k].msr == x->sel[i].msr)
+			return true;
+	return false;
+}
+
+/* A set's registers have to fit the answer; no processor has so many. */
+static int check_room(const struct request *req, const struct extra *x, pfm_error_t *why)
+{
+	unsigned n = req->n;
+
+	for (unsigned i = 0; i < req->n; i++)
+		n += x->sel[i].msr && !seen_before(x, i);
+	return n <= PFM_MAX_SET_REGS ? PFMLIB_SUCCESS
+	                             : refuse(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, -1, "the set needs too many registers");
+}
+
+/* Events that know one register only come first. One event alone has them all to itself. */
+RARELY static int place_extras(const struct request *req, struct extra *x, pfm_error_t *why)
+{
+	uint64_t placed = 0;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned i = 0; i < req->n; i++) {
+			bool movable = other_way(&req->events[i]) != 0;
+			int rc;
+
+			if (!x->sel[i].msr || movable != (pass == 1))
+				continue;
+			rc = place_extra(&req->events[i], x, i, placed, why);
+			if (rc)
+				return rc;
+			placed |= (uint64_t)1 << i;
+		}
+	return check_room(req, x, why);
+}
+
+/* ---- Core Duo's own settings ---------------------------------------------------------------------------------- */
+
+static bool has_settings(const struct table *t)
+{
+	const struct feature *f = table_features(t);
+
+	for (unsigned i = 0; i < t->n_features; i++)
+		if (strcmp(table_text(t, f[i].name), "settings") == 0)
+			return strcmp(table_text(t, f[i].text), "coreduo") == 0;
+	return false;
+}
+
+RARELY static int check_levels(const struct request *req, pfm_error_t *why)
+{
+	const unsigned none = PFM_PLM1 | PFM_PLM2;
+
+	if (req->plm & none)
+		return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, -1, "levels 1 and 2 cannot be told from level 3");
+	for (unsigned i = 0; i < req->n; i++)
+		if (req->events[i].plm & none)
+			return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "levels 1 and 2 cannot be told from level 3");
+	return PFMLIB_SUCCESS;
+}
+
+RARELY static int check_settings(const struct request *req, const pfmlib_coreduo_input_param_t *in, pfm_error_t *why)
+{
+	for (unsigned i = 0; i < req->n && i < PMU_COREDUO_NUM_COUNTERS; i++)
+		if (in->pfp_coreduo_counters[i].flags & ~(unsigned)(PFM_COREDUO_SEL_INV | PFM_COREDUO_SEL_EDGE))
+			return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "unknown flags");
+	return PFMLIB_SUCCESS;
+}
+
+/* Last, because libpfm 3 finds counters before it looks at the masks. */
+RARELY static int apply_settings(const struct plan *plan, const pfmlib_coreduo_input_param_t *in, struct extra *x, pfm_error_t *why)
+{
+	const struct request *req = plan->req;
+	struct placement where;
+
+	for (unsigned i = 0; i < req->n && i < PMU_COREDUO_NUM_COUNTERS; i++) {
+		const pfmlib_coreduo_counter_t *c = &in->pfp_coreduo_counters[i];
+		struct sel *s = &x->sel[i];
+
+		if (!bits_get(s->config, SEL_CMASK)) {
+			if (c->cnt_mask > 0xff) {
+				int rc = pfmi_assign(plan, &where, why);
+
+				return rc ? rc : refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "cnt_mask is 0 to 255");
+			}
+			s->config = bits_put(s->config, SEL_CMASK, c->cnt_mask);
+		}
+		if (c->flags & PFM_COREDUO_SEL_INV)
+			s->config = bits_put(s->config, SEL_INV, 1);
+		if (c->flags & PFM_COREDUO_SEL_EDGE)
+			s->config = bits_put(s->config, SEL_EDGE, 1);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- constrain ------------------------------------------------------------------------------------------------ */
+
+static int check_metrics(const struct request *req, uint64_t none, const struct extra *x, pfm_error_t *why)
+{
+	/* Alone, an event is only described. */
+	if (!none || req->n == 1 || is_slots(x->sel[0].config))
+		return PFMLIB_SUCCESS;
+	for (unsigned i = 0; i < req->n; i++)
+		if (none >> i & 1)
+			return refuse(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, (int)i,
+			              "top-down figures need the slots event first in their set");
+	return PFMLIB_SUCCESS;
+}
+
+static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	struct extra *x = (struct extra *)(void *)out->extra;
+	const pfmlib_coreduo_input_param_t *in = NULL;
+	int rc = is_libpfm3(req->table) ? check_levels(req, why) : PFMLIB_SUCCESS;
+
+	if (!rc && req->model_in) {
+		if (!has_settings(req->table))
+			return refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, -1, "this processor has no settings of its own");
+		in = req->model_in;
+		rc = check_settings(req, in, why);
+	}
+	if (rc)
+		return rc;
+	out->n_alternatives = 1;
+	out->alternatives[0].n_holds = 0;
+	for (unsigned i = 0; i < req->n; i++) {
+		const struct event *ev = &req->events[i];
+		struct sel *s = &x->sel[i];
+		uint64_t config[4];
+
+		if (req->attr && is_plain(ev)) {
+			s->config = req->attr->config;
+			s->value = s->msr = 0;
+		} else {
+			configure(ev, config, &s->msr, &s->value);
+			s->config = config[0];
+		}
+		s->levels = levels_of(ev, req->plm);
+		out->alternatives[0].mask[i] = candidates(ev, s->config, req);
+		if (is_metric(req->table, s->config)) {
+			out->alternatives[0].mask[i] = 0;
+			out->none |= (uint64_t)1 << i;
+		}
+	}
+	rc = check_metrics(req, out->none, x, why);
+	if (!rc && req->n > 1 && has_extras(req->table))
+		rc = place_extras(req, x, why);
+	return !rc && in ? apply_settings(out, in, x, why) : rc;
+}
+
+/* ---- encode --------------------------------------------------------------------------------------------------- */
+
+static const struct counter *find_counter(const struct table *t, unsigned n)
+{
+	const struct counter *c = table_counters(t);
+	unsigned i;
+
+	for (i = 0; i < t->n_counters; i++)
+		if (c[i].fixed == (n >= FIXED) && n % FIXED >= c[i].first && n % FIXED <= c[i].last)
+			return &c[i];
+	return NULL;
+}
+
+static uint32_t address(uint32_t first, uint32_t usual, const struct counter *c, unsigned n)
+{
+	if (!c || !first)
+		return usual + n % FIXED;
+	return first + (n % FIXED - c->first) * c->step;
+}
+
+/* FIXED_CTR_CTRL of the whole set: per counter OS, user, any thread. */
+RARELY static uint64_t fixed_control(const struct plan *plan, const struct placement *where)
+{
+	const struct extra *x = (const struct extra *)(const void *)plan->extra;
+	const struct field *any = table_field(plan->req->table, KEY_ANY);
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < plan->req->n; i++) {
+		unsigned n = where->counter[i];
+		uint64_t config[4] = { x->sel[i].config }, nibble = 0;
+
+		if (n == NO_COUNTER || n < FIXED)
+			continue;
+		nibble |= x->sel[i].levels & PFM_PLM0 ? 1 : 0;
+		nibble |= x->sel[i].levels & PFM_PLM3 ? 2 : 0;
+		nibble |= any && pfmi_field_get(any, config) ? 4 : 0;
+		v |= nibble << 4 * (n - FIXED);
+	}
+	return v;
+}
+
+static void encode_general(const struct table *t, unsigned n, const struct sel *s, pfm_reg_t *pmc, pfm_reg_t *pmd)
+{
+	const struct counter *c = find_counter(t, n);
+
+	*pmc = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMC, .value = control(s) };
+	pmc->addr = pmc->alt_addr = address(c ? c->control : 0, 0x186, c, n);
+	*pmd = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = address(c ? c->value : 0, 0xc1, c, n), .alt_addr = n };
+}
+
+RARELY static void encode_fixed(const struct table *t, unsigned n, uint64_t value, pfm_reg_t *pmc, pfm_reg_t *pmd)
+{
+	const struct counter *c = find_counter(t, n);
+
+	*pmc = (pfm_reg_t){ .num = n, .kind = PFM_REG_FIXED_CTRL, .addr = FIXED_CTR_CTRL, .alt_addr = FIXED_CTR_CTRL, .value = value };
+	*pmd = (pfm_reg_t){ .num = n,
+		            .kind = PFM_REG_PMD,
+		            .addr = address(c ? c->value : 0, FIXED_CTR0, c, n),
+		            .alt_addr = RDPMC_FIXED + (n - FIXED) };
+}
+
+/* Each register once, behind those of the counters. */
+RARELY static void encode_extras(const struct extra *x, unsigned n, struct regs *out)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (x->sel[i].msr && !seen_before(x, i))
+			out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = x->sel[i].msr,
+				                                .kind = PFM_REG_EXTRA,
+				                                .addr = x->sel[i].msr,
+				                                .alt_addr = x->sel[i].msr,
+				                                .value = x->sel[i].value };
+}
+
+static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+{
+	const struct extra *x = (const struct extra *)(const void *)plan->extra;
+	const struct table *t = plan->req->table;
+	uint32_t extras = 0;
+
+	for (unsigned i = 0; i < plan->req->n; i++) {
+		unsigned n = where->counter[i];
+
+		extras |= x->sel[i].msr;
+		if (n == NO_COUNTER)
+			out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .kind = PFM_REG_CONFIG, .value = x->sel[i].config };
+		else if (n < FIXED)
+			encode_general(t, n, &x->sel[i], &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
+		else
+			encode_fixed(t, n, fixed_control(plan, where), &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
+	}
+	if (extras)
+		encode_extras(x, plan->req->n, out);
+}
+
+/* ---- perf ----------------------------------------------------------------------------------------------------- */
+
+static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	uint64_t own[4], value;
+	const uint64_t *config = ev->base;
+	uint32_t msr = 0;
+
+	(void)plm;
+	(void)why;
+	/* A plain row without groups has its words as they stand: what pfmi_event_config() would only copy. */
+	if (!is_plain(ev) || table_row(ev->table, ev->row)->n_takes || is_libpfm3(ev->table)) {
+		configure(ev, own, &msr, &value);
+		config = own;
+	}
+	out->config = config[0];
+	out->config1 = config[1];
+	out->config2 = config[2];
+	out->config3 = config[3];
+	/* A register the kernel has no field for cannot be asked for. */
+	out->expressible = !msr || (field_of_msr(msr) != KEY_NONE && table_field(ev->table, field_of_msr(msr)));
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- layouts -------------------------------------------------------------------------------------------------- */
+
+static const struct bits intel_sel[] = {
+	{ "event", 0, 8 },
+	{ "umask", 8, 8 },
+	{ "usr", 16, 1 },
+	{ "os", 17, 1 },
+	{ "edge", 18, 1 },
+	{ "pc", 19, 1 },
+	{ "int", 20, 1 },
+	{ "any", 21, 1 },
+	{ "en", 22, 1 },
+	{ "inv", 23, 1 },
+	{ "cmask", 24, 8 },
+	{ "in_tx", 32, 1 },
+	{ "in_tx_cp", 33, 1 },
+	{ "eq", 36, 1 },
+	{ "umask2", 40, 8 },
+};
+/* Core Duo's register ends at bit 31 and has no any-thread bit. */
+static const struct bits coreduo_sel[] = {
+	{ "event", 0, 8 },
+	{ "umask", 8, 8 },
+	{ "usr", 16, 1 },
+	{ "os", 17, 1 },
+	{ "edge", 18, 1 },
+	{ "pc", 19, 1 },
+	{ "int", 20, 1 },
+	{ "en", 22, 1 },
+	{ "inv", 23, 1 },
+	{ "cmask", 24, 8 },
+};
+static const struct bits amd_sel[] = {
+	{ "event", 0, 8 },
+	{ "umask", 8, 8 },
+	{ "usr", 16, 1 },
+	{ "os", 17, 1 },
+	{ "edge", 18, 1 },
+	{ "int", 20, 1 },
+	{ "en", 22, 1 },
+	{ "inv", 23, 1 },
+	{ "cmask", 24, 8 },
+	{ "event_high", 32, 4 },
+	{ "guest_only", 40, 1 },
+	{ "host_only", 41, 1 },
+};
+static const struct bits fixed_sel[] = {
+	{ "os0", 0, 1 },
+	{ "usr0", 1, 1 },
+	{ "any0", 2, 1 },
+	{ "pmi0", 3, 1 },
+	{ "os1", 4, 1 },
+	{ "usr1", 5, 1 },
+	{ "any1", 6, 1 },
+	{ "pmi1", 7, 1 },
+	{ "os2", 8, 1 },
+	{ "usr2", 9, 1 },
+	{ "any2", 10, 1 },
+	{ "pmi2", 11, 1 },
+	{ "os3", 12, 1 },
+	{ "usr3", 13, 1 },
+	{ "any3", 14, 1 },
+	{ "pmi3", 15, 1 },
+	{ "os4", 16, 1 },
+	{ "usr4", 17, 1 },
+	{ "any4", 18, 1 },
+	{ "pmi4", 19, 1 },
+	{ "os5", 20, 1 },
+	{ "usr5", 21, 1 },
+	{ "any5", 22, 1 },
+	{ "pmi5", 23, 1 },
+	{ "os6", 24, 1 },
+	{ "usr6", 25, 1 },
+	{ "any6", 26, 1 },
+	{ "pmi6", 27, 1 },
+};
+static const struct bits global_ctrl[] = { { "general", 0, 32 }, { "fixed", 32, 16 }, { "metrics", 48, 1 } };
+static const struct bits ld_lat[] = { { "latency", 0, 16 } };
+static const struct bits frontend[] = { { "event", 0, 8 }, { "latency", 8, 12 }, { "bubbles", 20, 3 } };
+
+#define COUNT(LAYOUT) (sizeof(LAYOUT) / sizeof((LAYOUT)[0]))
+
+/* @name is @word and, for registers that exist per counter, the number of a general counter; "IA32_" may stand before. */
+static bool is_register(const struct table *t, const char *name, const char *word, bool numbered)
+{
+	struct slice s = { name, (uint32_t)strlen(name) };
+	unsigned n = 0, digits = 0;
+
+	if (s.len > 5 && pfmi_slice_is((struct slice){ s.s, 5 }, "IA32_")) {
+		s.s += 5;
+		s.len -= 5;
+	}
+	while (numbered && digits < 2 && s.len && s.s[s.len - 1] >= '0' && s.s[s.len - 1] <= '9') {
+		n += (unsigned)(s.s[--s.len] - '0') * (digits++ ? 10 : 1);
+	}
+	return pfmi_slice_is(s, word) && (!digits || (n < FIXED && t->all_counters >> n & 1));
+}
+
+static const struct bits *select_layout(const struct table *t, unsigned *n)
+{
+	const struct counter *c = table_counters(t);
+	const struct field *code = table_field(t, KEY_CODE);
+
+	if ((t->n_counters && c->control >= 0xc0000000u) || (code && code->width == 12)) {
+		*n = COUNT(amd_sel);
+		return amd_sel;
+	}
+	*n = has_settings(t) ? COUNT(coreduo_sel) : COUNT(intel_sel);
+	return has_settings(t) ? coreduo_sel : intel_sel;
+}
+
+static const struct bits *layout(const struct table *t, const char *name, unsigned *n)
+{
+	if (is_register(t, name, "PERFEVTSEL", true) || is_register(t, name, "PERF_CTL", true) || is_register(t, name, "PMC", true))
+		return select_layout(t, n);
+	if (!(t->all_counters >> FIXED))
+		return NULL;
+		/* Not a table: its pointers would be relocated in every process. */
+#define LAYOUT(NAME, BITS)                       \
+	if (is_register(t, name, NAME, false)) { \
+		*n = COUNT(BITS);                \
+		return BITS;                     \
+	}
+	LAYOUT("FIXED_CTR_CTRL", fixed_sel)
+	LAYOUT("GLOBAL_CTRL", global_ctrl)
+	LAYOUT("PERF_GLOBAL_CTRL", global_ctrl)
+	LAYOUT("PEBS_LD_LAT", ld_lat)
+	LAYOUT("PEBS_FRONTEND", frontend)
+#undef LAYOUT
+	return NULL;
+}
+
+const struct pmu_ops pfmi_ops_x86 = {
+	.check = check,
+	.constrain = constrain,
+	.encode = encode,
+	.attr = attr,
+	.layout = layout,
+};

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes behind an event name become an event. One reader serves every processor and dialect: what differs is in the
+ * tables (groups of unit masks, fields users may set) and in the separator before an attribute:
+ *   ','  libpmc: "core=all", "cmask=2", "edge", "usr", "os"
+ *   ':'  libpfm (also '.'): unit masks by name, "u" "k" "h", "c=2" "i" "e", raw masks "0x41"
+ *   '/'  perf terms: any field by its sysfs name; modifiers behind the last slash */
+#include <string.h>
+#include "pmu.h"
+
+struct reader {
+	const struct spec *spec;
+	struct event *ev;
+	pfm_error_t *why;
+	struct spec_attr attr;
+	bool levels;     /* the text named a level */
+	bool bare_masks; /* a unit mask stood behind ':' without its group */
+};
+
+static int refuse(const struct reader *r, int code, int kind, struct slice at, const char *detail)
+{
+	return pfmi_refuse(r->why, code, kind, r->spec->text, at, detail);
+}
+
+static bool libpmc(const struct reader *r)
+{
+	return r->attr.at == ',' && r->spec->form != SPEC_PERF;
+}
+static bool libpfm(const struct reader *r)
+{
+	return r->attr.at == ':' || r->attr.at == '.';
+}
+
+/* ---- levels --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	char word[4];
+	char style;
+	uint8_t plm;
+} levels[] = {
+	{ "u", ':', PFM_PLM3 },
+	{ "k", ':', PFM_PLM0 },
+	{ "h", ':', PFMI_PLMH },
+	{ "usr", ',', PFM_PLM3 },
+	{ "os", ',', PFM_PLM0 },
+};
+
+static int read_bool(const struct reader *r, bool *out)
+{
+	struct slice v = r->attr.value;
+
+	*out = true;
+	if (!r->attr.has_value)
+		return PFMLIB_SUCCESS;
+	if (libpmc(r))
+		return refuse(r, PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, v, NULL);
+	if (v.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (v.len == 1 && strchr("1yYtT", v.s[0]))
+		return PFMLIB_SUCCESS;
+	if (v.len == 1 && strchr("0nNfF", v.s[0])) {
+		*out = false;
+		return PFMLIB_SUCCESS;
+	}
+	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v, "yes or no: y, t, 1 or n, f, 0");
+}
+
+/* 1 if the attribute is a level, 0 if not, negative on error. */
+static int read_level(struct reader *r)
+{
+	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		bool on;
+		int rc;
+
+		if (!pfmi_slice_is(r->attr.name, levels[i].word) || (levels[i].style == ',' && libpfm(r)) ||
+		    (levels[i].style == ':' && libpmc(r)))
+			continue;
+		rc = read_bool(r, &on);
+		if (rc)
+			return rc;
+		r->levels = true;
+		if (on)
+			r->ev->plm |= levels[i].plm;
+		else
+			r->ev->plm &= (uint8_t)~levels[i].plm;
+		return 1;
+	}
+	return 0;
+}
+
+/* ---- fields --------------------------------------------------------------------------------------------------- */
+
+/* libpfm's short names of fields. */
+static const struct {
+	char word[12];
+	enum key key;
+} shorts[] = {
+	{ "c", KEY_CMASK },
+	{ "i", KEY_INV },
+	{ "e", KEY_EDGE },
+	{ "t", KEY_ANY },
+	{ "intx", KEY_IN_TX },
+	{ "intxcp", KEY_IN_TX_CP },
+	{ "fe_thres", KEY_FRONTEND },
+};
+
+/* A field the user may set by the attribute's name, or -1. */
+static int find_field(const struct reader *r)
+{
+	const struct table *t = r->ev->table;
+	const struct field *f = table_fields(t);
+
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if ((f[i].modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
+		    pfmi_slice_is(r->attr.name, table_text(t, f[i].name)))
+			return (int)i;
+	if (libpmc(r))
+		return -1;
+	/* What our tables call the code, the kernel's format files call the event. */
+	if (r->spec->form == SPEC_PERF && t->field_of_key[KEY_CODE] && pfmi_slice_is(r->attr.name, "event"))
+		return t->field_of_key[KEY_CODE] - 1;
+	for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++) {
+		unsigned at = t->field_of_key[shorts[i].key];
+
+		if (at && f[at - 1].modifier && pfmi_slice_is(r->attr.name, shorts[i].word))
+			return (int)at - 1;
+	}
+	return -1;
+}
+
+/* Records that the user set @field; the same value twice is one, another one contradicts. */
+static int set_field(struct reader *r, unsigned field, uint64_t value)
+{
+	struct event *ev = r->ev;
+	unsigned i;
+
+	for (i = 0; i < ev->n_set; i++)
+		if (ev->set[i].field == field) {
+			if (ev->set[i].value == value)
+				return PFMLIB_SUCCESS;
+			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+		}
+	if (i == EVENT_MAX_SET)
+		return refuse(r, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, r->attr.name, "too many attributes");
+	ev->set[i].field = (uint16_t)field;
+	ev->set[i].value = value;
+	ev->set[i].start = (uint32_t)(r->attr.name.s - r->spec->text);
+	ev->set[i].end = ev->set[i].start + r->attr.name.len;
+	ev->n_set++;
+	return PFMLIB_SUCCESS;
+}
+
+static bool find_word(const struct table *t, const struct field *f, struct slice s, uint64_t *out)
+{
+	const struct word *w = table_words(t) + f->word;
+
+	for (unsigned i = 0; i < f->n_words; i++)
+		if (pfmi_slice_is(s, table_text(t, w[i].name))) {
+			*out = w[i].value;
+			return true;
+		}
+	return false;
+}
+
+static int read_field(struct reader *r, unsigned field)
+{
+	const struct field *f = table_fields(r->ev->table) + field;
+	uint64_t value;
+
+	if (f->width == 1) {
+		bool on;
+		int rc = read_bool(r, &on);
+
+		return rc ? rc : set_field(r, field, on);
+	}
+	if (!r->attr.has_value && r->spec->form == SPEC_PERF && f->kind == FIELD_NUMBER)
+		value = 1; /* perf: a term without a value is 1 */
+	else if (!r->attr.has_value || r->attr.value.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	else if (!pfmi_spec_number(r->attr.value, &value) &&
+	         (f->kind == FIELD_NUMBER || !find_word(r->ev->table, f, r->attr.value, &value)))
+		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a number is expected");
+	if (value < f->min || value > f->max) {
+		int rc = refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "out of range: at most");
+
+		if (r->why)
+			r->why->number = f->max;
+		return rc;
+	}
+	return set_field(r, field, value);
+}
+
+/* ---- groups --------------------------------------------------------------------------------------------------- */
+
+static const struct word *group_word(const struct table *t, const struct group *g, struct slice s)
+{
+	const struct word *w = table_words(t) + g->word;
+
+	for (unsigned i = 0; i < g->n_words; i++)
+		if (pfmi_slice_is(s, table_text(t, w[i].name)))
+			return &w[i];
+	return NULL;
+}
+
+/* The value a bare word behind a colon stands for. Where a value has a libpfm spelling the manual page's own word is none ("i" is the
+ * invert modifier there, not the invalid state). */
+static const struct word *bare_word(const struct table *t, const struct group *g, struct slice s)
+{
+	const struct word *w = group_word(t, g, s), *all = table_words(t) + g->word;
+
+	if (!w || w >= all + g->n_values)
+		return w;
+	for (unsigned i = g->n_values; i < g->n_words; i++)
+		if (all[i].value == w->value && !pfmi_slice_is(s, table_text(t, all[i].name)))
+			return NULL;
+	return w;
+}
+
+static int choose(struct reader *r, unsigned i, uint64_t bits, struct slice at)
+{
+	const struct group *g = pfmi_row_group(r->ev->table, r->ev->row, i);
+	struct event *ev = r->ev;
+
+	if (!(ev->given >> i & 1))
+		ev->group[i] = bits;
+	else if (g->flags & GROUP_ANY)
+		ev->group[i] |= bits;
+	else if (ev->group[i] != bits)
+		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "only one value of this group can be chosen");
+	ev->given |= (uint16_t)(1u << i);
+	return 1;
+}
+
+/* Values of an "any" group: one word, words joined by '+', or single-letter words in a row. */
+static bool read_union(const struct table *t, const struct group *g, struct slice v, uint64_t *bits)
+{
+	*bits = 0;
+	for (uint32_t at = 0; at < v.len;) {
+		const char *plus = memchr(v.s + at, '+', v.len - at);
+		struct slice piece = { v.s + at, plus ? (uint32_t)(plus - v.s) - at : v.len - at };
+		const struct word *w = group_word(t, g, piece);
+
+		if (w) {
+			*bits |= w->value;
+		} else {
+			for (uint32_t i = 0; i < piece.len; i++) {
+				w = group_word(t, g, (struct slice){ piece.s + i, 1 });
+				if (!w)
+					return false;
+				*bits |= w->value;
+			}
+		}
+		if (piece.len == 0 || (plus && at + piece.len + 1 == v.len))
+			return false;
+		at += piece.len + 1;
+	}
+	return v.len != 0;
+}
+
+/* In libpmc's grammar a value is one of the page's words; libpfm's spellings of it belong to the colon. */
+static bool first_spelling(const struct group *g, const struct table *t, const struct word *w)
+{
+	return w < table_words(t) + g->word + g->n_values;
+}
+
+static int read_group_value(struct reader *r, unsigned i)
+{
+	const struct table *t = r->ev->table;
+	const struct group *g = pfmi_row_group(t, r->ev->row, i);
+	const struct word *w = group_word(t, g, r->attr.value);
+	uint64_t bits;
+
+	if (!r->attr.has_value || r->attr.value.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (w && (!libpmc(r) || first_spelling(g, t, w)))
+		return choose(r, i, w->value, r->attr.value);
+	if (!w && g->flags & GROUP_ANY && read_union(t, g, r->attr.value, &bits))
+		return choose(r, i, bits, r->attr.value);
+	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "not one of the words of this qualifier");
+}
+
+static bool row_takes(const struct event *ev, unsigned group)
+{
+	const struct row *row = table_row(ev->table, ev->row);
+
+	for (unsigned i = 0; i < row->n_takes; i++)
+		if (table_takes(ev->table)[row->take + i] == group)
+			return true;
+	return false;
+}
+
+/* "core=all": a group by its name. 1 done, 0 no such group, negative on error. */
+static int read_group(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+
+	if (r->ev->row == ROW_NONE)
+		return 0;
+	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++)
+		if (pfmi_slice_is(r->attr.name, table_text(t, pfmi_row_group(t, r->ev->row, i)->name)))
+			return read_group_value(r, i);
+	for (unsigned i = 0; i < t->n_groups; i++)
+		if (!row_takes(r->ev, i) && pfmi_slice_is(r->attr.name, table_text(t, table_groups(t)[i].name)))
+			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
+	return 0;
+}
+
+/* True if the attribute is the name of a unit mask the row takes. */
+static bool is_mask(const struct reader *r)
+{
+	const struct table *t = r->ev->table;
+
+	for (unsigned i = 0; r->ev->row != ROW_NONE && i < table_row(t, r->ev->row)->n_takes; i++)
+		if (bare_word(t, pfmi_row_group(t, r->ev->row, i), r->attr.name))
+			return true;
+	return false;
+}
+
+/* "BOTH_CORES": a unit mask by its own name. 1 done, 0 no such mask, negative on error. */
+static int read_mask(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+
+	/* One letter is a modifier before it is a mask: ":i" inverts also where a state of a line is called I. */
+	if (r->ev->row == ROW_NONE || r->attr.has_value || !libpfm(r) || (r->attr.name.len == 1 && find_field(r) >= 0))
+		return 0;
+	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
+		const struct word *w = bare_word(t, pfmi_row_group(t, r->ev->row, i), r->attr.name);
+
+		if (w) {
+			r->bare_masks = true;
+			return choose(r, i, w->value, r->attr.name);
+		}
+	}
+	for (unsigned i = 0; i < t->n_groups; i++)
+		if (!row_takes(r->ev, i) && bare_word(t, table_groups(t) + i, r->attr.name))
+			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
+	return 0;
+}
+
+/* "0x41": replaces every named unit mask of the row, presets included; at most 8 bits, as libpfm 4 has it. */
+static int read_raw_mask(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+	unsigned umask = t->field_of_key[KEY_UMASK];
+	uint64_t value;
+
+	if (!libpfm(r) || r->attr.has_value || r->attr.name.len < 3 || (r->attr.name.s[1] | 0x20) != 'x' ||
+	    !pfmi_spec_number(r->attr.name, &value) || r->ev->row == ROW_NONE || !umask)
+		return 0;
+	if (table_row(t, r->ev->row)->n_takes == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, "the event has no unit masks");
+	if (value > 0xff)
+		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.name, "a unit mask has 8 bits");
+	if (r->ev->given)
+		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+		              "a raw unit mask cannot stand beside named ones");
+	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
+		r->ev->group[i] = i == 0 ? value : 0;
+		r->ev->given |= (uint16_t)(1u << i);
+	}
+	r->ev->raw_mask = 1;
+	return 1;
+}
+
+/* ---- the reader ----------------------------------------------------------------------------------------------- */
+
+/* "counter=2", "plm=0x9", "precise=2": what every event takes in the colon and perf grammars. */
+static int read_common(struct reader *r)
+{
+	static const struct {
+		char word[8];
+		uint64_t max;
+	} words[] = { { "counter", 63 }, { "plm", 15 }, { "precise", 3 } };
+	unsigned which = 0;
+	uint64_t value;
+
+	while (which < 3 && !pfmi_slice_is(r->attr.name, words[which].word))
+		which++;
+	if (which == 3 || libpmc(r))
+		return 0;
+	if (!r->attr.has_value || r->attr.value.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (!pfmi_spec_number(r->attr.value, &value) || value > words[which].max)
+		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
+	if (which == 0) {
+		r->ev->counter_pin = (uint16_t)value;
+	} else if (which == 1) {
+		r->levels = true;
+		r->ev->plm |= (uint8_t)value;
+	} else {
+		r->ev->precise = (uint8_t)value;
+	}
+	return 1;
+}
+
+/* perf's letters behind the last slash: u k h, p up to three times; D, S, W and G H I P belong to sessions. */
+static int read_modifiers(struct reader *r, struct slice m)
+{
+	for (uint32_t i = 0; i < m.len; i++) {
+		struct slice letter = { m.s + i, 1 };
+
+		switch (m.s[i]) {
+		case 'u':
+			r->ev->plm |= PFM_PLM3;
+			r->levels = true;
+			break;
+		case 'k':
+			r->ev->plm |= PFM_PLM0;
+			r->levels = true;
+			break;
+		case 'h':
+			r->ev->plm |= PFMI_PLMH;
+			r->levels = true;
+			break;
+		case 'p':
+			if (++r->ev->precise > 3)
+				return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, letter, "at most three: ppp");
+			break;
+		case 'P': r->ev->precise = 3; break;
+		case 'D':
+		case 'S':
+		case 'W':
+		case 'e':
+		case 'b':
+		case 'G':
+		case 'H':
+		case 'I': break;
+		default: return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, NULL);
+		}
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* "cycles:ukp": perf's letters behind a colon, when they are no unit mask. */
+static bool is_modifiers(const struct reader *r)
+{
+	if (r->attr.at != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 6)
+		return false;
+	for (uint32_t i = 0; i < r->attr.name.len; i++)
+		if (!strchr("ukhpPDSW", r->attr.name.s[i]))
+			return false;
+	return true;
+}
+
+static int read_attr(struct reader *r)
+{
+	int rc, field;
+
+	if (r->attr.name.len == 0)
+		return refuse(r, r->attr.has_value ? PFMLIB_ERR_ATTR : PFMLIB_ERR_ATTR_EMPTY,
+		              r->attr.has_value ? PFM_KIND_UNKNOWN_QUALIFIER : PFM_KIND_EMPTY_QUALIFIER, r->attr.name, NULL);
+	if (libpfm(r) && r->ev->raw_mask && is_mask(r))
+		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+		              "a raw unit mask cannot stand beside named ones");
+	rc = read_level(r);
+	if (rc == 0)
+		rc = read_mask(r);
+	if (rc == 0)
+		rc = read_group(r);
+	if (rc)
+		return rc < 0 ? rc : PFMLIB_SUCCESS;
+	field = find_field(r);
+	if (field >= 0)
+		return read_field(r, (unsigned)field);
+	rc = read_raw_mask(r);
+	if (rc == 0)
+		rc = read_common(r);
+	if (rc == 0 && is_modifiers(r))
+		return read_modifiers(r, r->attr.name);
+	if (rc == 0)
+		rc = refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, r->attr.name, NULL);
+	return rc < 0 ? rc : PFMLIB_SUCCESS;
+}
+
+static int check_groups(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+	struct slice end = { r->spec->text + r->spec->len, 0 };
+
+	if (r->ev->row == ROW_NONE)
+		return PFMLIB_SUCCESS;
+	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
+		const struct group *g = pfmi_row_group(t, r->ev->row, i);
+
+		if (r->ev->given >> i & 1)
+			continue;
+		if (g->flags & GROUP_REQUIRED)
+			return refuse(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end, table_text(t, g->name));
+		if (g->flags & GROUP_EXPLICIT && r->bare_masks && r->spec->pmu.len == 0)
+			return refuse(r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, (struct slice){ r->spec->text, r->spec->len },
+			              "libpfm 3 and 4 differ in what this leaves out: name every mask, or write the processor "
+			              "and '::' before it for libpfm 4's default");
+	}
+	return PFMLIB_SUCCESS;
+}
+
+RARELY static int read_all(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+{
+	struct reader r = { .spec = spec, .ev = out, .why = why };
+	struct slice rest = spec->rest;
+	int rc;
+
+	while (pfmi_spec_next(&rest, &r.attr)) {
+		rc = is_modifiers(&r) && r.attr.name.len > 1 && !is_mask(&r) ? read_modifiers(&r, r.attr.name) : read_attr(&r);
+		if (rc)
+			return rc;
+	}
+	rc = read_modifiers(&r, spec->modifiers);
+	if (!rc)
+		rc = check_groups(&r);
+	if (rc)
+		return rc;
+	if (r.levels && !out->plm)
+		out->plm_none = 1;
+	if (out->precise && row != ROW_NONE && t->field_of_key[KEY_PRECISE] && !pfmi_row_value(t, row, KEY_PRECISE, ANYWHERE))
+		return refuse(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+		              spec->modifiers.len ? spec->modifiers : spec->rest, "the event has no precise form");
+	return PFMLIB_SUCCESS;
+}
+
+int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+{
+	const struct pmu_ops *ops = pfmi_ops(t);
+
+	pfmi_event_init(out, t, row);
+	/* A bare name of a row without groups has nothing to be read. */
+	if (spec->rest.len || spec->modifiers.len || row == ROW_NONE || table_row(t, row)->n_takes) {
+		int rc = read_all(t, row, spec, out, why);
+
+		if (rc)
+			return rc;
+	}
+	return ops && ops->check ? ops->check(out, why) : PFMLIB_SUCCESS;
+}

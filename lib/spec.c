@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Text to slices: where the processor, the event name and the attributes of a specifier stand. */
+#include "spec.h"
+
+#include <string.h>
+#include "table.h"
+
+int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail)
+{
+	if (!why)
+		return code;
+	*why = (pfm_error_t){ .size = why->size, .code = code, .kind = kind, .event = -1, .detail = detail };
+	if (text && s.s) {
+		why->start = (uint32_t)(s.s - text);
+		why->end = why->start + s.len;
+	}
+	return code;
+}
+
+struct slice pfmi_slice(const char *s)
+{
+	return (struct slice){ s, (uint32_t)strlen(s) };
+}
+
+static unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+bool pfmi_slice_is(struct slice s, const char *word)
+{
+	/* A slice of a text has no NUL in it, so the end of @word differs from everything. */
+	for (uint32_t i = 0; i < s.len; i++)
+		if (s.s[i] != word[i] && lower(s.s[i]) != lower(word[i]))
+			return false;
+	return word[s.len] == '\0';
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)lower(c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+}
+
+bool pfmi_spec_number(struct slice s, uint64_t *out)
+{
+	unsigned base = 10;
+	uint64_t v = 0;
+	uint32_t i = 0;
+
+	if (s.len > 2 && s.s[0] == '0' && lower(s.s[1]) == 'x') {
+		base = 16;
+		i = 2;
+	} else if (s.len > 1 && s.s[0] == '0') {
+		base = 8;
+		i = 1;
+	}
+	if (i >= s.len)
+		return false;
+	for (; i < s.len; i++) {
+		unsigned d = (unsigned)digit(s.s[i]);
+
+		if (d >= base || v > (UINT64_MAX - d) / base)
+			return false;
+		v = v * base + d;
+	}
+	*out = v;
+	return true;
+}
+
+/* "pmu/terms/modifiers": @first is the first slash. */
+static int parse_perf(struct spec *spec, const char *first, pfm_error_t *why)
+{
+	const char *last = strrchr(first, '/');
+
+	if (last == first)
+		return pfmi_refuse(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, spec->text,
+		                   (struct slice){ first, spec->len - (uint32_t)(first - spec->text) },
+		                   "a second '/' must follow the terms");
+	spec->form = SPEC_PERF;
+	spec->pmu = (struct slice){ spec->text, (uint32_t)(first - spec->text) };
+	spec->rest = (struct slice){ first, (uint32_t)(last - first) };
+	spec->name = (struct slice){ first + 1, (uint32_t)(last - first - 1) };
+	spec->modifiers = (struct slice){ last + 1, spec->len - (uint32_t)(last + 1 - spec->text) };
+	if (spec->modifiers.len && spec->modifiers.s[0] == ':') {
+		spec->modifiers.s++;
+		spec->modifiers.len--;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Bytes of the text that goes on at @at; one too many for all that are more than a text may have. */
+static uint32_t length(const char *text, const char *at)
+{
+	size_t n = (size_t)(at - text) + (*at ? strlen(at) : 0);
+
+	return n > SPEC_MAX_TEXT ? SPEC_MAX_TEXT + 1 : (uint32_t)n;
+}
+
+/* Notes that the name may end before the character at @at. */
+static inline void cut(struct spec *spec, const char *at, uint32_t h)
+{
+	if (at > spec->name.s && spec->n_cuts < SPEC_MAX_CUTS)
+		spec->cuts[spec->n_cuts++] = (struct cut){ (uint32_t)(at - spec->name.s), h };
+}
+
+/* What pfmi_fold says, but 1 for the characters that end something: NUL, ',', '/', '.' and ':'. */
+#define PLAIN(C) ((C) >= 'A' && (C) <= 'Z' ? (C) | 32 : (C) == ' ' || (C) == '\t' || (C) == '-' || (C) == '_'      ? 0 \
+	                                        : (C) == 0 || (C) == ',' || (C) == '/' || (C) == '.' || (C) == ':' ? 1 \
+	                                                                                                           : (C))
+#define PLAIN4(C)  PLAIN(C), PLAIN((C) + 1), PLAIN((C) + 2), PLAIN((C) + 3)
+#define PLAIN16(C) PLAIN4(C), PLAIN4((C) + 4), PLAIN4((C) + 8), PLAIN4((C) + 12)
+#define PLAIN64(C) PLAIN16(C), PLAIN16((C) + 16), PLAIN16((C) + 32), PLAIN16((C) + 48)
+static const unsigned char plain[256] = { PLAIN64(0), PLAIN64(64), PLAIN64(128), PLAIN64(192) };
+
+/* A name, in one pass: every place where it may end, at ':' and '.', at the first ',' and at the end; "pmu::" before it. False if
+ * a slash shows that it is perf's form. */
+static bool parse_name(struct spec *spec, bool slashes)
+{
+	const char *p = spec->text;
+	uint32_t h = NAME_HASH_SEED;
+
+	spec->name.s = p;
+	for (;; p++) {
+		unsigned char c;
+
+		while ((c = plain[(unsigned char)*p]) > 1) {
+			h = name_hash(h, c);
+			p++;
+		}
+		if (c == 0)
+			continue;
+		if (*p == '\0' || *p == ',')
+			break;
+		if (*p == '/') {
+			if (slashes && !spec->pmu.len)
+				return false;
+			h = name_hash(h, '/');
+			continue;
+		}
+		if (p[0] == ':' && p[1] == ':' && !spec->pmu.len && p > spec->text) {
+			spec->pmu.len = (uint32_t)(p - spec->text);
+			spec->name.s = ++p + 1;
+			spec->n_cuts = 0;
+			h = NAME_HASH_SEED;
+			continue;
+		}
+		cut(spec, p, h);
+		h = name_hash(h, '.');
+	}
+	spec->name.len = (uint32_t)(p - spec->name.s);
+	if (spec->n_cuts == SPEC_MAX_CUTS)
+		spec->n_cuts--;
+	spec->cuts[spec->n_cuts++] = (struct cut){ spec->name.len, h };
+	spec->len = length(spec->text, p);
+	return true;
+}
+
+int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
+{
+	out->text = text;
+	out->form = SPEC_NAME;
+	out->pmu = out->rest = out->modifiers = (struct slice){ text, 0 };
+	out->n_cuts = 0;
+	if (!parse_name(out, !(text[0] == 'm' && strncmp(text, "mem:", 4) == 0))) {
+		out->len = length(text, strchr(text, '/'));
+		out->n_cuts = 0;
+		if (out->len <= SPEC_MAX_TEXT)
+			return parse_perf(out, strchr(text, '/'), why);
+	}
+	if (out->len > SPEC_MAX_TEXT)
+		return pfmi_refuse(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, text, (struct slice){ text, 0 },
+		                   "the text is longer than 4096 bytes");
+	return PFMLIB_SUCCESS;
+}
+
+static bool ends(char first, char c)
+{
+	if (first == ',' || first == '/')
+		return c == ',';
+	return c == ',' || c == ':' || c == '.';
+}
+
+bool pfmi_spec_next(struct slice *rest, struct spec_attr *out)
+{
+	const char *s = rest->s;
+	uint32_t n = 1, eq = 0;
+
+	if (rest->len == 0)
+		return false;
+	while (n < rest->len && !ends(s[0], s[n])) {
+		if (s[n] == '=' && !eq)
+			eq = n;
+		n++;
+	}
+	out->at = s[0];
+	out->has_value = eq != 0;
+	out->name = (struct slice){ s + 1, (eq ? eq : n) - 1 };
+	out->value = eq ? (struct slice){ s + eq + 1, n - eq - 1 } : (struct slice){ s + n, 0 };
+	rest->s += n;
+	rest->len -= n;
+	return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* First step of the corridor: a text is cut into slices. Nothing is looked up and nothing is copied. */
+#ifndef PERFMON_SPEC_H
+#define PERFMON_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <perfmon/perfmon.h>
+
+/* What most calls never reach stays out of the functions that all of them go through, so that those need few registers. */
+#define RARELY __attribute__((noinline))
+
+struct slice {
+	const char *s;
+	uint32_t len;
+};
+
+enum spec_form {
+	SPEC_NAME, /* name, then attributes behind ':' '.' or ',' */
+	SPEC_PERF, /* pmu/term,term=value/modifiers */
+	SPEC_RAW   /* rHEX:modifiers */
+};
+
+/* A place where the event name may end: @len bytes from its start, @hash of the folded bytes so far. */
+struct cut {
+	uint32_t len, hash;
+};
+
+#define SPEC_MAX_CUTS 12
+#define SPEC_MAX_TEXT 4096u
+
+struct spec {
+	const char *text; /* whole text, for positions */
+	uint32_t len;
+	enum spec_form form;
+	struct slice pmu;       /* before "::" or the first '/'; length 0 if not given */
+	struct slice name;      /* SPEC_NAME: everything up to the first ','; SPEC_PERF: the terms; SPEC_RAW: the digits */
+	struct slice rest;      /* what follows the event name: attributes, separator included */
+	struct slice modifiers; /* SPEC_PERF: what follows the last '/' */
+	uint32_t n_cuts;
+	struct cut cuts[SPEC_MAX_CUTS]; /* shortest first */
+};
+
+/* One attribute. @at is the separator before it, 0 for the first term of SPEC_PERF. */
+struct spec_attr {
+	struct slice name, value;
+	bool has_value;
+	char at;
+};
+
+/* Cuts @text. Returns 0 or a negative PFMLIB code with @why filled. */
+int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why);
+/* Takes the next attribute off @rest. False at the end. An empty attribute has an empty name: the caller refuses it. */
+bool pfmi_spec_next(struct slice *rest, struct spec_attr *out);
+/* A whole slice as a C number (base 0); false if it is none or does not fit 64 bits. */
+bool pfmi_spec_number(struct slice s, uint64_t *out);
+/* A whole terminated string. */
+struct slice pfmi_slice(const char *s);
+/* Equal without regard to case. */
+bool pfmi_slice_is(struct slice s, const char *word);
+/* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
+int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail);
+
+#endif
