@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm device: runs a program that finds /dev/pfcntr, served by the model. */
+#include "pfm.h"
+#include "session.h"
+#include "../lib/device/model.h"
+
+#include <string.h>
+
+enum { OPT_CPUS = LONG_ONLY,
+       OPT_MHZ };
+
+static const struct opt options[] = {
+	{ 'm', "model", "NAME", "processor of the device: ev4, ev5, pca56, ev6 or ev67; ev5 if not given" },
+	{ OPT_CPUS, "cpus", "N", "processors it has; 4" },
+	{ OPT_MHZ, "mhz", "N", "cycles that pass in a microsecond; 500" },
+	{ 0, NULL, NULL, NULL }
+};
+
+static int unknown_model(const struct args *args, const char *name)
+{
+	static const char *const models[] = { "ev4", "ev5", "pca56", "ev6", "ev67", NULL };
+	int similar = closest_word(name, models);
+
+	if (similar >= 0)
+		return usage(args, "there is no model '%s'. Did you mean '%s'?", name, models[similar]);
+	return usage(args, "there is no model '%s'; there are ev4, ev5, pca56, ev6 and ev67.", name);
+}
+
+static int run(struct args *args)
+{
+	uint64_t cpus = 0, mhz = 0;
+	const char *value, *name = "ev5";
+	struct model_options model;
+	int id, family;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case 'm': name = value; break;
+		case OPT_CPUS:
+			if (!option_number(args, "--cpus", value, 1, MODEL_MAX_CPUS, &cpus))
+				return args->status;
+			break;
+		case OPT_MHZ:
+			if (!option_number(args, "--mhz", value, 1, 100000, &mhz))
+				return args->status;
+			break;
+		}
+	if (id < 0)
+		return args->status;
+	if (args->n == 0)
+		return usage(args, "which program?");
+	family = pfmi_model_family(name);
+	if (family < 0)
+		return unknown_model(args, name);
+	pfmi_model_defaults(&model, (enum model_family)family);
+	if (cpus)
+		model.n_cpus = (unsigned)cpus;
+	if (mhz)
+		model.mhz = (unsigned)mhz;
+	fflush(stdout);
+	return device_run(&model, args->operands);
+}
+
+const struct command cmd_device = {
+	.name = "device",
+	.usage = "[--model NAME] [--cpus N] -- PROG [ARG]...",
+	.summary = "runs a program of the Tru64 counter device, /dev/pfcntr being a model",
+	.about = "The program opens the device and issues its requests as on Tru64 UNIX; nothing in it has to be changed and no privilege is needed. "
+		 "Numbers of interrupts are invented, but the same in every run; everything else is as documented. The exit status is the program's.",
+	.examples = "A program written for an EV6\n"
+		    "pfm device --model ev6 -- ./countcycles\n"
+		    "On a machine with one processor\n"
+		    "pfm device --model ev5 --cpus 1 -- ./ipl-histogram\n",
+	.options = options,
+	.stops_at_operand = true,
+	.run = run
+};

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm dispatch: a set of events measured together. */
+#include "pfm.h"
+#include "montecito.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_JSON = LONG_ONLY,
+       OPT_PMU,
+       OPT_SYSTEM,
+       OPT_UNAVAILABLE,
+       OPT_HTOFF,
+       OPT_OPCM,
+       OPT_IRANGE,
+       OPT_DRANGE,
+       OPT_IEAR,
+       OPT_DEAR,
+       OPT_ETB,
+       OPT_IPEAR,
+       OPT_THRES,
+       OPT_NO_QUALCHECK };
+
+static const struct opt options[] = {
+	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
+	{ 'u', "user", NULL, "count in user mode only, where an event does not say" },
+	{ 'k', "kernel", NULL, "count in the kernel only, where an event does not say" },
+	{ OPT_SYSTEM, "system-wide", NULL, "for the whole system, not for one task" },
+	{ OPT_UNAVAILABLE, "unavailable", "LIST", "control registers others hold: 4,6-8" },
+	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
+	{ OPT_JSON, "json", NULL, "one JSON object; without events, answers requests on standard input" },
+	{ OPT_OPCM, "opcm", "SETTINGS", "Montecito: opcode matcher, slots=mifb,match=N,mask=N; twice for both" },
+	{ OPT_IRANGE, "irange", "RANGE", "Montecito: code range, START-END[,inv][,nofine][,demand][,prefetch][,plm=uk]; up to four" },
+	{ OPT_DRANGE, "drange", "RANGE", "Montecito: data range, START-END or START+SIZE; up to four" },
+	{ OPT_IEAR, "iear", "MODE", "Montecito: code event address register, cache|tlb[,umask=N][,plm=uk]" },
+	{ OPT_DEAR, "dear", "MODE", "Montecito: data event address register, cache|tlb|alat[,umask=N][,plm=uk]" },
+	{ OPT_ETB, "etb", "[SETTINGS]", "Montecito: trace of branches, tm=taken|nottaken|all,ptm=right|wrong|all,ppm=...,brt=all|iprel|return|indirect" },
+	{ OPT_IPEAR, "ipear", "[SETTINGS]", "Montecito: trace of retired instructions, delay=N,plm=uk" },
+	{ OPT_THRES, "thres", "N,...", "Montecito: threshold of each event" },
+	{ OPT_NO_QUALCHECK, "no-qualcheck", NULL, "Montecito: allow events that a filter in use does not act on" },
+	{ 0, NULL, NULL, NULL }
+};
+
+/* What the command line asked for. */
+struct job {
+	pfm_ctx_t *ctx;
+	const char *const *texts;
+	unsigned n;
+	bool json;
+	struct json out;
+	pfm_set_options_t set_options;
+	pfmlib_regmask_t unavailable;
+	struct mont_settings mont;
+	pfmlib_mont_output_param_t mont_out;
+};
+
+/* ---- options ----------------------------------------------------------------------------------------------------------- */
+
+static bool parse_registers(const char *text, pfmlib_regmask_t *out)
+{
+	unsigned long first, last;
+	char *end;
+
+	for (;; text = end + 1) {
+		first = last = strtoul(text, &end, 10);
+		if (end == text || !isdigit((unsigned char)*text))
+			return false;
+		if (*end == '-') {
+			text = end + 1;
+			last = strtoul(text, &end, 10);
+			if (end == text || !isdigit((unsigned char)*text))
+				return false;
+		}
+		if (first > last || last >= PFMLIB_REG_MAX)
+			return false;
+		for (; first <= last; first++)
+			pfm_regmask_set(out, (unsigned)first);
+		if (*end != ',')
+			return *end == 0;
+	}
+}
+
+static const char *option_name(int id)
+{
+	const struct opt *o;
+
+	for (o = options; o->id != id; o++)
+		;
+	return o->name;
+}
+
+static bool montecito_option(struct job *job, int id, const char *value)
+{
+	struct mont_mistake mistake = { 0, 0, "" };
+	struct mont_settings *s = &job->mont;
+	bool ok = true;
+
+	switch (id) {
+	case OPT_OPCM: ok = mont_opcm(s, value, &mistake); break;
+	case OPT_IRANGE: ok = mont_irange(s, value, &mistake); break;
+	case OPT_DRANGE: ok = mont_drange(s, value, &mistake); break;
+	case OPT_IEAR: ok = mont_iear(s, value, &mistake); break;
+	case OPT_DEAR: ok = mont_dear(s, value, &mistake); break;
+	case OPT_ETB: ok = mont_etb(s, value, &mistake); break;
+	case OPT_IPEAR: ok = mont_ipear(s, value, &mistake); break;
+	case OPT_THRES: ok = mont_thres(s, value, &mistake); break;
+	case OPT_NO_QUALCHECK: mont_no_qualcheck(s); break;
+	}
+	if (ok)
+		return true;
+	fprintf(stderr, "pfm dispatch: --%s: %s\n", option_name(id), mistake.why);
+	term_point(stderr, value, mistake.start, mistake.end);
+	return false;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------------------- */
+
+static void json_regs(struct json *j, const char *key, const pfm_reg_t *regs, unsigned n, bool values)
+{
+	unsigned i;
+
+	put_begin(j, key, '[');
+	for (i = 0; i < n; i++) {
+		put_begin(j, NULL, '{');
+		put_int(j, "num", regs[i].num);
+		put_hex(j, "addr", regs[i].addr);
+		if (regs[i].alt_addr != regs[i].addr)
+			put_hex(j, "alt_addr", regs[i].alt_addr);
+		if (values)
+			put_hex(j, "value", regs[i].value);
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+}
+
+static void json_range(struct json *j, const char *key, const pfmlib_mont_output_rr_t *rr)
+{
+	unsigned i;
+
+	if (!rr->rr_nbr_used)
+		return;
+	put_begin(j, key, '[');
+	for (i = 0; i < rr->rr_nbr_used; i++) {
+		put_begin(j, NULL, '{');
+		put_int(j, "num", rr->rr_br[i].reg_num);
+		put_hex(j, "value", rr->rr_br[i].reg_value);
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+}
+
+static void json_set(struct job *job, const pfm_set_t *set)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	struct json *j = &job->out;
+	char name[16];
+	unsigned i;
+
+	put_text(j, "pmu", pfm_describe_pmu(job->ctx, set->pmu, &pmu) == PFMLIB_SUCCESS ? pmu.name : "");
+	put_begin(j, "events", '[');
+	for (i = 0; i < set->n_events; i++) {
+		put_begin(j, NULL, '{');
+		put_text(j, "input", i < job->n ? job->texts[i] : "");
+		if (set->counter[i] < 0)
+			put_null(j, "counter");
+		else if (set->counter[i] < 32)
+			put_int(j, "counter", set->counter[i]);
+		else
+			put_text(j, "counter", counter_text(set->counter[i], name));
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+	json_regs(j, "pmc", set->pmcs, set->n_pmcs, true);
+	json_regs(j, "pmd", set->pmds, set->n_pmds, false);
+	json_range(j, "ibr", &job->mont_out.pfp_mont_irange);
+	json_range(j, "dbr", &job->mont_out.pfp_mont_drange);
+}
+
+/* Data registers are read, not written: their names are enough. */
+static void print_data_regs(const pfm_reg_t *regs, unsigned n)
+{
+	char name[32];
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		printf("  %s", reg_text(&regs[i], name));
+		if (regs[i].addr != regs[i].num)
+			printf("%*sat 0x%" PRIx64, (int)(13 - strlen(name)), "", regs[i].addr);
+		if (regs[i].alt_addr != regs[i].addr)
+			printf(", or 0x%" PRIx64, regs[i].alt_addr);
+		putchar('\n');
+	}
+}
+
+static void print_range(const char *name, const pfmlib_mont_output_rr_t *rr, unsigned n_ranges)
+{
+	unsigned i;
+
+	for (i = 0; i < rr->rr_nbr_used; i++)
+		printf("  %s%-9u 0x%016llx\n", name, rr->rr_br[i].reg_num, rr->rr_br[i].reg_value);
+	for (i = 0; i < n_ranges && i < 4; i++)
+		if (rr->rr_infos[i].rr_soff || rr->rr_infos[i].rr_eoff)
+			printf("  range %u also covers %" PRIu64 " bytes before its start and %" PRIu64 " behind its end\n", i + 1,
+			       rr->rr_infos[i].rr_soff, rr->rr_infos[i].rr_eoff);
+}
+
+static void print_heading(const char *text)
+{
+	printf("%s%s%s\n", term_on(stdout, BOLD), text, term_off(stdout));
+}
+
+static void print_set(const struct job *job, const pfm_set_t *set)
+{
+	const pfmlib_mont_output_param_t *mont = &job->mont_out;
+	char name[16];
+	unsigned i;
+
+	print_heading("Counters");
+	for (i = 0; i < set->n_events && i < job->n; i++)
+		printf("  %-12s %s\n", set->counter[i] < 0 ? "none" : counter_text(set->counter[i], name), job->texts[i]);
+	print_heading("Write");
+	for (i = 0; i < set->n_pmcs; i++)
+		print_reg(&set->pmcs[i], 12);
+	print_range("IBR", &mont->pfp_mont_irange, job->mont.n_irange);
+	print_range("DBR", &mont->pfp_mont_drange, job->mont.n_drange);
+	if (set->n_pmds)
+		print_heading("Read");
+	print_data_regs(set->pmds, set->n_pmds);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------------------------------------- */
+
+static const char *culprit(const struct job *job, const pfm_error_t *error)
+{
+	return error->event >= 0 && (unsigned)error->event < job->n ? job->texts[error->event] : NULL;
+}
+
+static void refuse_set(struct job *job, const pfm_error_t *error)
+{
+	refuse(job->ctx, error->clash ? NULL : culprit(job, error), error);
+	for (unsigned i = 0; i < job->n && i < 64; i++)
+		if (error->clash >> i & 1)
+			fprintf(stderr, "  number %u: %s\n", i + 1, job->texts[i]);
+}
+
+static void json_refusal(struct job *job, const pfm_error_t *error)
+{
+	struct json *j = &job->out;
+	unsigned i;
+
+	put_begin(j, "inputs", '[');
+	for (i = 0; i < job->n; i++)
+		put_text(j, NULL, job->texts[i]);
+	put_end(j, ']');
+	refuse_json(j, job->ctx, error->clash ? NULL : culprit(job, error), error);
+	if (culprit(job, error))
+		put_int(j, "event", error->event);
+	if (!error->clash)
+		return;
+	put_begin(j, "clash", '[');
+	for (i = 0; i < job->n && i < 64; i++)
+		if (error->clash >> i & 1)
+			put_int(j, NULL, i);
+	put_end(j, ']');
+	counters_json(j, "clash_counters", error->clash_counters);
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------------------------- */
+
+static int dispatch(struct job *job)
+{
+	static pfm_set_t set = PFM_INIT(set);
+	pfm_error_t error = PFM_INIT(error);
+	int rc;
+
+	error.event = -1;
+	job->set_options.size = sizeof(job->set_options);
+	if (job->mont.used) {
+		job->set_options.model_in = &job->mont.in;
+		job->set_options.model_out = &job->mont_out;
+	}
+	rc = pfm_dispatch_set(job->ctx, job->texts, job->n, &job->set_options, &set, &error);
+	if (job->json) {
+		put_begin(&job->out, NULL, '{');
+		if (rc == PFMLIB_SUCCESS)
+			json_set(job, &set);
+		else
+			json_refusal(job, &error);
+		put_end(&job->out, '}');
+		put_line(&job->out);
+	} else if (rc == PFMLIB_SUCCESS) {
+		print_set(job, &set);
+	} else {
+		refuse_set(job, &error);
+	}
+	return rc == PFMLIB_SUCCESS ? DONE : REFUSED;
+}
+
+/* The settings have a layout of their own: they must not reach another processor's encoder. */
+static bool settings_fit(const struct job *job, const char *pmu)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	unsigned event;
+	int found = pmu ? pfm_find_pmu(job->ctx, pmu) : -1;
+
+	if (job->n && pfm_find_event_by_text(job->ctx, job->texts[0], &found, &event, NULL) != PFMLIB_SUCCESS)
+		return true; /* an unknown event: the refusal of that is clearer */
+	return found >= 0 && pfm_describe_pmu(job->ctx, found, &info) == PFMLIB_SUCCESS && info.libpfm_type == PFMLIB_MONTECITO_PMU;
+}
+
+static int run(struct args *args)
+{
+	struct job job = { .out = { .out = stdout } };
+	const char *value, *pmu = NULL;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case OPT_PMU: pmu = value; break;
+		case OPT_JSON: job.json = true; break;
+		case OPT_SYSTEM: job.set_options.flags |= PFMLIB_PFP_SYSTEMWIDE; break;
+		case OPT_HTOFF: job.set_options.htoff = 1; break;
+		case 'u': job.set_options.plm |= PFM_PLM3; break;
+		case 'k': job.set_options.plm |= PFM_PLM0; break;
+		case OPT_UNAVAILABLE:
+			if (!parse_registers(value, &job.unavailable))
+				return usage(args, "--unavailable wants register numbers, as in 4,6-8; not '%s'.", value);
+			job.set_options.unavailable = &job.unavailable;
+			break;
+		default:
+			if (!montecito_option(&job, id, value))
+				return USAGE;
+		}
+	if (id < 0)
+		return args->status;
+	if (args->n == 0 && job.json && !job.mont.used)
+		return answer_requests(STDIN_FILENO, stdout);
+	if (args->n == 0 && !job.mont.used)
+		return usage(args, "which events?");
+	if (args->n > PFM_MAX_SET)
+		return usage(args, "at most %d events together.", PFM_MAX_SET);
+	job.texts = (const char *const *)args->operands;
+	job.n = (unsigned)args->n;
+	job.ctx = open_context(pmu);
+	if (!job.ctx)
+		return REFUSED;
+	if (job.mont.n_thres > job.n)
+		status = usage(args, "--thres has %u numbers for %u event%s.", job.mont.n_thres, job.n, job.n == 1 ? "" : "s");
+	else if (job.mont.used && !settings_fit(&job, pmu))
+		status = usage(args, "the Montecito options are for events of that processor: --pmu montecito.");
+	else
+		status = dispatch(&job);
+	pfm_close_context(job.ctx);
+	return status;
+}
+
+const struct command cmd_dispatch = {
+	.name = "dispatch",
+	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...\n--json < REQUESTS",
+	.summary = "a set of events measured together: counters and registers",
+	.about = "Places events on counters so that all are measured at once and prints every register to write and to read. If a placement exists it "
+		 "is found; if not, the answer names a smallest group of events that cannot be together.\n"
+		 "With --json and no events, requests are read from standard input, one JSON object a line, and answered with register values or "
+		 "the result code of the libpfm 3 interface.",
+	.examples = "Two events of a Core Duo\n"
+		    "pfm dispatch --pmu coreduo L2_Lines_In,core=all FP_Assist\n"
+		    "A set that does not fit, and why\n"
+		    "pfm dispatch --pmu coreduo Mul Div\n"
+		    "Itanium 2: retired instructions of one function\n"
+		    "pfm dispatch --pmu montecito --irange 0x4000000000001000+0x200 IA64_INST_RETIRED\n"
+		    "Itanium 2: where loads miss, and the branches that led there\n"
+		    "pfm dispatch --pmu montecito --dear cache,umask=3 --etb=tm=taken L3_MISSES\n",
+	.options = options,
+	.run = run
+};

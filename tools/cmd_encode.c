@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm encode: registers and perf attributes of each event on its own. */
+#include "pfm.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_JSON = LONG_ONLY,
+       OPT_PMU,
+       OPT_USER,
+       OPT_KERNEL };
+
+static const struct opt options[] = {
+	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
+	{ 'u', "user", NULL, "count in user mode only, where an event does not say" },
+	{ 'k', "kernel", NULL, "count in the kernel only, where an event does not say" },
+	{ OPT_JSON, "json", NULL, "one JSON object for each event" },
+	{ 0, NULL, NULL, NULL }
+};
+
+struct encoder {
+	pfm_ctx_t *ctx;
+	unsigned plm;
+	bool json;
+	struct json out;
+	size_t done; /* events answered so far */
+};
+
+static void json_encoding(struct encoder *e, const char *text, const pfm_encoding_t *enc)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_event_info_t event = PFM_INIT(event);
+	struct json *j = &e->out;
+	unsigned i;
+
+	pfm_describe_pmu(e->ctx, enc->pmu, &pmu);
+	pfm_describe_event(e->ctx, enc->pmu, enc->event, &event);
+	put_text(j, "pmu", pmu.name ? pmu.name : "");
+	put_text(j, "event", event.name ? event.name : text);
+	put_begin(j, "regs", '[');
+	for (i = 0; i < enc->n_regs; i++) {
+		put_begin(j, NULL, '{');
+		put_int(j, "num", enc->regs[i].num);
+		put_hex(j, "addr", enc->regs[i].addr);
+		put_hex(j, "value", enc->regs[i].value);
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+	counters_json(j, "counters", enc->counters);
+	if (!enc->attr.expressible) {
+		put_null(j, "perf");
+		return;
+	}
+	put_begin(j, "perf", '{');
+	if (enc->attr.type_known)
+		put_int(j, "type", enc->attr.type);
+	else
+		put_null(j, "type");
+	put_hex(j, "config", enc->attr.config);
+	put_hex(j, "config1", enc->attr.config1);
+	put_hex(j, "config2", enc->attr.config2);
+	put_int(j, "exclude_user", enc->attr.exclude_user);
+	put_int(j, "exclude_kernel", enc->attr.exclude_kernel);
+	put_end(j, '}');
+}
+
+static void print_attr(const pfm_attr_t *a)
+{
+	if (!a->expressible) {
+		printf("  %-10s the kernel's perf events cannot express it\n", "perf");
+		return;
+	}
+	if (a->type_known)
+		printf("  %-10s type=%" PRIu32 " config=0x%" PRIx64, "perf", a->type, a->config);
+	else
+		printf("  %-10s config=0x%" PRIx64, "perf", a->config);
+	if (a->config1)
+		printf(" config1=0x%" PRIx64, a->config1);
+	if (a->config2)
+		printf(" config2=0x%" PRIx64, a->config2);
+	if (a->config3)
+		printf(" config3=0x%" PRIx64, a->config3);
+	if (a->precise)
+		printf(" precise_ip=%u", a->precise);
+	printf("%s%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
+	       a->exclude_hv ? " exclude_hv" : "", a->pinned ? " pinned" : "");
+	if (!a->type_known)
+		printf("  %-10s (type: as this PMU has it on the machine where it counts)\n", "");
+}
+
+static void print_encoding(const struct encoder *e, const char *text, const pfm_encoding_t *enc)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_event_info_t event = PFM_INIT(event);
+	char counters[COUNTERS_MAX];
+	unsigned i;
+
+	pfm_describe_pmu(e->ctx, enc->pmu, &pmu);
+	pfm_describe_event(e->ctx, enc->pmu, enc->event, &event);
+	printf("%s%s%s%s\n", e->done ? "\n" : "", term_on(stdout, BOLD), text, term_off(stdout));
+	if (event.name)
+		printf("  %-10s %s::%s\n", "event", pmu.name, event.name);
+	else
+		printf("  %-10s %s (fields that no event of its list has)\n", "processor", pmu.name ? pmu.name : "?");
+	if (event.name && event.flags & PFM_EVENT_DEPRECATED)
+		printf("  %-10s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "", event.replaced);
+	if (enc->counters)
+		printf("  %-10s %s\n", "counters", counters_text(enc->counters, counters));
+	for (i = 0; i < enc->n_regs; i++)
+		print_reg(&enc->regs[i], 10);
+	for (i = 0; i < enc->n_alternatives; i++)
+		printf("  %-10s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n", i ? "" : "or",
+		       enc->alternatives[i].control, enc->alternatives[i].msr, enc->alternatives[i].value);
+	print_attr(&enc->attr);
+}
+
+static int answer(struct encoder *e, const char *text, size_t len)
+{
+	pfm_encoding_t enc;
+	pfm_error_t error = PFM_INIT(error);
+	int rc;
+
+	enc.size = sizeof(enc);
+	if (strlen(text) == len) {
+		rc = pfm_encode_event(e->ctx, text, e->plm, &enc, &error);
+	} else {
+		rc = PFMLIB_ERR_SYNTAX;
+		blame(&error, rc, PFM_KIND_SYNTAX, strlen(text), strlen(text) + 1, "a zero byte");
+	}
+	if (e->json) {
+		put_begin(&e->out, NULL, '{');
+		put_bytes(&e->out, "input", text, len);
+		if (rc == PFMLIB_SUCCESS)
+			json_encoding(e, text, &enc);
+		else
+			refuse_json(&e->out, e->ctx, text, &error);
+		put_end(&e->out, '}');
+		put_line(&e->out);
+	} else if (rc == PFMLIB_SUCCESS) {
+		print_encoding(e, text, &enc);
+	} else {
+		/* Keeps answers and complaints in the order of the questions where both go to one place. */
+		fflush(stdout);
+		refuse(e->ctx, text, &error);
+	}
+	e->done++;
+	return rc == PFMLIB_SUCCESS ? DONE : REFUSED;
+}
+
+static int answer_lines(struct encoder *e)
+{
+	struct lines in = { .fd = STDIN_FILENO };
+	int status = DONE;
+	char *line;
+	size_t len;
+
+	while (lines_next(&in, &line, &len)) {
+		if (len && line[len - 1] == '\r')
+			line[--len] = 0;
+		if (answer(e, line, len) != DONE)
+			status = REFUSED;
+	}
+	if (in.failed) {
+		fputs("pfm: cannot read standard input\n", stderr);
+		status = REFUSED;
+	}
+	lines_free(&in);
+	return status;
+}
+
+static int run(struct args *args)
+{
+	struct encoder e = { .out = { .out = stdout } };
+	const char *value, *pmu = NULL;
+	int id, i, status = DONE;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case OPT_PMU: pmu = value; break;
+		case OPT_JSON: e.json = true; break;
+		case 'u': e.plm |= PFM_PLM3; break;
+		case 'k': e.plm |= PFM_PLM0; break;
+		}
+	if (id < 0)
+		return args->status;
+	if (args->n == 0)
+		return usage(args, "which event?");
+	e.ctx = open_context(pmu);
+	if (!e.ctx)
+		return REFUSED;
+	for (i = 0; i < args->n; i++)
+		if ((strcmp(args->operands[i], "-") == 0 ? answer_lines(&e)
+		                                         : answer(&e, args->operands[i], strlen(args->operands[i]))) != DONE)
+			status = REFUSED;
+	pfm_close_context(e.ctx);
+	return status;
+}
+
+const struct command cmd_encode = {
+	.name = "encode",
+	.usage = "[--pmu NAME] [--json] EVENT... | -",
+	.summary = "registers and perf attributes of each event on its own",
+	.about = "Prints what has to be written to which register to count an event, on the lowest counter that can count it, and the "
+		 "perf_event_open(2) attributes that mean the same. Events may be spelled as libpfm, libpmc, perf or the vendor do.\n"
+		 "With - events are read from standard input, one a line, and each line is answered. The exit status is 1 if any event "
+		 "was refused.",
+	.examples = "One event, three spellings\n"
+		    "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u coreduo::L2_Lines_In,core=all,usr 'coreduo/event=0x24,umask=0xf0/u'\n"
+		    "Names of another processor than this machine's\n"
+		    "pfm encode --pmu montecito L3_READS_ALL_ALL:M\n"
+		    "A whole list, for a program to read\n"
+		    "pfm encode --pmu coreduo --json - < events.txt\n",
+	.options = options,
+	.run = run
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm import: vendors' event lists to images. The work is done by pmuc.py, which the build uses as well. */
+#include "pfm.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef PERFMON_PMUC
+#define PERFMON_PMUC "/usr/libexec/perfmon/pmuc.py"
+#endif
+
+/* Read by pmuc.py; listed here for help and completion. */
+enum { OPT_CPU = LONG_ONLY,
+       OPT_JSON };
+
+static const struct opt options[] = {
+	{ OPT_CPU, "cpu", "PATTERN", "only processors whose folder or name matches, with * and ?" },
+	{ 'o', "output", "FILE", "write here; a folder gets one image for each processor" },
+	{ OPT_JSON, "json", NULL, "the summary as JSON" },
+	{ 0, NULL, NULL, NULL }
+};
+
+/* Where the command lies in the folder it was built in, the script lies beside it; run only if it is as much ours. */
+static const char *beside_us(char path[PATH_MAX])
+{
+	static const char from_here[] = "/../lib/events/pmuc.py";
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(from_here));
+	struct stat st;
+	char *slash;
+
+	if (n <= 0)
+		return NULL;
+	path[n] = 0;
+	slash = strrchr(path, '/');
+	if (!slash)
+		return NULL;
+	memcpy(slash, from_here, sizeof(from_here));
+	if (stat(path, &st) != 0 || (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH))
+		return NULL;
+	return path;
+}
+
+static const char *find_pmuc(char path[PATH_MAX])
+{
+	const char *given = secure_getenv("PERFMON_PMUC");
+
+	if (given && *given)
+		return given;
+	return access(PERFMON_PMUC, R_OK) == 0 ? PERFMON_PMUC : beside_us(path);
+}
+
+/* Becomes "python3 pmuc.py import" with the arguments given here. Returns only if that fails. */
+static int run_pmuc(const struct args *args)
+{
+	char room[PATH_MAX], python[] = "python3", import[] = "import", *script;
+	char **argv = calloc((size_t)args->argc + 4, sizeof(*argv));
+	const char *path = find_pmuc(room);
+
+	if (!path || access(path, R_OK) != 0) {
+		fprintf(stderr, "pfm import: the script that reads the lists is missing: %s\n"
+		                "'meson install' brings it; PERFMON_PMUC may name another, lib/events/pmuc.py in the source.\n",
+		        path ? path : PERFMON_PMUC);
+		free(argv);
+		return REFUSED;
+	}
+	script = strdup(path);
+	if (argv && script) {
+		argv[0] = python;
+		argv[1] = script;
+		argv[2] = import;
+		memcpy(argv + 3, args->argv, (size_t)args->argc * sizeof(*argv));
+		execvp(python, argv);
+	}
+	fprintf(stderr, "pfm import: cannot run python3, which this command needs: %s\n", strerror(errno));
+	free(script);
+	free(argv);
+	return REFUSED;
+}
+
+static int run(struct args *args)
+{
+	const char *value;
+	int id;
+
+	/* Only checked: pmuc.py reads the same command line again. */
+	while ((id = next_option(args, &value)) > 0)
+		;
+	if (id < 0)
+		return args->status;
+	if (args->n == 0)
+		return usage(args, "which folder, file or archive?");
+	return run_pmuc(args);
+}
+
+const struct command cmd_import = {
+	.name = "import",
+	.usage = "PATH... [--cpu PATTERN] [-o FILE]",
+	.summary = "vendors' event lists to images that every command finds",
+	.about = "Takes Intel's perfmon repository, one of its folders or files; a Linux source tree, its tools/perf/pmu-events/arch folder, or Debian's "
+		 "linux-source archive as it is; or .pmu files. Writes images (.pmdb) to $XDG_DATA_HOME/perfmon, where the library looks for them, "
+		 "and says how many processors and events went in and which rows were refused. One bad row never costs the rest.",
+	.examples = "All of Intel's processors\n"
+		    "pfm import perfmon/\n"
+		    "Arm's Neoverse family from a kernel source archive\n"
+		    "pfm import linux-source-6.1.tar.xz --cpu 'neoverse*'\n"
+		    "One processor, to a file of one's own\n"
+		    "pfm import perfmon/SPR -o spr.pmdb && PERFMON_EVENTS=spr.pmdb pfm list\n",
+	.options = options,
+	.run = run
+};

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm list: the processors there are, and their events. */
+#include "pfm.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { OPT_JSON = LONG_ONLY,
+       OPT_PMU,
+       OPT_COMPLETE,
+       OPT_PMUS,
+       NAME_COLUMN = 34,
+       PMU_COLUMN = 51,
+       NAME_MAX_LEN = 256 };
+
+static const struct opt options[] = {
+	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
+	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
+	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
+	{ 'a', "all", NULL, "also what is usually left out: the events of every processor without a pattern, deprecated and hidden ones" },
+	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
+	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
+	{ 0, NULL, NULL, NULL }
+};
+
+struct lister {
+	pfm_ctx_t *ctx;
+	const char *pattern; /* folded; NULL: everything */
+	int pmu;             /* only this one, or -1 */
+	bool json, all, pmus_only, descriptions;
+	struct json out;
+	size_t n_pmus, n_events;
+	char folded[NAME_MAX_LEN];
+};
+
+/* An event that matched, and what it is grouped by. */
+struct found {
+	unsigned event;
+	const char *topic;
+};
+
+/* ---- matching ----------------------------------------------------------------------------------------------------------- */
+
+static void fold(const char *text, char out[NAME_MAX_LEN])
+{
+	size_t n = 0;
+
+	for (; *text && n + 1 < NAME_MAX_LEN; text++)
+		if (*text != ' ' && *text != '-' && *text != '_')
+			out[n++] = (char)(*text == ':' ? '.' : tolower((unsigned char)*text));
+	out[n] = 0;
+}
+
+static bool contains(const char *text, const char *pattern)
+{
+	char folded[NAME_MAX_LEN];
+
+	fold(text, folded);
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, folded, 0) == 0;
+	return strstr(folded, pattern) != NULL;
+}
+
+static bool matches(const struct lister *l, const pfm_event_info_t *e)
+{
+	if (!l->all && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
+		return false;
+	if (!l->pattern || contains(e->name, l->pattern))
+		return true;
+	return l->descriptions && contains(e->desc, l->pattern);
+}
+
+static const char *topic_of(const struct lister *l, int pmu, const pfm_event_info_t *e)
+{
+	const char *name, *text;
+	uint64_t value;
+	unsigned i;
+	int counter;
+
+	for (i = 0; i < e->n_fields; i++)
+		if (pfm_describe_field(l->ctx, pmu, e->event, i, &name, &text, &value, &counter) == PFMLIB_SUCCESS &&
+		    strcmp(name, "topic") == 0)
+			return text;
+	return "";
+}
+
+static int by_topic(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+	int order = strcmp(x->topic, y->topic);
+
+	return order ? order : (x->event > y->event) - (x->event < y->event);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------------ */
+
+static void json_flags(struct json *j, unsigned flags)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} names[] = {
+		{ PFM_EVENT_DEPRECATED, "deprecated" }, { PFM_EVENT_ALONE, "alone" }, { PFM_EVENT_PER_PKG, "per_pkg" }, { PFM_EVENT_EXPERIMENTAL, "experimental" }, { PFM_EVENT_ARCH, "architectural" }, { PFM_EVENT_METRIC, "metric" }, { PFM_EVENT_HIDDEN, "hidden" }
+	};
+	size_t i;
+
+	put_begin(j, "flags", '[');
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (flags & names[i].bit)
+			put_text(j, NULL, names[i].name);
+	put_end(j, ']');
+}
+
+static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e, const char *topic)
+{
+	struct json *j = &l->out;
+
+	put_begin(j, NULL, '{');
+	put_text(j, "pmu", pmu->name);
+	put_text(j, "event", e->name);
+	put_text(j, "desc", e->desc);
+	put_text_if(j, "topic", topic);
+	put_hex(j, "code", e->code);
+	counters_json(j, "counters", e->counters);
+	json_flags(j, e->flags);
+	put_text_if(j, "replaced", e->replaced);
+	put_text(j, "origin", pmu->origin);
+	put_end(j, '}');
+	put_line(j);
+}
+
+static void print_event(const pfm_event_info_t *e)
+{
+	size_t len = strlen(e->name);
+
+	printf("  %s%s%s", term_on(stdout, CYAN), e->name, term_off(stdout));
+	if (len + 4 > NAME_COLUMN && term_width(stdout))
+		printf("\n%*s", NAME_COLUMN, "");
+	else
+		printf("%*s", (int)(len + 4 > NAME_COLUMN ? 2 : NAME_COLUMN - 2 - len), "");
+	if (e->flags & PFM_EVENT_DEPRECATED)
+		printf("(deprecated%s%s) ", *e->replaced ? ", see " : "", e->replaced);
+	term_wrap(stdout, NAME_COLUMN, NAME_COLUMN, *e->desc ? e->desc : "-");
+}
+
+static void print_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
+{
+	printf("%s%s%s%s  %s (%s)\n", l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), pmu->name, term_off(stdout), pmu->desc,
+	       pmu->origin);
+}
+
+static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
+{
+	struct found *found = calloc(info->n_events ? info->n_events : 1, sizeof(*found));
+	pfm_event_info_t e = PFM_INIT(e);
+	const char *topic = "";
+	unsigned i, n = 0;
+
+	if (!found) {
+		fputs("pfm: out of memory\n", stderr);
+		return REFUSED;
+	}
+	for (i = 0; i < info->n_events; i++)
+		if (pfm_describe_event(l->ctx, pmu, i, &e) == PFMLIB_SUCCESS && matches(l, &e))
+			found[n++] = (struct found){ i, topic_of(l, pmu, &e) };
+	qsort(found, n, sizeof(*found), by_topic);
+	if (n && !l->json)
+		print_pmu_heading(l, info);
+	for (i = 0; i < n; i++) {
+		pfm_describe_event(l->ctx, pmu, found[i].event, &e);
+		if (l->json) {
+			json_event(l, info, &e, found[i].topic);
+			continue;
+		}
+		if (strcmp(found[i].topic, topic) != 0)
+			printf(" %s%s%s\n", term_on(stdout, DIM), found[i].topic, term_off(stdout));
+		topic = found[i].topic;
+		print_event(&e);
+	}
+	l->n_events += n;
+	free(found);
+	return DONE;
+}
+
+static const char *standing(unsigned flags)
+{
+	if (!(flags & PFM_PMU_HOST))
+		return "";
+	return flags & PFM_PMU_FALLBACK ? " (this machine: what its family has in common, the processor itself is unknown)" : " (this machine)";
+}
+
+static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
+{
+	struct json *j = &l->out;
+
+	if (!l->json) {
+		char text[512];
+
+		printf("  %s%-24s%s %5u events  %-9s ", term_on(stdout, CYAN), p->name, term_off(stdout), p->n_events,
+		       strchr(p->origin, '/') ? "image" : p->origin);
+		snprintf(text, sizeof(text), "%s%s", p->desc, standing(p->flags));
+		term_wrap(stdout, PMU_COLUMN, PMU_COLUMN, text);
+		return;
+	}
+	put_begin(j, NULL, '{');
+	put_text(j, "pmu", p->name);
+	put_text(j, "desc", p->desc);
+	put_text_if(j, "aka", p->aka);
+	put_int(j, "events", p->n_events);
+	put_int(j, "counters", p->n_counters);
+	put_int(j, "fixed", p->n_fixed);
+	put_int(j, "width", p->width);
+	put_bool(j, "host", p->flags & PFM_PMU_HOST);
+	if (p->flags & PFM_PMU_FALLBACK)
+		put_bool(j, "fallback", true);
+	put_bool(j, "kernel", p->flags & PFM_PMU_KERNEL);
+	put_bool(j, "uncore", p->flags & PFM_PMU_UNCORE);
+	put_int(j, "instances", p->n_instances);
+	put_text(j, "origin", p->origin);
+	put_end(j, '}');
+	put_line(j);
+}
+
+/* ---- which -------------------------------------------------------------------------------------------------------------- */
+
+static bool has_table(const struct lister *l, const char *name)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	int i;
+
+	for (i = 0; pfm_describe_pmu(l->ctx, i, &info) == PFMLIB_SUCCESS; i++)
+		if (info.n_events && strcmp(info.name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool shown(const struct lister *l, int pmu, pfm_pmu_info_t *info)
+{
+	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
+		return false;
+	/* The kernel's view of a unit that has a table says nothing new. */
+	if (info->n_events == 0 && has_table(l, info->name))
+		return false;
+	return l->pmu >= 0 ? pmu == l->pmu : l->all || !(info->flags & PFM_PMU_HIDDEN);
+}
+
+/* Without a pattern the events of other machines' processors would bury those one can count here. */
+static bool events_wanted(const struct lister *l, const pfm_pmu_info_t *info)
+{
+	return !l->pmus_only && (l->pattern || l->pmu >= 0 || l->all || (info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL)));
+}
+
+static int list(struct lister *l)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	int i, n = pfm_count_pmus(l->ctx), status = DONE;
+
+	if (!l->pattern && l->pmu < 0) {
+		if (!l->json)
+			printf("%sProcessors and units%s\n", term_on(stdout, BOLD), term_off(stdout));
+		for (i = 0; i < n; i++)
+			if (shown(l, i, &info)) {
+				list_pmu(l, &info);
+				l->n_pmus++;
+			}
+	}
+	for (i = 0; i < n && status == DONE; i++)
+		if (shown(l, i, &info) && events_wanted(l, &info))
+			status = list_events(l, i, &info);
+	return status;
+}
+
+/* Images that were found and cannot be used: whoever misses their events should know. */
+static void tell_refusals(const struct lister *l)
+{
+	const char *path, *why;
+	unsigned i;
+
+	for (i = 0; pfm_describe_refusal(l->ctx, i, &path, &why) == PFMLIB_SUCCESS; i++)
+		fprintf(stderr, "pfm: %s is not used: %s\n", path, why);
+}
+
+static int nothing_found(const struct lister *l, const char *pattern)
+{
+	pfm_error_t error = PFM_INIT(error);
+	char names[5][96];
+	size_t i, n;
+
+	fprintf(stderr, "pfm: no event matches '%s'.\n", pattern);
+	blame(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern), NULL);
+	n = pfm_suggest_names(l->ctx, pattern, &error, names, 5);
+	for (i = 0; i < n; i++)
+		fprintf(stderr, "%s%s%s", i ? ", " : "  similar: ", names[i], i + 1 == n ? "\n" : "");
+	return REFUSED;
+}
+
+/* ---- completion --------------------------------------------------------------------------------------------------------- */
+
+static void complete_umasks(const struct lister *l, const char *prefix, size_t base)
+{
+	char event[NAME_MAX_LEN];
+	pfm_umask_info_t mask = PFM_INIT(mask);
+	char word[NAME_MAX_LEN];
+	unsigned index, i;
+	int pmu;
+
+	snprintf(event, sizeof(event), "%.*s", (int)base, prefix);
+	if (pfm_find_event_by_text(l->ctx, event, &pmu, &index, NULL) != PFMLIB_SUCCESS)
+		return;
+	for (i = 0; pfm_describe_umask(l->ctx, pmu, index, i, &mask) == PFMLIB_SUCCESS; i++) {
+		if (prefix[base] == ',')
+			snprintf(word, sizeof(word), "%s=%s", mask.group, mask.name);
+		else
+			snprintf(word, sizeof(word), "%s", *mask.spellings ? mask.spellings : mask.name);
+		if (strncasecmp(word, prefix + base + 1, strlen(prefix + base + 1)) == 0)
+			printf("%.*s%s\n", (int)base + 1, prefix, word);
+	}
+}
+
+static void complete_events(const struct lister *l, int pmu, const char *before, const char *prefix)
+{
+	pfm_event_info_t e = PFM_INIT(e);
+	size_t len = strlen(prefix);
+	unsigned i;
+
+	for (i = 0; pfm_describe_event(l->ctx, pmu, i, &e) == PFMLIB_SUCCESS; i++)
+		if (!(e.flags & PFM_EVENT_HIDDEN) && strncasecmp(e.name, prefix, len) == 0)
+			printf("%s%s\n", before, e.name);
+}
+
+/* Words that @prefix may become, one a line: processors, events, unit masks. */
+static int complete(const struct lister *l, const char *prefix)
+{
+	const char *colons = strstr(prefix, "::"), *last = strrchr(prefix, ':');
+	pfm_pmu_info_t info = PFM_INIT(info);
+	char before[NAME_MAX_LEN];
+	int i, pmu, n = pfm_count_pmus(l->ctx);
+
+	if (!last || (strrchr(prefix, ',') && strrchr(prefix, ',') > last))
+		last = strrchr(prefix, ',');
+	if (colons) {
+		snprintf(before, sizeof(before), "%.*s", (int)(colons - prefix), prefix);
+		pmu = pfm_find_pmu(l->ctx, before);
+		snprintf(before, sizeof(before), "%.*s", (int)(colons + 2 - prefix), prefix);
+		if (pmu >= 0)
+			complete_events(l, pmu, before, colons + 2);
+	}
+	if (last && last > prefix && last[-1] != ':')
+		complete_umasks(l, prefix, (size_t)(last - prefix));
+	for (i = 0; i < n && !colons; i++) {
+		if (pfm_describe_pmu(l->ctx, i, &info) != PFMLIB_SUCCESS || (info.flags & PFM_PMU_HIDDEN))
+			continue;
+		if (strncasecmp(info.name, prefix, strlen(prefix)) == 0)
+			printf("%s::\n", info.name);
+		if (l->pmu >= 0 ? i == l->pmu : (info.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL)) != 0)
+			complete_events(l, i, "", prefix);
+	}
+	return DONE;
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------------------------- */
+
+/* "pmu::pattern" asks for one processor. */
+static bool split_pattern(struct lister *l, const char *pattern)
+{
+	const char *colons = strstr(pattern, "::");
+	char name[NAME_MAX_LEN];
+
+	if (colons && colons > pattern) {
+		snprintf(name, sizeof(name), "%.*s", (int)(colons - pattern), pattern);
+		l->pmu = pfm_find_pmu(l->ctx, name);
+		if (l->pmu < 0)
+			return false;
+		pattern = colons + 2;
+	}
+	fold(pattern, l->folded);
+	l->pattern = l->folded[0] ? l->folded : NULL;
+	return true;
+}
+
+static int run(struct args *args)
+{
+	struct lister l = { .out = { .out = stdout }, .pmu = -1 };
+	const char *value, *pmu = NULL, *prefix = NULL;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case OPT_PMU: pmu = value; break;
+		case OPT_PMUS: l.pmus_only = true; break;
+		case OPT_JSON: l.json = true; break;
+		case OPT_COMPLETE: prefix = value; break;
+		case 'a': l.all = true; break;
+		case 'd': l.descriptions = true; break;
+		}
+	if (id < 0)
+		return args->status;
+	if (args->n > 1)
+		return usage(args, "one pattern at a time; put it in quotes if the shell expanded it.");
+	l.ctx = open_context(pmu);
+	if (!l.ctx)
+		return REFUSED;
+	if (pmu)
+		l.pmu = pfm_find_pmu(l.ctx, pmu);
+	if (prefix)
+		status = complete(&l, prefix);
+	else if (args->n && !split_pattern(&l, args->operands[0]))
+		status = nothing_found(&l, args->operands[0]);
+	else
+		status = list(&l);
+	if (status == DONE && args->n && !prefix && l.n_events == 0)
+		status = nothing_found(&l, args->operands[0]);
+	if (!prefix)
+		tell_refusals(&l);
+	pfm_close_context(l.ctx);
+	return status;
+}
+
+const struct command cmd_list = {
+	.name = "list",
+	.usage = "[PATTERN] [--pmu NAME] [--json]",
+	.summary = "processors, units and their events, with descriptions",
+	.about = "Without a pattern: every processor the library knows, then the events of this machine. With a pattern: events of all processors "
+		 "whose names contain it, or match it if it has one of * ? [. Case, blanks, '-' and '_' do not count.",
+	.examples = "What can be counted here?\n"
+		    "pfm list\n"
+		    "Every event of one processor\n"
+		    "pfm list --pmu montecito\n"
+		    "Everything with TLB in its name or description\n"
+		    "pfm list -d tlb\n"
+		    "Branch events of the Core Duo\n"
+		    "pfm list 'coreduo::br*'\n",
+	.options = options,
+	.run = run
+};

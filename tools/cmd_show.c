@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm show: everything about one event, or about one processor. */
+#include "pfm.h"
+#include "show.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { OPT_JSON = LONG_ONLY,
+       OPT_PMU,
+       TEXT_MAX = 1024,
+       LABEL = 14 };
+
+static const struct opt options[] = {
+	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
+	{ OPT_JSON, "json", NULL, "one JSON object" },
+	{ 0, NULL, NULL, NULL }
+};
+
+static const struct {
+	pfm_dialect_t dialect;
+	const char *name;
+} dialects[] = {
+	{ PFM_DIALECT_LIBPFM, "libpfm" }, { PFM_DIALECT_LIBPMC, "libpmc" }, { PFM_DIALECT_PERF, "perf" }, { PFM_DIALECT_VENDOR, "vendor" }
+};
+
+static const struct {
+	unsigned bit;
+	const char *name, *text;
+} event_flags[] = {
+	{ PFM_EVENT_DEPRECATED, "deprecated", "deprecated" },
+	{ PFM_EVENT_ALONE, "alone", "must be counted alone" },
+	{ PFM_EVENT_PER_PKG, "per_pkg", "counts for a package, not for a CPU" },
+	{ PFM_EVENT_EXPERIMENTAL, "experimental", "experimental" },
+	{ PFM_EVENT_ARCH, "architectural", "architectural: means the same on every processor that has it" },
+	{ PFM_EVENT_METRIC, "metric", "a metric, computed from other events" },
+	{ PFM_EVENT_HIDDEN, "hidden", "kept out of listings" }
+};
+
+/* Fields of tables that say more under another name. Fields that are shown elsewhere have no label. */
+static const struct {
+	const char *name, *label;
+} field_labels[] = {
+	{ "code", NULL }, { "errata", NULL }, { "errata_class", "errata group" }, { "note", NULL }, { "replaced", NULL }, { "flags", NULL }, { "detail", NULL }, { "scale", NULL }, { "unit", NULL }, { "period", NULL }, { "on_htoff", NULL }, { "precise", NULL }, { "umask", "unit mask" }, { "max", "at most" }, { "type", "thread type" }, { "set", "event set" }, { "accepts", "filters" }, { "ear", "EAR" }, { "ear_umask", "EAR mask" }, { "ear_latency", "EAR latency" }, { "etb", "trace buffer" }, { "thres", "threshold" }, { "sel", "select" }, { "cbox", "second select" }, { "const", "constant" }, { "stat", "statistic" }, { "linux", "Linux raw" }, { "weight", "half units" }, { "arch_bit", "CPUID.0AH bit" }, { "source", "source" }, { "metric", "expression" }, { "core_spec", "core default" }, { "mesi", "MESI masks" }, { "msr", "MSR" }, { "msr_value", "MSR value" }
+};
+
+struct shower {
+	pfm_ctx_t *ctx;
+	bool json;
+	struct json out;
+};
+
+/* ---- lines of text -------------------------------------------------------------------------------------------------------- */
+
+static void print_label(const char *label)
+{
+	printf("  %s%-*s%s ", term_on(stdout, DIM), LABEL, label, term_off(stdout));
+}
+
+static void print_line(const char *label, const char *text)
+{
+	if (!text || !*text)
+		return;
+	print_label(label);
+	term_wrap(stdout, LABEL + 3, LABEL + 3, text);
+}
+
+static void print_number(const char *label, uint64_t value)
+{
+	print_label(label);
+	printf("0x%" PRIx64 "\n", value);
+}
+
+static void print_heading(const char *text)
+{
+	printf("\n  %s%s%s\n", term_on(stdout, BOLD), text, term_off(stdout));
+}
+
+/* ---- an event: text ------------------------------------------------------------------------------------------------------- */
+
+static const char *field_label(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(field_labels) / sizeof(field_labels[0]); i++)
+		if (strcmp(field_labels[i].name, name) == 0)
+			return field_labels[i].label;
+	return name;
+}
+
+static void print_fields(const struct shower *s, const pfm_event_info_t *e, int type)
+{
+	const char *name, *text, *label;
+	char shown[64], where[16];
+	uint64_t value;
+	unsigned i;
+	int counter;
+
+	for (i = 0; i < e->n_fields; i++) {
+		if (pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value, &counter) != PFMLIB_SUCCESS)
+			break;
+		label = field_label(name);
+		if (!label || model_has_field(type, name))
+			continue;
+		if (counter >= 0)
+			snprintf(shown, sizeof(shown), "%s, counter %s", label, counter_text(counter, where));
+		else
+			snprintf(shown, sizeof(shown), "%s", label);
+		if (*text)
+			print_line(shown, text);
+		else if (strcmp(name, "max") == 0 || strcmp(name, "ear_latency") == 0) {
+			print_label(shown);
+			printf("%" PRIu64 " %s\n", value, *name == 'm' ? "a cycle" : "cycles or more");
+		} else
+			print_number(shown, value);
+	}
+}
+
+static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
+{
+	pfm_umask_info_t m = PFM_INIT(m);
+	const char *group = NULL;
+	unsigned i;
+
+	if (e->n_umasks)
+		print_heading("Unit masks and qualifiers");
+	for (i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
+		if (!group || strcmp(group, m.group) != 0)
+			printf("  %s %s(%s)%s\n", m.group, term_on(stdout, DIM), m.is_any ? "any of" : "one of", term_off(stdout));
+		group = m.group;
+		printf("    %s%-10s%s %-12s 0x%-4" PRIx64 " %s", term_on(stdout, CYAN), m.name, term_off(stdout), m.spellings, m.value,
+		       m.is_default ? "default  " : "         ");
+		term_wrap(stdout, 42, 42, m.desc);
+	}
+}
+
+static void print_registers(const struct shower *s, const char *text)
+{
+	pfm_encoding_t enc = PFM_INIT(enc);
+	char counters[COUNTERS_MAX];
+	pfm_error_t error = PFM_INIT(error);
+	char sentence[TEXT_MAX];
+	unsigned i;
+
+	print_heading("Registers");
+	if (pfm_encode_event(s->ctx, text, 0, &enc, &error) != PFMLIB_SUCCESS) {
+		pfm_explain_error(s->ctx, text, &error, sentence, sizeof(sentence));
+		print_line("none", sentence);
+		return;
+	}
+	if (enc.counters)
+		print_line("counters", counters_text(enc.counters, counters));
+	for (i = 0; i < enc.n_regs; i++)
+		print_reg(&enc.regs[i], LABEL);
+	if (!enc.attr.expressible)
+		return;
+	print_label("perf");
+	if (enc.attr.type_known)
+		printf("type=%" PRIu32 " ", enc.attr.type);
+	printf("config=0x%" PRIx64, enc.attr.config);
+	if (enc.attr.config1)
+		printf(" config1=0x%" PRIx64, enc.attr.config1);
+	if (enc.attr.config2)
+		printf(" config2=0x%" PRIx64, enc.attr.config2);
+	putchar('\n');
+}
+
+static void print_spellings(const struct shower *s, const char *text)
+{
+	char buf[TEXT_MAX];
+	size_t i;
+
+	print_heading("Spellings");
+	for (i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
+		if (pfm_print_event(s->ctx, text, dialects[i].dialect, buf, sizeof(buf), NULL) == PFMLIB_SUCCESS)
+			print_line(dialects[i].name, buf);
+}
+
+static void print_event(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+{
+	static const char *const precise[] = { "", "may be", "must be" };
+	char counters[COUNTERS_MAX], scale[64];
+	size_t i;
+
+	printf("%s%s::%s%s\n", term_on(stdout, BOLD), pmu->name, e->name, term_off(stdout));
+	printf("  ");
+	term_wrap(stdout, 2, 2, *e->desc ? e->desc : "(no description)");
+	if (*e->detail && strcmp(e->detail, e->desc) != 0) {
+		printf("  ");
+		term_wrap(stdout, 2, 2, e->detail);
+	}
+	putchar('\n');
+	if (e->flags & PFM_EVENT_DEPRECATED)
+		print_line("deprecated", *e->replaced ? e->replaced : "yes");
+	for (i = 0; i < sizeof(event_flags) / sizeof(event_flags[0]); i++)
+		if (e->flags & event_flags[i].bit & ~(unsigned)PFM_EVENT_DEPRECATED)
+			print_line("kind", event_flags[i].text);
+	if (!(e->flags & PFM_EVENT_METRIC))
+		print_number("code", e->code);
+	if (e->counters)
+		print_line("counters", counters_text(e->counters, counters));
+	if (e->counters_htoff && e->counters_htoff != e->counters)
+		print_line("without HT", counters_text(e->counters_htoff, counters));
+	print_fields(s, e, pmu->libpfm_type);
+	print_model(pmu->libpfm_type, e->name, print_line);
+	if (e->precise > 0 && e->precise <= 2)
+		print_line("precise", precise[e->precise]);
+	if (e->period) {
+		print_label("period");
+		printf("%" PRIu64 "\n", e->period);
+	}
+	if (e->scale != 1 || *e->unit) {
+		snprintf(scale, sizeof(scale), "%.12g %s", e->scale, e->unit);
+		print_line("scale", scale);
+	}
+	print_line("errata", e->errata);
+	print_line("note", e->note);
+	print_line("origin", pmu->origin);
+	print_umasks(s, e);
+	if (!(e->flags & PFM_EVENT_METRIC)) {
+		print_registers(s, text);
+		print_spellings(s, text);
+	}
+}
+
+/* ---- an event: JSON ------------------------------------------------------------------------------------------------------- */
+
+static void json_fields(struct shower *s, const pfm_event_info_t *e)
+{
+	const char *name, *text;
+	struct json *j = &s->out;
+	uint64_t value;
+	unsigned i;
+	int counter;
+
+	put_begin(j, "fields", '[');
+	for (i = 0; i < e->n_fields; i++) {
+		if (pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value, &counter) != PFMLIB_SUCCESS)
+			break;
+		put_begin(j, NULL, '{');
+		put_text(j, "name", name);
+		put_text_if(j, "text", text);
+		put_hex(j, "value", value);
+		if (counter >= 0)
+			put_int(j, "counter", counter);
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+}
+
+static void json_umasks(struct shower *s, const pfm_event_info_t *e)
+{
+	pfm_umask_info_t m = PFM_INIT(m);
+	struct json *j = &s->out;
+	unsigned i;
+
+	put_begin(j, "umasks", '[');
+	for (i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
+		put_begin(j, NULL, '{');
+		put_text(j, "group", m.group);
+		put_text(j, "name", m.name);
+		put_text_if(j, "spelling", m.spellings);
+		put_hex(j, "value", m.value);
+		put_bool(j, "default", m.is_default);
+		put_bool(j, "any", m.is_any);
+		put_text_if(j, "desc", m.desc);
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+}
+
+static void json_spellings(struct shower *s, const char *text)
+{
+	char buf[TEXT_MAX];
+	size_t i;
+
+	put_begin(&s->out, "spellings", '{');
+	for (i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
+		if (pfm_print_event(s->ctx, text, dialects[i].dialect, buf, sizeof(buf), NULL) == PFMLIB_SUCCESS)
+			put_text(&s->out, dialects[i].name, buf);
+	put_end(&s->out, '}');
+}
+
+static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+{
+	struct json *j = &s->out;
+	size_t i;
+
+	put_begin(j, NULL, '{');
+	put_text(j, "input", text);
+	put_text(j, "pmu", pmu->name);
+	put_text(j, "event", e->name);
+	put_text(j, "desc", e->desc);
+	put_text_if(j, "detail", e->detail);
+	put_hex(j, "code", e->code);
+	counters_json(j, "counters", e->counters);
+	if (e->counters_htoff)
+		counters_json(j, "counters_htoff", e->counters_htoff);
+	put_begin(j, "flags", '[');
+	for (i = 0; i < sizeof(event_flags) / sizeof(event_flags[0]); i++)
+		if (e->flags & event_flags[i].bit)
+			put_text(j, NULL, event_flags[i].name);
+	put_end(j, ']');
+	put_text_if(j, "replaced", e->replaced);
+	put_text_if(j, "errata", e->errata);
+	put_text_if(j, "note", e->note);
+	put_text_if(j, "unit", e->unit);
+	put_real(j, "scale", e->scale);
+	put_int(j, "precise", e->precise);
+	if (e->period)
+		put_hex(j, "period", e->period);
+	json_fields(s, e);
+	json_model(j, pmu->libpfm_type, e->name);
+	json_umasks(s, e);
+	json_spellings(s, text);
+	put_text(j, "origin", pmu->origin);
+	put_end(j, '}');
+	put_line(j);
+}
+
+/* ---- a processor ---------------------------------------------------------------------------------------------------------- */
+
+static const char *feature_text(const char *text, uint64_t value, char buf[24])
+{
+	if (*text)
+		return text;
+	snprintf(buf, 24, "%" PRIu64, value);
+	return buf;
+}
+
+/* Long names are many among these, so they have a column of their own. */
+static void print_features(const struct shower *s, int pmu)
+{
+	const char *name, *text;
+	uint64_t value;
+	size_t column = 0;
+	char buf[24];
+	unsigned i;
+
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++)
+		column = strlen(name) > column ? strlen(name) : column;
+	if (i)
+		print_heading("Features");
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++) {
+		printf("  %s%-*s%s ", term_on(stdout, DIM), (int)column, name, term_off(stdout));
+		term_wrap(stdout, column + 3, column + 3, feature_text(text, value, buf));
+	}
+}
+
+static void print_pmu(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
+{
+	char buf[160];
+
+	printf("%s%s%s  %s\n", term_on(stdout, BOLD), p->name, term_off(stdout), p->desc);
+	print_line("also called", p->aka);
+	print_line("origin", p->origin);
+	print_line("source", p->source);
+	if (p->flags & PFM_PMU_FALLBACK)
+		print_line("fallback", "architectural events only: the processor itself is not known yet");
+	print_line("this machine", p->flags & PFM_PMU_HOST ? "yes" : "no");
+	if (p->flags & PFM_PMU_KERNEL) {
+		snprintf(buf, sizeof(buf), "%s, type %d", *p->device ? p->device : p->name, p->type);
+		print_line("kernel", buf);
+	}
+	print_line("CPUs", p->cpus);
+	if (p->n_instances > 1) {
+		snprintf(buf, sizeof(buf), "%u units", p->n_instances);
+		print_line("instances", buf);
+	}
+	snprintf(buf, sizeof(buf), "%u", p->n_events);
+	print_line("events", buf);
+	if (p->n_counters || p->n_fixed) {
+		snprintf(buf, sizeof(buf), "%u general, %u fixed", p->n_counters, p->n_fixed);
+		print_line("counters", buf);
+	}
+	if (p->width) {
+		snprintf(buf, sizeof(buf), "%u bits", p->width);
+		print_line("width", buf);
+	}
+	print_features(s, pmu);
+}
+
+static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
+{
+	const char *name, *text;
+	struct json *j = &s->out;
+	uint64_t value;
+	unsigned i;
+
+	put_begin(j, NULL, '{');
+	put_text(j, "pmu", p->name);
+	put_text(j, "desc", p->desc);
+	put_text_if(j, "aka", p->aka);
+	put_text(j, "origin", p->origin);
+	put_text_if(j, "source", p->source);
+	put_bool(j, "host", p->flags & PFM_PMU_HOST);
+	put_bool(j, "kernel", p->flags & PFM_PMU_KERNEL);
+	put_bool(j, "uncore", p->flags & PFM_PMU_UNCORE);
+	put_bool(j, "fallback", p->flags & PFM_PMU_FALLBACK);
+	if (p->type >= 0)
+		put_int(j, "type", p->type);
+	put_text_if(j, "device", p->device);
+	put_text_if(j, "cpus", p->cpus);
+	put_int(j, "instances", p->n_instances);
+	put_int(j, "events", p->n_events);
+	put_int(j, "counters", p->n_counters);
+	put_int(j, "fixed", p->n_fixed);
+	put_int(j, "width", p->width);
+	put_begin(j, "features", '{');
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++)
+		if (*text)
+			put_text(j, name, text);
+		else
+			put_hex(j, name, value);
+	put_end(j, '}');
+	put_end(j, '}');
+	put_line(j);
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------------------------- */
+
+static int show_event(struct shower *s, const char *text, const pfm_error_t *error, int pmu, unsigned event)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	pfm_event_info_t e = PFM_INIT(e);
+
+	if (error->code != PFMLIB_SUCCESS || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS ||
+	    pfm_describe_event(s->ctx, pmu, event, &e) != PFMLIB_SUCCESS) {
+		if (!s->json) {
+			refuse(s->ctx, text, error);
+			return REFUSED;
+		}
+		put_begin(&s->out, NULL, '{');
+		put_text(&s->out, "input", text);
+		refuse_json(&s->out, s->ctx, text, error);
+		put_end(&s->out, '}');
+		put_line(&s->out);
+		return REFUSED;
+	}
+	if (s->json)
+		json_event(s, text, &info, &e);
+	else
+		print_event(s, text, &info, &e);
+	return DONE;
+}
+
+static int show(struct shower *s, const char *text)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	pfm_error_t error = PFM_INIT(error);
+	unsigned event = 0;
+	int pmu = pfm_find_pmu(s->ctx, text);
+
+	if (pmu < 0 || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS) {
+		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
+		return show_event(s, text, &error, pmu, event);
+	}
+	if (s->json)
+		json_pmu(s, pmu, &info);
+	else
+		print_pmu(s, pmu, &info);
+	return DONE;
+}
+
+static int run(struct args *args)
+{
+	struct shower s = { .out = { .out = stdout } };
+	const char *value, *pmu = NULL;
+	int id, i, status = DONE;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case OPT_PMU: pmu = value; break;
+		case OPT_JSON: s.json = true; break;
+		}
+	if (id < 0)
+		return args->status;
+	if (args->n == 0)
+		return usage(args, "which event or processor?");
+	s.ctx = open_context(pmu);
+	if (!s.ctx)
+		return REFUSED;
+	for (i = 0; i < args->n; i++) {
+		if (i && !s.json)
+			putchar('\n');
+		if (show(&s, args->operands[i]) != DONE)
+			status = REFUSED;
+	}
+	pfm_close_context(s.ctx);
+	return status;
+}
+
+const struct command cmd_show = {
+	.name = "show",
+	.usage = "[--pmu NAME] [--json] EVENT | PMU...",
+	.summary = "everything about an event, or about a processor",
+	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, the counters that can count it, filters, errata, "
+		 "what replaces it if it is deprecated, its registers, and how each dialect spells it. Qualifiers in the text are taken into "
+		 "account.\n"
+		 "For a processor: counters, their width, capabilities, and where its table comes from.",
+	.examples = "An event with all its qualifiers\n"
+		    "pfm show coreduo::L2_Rqsts\n"
+		    "How do others spell it with these?\n"
+		    "pfm show coreduo::L2_Rqsts,core=all,cachestate=mi,usr\n"
+		    "An Itanium 2 event: group, set, filters, event address register\n"
+		    "pfm show montecito::DATA_EAR_CACHE_LAT4\n"
+		    "A processor and its capabilities\n"
+		    "pfm show coreduo\n",
+	.options = options,
+	.run = run
+};

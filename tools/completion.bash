@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2207 # compgen's words have no blanks in them
+# Completion of pfm for bash: commands, options, processors, events with their unit masks, files.
+
+# Words that pfm gives for $1, put where the part of the word behind the last thing bash breaks words at begins.
+_pfm_events() {
+	local typed=$1 before=${2-} IFS=$'\n' colon i
+	COMPREPLY=($("${COMP_WORDS[0]}" list ${_pfm_pmu:+"--pmu=$_pfm_pmu"} --complete "$typed" 2>/dev/null))
+	COMPREPLY=("${COMPREPLY[@]/#/$before}")
+	# Bash breaks words at colons (COMP_WORDBREAKS): what is left of the last one is on the line already.
+	if [[ $COMP_WORDBREAKS == *:* && $before$typed == *:* ]]; then
+		colon=$before$typed
+		colon=${colon%"${colon##*:}"}
+		for i in "${!COMPREPLY[@]}"; do
+			COMPREPLY[i]=${COMPREPLY[i]:${#colon}}
+		done
+	fi
+	if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *: ]]; then
+		compopt -o nospace 2>/dev/null
+	fi
+}
+
+# The word under the cursor as the shell will see it: pieces that bash broke at ':' and '=' joined again.
+_pfm_word() {
+	local line=${COMP_LINE:0:COMP_POINT}
+	_pfm_current=${line##*[[:space:]]}
+	_pfm_current=${_pfm_current#[\'\"]}
+}
+
+_pfm_pmus() {
+	local IFS=$'\n'
+	COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" list --complete '' 2>/dev/null | sed -n 's/::$//p')" -- "$1"))
+}
+
+_pfm() {
+	local commands='list show encode dispatch decode stat import session device help'
+	local command='' word _pfm_pmu='' _pfm_current i previous=${COMP_WORDS[COMP_CWORD-1]}
+
+	COMPREPLY=()
+	_pfm_word
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		[[ -z $command && $word != -* ]] && command=$word
+		[[ $word == --pmu ]] && _pfm_pmu=${COMP_WORDS[i+1]}
+		# Behind "--" stands another program's command line.
+		if [[ $word == -- && ($command == stat || $command == device) ]]; then
+			COMPREPLY=($(compgen -c -f -- "$_pfm_current"))
+			return
+		fi
+	done
+	[[ $_pfm_pmu == "$_pfm_current" ]] && _pfm_pmu=''
+	if [[ -z $command ]]; then
+		COMPREPLY=($(compgen -W "$commands --help --version --color" -- "$_pfm_current"))
+		return
+	fi
+	if [[ $command == help ]]; then
+		COMPREPLY=($(compgen -W "${commands% help}" -- "$_pfm_current"))
+		return
+	fi
+	case $previous in
+	--pmu) _pfm_pmus "$_pfm_current"; return ;;
+	--device-model | --model | -m) COMPREPLY=($(compgen -W 'ev4 ev5 pca56 ev6 ev67' -- "$_pfm_current")); return ;;
+	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$_pfm_current")); return ;;
+	-o | --output) COMPREPLY=($(compgen -f -- "$_pfm_current")); return ;;
+	-p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$_pfm_current")); return ;;
+	esac
+	if [[ $_pfm_current == -* ]]; then
+		COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" "$command" --complete-options 2>/dev/null)" -- "$_pfm_current"))
+		return
+	fi
+	case $command in
+	list | show | encode | dispatch) _pfm_events "$_pfm_current" ;;
+	stat)
+		# The last event of a list; the events before it stay as they are.
+		word=${_pfm_current##*[,\{]}
+		[[ $previous == -e || $previous == --event ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
+		;;
+	import | session) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
+	device) COMPREPLY=($(compgen -c -f -- "$_pfm_current")) ;;
+	esac
+}
+
+complete -o default -F _pfm pfm

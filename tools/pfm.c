@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/* The command: finds the subcommand, reads options, prints help. */
+#include "pfm.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef PERFMON_VERSION
+#define PERFMON_VERSION "unversioned"
+#endif
+
+extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat, cmd_import, cmd_session, cmd_device;
+
+const struct command *const commands[] = {
+	&cmd_list, &cmd_show, &cmd_encode, &cmd_dispatch, &cmd_decode, &cmd_stat, &cmd_import, &cmd_session, &cmd_device, NULL
+};
+
+enum { OPT_COLOUR = LONG_ONLY + 1000,
+       OPT_COMPLETE_OPTIONS };
+
+static const struct opt every_command[] = {
+	{ 'h', "help", NULL, "show this help" },
+	{ OPT_COLOUR, "color", "WHEN", "colours: auto (on a terminal), always or never" },
+	{ OPT_COMPLETE_OPTIONS, "complete-options", NULL, NULL },
+	{ 0, NULL, NULL, NULL }
+};
+
+/* ---- help ----------------------------------------------------------------------------------------------------------- */
+
+/* Nobody greps help for whole lines: it is wrapped in pipes too. */
+static void help_text(FILE *out, size_t at, size_t indent, const char *text)
+{
+	size_t width = term_width(out);
+
+	term_fill(out, width == 0 || width > 100 ? 80 : width, at, indent, text);
+}
+
+static void print_heading(FILE *out, const char *text)
+{
+	fprintf(out, "\n%s%s%s\n", term_on(out, BOLD), text, term_off(out));
+}
+
+static void print_option(FILE *out, const struct opt *o)
+{
+	char left[64];
+	int n = 0;
+
+	if (!o->help)
+		return;
+	if (o->id < LONG_ONLY)
+		n = snprintf(left, sizeof(left), "-%c, ", o->id);
+	else
+		n = snprintf(left, sizeof(left), "    ");
+	n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s%s%s", o->name,
+	              o->arg && o->arg[0] == '[' ? "[=" : o->arg ? " "
+	                                                         : "",
+	              o->arg ? o->arg + (o->arg[0] == '[') : "");
+	fprintf(out, "  %-26s ", left);
+	if (n > 26)
+		fprintf(out, "\n%29s", "");
+	help_text(out, 29, 29, o->help);
+}
+
+static void print_options(FILE *out, const struct opt *options)
+{
+	for (; options && options->id; options++)
+		print_option(out, options);
+}
+
+/* Examples come in pairs of lines: what it is for, and the command. */
+static void print_examples(FILE *out, const char *text)
+{
+	bool comment = true;
+	size_t len;
+
+	for (; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		fprintf(out, "%s%s%.*s%s\n", comment ? "  " : "      ", term_on(out, comment ? PLAIN : GREEN), (int)len, text, term_off(out));
+		comment = !comment;
+	}
+}
+
+static void print_usage(FILE *out, const struct command *cmd)
+{
+	const char *line = cmd->usage;
+	size_t len;
+
+	for (; *line; line += len + (line[len] == '\n')) {
+		len = strcspn(line, "\n");
+		fprintf(out, "%s pfm %s%s%.*s\n", line == cmd->usage ? "usage:" : "      ", cmd->name, len ? " " : "", (int)len, line);
+	}
+}
+
+static void print_help(FILE *out, const struct command *cmd)
+{
+	const char *text = cmd->about, *end;
+	char paragraph[1024];
+
+	print_usage(out, cmd);
+	for (; *text; text = *end ? end + 1 : end) {
+		end = text + strcspn(text, "\n");
+		snprintf(paragraph, sizeof(paragraph), "%.*s", (int)(end - text), text);
+		putc('\n', out);
+		help_text(out, 0, 0, paragraph);
+	}
+	print_heading(out, "Options");
+	print_options(out, cmd->options);
+	print_options(out, every_command);
+	print_heading(out, "Examples");
+	print_examples(out, cmd->examples);
+}
+
+static void print_overview(FILE *out)
+{
+	size_t i;
+
+	fputs("usage: pfm COMMAND [OPTION]... [OPERAND]...\n\n", out);
+	help_text(out, 0, 0, "From the name of a hardware event to the register values that make a processor count it, for any processor, on any "
+	                     "machine; and to the count, where the processor is this machine's.");
+	print_heading(out, "Commands");
+	for (i = 0; commands[i]; i++)
+		fprintf(out, "  %s%-9s%s %s\n", term_on(out, BOLD), commands[i]->name, term_off(out), commands[i]->summary);
+	print_heading(out, "Options");
+	print_options(out, every_command);
+	print_option(out, &(const struct opt){ 'V', "version", NULL, "show the version" });
+	print_heading(out, "Examples");
+	print_examples(out,
+	               "Which events are there?\n"
+	               "pfm list cache\n"
+	               "What does this one count, and how is it spelled elsewhere?\n"
+	               "pfm show coreduo::L2_LINES_IN\n"
+	               "Which register values count it, and what does the kernel want to be told?\n"
+	               "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u\n"
+	               "Do these fit on the counters together?\n"
+	               "pfm dispatch --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED L1D_READS\n"
+	               "How often does this program do it?\n"
+	               "pfm stat -e cycles,instructions,page-faults -- make\n");
+	fputs("\n'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 done, 1 refused, 2 usage.\n", out);
+}
+
+/* ---- reading options --------------------------------------------------------------------------------------------------- */
+
+enum { NAMES_MAX = 48 };
+
+static const struct opt *option_at(const struct command *cmd, unsigned i)
+{
+	const struct opt *o = cmd->options;
+
+	for (; o && o->id; o++)
+		if (i-- == 0)
+			return o;
+	return i < sizeof(every_command) / sizeof(every_command[0]) - 1 ? &every_command[i] : NULL;
+}
+
+static int leave(struct args *args, int status)
+{
+	args->status = status;
+	return -1;
+}
+
+int usage(const struct args *args, const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "pfm %s: ", args->cmd->name);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	print_usage(stderr, args->cmd);
+	fprintf(stderr, "'pfm %s --help' tells more.\n", args->cmd->name);
+	return USAGE;
+}
+
+static int unknown_option(struct args *args, const char *name, size_t len)
+{
+	const char *names[NAMES_MAX + 1];
+	char wrong[64];
+	unsigned i, n = 0;
+	const struct opt *o;
+	int similar;
+
+	for (i = 0; (o = option_at(args->cmd, i)) && n < NAMES_MAX; i++)
+		if (o->help)
+			names[n++] = o->name;
+	names[n] = NULL;
+	snprintf(wrong, sizeof(wrong), "%.*s", (int)len, name);
+	similar = closest_word(wrong, names);
+	if (similar >= 0)
+		usage(args, "there is no option --%s. Did you mean --%s?", wrong, names[similar]);
+	else
+		usage(args, "there is no option --%s.", wrong);
+	return leave(args, USAGE);
+}
+
+/* What main and completion want to know, whatever the command: true if the option was one of those. */
+static bool common_option(struct args *args, int id, const char *value)
+{
+	const struct opt *o;
+	unsigned i;
+
+	switch (id) {
+	case 'h':
+		print_help(stdout, args->cmd);
+		leave(args, DONE);
+		return true;
+	case OPT_COMPLETE_OPTIONS:
+		for (i = 0; (o = option_at(args->cmd, i)); i++)
+			if (o->help)
+				printf("--%s\n", o->name);
+		leave(args, DONE);
+		return true;
+	case OPT_COLOUR:
+		args->status = DONE;
+		if (!term_set_colour(value))
+			args->status = usage(args, "--color wants auto, always or never, not '%s'.", value);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int take_long(struct args *args, const char *text, const char **value)
+{
+	size_t len = strcspn(text, "=");
+	const struct opt *o;
+	unsigned i;
+
+	for (i = 0; (o = option_at(args->cmd, i)); i++)
+		if (strlen(o->name) == len && strncmp(o->name, text, len) == 0)
+			break;
+	if (!o)
+		return unknown_option(args, text, len);
+	*value = text[len] ? text + len + 1 : NULL;
+	if (!o->arg && *value) {
+		usage(args, "--%s takes no value.", o->name);
+		return leave(args, USAGE);
+	}
+	if (o->arg && o->arg[0] != '[' && !*value) {
+		if (args->at == args->argc) {
+			usage(args, "--%s wants a value: %s.", o->name, o->arg);
+			return leave(args, USAGE);
+		}
+		*value = args->argv[args->at++];
+	}
+	return o->id;
+}
+
+static int take_letter(struct args *args, const char **value)
+{
+	int letter = (unsigned char)*args->cluster++;
+	const struct opt *o;
+	unsigned i;
+
+	for (i = 0; (o = option_at(args->cmd, i)); i++)
+		if (o->id == letter)
+			break;
+	if (!o) {
+		usage(args, "there is no option -%c.", isprint(letter) ? letter : '?');
+		return leave(args, USAGE);
+	}
+	*value = NULL;
+	if (o->arg && o->arg[0] != '[') {
+		if (*args->cluster) {
+			*value = args->cluster + (*args->cluster == '=');
+			args->cluster = "";
+		} else if (args->at < args->argc) {
+			*value = args->argv[args->at++];
+		} else {
+			usage(args, "-%c wants a value: %s.", letter, o->arg);
+			return leave(args, USAGE);
+		}
+	}
+	return o->id;
+}
+
+/* Everything from here on is an operand. */
+static void take_rest(struct args *args)
+{
+	while (args->at < args->argc)
+		args->operands[args->n++] = args->argv[args->at++];
+}
+
+static int take_option(struct args *args, const char **value)
+{
+	const char *text;
+
+	while (args->at < args->argc) {
+		if (*args->cluster)
+			return take_letter(args, value);
+		text = args->argv[args->at];
+		if (text[0] == '-' && text[1] == '-' && !text[2]) {
+			args->at++;
+			args->dashes = true;
+			args->n_before = args->n;
+			take_rest(args);
+		} else if (text[0] == '-' && text[1] == '-') {
+			args->at++;
+			return take_long(args, text + 2, value);
+		} else if (text[0] == '-' && text[1]) {
+			args->at++;
+			args->cluster = text + 1;
+			return take_letter(args, value);
+		} else if (args->cmd->stops_at_operand) {
+			take_rest(args);
+		} else {
+			args->operands[args->n++] = args->argv[args->at++];
+		}
+	}
+	return *args->cluster ? take_letter(args, value) : 0;
+}
+
+int next_option(struct args *args, const char **value)
+{
+	int id;
+
+	do {
+		id = take_option(args, value);
+		if (id <= 0)
+			break;
+		if (!common_option(args, id, *value))
+			return id;
+	} while (id == OPT_COLOUR && args->status == DONE);
+	if (id != 0)
+		return -1;
+	if (!args->dashes)
+		args->n_before = args->n;
+	args->operands[args->n] = NULL;
+	return 0;
+}
+
+bool option_number(struct args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(value, &end, 0);
+	if (isdigit((unsigned char)value[0]) && !*end && !errno && *out >= min && *out <= max)
+		return true;
+	args->status = usage(args, "%s wants a number from %llu to %llu, not '%s'.", name, (unsigned long long)min,
+	                     (unsigned long long)max, value);
+	return false;
+}
+
+/* ---- main -------------------------------------------------------------------------------------------------------------- */
+
+static const struct command *find_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[NAMES_MAX + 1];
+	int i, similar;
+
+	for (i = 0; commands[i] && i < NAMES_MAX; i++)
+		names[i] = commands[i]->name;
+	names[i] = NULL;
+	similar = closest_word(name, names);
+	fprintf(stderr, "pfm: there is no command '%s'.", name);
+	if (similar >= 0)
+		fprintf(stderr, " Did you mean '%s'?", names[similar]);
+	fputs("\n'pfm --help' lists the commands.\n", stderr);
+	return USAGE;
+}
+
+static int help_command(int argc, char **argv)
+{
+	const struct command *cmd;
+
+	if (argc < 1) {
+		print_overview(stdout);
+		return DONE;
+	}
+	cmd = find_command(argv[0]);
+	if (!cmd)
+		return unknown_command(argv[0]);
+	print_help(stdout, cmd);
+	return DONE;
+}
+
+static int run_command(const char *name, int argc, char **argv)
+{
+	struct args args = { .argc = argc, .argv = argv, .cluster = "", .operands = argv };
+	int i;
+
+	if (strcmp(name, "help") == 0)
+		return help_command(argc, argv);
+	args.cmd = find_command(name);
+	if (!args.cmd)
+		return unknown_command(name);
+	/* Values of options may not be moved before they were read, operands may: they are gathered in a copy. */
+	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
+	if (!args.operands) {
+		fputs("pfm: out of memory\n", stderr);
+		return REFUSED;
+	}
+	i = args.cmd->run(&args);
+	free(args.operands);
+	return i;
+}
+
+static int run(int argc, char **argv)
+{
+	const char *text;
+	int at = 1;
+
+	for (; at < argc && argv[at][0] == '-'; at++) {
+		text = argv[at];
+		if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+			print_overview(stdout);
+			return DONE;
+		}
+		if (strcmp(text, "--version") == 0 || strcmp(text, "-V") == 0) {
+			puts("pfm " PERFMON_VERSION);
+			return DONE;
+		}
+		if (strcmp(text, "--color") == 0 && at + 1 < argc)
+			text = argv[++at];
+		else if (strncmp(text, "--color=", 8) == 0)
+			text += 8;
+		else {
+			fprintf(stderr, "pfm: '%s' is no option before a command; --help, --version and --color are.\n"
+			                "'pfm --help' lists the commands.\n",
+			        text);
+			return USAGE;
+		}
+		if (!term_set_colour(text)) {
+			fprintf(stderr, "pfm: --color wants auto, always or never, not '%s'.\n", text);
+			return USAGE;
+		}
+	}
+	if (at == argc) {
+		print_overview(stderr);
+		return USAGE;
+	}
+	return run_command(argv[at], argc - at - 1, argv + at + 1);
+}
+
+/* A descriptor that is closed would be taken by the first file opened, and that file read or written by mistake. */
+static void occupy_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+/* The reader of a pipe may go away when it has seen enough: no reason to complain. */
+static int finish(int status)
+{
+	bool failed = ferror(stdout) != 0;
+
+	errno = 0;
+	if (fclose(stdout) != 0 || failed) {
+		if (errno != EPIPE)
+			fprintf(stderr, "pfm: cannot write the answer: %s\n", errno ? strerror(errno) : "write error");
+		return status == DONE ? REFUSED : status;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	occupy_standard_files();
+	return finish(run(argc, argv));
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the command share: the table of commands, reading of options, answers and refusals.
+ *
+ * Each command is one file, cmd_NAME.c, with one struct command; pfm.c finds it and runs it. A command reads its options
+ * with next_option(), then works on the operands that are left. */
+#ifndef PFM_PFM_H
+#define PFM_PFM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <perfmon/perfmon.h>
+#include "json.h"
+#include "term.h"
+
+/* Exit statuses. */
+enum { DONE = 0,
+       REFUSED = 1,
+       USAGE = 2 };
+
+/* ---- options (pfm.c) ---------------------------------------------------------------------------------------------- */
+
+/* Options without a letter are numbered from here. */
+enum { LONG_ONLY = 256 };
+
+struct opt {
+	int id;           /* its letter, or a number from LONG_ONLY on; 0 ends the table */
+	const char *name; /* without dashes */
+	const char *arg;  /* what its value is called; NULL: takes none; "[X]": only as --name=X */
+	const char *help; /* NULL: not shown */
+};
+
+struct args;
+
+struct command {
+	const char *name;
+	const char *usage;    /* operands, one form a line */
+	const char *summary;  /* one line, for the list of commands */
+	const char *about;    /* a paragraph or two */
+	const char *examples; /* what it is for, then the command, each on a line */
+	const struct opt *options;
+	bool stops_at_operand; /* what follows the first operand is another program's */
+	int (*run)(struct args *args);
+};
+
+struct args {
+	const struct command *cmd;
+	int status;      /* exit status after next_option() returned -1 */
+	bool dashes;     /* a "--" was seen, and */
+	int n_before;    /* so many operands before it */
+	int n;           /* operands, valid once next_option() is through */
+	char **operands; /* NULL behind the last */
+	/* next_option()'s own */
+	int argc, at;
+	char **argv;
+	const char *cluster; /* rest of "-abc" */
+};
+
+/* Id of the next option, its value (NULL if it takes none) in *@value; 0 when all are read; -1 to leave with args->status, everything
+ * said: --help was shown, or an option was wrong. */
+int next_option(struct args *args, const char **value);
+/* @value of option @name as a number within bounds; reports and returns false if it is none. */
+bool option_number(struct args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out);
+/* Says what is wrong with the command line and where to read more. Returns USAGE. */
+int usage(const struct args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Every command, NULL behind the last. */
+extern const struct command *const commands[];
+
+/* ---- answers (report.c) -------------------------------------------------------------------------------------------- */
+
+/* Opens a context whose unprefixed names belong to processor @pmu (NULL: as usual). On failure says why and returns NULL. */
+pfm_ctx_t *open_context(const char *pmu);
+/* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar names. */
+void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
+/* The same as the member "error" of an object. */
+void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
+/* Sets @error for something the command itself found wrong at bytes @start to @end. */
+void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail);
+
+/* "0-3,5,F0" for a set of counters, where fixed counter n is bit 32 + n. Returns @buf. */
+#define COUNTERS_MAX 200
+char *counters_text(uint64_t counters, char buf[COUNTERS_MAX]);
+/* "3" or "F0" for a counter number; "-" for none. */
+char *counter_text(int counter, char buf[16]);
+void counters_json(struct json *j, const char *key, uint64_t counters);
+/* "PMC0", "PMD4", "IBR2" ... */
+char *reg_text(const pfm_reg_t *reg, char buf[32]);
+/* A line with @reg: its name in @column columns, its value, and its address if that is not its number. */
+void print_reg(const pfm_reg_t *reg, int column);
+
+/* ---- lines of standard input (report.c) ------------------------------------------------------------------------------ */
+
+/* Reads lines of any length. Standard output is flushed whenever no whole line is waiting, so that both a pipe full of lines and
+ * a program that waits for each answer are served well. */
+struct lines {
+	int fd;
+	char *buf;
+	size_t size, start, end;
+	bool eof, failed;
+};
+
+/* The next line, without its newline and terminated, in *@line; false at the end or on failure (lines->failed). */
+bool lines_next(struct lines *lines, char **line, size_t *len);
+void lines_free(struct lines *lines);
+
+/* ---- what lives in other files ------------------------------------------------------------------------------------- */
+
+/* Answers requests in the format of the golden vectors, one JSON object a line (requests.c). Returns an exit status. */
+int answer_requests(int fd, FILE *out);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* What every command says the same way: contexts that cannot be opened, refusals, sets of counters, names of registers; and lines in. */
+#include "pfm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SUGGESTIONS = 5,
+       SENTENCE_MAX = 1024 };
+
+/* ---- contexts and refusals ---------------------------------------------------------------------------------------------- */
+
+static void refuse_pmu(const char *pmu, const pfm_error_t *error)
+{
+	pfm_ctx_options_t options = PFM_INIT(options);
+	pfm_ctx_t *ctx;
+
+	if (pmu && !*pmu) {
+		fputs("pfm: the name of the processor is empty; 'pfm list --pmus' shows which there are\n", stderr);
+		return;
+	}
+
+	if (pfm_open_context(&ctx, &options, NULL) != PFMLIB_SUCCESS)
+		ctx = NULL;
+	refuse(ctx, pmu, error);
+	pfm_close_context(ctx);
+}
+
+pfm_ctx_t *open_context(const char *pmu)
+{
+	pfm_ctx_options_t options = PFM_INIT(options);
+	pfm_error_t error = PFM_INIT(error);
+	pfm_ctx_t *ctx;
+
+	options.pmu = pmu;
+	if (pfm_open_context(&ctx, &options, &error) == PFMLIB_SUCCESS) {
+		if (!pmu || pfm_find_pmu(ctx, pmu) >= 0)
+			return ctx;
+		pfm_close_context(ctx);
+		blame(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, strlen(pmu), NULL);
+	}
+	/* What no option says comes from the environment. */
+	if (error.kind == PFM_KIND_UNKNOWN_PMU && !pmu) {
+		fputs("pfm: PERFMON_PMU is set:\n", stderr);
+		refuse(NULL, getenv("PERFMON_PMU"), &error);
+	} else if (error.kind == PFM_KIND_UNKNOWN_PMU) {
+		refuse_pmu(pmu, &error);
+	} else {
+		refuse(NULL, error.kind == PFM_KIND_IMAGE ? getenv("PERFMON_EVENTS") : NULL, &error);
+	}
+	return NULL;
+}
+
+void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail)
+{
+	*error = (pfm_error_t)PFM_INIT(*error);
+	error->code = code;
+	error->kind = kind;
+	error->start = (uint32_t)start;
+	error->end = (uint32_t)end;
+	error->event = -1;
+	error->detail = detail;
+}
+
+void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
+{
+	char sentence[SENTENCE_MAX], names[SUGGESTIONS][96];
+	size_t n = 0, i;
+
+	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
+	fprintf(stderr, "pfm: %s%s%s\n", term_on(stderr, BOLD), sentence, term_off(stderr));
+	if (!text)
+		return;
+	/* A range of the whole text, or none, points at nothing that the sentence does not say. */
+	if (error->end > error->start || error->start > 0)
+		term_point(stderr, text, error->start, error->end);
+	n = pfm_suggest_names(ctx, text, error, names, SUGGESTIONS);
+	for (i = 0; i < n; i++)
+		fprintf(stderr, "%s%s", i == 0 ? "  did you mean " : i + 1 < n ? ", "
+		                                                               : " or ",
+		        names[i]);
+	if (n)
+		fputs("?\n", stderr);
+}
+
+void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
+{
+	char sentence[SENTENCE_MAX], names[SUGGESTIONS][96];
+	size_t n, i;
+
+	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
+	n = text ? pfm_suggest_names(ctx, text, error, names, SUGGESTIONS) : 0;
+	put_begin(j, "error", '{');
+	put_int(j, "code", error->code);
+	put_text(j, "kind", pfm_error_kind_name(error->kind));
+	put_begin(j, "at", '[');
+	put_int(j, NULL, error->start);
+	put_int(j, NULL, error->end);
+	put_end(j, ']');
+	put_text(j, "message", sentence);
+	put_begin(j, "suggest", '[');
+	for (i = 0; i < n; i++)
+		put_text(j, NULL, names[i]);
+	put_end(j, ']');
+	put_end(j, '}');
+}
+
+/* ---- counters and registers ---------------------------------------------------------------------------------------------- */
+
+/* Runs of bits of @set as "0-3,5", each number behind @prefix. */
+static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
+{
+	unsigned i, last;
+
+	for (i = 0; i < 32; i = last + 1) {
+		last = i;
+		if (!(set >> i & 1))
+			continue;
+		while (last < 31 && set >> (last + 1) & 1)
+			last++;
+		at += (size_t)snprintf(buf + at, COUNTERS_MAX - at, "%s%s%u", at ? "," : "", prefix, i);
+		if (last > i)
+			at += (size_t)snprintf(buf + at, COUNTERS_MAX - at, "-%s%u", prefix, last);
+	}
+	return at;
+}
+
+char *counters_text(uint64_t counters, char buf[COUNTERS_MAX])
+{
+	size_t at = runs_text(buf, 0, (uint32_t)counters, "");
+
+	at = runs_text(buf, at, (uint32_t)(counters >> 32), "F");
+	if (at == 0)
+		snprintf(buf, COUNTERS_MAX, "none");
+	return buf;
+}
+
+char *counter_text(int counter, char buf[16])
+{
+	if (counter < 0)
+		snprintf(buf, 16, "-");
+	else
+		snprintf(buf, 16, "%s%d", counter < 32 ? "" : "F", counter % 32);
+	return buf;
+}
+
+void counters_json(struct json *j, const char *key, uint64_t counters)
+{
+	char name[16];
+	int i;
+
+	put_begin(j, key, '[');
+	for (i = 0; i < 32; i++)
+		if (counters >> i & 1)
+			put_int(j, NULL, i);
+	for (i = 32; i < 64; i++)
+		if (counters >> i & 1)
+			put_text(j, NULL, counter_text(i, name));
+	put_end(j, ']');
+}
+
+char *reg_text(const pfm_reg_t *reg, char buf[32])
+{
+	static const char *const names[] = {
+		[PFM_REG_PMC] = "PMC", [PFM_REG_PMD] = "PMD", [PFM_REG_FIXED_CTRL] = "FIXED_CTRL", [PFM_REG_EXTRA] = "MSR",
+		[PFM_REG_IBR] = "IBR", [PFM_REG_DBR] = "DBR", [PFM_REG_CONFIG] = "CONFIG"
+	};
+	const char *name = reg->kind < sizeof(names) / sizeof(names[0]) ? names[reg->kind] : "REG";
+
+	if (reg->kind == PFM_REG_FIXED_CTRL || reg->kind == PFM_REG_EXTRA)
+		snprintf(buf, 32, "%s", name);
+	else
+		snprintf(buf, 32, "%s%lu", name, (unsigned long)reg->num);
+	return buf;
+}
+
+void print_reg(const pfm_reg_t *reg, int column)
+{
+	bool named = reg->kind == PFM_REG_FIXED_CTRL || reg->kind == PFM_REG_EXTRA;
+	char name[32];
+
+	printf("  %-*s 0x%016" PRIx64, column, reg_text(reg, name), reg->value);
+	if (named || reg->addr != reg->num)
+		printf("  at 0x%" PRIx64, reg->addr);
+	putchar('\n');
+}
+
+/* ---- lines in -------------------------------------------------------------------------------------------------------------- */
+
+/* Makes room and reads more. False at the end and on failure. */
+static bool lines_fill(struct lines *l)
+{
+	ssize_t got;
+	char *bigger;
+
+	memmove(l->buf, l->buf + l->start, l->end - l->start);
+	l->end -= l->start;
+	l->start = 0;
+	if (l->end + 1 >= l->size) {
+		bigger = realloc(l->buf, l->size * 2);
+		if (!bigger) {
+			l->failed = true;
+			return false;
+		}
+		l->buf = bigger;
+		l->size *= 2;
+	}
+	fflush(stdout);
+	do
+		got = read(l->fd, l->buf + l->end, l->size - l->end - 1);
+	while (got < 0 && errno == EINTR);
+	if (got <= 0) {
+		l->eof = true;
+		l->failed = got < 0;
+		return false;
+	}
+	l->end += (size_t)got;
+	return true;
+}
+
+bool lines_next(struct lines *l, char **line, size_t *len)
+{
+	char *newline;
+	size_t seen = 0;
+
+	if (!l->buf) {
+		l->size = 1 << 16;
+		l->buf = malloc(l->size);
+		l->failed = !l->buf;
+	}
+	while (!l->failed) {
+		newline = memchr(l->buf + l->start + seen, '\n', l->end - l->start - seen);
+		if (newline || (l->eof && l->end > l->start)) {
+			*line = l->buf + l->start;
+			*len = newline ? (size_t)(newline - *line) : l->end - l->start;
+			l->start += *len + (newline != NULL);
+			(*line)[*len] = 0;
+			return true;
+		}
+		if (l->eof)
+			return false;
+		seen = l->end - l->start;
+		lines_fill(l);
+	}
+	return false;
+}
+
+void lines_free(struct lines *l)
+{
+	free(l->buf);
+	l->buf = NULL;
+}

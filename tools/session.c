@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm session --json: replays device sessions on the model of the Alpha counter device. One request a line; the answer
+ * is the same object with what the device says filled in. docs: pfm_device(3). */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <perfmon/pfcntr.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../lib/device/model.h"
+#include "session.h"
+
+/* Where a step's argument lies in the invented memory of its process: the words, then a pointer, then the array. */
+#define AT_WORDS      UINT64_C(0x1000)
+#define AT_POINTER    UINT64_C(0x2000)
+#define AT_ARRAY      UINT64_C(0x10000)
+#define MAX_WORDS     4
+#define MAX_ARRAY     (MODEL_MAX_CPUS * 72u)
+#define MAX_PROCESSES 26
+
+struct memory {
+	uint64_t words[MAX_WORDS], pointer;
+	unsigned char array[MAX_ARRAY];
+	size_t room; /* bytes of the array that exist */
+};
+
+struct replay {
+	struct model *m;
+	struct memory memory;
+	json_t *answer;
+	json_t *pal;               /* wrperfmon calls so far */
+	json_t *regs;              /* just after start */
+	int handle[MAX_PROCESSES]; /* by process letter; -1: not open */
+	unsigned n_cpus;
+	bool show_out, touches_mark;
+	const char *wrong; /* what is malformed */
+};
+
+/* ---- words -------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	int number;
+	const char *name;
+} ERRNOS[] = {
+	{ EPERM, "EPERM" },
+	{ ESRCH, "ESRCH" },
+	{ EBADF, "EBADF" },
+	{ ENOMEM, "ENOMEM" },
+	{ EFAULT, "EFAULT" },
+	{ EBUSY, "EBUSY" },
+	{ EEXIST, "EEXIST" },
+	{ ENODEV, "ENODEV" },
+	{ EINVAL, "EINVAL" },
+	{ ENOTTY, "ENOTTY" },
+	{ ENOSPC, "ENOSPC" },
+	{ ENOENT, "ENOENT" },
+	{ EACCES, "EACCES" },
+	{ EIO, "EIO" },
+	{ ENXIO, "ENXIO" },
+};
+
+static const char *errno_name(int err)
+{
+	for (size_t i = 0; i < sizeof ERRNOS / sizeof ERRNOS[0]; i++)
+		if (ERRNOS[i].number == err)
+			return ERRNOS[i].name;
+	return "EIO";
+}
+
+static json_t *hex(uint64_t value, int digits)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "0x%0*" PRIx64, digits, value);
+	return json_string(text);
+}
+
+/* A number, or a string that spells one. */
+static uint64_t number(struct replay *r, const json_t *v, uint64_t otherwise)
+{
+	char *end;
+	uint64_t n;
+
+	if (!v)
+		return otherwise;
+	if (json_is_integer(v))
+		return (uint64_t)json_integer_value(v);
+	if (!json_is_string(v) || !*json_string_value(v)) {
+		r->wrong = "a number is wanted";
+		return otherwise;
+	}
+	errno = 0;
+	n = strtoull(json_string_value(v), &end, 0);
+	if (*end || errno)
+		r->wrong = "malformed number";
+	return n;
+}
+
+static uint64_t key_number(struct replay *r, const json_t *o, const char *key, uint64_t otherwise)
+{
+	return number(r, json_object_get(o, key), otherwise);
+}
+
+/* ---- the invented memory ------------------------------------------------------------------------------------------- */
+
+static unsigned char *place(struct memory *mem, uint64_t at, size_t n)
+{
+	if (at >= AT_ARRAY && at - AT_ARRAY <= mem->room && n <= mem->room - (at - AT_ARRAY))
+		return mem->array + (at - AT_ARRAY);
+	if (at >= AT_WORDS && at - AT_WORDS <= sizeof mem->words && n <= sizeof mem->words - (at - AT_WORDS))
+		return (unsigned char *)mem->words + (at - AT_WORDS);
+	if (at == AT_POINTER && n <= sizeof mem->pointer)
+		return (unsigned char *)&mem->pointer;
+	return NULL;
+}
+
+static int memory_get(void *arg, uint64_t from, void *to, size_t n)
+{
+	const unsigned char *at = place(arg, from, n);
+
+	if (!at)
+		return -EFAULT;
+	memcpy(to, at, n);
+	return 0;
+}
+
+static int memory_put(void *arg, uint64_t to, const void *from, size_t n)
+{
+	unsigned char *at = place(arg, to, n);
+
+	if (!at)
+		return -EFAULT;
+	memcpy(at, from, n);
+	return 0;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------- */
+
+/* Processes are letters; A when nobody says. Its pid is its place in the alphabet, from 1. */
+static int pid_of(struct replay *r, const json_t *step, const char *key)
+{
+	const char *name = json_string_value(json_object_get(step, key));
+
+	if (!name)
+		return 1;
+	if (name[0] < 'A' || name[0] > 'Z' || name[1]) {
+		r->wrong = "a process is one capital letter";
+		return 1;
+	}
+	return name[0] - 'A' + 1;
+}
+
+/* Errors whose number is not known are answered with FAIL and, beside it, the number the model gives. */
+static void note_result(struct replay *r, json_t *step, long err)
+{
+	bool unknown = err < 0 && pfmi_model_unconfirmed(r->m);
+
+	json_object_set_new(step, "ret", json_string(err >= 0 ? "OK" : unknown ? "FAIL"
+	                                                                       : errno_name((int)-err)));
+	if (unknown)
+		json_object_set_new(step, "errno", json_string(errno_name((int)-err)));
+}
+
+static int know_process(struct replay *r, const json_t *step, int pid)
+{
+	json_t *bound = json_object_get(step, "bound");
+
+	if (pfmi_model_marked(r->m, pid) < 0 || bound || json_object_get(step, "uid"))
+		return pfmi_model_process(r->m, pid, (unsigned)key_number(r, step, "uid", 0),
+		                          json_is_integer(bound) ? (int)json_integer_value(bound) : MODEL_UNBOUND);
+	return 0;
+}
+
+static void step_open(struct replay *r, json_t *step)
+{
+	int pid = pid_of(r, step, "proc"), handle = know_process(r, step, pid);
+
+	if (handle == 0)
+		handle = pfmi_model_open(r->m, pid, key_number(r, step, "flags", 0));
+	if (handle >= 0)
+		r->handle[pid - 1] = handle;
+	note_result(r, step, handle);
+}
+
+static void step_close(struct replay *r, json_t *step)
+{
+	int pid = pid_of(r, step, "proc");
+
+	note_result(r, step, pfmi_model_close(r->m, r->handle[pid - 1]));
+	r->handle[pid - 1] = -1;
+}
+
+static bool starts(uint32_t request)
+{
+	return request == PCNTRENABLE || request == PCNT5ENABLE || request == PCNT5RESTART || request == PCNT6ENABLE ||
+	       request == PCNT6RESTART || request == PCNT6ENABWRITE;
+}
+
+/* The registers of the first processor the session holds. */
+static void note_registers(struct replay *r)
+{
+	struct model_view v = { .holder = -1 };
+
+	for (unsigned i = 0; i < r->n_cpus && v.holder < 0; i++)
+		(void)pfmi_model_look(r->m, i, &v);
+	json_object_clear(r->regs);
+	switch (pfmi_model_options(r->m)->family) {
+	case MODEL_EV4:
+		json_object_set_new(r->regs, "ICCSR_write", hex(v.iccsr, 16));
+		break;
+	case MODEL_EV5:
+		json_object_set_new(r->regs, "PMCTR", hex(v.pmctr, 16));
+		json_object_set_new(r->regs, "BC_CTL_24_19", hex(v.cbox, 2));
+		break;
+	case MODEL_PCA56:
+		json_object_set_new(r->regs, "PMCTR", hex(v.pmctr, 16));
+		json_object_set_new(r->regs, "a1_13_8", hex(v.cbox, 2));
+		break;
+	default:
+		json_object_set_new(r->regs, "PCTR_CTL_written", hex(v.pctr_ctl, 16));
+		json_object_set_new(r->regs, "I_CTL_enables", hex(v.i_ctl, 0));
+	}
+}
+
+static void load_words(struct replay *r, const json_t *step)
+{
+	const json_t *list = json_object_get(step, "arg");
+
+	memset(&r->memory, 0, sizeof r->memory);
+	if (json_array_size(list) > MAX_WORDS)
+		r->wrong = "an argument has at most four words";
+	for (size_t i = 0; i < json_array_size(list) && i < MAX_WORDS; i++)
+		r->memory.words[i] = number(r, json_array_get(list, i), 0);
+}
+
+static void show_array(struct replay *r, json_t *step, size_t size)
+{
+	json_t *out = json_array();
+	uint64_t word;
+
+	for (size_t at = 0; at + sizeof word <= size; at += sizeof word) {
+		memcpy(&word, r->memory.array + at, sizeof word);
+		json_array_append_new(out, hex(word, 16));
+	}
+	json_object_set_new(step, "out", out);
+}
+
+static void step_ioctl(struct replay *r, json_t *step)
+{
+	const struct model_memory mem = { memory_get, memory_put, &r->memory };
+	uint32_t request = (uint32_t)key_number(r, step, "req", 0);
+	int pid = pid_of(r, step, "proc"), handle = r->handle[pid - 1], err = know_process(r, step, pid);
+	size_t size = pfmi_model_result_size(r->m, handle, request);
+
+	load_words(r, step);
+	r->memory.room = (size_t)key_number(r, step, "user_bytes", size);
+	if (r->memory.room > MAX_ARRAY)
+		r->memory.room = MAX_ARRAY;
+	r->memory.pointer = AT_ARRAY;
+	if (key_number(r, step, "alloc_fails", 0))
+		pfmi_model_fail_alloc(r->m);
+	if (err == 0)
+		err = pfmi_model_ioctl(r->m, handle, pid, request, size ? AT_POINTER : AT_WORDS, &mem);
+	note_result(r, step, err);
+	if (size && (err == 0 || err == -EFAULT))
+		json_object_set_new(step, "out_bytes", json_integer((json_int_t)size));
+	if (size && err == 0 && r->show_out)
+		show_array(r, step, size);
+	if (request == PCNTGETRSIZE && err == 0)
+		json_object_set_new(step, "out_value", json_integer((json_int_t)r->memory.words[0]));
+	if ((request == PCNT5GETCNTRS || request == PCNT6GETCNTRS) && err == 0)
+		json_object_set_new(step, "out_word", hex(r->memory.words[0], 16));
+	if (starts(request) && err == 0)
+		note_registers(r);
+	r->touches_mark |= request == PCNTLOGSELECT || request == PCNTCLEARPCBPME;
+}
+
+static void step_read(struct replay *r, json_t *step)
+{
+	const struct model_memory mem = { memory_get, memory_put, &r->memory };
+	json_t *out = json_array();
+	uint32_t bucket;
+	long got;
+
+	memset(&r->memory, 0, sizeof r->memory);
+	r->memory.room = MAX_ARRAY;
+	got = pfmi_model_read(r->m, r->handle[pid_of(r, step, "proc") - 1], AT_ARRAY,
+	                      (size_t)key_number(r, step, "bytes", MAX_ARRAY), &mem);
+	note_result(r, step, got);
+	for (long at = 0; at + (long)sizeof bucket <= got; at += (long)sizeof bucket) {
+		memcpy(&bucket, r->memory.array + at, sizeof bucket);
+		json_array_append_new(out, json_integer(bucket));
+	}
+	json_object_set_new(step, "out_bytes", json_integer(got < 0 ? 0 : got));
+	json_object_set_new(step, "buckets", out);
+}
+
+static void step_fork(struct replay *r, json_t *step)
+{
+	int parent = pid_of(r, step, "proc"), child = json_object_get(step, "child") ? pid_of(r, step, "child") : MAX_PROCESSES;
+	int err = pfmi_model_fork(r->m, parent, child);
+
+	if (err == 0)
+		json_object_set_new(step, "child_pme", json_integer(pfmi_model_marked(r->m, child)));
+	else
+		note_result(r, step, err);
+	r->touches_mark = true;
+}
+
+static void step_exit(struct replay *r, json_t *step)
+{
+	int pid = pid_of(r, step, "proc");
+
+	note_result(r, step, pfmi_model_exit(r->m, pid));
+	r->handle[pid - 1] = -1;
+}
+
+static void step_work(struct replay *r, json_t *step)
+{
+	struct model_work w = { .pid = pid_of(r, step, "proc"),
+		                .user = key_number(r, step, "user", 0) != 0,
+		                .pal = key_number(r, step, "pal", 0) != 0,
+		                .idle = key_number(r, step, "idle", 0) != 0,
+		                .ipl = (unsigned)key_number(r, step, "ipl", 0),
+		                .pc = key_number(r, step, "pc", 0),
+		                .caller = key_number(r, step, "caller", 0),
+		                .cycles = key_number(r, step, "cycles", 0) };
+	const json_t *events = json_object_get(step, "events");
+
+	for (size_t i = 0; i < MODEL_MAX_COUNTERS && i < json_array_size(events); i++) {
+		w.events[i] = number(r, json_array_get(events, i), 0);
+		if (w.events[i] > UINT64_C(1) << 34)
+			r->wrong = "too many events in one step";
+	}
+	if (!r->wrong)
+		note_result(r, step, pfmi_model_work(r->m, (unsigned)key_number(r, step, "cpu", 0), &w));
+}
+
+static void step_other(struct replay *r, json_t *step, const char *op)
+{
+	if (strcmp(op, "foreign_handler") == 0) {
+		if (pfmi_model_foreign(r->m, (unsigned)key_number(r, step, "cpu", 0), true))
+			r->wrong = "no such processor";
+	} else if (strcmp(op, "exec") == 0) {
+		note_result(r, step, pfmi_model_exec(r->m, pid_of(r, step, "proc")));
+	} else if (strcmp(op, "bind") == 0) {
+		int pid = pid_of(r, step, "proc");
+
+		note_result(r, step, know_process(r, step, pid));
+	} else {
+		r->wrong = "unknown op";
+	}
+}
+
+static const struct {
+	const char *op;
+	void (*run)(struct replay *r, json_t *step);
+} STEPS[] = { { "open", step_open }, { "ioctl", step_ioctl }, { "close", step_close }, { "read", step_read },
+	      { "fork", step_fork }, { "exit", step_exit },   { "advance", step_work } };
+
+static void run_step(struct replay *r, json_t *step)
+{
+	const char *op = json_string_value(json_object_get(step, "op"));
+
+	if (!op) {
+		r->wrong = "a step without op";
+		return;
+	}
+	for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
+		if (strcmp(op, STEPS[i].op) == 0) {
+			STEPS[i].run(r, step);
+			return;
+		}
+	step_other(r, step, op);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------------------ */
+
+/* Open and the scope of logging are left out: what the driver hands the PALcode there is not known. */
+static void note_pal(void *arg, unsigned function, uint64_t a1)
+{
+	struct replay *r = arg;
+	json_t *call = json_array();
+
+	json_array_append_new(call, json_integer(function));
+	json_array_append_new(call, hex(a1, 16));
+	json_array_append_new(r->pal, call);
+}
+
+/* The number of processors stands in the request, or in one of its steps. */
+static unsigned find_n_cpus(struct replay *r, const json_t *request, const json_t *steps)
+{
+	uint64_t n = key_number(r, request, "ncpu", 0);
+
+	for (size_t i = 0; n == 0 && i < json_array_size(steps); i++)
+		n = key_number(r, json_array_get(steps, i), "ncpu", 0);
+	if (n > MODEL_MAX_CPUS)
+		r->wrong = "too many processors";
+	return n == 0 || n > MODEL_MAX_CPUS ? 4 : (unsigned)n;
+}
+
+static bool has_op(const json_t *steps, const char *op)
+{
+	for (size_t i = 0; i < json_array_size(steps); i++) {
+		const char *name = json_string_value(json_object_get(json_array_get(steps, i), "op"));
+
+		if (name && strcmp(name, op) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct model *make_model(struct replay *r, const json_t *request, const json_t *steps)
+{
+	const char *pmu = json_string_value(json_object_get(request, "pmu"));
+	struct model_options options;
+	int family = pmu && strcmp(pmu, "any") != 0 ? pfmi_model_family(pmu) : MODEL_EV5;
+
+	if (family < 0) {
+		r->wrong = "pmu is one of ev4, ev5, pca56, ev6, ev67, any";
+		return NULL;
+	}
+	pfmi_model_defaults(&options, (enum model_family)family);
+	options.n_cpus = r->n_cpus = find_n_cpus(r, request, steps);
+	return pfmi_model_new(&options);
+}
+
+/* What the answer says about the whole. */
+static void conclude(struct replay *r, const json_t *steps, bool session)
+{
+	const json_t *last = json_array_get(steps, json_array_size(steps) - 1);
+	const json_t *ret = json_object_get(last, "ret");
+
+	if (session) {
+		json_object_set(r->answer, "wrperfmon", r->pal);
+		json_object_set(r->answer, "regs", r->regs);
+		return;
+	}
+	json_object_set_new(r->answer, "expect", json_string(ret ? json_string_value(ret) : "OK"));
+	if (r->touches_mark)
+		json_object_set_new(r->answer, "pme_after", json_integer(pfmi_model_marked(r->m, 1) > 0));
+}
+
+static void replay(struct replay *r)
+{
+	const char *kind = json_string_value(json_object_get(r->answer, "kind"));
+	bool session = kind ? strcmp(kind, "session") == 0 : json_object_get(r->answer, "seq") || !json_object_get(r->answer, "steps");
+	json_t *steps;
+
+	if (session && !json_object_get(r->answer, "seq"))
+		r->wrong = session_compose(r->answer);
+	steps = json_object_get(r->answer, session ? "seq" : "steps");
+	if (!r->wrong && !json_is_array(steps))
+		r->wrong = "a list of steps is wanted: seq or steps";
+	r->m = r->wrong ? NULL : make_model(r, r->answer, steps);
+	if (!r->m)
+		return;
+	pfmi_model_trace(r->m, note_pal, r);
+	r->show_out = has_op(steps, "advance");
+	for (size_t i = 0; i < json_array_size(steps) && !r->wrong; i++)
+		run_step(r, json_array_get(steps, i));
+	if (!r->wrong)
+		conclude(r, steps, session);
+	pfmi_model_free(r->m);
+}
+
+/* Answers @r->answer in place; false if it could not be understood. */
+static bool answer(json_t *request)
+{
+	struct replay r = { .answer = request, .pal = json_array(), .regs = json_object() };
+
+	for (int i = 0; i < MAX_PROCESSES; i++)
+		r.handle[i] = -1;
+	replay(&r);
+	if (r.wrong)
+		json_object_set_new(request, "error", json_pack("{s:s}", "message", r.wrong));
+	json_decref(r.pal);
+	json_decref(r.regs);
+	return !r.wrong;
+}
+
+static bool answer_line(const char *line, FILE *out)
+{
+	json_error_t why;
+	json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &why);
+	bool good = json_is_object(request);
+
+	if (good) {
+		good = answer(request);
+	} else {
+		json_decref(request);
+		request = json_pack("{s:{s:s,s:i}}", "error", "message", *why.text ? why.text : "an object is wanted", "at", why.position);
+	}
+	if (request)
+		json_dumpf(request, out, JSON_COMPACT);
+	fputc('\n', out);
+	fflush(out);
+	json_decref(request);
+	return good;
+}
+
+int session_replay(FILE *in, FILE *out)
+{
+	char *line = NULL;
+	size_t room = 0;
+	bool good = true;
+
+	while (getline(&line, &room, in) > 0)
+		if (line[strspn(line, " \t\r\n")])
+			good &= answer_line(line, out);
+	free(line);
+	return good && !ferror(in) && !ferror(out) ? 0 : 1;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Between cmd_show.c and what it says of particular processors. */
+#ifndef PFM_SHOW_H
+#define PFM_SHOW_H
+
+#include <stdbool.h>
+#include "json.h"
+
+/* Prints one labelled line. */
+typedef void (*show_line_fn)(const char *label, const char *text);
+
+/* @type is a PFMLIB_*_PMU; nothing is said of processors without functions of their own. */
+void print_model(int type, const char *name, show_line_fn line);
+void json_model(struct json *j, int type, const char *name);
+/* True for a field of the table that print_model() shows in words. */
+bool model_has_field(int type, const char *field);
+
+#endif
