@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts test cases, not test programs: reads Meson's JUnit logs and prints failures, skips and the closing line.
+
+tally.py LOG [AGAIN]     AGAIN holds a second try of programs that failed; its cases stand for those of the first, and are named
+tally.py --failed LOG    prints the names of the programs with a failed case, one per line
+"""
+import os
+import sys
+import xml.etree.ElementTree as tree
+
+
+def read(path):
+    """Name of each test program -> its cases as (name, outcome, why)."""
+    suites = {}
+    for suite in tree.parse(path).getroot().iter("testsuite"):
+        cases = suites.setdefault(suite.get("name").rsplit(" / ", 1)[-1], [])
+        for case in suite.iter("testcase"):
+            skip = case.find("skipped")
+            if case.find("failure") is not None or case.find("error") is not None:
+                cases.append((case.get("name"), "failed", ""))
+            elif skip is not None:
+                cases.append((case.get("name"), "skipped", skip.get("message") or ""))
+            else:
+                cases.append((case.get("name"), "passed", ""))
+        if not cases:  # it ended before it said anything
+            cases.append(("(no case)", "failed" if suite.get("errors") != "0" or suite.get("failures") != "0" else "passed", ""))
+        elif int(suite.get("errors") or 0) > 0 and all(c[1] != "failed" for c in cases):
+            cases.append(("(how it ended)", "failed", ""))
+    return suites
+
+
+def failed(suites):
+    return [name for name, cases in suites.items() if any(outcome == "failed" for _, outcome, _ in cases)]
+
+
+def main(args):
+    if args[0] == "--failed":
+        print("\n".join(failed(read(args[1]))))
+        return 0
+    suites = read(args[0])
+    if len(args) > 1 and os.path.exists(args[1]):
+        for name, cases in read(args[1]).items():
+            print(f"second try  {name}")
+            suites[name] = cases
+    count = {"passed": 0, "failed": 0, "skipped": 0}
+    for name, cases in suites.items():
+        for case, outcome, why in cases:
+            count[outcome] += 1
+            if outcome != "passed":
+                print(f"{outcome:8}{name}: {case}{': ' + why if why else ''}")
+    print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
+    return 1 if count["failed"] or not count["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that uses the Tru64 counter device as programs on that system do: it knows pfcntr.h and system calls, and nothing
+ * of this library. test_device_run starts it, linked dynamically and statically, under pfm device. It says what went wrong
+ * and ends with the number of the check that failed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <perfmon/pfcntr.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int checks;
+
+static void check(int good, const char *what)
+{
+	checks++;
+	if (good)
+		return;
+	fprintf(stderr, "check %d: %s: %s\n", checks, what, strerror(errno));
+	exit(checks);
+}
+
+#define CHECK(GOOD) check(GOOD, #GOOD)
+
+static int request(int fd, uint32_t number, uint64_t word)
+{
+	return ioctl(fd, (unsigned long)number, &word);
+}
+
+static void spend_time(void)
+{
+	struct timespec t = { 0, 20000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static void count(void)
+{
+	struct pfcntrs_ev5 counts, *pointer = &counts;
+	uint64_t where = (uint64_t)(uintptr_t)pointer, size = 0;
+	struct addr_range range = { 0x1000, 0x1100 };
+	pfcntr_bucket_t buckets[32];
+	int fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL), copy;
+
+	CHECK(fd >= 0);
+	CHECK(open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL) < 0 && errno == EBUSY);
+	CHECK(request(fd, PCNT5MUX, PF5_MUX0_CYCLES | PF5_MUX1_C_LOAD_INSTRUCTIONS) == 0);
+	CHECK(request(fd, PCNT5FREQ, PF5_C0_INT_EVERY_65536 | PF5_C1_INT_EVERY_65536 | PF5_C2_INT_EVERY_16384) == 0);
+	CHECK(request(fd, PCNTSETITEMS, 0) < 0 && errno == EINVAL);
+	CHECK(request(fd, PCNTSETITEMS, PFM_COUNTERS | PFM_PROFILING) == 0);
+	CHECK(ioctl(fd, PCNTSETUADDR, &range) == 0);
+	CHECK(ioctl(fd, PCNTGETRSIZE, &size) == 0 && size == 64);
+	CHECK(ioctl(fd, PCNTLOGSELECT, 0) == 0);
+	CHECK(ioctl(fd, PCNTCLEARCNT, 0) == 0);
+	CHECK(request(fd, PCNT5RESTART, PF5_CTRS(3, PMCTRS_ALL_CPUS, 0, 0, 0)) == 0);
+	spend_time();
+	CHECK(request(fd, PCNT5DISABLE, PF5_CTRS(3, PMCTRS_ALL_CPUS, 0, 0, 0)) == 0);
+	CHECK(ioctl(fd, PCNT5READCNTRS, &where) == 0 && counts.pf_cntr0 > 1000000 && counts.pf_cntr1 > 0 && counts.pf_cntr2 == 0);
+	where = 8; /* nothing is mapped there */
+	CHECK(ioctl(fd, PCNT5GETCNT, &where) < 0 && errno == EFAULT);
+	CHECK(request(fd, PCNT6MUX, 0) < 0 && errno == EINVAL);
+	CHECK(read(fd, buckets, sizeof buckets) == 64);
+	copy = dup(fd);
+	CHECK(copy >= 0 && close(fd) == 0);
+	CHECK(open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL) < 0 && errno == EBUSY); /* the copy is still open */
+	CHECK(ioctl(copy, PCNTLOGALL, 0) == 0);
+	CHECK(close(copy) == 0);
+	fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENEACH);
+	CHECK(fd >= 0);
+	close(fd);
+}
+
+/* A child that inherited the descriptor holds the device as long as it has it. */
+static void share(void)
+{
+	int fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL), status = 0;
+	pid_t child;
+
+	CHECK(fd >= 0);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0)
+		_exit(ioctl(fd, PCNTLOGALL, 0) == 0 && open(PFCNTR_DEVICE, PCNTOPENALL) < 0 && errno == EBUSY ? 0 : 1);
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	close(fd);
+}
+
+/* What is not the device's goes its usual way. */
+static void live_as_usual(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/self/comm", O_RDONLY), high = fcntl(fd, F_DUPFD, 600);
+
+	CHECK(fd >= 0);
+	CHECK(read(fd, text, sizeof text) > 0);
+	CHECK(high < 0 || read(high, text, sizeof text) >= 0);
+	CHECK(open("/dev/pfcntr.not", O_RDONLY) < 0 && errno == ENOENT);
+	CHECK(ioctl(fd, 0x5001UL, 0) < 0 && errno == ENOTTY); /* of the device's type, on another file */
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "status") == 0)
+		return 42;
+	if (argc > 1 && strcmp(argv[1], "abort") == 0)
+		abort();
+	live_as_usual();
+	count();
+	share();
+	printf("# %d checks\n", checks);
+	return 0;
+}

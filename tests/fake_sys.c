@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_sys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fake *self(const struct sys *sys)
+{
+	return sys->arg;
+}
+
+/* True if this use of @call is the one that fails. */
+static bool fails(struct fake *f, enum fake_call call)
+{
+	unsigned n = ++f->uses[call];
+
+	return f->fail_at && f->fail == call && (n == f->fail_at || (f->fail_on && n > f->fail_at));
+}
+
+static char *copy(const char *s, size_t len)
+{
+	char *c = malloc(len + 2);
+
+	if (!c)
+		abort();
+	memcpy(c, s, len);
+	c[len] = '\0';
+	return c;
+}
+
+static struct fake_file *find_file(struct fake *f, const char *path)
+{
+	for (unsigned i = 0; i < f->n_files; i++)
+		if (strcmp(f->files[i].path, path) == 0)
+			return &f->files[i];
+	return NULL;
+}
+
+void fake_file(struct fake *f, const char *path, const char *text)
+{
+	struct fake_file *file = find_file(f, path);
+	size_t len = strlen(text);
+
+	if (!file) {
+		f->files = realloc(f->files, (f->n_files + 1) * sizeof(*f->files));
+		if (!f->files)
+			abort();
+		file = &f->files[f->n_files++];
+		file->path = copy(path, strlen(path));
+	} else {
+		free(file->text);
+	}
+	file->text = copy(text, len);
+	memcpy(file->text + len, "\n", 2);
+}
+
+void fake_remove(struct fake *f, const char *path)
+{
+	struct fake_file *file = find_file(f, path);
+
+	if (!file)
+		return;
+	free(file->path);
+	free(file->text);
+	*file = f->files[--f->n_files];
+}
+
+bool fake_machine(struct fake *f, const char *path)
+{
+	char line[4096], full[4200];
+	FILE *in = fopen(path, "r");
+
+	if (!in)
+		return false;
+	while (fgets(line, sizeof(line), in)) {
+		char *tab = strchr(line, '\t');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] == '#' || !tab)
+			continue;
+		*tab = '\0';
+		snprintf(full, sizeof(full), "%s%s", line[0] == '/' ? "" : "/sys/bus/event_source/devices/", line);
+		fake_file(f, full, tab + 1);
+	}
+	fclose(in);
+	return true;
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------- */
+
+static int fake_open(const struct sys *sys, const char *path, int flags)
+{
+	struct fake *f = self(sys);
+	const struct fake_file *file = find_file(f, path);
+
+	(void)flags;
+	if (fails(f, FAKE_OPEN))
+		return -f->fail_errno;
+	if (!file)
+		return -ENOENT;
+	for (unsigned i = 0; i < 64; i++)
+		if (!f->open[i].used) {
+			f->open[i].used = true;
+			f->open[i].file = file;
+			f->open[i].at = 0;
+			f->n_open++;
+			return (int)i;
+		}
+	return -EMFILE;
+}
+
+static void default_tick(struct fake *f, struct fake_event *e)
+{
+	e->value = 1000 * (uint64_t)(e - f->events + 1);
+	e->on = e->running = 1000000;
+}
+
+static size_t put_event(struct fake *f, struct fake_event *e, uint64_t *out)
+{
+	uint64_t form = e->a.attr.read_format;
+	unsigned n = 0, count = 0;
+	int fd = (int)(e - f->events) + FAKE_EVENT_FD;
+
+	(f->tick ? f->tick : default_tick)(f, e);
+	if (!(form & PERF_FORMAT_GROUP)) {
+		out[0] = e->value;
+		out[1] = e->on;
+		out[2] = e->running;
+		return 3;
+	}
+	out[1] = e->on;
+	out[2] = e->running;
+	for (unsigned i = 0; i < f->n_events; i++) {
+		struct fake_event *m = &f->events[i];
+
+		if (!m->used || (m != e && m->group != fd))
+			continue;
+		if (m != e)
+			(f->tick ? f->tick : default_tick)(f, m);
+		out[3 + n++] = m->value;
+		count++;
+	}
+	out[0] = count;
+	return 3 + n;
+}
+
+static long fake_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	struct fake *f = self(sys);
+	struct fake_event *e = fake_event(f, fd);
+	uint64_t out[256];
+	size_t len;
+
+	if (e) {
+		if (fails(f, FAKE_READ_PERF))
+			return -f->fail_errno;
+		len = put_event(f, e, out) * sizeof(out[0]);
+		if (e->a.attr.pinned && e->running == 0)
+			return 0; /* a pinned event that lost its counter */
+		if (len > n)
+			return -ENOSPC;
+		memcpy(buf, out, len);
+		return (long)len;
+	}
+	if (fails(f, FAKE_READ))
+		return -f->fail_errno;
+	if (fd < 0 || fd >= 64 || !f->open[fd].used)
+		return -EBADF;
+	len = strlen(f->open[fd].file->text) - f->open[fd].at;
+	len = len < n ? len : n;
+	memcpy(buf, f->open[fd].file->text + f->open[fd].at, len);
+	f->open[fd].at += len;
+	return (long)len;
+}
+
+static int fake_close(const struct sys *sys, int fd)
+{
+	struct fake *f = self(sys);
+	struct fake_event *e = fake_event(f, fd);
+
+	if (e) {
+		e->used = false;
+		f->n_open--;
+	} else if (fd >= 0 && fd < 64 && f->open[fd].used) {
+		f->open[fd].used = false;
+		f->n_open--;
+	} else {
+		fprintf(stderr, "fake: close of descriptor %d, which is not open\n", fd);
+		abort();
+	}
+	/* Like the real one: the descriptor is gone even when close fails. */
+	return fails(f, FAKE_CLOSE) ? -f->fail_errno : 0;
+}
+
+static int order(const char *a, size_t na, const char *b, size_t nb)
+{
+	int c = memcmp(a, b, na < nb ? na : nb);
+
+	return c ? c : (na > nb) - (na < nb);
+}
+
+/* The name in folder @path that follows @last (all do, if that is NULL). */
+static size_t next_name(const struct fake *f, const char *path, const char *last, const char **next)
+{
+	size_t len = strlen(path), found = 0;
+
+	*next = NULL;
+	for (unsigned i = 0; i < f->n_files; i++) {
+		const char *p = f->files[i].path;
+		size_t n;
+
+		if (strncmp(p, path, len) != 0 || p[len] != '/')
+			continue;
+		p += len + 1;
+		n = strcspn(p, "/");
+		if ((last && order(p, n, last, strlen(last)) <= 0) || (*next && order(p, n, *next, found) >= 0))
+			continue;
+		*next = p;
+		found = n;
+	}
+	return found;
+}
+
+static int fake_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+{
+	struct fake *f = self(sys);
+	char last[256];
+	const char *next;
+	size_t len;
+	int rc;
+
+	if (fails(f, FAKE_LIST))
+		return -f->fail_errno;
+	len = next_name(f, path, NULL, &next);
+	if (!next)
+		return -ENOENT;
+	while (next) {
+		snprintf(last, sizeof(last), "%.*s", (int)len, next);
+		rc = each(arg, last);
+		if (rc)
+			return rc;
+		len = next_name(f, path, last, &next);
+	}
+	return 0;
+}
+
+/* ---- kernel events ------------------------------------------------------------------------------------------------- */
+
+struct fake_event *fake_event(struct fake *f, int fd)
+{
+	unsigned i = (unsigned)(fd - FAKE_EVENT_FD);
+
+	return fd >= FAKE_EVENT_FD && i < f->n_events && f->events[i].used ? &f->events[i] : NULL;
+}
+
+unsigned fake_open_events(const struct fake *f)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < f->n_events; i++)
+		n += f->events[i].used;
+	return n;
+}
+
+static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group, unsigned long flags)
+{
+	struct fake *f = self(sys);
+	struct fake_event *e;
+	int rc = 0;
+
+	if (fails(f, FAKE_PERF))
+		return -f->fail_errno;
+	if (group >= 0 && !fake_event(f, group))
+		return -EBADF;
+	if (f->decide)
+		rc = f->decide(f, attr, pid, cpu, group);
+	if (rc)
+		return rc;
+	if (f->limit && f->n_open >= f->limit)
+		return -EMFILE;
+	if (f->n_events == f->room) {
+		f->room *= 2;
+		f->events = realloc(f->events, f->room * sizeof(*f->events));
+	}
+	if (!f->events)
+		abort();
+	e = &f->events[f->n_events++];
+	memset(e, 0, sizeof(*e));
+	memcpy(&e->a, attr, attr->size <= sizeof(e->a) ? attr->size : sizeof(e->a));
+	e->used = true;
+	e->enabled = !attr->disabled;
+	e->pid = pid;
+	e->cpu = cpu;
+	e->group = group;
+	e->flags = flags;
+	f->n_open++;
+	return (int)f->n_events - 1 + FAKE_EVENT_FD;
+}
+
+static int fake_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	struct fake *f = self(sys);
+	struct fake_event *e = fake_event(f, fd);
+
+	(void)arg;
+	if (fails(f, FAKE_IOCTL))
+		return -f->fail_errno;
+	if (!e)
+		return -EBADF;
+	if (request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE)
+		e->enabled = request == PERF_EVENT_IOC_ENABLE;
+	else
+		return -ENOTTY;
+	return 0;
+}
+
+static int fake_mmap(const struct sys *sys, int fd, size_t len, int writable, void **out)
+{
+	struct fake *f = self(sys);
+	struct fake_event *e = fake_event(f, fd);
+
+	(void)writable;
+	if (fails(f, FAKE_MMAP))
+		return -f->fail_errno;
+	*out = calloc(1, len);
+	if (!*out)
+		abort();
+	if (e)
+		e->page = *out;
+	f->n_maps++;
+	return 0;
+}
+
+static int fake_munmap(const struct sys *sys, void *at, size_t len)
+{
+	(void)len;
+	free(at);
+	self(sys)->n_maps--;
+	return 0;
+}
+
+static bool fake_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+{
+	(void)sys;
+	(void)leaf;
+	(void)subleaf;
+	(void)regs;
+	return false;
+}
+
+void fake_begin(struct fake *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->sys = (struct sys){
+		.open = fake_open,
+		.read = fake_read,
+		.ioctl = fake_ioctl,
+		.close = fake_close,
+		.mmap = fake_mmap,
+		.munmap = fake_munmap,
+		.perf_event_open = fake_perf,
+		.list = fake_list,
+		.cpuid = fake_cpuid,
+		.arg = f,
+	};
+	f->room = 256;
+	f->events = malloc(f->room * sizeof(*f->events));
+}
+
+void fake_end(struct fake *f)
+{
+	for (unsigned i = 0; i < f->n_files; i++) {
+		free(f->files[i].path);
+		free(f->files[i].text);
+	}
+	free(f->files);
+	free(f->events);
+	memset(f, 0, sizeof(*f));
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* A system made of a script: recorded files, kernel events that count what the test says, and any call failing at its n-th use.
+ * What stays open or mapped is counted, so leaks show. */
+#ifndef PERFMON_TESTS_FAKE_SYS_H
+#define PERFMON_TESTS_FAKE_SYS_H
+
+#include <linux/perf_event.h>
+#include "sys.h"
+
+enum fake_call { FAKE_OPEN,
+	         FAKE_READ,
+	         FAKE_IOCTL,
+	         FAKE_CLOSE,
+	         FAKE_MMAP,
+	         FAKE_PERF,
+	         FAKE_LIST,
+	         FAKE_READ_PERF,
+	         N_FAKE_CALLS };
+
+struct fake_file {
+	char *path, *text;
+};
+
+/* A kernel event somebody opened. */
+struct fake_event {
+	bool used, enabled;
+	union {
+		struct perf_event_attr attr;
+		uint64_t words[32];
+	} a;
+	int pid, cpu, group; /* group: descriptor of the leader, -1 for none */
+	unsigned long flags;
+	uint64_t value, on, running; /* what reading gives; the test may set them at any time */
+	void *page;
+};
+
+struct fake {
+	struct sys sys;
+	struct fake_file *files;
+	unsigned n_files;
+	struct fake_event *events; /* by descriptor - FAKE_EVENT_FD; numbers are not used again */
+	unsigned n_events, room;
+	struct {
+		const struct fake_file *file;
+		size_t at;
+		bool used;
+	} open[64];
+	unsigned uses[N_FAKE_CALLS]; /* how often each was called */
+	enum fake_call fail;         /* the call that fails ... */
+	unsigned fail_at;            /* ... at this use (1 is the first); 0: none */
+	int fail_errno;
+	bool fail_on;       /* and at every later one */
+	int n_open, n_maps; /* descriptors and maps not given back */
+	/* Decides what perf_event_open says: 0 or -errno. NULL: yes to everything. */
+	int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group);
+	/* Called before an event is read: may change its numbers. NULL: events count 1000 times their number and were never idle. */
+	void (*tick)(struct fake *f, struct fake_event *e);
+	int limit;  /* descriptors the process may have, 0 for any number */
+	int number; /* for the test's own use */
+};
+
+#define FAKE_EVENT_FD 100
+
+void fake_begin(struct fake *f);
+void fake_end(struct fake *f);
+/* Adds (or replaces) a file; a newline is put behind the text as the kernel does. */
+void fake_file(struct fake *f, const char *path, const char *text);
+void fake_remove(struct fake *f, const char *path);
+/* Adds the files of a recorded machine: lines of a path, a TAB and the text. Paths that do not start with '/' are below
+ * /sys/bus/event_source/devices; '#' starts a comment line. False if it cannot be read. */
+bool fake_machine(struct fake *f, const char *path);
+struct fake_event *fake_event(struct fake *f, int fd);
+/* Events that are open just now. */
+unsigned fake_open_events(const struct fake *f);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions on PMUs of other machines: runs inside the guests (guest/README.md). Prints TAP.
+ *
+ *   guest_session pmu          arm64, where an instruction takes one nanosecond and is counted exactly
+ *   guest_session userread     arm64, reading without system calls (perf_user_access is 1)
+ *   guest_session nopmu        arm64 with its PMU switched off
+ *   guest_session level N      arm64 as an ordinary user at perf_event_paranoid N
+ *   guest_session pretend      amd64 with the PMU of pretend_pmu.c: which numbers reach the kernel
+ *   guest_session software     any kernel without a PMU; s390x shows that the bits of perf_event_attr are right on big-endian
+ *   guest_session alpha        the driver that cannot leave levels out; what it accepts and refuses, for its counts mean nothing
+ *   guest_session alphauser    the same as an ordinary user, who has no way in at all */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <perfmon/perfmon.h>
+
+#define MAX_COUNTS 32
+
+static pfm_session_t *session;
+static pfm_session_options_t options = { .size = sizeof(options) };
+static pfm_count_t counts[MAX_COUNTS];
+static unsigned cases, failures;
+
+#define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
+
+static void check(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void check(bool ok, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%sok %u - ", ok ? "" : "not ", ++cases);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	failures += !ok;
+	fflush(stdout);
+}
+
+static pfm_count_info_t about(unsigned i)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+
+	pfm_describe_count(session, i, &info);
+	return info;
+}
+
+/* What every count turned out to be: for whoever reads a failure. */
+static void tell(void)
+{
+	for (unsigned i = 0; i < pfm_count_session(session); i++)
+		printf("# %s on %s: %llu (raw %llu, enabled %llu, running %llu) %s %s %s\n", about(i).name, about(i).pmu,
+		       (unsigned long long)counts[i].value, (unsigned long long)counts[i].raw,
+		       (unsigned long long)counts[i].enabled, (unsigned long long)counts[i].running,
+		       pfm_quality_name(counts[i].quality), pfm_cause_name(counts[i].cause), about(i).why);
+}
+
+static bool open_texts(const char *const *texts, unsigned n)
+{
+	pfm_error_t error = PFM_INIT(error);
+	int rc;
+
+	pfm_close_session(session);
+	rc = pfm_open_session(&session, NULL, &options, texts, n, &error);
+	if (rc)
+		printf("# %s: %d %s %s\n", texts[0], rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+	return rc == 0;
+}
+
+static bool read_counts(void)
+{
+	for (unsigned i = 0; i < MAX_COUNTS; i++)
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]) };
+	return pfm_read_session(session, counts, MAX_COUNTS) == 0;
+}
+
+/* Four instructions a round. */
+static void loop(unsigned long rounds)
+{
+#ifdef __aarch64__
+	__asm__ volatile("1: nop\n\tnop\n\tsubs %0, %0, #1\n\tb.ne 1b"
+	                 : "+r"(rounds)
+	                 :
+	                 : "cc");
+#else
+	while (rounds--)
+		__asm__ volatile("");
+#endif
+}
+
+static bool count_loop(unsigned long rounds)
+{
+	if (pfm_reset_session(session) || pfm_start_session(session))
+		return false;
+	loop(rounds);
+	return pfm_stop_session(session) == 0 && read_counts();
+}
+
+static bool is(unsigned i, int quality, int cause)
+{
+	return counts[i].quality == quality && counts[i].cause == cause;
+}
+
+static bool near(uint64_t value, uint64_t wanted, uint64_t slack)
+{
+	return value + slack >= wanted && value <= wanted + slack;
+}
+
+/* ---- a PMU ------------------------------------------------------------------------------------------------------------- */
+
+static void instructions(void)
+{
+	uint64_t first;
+	bool same = true;
+
+	check(open_texts(TEXTS("instructions:u")) && count_loop(1000000), "instructions of user code are counted");
+	first = counts[0].value;
+	tell();
+	check(is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && first >= 4000000 && first < 4001000,
+	      "a million rounds of four instructions are four million (%llu)", (unsigned long long)first);
+	for (int i = 0; i < 5; i++) {
+		count_loop(1000000);
+		same &= counts[0].value == first;
+	}
+	check(same, "and the same to the last one in five more runs");
+	check(open_texts(TEXTS("armv8_pmuv3/inst_retired/u", "armv8_pmuv3/event=8/u", "r8:u")) && count_loop(1000000),
+	      "the kernel's name, its field and the raw number are accepted");
+	tell();
+	for (unsigned i = 0; i < 3; i++)
+		check(is(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && near(counts[i].value, first, 400), "and count the same: %s",
+		      about(i).name);
+	check(open_texts(TEXTS("cycles:u")) && count_loop(1000000) && near(counts[0].value, first, 2000), "a cycle per instruction");
+	tell();
+	check(open_texts(TEXTS("instructions")) && count_loop(1000000) && counts[0].value >= first && counts[0].value < 4200000,
+	      "the kernel's own are a few more");
+	tell();
+}
+
+#define RAW "armv8_pmuv3/event=8/u"
+
+static void groups(void)
+{
+	check(open_texts(TEXTS("{cycles,instructions}:u")) && count_loop(1000000) && counts[0].value == counts[1].value &&
+	              counts[0].enabled == counts[1].enabled,
+	      "members of a group are counted over the same time");
+	tell();
+	check(open_texts(TEXTS("{cycles:u," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "}")) && count_loop(1000000),
+	      "a group of seven opens");
+	for (unsigned i = 0; i < 7; i++)
+		check(is(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && near(counts[i].value, 4000000, 2000), "member %u counts", i + 1);
+	check(open_texts(TEXTS("{cycles:u," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "}")) && count_loop(1000000),
+	      "a group of eight opens without the eighth");
+	check(is(6, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && is(7, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP), "which does not fit: %s",
+	      about(7).why);
+	check(open_texts(TEXTS("{cycles:u," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "}:W")) && count_loop(25000000),
+	      "a weak group is broken up instead");
+	tell();
+	for (unsigned i = 0; i < 8; i++)
+		check(counts[i].quality <= PFM_QUALITY_SCALED && near(counts[i].value, 100000000, 2000000), "member %u counts", i + 1);
+}
+
+static void sharing(void)
+{
+	bool ok;
+	const char *texts[24];
+	bool honest = true, close = true;
+	uint64_t running = 0, enabled = 0;
+
+	for (unsigned i = 0; i < 24; i++)
+		texts[i] = RAW;
+	check(open_texts(texts, 24) && count_loop(50000000), "24 events share six counters");
+	tell();
+	for (unsigned i = 0; i < 24; i++) {
+		honest &= is(i, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED) && counts[i].running && counts[i].running < counts[i].enabled;
+		close &= near(counts[i].value, 200000000, 4000000);
+		running += counts[i].running;
+		enabled += counts[i].enabled;
+	}
+	check(honest, "every one of them says that it is extrapolated");
+	check(close, "from a quarter of the time to within a fiftieth of 200 million");
+	check(running * 4 > enabled * 9 / 10 && running * 4 < enabled * 11 / 10, "which is what they had of it: %llu of %llu ns",
+	      (unsigned long long)running, (unsigned long long)enabled);
+	/* An event the driver takes but never schedules. */
+	ok = open_texts(TEXTS("armv8_pmuv3/event=0x1e/u")) && count_loop(1000000) && is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY) &&
+	     counts[0].value == 0;
+	check(ok, "an event that never gets a counter has no value: %s", about(0).why);
+}
+
+static void other_events(void)
+{
+	bool ok;
+
+	check(open_texts(TEXTS("syscalls:sys_enter_getppid")), "tracepoints are found");
+	pfm_start_session(session);
+	for (int i = 0; i < 50; i++)
+		syscall(SYS_getppid);
+	pfm_stop_session(session);
+	read_counts();
+	check(counts[0].value == 50, "fifty calls are %llu", (unsigned long long)counts[0].value);
+	check(open_texts(TEXTS("{instructions,page-faults,task-clock}:u")) && count_loop(1000000) && is(0, PFM_QUALITY_EXACT, 0) &&
+	              is(1, PFM_QUALITY_EXACT, 0) && is(2, PFM_QUALITY_EXACT, 0),
+	      "hardware and software events form a group");
+	tell();
+	ok = open_texts(TEXTS("L1-dcache-load-misses:u")) && count_loop(10) && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
+	check(ok, "an event this PMU lacks: %s", about(0).why);
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	check(open_texts(TEXTS("instructions")) && count_loop(1000000) && is(0, PFM_QUALITY_EXACT, 0) && counts[0].value > 4000000,
+	      "the whole system counts at least as much");
+	options.flags = 0;
+}
+
+/* ---- reading from user space --------------------------------------------------------------------------------------------- */
+
+static void user_reads(void)
+{
+	pfm_count_t a = PFM_INIT(a), b = PFM_INIT(b), c = PFM_INIT(c);
+
+	options.flags = PFM_SESSION_USER_READ;
+	for (unsigned k = 0; k < 2; k++) {
+		/* The kernel's instructions are counted as well: a system call would show. */
+		const char *text = k ? "instructions" : "cycles";
+
+		check(open_texts(&text, 1) && pfm_start_session(session) == 0, "%s opens for reading from user space", text);
+		pfm_read_count(session, 0, &a);
+		pfm_read_count(session, 0, &a);
+		pfm_read_count(session, 0, &b);
+		loop(1000000);
+		pfm_read_count(session, 0, &c);
+		check(a.quality == PFM_QUALITY_EXACT && b.value > a.value && b.value - a.value < 700, "reading takes %llu instructions",
+		      (unsigned long long)(b.value - a.value));
+		check(near(c.value - b.value, 4000000, 20000), "a loop between two reads took %llu",
+		      (unsigned long long)(c.value - b.value));
+		check(c.enabled > b.enabled && c.running == c.enabled, "time goes on between reads");
+		pfm_stop_session(session);
+		check(read_counts() && counts[0].value >= c.value, "what the kernel reads afterwards agrees");
+		tell();
+	}
+}
+
+/* ---- no PMU --------------------------------------------------------------------------------------------------------------- */
+
+static void no_pmu(void)
+{
+	check(open_texts(TEXTS("instructions:u", "cycles", "L1-dcache-loads", "{cycles,instructions}:W")) && count_loop(1000),
+	      "a session opens");
+	tell();
+	for (unsigned i = 0; i < 5; i++)
+		check(is(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) && strstr(about(i).why, "no PMU"), "%s: %s", about(i).name,
+		      about(i).why);
+	check(open_texts(TEXTS("task-clock", "page-faults")) && count_loop(1000000) && is(0, PFM_QUALITY_EXACT, 0) && counts[0].value > 0,
+	      "software events count all the same");
+}
+
+/* ---- ordinary users ------------------------------------------------------------------------------------------------------ */
+
+static void ordinary_user(int level)
+{
+	bool ok;
+	char expect[64];
+
+	snprintf(expect, sizeof(expect), "perf_event_paranoid is %d", level);
+	check(open_texts(TEXTS("instructions:u", "instructions", "instructions:k")) && count_loop(1000000),
+	      "level %d: a session opens", level);
+	tell();
+	if (level > 2) {
+		for (unsigned i = 0; i < 3; i++)
+			check(is(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) && strstr(about(i).why, expect), "level %d: %s: %s",
+			      level, about(i).name, about(i).why);
+	} else {
+		check(is(0, PFM_QUALITY_EXACT, 0) && near(counts[0].value, 4000000, 1000), "level %d: user code counts", level);
+		check(is(1, PFM_QUALITY_EXACT, 0) && (strcmp(about(1).name, "instructions:u") == 0) == (level == 2),
+		      "level %d: the rest is called %s", level, about(1).name);
+		check(level == 2 ? is(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) && strstr(about(2).why, expect) != NULL
+		                 : is(2, PFM_QUALITY_EXACT, 0),
+		      "level %d: the kernel: %s", level, about(2).why);
+	}
+	ok = open_texts(TEXTS("context-switches")) && count_loop(10) &&
+	     (level < 2 ? is(0, PFM_QUALITY_EXACT, 0) : is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION));
+	check(ok, "level %d: what only the kernel sees is counted or refused, never zero: %s", level, about(0).why);
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	ok = open_texts(TEXTS("instructions")) && count_loop(10) &&
+	     (level < 1 ? is(0, PFM_QUALITY_EXACT, 0) : is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION));
+	check(ok, "level %d: the whole system: %s", level, about(0).why);
+	options.flags = 0;
+	options.pid = 1;
+	ok = open_texts(TEXTS("instructions:u")) && count_loop(10) && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
+	check(ok, "level %d: another user's process: %s", level, about(0).why);
+	options.pid = 0;
+}
+
+/* ---- other machines --------------------------------------------------------------------------------------------------------- */
+
+/* The pretend PMU counts (event + 1) * (umask + 1) per microsecond. */
+static void pretend(void)
+{
+	bool ok;
+	static const struct {
+		const char *text;
+		unsigned rate;
+	} rows[] = {
+		{ "instructions", 0xc1 },
+		{ "cpu/event=0x2e,umask=0x41/", 0x2f * 0x42 },
+		{ "cpu/cache-references/", 0x2f * 0x50 },
+		{ "r412e", 0x2f * 0x42 },
+		{ "branch-misses", 0xc6 },
+		{ "cycles", 0x3d },
+		{ "cpu/event=0x10,umask=0x3,cmask=2,inv/", 0x11 * 4 },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t wanted;
+
+		if (!open_texts(&rows[i].text, 1) || !count_loop(3000000)) {
+			check(false, "%s is counted", rows[i].text);
+			continue;
+		}
+		wanted = counts[0].running / 1000 * rows[i].rate;
+		check(is(0, PFM_QUALITY_EXACT, 0) && wanted && near(counts[0].value, wanted, wanted / 50),
+		      "%s reaches the kernel (%llu, %u a microsecond)", rows[i].text, (unsigned long long)counts[0].value,
+		      rows[i].rate);
+	}
+	check(open_texts(TEXTS("{cycles,instructions,cache-misses,branch-misses,cpu/event=1/}")) && count_loop(100000) &&
+	              is(3, PFM_QUALITY_EXACT, 0) && is(4, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP),
+	      "the fifth of a group finds no counter");
+	tell();
+	ok = open_texts(TEXTS("cpu/config=0x5300c0/")) && count_loop(10) && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
+	check(ok, "bits of the register that are not the user's: %s", about(0).why);
+	ok = open_texts(TEXTS("bus-cycles")) && count_loop(10) && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
+	check(ok, "a generic event it lacks: %s", about(0).why);
+	check(open_texts(TEXTS("instructions", "cycles", "cache-misses", "cache-references", "branches", "branch-misses")) &&
+	              count_loop(100000000),
+	      "six events on four counters");
+	tell();
+	for (unsigned i = 0; i < 6; i++)
+		check(is(i, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED), "are extrapolated: %s", about(i).name);
+}
+
+static char fresh[4096 * 300];
+
+static void touch(unsigned first, unsigned n)
+{
+	for (unsigned i = first; i < first + n; i++)
+		*(volatile char *)&fresh[i * 4096] = 1;
+}
+
+static void software(void)
+{
+	check(open_texts(TEXTS("{page-faults,task-clock}", "context-switches:k", "cycles")), "software events open");
+	pfm_start_session(session);
+	touch(1, 256);
+	usleep(1000);
+	loop(1000000);
+	pfm_stop_session(session);
+	check(read_counts(), "and are read as a group");
+	tell();
+	check(is(0, PFM_QUALITY_EXACT, 0) && near(counts[0].value, 256, 8), "256 fresh pages are %llu faults",
+	      (unsigned long long)counts[0].value);
+	check(is(1, PFM_QUALITY_EXACT, 0) && near(counts[1].value, counts[1].enabled, counts[1].enabled / 100), "the clock runs");
+	check(is(2, PFM_QUALITY_EXACT, 0) && counts[2].value >= 1, "a nap is a context switch");
+	check(is(3, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU), "no PMU: %s", about(3).why);
+	check(open_texts(TEXTS("page-faults:k", "page-faults:u")), "levels are told apart");
+	pfm_start_session(session);
+	touch(258, 40);
+	pfm_stop_session(session);
+	check(read_counts() && counts[0].value == 0 && counts[1].value >= 40, "user code's faults are not the kernel's");
+	tell();
+	check(open_texts(TEXTS("syscalls:sys_enter_getppid")), "a tracepoint opens");
+	pfm_start_session(session);
+	for (int i = 0; i < 50; i++)
+		syscall(SYS_getppid);
+	pfm_stop_session(session);
+	read_counts();
+	check(counts[0].value == 50, "fifty calls are %llu", (unsigned long long)counts[0].value);
+}
+
+static void alpha(bool ordinary)
+{
+	bool ok;
+
+	check(open_texts(TEXTS("cycles", "page-faults")) && count_loop(100000), "a session opens");
+	tell();
+	if (ordinary) {
+		check(is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION), "the kernel cannot be left out: %s", about(0).why);
+		check(about(1).attr.exclude_kernel, "software events can: %s", about(1).name);
+		return;
+	}
+	check(is(0, PFM_QUALITY_EXACT, 0) && counts[0].value, "a count without time on the clock is still a count");
+	ok = open_texts(TEXTS("cycles:u")) && count_loop(10) && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
+	check(ok, "levels cannot be chosen: %s", about(0).why);
+	ok = open_texts(TEXTS("cache-references")) && count_loop(10) && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
+	check(ok, "EPERM does not mean permission: %s", about(0).why);
+	ok = open_texts(TEXTS("branches")) && count_loop(10) && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
+	check(ok, "branches: %s", about(0).why);
+	check(open_texts(TEXTS("{cycles,instructions}")) && count_loop(10) && !is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP),
+	      "cycles and instructions go together");
+	ok = open_texts(TEXTS("{instructions,r4}")) && count_loop(10) && is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP);
+	check(ok, "instructions and replays do not: %s", about(1).why);
+	check(open_texts(TEXTS("{instructions,r4}:W")) && count_loop(10) && !is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP),
+	      "unless the group may be broken up");
+	ok = open_texts(TEXTS("{cycles,instructions,cache-misses}")) && count_loop(10) && is(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP);
+	check(ok, "there are two counters: %s", about(2).why);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "pmu";
+
+	if (strcmp(what, "pmu") == 0) {
+		instructions();
+		groups();
+		sharing();
+		other_events();
+	} else if (strcmp(what, "userread") == 0) {
+		user_reads();
+	} else if (strcmp(what, "nopmu") == 0) {
+		no_pmu();
+	} else if (strcmp(what, "pretend") == 0) {
+		pretend();
+	} else if (strcmp(what, "software") == 0) {
+		software();
+	} else if (strcmp(what, "alpha") == 0 || strcmp(what, "alphauser") == 0) {
+		alpha(what[5]);
+	} else if (argc > 2) {
+		ordinary_user(atoi(argv[2]));
+	}
+	pfm_close_session(session);
+	printf("1..%u\n", cases);
+	return failures != 0;
+}

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# guest_session.sh TABLES.C GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same without it), amd64 (the pretend
+# PMU), s390x (big-endian), alpha. The library is compiled for the guest; TABLES.C is what pmuc.py made of the event tables.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+lib=$here/../lib
+tables=$1 guest=${2:-arm64}
+arch=$guest
+[ "$guest" != nopmu ] || arch=arm64
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+rc=0
+"$here/guest/cc.sh" "$arch" -O1 -I"$here/../include" -I"$lib" -DPERFMON_DATADIR='"/usr/share/perfmon"' -o "$tmp/guest_session" \
+	"$here/guest_session.c" "$lib"/*.c "$lib"/pmu/*.c "$lib"/backend/*.c "$lib"/device/*.c "$tables" -lpthread 2>"$tmp/err" || rc=$?
+if [ "$rc" -eq 77 ]; then
+	echo "1..0 # SKIP $guest guest: $(tail -n 1 "$tmp/err")"
+	exit 0
+elif [ "$rc" -ne 0 ]; then
+	sed 's/^/# /' "$tmp/err"
+	echo 'Bail out! the library does not compile for the guest'
+	exit 1
+fi
+
+run() { "$here/guest/run.sh" "$arch" "session-$guest" "$tmp/guest_session" "$@"; }
+
+case $guest in
+arm64)
+	run -- '/guest_session pmu' 'access=1 /guest_session userread' \
+		'uid=65534 paranoid=3 /guest_session level 3' 'uid=65534 paranoid=2 /guest_session level 2' \
+		'uid=65534 paranoid=1 /guest_session level 1' 'uid=65534 paranoid=0 /guest_session level 0' \
+		'uid=65534 paranoid=-1 /guest_session level -1'
+	;;
+nopmu)
+	GUEST_CPU=cortex-a57,pmu=off
+	export GUEST_CPU
+	run -- '/guest_session nopmu' '/guest_session software'
+	;;
+amd64) run pretend_pmu.ko -- '/guest_session software' 'insmod /pretend_pmu.ko' '/guest_session pretend' ;;
+s390x) run -- '/guest_session software' ;;
+alpha) run -- '/guest_session alpha' 'uid=65534 paranoid=2 /guest_session alphauser' ;;
+esac

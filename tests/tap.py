@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Runs unittest cases and prints TAP."""
+
+import sys
+import unittest
+
+
+class Result(unittest.TestResult):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def say(self, test, ok, tail="", why=""):
+        self.n += 1
+        name = test.id().replace("__main__.", "").replace("#", "")
+        print("%s %d - %s%s" % ("ok" if ok else "not ok", self.n, name, tail))
+        for line in why.splitlines():
+            print("# " + line)
+        sys.stdout.flush()
+
+    def addSuccess(self, test):
+        self.say(test, True)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.say(test, False, why=self.errors[-1][1])
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.say(test, False, why=self.failures[-1][1])
+
+    def addSkip(self, test, reason):
+        self.say(test, True, " # SKIP " + reason)
+
+    def addSubTest(self, test, subtest, err):
+        if err:
+            super().addSubTest(test, subtest, err)
+            self.say(subtest, False, why=(self.failures or self.errors)[-1][1])
+
+
+def main():
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    if len(sys.argv) > 1:
+        suite = unittest.TestSuite(t for s in suite for t in s if any(a in t.id() for a in sys.argv[1:]))
+    result = Result()
+    print("TAP version 13")
+    suite.run(result)
+    print("1..%d" % result.n)
+    sys.exit(0 if result.wasSuccessful() else 1)

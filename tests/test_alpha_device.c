@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions on the Tru64 counter device: what the backend asks of it, in which order, and what it makes of the answers. The device
+ * is the model; a spy writes down every call. */
+#include <errno.h>
+#include <jansson.h>
+#include <perfmon/pfmlib_alpha.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../lib/device/model.h"
+#include "backend.h"
+
+/* ---- a session by hand -------------------------------------------------------------------------------------------- */
+
+enum { MAX_CALLS = 64 };
+
+struct fixture {
+	struct model *m;
+	struct model_sys model_sys;
+	struct sys inner;
+	struct pfm_session s;
+	struct counting counts[4];
+	pfm_alpha_session_t options;
+	pfmlib_alpha_input_param_t in;
+	unsigned n_calls;
+	struct {
+		uint32_t request;
+		uint64_t arg;
+	} calls[MAX_CALLS]; /* open: request 0, flags; close: request 1 */
+	int open_errors;    /* so many opens fail with EBUSY first */
+};
+
+static void note(struct fixture *f, uint32_t request, uint64_t arg)
+{
+	assert_true(f->n_calls < MAX_CALLS);
+	f->calls[f->n_calls].request = request;
+	f->calls[f->n_calls++].arg = arg;
+}
+
+static int spy_open(const struct sys *sys, const char *path, int flags)
+{
+	struct fixture *f = sys->arg;
+
+	note(f, 0, (uint64_t)flags);
+	if (f->open_errors > 0) {
+		f->open_errors--;
+		return -EBUSY;
+	}
+	return f->inner.open(&f->inner, path, flags);
+}
+
+static int spy_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	struct fixture *f = sys->arg;
+
+	note(f, (uint32_t)request, arg ? *(uint64_t *)arg : 0);
+	return f->inner.ioctl(&f->inner, fd, request, arg);
+}
+
+static long spy_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	struct fixture *f = sys->arg;
+
+	return f->inner.read(&f->inner, fd, buf, n);
+}
+
+static int spy_close(const struct sys *sys, int fd)
+{
+	struct fixture *f = sys->arg;
+
+	note(f, 1, 0);
+	return f->inner.close(&f->inner, fd);
+}
+
+static const struct table *table_of(enum model_family family)
+{
+	for (unsigned i = 0; i < pfmi_n_builtin; i++)
+		if (pfmi_builtin(i)->libpfm_type == PFMLIB_ALPHA_EV4_PMU + (int)family)
+			return pfmi_builtin(i);
+	fail_msg("no such table");
+	return NULL;
+}
+
+static struct fixture *begin(enum model_family family, unsigned n_cpus, unsigned uid, int bound)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+	struct model_options o;
+
+	pfmi_model_defaults(&o, family);
+	o.n_cpus = n_cpus;
+	f->m = pfmi_model_new(&o);
+	assert_int_equal(pfmi_model_process(f->m, 1, uid, bound), 0);
+	f->model_sys = (struct model_sys){ .m = f->m, .pid = 1 };
+	pfmi_model_sys(&f->inner, &f->model_sys);
+	f->s.sys = (struct sys){ .open = spy_open, .ioctl = spy_ioctl, .read = spy_read, .close = spy_close, .arg = f };
+	f->s.backend = &pfmi_backend_pfm_device;
+	f->s.counts = f->counts;
+	f->options.size = sizeof f->options;
+	f->options.n_cpus = n_cpus;
+	f->s.options.size = sizeof f->s.options;
+	f->s.options.backend_options = &f->options;
+	return f;
+}
+
+static void add(struct fixture *f, const char *name)
+{
+	const struct table *t = table_of(pfmi_model_options(f->m)->family);
+	struct counting *c = &f->counts[f->s.n];
+
+	for (uint32_t i = 0; i < t->n_rows; i++)
+		if (strcmp(table_row_name(t, i), name) == 0) {
+			*c = (struct counting){ .request = f->s.n++, .cpus = "", .unit = "", .scale = 1 };
+			pfmi_event_init(&c->event, t, i);
+			return;
+		}
+	fail_msg("no event %s", name);
+}
+
+static void end(struct fixture *f)
+{
+	f->s.backend->close(&f->s);
+	pfmi_model_free(f->m);
+	free(f);
+}
+
+/* ---- golden orders ------------------------------------------------------------------------------------------------- */
+
+static uint64_t num(const json_t *v)
+{
+	return json_is_string(v) ? strtoull(json_string_value(v), NULL, 0) : (uint64_t)json_integer_value(v);
+}
+
+static bool is(const json_t *o, const char *key, const char *word)
+{
+	return strcmp(json_string_value(json_object_get(o, key)), word) == 0;
+}
+
+static void settings(const json_t *v, pfmlib_alpha_input_param_t *in)
+{
+	const json_t *freq = json_object_get(v, "freq"), *period = json_object_get(v, "period");
+
+	for (size_t i = 0; i < 3; i++) {
+		in->pfp_alpha_rates[i] = num(json_array_get(freq, i));
+		in->pfp_alpha_periods[i] = num(json_array_get(period, i));
+	}
+	in->pfp_alpha_scope = is(v, "scope", "process") ? PFM_ALPHA_SCOPE_PROCESS : PFM_ALPHA_SCOPE_SYSTEM;
+	in->pfp_alpha_open = is(v, "mode", "one") ? PFM_ALPHA_OPEN_ONE : is(v, "mode", "each") ? PFM_ALPHA_OPEN_EACH
+	                                                                                       : PFM_ALPHA_OPEN_ALL;
+	in->pfp_alpha_items = (unsigned)num(json_object_get(v, "items"));
+	if (json_object_get(v, "ctxt")) {
+		in->pfp_alpha_flags = PFM_ALPHA_FL_CTXT;
+		in->pfp_alpha_ctxt = num(json_object_get(v, "ctxt"));
+	}
+}
+
+static void same_calls(const struct fixture *f, const json_t *v)
+{
+	const json_t *seq = json_object_get(v, "seq"), *step;
+	unsigned at = 0;
+	size_t i;
+
+	json_array_foreach (seq, i, step) {
+		uint32_t request = is(step, "op", "open") ? 0 : is(step, "op", "close") ? 1
+		                                                                        : (uint32_t)num(json_object_get(step, "req"));
+		const json_t *arg = json_array_get(json_object_get(step, "arg"), 0);
+
+		/* The chip's own counters are read on top of the driver's where the golden session does without. */
+		while (at < f->n_calls && (f->calls[at].request == PCNT5READCNTRS || f->calls[at].request == PCNT5GETCNTRS))
+			at++;
+		if (at == f->n_calls || f->calls[at].request != request)
+			fail_msg("%s: step %zu is %#x", json_string_value(json_object_get(v, "id")), i,
+			         at < f->n_calls ? f->calls[at].request : 0);
+		if (request == 0)
+			assert_int_equal(f->calls[at].arg, num(json_object_get(step, "flags")));
+		if (arg)
+			assert_int_equal(f->calls[at].arg, num(arg));
+		at++;
+	}
+	assert_int_equal(at, f->n_calls);
+}
+
+static void golden_session(const json_t *v)
+{
+	static const char *const families[] = { "ev4", "ev5", "pca56", "ev6", "ev67" };
+	const json_t *events = json_object_get(v, "events");
+	unsigned family = 0;
+	struct fixture *f;
+	pfm_count_t counts[3];
+	struct pfipls levels;
+
+	while (!is(v, "pmu", families[family]))
+		family++;
+	f = begin((enum model_family)family, (unsigned)num(json_object_get(v, "ncpu")), 0, 0);
+	settings(v, &f->in);
+	f->options.model = &f->in;
+	for (size_t i = 0; i < json_array_size(events); i++)
+		add(f, json_string_value(json_array_get(json_array_get(events, i), 1)));
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->stop(&f->s), 0);
+	assert_int_equal(f->s.backend->read(&f->s, counts, f->s.n), 0);
+	if (f->in.pfp_alpha_items & PFM_IPL)
+		assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
+	f->s.backend->close(&f->s);
+	same_calls(f, v);
+	end(f);
+}
+
+static void requests_come_in_the_golden_order(void **state)
+{
+	const char *folder = getenv("PERFMON_TESTS");
+	char path[4096], *line = NULL;
+	size_t room = 0;
+	unsigned n = 0;
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/vectors/alpha_device.jsonl", folder ? folder : "tests");
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (getline(&line, &room, file) > 0) {
+		json_t *v = json_loads(line, 0, NULL);
+
+		if (is(v, "kind", "session")) {
+			golden_session(v);
+			n++;
+		}
+		json_decref(v);
+	}
+	free(line);
+	fclose(file);
+	assert_int_equal(n, 32);
+}
+
+/* ---- counts -------------------------------------------------------------------------------------------------------- */
+
+static void work(struct fixture *f, unsigned cpu, uint64_t c0, uint64_t c1, uint64_t c2)
+{
+	struct model_work w = { .pid = 1, .user = true, .cycles = 1000, .events = { c0, c1, c2 } };
+
+	assert_int_equal(pfmi_model_work(f->m, cpu, &w), 0);
+}
+
+static uint64_t value(struct fixture *f, unsigned i)
+{
+	pfm_count_t counts[4];
+
+	assert_int_equal(f->s.backend->read(&f->s, counts, f->s.n), 0);
+	return counts[i].value;
+}
+
+static void events_of_the_21164_are_counted_to_the_last_one(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 2, 0, MODEL_UNBOUND);
+	int fast;
+
+	(void)state;
+	add(f, "issues");
+	add(f, "dcachemisses");
+	f->options.model = &f->in;
+	for (fast = 0; fast < 2; fast++) {
+		f->in.pfp_alpha_rates[0] = fast ? 256 : 0;
+		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+		assert_int_equal(f->s.backend->start(&f->s), 0);
+		work(f, 0, 100000, 5, 20000);
+		work(f, 1, 1, 5, 0);
+		assert_int_equal(value(f, 0), 100001);
+		assert_int_equal(value(f, 1), 20000);
+		assert_int_equal(f->s.backend->stop(&f->s), 0);
+		work(f, 0, 77, 77, 77);
+		assert_int_equal(value(f, 0), 100001); /* stopped */
+		assert_int_equal(f->s.backend->start(&f->s), 0);
+		work(f, 0, 99, 0, 0);
+		assert_int_equal(value(f, 0), 100100); /* goes on from where it was */
+		assert_int_equal(f->s.backend->reset(&f->s), 0);
+		work(f, 1, 7, 0, 0);
+		assert_int_equal(value(f, 0), 7);
+		f->s.backend->close(&f->s);
+		f->n_calls = 0;
+	}
+	end(f);
+}
+
+static void start_values_are_no_events(void **state)
+{
+	struct fixture *f = begin(MODEL_EV6, 3, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "retinst");
+	f->in.pfp_alpha_periods[0] = 100000;
+	f->options.model = &f->in;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(value(f, 0), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(value(f, 0), 0);
+	work(f, 0, 250000, 0, 0);
+	work(f, 2, 50, 0, 0);
+	assert_int_equal(value(f, 0), 250050);
+	end(f);
+}
+
+static void ev4_knows_interrupts_only(void **state)
+{
+	struct fixture *f = begin(MODEL_EV4, 1, 0, MODEL_UNBOUND);
+	pfm_count_t count;
+
+	(void)state;
+	add(f, "cycles");
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 65535, 0, 0);
+	assert_int_equal(f->s.backend->read(&f->s, &count, 1), 0);
+	assert_true(count.value == 0 && count.enabled == 0); /* nobody can say that it was 0 */
+	work(f, 0, 65537, 0, 0);
+	assert_int_equal(f->s.backend->read(&f->s, &count, 1), 0);
+	assert_true(count.value == 131072 && count.enabled > 0);
+	end(f);
+}
+
+static void every_processor_has_its_entry(void **state)
+{
+	struct fixture *f = begin(MODEL_EV67, 2, 0, MODEL_UNBOUND);
+	uint64_t v, cycles;
+
+	(void)state;
+	add(f, "retinst");
+	add(f, "cycles1");
+	f->in.pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
+	f->options.model = &f->in;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 10, 20, 0);
+	work(f, 1, 1 << 20, 40, 0);
+	assert_int_equal(pfm_alpha_session_entries(&f->s), 2);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), 0);
+	assert_int_equal(v, 10);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 1, 1, &v), 0);
+	assert_int_equal(v, 40);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 2, 0, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_cycles(&f->s, 1, &cycles), 0);
+	assert_int_equal(cycles, 1000);
+	assert_int_equal(value(f, 0), (1 << 20) + 10); /* all of them */
+	end(f);
+}
+
+static void a_statistic_comes_with_what_retired(void **state)
+{
+	struct fixture *f = begin(MODEL_EV67, 1, 0, MODEL_UNBOUND);
+	uint64_t stat, retired, num_, den;
+
+	(void)state;
+	add(f, "mispredict_per_ret");
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, (uint64_t)25 << 20, (uint64_t)200 << 20, 0); /* the model's pairs are the two counters' interrupts */
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &stat, &retired), 0);
+	assert_int_equal(pfm_alpha_ratio(PF67_PM_MISPREDICT_PER_RET, stat, retired, &num_, &den), 0);
+	assert_true(num_ == 2500 && den == 200);
+	end(f);
+}
+
+static void levels_and_samples_are_read(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct model_work w = { .pid = 1, .user = true, .pc = 0x20001020, .events = { 65536 } };
+	pfcntr_bucket_t buckets[8];
+	struct pfipls levels;
+	uint64_t bytes;
+
+	(void)state;
+	add(f, "cycles");
+	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = PFM_IPL | PFM_PROFILING,
+		                              .pfp_alpha_n_ranges = 1,
+		                              .pfp_alpha_ranges = { { 0x20001000, 0x20001080 } } };
+	f->options.model = &f->in;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	pfmi_model_work(f->m, 0, &w);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
+	assert_int_equal(levels.ipl[PFM_IPL_USER], 1);
+	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, &bytes), 0);
+	assert_int_equal(bytes, 32);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 8), 8);
+	assert_int_equal(buckets[pfm_alpha_bucket(0x20001000, 4, 0x20001020)], 1);
+	end(f);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------------------------- */
+
+static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "cycles");
+	f->open_errors = 1;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, PFM_CAUSE_NONE);
+	f->s.backend->close(&f->s);
+	f->open_errors = 2;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, PFM_CAUSE_BUSY);
+	assert_non_null(strstr(f->counts[0].remedy, "superuser"));
+	end(f);
+}
+
+static void what_stands_in_the_way_is_told_apart(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 100, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "cycles");
+	f->options.model = &f->in;
+	f->in.pfp_alpha_rates[0] = 256;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, PFM_CAUSE_PERMISSION);
+	assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
+	f->s.backend->close(&f->s);
+	f->counts[0].cause = 0;
+	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_open = PFM_ALPHA_OPEN_ONE };
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, PFM_CAUSE_NO_CPU);
+	f->s.backend->close(&f->s);
+	f->counts[0].cause = 0;
+	f->in = (pfmlib_alpha_input_param_t){ 0 };
+	f->options.device = "/dev/nothing";
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, PFM_CAUSE_NO_KERNEL);
+	f->s.backend->close(&f->s);
+	f->counts[0].cause = 0;
+	f->options.device = NULL;
+	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = 4, .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { 0x1000, 0x2000 } } };
+	pfmi_model_fail_alloc(f->m);
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, PFM_CAUSE_MEMORY);
+	end(f);
+}
+
+static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	add(f, "loads");
+	add(f, "stores"); /* only counter 1, too */
+	add(f, "cycles"); /* moves to counter 2 */
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[2].cause, PFM_CAUSE_GROUP);
+	assert_true(f->counts[0].cause == 0 && f->counts[1].cause == 0 && f->counts[3].cause == 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 1, 2, 3);
+	assert_true(value(f, 0) == 1 && value(f, 1) == 2 && value(f, 2) == 0 && value(f, 3) == 3);
+	end(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_come_in_the_golden_order),
+		cmocka_unit_test(events_of_the_21164_are_counted_to_the_last_one),
+		cmocka_unit_test(start_values_are_no_events),
+		cmocka_unit_test(ev4_knows_interrupts_only),
+		cmocka_unit_test(every_processor_has_its_entry),
+		cmocka_unit_test(a_statistic_comes_with_what_retired),
+		cmocka_unit_test(levels_and_samples_are_read),
+		cmocka_unit_test(a_busy_device_is_tried_once_more_and_then_explained),
+		cmocka_unit_test(what_stands_in_the_way_is_told_apart),
+		cmocka_unit_test(events_that_do_not_fit_are_left_out_and_say_so),
+	};
+
+	return cmocka_run_group_tests_name("alpha device", tests, NULL, NULL);
+}

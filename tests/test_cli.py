@@ -1,0 +1,845 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command pfm: what it prints, its exit statuses, its JSON.
+
+PFM names the binary. Prints TAP, one line for each test case. Golden lines come from tests/vectors/.
+"""
+
+import glob
+import json
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import tap
+
+PFM = os.environ.get("PFM", "pfm")
+HERE = os.path.dirname(os.path.abspath(__file__))
+VECTORS = os.path.join(HERE, "vectors")
+COMPLETION = os.path.join(HERE, "..", "tools", "completion.bash")
+CLEAN = {k: v for k, v in os.environ.items()
+         if not k.startswith(("PERFMON_", "LIBPFM_")) and k not in ("NO_COLOR", "LC_ALL", "LANG")}
+for keep in ("PERFMON_PMUC",):
+    if keep in os.environ:
+        CLEAN[keep] = os.environ[keep]
+CLEAN["PERFMON_EVENTS"] = "/nonexistent"    # the user's own images have no part in this
+
+
+def pfm(*args, env=None, **more):
+    """Runs pfm; the result has .returncode, .stdout, .stderr."""
+    environment = dict(CLEAN, **(env or {}))
+    more.setdefault("timeout", 60)
+    if "input" not in more:
+        more.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([PFM, *args], env=environment, capture_output=True, text=True, **more)
+
+
+def on_terminal(*args, **env):
+    """What pfm writes when its standard files are a terminal."""
+    master, slave = pty.openpty()
+    p = subprocess.Popen([PFM, *args], stdout=slave, stderr=slave, stdin=slave, env=dict(CLEAN, TERM="xterm", **env))
+    os.close(slave)
+    out = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:    # Linux says EIO once the other end is closed
+            break
+        if not piece:
+            break
+        out += piece
+    p.wait()
+    os.close(master)
+    return out
+
+
+def objects(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def vectors(pattern, key, *kinds):
+    """Rows of the golden files that match @pattern, those that have @key (of one of @kinds)."""
+    rows = []
+    for path in sorted(glob.glob(os.path.join(VECTORS, pattern))):
+        with open(path, encoding="utf-8") as f:
+            rows += [json.loads(line) for line in f if line.startswith("{")]
+    rows = [row for row in rows if key in row and (not kinds or row[key] in kinds)]
+    if not rows:
+        raise AssertionError(f"no golden rows in tests/vectors/{pattern}")
+    return rows
+
+
+class Case(unittest.TestCase):
+    def done(self, *args, **more):
+        r = pfm(*args, **more)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        return r.stdout
+
+    def fails(self, status, *args, **more):
+        r = pfm(*args, **more)
+        self.assertEqual(r.returncode, status, r.stdout + r.stderr)
+        self.assertNotEqual(r.stderr, "")
+        return r.stderr
+
+    def caret(self, stderr, token):
+        """The carets stand under @token and nothing else."""
+        lines = stderr.splitlines()
+        for i, line in enumerate(lines):
+            if re.fullmatch(r" *\^+", line):
+                start = line.index("^")
+                self.assertEqual(lines[i - 1][start:start + line.count("^")], token)
+                return
+        self.fail("no caret in:\n" + stderr)
+
+
+class CommandLine(Case):
+    COMMANDS = ("list", "show", "encode", "dispatch", "decode", "stat", "import", "session", "device")
+
+    def test_help_lists_every_command(self):
+        out = self.done("--help")
+        for name in self.COMMANDS:
+            self.assertRegex(out, rf"(?m)^  {name} ")
+
+    def test_every_command_has_help_with_examples(self):
+        for name in self.COMMANDS:
+            for way in ((name, "--help"), ("help", name), (name, "-h")):
+                out = self.done(*way)
+                self.assertTrue(out.startswith(f"usage: pfm {name}"), out)
+                self.assertIn("\nExamples\n", out)
+                self.assertRegex(out, rf"(?m)^      .*pfm {name}")
+
+    def test_examples_use_options_that_exist(self):
+        for name in self.COMMANDS:
+            out = self.done(name, "--help")
+            options, examples = out.split("\nExamples\n")
+            for line in examples.splitlines():
+                if not line.strip().startswith(f"pfm {name}"):
+                    continue
+                for option in re.findall(r" (--[a-z-]+)", line.split(" -- ")[0]):
+                    self.assertIn(option, options, line)
+
+    def test_examples_work(self):
+        """Those that need no file and count nothing; the one about a set that does not fit is refused."""
+        n = 0
+        for name in ("list", "show", "encode", "dispatch", "decode"):
+            for line in self.done(name, "--help").split("\nExamples\n")[1].splitlines():
+                if not line.startswith("      pfm ") or "<" in line:
+                    continue
+                r = pfm(*shlex.split(line)[1:])
+                self.assertEqual(r.returncode, 1 if line.endswith(" Mul Div") else 0, line + "\n" + r.stderr)
+                n += 1
+        self.assertGreater(n, 14)
+
+    def test_no_command_is_usage(self):
+        self.assertIn("usage: pfm", self.fails(2))
+
+    def test_unknown_command(self):
+        self.assertIn("Did you mean 'encode'?", self.fails(2, "encdoe"))
+        self.assertIn("Did you mean 'dispatch'?", self.fails(2, "help", "disptach"))
+
+    def test_unknown_option(self):
+        self.assertIn("Did you mean --json?", self.fails(2, "list", "--jsno"))
+        self.assertIn("no option -Z", self.fails(2, "list", "-Z"))
+        self.assertIn("takes no value", self.fails(2, "list", "--json=1"))
+        self.assertIn("wants a value", self.fails(2, "encode", "--pmu"))
+
+    def test_missing_operands_are_usage(self):
+        for command in ("show", "encode", "dispatch", "decode", "stat", "import", "device"):
+            self.fails(2, command)
+
+    def test_version(self):
+        self.assertRegex(self.done("--version"), r"^pfm \d+\.\d+")
+
+    def test_options_before_and_behind_operands(self):
+        a = self.done("encode", "--pmu", "coreduo", "--json", "Instr_Ret")
+        self.assertEqual(a, self.done("encode", "Instr_Ret", "--json", "--pmu=coreduo"))
+
+    def test_colours_only_where_wanted(self):
+        self.assertNotIn("\033", self.done("show", "coreduo"))
+        self.assertIn("\033[1m", self.done("show", "coreduo", "--color=always"))
+        self.assertIn("--color wants", self.fails(2, "show", "--color=pink", "coreduo"))
+
+    def test_colours_before_the_command(self):
+        for words in ["--color", "always"], ["--color=always"]:
+            self.assertIn("\033[", pfm(*words, "list", "--pmus").stdout)
+        self.assertIn("'green'", self.fails(2, "--color", "green", "list"))
+
+    def test_colours_on_a_terminal(self):
+        self.assertIn(b"\033[", on_terminal("show", "coreduo"))
+        self.assertNotIn(b"\033[", on_terminal("show", "coreduo", NO_COLOR="1"))
+
+    def test_reader_that_leaves_is_no_error(self):
+        for preexec in (None, lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)):
+            p = subprocess.Popen([PFM, "list", "--pmu", "montecito"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env=CLEAN, preexec_fn=preexec)
+            p.stdout.readline()
+            p.stdout.close()
+            self.assertEqual(p.stderr.read(), b"")
+            p.stderr.close()
+            self.assertIn(p.wait(), (0, 1, -signal.SIGPIPE))
+
+    def test_full_device_is_an_error(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w", encoding="ascii") as full:
+            r = subprocess.run([PFM, "list", "--pmu", "coreduo"], stdout=full, stderr=subprocess.PIPE, text=True, env=CLEAN)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("cannot write", r.stderr)
+
+    def test_closed_standard_files(self):
+        def run(command, closed):
+            return subprocess.run(["sh", "-c", f'"$0" {command} {closed}', PFM], env=CLEAN, capture_output=True, text=True,
+                                  timeout=20)
+        for closed in ("<&-", "2>&-", "<&- 2>&-"):
+            r = run("encode coreduo::Instr_Ret", closed)
+            self.assertEqual(r.returncode, 0, closed)
+            self.assertIn("0x00000000005300c0", r.stdout)
+        r = run("encode coreduo::Instr_Ret", ">&-")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("cannot write", r.stderr)
+        self.assertEqual(run("encode coreduo::Instr_Ret", "<&- >&- 2>&-").returncode, 1)
+        r = run("encode --json -", "<&-")
+        self.assertEqual((r.returncode, r.stdout), (0, ""))
+
+    def test_numbers_do_not_depend_on_the_locale(self):
+        a = self.done("show", "--json", "coreduo::Instr_Ret")
+        for name in ("de_DE.UTF-8", "C.UTF-8", "nonsense"):
+            self.assertEqual(a, self.done("show", "--json", "coreduo::Instr_Ret", env={"LC_ALL": name}))
+
+
+class List(Case):
+    def test_names_every_founding_processor(self):
+        out = self.done("list", "--pmus")
+        for name in ("coreduo", "montecito", "ev4", "ev5", "pca56", "ev6", "ev67"):
+            self.assertRegex(out, rf"(?m)^  {name} ")
+
+    def test_pattern_is_folded(self):
+        a = self.done("list", "coreduo::L2_Rqsts")
+        self.assertRegex(a, "(?i)L2_Rqsts")
+        self.assertEqual(a, self.done("list", "coreduo::l2rqsts"))
+        self.assertEqual(a, self.done("list", "coreduo::L2-RQS?S"))
+
+    def test_json_counts_agree(self):
+        pmus = {o["pmu"]: o["events"] for o in objects(self.done("list", "--pmus", "--json"))}
+        events = objects(self.done("list", "--pmu", "coreduo", "--all", "--json"))
+        self.assertEqual(len(events), pmus["coreduo"])
+        for e in events:
+            self.assertEqual(e["pmu"], "coreduo")
+            self.assertTrue(e["desc"])
+            self.assertTrue(e["counters"])
+
+    def test_the_132_events_of_the_core(self):
+        names = [o["event"] for o in objects(self.done("list", "--pmu", "coreduo", "--json"))]
+        self.assertEqual(len(names), len(set(names)))
+        for row in vectors("core.jsonl", "spec"):
+            if row["ok"] and row["tag"] == "event_default":
+                self.assertIn(row["event"], names)
+
+    def test_descriptions(self):
+        self.assertNotEqual(self.done("list", "--pmu", "coreduo", "-d", "cache"), "")
+
+    def test_no_match_is_refused_with_similar_names(self):
+        err = self.fails(1, "list", "coreduo::L2_Rqstss_zz")
+        self.assertIn("no event matches", err)
+
+    def test_unknown_pmu(self):
+        err = self.fails(1, "list", "--pmu", "coreduoo")
+        self.assertIn("coreduo", err)
+        self.caret(err, "coreduoo")
+
+    def test_wishes_of_the_environment_are_named(self):
+        said = self.fails(1, "list", env={"PERFMON_PMU": "coredou"})
+        self.assertIn("PERFMON_PMU", said)
+        self.assertIn("did you mean coreduo", said)
+        with tempfile.TemporaryDirectory() as folder:
+            image = os.path.join(folder, "odd.pmdb")
+            with open(image, "wb") as f:
+                f.write(b"no image" * 100)
+            said = self.fails(1, "list", env={"PERFMON_EVENTS": image})
+            self.assertIn("odd.pmdb", said)
+            self.assertIn("not an image", said)
+            r = pfm("list", "--pmus", env={"PERFMON_EVENTS": folder})
+            self.assertEqual(r.returncode, 0)
+            self.assertIn("%s is not used: not an image" % image, r.stderr)
+
+    def test_two_patterns_are_usage(self):
+        self.fails(2, "list", "a", "b")
+
+    def test_not_wrapped_for_programs(self):
+        for line in self.done("list", "--pmu", "montecito").splitlines()[1:]:
+            self.assertTrue(line.startswith("  ") and not line.startswith("   "), line)
+
+
+class Show(Case):
+    def test_core_event(self):
+        out = self.done("show", "coreduo::L2_Rqsts")
+        for word in ("coreduo::L2_Rqsts", "0x2e", "core", "cachestate", "libpmc", "libpfm", "perf", "counters"):
+            self.assertIn(word, out)
+
+    def test_counter_constraint(self):
+        self.assertRegex(self.done("show", "coreduo::FP_Assist"), r"counters +1\n")
+
+    def test_erratum_and_alias(self):
+        self.assertIn("AE67", self.done("show", "coreduo::FP_Assist"))
+        self.assertIn("Instr_Ret", self.done("show", "--pmu", "coreduo", "instructions"))
+
+    def test_core_capabilities(self):
+        out = self.done("show", "coreduo")
+        for cap in ("INTERRUPT", "USER", "SYSTEM", "EDGE", "THRESHOLD", "READ", "WRITE", "INVERT"):
+            self.assertIn("PMC_CAP_" + cap, out)
+        self.assertIn("40 bits", out)
+
+    def test_montecito_event(self):
+        out = self.done("show", "montecito::L1D_READ_MISSES_ALL")
+        self.assertRegex(out, r"event set +L1D:1\n")
+        self.assertRegex(out, r"filters +opcode match, code ranges, data ranges\n")
+        ear = self.done("show", "montecito::DATA_EAR_CACHE_LAT4")
+        self.assertRegex(ear, r"EAR +dcache")
+
+    def test_alpha_event_has_its_constant(self):
+        self.assertIn("PF5_MUX1_REPLAY_TRAP", self.done("show", "ev5::replay"))
+
+    def test_json(self):
+        (e,) = objects(self.done("show", "--json", "coreduo::L2_Rqsts"))
+        self.assertEqual((e["pmu"], e["code"]), ("coreduo", "0x2e"))
+        self.assertEqual(e["counters"], [0, 1])
+        self.assertEqual({u["group"] for u in e["umasks"]} & {"core", "cachestate"}, {"core", "cachestate"})
+        (p,) = objects(self.done("show", "--json", "montecito"))
+        self.assertEqual((p["events"], p["width"], p["counters"]), (637, 47, 12))
+
+    def test_spellings_mean_the_same(self):
+        (e,) = objects(self.done("show", "--json", "coreduo::L2_Lines_In,core=all,prefetch=only"))
+        self.assertGreaterEqual(len(e["spellings"]), 3)
+        want = objects(self.done("encode", "--json", "coreduo::L2_Lines_In,core=all,prefetch=only"))[0]["regs"]
+        for text in e["spellings"].values():
+            got = objects(self.done("encode", "--json", "--pmu", "coreduo", text))[0]["regs"]
+            self.assertEqual(got, want, text)
+
+    def test_unknown_event_has_a_caret_and_a_suggestion(self):
+        err = self.fails(1, "show", "coreduo::L2_Rqstz")
+        self.caret(err, "L2_Rqstz")
+        self.assertRegex(err, r"did you mean .*(?i:L2_Rqsts)")
+
+
+class Encode(Case):
+    def test_three_spellings(self):
+        out = objects(self.done("encode", "--json", "--pmu", "coreduo", "coreduo::L2_LINES_IN:BOTH_CORES:u", "L2_Lines_In,core=all,usr"))
+        self.assertEqual(out[0]["regs"], out[1]["regs"])
+        self.assertEqual(out[0]["regs"][0]["addr"], "0x186")
+        self.assertEqual(out[0]["perf"]["exclude_kernel"], 1)
+
+    def test_shape(self):
+        (o,) = objects(self.done("encode", "--json", "coreduo::Instr_Ret,usr"))
+        self.assertEqual(list(o), ["input", "pmu", "event", "regs", "counters", "perf"])
+        self.assertEqual(list(o["perf"]), ["type", "config", "config1", "config2", "exclude_user", "exclude_kernel"])
+        self.assertEqual(o, {"input": "coreduo::Instr_Ret,usr", "pmu": "coreduo", "event": "Instr_Ret",
+                             "regs": [{"num": 0, "addr": "0x186", "value": "0x5100c0"}], "counters": [0, 1],
+                             "perf": {"type": 4, "config": "0xc0", "config1": "0x0", "config2": "0x0",
+                                      "exclude_user": 0, "exclude_kernel": 1}})
+
+    def test_error_shape(self):
+        r = pfm("encode", "--json", "coreduo::Instr_Rett")
+        self.assertEqual(r.returncode, 1)
+        (o,) = objects(r.stdout)
+        self.assertEqual(list(o), ["input", "error"])
+        self.assertEqual(list(o["error"]), ["code", "kind", "at", "message", "suggest"])
+        self.assertEqual((o["error"]["code"], o["error"]["kind"]), (-4, "unknown_event"))
+        self.assertEqual(o["input"][slice(*o["error"]["at"])], "Instr_Rett")
+        self.assertTrue(any("Instr_Ret" in s for s in o["error"]["suggest"]), o)
+
+    def test_core_vectors(self):
+        rows = vectors("core.jsonl", "spec")
+        r = pfm("encode", "--json", "--pmu", "coreduo", "-", input="".join(row["spec"] + "\n" for row in rows))
+        self.assertEqual(r.returncode, 1)    # some are refused, as they should be
+        answers = objects(r.stdout)
+        self.assertEqual(len(answers), len(rows))
+        for row, o in zip(rows, answers):
+            self.assertEqual(o["input"], row["spec"])
+            if not row["ok"]:
+                self.assertEqual(o["error"]["kind"], row["error"], row)
+                continue
+            self.assertEqual(o["event"], row["event"])
+            self.assertEqual(int(o["regs"][0]["value"], 16), int(row["evsel_en_int"], 16), row)
+            self.assertEqual(sum(1 << c for c in o["counters"]), row["counters"])
+            self.assertEqual(int(o["perf"]["config"], 16), int(row["perf_config"], 16))
+            for key in ("exclude_user", "exclude_kernel"):
+                self.assertEqual(o["perf"][key], row[key], row)
+
+    def test_what_is_missing_is_said(self):
+        for text in "", ":", ",", "::", "coreduo::", "coreduo::,":
+            self.assertIn("an event name is missing", self.fails(1, "encode", text))
+        self.assertIn("did you mean coreduo::L2_LINES_IN?", self.fails(1, "encode", "coreduo:L2_LINES_IN"))
+
+    def test_nothing_commands_the_terminal(self):
+        said = self.fails(1, "encode", "a\x1b[31m\x07b\u009bc")
+        self.assertFalse(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), said)
+
+    def test_caret_under_a_qualifier(self):
+        err = self.fails(1, "encode", "--pmu", "coreduo", "L2_Rqsts,core=al,usr")
+        self.caret(err, "al")
+        self.assertIn("all", err)
+
+    def test_every_answer_although_one_is_refused(self):
+        r = pfm("encode", "--pmu", "coreduo", "Instr_Ret", "nonsense", "BAClears")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("5300c0", r.stdout)
+        self.assertIn("5300e6", r.stdout)
+
+    def test_bytes_that_are_no_text(self):
+        p = subprocess.run([PFM, "encode", "--json", "--pmu", "coreduo", "-"], input=b"\xff\xfe\"\\\t\nA\0B\n\nInstr_Ret\r\nBAClears",
+                           capture_output=True, env=CLEAN, check=False)
+        out = [json.loads(line) for line in p.stdout.decode("utf-8").splitlines()]
+        self.assertEqual([("error" in o) for o in out], [True, True, True, False, False])
+        self.assertEqual(out[1]["input"], "A\0B")
+        self.assertEqual(out[3]["input"], "Instr_Ret")
+
+    def test_answers_a_program_that_waits(self):
+        p = subprocess.Popen([PFM, "encode", "--json", "--pmu", "coreduo", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             env=CLEAN)
+        for name in (b"Instr_Ret\n", b"BAClears\n"):
+            p.stdin.write(name)
+            p.stdin.flush()
+            self.assertTrue(select.select([p.stdout], [], [], 20)[0], "no answer while the pipe is open")
+            self.assertEqual(json.loads(p.stdout.readline())["input"].encode() + b"\n", name)
+        p.stdin.close()
+        self.assertEqual(p.wait(), 0)
+        p.stdout.close()
+
+    def test_long_lines(self):
+        r = pfm("encode", "--json", "--pmu", "coreduo", "-", input="x" * 200000 + "\nInstr_Ret\n")
+        out = objects(r.stdout)
+        self.assertIn("error", out[0])
+        self.assertEqual(out[1]["event"], "Instr_Ret")
+
+    def test_many_lines_quickly(self):
+        names = [row["spec"] for row in vectors("core.jsonl", "spec") if row["ok"]]
+        lines = "".join(names[i % len(names)] + "\n" for i in range(20000))
+        start = time.monotonic()
+        out = self.done("encode", "--json", "--pmu", "coreduo", "-", input=lines)
+        self.assertEqual(out.count("\n"), 20000)
+        self.assertLess(time.monotonic() - start, 20)    # a tenth of a second on an idle machine; sanitizers take longer
+
+
+class Dispatch(Case):
+    def answers(self, rows):
+        r = pfm("dispatch", "--json", input="".join(json.dumps({"id": i, "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        out = objects(r.stdout)
+        self.assertEqual([o["id"] for o in out], list(range(len(rows))))
+        return [o["res"] for o in out]
+
+    def compare(self, name):
+        rows = [row for row in vectors(name, "req") if not row.get("q")]
+        better = {row["id"]: row["res"] for row in vectors("montecito_better.jsonl", "res")}    # see test_montecito.c
+        for row, res in zip(rows, self.answers(rows)):
+            want = better.get(row["id"], row["res"])
+            if want["rc"] != 0 or "placed" in want:    # test_montecito.c checks that the placement is a legal one
+                res, want = {"rc": res["rc"]}, {"rc": want["rc"]}
+            if row["req"].get("op") == "info":
+                want = dict(want, version=res.get("version"))    # one step past the reference's, on purpose
+            self.assertEqual(res, want, row)
+
+    def test_montecito_vectors(self):
+        self.compare("montecito*.jsonl")
+
+    def test_coreduo_vectors(self):
+        self.compare("coreduo.jsonl")
+
+    def test_alpha_groups(self):
+        rows = vectors("alpha*.jsonl", "kind", "group")
+        requests = [{"req": {"pmu": row["pmu"], "ev": [name for _, name in row["events"]]}} for row in rows]
+        for row, res in zip(rows, self.answers(requests)):
+            self.assertEqual(res["rc"] == 0, row["ok"], row)
+            if row["ok"]:
+                self.assertEqual((int(res["arg"], 16), int(res["a1"], 16)), (int(row["arg"], 16), int(row["a1"], 16)), row)
+
+    def test_alpha_rates(self):
+        rows = vectors("alpha*.jsonl", "kind", "freq")
+        requests = [{"req": {"pmu": row["pmu"], "ev": [name for _, name in row.get("events", [])], "freq": row["freq"]}}
+                    for row in rows]
+        for row, res in zip(rows, self.answers(requests)):
+            self.assertEqual(res["rc"], 0, row)
+            if row["pmu"] == "ev4":
+                self.assertEqual(int(res["arg"], 16), int(row["arg"], 16), row)
+            elif "arg" in row:
+                for key in ("arg", "a1"):
+                    self.assertEqual(int(res["freq"][key], 16), int(row[key], 16), row)
+                self.assertEqual(res["freq"]["privileged"], row["privileged"], row)
+                self.assertEqual(int(res["freq"]["pmctr_ctl"], 16), int(row["pmctr_ctl"], 16), row)
+
+    def test_request_that_is_no_request(self):
+        r = pfm("dispatch", "--json", input='{"req":\n[1]\n{"id":7,"req":{"pmu":"vax"}}\n{"id":"x","req":{"op":"fly"}}\n')
+        self.assertEqual(r.returncode, 1)
+        out = objects(r.stdout)
+        self.assertEqual([o["error"]["kind"] for o in out], ["syntax", "syntax", "unknown_pmu", "bad_value"])
+        self.assertEqual([o.get("id") for o in out], [None, None, 7, "x"])
+
+    def test_set(self):
+        (o,) = objects(self.done("dispatch", "--json", "--pmu", "coreduo", "Instr_Ret", "FP_Comp_Instr_Ret"))
+        self.assertEqual([e["counter"] for e in o["events"]], [1, 0])
+        self.assertEqual([r["num"] for r in o["pmc"]], [1, 0])
+
+    def test_clash_names_the_events(self):
+        err = self.fails(1, "dispatch", "--pmu", "coreduo", "Mul", "Div")
+        self.assertIn("\n  number 1: Mul\n  number 2: Div\n", err)
+        r = pfm("dispatch", "--json", "--pmu", "coreduo", "Mul", "Div")
+        (o,) = objects(r.stdout)
+        self.assertEqual((r.returncode, o["error"]["kind"], o["clash"], o["clash_counters"]), (1, "no_placement", [0, 1], [1]))
+
+    def test_caret_in_one_of_a_set(self):
+        err = self.fails(1, "dispatch", "--pmu", "coreduo", "Instr_Ret", "BAClearz")
+        self.caret(err, "BAClearz")
+
+    def test_unavailable(self):
+        (o,) = objects(self.done("dispatch", "--json", "--pmu", "montecito", "--unavailable", "4-6,8", "CPU_OP_CYCLES_ALL"))
+        self.assertEqual(o["pmc"][0]["num"], 7)
+        self.fails(2, "dispatch", "--unavailable", "4-", "x")
+
+    def test_montecito_features_answer_as_the_requests_do(self):
+        cases = [
+            (["--dear", "cache,umask=3"], {"dear": {"mode": 0, "um": 3}}),
+            (["--iear", "tlb,umask=2,plm=u"], {"iear": {"mode": 1, "um": 2, "plm": 8}}),
+            (["--etb=tm=taken,ptm=all,ppm=wrong,brt=iprel"], {"etb": {"tm": 2, "ptm": 3, "ppm": 1, "brt": 1}}),
+            (["--ipear=delay=100"], {"ipear": {"delay": 100}}),
+            (["--opcm", "slots=mi,match=0x1234,mask=0xff"], {"op1": {"m": 1, "i": 1, "match": "0x1234", "mask": "0xff"}}),
+            (["--irange", "0x4000000000010000-0x4000000000010100"], {"ir": {"lim": [["0x4000000000010000", "0x4000000000010100"]]}}),
+            (["--irange", "0x4000000000010000+0x100,nofine"],
+             {"ir": {"fl": 2, "lim": [["0x4000000000010000", "0x4000000000010100"]]}}),
+            (["--thres", "3"], {"ev": [{"e": "IA64_INST_RETIRED", "th": 3}]}),
+        ]
+        for options, request in cases:
+            request = dict({"ev": ["IA64_INST_RETIRED"]}, **request)
+            r = pfm("dispatch", "--json", "--pmu", "montecito", *options, "IA64_INST_RETIRED")
+            (o,) = objects(r.stdout)
+            (res,) = self.answers([{"req": request}])
+            self.assertEqual(r.returncode, 0 if res["rc"] == 0 else 1, options)
+            if res["rc"] == 0:
+                self.assertEqual([[p["num"], p["value"]] for p in o["pmc"]], [p[:2] for p in res["pmc"]], options)
+                self.assertEqual([b["value"] for b in o.get("ibr", [])], [b[1] for b in res.get("ir", {}).get("br", [])])
+
+    def test_montecito_options_point_at_mistakes(self):
+        self.caret(self.fails(2, "dispatch", "--pmu", "montecito", "--dear", "cache,umsk=3", "L3_MISSES"), "umsk=3")
+        self.caret(self.fails(2, "dispatch", "--pmu", "montecito", "--irange", "0x10", "L3_MISSES"), "0x10")
+        self.fails(2, "dispatch", "--pmu", "coreduo", "--etb", "Instr_Ret")
+
+    def test_more_thresholds_than_events(self):
+        self.assertIn("3 numbers for 1 event.", self.fails(2, "dispatch", "--pmu", "montecito", "--thres", "1,2,3", "IA64_INST_RETIRED"))
+
+    def test_ranges_that_are_none(self):
+        for given in "0x10-0x4", "0x10-0x10", "0x10+0", "0xfffffffffffffff0+0x20":
+            self.assertIn(given, self.fails(2, "dispatch", "--pmu", "montecito", "--irange", given, "IA64_INST_RETIRED"))
+
+    def test_too_many_events(self):
+        self.fails(1, "dispatch", "--pmu", "coreduo", *["Instr_Ret"] * 3)
+        self.fails(2, "dispatch", "--pmu", "coreduo", *["Instr_Ret"] * 65)
+
+
+class Decode(Case):
+    def test_core(self):
+        out = self.done("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x53d024")
+        self.assertRegex(out, "(?i)L2_Lines_In")
+
+    def test_json_leads_back(self):
+        (o,) = objects(self.done("decode", "--pmu", "coreduo", "--json", "PERFEVTSEL0=0x53d024"))
+        self.assertEqual((o["pmu"], o["value"]), ("coreduo", "0x53d024"))
+        self.assertTrue(o["events"])
+        for text in o["events"]:
+            (e,) = objects(self.done("encode", "--json", "--pmu", "coreduo", text))
+            self.assertEqual(e["regs"][0]["value"], "0x53d024", text)
+
+    def test_montecito_fields(self):
+        (o,) = objects(self.done("decode", "--pmu", "montecito", "--json", "PMC4=0x2035808"))
+        fields = {f["name"]: int(f["value"], 16) for f in o["fields"]}
+        self.assertEqual((fields["plm"], fields["es"], fields["umask"]), (8, 0x58, 3))
+        self.assertIn("ALAT_CAPACITY_MISS_ALL", " ".join(o["events"]))
+
+    def test_mistakes(self):
+        self.caret(self.fails(1, "decode", "--pmu", "coreduo", "PERFEVTSEL0=12q"), "12q")
+        said = self.fails(1, "decode", "--pmu", "coreduo", "NOSUCHREG=1")
+        self.caret(said, "NOSUCHREG")
+        self.assertIn("there are PMC0 to PMC1, PERFEVTSEL0", said)
+        self.fails(1, "decode", "--pmu", "coreduo", "PERFEVTSEL0")
+        self.fails(1, "decode", "--pmu", "coreduo", "PERFEVTSEL0=0x10000000000000000")
+
+
+class Stat(Case):
+    def test_counts_of_a_command(self):
+        out = objects(self.done("stat", "--json", "-e", "page-faults,task-clock", "--", "true"))
+        self.assertEqual([o["event"] for o in out], ["page-faults", "task-clock"])
+        for o in out:
+            self.assertIn(o["quality"], ("exact", "scaled", "partial", "not counted", "not supported"))
+            if o["value"] is None:
+                self.assertIn(o["quality"], ("not counted", "not supported"))
+                self.assertTrue(o["why"])
+            else:
+                self.assertGreater(int(o["value"], 16), 0)
+
+    def test_a_count_not_taken_is_no_number(self):
+        r = pfm("stat", "-e", "coreduo::Instr_Ret,page-faults", "--", "true")
+        for line in r.stderr.splitlines():
+            if "Instr_Ret" in line and "<not" not in line and not line.startswith("  coreduo"):
+                self.assertRegex(line, r"^ *[\d,]+ ")
+        objs = objects(pfm("stat", "--json", "-e", "coreduo::Instr_Ret", "--", "true").stdout)
+        for o in objs:
+            self.assertEqual(o["value"] is None, o["quality"] in ("not counted", "not supported"))
+
+    def test_text_goes_beside_the_commands_output(self):
+        r = pfm("stat", "-e", "page-faults", "--", "echo", "hello")
+        self.assertEqual(r.stdout, "hello\n")
+        self.assertIn("page-faults", r.stderr)
+        self.assertIn("seconds elapsed", r.stderr)
+
+    def test_status_of_the_command(self):
+        self.assertEqual(pfm("stat", "-e", "page-faults", "--", "sh", "-c", "exit 7").returncode, 7)
+        self.assertEqual(pfm("stat", "-e", "page-faults", "--", "sh", "-c", "kill -9 $$").returncode, 137)
+        self.assertIn("cannot run", self.fails(127, "stat", "-e", "page-faults", "--", "/no/such/program"))
+        self.assertIn("cannot run", self.fails(126, "stat", "-e", "page-faults", "--", "/etc/passwd"))
+
+    def test_options_of_the_command_are_its_own(self):
+        r = pfm("stat", "-e", "page-faults", "echo", "-e", "--json")
+        self.assertEqual(r.stdout, "--json\n")
+
+    def plan(self, events):
+        return [o["event"] for o in objects(self.done("stat", "--dry-run", "--json", "-e", events))]
+
+    def test_lists(self):
+        self.assertEqual(self.plan("page-faults,task-clock"), ["page-faults", "task-clock"])
+        self.assertEqual(self.plan("coreduo::Bus_Snoops,agent=any,cachestate=ms,cmask=2,inv,usr,page-faults"),
+                         ["coreduo::Bus_Snoops,agent=any,cachestate=ms,cmask=2,inv,usr", "page-faults"])
+        self.assertEqual(self.plan("coreduo/event=0x2e,umask=0x41/u,page-faults"),
+                         ["coreduo/event=0x2e,umask=0x41/u", "page-faults"])
+        self.assertEqual(self.plan("page-faults,coreduo::L2_LINES_IN:SELF:c=1:i"),
+                         ["page-faults", "coreduo::L2_LINES_IN:SELF:c=1:i"])
+
+    def test_groups(self):
+        out = objects(self.done("stat", "--dry-run", "--json", "-e", "{page-faults,task-clock},context-switches"))
+        self.assertEqual([o["group"] for o in out][0], [o["group"] for o in out][1])
+        self.assertNotEqual([o["group"] for o in out][1], [o["group"] for o in out][2])
+
+    def test_dry_run_shows_attributes(self):
+        (o,) = objects(self.done("stat", "--dry-run", "--json", "-e", "page-faults"))
+        self.assertEqual((o["perf"]["type"], o["perf"]["config"]), (1, "0x2"))
+        self.assertIn("type=1 config=0x2", self.done("stat", "--dry-run", "-e", "page-faults"))
+
+    def test_unknown_event(self):
+        err = self.fails(1, "stat", "-e", "page-faults,page-fautls", "--", "touch", "/nonexistent/x")
+        self.caret(err, "page-fautls")
+        self.assertNotIn("touch", err)
+
+    def test_mistakes(self):
+        self.fails(2, "stat", "-e", "page-faults")
+        self.fails(2, "stat", "-p", "x")
+        self.fails(2, "stat", "-r", "0", "--", "true")
+        self.fails(2, "stat", "-r", "2", "-a")
+        self.fails(2, "stat", "-r", "2", "-I", "10", "--", "true")
+        self.fails(1, "stat", "-o", "/no/such/folder/x", "--", "true")
+
+    def test_repeat(self):
+        (o,) = objects(self.done("stat", "--json", "-r", "3", "-e", "page-faults", "--", "true"))
+        if o["value"] is None:
+            self.skipTest("page faults cannot be counted here: " + o["why"])
+        self.assertEqual((o["runs"], o["counted"]), (3, 3))
+        self.assertLess(o["deviation"], 100)
+
+    def test_progress_of_long_repeats_is_for_terminals(self):
+        many = ("stat", "-r", "3", "-e", "page-faults", "--", "sleep", "0.6")
+        out = on_terminal(*many)
+        self.assertIn(b"run 3 of 3", out)
+        self.assertLess(out.rindex(b"run 3 of 3"), out.rindex(b"page-faults"))
+        self.assertNotIn("run 3 of 3", pfm(*many).stderr)
+
+    def test_interval(self):
+        out = objects(self.done("stat", "--json", "-I", "100", "-e", "task-clock", "--", "sleep", "0.35"))
+        times = [o["time"] for o in out]
+        self.assertEqual(times, sorted(times))
+        self.assertGreaterEqual(len(times), 3)
+
+    def test_output_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "counts")
+            r = pfm("stat", "--json", "-o", path, "-e", "page-faults", "--", "echo", "x")
+            self.assertEqual(r.stdout, "x\n")
+            with open(path, encoding="utf-8") as f:
+                self.assertEqual(json.loads(f.readline())["event"], "page-faults")
+
+    def test_process_until_it_ends(self):
+        p = subprocess.Popen(["sleep", "0.5"])
+        try:
+            out = objects(self.done("stat", "--json", "-e", "task-clock", "-p", str(p.pid)))
+        finally:
+            p.wait()
+        self.assertGreater(out[0]["elapsed"], 0.1)
+
+    def test_interrupt_ends_the_measurement(self):
+        target = subprocess.Popen(["sleep", "30"])
+        p = subprocess.Popen([PFM, "stat", "--json", "-e", "task-clock", "-p", str(target.pid)], env=CLEAN,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.6)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=20)
+        target.kill()
+        target.wait()
+        self.assertEqual(json.loads(out.splitlines()[0])["event"], "task-clock", err)
+
+    def test_ground_truth_of_page_faults(self):
+        touch = "import mmap\nm = mmap.mmap(-1, {n} * 4096)\nfor i in range({n}): m[i * 4096] = 1\n"
+
+        def faults(n):
+            (o,) = objects(self.done("stat", "--json", "-e", "page-faults", "--", sys.executable, "-S", "-c", touch.format(n=n)))
+            if o["value"] is None:
+                self.skipTest("page faults cannot be counted here: " + o["why"])
+            return int(o["value"], 16)
+        with open("/sys/kernel/mm/transparent_hugepage/shmem_enabled", encoding="ascii") as f:
+            if "[never]" not in f.read() and "[advise]" not in f.read():
+                self.skipTest("huge pages for shared memory")
+        few, many = faults(100), faults(4100)
+        if many - few < 3000:
+            self.skipTest("the kernel maps several pages at each fault")
+        self.assertLess(abs(many - few - 4000), 100)
+
+    def test_device_model(self):
+        out = objects(self.done("stat", "--json", "--device-model", "ev5", "-e", "cycles,issues", "--", "sleep", "0.05"))
+        self.assertEqual([o["event"] for o in out], ["cycles", "issues"])
+        for o in out:
+            self.assertIsNotNone(o["value"])
+
+    def test_unknown_device_model(self):
+        self.fails(1, "stat", "--device-model", "ev55", "-e", "cycles", "--", "true")
+
+    def test_each_cpu(self):
+        out = objects(self.done("stat", "--json", "--device-model", "ev5", "-C", "0", "--per-cpu", "-e", "cycles", "--", "true"))
+        self.assertEqual([(o["cpu"], o["event"]) for o in out], [("0", "cycles")])
+        self.fails(2, "stat", "--per-cpu", "-e", "page-faults", "--", "true")
+
+    def test_wrong_lists(self):
+        for cpus in "", "x", "1-0", "0,", "0-", "0-1-2", "99999999":
+            self.assertIn("'%s'" % cpus, self.fails(2, "stat", "-C", cpus, "-e", "page-faults", "--", "true"))
+        self.assertIn("-e wants events", self.fails(2, "stat", "-e", "", "--", "true"))
+        self.assertIn("an event name is missing", self.fails(1, "stat", "-e", ",,", "--", "true"))
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
+    def test_output_that_is_full(self):
+        self.assertIn("/dev/full", self.fails(1, "stat", "-o", "/dev/full", "-e", "page-faults", "--", "true"))
+
+
+class Import(Case):
+    def test_arguments_pass_through(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "pmuc.py")
+            with open(script, "w", encoding="ascii") as f:
+                f.write("import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(5)\n")
+            r = pfm("import", "a b", "--cpu", "x*", "-o", "out", env={"PERFMON_PMUC": script})
+        self.assertEqual((r.returncode, json.loads(r.stdout)), (5, ["import", "a b", "--cpu", "x*", "-o", "out"]))
+
+    def test_image_is_found_again(self):
+        if "PERFMON_PMUC" not in os.environ:
+            self.skipTest("PERFMON_PMUC is not set")
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "toy.pmu")
+            with open(source, "w", encoding="ascii") as f:
+                f.write('pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code at=config:0-7\n'
+                        'event TICKS code=0x11 "Ticks of the toy."\n')
+            image = os.path.join(folder, "toy.pmdb")
+            self.done("import", source, "-o", image)
+            (o,) = objects(self.done("encode", "--json", "toy::TICKS", env={"PERFMON_EVENTS": image}))
+            self.assertEqual(o["perf"]["config"], "0x11")
+
+    def test_mistakes(self):
+        self.assertIn("Did you mean --cpu?", self.fails(2, "import", "--cpy", "x", "."))
+
+
+    def test_missing_script_is_named(self):
+        said = self.fails(1, "import", "x", env={"PERFMON_PMUC": "/nonexistent/pmuc.py"})
+        self.assertIn("/nonexistent/pmuc.py", said)
+        self.assertIn("PERFMON_PMUC", said)
+
+
+class Session(Case):
+    def test_error_lines(self):
+        rows = vectors("alpha*.jsonl", "kind", "session", "error")
+        r = pfm("session", "--json", input="".join(json.dumps(row) + "\n" for row in rows))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(len(objects(r.stdout)), len(rows))
+
+    def test_file_that_is_missing(self):
+        self.fails(1, "session", "--json", "/no/such/file")
+
+
+class Device(Case):
+    def test_status_of_the_program(self):
+        self.assertEqual(pfm("device", "--", "sh", "-c", "exit 9").returncode, 9)
+        self.assertEqual(pfm("device", "--", "/no/such/program").returncode, 127)
+
+    def test_mistakes(self):
+        self.assertIn("Did you mean 'ev6", self.fails(2, "device", "--model", "ev66", "--", "true"))
+        self.fails(2, "device", "--cpus", "0", "--", "true")
+
+
+class Completion(Case):
+    def complete(self, line):
+        bash = shutil.which("bash")
+        if not bash:
+            self.skipTest("no bash")
+        script = '''
+source "$1"
+COMP_LINE=$2 COMP_POINT=${#2}
+COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
+read -r -a COMP_WORDS <<< "$2"
+[[ $2 == *' ' ]] && COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+COMP_WORDS[0]=$3
+_pfm
+printf '%s\\n' "${COMPREPLY[@]}"
+'''
+        r = subprocess.run([bash, "--norc", "-c", script, "bash", COMPLETION, line, PFM], env=CLEAN, capture_output=True,
+                           text=True, timeout=30)
+        self.assertEqual(r.stderr, "")
+        return r.stdout.split()
+
+    def test_commands(self):
+        self.assertEqual(self.complete("pfm en"), ["encode"])
+        self.assertIn("stat", self.complete("pfm "))
+
+    def test_options(self):
+        self.assertIn("--dry-run", self.complete("pfm stat --d"))
+        self.assertEqual(self.complete("pfm encode --js"), ["--json"])
+
+    def test_processors(self):
+        self.assertEqual(self.complete("pfm encode --pmu mont"), ["montecito"])
+
+    def test_events(self):
+        self.assertIn("L2_Rqsts", self.complete("pfm encode coreduo::L2_R"))
+        self.assertIn("IA64_INST_RETIRED", self.complete("pfm dispatch --pmu montecito IA64_INST"))
+
+    def test_last_event_of_a_list(self):
+        self.assertIn("page-faults,page-faults", [w.lower().replace("_", "-") for w in self.complete("pfm stat -e page-faults,page-f")])
+
+    def test_files(self):
+        self.assertTrue(self.complete("pfm import /et"))
+
+    def test_quick(self):
+        start = time.monotonic()
+        self.done("list", "--complete", "coreduo::L")
+        self.assertLess(time.monotonic() - start, 5)
+
+
+class ManualPage(Case):
+    def test_knows_every_option(self):
+        with open(os.path.join(HERE, "..", "docs", "man1", "pfm.1"), encoding="ascii") as f:
+            page = f.read()
+        for command in CommandLine.COMMANDS:
+            for option in self.done(command, "--complete-options").split():
+                self.assertRegex(page, rf"Fl (\w , )?-{option[2:]}\b|Cm -{option[2:]}\b|, -{option[2:]}\b", f"{command} {option}")
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables that no processor has, but that an image may hold: more counters than a control register has room for, an extra register
+ * for every event, alternatives without the fields they replace. They are refused or harmless. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <unistd.h>
+#include <perfmon/perfmon.h>
+
+#define BYTE_ORDER_NAME (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little")
+
+static char folder[] = "/tmp/perfmon-extremes-XXXXXX";
+static pfm_ctx_t *ctx;
+
+static void crowd(FILE *f)
+{
+	fputs("pmu crowd \"Invented: a counter and an extra register for each of 64 events\"\nencoder x86\ntest\nsource \"invented\"\n"
+	      "counter 0..31 width=48 control=0x186 value=0xc1\ncounter F0..F31 width=48 control=0x38d value=0x309\n"
+	      "field code at=config:0-7\nfield umask at=config:8-15\nfield msr bits=32\n",
+	      f);
+	for (unsigned i = 0; i < 64; i++)
+		fprintf(f, "event E%u code=%u msr=0x%x on=%s%u \"Event.\"\n", i, i + 1, 0x1000 + i, i < 32 ? "" : "F", i % 32);
+}
+
+static void without_umask(FILE *f)
+{
+	fputs("pmu bare \"Invented: a way to count an event that no field can say\"\nencoder x86\ntest\nsource \"invented\"\n"
+	      "counter 0..3 width=48\nfield code at=config:0-7\nfield msr bits=32\nfield offcore_rsp at=config1:0-63\nfield alt bits=64\n"
+	      "event A code=1 msr=0x1a6 offcore_rsp=1 alt=0x1a7000001bb \"Event.\"\n"
+	      "event B code=1 msr=0x1a6 offcore_rsp=2 alt=0x1a7000001bb \"Event.\"\n",
+	      f);
+}
+
+static int open_images(void **state)
+{
+	const char *pmuc = getenv("PERFMON_PMUC");
+	char command[1024], path[96];
+	pfm_ctx_options_t o = PFM_INIT(o);
+	FILE *f;
+
+	(void)state;
+	if (!pmuc || !mkdtemp(folder))
+		return 0;
+	snprintf(path, sizeof(path), "%s/crowd.pmu", folder);
+	f = fopen(path, "w");
+	crowd(f);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s/bare.pmu", folder);
+	f = fopen(path, "w");
+	without_umask(f);
+	fclose(f);
+	snprintf(command, sizeof(command), "python3 '%s' --byteorder %s --image %s/x.pmdb %s/crowd.pmu %s/bare.pmu", pmuc, BYTE_ORDER_NAME,
+	         folder, folder, folder);
+	snprintf(path, sizeof(path), "%s/x.pmdb", folder);
+	o.images = path;
+	o.flags = PFM_CTX_NO_HOST;
+	return system(command) != 0 || pfm_open_context(&ctx, &o, NULL) != PFMLIB_SUCCESS;
+}
+
+static int remove_images(void **state)
+{
+	static const char *const names[] = { "crowd.pmu", "bare.pmu", "x.pmdb" };
+	char path[96];
+
+	(void)state;
+	pfm_close_context(ctx);
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+	return 0;
+}
+
+/* The first @n of them. */
+static int dispatch(unsigned n, pfm_set_t *set, pfm_error_t *why)
+{
+	char names[64][16];
+	const char *texts[64];
+
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(names[i], sizeof(names[i]), "crowd::E%u", i);
+		texts[i] = names[i];
+	}
+	*set = (pfm_set_t)PFM_INIT(*set);
+	*why = (pfm_error_t)PFM_INIT(*why);
+	return pfm_dispatch_set(ctx, texts, n, NULL, set, why);
+}
+
+static void a_set_has_as_many_registers_as_fit_the_answer(void **state)
+{
+	static pfm_set_t set;
+	pfm_error_t why;
+
+	(void)state;
+	if (!ctx)
+		skip();
+	assert_int_equal(dispatch(48, &set, &why), PFMLIB_SUCCESS);
+	assert_int_equal(set.n_pmcs, PFM_MAX_SET_REGS);
+	assert_int_equal(set.pmcs[PFM_MAX_SET_REGS - 1].addr, 0x1000 + 47);
+	assert_int_equal(dispatch(49, &set, &why), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(dispatch(64, &set, &why), PFMLIB_ERR_TOOMANY);
+}
+
+static void counters_that_no_register_has_room_for_count_nothing(void **state)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	pfm_error_t why = PFM_INIT(why);
+
+	(void)state;
+	if (!ctx)
+		skip();
+	assert_int_equal(pfm_encode_event(ctx, "crowd::E47", 0, &e, &why), PFMLIB_SUCCESS);
+	assert_int_equal(e.regs[0].value, UINT64_C(3) << 60);
+	assert_int_equal(pfm_encode_event(ctx, "crowd::E48", 0, &e, &why), PFMLIB_ERR_NOASSIGN);
+}
+
+static void another_way_needs_the_fields_it_changes(void **state)
+{
+	const char *const texts[] = { "bare::A", "bare::B" };
+	pfm_set_t set = PFM_INIT(set);
+	pfm_encoding_t e = PFM_INIT(e);
+	pfm_error_t why = PFM_INIT(why);
+
+	(void)state;
+	if (!ctx)
+		skip();
+	assert_int_equal(pfm_encode_event(ctx, "bare::A", 0, &e, &why), PFMLIB_SUCCESS);
+	assert_int_equal(e.n_alternatives, 0);
+	assert_int_equal(pfm_dispatch_set(ctx, texts, 2, NULL, &set, &why), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(why.clash, 3);
+}
+
+/* A register's number is that of a counter there is, not of one that looks the same in six bits. */
+static void registers_are_as_many_as_counters(void **state)
+{
+	static const char *const wrong[] = { "PMC2", "PMC32", "PMC33", "PMC64", "PMC65", "PERFEVTSEL64", "PMC99" };
+	int pmu = pfm_find_pmu(NULL, "coreduo");
+	const char *name, *text;
+	uint64_t value;
+
+	(void)state;
+	assert_int_equal(pfm_decode_field(NULL, pmu, "PMC1", 0, 0, &name, &value, &text), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(pfm_decode_field(NULL, pmu, wrong[i], 0, 0, &name, &value, &text), PFMLIB_ERR_INVAL);
+}
+
+/* Nothing an event says takes more than 4096 bytes, in no form. */
+static void long_texts_are_refused_in_every_form(void **state)
+{
+	static const char *const heads[] = { "", "coreduo::", "cpu/", "cpu/event=1/", "coreduo::Mul,", "coreduo::Mul:" };
+	static char text[10000];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+		pfm_error_t why = PFM_INIT(why);
+
+		memset(text, 'u', sizeof(text) - 1);
+		memcpy(text, heads[i], strlen(heads[i]));
+		text[sizeof(text) - 2] = '/';
+		assert_int_equal(pfm_encode_event(NULL, text, 0, &e, &why), PFMLIB_ERR_SYNTAX);
+		assert_string_equal(why.detail, "the text is longer than 4096 bytes");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_set_has_as_many_registers_as_fit_the_answer),
+		cmocka_unit_test(counters_that_no_register_has_room_for_count_nothing),
+		cmocka_unit_test(another_way_needs_the_fields_it_changes),
+		cmocka_unit_test(registers_are_as_many_as_counters),
+		cmocka_unit_test(long_texts_are_refused_in_every_form),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("tables and texts at their limits", tests, open_images, remove_images);
+}

@@ -1,0 +1,514 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hostile surroundings: promises of the environment to privileged programs, images of other people, odd paths, other languages,
+closed and full files, a full disk and a killed import, kernel files that change while they are read.
+
+PFM names the command, PERFMON_PMUC the compiler of tables, PERFMON_BUILD the build directory. What needs root is skipped
+without it, by name.
+"""
+
+import glob
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import tap
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+PFM = os.environ.get("PFM", "pfm")
+PMUC = os.environ.get("PERFMON_PMUC", os.path.join(HERE, "..", "lib", "events", "pmuc.py"))
+PROGRAM = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "hostile_program")
+TESTPMU = os.path.join(HERE, "pmu", "testpmu.pmu")
+NOBODY = 65534
+SHARED = os.environ.get("PERFMON_SHARED", os.path.join(HERE, "..", "..", "shared"))
+CLEAN = {k: v for k, v in os.environ.items()
+         if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "XDG_")) and k not in ("LANG", "LANGUAGE", "MALLOC_PERTURB_")}
+CLEAN["PERFMON_PMUC"] = PMUC
+ROOT = os.geteuid() == 0
+
+
+def pfm(*args, env=None, **more):
+    more.setdefault("stdin", subprocess.DEVNULL)
+    more.setdefault("stdout", subprocess.PIPE)
+    more.setdefault("stderr", subprocess.PIPE)
+    more.setdefault("timeout", 120)
+    return subprocess.run([PFM, *args], env=dict(CLEAN, **(env or {})), text=True, **more)
+
+
+def compile_image(path):
+    subprocess.run([sys.executable, PMUC, "--image", path, TESTPMU], check=True)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perfmon-hostile-")
+        os.chmod(self.folder, 0o755)
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def at(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.at(name)), exist_ok=True)
+        with open(self.at(name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def ok(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+
+def fake_machine(folder):
+    """A recorded machine with a PMU of its own."""
+    device = os.path.join(folder, "sys", "bus", "event_source", "devices", "madeup")
+    os.makedirs(os.path.join(device, "format"))
+    os.makedirs(os.path.join(device, "events"))
+    for name, text in (("type", "77\n"), ("format/event", "config:0-7\n"), ("events/things", "event=0x12\n")):
+        with open(os.path.join(device, name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+class Privileges(Folder):
+    """A set-uid program believes nothing that its caller put into the environment."""
+
+    def believed(self, program, **env):
+        if not os.access(PROGRAM, os.X_OK):
+            self.skipTest("hostile_program is not built")
+        out = subprocess.run([program], env=dict({"PATH": CLEAN.get("PATH", "")}, **env), stdout=subprocess.PIPE, text=True, check=True,
+                             preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY) if ROOT else None)
+        return set(out.stdout.split())
+
+    def promises(self):
+        os.makedirs(self.at("images"))
+        compile_image(self.at("images", "test.pmdb"))
+        os.makedirs(self.at("home", "perfmon"))
+        shutil.copy(self.at("images", "test.pmdb"), self.at("home", "perfmon"))
+        fake_machine(self.at("machine"))
+        return ((dict(PERFMON_PMU="montecito"), {"default-pmu", "unprefixed-events"}),
+                (dict(LIBPFM_FORCE_PMU="33"), {"default-pmu"}),
+                (dict(PERFMON_CPUID="ia64-32-0"), {"default-pmu", "unprefixed-events"}),
+                (dict(PERFMON_EVENTS=self.at("images")), {"images"}),
+                (dict(XDG_DATA_HOME=self.at("home")), {"images"}),
+                (dict(PERFMON_SYSFS=self.at("machine")), {"sysfs"}))
+
+    def copy(self, mode):
+        shutil.copy(PROGRAM, self.at("program"))
+        os.chmod(self.at("program"), mode)
+        return self.at("program")
+
+    def test_ordinary_programs_listen(self):
+        montecito = subprocess.run([PFM, "list", "--pmu", "montecito"], env=CLEAN, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertIn("montecito", montecito.stdout)
+        for env, words in self.promises():
+            if "LIBPFM_FORCE_PMU" in env:
+                env = dict(LIBPFM_FORCE_PMU=str(self.montecito_type()))
+            self.assertLessEqual(words, self.believed(self.copy(0o755), **env), env)
+
+    def montecito_type(self):
+        header = open(os.path.join(HERE, "..", "include", "perfmon", "pfmlib.h"), encoding="utf-8").read()
+        return int(header.split("PFMLIB_MONTECITO_PMU", 1)[1].split()[0].strip("(),"), 0)
+
+    def test_set_uid_programs_do_not(self):
+        if not ROOT:
+            self.skipTest("needs root")
+        program = self.copy(0o4755)
+        if os.statvfs(program).f_flag & os.ST_NOSUID:
+            self.skipTest("the folder for temporary files is mounted nosuid")
+        everything = {}
+        for env, _ in self.promises():
+            if "LIBPFM_FORCE_PMU" in env:
+                env = dict(LIBPFM_FORCE_PMU=str(self.montecito_type()))
+            everything.update(env)
+            self.assertEqual(self.believed(program, **env), set(), env)
+        self.assertEqual(self.believed(program, **everything), set())
+
+
+class Trust(Folder):
+    """Images that others could have written are not used unless they are named, and it is said why."""
+
+    def setUp(self):
+        super().setUp()
+        if not ROOT:
+            self.skipTest("needs root to make files of others")
+        compile_image(self.at("test.pmdb"))
+
+    def used(self, path=None):
+        """Is the image's processor there, and what is said about images that are not used?"""
+        result = pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=path or self.folder))
+        every = pfm("list", env=dict(PERFMON_EVENTS=path or self.folder))
+        self.assertEqual(every.returncode, 0, every.stderr)
+        return result.returncode == 0 and "LAST_ONE" in result.stdout, every.stderr
+
+    def refused(self, *words):
+        used, why = self.used()
+        self.assertFalse(used)
+        for word in words:
+            self.assertIn(word, why)
+
+    def test_own_images_are_used(self):
+        self.assertTrue(self.used()[0])
+
+    def test_image_of_another_user(self):
+        os.chown(self.at("test.pmdb"), NOBODY, NOBODY)
+        self.refused("test.pmdb", "another user")
+
+    def test_image_that_anybody_can_write(self):
+        os.chmod(self.at("test.pmdb"), 0o666)
+        self.refused("test.pmdb", "anybody can write")
+
+    def test_folder_of_another_user(self):
+        os.chown(self.folder, NOBODY, NOBODY)
+        self.refused("test.pmdb", "folder")
+
+    def test_folder_that_anybody_can_write(self):
+        os.chmod(self.folder, 0o777)
+        self.refused("test.pmdb", "folder")
+
+    def test_named_files_are_the_callers_business(self):
+        os.chown(self.at("test.pmdb"), NOBODY, NOBODY)
+        os.chmod(self.at("test.pmdb"), 0o666)
+        self.assertTrue(self.used(self.at("test.pmdb"))[0])
+
+    def test_links_lead_to_the_file_that_counts(self):
+        os.makedirs(self.at("other"))
+        os.rename(self.at("test.pmdb"), self.at("other", "test.pmdb"))
+        os.chown(self.at("other", "test.pmdb"), NOBODY, NOBODY)
+        os.symlink(self.at("other", "test.pmdb"), self.at("test.pmdb"))
+        self.refused("another user")
+
+    def test_what_is_no_file(self):
+        os.rename(self.at("test.pmdb"), self.at("kept.pmdb"))
+        os.mkfifo(self.at("fifo.pmdb"))
+        os.mkdir(self.at("folder.pmdb"))
+        os.symlink("/dev/zero", self.at("zero.pmdb"))
+        os.symlink(self.at("nowhere"), self.at("broken.pmdb"))
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(self.at("socket.pmdb"))
+            used, why = self.used()
+        self.assertTrue(used)
+        for name in ("fifo", "folder", "zero", "broken", "socket"):
+            self.assertIn(name + ".pmdb", why)
+
+    def test_damaged_ones(self):
+        image = open(self.at("test.pmdb"), "rb").read()
+        for name, data in (("empty", b""), ("short", image[:40]), ("cut", image[:-8]), ("text", b"not an image" * 100),
+                           ("turned", image[:200] + bytes([image[200] ^ 255]) + image[201:])):
+            with open(self.at(name + ".pmdb"), "wb") as f:
+                f.write(data)
+        used, why = self.used()
+        self.assertTrue(used)
+        for name in ("empty", "short", "cut", "text", "turned"):
+            self.assertIn(name + ".pmdb", why)
+
+    def test_ordinary_users_use_roots_images(self):
+        result = pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.folder),
+                     preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
+        self.assertIn("LAST_ONE", self.ok(result))
+
+
+class Paths(Folder):
+    """Names that shells and formats would stumble over."""
+
+    NAMES = ("with blank", "new\nline", "quo'te\"s", "$HOME`id`", "-o", "%s%n", "Grün €", "a" * 200, "semi;colon&", "back\\slash", ".hidden")
+
+    def test_folders_of_images(self):
+        for name in self.NAMES:
+            with self.subTest(name=name):
+                os.makedirs(self.at(name))
+                compile_image(self.at(name, "test.pmdb"))
+                self.assertIn("LAST_ONE", self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.at(name)))))
+
+    def test_imports(self):
+        for name in self.NAMES:
+            with self.subTest(name=name):
+                os.makedirs(self.at(name, "out"))
+                shutil.copy(TESTPMU, self.at(name, name[:100] + ".pmu"))
+                self.ok(pfm("import", self.at(name, name[:100] + ".pmu"), "-o", self.at(name, "out", "an image.pmdb")))
+                self.assertIn("LAST_ONE", self.ok(pfm("list", "--pmu", "testpmu",
+                                                      env=dict(PERFMON_EVENTS=self.at(name, "out", "an image.pmdb")))))
+
+    def test_relative_ones(self):
+        compile_image(self.at("here.pmdb"))
+        for path in ("here.pmdb", "./here.pmdb", "."):
+            self.assertIn("LAST_ONE", self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=path), cwd=self.folder)))
+
+    def test_search_paths_of_nothing(self):
+        for path in (":", "::::", ":" * 5000, "/nowhere", "/dev/null", "/nowhere/" + "x" * 4000, "a:" * 3000):
+            self.assertIn("Instr_Ret", self.ok(pfm("list", "--pmu", "coreduo", env=dict(PERFMON_EVENTS=path))), path[:40])
+
+    def test_long_environments(self):
+        long = "x" * 100000
+        result = pfm("encode", "coreduo::Instr_Ret", env=dict(PERFMON_SYSFS="/" + long, HOME="/" + long, XDG_DATA_HOME="/" + long))
+        self.assertIn("c0", self.ok(result))
+        result = pfm("encode", "coreduo::Instr_Ret", env=dict(PERFMON_PMU=long))
+        self.assertEqual(result.returncode, 1, result.stderr[:200])
+        result = pfm("encode", "coreduo::Instr_Ret", env=dict(PERFMON_CPUID=long))
+        self.assertIn(result.returncode, (0, 1))
+
+    def test_no_environment_at_all(self):
+        result = subprocess.run([PFM, "encode", "coreduo::Instr_Ret"], env={}, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertIn("c0", result.stdout)
+
+    def test_recorded_machine_in_an_odd_place(self):
+        for name in ("with blank", "new\nline", "%s%n"):
+            with self.subTest(name=name):
+                fake_machine(self.at(name))
+                self.assertIn("things", self.ok(pfm("list", "--pmu", "madeup", env=dict(PERFMON_SYSFS=self.at(name)))))
+
+
+class Languages(Folder):
+    """A decimal comma and other letters change nothing that programs read."""
+
+    def german(self):
+        names = subprocess.run(["locale", "-a"], stdout=subprocess.PIPE, text=True, check=False).stdout.split() if shutil.which("locale") else []
+        for name in names:
+            if name.lower().replace("-", "") == "de_de.utf8":
+                return dict(LC_ALL=name)
+        if not shutil.which("localedef") or not os.path.exists("/usr/share/i18n/locales/de_DE"):
+            self.skipTest("no German locale and nothing to make one of (Debian package locales)")
+        subprocess.run(["localedef", "--no-archive", "-i", "de_DE", "-f", "UTF-8", self.at("de_DE.UTF-8")], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return dict(LOCPATH=self.folder, LC_ALL="de_DE.UTF-8")
+
+    def same(self, *args, **env):
+        german = self.german()
+        first, second = pfm(*args, env=env), pfm(*args, env=dict(env, **german))
+        self.assertEqual(first.returncode, second.returncode)
+        self.assertEqual(first.stdout, second.stdout)
+        return second.stdout
+
+    def test_the_locale_has_a_comma(self):
+        out = subprocess.run(["printf", "%.1f", "0"], env=dict(CLEAN, **self.german()), stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(out.stdout, "0,0")
+
+    def test_json(self):
+        for line in self.same("list", "--json", "--pmu", "coreduo").splitlines():
+            json.loads(line)
+        for line in self.same("encode", "--json", "coreduo::Instr_Ret", "montecito::CPU_OP_CYCLES_ALL").splitlines():
+            json.loads(line)
+
+    def test_scales_of_the_kernel(self):
+        fake_machine(self.at("machine"))
+        events = self.at("machine", "sys", "bus", "event_source", "devices", "madeup", "events")
+        for name, text in (("energy", "event=0x2\n"), ("energy.scale", "2.3283064365386962890625e-10\n"), ("energy.unit", "Joules\n")):
+            with open(os.path.join(events, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        out = self.same("show", "--json", "madeup::energy", PERFMON_SYSFS=self.at("machine"))
+        self.assertIn("2.328306", out)
+
+    def test_counts(self):
+        out = pfm("stat", "--json", "-e", "task-clock", "--", "true", env=self.german())
+        for line in out.stdout.splitlines():
+            json.loads(line)
+
+    def test_the_turkish_i(self):
+        """Lower case of I is not i there; names of events must not care."""
+        if not shutil.which("localedef") or not os.path.exists("/usr/share/i18n/locales/tr_TR"):
+            self.skipTest("no Turkish locale to be made (Debian package locales)")
+        subprocess.run(["localedef", "--no-archive", "-i", "tr_TR", "-f", "ISO-8859-9", self.at("tr_TR")], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        env = dict(LOCPATH=self.folder, LC_ALL="tr_TR")
+        self.assertIn("c0", self.ok(pfm("encode", "coreduo::INSTR_RET", "coreduo::instr_ret", env=env)))
+        self.assertIn("montecito", self.ok(pfm("encode", "MONTECITO::IA64_INST_RETIRED_THIS", "montecito::ia64_inst_retired_this", env=env)))
+
+
+class Files(Folder):
+    """Standard files that are closed, full or gone."""
+
+    def test_everything_closed(self):
+        for args in (("encode", "coreduo::Instr_Ret"), ("stat", "-e", "page-faults", "--", "true"), ("list",), ("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x4300c0")):
+            with self.subTest(args=args):
+                result = subprocess.run([PFM, *args], env=CLEAN, stdin=None, stdout=None, stderr=None, timeout=60, close_fds=True,
+                                        preexec_fn=lambda: os.closerange(0, 3))
+                self.assertIn(result.returncode, (0, 1, 2))
+
+    def test_closed_input(self):
+        result = pfm("encode", "coreduo::Instr_Ret", stdin=None, preexec_fn=lambda: os.close(0))
+        self.assertIn("c0", self.ok(result))
+        result = pfm("encode", "-", stdin=None, preexec_fn=lambda: os.close(0))
+        self.assertIn(result.returncode, (0, 1, 2))
+        result = pfm("stat", "-e", "page-faults", "--", "true", stdin=None, preexec_fn=lambda: os.close(0))
+        self.assertIn(result.returncode, (0, 1))
+
+    def test_full_output_is_a_failure(self):
+        for args in (("list",), ("encode", "coreduo::Instr_Ret"), ("list", "--json"), ("show", "coreduo::Instr_Ret"), ("--help",)):
+            with self.subTest(args=args), open("/dev/full", "w", encoding="utf-8") as full:
+                result = pfm(*args, stdout=full)
+                self.assertNotEqual(result.returncode, 0, args)
+                self.assertTrue(result.stderr, args)
+
+    def test_reader_that_goes_away(self):
+        first = subprocess.Popen([PFM, "list"], env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        first.stdout.read(10)
+        first.stdout.close()
+        self.assertEqual(first.stderr.read(), b"")
+        first.stderr.close()
+        self.assertIn(first.wait(60), (0, 1, -signal.SIGPIPE, 128 + signal.SIGPIPE))
+
+    def test_few_descriptors(self):
+        result = pfm("stat", "-e", ",".join(["page-faults"] * 20), "--", "true",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)))
+        self.assertIn(result.returncode, (0, 1))
+        self.assertNotIn("Assertion", result.stderr)
+
+    def test_little_memory(self):
+        for size in (1 << 22, 6 << 20, 1 << 23, 1 << 24):
+            result = pfm("list", "--pmu", "coreduo", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+            self.assertGreaterEqual(result.returncode, 0, "died of signal %d with %d bytes" % (-result.returncode, size))
+
+
+class Imports(Folder):
+    """An import that cannot finish leaves what was there, and nothing else."""
+
+    EVENTS = 20000
+
+    def setUp(self):
+        super().setUp()
+        head = ["pmu testpmu \"Invented\"", "encoder format", "test", "match arch=test", "source \"invented\"", "counter 0..3 width=40",
+                "field code at=config:0-7", "event LAST_ONE code=0x1 \"As in the small one.\""]
+        rows = ["event EVENT_%05d code=0x%x \"Made up, number %d.\"" % (i, i & 0xff, i) for i in range(self.EVENTS)]
+        self.write("big.pmu", "\n".join(head + rows) + "\n")
+        os.makedirs(self.at("out"))
+        self.image = self.at("out", "big.pmdb")
+        compile_image(self.image)
+        self.old = open(self.image, "rb").read()
+
+    def check_old(self):
+        self.assertEqual(open(self.image, "rb").read(), self.old)
+        self.assertEqual(os.listdir(self.at("out")), ["big.pmdb"])
+
+    def test_the_import_works_at_all(self):
+        self.ok(pfm("import", self.at("big.pmu"), "-o", self.image))
+        self.assertGreater(os.path.getsize(self.image), 1 << 20)
+        self.assertEqual(os.listdir(self.at("out")), ["big.pmdb"])
+
+    def test_file_size_limit(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+        result = pfm("import", self.at("big.pmu"), "-o", self.image, preexec_fn=limit)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+        self.assertIn("too large", result.stderr.lower())
+        self.check_old()
+
+    def test_full_disk(self):
+        if not ROOT or not shutil.which("unshare"):
+            self.skipTest("needs root to mount a small disk")
+        script = """set -e
+mount -t tmpfs -o size=64k tmpfs "$1" || exit 99
+cp "$2" "$1/big.pmdb"
+rc=0
+"$3" import "$4" -o "$1/big.pmdb" || rc=$?
+cmp "$2" "$1/big.pmdb"
+test "$(ls -A "$1")" = big.pmdb
+exit $rc"""
+        os.makedirs(self.at("disk"))
+        result = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", self.at("disk"), self.image, PFM, self.at("big.pmu")], env=CLEAN,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if result.returncode == 99 or "unshare" in result.stderr:
+            self.skipTest("no mounts of our own here: " + result.stderr.strip())
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+        self.assertIn("no space", result.stderr.lower())
+
+    def test_unwritable_places(self):
+        for target in ("/proc/nowhere.pmdb", self.at("missing", "x.pmdb"), self.at("big.pmu", "x.pmdb")):
+            result = pfm("import", TESTPMU, "-o", target)
+            self.assertEqual(result.returncode, 1, target)
+            self.assertNotIn("Traceback", result.stderr)
+            self.assertTrue(result.stderr)
+
+    def interrupt(self, number, leaves_nothing):
+        whole = None
+        for delay in (0.05, 0.15, 0.3, 0.5, 0.8, 1.2):
+            child = subprocess.Popen([PFM, "import", self.at("big.pmu"), "-o", self.image, "--force"], env=CLEAN, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+            time.sleep(delay)
+            child.send_signal(number)
+            ended = child.wait(60)
+            data = open(self.image, "rb").read()
+            if data != self.old:
+                whole = whole or data
+                self.assertEqual(ended, 0)        # it was faster than the signal
+                self.assertEqual(len(data), len(whole))
+                with open(self.image, "wb") as f:
+                    f.write(self.old)
+            if leaves_nothing:
+                self.assertEqual(os.listdir(self.at("out")), ["big.pmdb"])
+        # Whatever lies there now, what is used is an image.
+        self.assertIn("LAST_ONE", self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.at("out")))))
+
+    def test_interrupted(self):
+        self.interrupt(signal.SIGINT, True)
+
+    def test_ended(self):
+        self.interrupt(signal.SIGTERM, True)
+
+    def test_killed(self):
+        self.interrupt(signal.SIGKILL, False)
+
+
+class Changes(Folder):
+    """Kernel files that come, go and change while they are read."""
+
+    def test_files_that_change(self):
+        fake_machine(self.at("machine"))
+        device = self.at("machine", "sys", "bus", "event_source", "devices", "madeup")
+        done = threading.Event()
+
+        def change():
+            texts = ("config:0-7\n", "config:0-63\n", "config9:1\n", "", "x" * 5000, "config:7-0\n", "config1:0-7,9\n")
+            i = 0
+            while not done.is_set():
+                i += 1
+                for name in ("format/event", "events/things", "type", "cpumask", "events/things.scale"):
+                    try:
+                        with open(os.path.join(device, name), "w", encoding="utf-8") as f:
+                            f.write(texts[i % len(texts)])
+                        if i % 5 == 0:
+                            os.unlink(os.path.join(device, name))
+                    except OSError:
+                        pass
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            for _ in range(60):
+                result = pfm("list", "--json", env=dict(PERFMON_SYSFS=self.at("machine")))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                for line in result.stdout.splitlines():
+                    json.loads(line)
+        finally:
+            done.set()
+            thread.join()
+
+    def test_image_that_is_replaced(self):
+        """Whoever has it mapped keeps the old one; the next program sees the new one."""
+        compile_image(self.at("test.pmdb"))
+        env = dict(CLEAN, PERFMON_EVENTS=self.folder)
+        child = subprocess.Popen([PFM, "encode", "--json", "-"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        child.stdin.write("testpmu::LAST_ONE\n")
+        child.stdin.flush()
+        first = child.stdout.readline()
+        compile_image(self.at("test.pmdb"))
+        child.stdin.write("testpmu::LAST_ONE\n")
+        child.stdin.close()
+        self.assertEqual(child.stdout.readline(), first)
+        child.stdout.close()
+        self.assertEqual(child.wait(60), 0)
+
+
+if __name__ == "__main__":
+    tap.main()

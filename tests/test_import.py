@@ -1,0 +1,862 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Vendors' event lists become images that give the registers the vendors mean.
+
+Lists and golden values are read from $PERFMON_SHARED, by default the folder `shared` beside the checkout; what needs
+them is skipped where they are not. The rest works on small lists made up here.
+"""
+
+import contextlib
+import errno
+import io
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EVENTS = os.path.join(HERE, "..", "lib", "events")
+sys.dont_write_bytecode = True
+sys.path[:0] = [HERE, EVENTS]
+import pmboxes  # noqa: E402
+import pmmatch  # noqa: E402
+import pmtable as pt  # noqa: E402
+import pmuc  # noqa: E402
+from tap import main  # noqa: E402
+
+SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(HERE, "..", "..", "shared")
+DATA = os.path.join(SHARED, "data")
+VECTORS = os.path.join(SHARED, "vectors", "modern_public.jsonl")
+needs_data = unittest.skipUnless(os.path.isdir(DATA), "no vendor lists at PERFMON_SHARED")
+needs_vectors = unittest.skipUnless(os.path.isdir(DATA) and os.path.isfile(VECTORS), "no vectors at PERFMON_SHARED")
+
+
+def run(*args, check=True):
+    """`pmuc.py import` in this process: (status, standard output, standard error)."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = pmuc.main(["import", *args])
+    return status, out.getvalue(), err.getvalue()
+
+
+def images(folder):
+    """Model -> its tables."""
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as f:
+            found[name[:-5]] = pt.read_image(f.read())[0]
+    return found
+
+
+class Encoded:
+    """What a row asks of the hardware, worked out from nothing but the table: the C encoders must agree."""
+
+    def __init__(self, t, row, mods):
+        self.t, self.row = t, t.row(row)
+        self.values = {}
+        self.alts = []
+        alt = t.field("alt")
+        for field, counter, _, v in self.row["values"]:
+            if field == alt:
+                self.alts.append(v)
+            elif counter == pt.ANYWHERE:
+                self.values[field] = v
+        for name, v in mods.items():
+            if name != "plm":
+                field = t.field(name)
+                if field is None:
+                    raise KeyError("%s has no field %s" % (t.name, name))
+                assert t.record("fields", field)[5], "%s is no modifier" % name
+                self.values[field] = v
+        plm = mods.get("plm", "uk")
+        self.plm = ("u" in plm) << 16 | ("k" in plm) << 17
+
+    def config(self, replace=()):
+        words = [0, 0, 0, 0]
+        values = dict(self.values, **{})
+        values.update(replace)
+        for field, v in values.items():
+            for word, lsb, width in self.t.field_ranges(field):
+                words[word] |= (v & ((1 << width) - 1)) << lsb
+                v >>= width
+            if self.t.field_ranges(field) and v:
+                raise ValueError("does not fit")
+        return words
+
+    def key(self, name):
+        return self.values.get(self.t.field(name), 0)
+
+    def evtsel(self, replace=()):
+        return self.config(replace)[0] | self.plm | 1 << 20 | 1 << 22
+
+    def msr_value(self):
+        msr = self.key("msr")
+        field = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F7: "frontend"}.get(msr)
+        return self.key(field) if field else self.key("msr_value")
+
+    def counters(self, bits):
+        uncore = self.t.flags & pt.TABLE_UNCORE
+        return [n for n in range(32) if bits >> n & 1] + \
+               [("F" if uncore else "F%d" % n) for n in range(32) if bits >> (32 + n) & 1]
+
+    def answer(self, want):
+        """The keys of a golden row, as this table gives them."""
+        c = self.config()
+        got = {"config": hex(c[0]), "config1": hex(c[1]), "config2": hex(c[2]), "pmu": self.t.device,
+               "type": 4 if self.t.perf_type == 4 else "dyn"}
+        bits = self.row["counters"]
+        if "counters" in want:
+            got["counters"] = self.counters(bits)
+        if self.t.field("on_htoff") is not None and self.key("on_htoff"):
+            got["counters_htoff"] = self.counters(self.key("on_htoff"))
+        if self.t.encoder == 2 and "precise" in want:
+            got["precise"] = ("no", "may", "must")[self.key("precise")]
+            if bits >> 32:
+                n = (bits >> 32).bit_length() - 1
+                nibble = (self.plm >> 17) | (self.plm >> 16 & 1) << 1 | self.key("any") << 2
+                got["fixed_ctrl"] = hex(nibble << (4 * n))
+            else:
+                got["evtsel"] = hex(self.evtsel())
+        if self.key("msr"):
+            got["msr"] = [hex(self.key("msr")), hex(self.msr_value())]
+        if self.alts:
+            got["alt"] = []
+            for a in self.alts:
+                other = {self.t.field("code"): a & 0xFFFF, self.t.field("umask"): a >> 16 & 0xFFFF}
+                one = {"config": hex(self.config(other)[0]), "evtsel": hex(self.evtsel(other))}
+                if a >> 32:
+                    one["msr"] = [hex(a >> 32), hex(self.msr_value())]
+                got["alt"].append(one)
+        if self.row["flags"] & pt.ROW_DEPRECATED:
+            got["deprecated"] = 1
+        if self.row["flags"] & pt.ROW_ALONE:
+            got["alone"] = 1
+        return got
+
+
+@needs_data
+class Lists(unittest.TestCase):
+    """All lists at hand, imported once."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.status, cls.out, cls.err = run(DATA, "-o", cls.folder + "/", "--json")
+        cls.lines = [json.loads(line) for line in cls.out.splitlines()]
+        cls.images = images(cls.folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def test_every_golden_value(self):
+        if not os.path.isfile(VECTORS):
+            self.skipTest("no vectors at PERFMON_SHARED")
+        wrong, n = [], 0
+        with open(VECTORS, encoding="utf-8") as f:
+            for line in f:
+                want = json.loads(line)
+                n += 1
+                cpu = want["cpu"]
+                model = cpu.split("/")[0].lower() if cpu[:1].isupper() else cpu.split("/")[-1].replace("-", "_")
+                tables = [t for t in self.images[model] if t.device == want["pmu"]]
+                rows = [(t, t.find(want["event"])) for t in tables]
+                rows = [(t, r) for t, r in rows if r is not None]
+                if not rows:
+                    wrong.append("%s %s: not found" % (cpu, want["event"]))
+                    continue
+                e = Encoded(*rows[0], want["mods"])
+                got = e.answer(want)
+                for key in set(want) | set(got):
+                    if key not in ("cpu", "src", "event", "mods") and got.get(key) != want.get(key):
+                        wrong.append("%s %s %s: %s %s is not %s" % (cpu, want["event"], want["mods"], key, got.get(key),
+                                                                    want.get(key)))
+        # One row transcribes a list that writes fixed counter 6 as the bare number 38 = 32 + 6, and gives it a PERFEVTSEL
+        # value. Intel's own list calls it "Fixed counter 6", and the golden row for that list has F6: so does our table.
+        literal = "x86/lunarlake TOPDOWN_RETIRING.ALL {}: "
+        self.assertEqual(sorted(wrong)[:20], [literal + "counters ['F6'] is not [38]",
+                                              literal + "evtsel None is not 0x530700",
+                                              literal + "fixed_ctrl 0x3000000 is not None"], "of %d rows" % n)
+        self.assertGreaterEqual(n, 1730)
+
+    def test_no_row_is_lost(self):
+        """Each object of each list is a row, or reported; metrics too."""
+        known, lost, n = {}, [], 0
+        for model, tables in self.images.items():
+            names = known.setdefault(model, set())
+            for t in tables:
+                names.update(t.row(i)["name"] for i in range(t.count["rows"]))
+        reported = {(r["file"], r["event"]) for line in self.lines for r in [line.get("refused")] if r}
+        for folder, _, files in os.walk(DATA):
+            for name in files:
+                if not name.endswith(".json"):
+                    continue
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as f:
+                    data = json.load(f)
+                inside = os.path.relpath(folder, DATA).split(os.sep)
+                model = (inside[1] if inside[0] == "intel" else
+                         inside[-2] if inside[-1] == "sys" else inside[-1]).lower().replace("-", "_")
+                if len(inside) < 3:
+                    continue                   # standard events of an architecture: rows where a model names them
+                rows = data if type(data) is list else data.get("Events", []) + data.get("Metrics", [])
+                for e in rows:
+                    for key in ("EventName", "MetricName"):
+                        if key in e:
+                            n += 1
+                            name = e[key].strip()
+                            if name not in known[model] and name + ".metric" not in known[model] \
+                                    and (path, name) not in reported:
+                                lost.append((path, name))
+        self.assertEqual(lost[:10], [], "%d of %d lost" % (len(lost), n))
+        self.assertGreater(n, 10000)
+
+    def test_these_lists_are_clean(self):
+        summary = self.lines[-1]["summary"]
+        self.assertEqual(self.status, 0)
+        self.assertEqual(summary["refused"], 0)
+        self.assertEqual(summary["models"], len(self.images))
+
+    def test_all_names_of_all_tables_lead_home(self):
+        for tables in self.images.values():
+            for t in tables:
+                for i in range(t.count["rows"]):
+                    row = t.row(i)
+                    if row["flags"] & pt.ROW_SHADOWED:
+                        found = t.row(t.find(row["name"]))
+                        self.assertEqual(pt.fold(found["name"]), pt.fold(row["name"]))
+                    else:
+                        self.assertEqual(t.find(row["name"]), i, row["name"])
+                        self.assertEqual(t.find(row["name"].lower().replace("_", "-")), i)
+                    self.assertEqual(row["counters"] & ~t.all_counters, 0)
+
+    def test_names_of_pmus(self):
+        names = {t.name for tables in self.images.values() for t in tables}
+        self.assertLessEqual({"skx", "skx_uncore_cha", "adl_goldencove", "adl_gracemont", "lnl_skymont", "amdzen4",
+                              "amdzen4_amd_l3", "neoverse_n1", "power9", "cf_z15", "u74", "hsw_uncore_cbox_0",
+                              "arm_cmn", "hip08_hisi_sccl_ddrc", "skylake", "lunarlake_atom"}, names)
+        aka = {t.name: t.aka for tables in self.images.values() for t in tables}
+        self.assertIn("adl_glc", aka["adl_goldencove"])
+        self.assertIn("adl_grt", aka["adl_gracemont"])
+        self.assertIn("skylakex", aka["skx"])
+        self.assertIn("skl", aka["skylake"])
+        self.assertIn("amd64_fam19h_zen4", aka["amdzen4"])
+        self.assertIn("arm_n1", aka["neoverse_n1"])
+
+    def table(self, name):
+        return next(t for tables in self.images.values() for t in tables if t.name == name)
+
+    def matching(self, family, model, stepping, vendor="GenuineIntel"):
+        """Core tables for an x86 id, with the core type each is for."""
+        found = set()
+        for tables in self.images.values():
+            for t in tables:
+                if t.flags & pt.TABLE_UNCORE:
+                    continue
+                for m in t.records("matches"):
+                    if t.text(m[1]) == vendor and m[2] == family and m[3] <= model <= m[4] and \
+                            (not m[5] or m[5] >> stepping & 1):
+                        found.add((t.name, m[9] if m[10] else None))
+        return found
+
+    def test_cpu_ids(self):
+        self.assertEqual(self.matching(6, 0x55, 4), {("skx", None)})
+        self.assertEqual(self.matching(6, 0x55, 7), set())          # Cascade Lake, whose lists are not here
+        self.assertEqual(self.matching(6, 0x9E, 10), {("skl", None), ("skylake", None)})
+        self.assertEqual(self.matching(6, 0x97, 2), {("adl_goldencove", 0x40), ("adl_gracemont", 0x20)})
+        self.assertEqual(self.matching(6, 0xBE, 0), {("adl_n", None)})
+        amd = "AuthenticAMD"
+        self.assertEqual(self.matching(25, 0x61, 2, amd), {("amdzen3", None), ("amdzen4", None)})
+        self.assertEqual(self.matching(25, 0x21, 0, amd), {("amdzen3", None)})  # 6.12 gives it to Zen 3 before Zen 4
+        self.assertEqual(self.matching(23, 0x31, 0, amd), set())
+        midr = [m for m in self.table("neoverse_n1").records("matches")]
+        self.assertTrue(any(0x413FD0C1 & m[7] == m[6] and m[7] for m in midr))
+        pvr = self.table("power9").records("matches")
+        self.assertTrue(any(0x004E1203 & m[7] == m[6] and m[7] for m in pvr))
+        self.assertRegex("0x489-0x8000000000000007-0x4210427",
+                         pmmatch.posix(self.table("u74").text(self.table("u74").records("matches")[0][8])))
+
+    def test_matrix_values_compose_what_the_list_names(self):
+        """Request and response of the matrix give the value of the event that has both in its name."""
+        hsw = self.table("hsw")
+        row = hsw.row(hsw.find("OFFCORE_RESPONSE"))
+        groups = [hsw.record("groups", g) for g in row["takes"]]
+        self.assertEqual([hsw.text(g[0]) for g in groups], ["request", "response"])
+        self.assertEqual([g[1] for g in groups], [pt.GROUP_ANY] * 2)     # the list has the bare event: masks are optional
+        words = [[hsw.record("words", g[3] + k) for k in range(g[4])] for g in groups]
+        self.assertIn("L3_HIT_SNOOP_MISS", [hsw.text(w[1]) for w in words[1]])
+        rows = {re.sub("[._]", "", hsw.row(i)["name"]): i for i in range(hsw.count["rows"])}
+        seen = 0
+        for a in words[0]:
+            for b in words[1]:
+                named = rows.get(re.sub("[._]", "", "OFFCORE_RESPONSE" + hsw.text(a[1]) + hsw.text(b[1])))
+                if named is not None:
+                    seen += 1
+                    self.assertEqual(hsw.value(named, "offcore_rsp"), a[0] | b[0])
+        self.assertEqual(seen, 41)
+
+    def test_floating_point_masks(self):
+        """Bits of the unit mask with what each counts; none of them spells another event."""
+        skx = self.table("skx")
+        row = skx.row(skx.find("FP_ARITH_INST_RETIRED"))
+        g = skx.record("groups", row["takes"][0])
+        words = {skx.text(w[1]): (w[0], skx.text(w[2])[:14]) for w in (skx.record("words", g[3] + k) for k in range(g[4]))}
+        self.assertEqual(len(words), 8)
+        self.assertEqual(words["512BIT_PACKED_SINGLE"], (0x80, "16 operations."))
+        self.assertEqual(words["SCALAR_DOUBLE_MASK"][0], 1)           # FP_ARITH_INST_RETIRED.SCALAR_DOUBLE is an event
+        for word in words:
+            self.assertIsNone(skx.find("FP_ARITH_INST_RETIRED." + word))
+
+    def test_metrics_keep_expression_unit_and_scale(self):
+        skx, zen = self.table("skx"), self.table("amdzen4")
+        row = skx.find("cpu_operating_frequency")
+        self.assertTrue(skx.row(row)["flags"] & pt.ROW_METRIC)
+        self.assertIn("#SYSTEM_TSC_FREQ", skx.value_text(row, "metric"))     # perf's form
+        self.assertIn("CPU_CLK_UNHALTED.THREAD / CPU_CLK_UNHALTED.REF_TSC * SYSTEM_TSC_FREQ",
+                      skx.value_text(row, "formula"))                         # Intel's own
+        self.assertEqual(skx.value_text(row, "unit"), "GHz")
+        self.assertEqual(skx.find("metric_TMA_......Mispredicts_Resteers(%)"), skx.find("Mispredicts_Resteers"))
+        row = zen.find("bad_speculation")
+        self.assertEqual((zen.value_text(row, "scale"), zen.value_text(row, "unit")), ("100", "%"))
+
+    def manifest(self, name):
+        """device without instance number -> field -> bits, of a recorded machine."""
+        found = {}
+        with open(os.path.join(DATA, "sysfs", name + ".txt"), encoding="utf-8") as f:
+            for line in f:
+                m = re.match(r"(\w+?)(?:_\d+)?/format/(\w+)\t(.*)", line)
+                if m:
+                    found.setdefault(m[1], {})[{"event": "code"}.get(m[2], m[2])] = m[3].strip()
+        return found
+
+    def test_boxes_have_the_kernels_formats(self):
+        """Of every box of the recorded machines. PC is in no list and no use off the core."""
+        seen = 0
+        for machine, family in (("skx", "skx"), ("icx", "icx"), ("spr", "spr"), ("hsw", "snb")):
+            for device, fields in self.manifest(machine).items():
+                if not device.startswith("uncore_") or fields == {"code": "config:0-7"}:
+                    continue
+                seen += 1
+                fields.pop("pc", None)
+                ours = pmboxes.box_format(family, device[7:])
+                self.assertEqual({k: pmboxes.bits(v) for k, v in ours.items()}, {k: pmboxes.bits(v) for k, v in fields.items()},
+                                 "%s %s" % (machine, device))
+        self.assertGreater(seen, 25)
+
+    def test_cores_have_the_kernels_formats(self):
+        for machine, device, table in (("skx", "cpu", "skx"), ("icx", "cpu", "icx"), ("spr", "cpu", "spr"),
+                                       ("hsw", "cpu", "hsw"), ("adl", "cpu_core", "adl_goldencove"),
+                                       ("adl", "cpu_atom", "adl_gracemont"), ("lnl", "cpu_core", "lnl_lioncove"),
+                                       ("lnl", "cpu_atom", "lnl_skymont"), ("zen4", "cpu", "amdzen4"),
+                                       ("zen4", "amd_l3", "amdzen4_amd_l3"), ("zen4", "amd_df", "amdzen4_amd_df"),
+                                       ("zen4", "amd_umc", "amdzen4_amd_umc"), ("z15", "cpum_cf", "cf_z15"),
+                                       ("neoverse-n1", "armv8_pmuv3", "neoverse_n1"), ("riscv-u74", "cpu", "u74"),
+                                       ("power9", "cpu", "power9")):
+            t = self.table(table)
+            for field, where in self.manifest(machine)[device].items():
+                if table == "power9" and field != "code":
+                    continue          # parts of the code under other names
+                index = t.field(field)
+                self.assertIsNotNone(index, "%s has no %s" % (table, field))
+                self.assertEqual([tuple(r) for r in t.field_ranges(index)], pmboxes.bits(where), "%s %s" % (table, field))
+
+    def test_top_down_figures(self):
+        """In no list, but in metrics: the kernel's codes for PERF_METRICS, beside SLOTS on fixed counter 3."""
+        icx, spr, hsw = self.table("icx"), self.table("spr"), self.table("hsw")
+        row = spr.find("PERF_METRICS.MEMORY_BOUND")
+        self.assertEqual((spr.find("topdown-mem-bound"), spr.value(row, "code"), spr.value(row, "umask")), (row, 0, 0x87))
+        self.assertIsNotNone(icx.find("PERF_METRICS.RETIRING"))
+        self.assertIsNone(icx.find("PERF_METRICS.MEMORY_BOUND"))
+        self.assertIsNone(hsw.find("PERF_METRICS.RETIRING"))
+        self.assertIsNone(self.table("adl_gracemont").find("PERF_METRICS.RETIRING"))
+        self.assertEqual(self.table("adl_goldencove").find("topdown-retiring"),
+                         self.table("adl_goldencove").find("PERF_METRICS.RETIRING"))
+
+    def test_deprecated_rows_name_their_successor(self):
+        skx = self.table("skx_uncore_cha")
+        row = skx.find("UNC_H_DIR_LOOKUP.SNP")
+        self.assertTrue(skx.row(row)["flags"] & pt.ROW_DEPRECATED)
+        self.assertEqual(skx.value_text(row, "replaced"), "UNC_CHA_DIR_LOOKUP.SNP")
+
+    def test_spellings_that_fold_together(self):
+        """PROT_HDR is the old name of PROTHDR: one of two equal rows answers, both are listed."""
+        upi = self.table("skx_uncore_upi")
+        rows = [i for i in range(upi.count["rows"]) if pt.fold(upi.row(i)["name"]) == b"uncupirxlflits.prothdr"]
+        self.assertEqual(len(rows), 2)
+        found = upi.find("UNC_UPI_RxL_FLITS.PROT_HDR")
+        self.assertEqual(upi.row(found)["name"], "UNC_UPI_RxL_FLITS.PROTHDR")
+        self.assertFalse(upi.row(found)["flags"] & pt.ROW_DEPRECATED)
+
+    def test_same_input_same_bytes(self):
+        with tempfile.TemporaryDirectory() as other:
+            run(DATA, "-o", other + "/", "--jobs", "1")
+            for name in os.listdir(self.folder):
+                with open(os.path.join(self.folder, name), "rb") as a, open(os.path.join(other, name), "rb") as b:
+                    self.assertTrue(a.read() == b.read(), name)
+
+    def test_second_run_does_nothing(self):
+        name = os.path.join(self.folder, "skx.pmdb")
+        before = os.stat(name)
+        status, out, _ = run(DATA, "-o", self.folder + "/", "--json")
+        after = os.stat(name)
+        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))
+        summary = json.loads(out.splitlines()[-1])["summary"]
+        self.assertEqual((status, summary["unchanged"]), (0, summary["models"]))
+        with open(name, "rb") as f:
+            raw = f.read()
+        with open(name, "wb") as f:
+            f.write(raw[:-8])                        # a damaged image is made anew
+        run(DATA, "-o", self.folder + "/", "--cpu", "skx")
+        with open(name, "rb") as f:
+            self.assertTrue(f.read() == raw)
+
+    def test_other_byte_order(self):
+        with tempfile.TemporaryDirectory() as other:
+            run(os.path.join(DATA, "intel", "HSW"), "-o", other + "/", "--byteorder", "big")
+            with open(os.path.join(other, "hsw.pmdb"), "rb") as f:
+                tables, head = pt.read_image(f.read())
+            self.assertEqual(head["byteorder"], "big")
+            mine = {t.name: t for t in self.images["hsw"]}
+            for t in tables:
+                for i in range(t.count["rows"]):
+                    self.assertEqual(t.row(i), mine[t.name].row(i))
+
+    def test_one_file_and_one_image(self):
+        with tempfile.TemporaryDirectory() as other:
+            target = os.path.join(other, "all.pmdb")
+            path = os.path.join(DATA, "intel", "SPR", "events", "sapphirerapids_core.json")
+            self.assertEqual(run(path, os.path.join(DATA, "linux-6.12"), "--cpu", "spr", "--cpu", "amdzen*",
+                                 "-o", target)[0], 0)
+            with open(target, "rb") as f:
+                tables, _ = pt.read_image(f.read())
+            self.assertLessEqual({"spr", "amdzen4", "amdzen4_amd_df"}, {t.name for t in tables})
+            spr = next(t for t in tables if t.name == "spr")
+            self.assertEqual(spr.records("matches")[0][2:5], (6, 0x8F, 0x8F))     # from the mapfile above it
+
+    def test_archive_is_read_unopened(self):
+        """A packed kernel source with the lists of Linux 6.12 gives the images of the folder."""
+        with tempfile.TemporaryDirectory() as other:
+            packed = os.path.join(other, "linux-source-6.12.tar.xz")
+            with tarfile.open(packed, "w:xz", preset=0) as tar:
+                tar.add(os.path.join(DATA, "linux-6.12"), "linux-source-6.12/tools/perf/pmu-events/arch")
+            self.assertEqual(run(packed, "-o", other + "/out/", "--json")[0], 0)
+            got = images(other + "/out")
+            for model in ("amdzen4", "skylake", "lunarlake", "neoverse_n1", "power9", "cf_z15", "u74"):
+                self.assertTrue([t.raw for t in got[model]] == [t.raw for t in self.images[model]], model)
+
+
+def event(**more):
+    """A sound core event of Intel's lists."""
+    e = {"EventCode": "0x3C", "UMask": "0x00", "EventName": "CPU_CLK_UNHALTED.THREAD_P", "BriefDescription": "Cycles.",
+         "PublicDescription": "Cycles.", "Counter": "0,1,2,3", "SampleAfterValue": "2000003", "MSRIndex": "0",
+         "MSRValue": "0", "CounterMask": "0", "Invert": "0", "EdgeDetect": "0", "PEBS": "0", "Errata": "null"}
+    e.update({k: v for k, v in more.items() if v is not None})
+    for k, v in more.items():
+        if v is None:
+            e.pop(k, None)
+    return e
+
+
+class MadeUp(unittest.TestCase):
+    """Odd, broken and hostile lists."""
+
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.root = self.tmp.name
+        self.addCleanup(self.tmp.cleanup)
+
+    def put(self, path, what):
+        full = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "wb") as f:
+            f.write(what if isinstance(what, bytes) else
+                    what.encode() if isinstance(what, str) else json.dumps(what).encode())
+        return full
+
+    def intel(self, folder, events, name="x_core.json", info="test - V1"):
+        return self.put("%s/events/%s" % (folder, name), {"Header": {"Info": info, "Version": "1"}, "Events": events})
+
+    def convert(self, path="."):
+        """(tables by name, refused rows as (event, key), notes, status)"""
+        out = os.path.join(self.root, "out")
+        status, text, err = run(os.path.join(self.root, path), "-o", out + "/", "--json", "--force")
+        refused, notes, self.problems = [], [], []
+        for line in text.splitlines():
+            d = json.loads(line)
+            if "refused" in d:
+                refused.append((d["refused"]["event"], d["refused"]["key"], d["refused"]["reason"]))
+            elif "note" in d:
+                notes.append((d["note"]["event"], d["note"]["key"]))
+            elif "problem" in d:
+                self.problems.append(d["problem"])
+        tables = {t.name: t for ts in (images(out) if os.path.isdir(out) else {}).values() for t in ts}
+        return tables, refused, notes, status
+
+    def config(self, t, name, mods=()):
+        return Encoded(t, t.find(name), dict(mods)).config()
+
+    def test_list_shapes_of_alternatives(self):
+        self.intel("ADL", [
+            event(EventName="A", EventCode="0xB7, 0xBB", UMask="0x01", MSRIndex="0x1a6,0x1a7", MSRValue="0x10001"),
+            event(EventName="B", EventCode="0xB7", UMask="0x01,0x02", MSRIndex="0x1a6, 0x1a7", MSRValue="0x2\u00a0"),
+            event(EventName="C", EventCode="0xB7", UMask="0x01,0x02", MSRIndex="0x1a7", MSRValue="0x3"),
+            event(EventName="D", EventCode="0xB7", UMask="0x01,0x02", MSRIndex="0", MSRValue="0"),
+            event(EventName="E", EventCode="0xD6", UMask="0x01,0x02,0x04,0x08", MSRIndex="0x3E0,0x3E1,0x3E2,0x3E3",
+                  MSRValue="0x5"),
+            event(EventName="F", EventCode="0xCD", UMask="0x01", MSRIndex="0x3F6", MSRValue="0x0", PEBS="2"),
+            event(EventName="G", EventCode="0X2a", UMask="0x2", MSRIndex="0x3f7", MSRValue="0x600006"),
+            event(EventName="H", EventCode="0xB7,0xBB", UMask="0x01", MSRIndex="0", MSRValue="0")])
+        tables, refused, _, _ = self.convert()
+        self.assertEqual(refused, [])
+        t = tables["adl"]
+
+        def ways(name):
+            row = t.find(name)
+            return (t.value(row, "code"), t.value(row, "umask"), t.value(row, "msr"), t.value_list(row, "alt"))
+        self.assertEqual(ways("A"), (0xB7, 1, 0x1A6, [0xBB | 1 << 16 | 0x1A7 << 32]))
+        self.assertEqual(ways("B"), (0xB7, 1, 0x1A6, [0xB7 | 2 << 16 | 0x1A7 << 32]))
+        self.assertEqual(ways("C"), (0xB7, 2, 0x1A7, []))
+        self.assertEqual(ways("D"), (0xB7, 1, 0, []))
+        self.assertEqual(ways("E")[:3], (0xD6, 1, 0x3E0))
+        self.assertEqual(len(ways("E")[3]), 3)
+        self.assertEqual(ways("H"), (0xB7, 1, 0, [0xBB | 1 << 16]))
+        self.assertEqual(self.config(t, "B")[1], 2)
+        self.assertEqual(self.config(t, "E")[1], 0)                 # no kernel field: only the raw register
+        self.assertEqual(t.value(t.find("E"), "msr_value"), 5)
+        self.assertEqual(t.value(t.find("F"), "precise"), 2)
+        self.assertIn(t.field("ldlat"), [v[0] for v in t.row(t.find("F"))["values"]])     # a zero that is meant
+        self.assertEqual(self.config(t, "G")[1], 0x600006)
+
+    def test_fixed_counters(self):
+        self.intel("BNL", [event(EventName="INST_RETIRED.ANY", EventCode="0x0A", UMask="0x0", Counter="Fixed counter 1"),
+                           event(EventName="CPU_CLK_UNHALTED.CORE", EventCode="0x0A", Counter="Fixed counter 2"),
+                           event(EventName="CPU_CLK_UNHALTED.REF", EventCode="0x0A", Counter="Fixed counter 3")])
+        self.intel("NHM-EP", [event(EventName="A.X", EventCode="0x0", Counter="Fixed counter 1"),
+                              event(EventName="B.X", EventCode="0x0", Counter="Fixed counter 2"),
+                              event(EventName="INST_RETIRED.ANY_P", EventCode="0xC0", UMask="0x1"),
+                              event(EventName="OFFCORE_RESPONSE_0.ANY", EventCode="0xB7", UMask="1", MSRIndex="0x1A6",
+                                    MSRValue="0xFF")])
+        self.intel("ICL", [event(EventName="INST_RETIRED.PREC_DIST", EventCode="0x00", UMask="1", Counter="Fixed counter 0"),
+                           event(EventName="TOPDOWN.SLOTS", EventCode="0x00", UMask="4", Counter="Fixed counter 3"),
+                           event(EventName="ANY.THREAD", EventCode="0x00", UMask="2", Counter="Fixed counter 1")])
+        tables, refused, _, _ = self.convert()
+        self.assertEqual(refused, [])
+        bnl, nhm, icl = tables["bnl"], tables["nhm_ep"], tables["icl"]
+        self.assertEqual([self.config(bnl, n)[0] for n in ("INST_RETIRED.ANY", "CPU_CLK_UNHALTED.CORE",
+                                                           "CPU_CLK_UNHALTED.REF")], [0xC0, 0x3C, 0x300])
+        self.assertEqual([bnl.row(i)["counters"] >> 32 for i in range(3)], [1, 2, 4])
+        self.assertEqual([self.config(nhm, n)[0] for n in ("A.X", "B.X", "INST_RETIRED.ANY_P")], [0x3C, 0x300, 0x1C0])
+        self.assertEqual(nhm.find("OFFCORE_RESPONSE.ANY"), nhm.find("OFFCORE_RESPONSE_0.ANY"))
+        self.assertEqual([self.config(icl, n)[0] for n in ("INST_RETIRED.PREC_DIST", "TOPDOWN.SLOTS", "ANY.THREAD")],
+                         [0x100, 0x400, 0x3C])
+
+    def test_wide_unit_masks(self):
+        self.intel("LNL", [event(EventName="A", EventCode="0xc4", UMask="0x00", UMaskExt="0x01", Equal="0"),
+                           event(EventName="B", EventCode="0xc4", UMask="0x41", UMaskExt="0x02", Equal="1")])
+        self.intel("SKL", [event(EventName="A", EventCode="0xc4", UMask="0x141")])
+        tables, refused, _, _ = self.convert()
+        self.assertEqual(self.config(tables["lnl"], "A")[0], 0x1 << 40 | 0xC4)
+        self.assertEqual(self.config(tables["lnl"], "B")[0], 0x2 << 40 | 1 << 36 | 0x41C4)
+        self.assertEqual(refused[0][:2], ("A", "UMask"))
+
+    def test_request_and_response_names(self):
+        self.intel("CLX", [event(EventName="OFFCORE_RESPONSE:request=ALL_DATA_RD:response=L3_HIT.ANY_SNOOP",
+                                 EventCode="0xB7,0xBB", UMask="1", MSRIndex="0x1a6,0x1a7", MSRValue="0x3F803C0491")])
+        t = self.convert()[0]["clx"]
+        for name in ("OFFCORE_RESPONSE:request=ALL_DATA_RD:response=L3_HIT.ANY_SNOOP",
+                     "offcore_response.request=all_data_rd.response=l3_hit.any_snoop",
+                     "OFFCORE_RESPONSE.ALL_DATA_RD.L3_HIT.ANY_SNOOP", "offcore_response:all_data_rd:l3_hit:any_snoop"):
+            self.assertEqual(t.find(name), 0, name)
+
+    def test_matrix_in_both_forms(self):
+        rows = [{"MATRIX_REQUEST": "ANY", "MATRIX_RESPONSE": "Null", "MATRIX_VALUE": "0x8000", "MATRIX_REGISTER": "0,1",
+                 "DESCRIPTION": "any"},
+                {"MATRIX_REQUEST": "NULL", "MATRIX_RESPONSE": "MISS", "MATRIX_VALUE": "0x100000000",
+                 "MATRIX_REGISTER": "0,1", "DESCRIPTION": "missed"},
+                {"MATRIX_REQUEST": "Null", "MATRIX_RESPONSE": "OUTSTANDING", "MATRIX_VALUE": "0x4000000000",
+                 "MATRIX_REGISTER": "0", "DESCRIPTION": "waiting"},
+                {"MATRIX_REQUEST": "x", "MATRIX_RESPONSE": "y", "MATRIX_VALUE": "1", "MATRIX_REGISTER": "0"}]
+        self.intel("SLM", [event()])
+        self.intel("SLM", rows, "x_matrix.json")
+        tables, refused, _, _ = self.convert()
+        t = tables["slm"]
+        self.assertEqual([r[1] for r in refused], ["MATRIX_REQUEST"])
+        both, zero, one = (t.find("OFFCORE_RESPONSE" + s) for s in ("", "_0", "_1"))
+        words = {}
+        for row in (both, zero, one):
+            g = t.record("groups", t.row(row)["takes"][1])
+            words[row] = [(t.text(w[1]), w[0]) for w in (t.record("words", g[3] + k) for k in range(g[4]))]
+        self.assertEqual(words[both], [("MISS", 0x100000000)])
+        self.assertEqual(words[zero], [("MISS", 0x100000000), ("OUTSTANDING", 0x4000000000)])
+        self.assertEqual(words[one], [("MISS", 0x100000000)])
+        self.assertEqual((t.value(one, "umask"), t.value(one, "msr"), t.value_list(both, "alt")),
+                         (2, 0x1A7, [0xB7 | 2 << 16 | 0x1A7 << 32]))
+
+    def test_uncore_of_several_generations(self):
+        def u(**more):
+            e = {"Unit": "CHA", "EventCode": "0x50", "UMask": "0x01", "EventName": "UNC_X", "BriefDescription": "x",
+                 "Counter": "0,1,2,3", "Filter": "na", "ExtSel": "0"}
+            e.update(more)
+            return e
+        self.intel("SPR", [u(EventName="TOR", UMask="0x01", UMaskExt="0xC001FE"),
+                           u(EventName="IO", Unit="IIO", UMask="0x1", UMaskExt="0x00070800", PortMask="0x080", FCMask="0x07"),
+                           u(EventName="IO2", Unit="IIO", UMask="0x1", UMaskExt="0x00070010"),
+                           u(EventName="UNC_IIO_BANDWIDTH_IN.PART6_FREERUN", Unit="IIO", EventCode="0x00", UMask="0",
+                             CounterType="FREERUN", Counter="7"),
+                           u(EventName="CLOCK", Unit="UBOX", EventCode="0x00", Counter="FIXED")], "x_uncore.json")
+        self.intel("JKT", [u(EventName="Q", Unit="QPI LL", EventCode="0x02", UMask="0x8", ExtSel="1"),
+                           u(EventName="P", Unit="PCU", EventCode="0x80", UMask="0x40", Filter="PCUFilter[7:0]"),
+                           u(EventName="C", Unit="CBO", UMask="0x100")], "x_uncore.json")
+        self.intel("SKX", [u(EventName="F1", Filter="Filter1", FILTER_VALUE="0x40433"),
+                           u(EventName="NOWHERE", Unit="../etc"), u(EventName="WIDE", Unit="imc", UMask="0x1ff")],
+                   "x_uncore.json")
+        self.intel("SKL", [u(EventName="UNC_CLOCK.SOCKET", Unit="NCU", EventCode="0x0", UMask="0x01", Counter="FIXED"),
+                           u(EventName="ARB", Unit="iMPH-U", CounterMask="1")], "x_uncore.json")
+        self.intel("TGL", [u(EventName="UNC_MC1_RDCAS_COUNT_FREERUN", Unit="h_imc", EventCode="0x0", UMask="0",
+                             CounterType="FREERUN", Counter="4")], "x_uncore.json")
+        tables, refused, _, _ = self.convert()
+        self.assertEqual(self.config(tables["spr_uncore_cha"], "TOR")[0], 0xC001FE << 32 | 0x150)
+        self.assertEqual(self.config(tables["spr_uncore_iio"], "IO")[0], 7 << 48 | 0x80 << 36 | 0x150)
+        self.assertEqual(self.config(tables["spr_uncore_iio"], "IO2")[0], 7 << 48 | 1 << 36 | 0x150)
+        free = tables["spr_uncore_iio_free_running"]
+        self.assertEqual(self.config(free, "UNC_IIO_BANDWIDTH_IN.PART6_FREERUN")[0], 0x26FF)
+        self.assertTrue(free.row(0)["flags"] & pt.ROW_FREE_RUNNING)
+        self.assertEqual(self.config(tables["spr_uncore_ubox"], "CLOCK")[0], 0xFF)
+        self.assertEqual(tables["spr_uncore_ubox"].row(0)["counters"], 1 << 32)
+        self.assertEqual(self.config(tables["jkt_uncore_qpi"], "Q")[0], 1 << 21 | 0x802)
+        self.assertEqual(self.config(tables["jkt_uncore_pcu"], "P")[0], 1 << 14 | 0x80)
+        self.assertEqual(self.config(tables["skx_uncore_cha"], "F1")[1], 0x40433 << 32)
+        self.assertEqual(self.config(tables["skl_uncore_cbox_0"], "UNC_CLOCK.SOCKET")[0], 0xFF)
+        self.assertEqual(self.config(tables["skl_uncore_arb"], "ARB")[0], 1 << 24 | 0x150)
+        self.assertEqual(self.config(tables["tgl_uncore_imc_free_running_1"], "UNC_MC1_RDCAS_COUNT_FREERUN")[0], 0x20FF)
+        self.assertEqual(sorted(r[:2] for r in refused), [("C", "UMask"), ("NOWHERE", "Unit"), ("WIDE", "UMask")])
+
+    def test_linux_special_rows(self):
+        arch = "tools/perf/pmu-events/arch/"
+        self.put(arch + "x86/mapfile.csv", "GenuineIntel-6-3E,v1,haswellx,core\n"    # a header by position, whatever it says
+                 "GenuineIntel-6-3F,v1,haswellx,core\nAuthenticAMD-25-[[:xdigit:]]+,v1,amdzen4,core\n"
+                 "AuthenticAMD-23-([12][0-9A-F]|[0-9A-F]),v2,amdzen1,core\n"
+                 "AuthenticAMD-23-[[:xdigit:]]+,v1,amdzen2,core\n")
+        self.put(arch + "x86/haswellx/uncore-cache.json", [
+            {"EventName": "LLC_MISSES.MMIO_READ", "EventCode": "0x35", "UMask": "0x3", "Unit": "CBOX", "PerPkg": "1",
+             "Filter": "filter_opc=0x187,filter_nc=1", "ScaleUnit": "64Bytes", "Counter": "0,1,2,3",
+             "MetricName": "LLC_MISSES.MMIO_READ", "MetricExpr": "LLC_MISSES.MMIO_READ * 2", "BriefDescript6ion": "b"}])
+        self.put(arch + "x86/haswellx/counter.json", [{"Unit": "CBOX", "CountersNumFixed": 0, "CountersNumGeneric": "4"}])
+        self.put(arch + "x86/amdzen1/core.json", [{"EventName": "a", "EventCode": "0x1D0", "UMask": "0xff"}])
+        self.put(arch + "x86/amdzen2/l3.json", [
+            {"EventName": "l3", "EventCode": "0x9a", "UMask": "0x1f", "Unit": "L3PMC", "PerPkg": "1", "ThreadMask": "0xff"},
+            {"EventName": "df", "EventCode": "0x1C7", "UMask": "0x38", "Unit": "DFPMC"}])
+        self.put(arch + "x86/amdzen4/df.json", [{"EventName": "df", "EventCode": "0x21C7", "UMask": "0x7fe",
+                                                 "Unit": "DFPMC"}])
+        self.put(arch + "x86/graniterapids/io.json", [
+            {"EventName": "iio", "EventCode": "0x83", "UMask": "0x7080002", "PortMask": "0x080", "FCMask": "0x07",
+             "Unit": "IIO", "Counter": "0,1"}])
+        self.put(arch + "arm64/mapfile.csv", "#MIDR,Version,File,Type\n#\n0x00000000411fd0c1,v1,arm/x1000,core\n")
+        self.put(arch + "arm64/recommended.json", [{"EventName": "L1D_CACHE_RD", "EventCode": "0x40",
+                                                    "BriefDescription": "read", "PublicDescription": "read access"}])
+        self.put(arch + "arm64/arm/x1000/core.json", [
+            {"ArchStdEvent": "l1d_cache_rd", "BriefDescription": "mine"}, {"ArchStdEvent": "NO_SUCH"},
+            {"EventName": "CPU_CYCLES", "EventCode": "0x11"}, {"EventName": "WIDE", "EventCode": "0x12345"}])
+        self.put(arch + "s390/mapfile.csv", "h\n^IBM.856[12].*3\\.6.[[:xdigit:]]+$,3,cf_z15,core\n")
+        self.put(arch + "s390/cf_z15/basic.json", [{"Unit": "CPU-M-CF", "EventCode": "140", "EventName": "TX"}])
+        self.put(arch + "test/soc/cpu/x.json", [{"EventName": "not a processor", "EventCode": "1"}])
+        tables, refused, _, _ = self.convert()
+        cbox = tables["haswellx_uncore_cbox"]
+        self.assertEqual(self.config(cbox, "LLC_MISSES.MMIO_READ")[:2], [0x335, 0x187 << 52 | 1 << 62])
+        self.assertEqual(cbox.value_text(0, "unit"), "Bytes")
+        self.assertEqual(tables["haswellx"].row(0)["name"], "LLC_MISSES.MMIO_READ.metric")
+        self.assertEqual(self.config(tables["amdzen1"], "a")[0], 1 << 32 | 0xFFD0)
+        self.assertEqual(self.config(tables["amdzen2_amd_l3"], "l3")[0], 0xFF << 56 | 0x1F9A)
+        self.assertEqual(self.config(tables["amdzen2_amd_df"], "df")[0], 1 << 32 | 0x38C7)
+        self.assertEqual(self.config(tables["amdzen4_amd_df"], "df")[0], 0x21 << 32 | 0x7 << 24 | 0xFEC7)
+        self.assertEqual(self.config(tables["graniterapids_uncore_iio"], "iio")[0], 7 << 48 | 0x80 << 36 | 0x283)
+        self.assertEqual([m[3] for m in cbox.records("matches")], [0x3F])
+        zen1 = [m[3:5] for m in tables["amdzen1"].records("matches")]
+        zen2 = [m[3:5] for m in tables["amdzen2_amd_l3"].records("matches")]
+        self.assertEqual((zen1, zen2), ([(0, 0x2F)], [(0x30, 0xFF)]))       # the first line that matches wins
+        arm = tables["x1000"]
+        self.assertEqual(arm.row(arm.find("L1D_CACHE_RD"))["desc"], "mine")
+        self.assertEqual([arm.row(arm.find(n))["counters"] for n in ("CPU_CYCLES", "L1D_CACHE_RD")],
+                         [0xFFFFFFFF, 0x7FFFFFFF])
+        midr = arm.records("matches")
+
+        def is_for(value):
+            return any(value & m[7] == m[6] for m in midr)
+        self.assertTrue(is_for(0x411FD0C1) and is_for(0x412FD0C0) and is_for(0x411FD0CF))
+        self.assertFalse(is_for(0x410FD0C1) or is_for(0x411FD0C0) or is_for(0x411FD0D1))
+        z15 = tables["cf_z15"]
+        self.assertEqual(self.config(z15, "TX")[0], 140)
+        self.assertRegex("IBM,8561,T01,703,3.6,002f", pmmatch.posix(z15.text(z15.records("matches")[0][8])))
+        self.assertEqual(sorted(refused), [("NO_SUCH", "ArchStdEvent", "no standard event of that name"),
+                                           ("WIDE", "EventCode", "0x12345 does not fit the 16 bits of 'code'")])
+
+    def test_one_bad_row_never_costs_the_rest(self):
+        good = [event(EventName="GOOD.%d" % i) for i in range(3)]
+        bad = [event(EventName="N1", EventCode="0x1FF"), event(EventName="N2", UMask="0xZZ"),
+               event(EventName="N3", Counter="eleven"), event(EventName="N4", CounterMask="256"),
+               event(EventName="N5", MSRIndex="0x3F6", MSRValue="0x10000"), event(EventName="N6", SampleAfterValue="1_0"),
+               event(EventName="N7", Counter="Fixed counter 99"), event(EventName=""), event(EventName=None),
+               event(EventName="N8\u0007"), event(EventName="N" * 300), event(EventName="N9", EventCode=["0x1"]),
+               event(EventName="N10", EventCode={"a": 1}), event(EventName="N11", UMask=1.5), 7, None, "text", [],
+               event(EventName="GOOD.0", UMask="1"), event(EventName="GO_OD.0", UMask="0x7"),
+               event(EventName="N12", MSRIndex="0x123456789a", MSRValue="1"), event(EventName="N13", Invert="2"),
+               event(EventName="N14", BriefDescription="x" * 20000), event(EventName="N15", EventCode="9" * 400)]
+        fine = [event(EventName="LAST", BriefDescription=None, PublicDescription=None), event(EventName="INT", UMask=3)]
+        self.intel("HSW", good[:1] + bad + good[1:] + fine)
+        tables, refused, _, status = self.convert()
+        t = tables["hsw"]
+        self.assertEqual([t.row(i)["name"] for i in range(t.count["rows"])], ["GOOD.0", "GOOD.1", "GOOD.2", "LAST", "INT"])
+        self.assertEqual(len(refused), len(bad), refused)
+        self.assertEqual(status, 0)
+        self.assertEqual(t.row(3)["desc"], "LAST")
+        keys = {e: k for e, k, _ in refused}
+        self.assertEqual((keys["N1"], keys["N2"], keys["N3"], keys["N4"], keys["N5"], keys["N9"], keys["N13"]),
+                         ("EventCode", "UMask", "Counter", "CounterMask", "MSRValue", "EventCode", "Invert"))
+
+    def test_files_that_are_no_lists(self):
+        self.intel("SKX", [event()])
+        for i, raw in enumerate((b"", b"\xff\xfe{}", b"{", b"[" * 100000, b'{"Events": 5, "Header": 1}', b"nul",
+                                 b'{"Header": {}, "Events": [%s]}' % (b"9" * 5000), b'[]', b'{"a": 1e999}')):
+            self.put("SKX/events/b%d_uncore.json" % i, raw)
+        tables, refused, _, status = self.convert()
+        self.assertEqual(tables["skx"].count["rows"], 1)
+        self.assertEqual(len(refused), 9, refused)
+        self.assertEqual(status, 0)
+
+    def test_twice_in_one_object(self):
+        raw = json.dumps({"Header": {}, "Events": [event(EventName="A")]}).replace('"UMask": "0x00"',
+                                                                                   '"UMask": "0x01", "UMask": "0x02"')
+        self.put("SKX/events/x_core.json", raw)
+        tables, _, notes, _ = self.convert()
+        self.assertEqual(tables["skx"].value(0, "umask"), 2)
+        self.assertEqual(notes, [("A", "UMask")])
+
+    def test_unknown_model_without_mapfile(self):
+        """A folder nobody has seen: rows are there, for whoever names it; nothing is detected."""
+        self.intel("ZZZ", [event(Precise="1", Equal="0", UMaskExt="0x00", PEBS=None)])
+        t = self.convert()[0]["zzz"]
+        self.assertEqual(t.count["matches"], 0)
+        self.assertEqual(t.value(0, "precise"), 1)
+        self.assertIsNotNone(t.field("eq"))
+
+    def test_our_own_table(self):
+        path = os.path.join(HERE, "pmu", "testpmu.pmu")
+        out = os.path.join(self.root, "t.pmdb")
+        self.assertEqual(run(path, "-o", out)[0], 0)
+        with open(out, "rb") as f:
+            self.assertEqual(pt.read_image(f.read())[0][0].name, "testpmu")
+
+    def test_default_place_and_modes(self):
+        self.intel("SKX", [event()])
+        old = os.environ.get("XDG_DATA_HOME")
+        os.environ["XDG_DATA_HOME"] = os.path.join(self.root, "home")
+        try:
+            self.assertEqual(run(self.root)[0], 0)
+        finally:
+            os.environ.pop("XDG_DATA_HOME")
+            if old is not None:
+                os.environ["XDG_DATA_HOME"] = old
+        made = os.path.join(self.root, "home", "perfmon", "skx.pmdb")
+        self.assertEqual(os.stat(made).st_mode & 0o022, 0)
+
+    def test_full_disk_keeps_the_old_image(self):
+        self.intel("SKX", [event()])
+        out = os.path.join(self.root, "out")
+        run(self.root, "-o", out + "/")
+        with open(os.path.join(out, "skx.pmdb"), "rb") as f:
+            before = f.read()
+        self.intel("SKX", [event(EventName="OTHER")])
+        real = os.fsync
+
+        def full(fd):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync = full
+        try:
+            status, _, err = run(self.root, "-o", out + "/")
+        finally:
+            os.fsync = real
+        self.assertEqual(status, 1)
+        self.assertIn("No space left", err)
+        self.assertEqual(os.listdir(out), ["skx.pmdb"])
+        with open(os.path.join(out, "skx.pmdb"), "rb") as f:
+            self.assertTrue(f.read() == before)
+
+    def test_interrupt_leaves_nothing_half_written(self):
+        self.intel("SKX", [event()])
+        out = os.path.join(self.root, "out")
+        real = os.rename
+
+        def interrupted(a, b):
+            raise KeyboardInterrupt
+        os.rename = interrupted
+        try:
+            status = run(self.root, "-o", out + "/")[0]
+        finally:
+            os.rename = real
+        self.assertEqual((status, os.listdir(out)), (130, []))
+
+    def test_usage(self):
+        self.assertEqual(run()[0], 2)
+        self.assertEqual(run("--nonsense")[0], 2)
+        self.assertEqual(run("--cpu")[0], 2)
+        self.assertEqual(run(os.path.join(self.root, "nothing"))[0], 1)
+        self.intel("SKX", [event()])
+        status, _, err = run(self.root, "--cpu", "zzz", "-o", self.root + "/o/")
+        self.assertEqual((status, "no model matches" in err), (1, True))
+        self.assertEqual(run("--help")[0], 0)
+
+    def test_packed_repository_and_stray_files(self):
+        self.intel("perfmon-main/SKX", [event()])
+        self.put("perfmon-main/mapfile.csv", "Family-model,Version,Filename,EventType,Core Type,Native Model ID,Core Role Name\n"
+                 "GenuineIntel-6-55-[01234],V1,/SKX/events/x_core.json,core,,,\n")
+        self.put("perfmon-main/scripts/config.json", {"a": 1})
+        self.put("perfmon-main/.github/x.json", [{"EventName": "hidden"}])
+        tables, refused, _, status = self.convert("perfmon-main")
+        self.assertEqual((sorted(tables), refused, status), (["skx"], [], 0))
+        self.assertEqual(tables["skx"].records("matches")[0][5], 0x1F)
+        self.assertEqual([p["reason"] for p in self.problems], ["not an event list: left out"])
+        packed = os.path.join(self.root, "perfmon.tar.gz")
+        with tarfile.open(packed, "w:gz") as tar:
+            tar.add(os.path.join(self.root, "perfmon-main"), "perfmon-main")
+        self.assertEqual(run(packed, "-o", self.root + "/packed/")[0], 0)
+        self.assertTrue(images(self.root + "/packed")["skx"][0].raw == tables["skx"].raw)
+
+    def test_hostile_mapfiles(self):
+        arch = "arch/x86/"
+        self.put(arch + "mapfile.csv", "header\nGenuineIntel-6-(A+)+$,v1,evil,core\nGenuineIntel-6-[,v1,evil,core\n"
+                 "GenuineIntel-6-8F,v1,evil,core\n,,,\n,\n" + "GenuineIntel-6-" + "(" * 5000 + ",v1,evil,core\n")
+        self.put(arch + "evil/x.json", [{"EventName": "A", "EventCode": "0x1", "Counter": "0"}])
+        tables, refused, _, _ = self.convert()
+        self.assertEqual([m[2:5] for m in tables["evil"].records("matches")], [(6, 0x8F, 0x8F)])
+        self.assertEqual({r[1] for r in refused}, {"CPUID"})
+
+    def test_damaged_archives(self):
+        for name, raw in (("a.tar.xz", b"\xfd7zXZ\0garbage"), ("b.tar.xz", b""), ("c.tar", b"x" * 2048)):
+            path = self.put(name, raw)
+            status, _, err = run(path, "-o", self.root + "/o/")
+            self.assertEqual(status, 1, name)
+            self.assertIn(name, err)
+
+
+@needs_data
+class Command(unittest.TestCase):
+    """The command as it is run."""
+
+    def test_as_a_program(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            p = subprocess.run([sys.executable, os.path.join(EVENTS, "pmuc.py"), "import", os.path.join(DATA, "intel"),
+                                "-o", tmp + "/"], capture_output=True, text=True, check=False)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.assertIn("models", p.stdout.splitlines()[-1])
+            self.assertNotIn("\r", p.stderr)
+            self.assertEqual(len(struct.pack("<" + pt.IMAGE_FORMAT, *[0] * 7, b"")), pt.IMAGE_SIZE)
+
+
+if __name__ == "__main__":
+    main()

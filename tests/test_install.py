@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Installs into a prefix of its own and uses what is there as others would: C, C++, static, Python, Meson subproject, packages."""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import tap
+
+SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.join(SOURCE, "tests/consumer")
+VALUE = "0x53d024\n"
+
+
+def run(*args, env=None, cwd=None):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LD_", "PYTHONPATH", "MALLOC_", "DESTDIR"))}
+    done = subprocess.run(args, capture_output=True, text=True, cwd=cwd, env={**clean, **(env or {})}, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(args)} ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def need(*programs):
+    for p in programs:
+        if not shutil.which(p):
+            raise unittest.SkipTest(p + " is not installed")
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = tempfile.mkdtemp()
+        cls.prefix = os.path.join(cls.root, "a prefix")
+        cls.build = os.path.join(cls.root, "build")
+        run("meson", "setup", cls.build, SOURCE, "--prefix", cls.prefix, "-Dtests=disabled", "-Dbench=disabled")
+        run("ninja", "-j2", "-C", cls.build)
+        run("meson", "install", "-C", cls.build)
+        (cls.pc,) = glob.glob(os.path.join(cls.prefix, "lib*/**/perfmon.pc"), recursive=True)
+        cls.libdir = os.path.dirname(os.path.dirname(cls.pc))
+        cls.env = {"PKG_CONFIG_PATH": os.path.dirname(cls.pc), "LD_LIBRARY_PATH": cls.libdir}
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.root, ignore_errors=True)
+
+    def flags(self, *more):
+        import shlex
+        return shlex.split(run("pkg-config", *more, "--cflags", "--libs", "perfmon", env=self.env))
+
+    def compile(self, compiler, source, *flags):
+        need(compiler)
+        out = os.path.join(self.root, "consumer")
+        run(compiler, "-Wall", "-Wextra", "-Werror", source, "-o", out, *flags)
+        return run(out, env=self.env)
+
+    def test_c_program(self):
+        self.assertEqual(self.compile("cc", HERE + "/consumer.c", *self.flags()), VALUE)
+
+    def test_cplusplus_program(self):
+        source = shutil.copy(HERE + "/consumer.c", os.path.join(self.root, "consumer.cc"))
+        self.assertEqual(self.compile("c++", source, *self.flags()), VALUE)
+
+    def test_static_program(self):
+        self.assertEqual(self.compile("cc", HERE + "/consumer.c", "-static", *self.flags("--static")), VALUE)
+
+    def test_command(self):
+        pfm = os.path.join(self.prefix, "bin/pfm")
+        self.assertIn("0x000000000053d024", run(pfm, "encode", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", env=self.env))
+
+    def test_command_imports_with_the_installed_compiler(self):
+        pfm, image = os.path.join(self.prefix, "bin/pfm"), os.path.join(self.root, "toy.pmdb")
+        run(pfm, "import", os.path.join(SOURCE, "tests/pmu/testpmu.pmu"), "-o", image, env=self.env)
+        self.assertTrue(os.path.getsize(image) > 0)
+
+    def test_manual(self):
+        for page in ("man1/pfm.1", "man3/pfm_encode_event.3", "man3/pfm_force_pmu.3", "man7/perfmon.7", "man7/perfmon_coreduo.7"):
+            self.assertTrue(os.path.exists(os.path.join(self.prefix, "share/man", page)), page)
+
+    def test_python_in_an_environment_of_its_own(self):
+        (module,) = glob.glob(os.path.join(self.prefix, "lib*/**/perfmon/py.typed"), recursive=True) or [None]
+        if not module:
+            raise unittest.SkipTest("the Python module was not built: cffi is missing")
+        venv = os.path.join(self.root, "venv")
+        run("/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", venv)
+        code = "import perfmon; print(hex(perfmon.event('coreduo::L2_Lines_In,core=all,prefetch=only').registers[0].value))"
+        out = run(os.path.join(venv, "bin/python"), "-c", code,
+                  env={**self.env, "PYTHONPATH": os.path.dirname(os.path.dirname(module))}, cwd=self.root)
+        self.assertEqual(out, VALUE)
+
+    def test_destdir(self):
+        run("meson", "install", "-C", self.build, "--no-rebuild", env={"DESTDIR": os.path.join(self.root, "dest")})
+        self.assertTrue(os.path.exists(os.path.join(self.root, "dest") + self.pc))
+
+
+class Others(unittest.TestCase):
+    def test_meson_subproject(self):
+        with tempfile.TemporaryDirectory() as root:
+            shutil.copytree(HERE + "/subproject", root, dirs_exist_ok=True)
+            shutil.copy(HERE + "/consumer.c", root)
+            os.mkdir(os.path.join(root, "subprojects"))
+            os.symlink(SOURCE, os.path.join(root, "subprojects/perfmon"))
+            run("meson", "setup", "build", env={"PKG_CONFIG_PATH": "/nonexistent"}, cwd=root)
+            run("ninja", "-j2", "-C", "build", cwd=root)
+            self.assertEqual(run(os.path.join(root, "build/consumer")), VALUE)
+
+    def test_debian_packages(self):
+        need("dpkg-buildpackage", "dh", "lintian", "dh_python3")
+        with tempfile.TemporaryDirectory() as root:
+            tree = os.path.join(root, "perfmon-1.0.0")
+            shutil.copytree(SOURCE, tree, ignore=lambda folder, names: [
+                n for n in names if n == "__pycache__" or (folder == SOURCE and n.startswith(("build", ".git")))])
+            run("dpkg-buildpackage", "-us", "-uc", "-b", "-j2", cwd=tree)
+            names = {os.path.basename(p).split("_")[0] for p in glob.glob(root + "/*.deb")}
+            self.assertLessEqual({"libperfmon0", "libperfmon-dev", "perfmon-tools", "python3-perfmon"}, names)
+            run("lintian", "--allow-root", "--fail-on", "error", *glob.glob(root + "/*.changes"))
+
+
+if __name__ == "__main__":
+    tap.main()

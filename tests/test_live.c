@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting on the kernel we run on, against what is known from elsewhere: pages touched, rusage, the CPU clock, system calls
+ * made, stores made. What this kernel or this user does not allow is skipped with the session's own reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <perfmon/perfmon.h>
+
+static pfm_session_t *session;
+static pfm_session_options_t options;
+static pfm_count_t counts[16];
+
+#define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
+
+static int set_up(void **state)
+{
+	(void)state;
+	options = (pfm_session_options_t){ .size = sizeof(options) };
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	pfm_close_session(session);
+	session = NULL;
+	return 0;
+}
+
+static pfm_count_info_t about(unsigned i)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+
+	assert_int_equal(pfm_describe_count(session, i, &info), PFMLIB_SUCCESS);
+	return info;
+}
+
+static void read_counts(void)
+{
+	unsigned n = pfm_count_session(session);
+
+	assert_true(n <= 16);
+	for (unsigned i = 0; i < n; i++)
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]) };
+	assert_int_equal(pfm_read_session(session, counts, n), PFMLIB_SUCCESS);
+}
+
+/* Opens a session, or skips the test when this machine cannot count one of the events. */
+static void open_or_skip(const char *const *texts, unsigned n)
+{
+	pfm_error_t error = PFM_INIT(error);
+	int rc = pfm_open_session(&session, NULL, &options, texts, n, &error);
+
+	if (rc == PFMLIB_ERR_NOTFOUND && error.sys_errno) {
+		print_message("# SKIP %s\n", error.detail);
+		skip();
+	}
+	if (rc)
+		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+	read_counts();
+	for (unsigned i = 0; i < pfm_count_session(session); i++)
+		if (counts[i].quality == PFM_QUALITY_NOT_SUPPORTED) {
+			print_message("# SKIP %s: %s\n", about(i).name, about(i).why);
+			skip();
+		}
+}
+
+static void start(void)
+{
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+}
+
+static void stop(void)
+{
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	read_counts();
+}
+
+static void expect_between(unsigned i, uint64_t low, uint64_t high)
+{
+	if (counts[i].quality != PFM_QUALITY_EXACT)
+		fail_msg("%s is %s: %s", about(i).name, pfm_quality_name(counts[i].quality), about(i).why);
+	if (counts[i].value < low || counts[i].value > high)
+		fail_msg("%s is %llu, not %llu to %llu", about(i).name, (unsigned long long)counts[i].value, (unsigned long long)low,
+		         (unsigned long long)high);
+}
+
+/* @pages nobody has touched yet. */
+static void *fresh(size_t pages)
+{
+	size_t size = pages * (size_t)sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	madvise(p, size, MADV_NOHUGEPAGE);
+	return p;
+}
+
+/* Sanitizers keep books in memory of their own: not about these pages. */
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void write_to(void *p, size_t pages, size_t size)
+{
+	for (size_t i = 0; i < pages; i++)
+		*((volatile char *)p + i * size) = 1;
+}
+
+static void touch(size_t pages)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = fresh(pages);
+
+	write_to(p, pages, size);
+	munmap(p, pages * size);
+}
+
+static void page_faults_are_fresh_pages(void **state)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = fresh(1001);
+
+	(void)state;
+	open_or_skip(TEXTS("page-faults"));
+	start();
+	write_to((char *)p + 1000 * size, 1, size); /* what the calls around it touch for the first time themselves */
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	write_to(p, 1000, size);
+	stop();
+	munmap(p, 1001 * size);
+	expect_between(0, 1000, 1004);
+}
+
+static double seconds(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void burn(double time)
+{
+	double end = seconds(CLOCK_THREAD_CPUTIME_ID) + time;
+
+	while (seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static void task_clock_is_cpu_time(void **state)
+{
+	double before, outer, inner;
+
+	(void)state;
+	open_or_skip(TEXTS("task-clock"));
+	before = seconds(CLOCK_THREAD_CPUTIME_ID);
+	start();
+	inner = seconds(CLOCK_THREAD_CPUTIME_ID);
+	burn(0.05);
+	inner = seconds(CLOCK_THREAD_CPUTIME_ID) - inner;
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	outer = seconds(CLOCK_THREAD_CPUTIME_ID) - before;
+	read_counts();
+	/* The kernel's two clocks are read at slightly different moments. */
+	expect_between(0, (uint64_t)(inner * 1e9 * 0.995), (uint64_t)(outer * 1e9 * 1.005));
+	assert_true(counts[0].scale == 1e-6);
+	assert_string_equal(about(0).unit, "msec");
+}
+
+/* Two processes on one CPU that hand a byte back and forth: whoever reads waits, and the other runs. */
+static void ping_pong(unsigned rounds)
+{
+	int there[2], back[2];
+	pid_t child;
+	char c = 0;
+
+	assert_true(pipe(there) == 0 && pipe(back) == 0);
+	child = fork();
+	if (child == 0) {
+		close(there[1]);
+		close(back[0]);
+		while (read(there[0], &c, 1) == 1)
+			if (write(back[1], &c, 1) != 1)
+				_exit(1);
+		_exit(0);
+	}
+	close(there[0]);
+	close(back[1]);
+	for (unsigned i = 0; i < rounds; i++)
+		assert_true(write(there[1], &c, 1) == 1 && read(back[0], &c, 1) == 1);
+	close(there[1]);
+	close(back[0]);
+	waitpid(child, NULL, 0);
+}
+
+static uint64_t switches(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_THREAD, &r);
+	return (uint64_t)(r.ru_nvcsw + r.ru_nivcsw);
+}
+
+static void stay_on_one_cpu(bool on)
+{
+	static cpu_set_t all;
+	cpu_set_t one;
+
+	if (on) {
+		sched_getaffinity(0, sizeof(all), &all);
+		CPU_ZERO(&one);
+		CPU_SET((unsigned)sched_getcpu(), &one);
+	}
+	sched_setaffinity(0, sizeof(cpu_set_t), on ? &one : &all);
+}
+
+static void context_switches_of_a_ping_pong(void **state)
+{
+	uint64_t before, after;
+
+	(void)state;
+	open_or_skip(TEXTS("context-switches"));
+	stay_on_one_cpu(true);
+	start();
+	before = switches();
+	ping_pong(500);
+	after = switches();
+	stop();
+	stay_on_one_cpu(false);
+	assert_true(after - before >= 500);
+	expect_between(0, after - before, after - before + 2);
+}
+
+static void tracepoint_counts_system_calls(void **state)
+{
+	(void)state;
+	open_or_skip(TEXTS("syscalls:sys_enter_getppid"));
+	start();
+	for (int i = 0; i < 50; i++)
+		syscall(SYS_getppid);
+	stop();
+	expect_between(0, 50, 50);
+}
+
+/* Two ways to see the same thing, in one group: they agree to the last one. */
+static void tracepoint_agrees_with_software_event(void **state)
+{
+	(void)state;
+	open_or_skip(TEXTS("{context-switches,sched:sched_switch}"));
+	stay_on_one_cpu(true);
+	start();
+	ping_pong(100);
+	stop();
+	stay_on_one_cpu(false);
+	assert_true(counts[0].value >= 100);
+	assert_int_equal(counts[0].value, counts[1].value);
+	assert_int_equal(counts[0].enabled, counts[1].enabled);
+}
+
+static volatile uint64_t watched;
+
+static void __attribute__((noinline)) called(void)
+{
+	__asm__ volatile("");
+}
+
+static void breakpoints_count_stores_and_calls(void **state)
+{
+	char store[64], call[64];
+
+	(void)state;
+	snprintf(store, sizeof(store), "mem:0x%llx/8:w:u", (unsigned long long)(uintptr_t)&watched);
+	snprintf(call, sizeof(call), "mem:0x%llx:x:u", (unsigned long long)(uintptr_t)called);
+	open_or_skip(TEXTS(store, call));
+	start();
+	for (int i = 0; i < 11; i++)
+		watched = (uint64_t)i;
+	for (int i = 0; i < 7; i++)
+		called();
+	stop();
+	expect_between(0, 11, 11);
+	expect_between(1, 7, 7);
+}
+
+static void breakpoint_registers_run_out(void **state)
+{
+	static char names[16][64];
+	const char *texts[16];
+	unsigned i = 0;
+	pfm_error_t error = PFM_INIT(error);
+
+	(void)state;
+	for (i = 0; i < 16; i++) {
+		snprintf(names[i], sizeof(names[i]), "mem:0x%llx/1:w:u", (unsigned long long)(uintptr_t)names[i]);
+		texts[i] = names[i];
+	}
+	assert_int_equal(pfm_open_session(&session, NULL, NULL, texts, 16, &error), PFMLIB_SUCCESS);
+	read_counts();
+	if (counts[0].quality == PFM_QUALITY_NOT_SUPPORTED) {
+		print_message("# SKIP %s\n", about(0).why);
+		skip();
+	}
+	assert_int_equal(counts[15].quality, PFM_QUALITY_NOT_SUPPORTED);
+	assert_int_equal(counts[15].cause, PFM_CAUSE_BUSY);
+	assert_non_null(strstr(about(15).why, "breakpoint registers are in use"));
+}
+
+static void children_are_counted_when_asked(void **state)
+{
+	(void)state;
+	for (unsigned inherit = 0; inherit < 2; inherit++) {
+		options.flags = inherit ? PFM_SESSION_INHERIT : 0;
+		open_or_skip(TEXTS("{page-faults,task-clock}"));
+		start();
+		if (fork() == 0) {
+			touch(2000);
+			_exit(0);
+		}
+		wait(NULL);
+		stop();
+		assert_true(inherit ? counts[0].value >= 2000 : counts[0].value < 2000);
+		tear_down(NULL);
+	}
+}
+
+static void program_is_counted_from_its_start(void **state)
+{
+	int go[2];
+	pid_t child;
+	char c = 0;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	child = fork();
+	if (child == 0) {
+		close(go[1]); /* so that it ends if the test does */
+		if (read(go[0], &c, 1) == 1)
+			execlp("true", "true", (char *)NULL);
+		_exit(1);
+	}
+	options.pid = child;
+	options.flags = PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_INHERIT;
+	open_or_skip(TEXTS("task-clock", "page-faults:u", "context-switches"));
+	start();
+	read_counts();
+	assert_int_equal(counts[0].quality, PFM_QUALITY_NOT_COUNTED); /* it still waits */
+	assert_int_equal(counts[0].cause, PFM_CAUSE_NO_TIME);
+	assert_int_equal(write(go[1], &c, 1), 1);
+	waitpid(child, NULL, 0);
+	read_counts();
+	assert_int_equal(counts[0].quality, PFM_QUALITY_EXACT);
+	assert_true(counts[0].value > 10000);
+	assert_true(counts[1].value > 10);
+	close(go[0]);
+	close(go[1]);
+}
+
+static void processes_that_are_not_there(void **state)
+{
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	options.pid = child;
+	assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("page-faults:u"), NULL), PFMLIB_SUCCESS);
+	read_counts();
+	assert_int_equal(counts[0].quality, PFM_QUALITY_NOT_SUPPORTED);
+	if (geteuid() == 0) /* the kernel looks at permissions first */
+		assert_int_equal(counts[0].cause, PFM_CAUSE_NO_PROCESS);
+}
+
+static void whole_system_runs_as_long_as_the_clock(void **state)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	double wall;
+
+	(void)state;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	open_or_skip(TEXTS("cpu-clock", "page-faults"));
+	assert_int_equal(about(0).n_parts, cpus);
+	wall = seconds(CLOCK_MONOTONIC);
+	start();
+	usleep(50000);
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	wall = seconds(CLOCK_MONOTONIC) - wall;
+	read_counts();
+	expect_between(0, (uint64_t)(0.045e9 * (double)cpus), (uint64_t)(wall * 1e9 * (double)cpus * 1.01));
+}
+
+static void cpus_that_do_not_exist(void **state)
+{
+	(void)state;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.cpus = "4096";
+	assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("cpu-clock"), NULL), PFMLIB_SUCCESS);
+	read_counts();
+	assert_int_equal(counts[0].cause, PFM_CAUSE_NO_CPU);
+}
+
+static void hardware_counts_or_says_why(void **state)
+{
+	(void)state;
+	assert_int_equal(pfm_open_session(&session, NULL, NULL, TEXTS("instructions:u"), NULL), PFMLIB_SUCCESS);
+	start();
+	burn(0.01);
+	stop();
+	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+		if (counts[i].quality == PFM_QUALITY_EXACT && counts[i].value) {
+			assert_true(counts[i].value > 100000);
+			return;
+		}
+		assert_true(*about(i).why);
+	}
+	if (counts[0].quality == PFM_QUALITY_NOT_SUPPORTED && counts[0].sys_errno == ENOENT)
+		assert_int_equal(counts[0].cause, PFM_CAUSE_NO_PMU);
+}
+
+static unsigned open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static void descriptors_run_out_and_come_back(void **state)
+{
+	unsigned before = open_files();
+	struct rlimit old, few;
+	int next = dup(1);
+
+	(void)state;
+	close(next);
+	getrlimit(RLIMIT_NOFILE, &old);
+	few = old;
+	few.rlim_cur = (rlim_t)next + 2; /* room for two more */
+	setrlimit(RLIMIT_NOFILE, &few);
+	assert_int_equal(pfm_open_session(&session, NULL, NULL,
+	                                  TEXTS("page-faults:u", "task-clock:u", "page-faults:u", "task-clock:u", "page-faults:u"),
+	                                  NULL),
+	                 PFMLIB_SUCCESS);
+	read_counts();
+	setrlimit(RLIMIT_NOFILE, &old);
+	assert_int_equal(counts[4].quality, PFM_QUALITY_NOT_SUPPORTED);
+	if (counts[4].cause != PFM_CAUSE_PERMISSION)
+		assert_int_equal(counts[4].cause, PFM_CAUSE_FILES);
+	tear_down(NULL);
+	assert_int_equal(open_files(), before);
+	open_or_skip(TEXTS("{page-faults,context-switches}:u", "task-clock"));
+	tear_down(NULL);
+	assert_int_equal(open_files(), before);
+}
+
+/* The same as an ordinary user, in a child that is one. */
+static void ordinary_user(void **state)
+{
+	char level[16] = "";
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (f) {
+		if (!fgets(level, sizeof(level), f))
+			level[0] = '\0';
+		fclose(f);
+	}
+	if (geteuid() != 0 || atoi(level) != 2) {
+		print_message("# SKIP needs root to become somebody else, and perf_event_paranoid at its usual 2\n");
+		skip();
+	}
+	child = fork();
+	if (child == 0) {
+		pfm_count_t c[3] = { PFM_INIT(c[0]), PFM_INIT(c[1]), PFM_INIT(c[2]) };
+		pfm_count_info_t info = PFM_INIT(info);
+
+		if (setgid(65534) || setuid(65534))
+			_exit(10);
+		if (pfm_open_session(&session, NULL, NULL, TEXTS("page-faults", "context-switches", "page-faults:k"), NULL))
+			_exit(11);
+		if (pfm_start_session(session))
+			_exit(12);
+		touch(100);
+		if (pfm_stop_session(session) || pfm_read_session(session, c, 3) || pfm_describe_count(session, 0, &info))
+			_exit(13);
+		if (c[0].quality != PFM_QUALITY_EXACT || c[0].value < 100 || strcmp(info.name, "page-faults:u") != 0)
+			_exit(14);
+		if (c[1].cause != PFM_CAUSE_PERMISSION || c[2].cause != PFM_CAUSE_PERMISSION)
+			_exit(15);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* Where nobody has mounted tracefs, root does it for this process alone. */
+static void see_tracepoints(void)
+{
+	if (geteuid() != 0 || access("/sys/kernel/tracing/events", F_OK) == 0 || unshare(CLONE_NEWNS) != 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		return;
+	if (mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL) != 0)
+		print_message("# tracefs cannot be mounted: %s\n", strerror(errno));
+}
+
+#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(page_faults_are_fresh_pages),
+		CASE(task_clock_is_cpu_time),
+		CASE(context_switches_of_a_ping_pong),
+		CASE(tracepoint_counts_system_calls),
+		CASE(tracepoint_agrees_with_software_event),
+		CASE(breakpoints_count_stores_and_calls),
+		CASE(breakpoint_registers_run_out),
+		CASE(children_are_counted_when_asked),
+		CASE(program_is_counted_from_its_start),
+		CASE(processes_that_are_not_there),
+		CASE(whole_system_runs_as_long_as_the_clock),
+		CASE(cpus_that_do_not_exist),
+		CASE(hardware_counts_or_says_why),
+		CASE(descriptors_run_out_and_come_back),
+		CASE(ordinary_user),
+	};
+
+	see_tracepoints();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("live", tests, NULL, NULL);
+}

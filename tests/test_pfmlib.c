@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* The libpfm 3 interface on every processor it knows: which one is selected, and that all calls agree about every event. */
+#include <sys/wait.h>
+#include <unistd.h>
+#include "rows.h"
+#include <perfmon/pfmlib.h>
+
+static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU, PFMLIB_GEN_IA32_PMU, PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU,
+	                     PFMLIB_ALPHA_PCA56_PMU, PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
+#define N_TYPES (sizeof(types) / sizeof(types[0]))
+
+/* ---- which processor: the environment is read once, so each case is a process of its own ------------------------- */
+
+struct choice {
+	const char *variable, *value;
+	int type;
+}; /* type: or a negative result code */
+
+static const struct choice choices[] = {
+	{ "LIBPFM_FORCE_PMU", "4", PFMLIB_MONTECITO_PMU },
+	{ "LIBPFM_FORCE_PMU", "34", PFMLIB_COREDUO_PMU },
+	{ "LIBPFM_FORCE_PMU", "154", PFMLIB_ALPHA_EV67_PMU },
+	{ "LIBPFM_FORCE_PMU", "3", PFMLIB_ERR_NOTSUPP },
+	{ "LIBPFM_FORCE_PMU", "99999999999", PFMLIB_ERR_NOTSUPP },
+	{ "LIBPFM_FORCE_PMU", "montecito", PFMLIB_ERR_NOTSUPP },
+	{ "LIBPFM_FORCE_PMU", "-1", PFMLIB_ERR_NOTSUPP },
+	{ "PERFMON_PMU", "montecito", PFMLIB_MONTECITO_PMU },
+	{ "PERFMON_PMU", "EV5", PFMLIB_ALPHA_EV5_PMU },
+	{ "PERFMON_PMU", "nonsense", PFMLIB_ERR_NOTSUPP },
+	{ "PERFMON_CPUID", "ia64-32-0", PFMLIB_MONTECITO_PMU },
+	{ "PERFMON_CPUID", "alpha-11", PFMLIB_ALPHA_EV67_PMU },
+	{ "PERFMON_CPUID", "GenuineIntel-6-E-8", PFMLIB_COREDUO_PMU },
+	{ "PERFMON_CPUID", "GenuineIntel-6-55-4", PFMLIB_GEN_IA32_PMU },
+	{ "PERFMON_CPUID", "0x00000000413fd0c1", PFMLIB_ERR_NOTSUPP },
+};
+
+static int initialize_with(const struct choice *c)
+{
+	int type, rc;
+
+	unsetenv("LIBPFM_FORCE_PMU");
+	unsetenv("PERFMON_PMU");
+	setenv(c->variable, c->value, 1);
+	rc = pfm_initialize();
+	if (rc != PFMLIB_SUCCESS)
+		return rc == c->type && pfm_get_pmu_type(&type) == PFMLIB_ERR_NOINIT && pfm_force_pmu(types[0]) == PFMLIB_SUCCESS &&
+		       pfm_initialize() == rc && pfm_get_pmu_type(&type) == PFMLIB_SUCCESS && type == types[0];
+	return pfm_get_pmu_type(&type) == PFMLIB_SUCCESS && type == c->type;
+}
+
+static void test_choice(void **state)
+{
+	const struct choice *c = *state;
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(initialize_with(c) ? 0 : 1);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* ---- every event of every processor ----------------------------------------------------------------------------- */
+
+static void check_masks(unsigned i, pfmlib_event_t *e)
+{
+	unsigned n, code, found;
+	char name[64], *desc;
+
+	assert_int_equal(pfm_get_num_event_masks(i, &n), 0);
+	for (unsigned m = 0; m < n; m++) {
+		assert_int_equal(pfm_get_event_mask_name(i, m, name, sizeof(name)), 0);
+		assert_int_equal(pfm_find_event_mask(i, name, &found), 0);
+		assert_int_equal(found, m);
+		assert_int_equal(pfm_get_event_mask_code(i, m, &code), 0);
+		assert_int_equal(pfm_get_event_mask_description(i, m, &desc), 0);
+		free(desc);
+	}
+	assert_int_equal(pfm_get_event_mask_name(i, n, name, sizeof(name)), n ? PFMLIB_ERR_INVAL : PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_get_event_mask_code(i, n, &code), PFMLIB_ERR_INVAL);
+	e->num_masks = n ? 1 : 0;
+	e->unit_masks[0] = n ? n - 1 : 0;
+}
+
+/* A buffer that fits exactly is enough, and one byte less is not. */
+static void check_names(unsigned i, pfmlib_event_t *e, size_t longest)
+{
+	char name[128], again[128];
+	pfmlib_event_t back;
+	unsigned found;
+
+	assert_int_equal(pfm_get_event_name(i, name, sizeof(name)), 0);
+	assert_true(strlen(name) <= longest);
+	assert_int_equal(pfm_get_event_name(i, again, strlen(name) + 1), 0);
+	assert_int_equal(pfm_get_event_name(i, again, strlen(name)), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_find_event(name, &found), 0);
+	if (found != i) /* libpfm's Core Duo has one name twice: the first event has it */
+		assert_true(found < i);
+	assert_int_equal(pfm_get_full_event_name(e, name, sizeof(name)), 0);
+	assert_true(strlen(name) <= longest);
+	assert_int_equal(pfm_get_full_event_name(e, again, strlen(name) + 1), 0);
+	assert_string_equal(name, again);
+	assert_int_equal(pfm_get_full_event_name(e, again, strlen(name)), PFMLIB_ERR_FULL);
+	if (found == i) {
+		assert_int_equal(pfm_find_full_event(name, &back), 0);
+		assert_memory_equal(&back, e, sizeof(back));
+	}
+}
+
+static void check_codes(unsigned i)
+{
+	pfmlib_regmask_t counters, all;
+	unsigned found, weight;
+	int code;
+
+	assert_int_equal(pfm_get_event_code(i, &code), 0);
+	assert_int_equal(pfm_find_event_bycode(code, &found), 0);
+	while (found < i)
+		assert_int_equal(pfm_find_event_bycode_next(code, found, &found), 0);
+	assert_int_equal(found, i);
+	assert_int_equal(pfm_get_impl_counters(&all), 0);
+	assert_int_equal(pfm_get_event_counters(i, &counters), 0);
+	pfm_regmask_andnot(&counters, &counters, &all);
+	pfm_regmask_weight(&counters, &weight);
+	assert_int_equal(weight, 0);
+	assert_int_equal(pfm_get_event_code_counter(i, 64, &code), PFMLIB_ERR_INVAL);
+}
+
+static void check_alone(const pfmlib_event_t *e, pfmlib_input_param_t *in, pfmlib_output_param_t *out)
+{
+	int rc;
+
+	in->pfp_dfl_plm = PFM_PLM3 | PFM_PLM0;
+	in->pfp_event_count = 1;
+	in->pfp_events[0] = *e;
+	out->pfp_pmc_count = out->pfp_pmd_count = 0;
+	rc = pfm_dispatch_events(in, NULL, out, NULL);
+	if (rc == PFMLIB_SUCCESS)
+		assert_true(out->pfp_pmc_count >= 1);
+	else
+		assert_true(out->pfp_pmc_count == 0 && rc >= PFMLIB_ERR_LAST);
+}
+
+static void test_every_event(void **state)
+{
+	pfmlib_input_param_t *in = calloc(1, sizeof(*in));
+	pfmlib_output_param_t *out = calloc(1, sizeof(*out));
+	unsigned n, pmcs, width;
+	size_t longest;
+
+	assert_int_equal(pfm_force_pmu(*(const int *)*state), 0);
+	assert_int_equal(pfm_get_num_events(&n), 0);
+	assert_int_equal(pfm_get_max_event_name_len(&longest), 0);
+	assert_int_equal(pfm_get_num_pmcs(&pmcs), 0);
+	assert_int_equal(pfm_get_hw_counter_width(&width), 0);
+	assert_true(n > 0 && pmcs > 0 && width > 0 && width < 64);
+	for (unsigned i = 0; i < n; i++) {
+		pfmlib_event_t e = { .event = i };
+		char *desc;
+
+		check_masks(i, &e);
+		check_names(i, &e, longest);
+		check_codes(i);
+		check_alone(&e, in, out);
+		assert_int_equal(pfm_get_event_description(i, &desc), 0);
+		assert_true(strlen(desc) > 3);
+		free(desc);
+	}
+	free(in);
+	free(out);
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
+
+static char listed[2048];
+
+static int collect(const char *fmt, ...)
+{
+	size_t n = strlen(listed);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(listed + n, sizeof(listed) - n, fmt, args);
+	va_end(args);
+	return 0;
+}
+
+static void test_list_names_every_type(void **state)
+{
+	(void)state;
+	listed[0] = '\0';
+	assert_int_equal(pfm_list_supported_pmus(collect), 0);
+	for (size_t i = 0; i < N_TYPES; i++) {
+		char name[96], framed[100];
+
+		assert_int_equal(pfm_get_pmu_name_bytype(types[i], name, sizeof(name)), 0);
+		snprintf(framed, sizeof(framed), "[%s]", name);
+		assert_non_null(strstr(listed, framed));
+	}
+}
+
+int main(void)
+{
+	struct rows rows = { 0 };
+
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		char name[96];
+
+		snprintf(name, sizeof(name), "initialize with %s=%s", choices[i].variable, choices[i].value);
+		rows_add(&rows, name, test_choice, (void *)(uintptr_t)&choices[i]);
+	}
+	for (size_t i = 0; i < N_TYPES; i++) {
+		char name[48];
+
+		snprintf(name, sizeof(name), "every event of type %d", types[i]);
+		rows_add(&rows, name, test_every_event, (void *)(uintptr_t)&types[i]);
+	}
+	rows_add(&rows, "the list names every type", test_list_names_every_type, NULL);
+	return rows_run("pfmlib", &rows);
+}

@@ -1,0 +1,493 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The compiler of event tables: what it accepts, what it refuses and where, and that what it writes can be read back.
+
+Files in pmu/ called wrong_*.pmu carry their errors as comments: a caret below the column, and the text.
+"""
+
+import contextlib
+import glob
+import hashlib
+import io
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LIB = os.path.join(HERE, "..", "lib")
+EVENTS = os.path.join(LIB, "events")
+sys.dont_write_bytecode = True
+sys.path[:0] = [HERE, EVENTS]
+import pmtable as pt  # noqa: E402
+import pmuc  # noqa: E402
+from tap import main  # noqa: E402
+
+PMU = os.path.join(HERE, "pmu")
+TESTPMU = [os.path.join(PMU, "testpmu.pmu"), os.path.join(PMU, "testpmu2.pmu")]
+BUILTIN = sorted(glob.glob(os.path.join(EVENTS, "*.pmu")))
+CC = next((c for c in (os.environ.get("CC", "").split() or [""])[:1] + ["cc", "gcc", "clang"] if c and shutil.which(c)), None)
+
+
+def run(*args):
+    """pmuc.py in this process: (status, standard output, standard error)."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = pmuc.main(list(args))
+    return status, out.getvalue(), err.getvalue()
+
+
+def compiled(*paths):
+    tables, _, errors = pmuc.compile_all(paths)
+    assert not errors, errors
+    return tables
+
+
+def view(table, byteorder="little"):
+    return pt.View(table.to_bytes(byteorder), byteorder)
+
+
+class Language(unittest.TestCase):
+    """What testpmu.pmu says is what its table holds."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.tables = compiled(*TESTPMU)
+        cls.t, cls.t2 = (view(t) for t in cls.tables)
+
+    def row(self, name, t=None):
+        t = t or self.t
+        found = t.find(name)
+        self.assertIsNotNone(found, name)
+        return t.row(found)
+
+    def test_head(self):
+        t = self.t
+        self.assertEqual((t.name, t.aka, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
+                                                                                 4, 4095))
+        self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST))
+        self.assertEqual((t.n_general, t.all_counters), (4, 0x30000000F))
+        self.assertEqual(t.records("counters"), [(0, 2, 40, 0, 0x186, 0xC1, 1), (3, 3, 14, 0, 0x400, 0x500, 2),
+                                                 (0, 1, 48, 1, 0x38D, 0x309, 1)])
+        features = {t.text(n): (t.text(s), v) for n, s, v in t.records("features")}
+        self.assertEqual(features, {"issue_width": ("", 4), "cap": ("PMC_CAP_EDGE PMC_CAP_INVERT", 0),
+                                    "stepping_name": ("b2", 0), "big": ("", 0xFEDCBA9876543210)})
+
+    def test_matches(self):
+        t = self.t
+        m = t.records("matches")
+        self.assertEqual([(t.text(x[0]), x[2], x[3], x[4], x[5]) for x in m[:2]],
+                         [("test", 7, 1, 3, 0x27), ("test", 7, 9, 9, 0x27)])
+        self.assertEqual(m[2][6:8], (0x4100D010, 0xFF00FFF0))
+        self.assertEqual((t.text(m[3][1]), m[3][9:15]), ("Example Works", (0x40, 1, 2, 5, 3, 0)))
+
+    def test_fields(self):
+        t = self.t
+        self.assertEqual(t.field_ranges(t.field("code")), [(0, 0, 8), (0, 32, 4)])
+        self.assertEqual(t.field_ranges(t.field("tag")), [(2, 60, 4)])
+        code, c, cmask, max_ = (t.record("fields", t.field(n)) for n in ("code", "c", "cmask", "max"))
+        self.assertEqual((code[3], code[5], c[5], cmask[5], c[11], cmask[11]), (12, 0, 1, 1, 15, 255))
+        self.assertEqual((max_[10:13], max_[3]), ((1, 7, 1), 3))
+        set_ = t.record("fields", t.field("set"))
+        words = {t.text(t.record("words", set_[7] + i)[1]): t.record("words", set_[7] + i)[0] for i in range(set_[6])}
+        self.assertEqual(words, {"L1D:0": 0, "L1D:1": 1, "L1D:2": 2, "L2D:0": 3, "L2D:1": 4, "last": 9})
+
+    def test_groups(self):
+        t = self.t
+        found = {}
+        for name, flags, field, first, n, distinct, preset, mask in t.records("groups"):
+            words = [t.record("words", first + i) for i in range(n)]
+            self.assertEqual(len({w[0] for w in words[:distinct]}), distinct)
+            found[t.text(name)] = (flags, t.text(t.record("fields", field)[0]), preset, mask,
+                                   [t.text(w[1]) for w in words], distinct)
+        self.assertEqual(found["core"], (2, "umask", 0x40, 0xC0, ["this", "all", "SELF", "BOTH_CORES"], 2))
+        self.assertEqual(found["state"], (3, "umask", 0xC, 0xF, ["m", "e", "s", "i"], 4))
+        self.assertEqual(found["must"][:3], (4, "umask", 0))
+        self.assertEqual(found["free"][:4], (1, "filter", 0, 7))
+        self.assertEqual(found["spelled"][:4], (pt.GROUP_DEFAULT | pt.GROUP_EXPLICIT, "umask", 1, 3))
+
+    def test_rows(self):
+        t = self.t
+        cycles = self.row("CYCLES")
+        self.assertEqual((cycles["counters"], cycles["flags"]), (0x10000000F, pt.ROW_ARCH))
+        self.assertEqual((t.value(0, "code"), t.value(0, "umask"), t.value(0, "max"), t.value(0, "weight")), (0x3C, 0, 1, 0))
+        self.assertEqual(t.value_text(0, "detail"), "Clock cycles, halted ones left out.")
+        choosy = t.find("CHOOSY")
+        self.assertEqual(self.row("CHOOSY")["counters"], 0b101)
+        self.assertEqual([t.value(choosy, "sel", n) for n in (0, 1, 2)], [1, 0, 12])
+        self.assertEqual(t.value_text(choosy, "header", 2), "TP_C2")
+        anywhere = t.find("CHOOSY_ANYWHERE")
+        self.assertEqual([t.value(anywhere, "sel", n) for n in (0, 1, 2)], [5, 6, 5])
+        last = t.find("LAST_ONE")
+        self.assertEqual(self.row("LAST_ONE")["counters"], 8)
+        self.assertEqual([t.value(last, k) for k in ("set", "weight", "wide", "on_htoff", "filter", "tag", "cmask")],
+                         [9, 2, pt.ALL64, 0x200000003, 0xFFFF, 15, 255])
+        other = t.find("BUS.OTHER")
+        self.assertEqual((t.value(other, "accepts"), t.value(other, "code")), (5, 0xF61))
+        self.assertEqual(t.value_text(t.find("BUS.TRAFFIC"), "note"), 'Counts "half" beats.')
+        self.assertEqual(len(self.row("L2_LINES_IN")["takes"]), 2)
+        self.assertEqual(self.row("GONE")["flags"], pt.ROW_DEPRECATED | pt.ROW_HIDDEN)
+
+    def test_names(self):
+        t = self.t
+        for spelling in ("CYCLES", "cycles", "Cy cl-es", "C_Y_C_L_E_S", "CLK", "cpuclk", "whole:thing", "WHOLE.THING"):
+            self.assertEqual(t.find(spelling), 0, spelling)
+        self.assertEqual(t.find("bus.traffic"), t.find("BUS:TRAFFIC"))
+        for missing in ("", "CYCLE", "CYCLESS", "BUSTRAFFIC", "NOT_HERE", "."):
+            self.assertIsNone(t.find(missing), missing)
+        kind = t.find_folded(pt.fold("not here"))
+        self.assertEqual((kind[2], t.text(kind[1])), (pt.NAME_UNSUPPORTED, "the invented processor has no such event"))
+        shadowed = [i for i in range(t.count["rows"]) if t.row(i)["flags"] & pt.ROW_SHADOWED]
+        self.assertEqual(len(shadowed), 1)
+        self.assertNotEqual(t.find("L2_LINES_IN"), shadowed[0])
+
+    def test_use_and_drop(self):
+        t = self.t2
+        self.assertEqual((t.aka, t.count["matches"], t.device), ([], 0, "testcpu"))
+        self.assertEqual(t.value(t.find("CYCLES"), "code"), 0x3D)
+        self.assertIsNone(t.find("CLK"))
+        self.assertIsNone(t.find("GONE"))
+        self.assertIsNone(t.find_folded(pt.fold("NOT_HERE")))
+        self.assertEqual(t.value(t.find("NEW_ONE"), "weight"), 3)
+        self.assertEqual(t.value(t.find("NEW_ONE"), "max"), 2)
+        self.assertEqual(t.find("WHOLE.THING"), t.find("CYCLES"))
+        self.assertIn((3, 3, 20, 0, 0x400, 0x500, 1), t.records("counters"))
+        self.assertIn(("", 6), [(t.text(f[1]), f[2]) for f in t.records("features")])
+
+
+class Refusals(unittest.TestCase):
+    """Every error at its line and column, all of a file in one run."""
+
+    def check_file(self, path):
+        want = set()
+        with open(path, encoding="utf-8") as f:
+            lines = f.read().split("\n")
+        at = 0
+        for number, line in enumerate(lines, 1):
+            m = re.match(r"#( *)\^ (.*)", line)
+            if m:
+                want.add("%s:%d:%d: error: %s" % (path, at, len(m[1]) + 2, m[2]))
+            else:
+                at = number
+        status, _, err = run("--check", path)
+        self.assertEqual(set(err.splitlines()), want)
+        self.assertEqual(status, 1)
+
+    def test_wrong_files(self):
+        files = sorted(glob.glob(os.path.join(PMU, "wrong_*.pmu")))
+        self.assertGreaterEqual(len(files), 6)
+        for path in files:
+            with self.subTest(os.path.basename(path)):
+                self.check_file(path)
+
+    def test_nothing_is_written_on_error(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            out = os.path.join(tmp, "out.c")
+            self.assertEqual(run("--c", out, os.path.join(PMU, "wrong_rows.pmu"))[0], 1)
+            self.assertEqual(os.listdir(tmp), [])
+
+    def test_names_of_two_processors(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            paths = []
+            for name in ("one", "two"):
+                paths.append(os.path.join(tmp, name + ".pmu"))
+                with open(paths[-1], "w", encoding="utf-8") as f:
+                    f.write('pmu %s "x"\naka shared\nencoder format\ncounter 0 width=8\nfield code bits=8\n'
+                            'event A code=1 "a"\n' % name)
+            status, _, err = run("--check", *paths)
+            self.assertEqual(status, 1)
+            self.assertIn("the name 'shared' belongs to %s already" % paths[0], err)
+
+    def test_unreadable_files(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            bad = os.path.join(tmp, "bad.pmu")
+            for raw, text in ((b"", "an empty file"), (b"# only this\n", "an empty file"), (b"pmu \xff", "not UTF-8")):
+                with open(bad, "wb") as f:
+                    f.write(raw)
+                status, _, err = run("--check", bad)
+                self.assertEqual((status, err.startswith(bad + ":1:1: error: " + text)), (1, True), err)
+            self.assertEqual(run("--check", os.path.join(tmp, "none.pmu"))[0], 1)
+
+    def test_usage(self):
+        for args in ((), ("--image",), ("--nonsense",), ("--check",), ("--image", "x", "--byteorder", "middle", "y.pmu"),
+                     ("x.pmu",)):
+            self.assertEqual(run(*args)[0], 2, args)
+        self.assertEqual(run("--help")[0], 0)
+
+
+class RoundTrip(unittest.TestCase):
+    """The tables of the library and the invented ones, written and read back."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.tables = compiled(*BUILTIN) + compiled(*TESTPMU)
+
+    def test_every_name_finds_its_row(self):
+        for t in self.tables:
+            v = view(t)
+            for i, row in enumerate(t.rows):
+                if not row.flags & pt.ROW_SHADOWED:
+                    for name in (row.name,) + tuple(row.aliases):
+                        self.assertEqual(v.find(name), i, "%s %s" % (t.name, name))
+                        self.assertEqual(v.find(name.upper().replace(".", ":")), i)
+            for name, row in t.synonyms:
+                self.assertEqual(v.find(name), row)
+            for name, why in t.unsupported:
+                self.assertEqual(v.text(v.find_folded(pt.fold(name))[1]), why)
+
+    def test_every_value_comes_back(self):
+        for t in self.tables:
+            v = view(t)
+            texts = {i for i, f in enumerate(t.fields) if f.kind == pt.TEXT}
+            for i, row in enumerate(t.rows):
+                got = v.row(i)
+                self.assertEqual((got["name"], got["desc"], got["counters"], tuple(got["takes"]), got["flags"]),
+                                 (row.name, row.desc, row.counters, tuple(row.takes), row.flags))
+                values = sorted((f, c, v.text(x) if f in texts else x) for f, c, _, x in got["values"])
+                self.assertEqual(values, sorted(row.values))
+
+    def test_bounds_and_index_invariants(self):
+        for t in self.tables:
+            raw = t.to_bytes()
+            v = pt.View(raw)
+            self.assertEqual((v.size, len(raw) % 8), (len(raw), 0))
+            for name in pt.HEAD_ARRAYS:
+                self.assertLessEqual(v.at[name] + v.count[name] * pt.SIZES[name], len(raw))
+                self.assertEqual(v.at[name] % {"takes": 2, "pool": 1}.get(name, 4), 0)
+            self.assertEqual(v.count["slots"] & (v.count["slots"] - 1), 0)
+            self.assertGreaterEqual(v.count["slots"], 2 * v.count["names"])
+            self.assertEqual(sum(1 for s in v.records("slots") if s[1]), v.count["names"])
+            self.assertEqual(raw[v.at["pool"]], 0)
+            self.assertEqual(raw[-1], 0)
+
+    def test_strings_and_values_are_stored_once(self):
+        for t in self.tables:
+            v = view(t)
+            pool = v.raw[v.at["pool"]:v.at["pool"] + v.count["pool"]].rstrip(b"\0").split(b"\0")
+            strings = [s for s in pool if s]
+            self.assertEqual(len(strings), len(set(strings)), t.name)
+            runs = {(r[3], r[5]) for r in v.records("rows") if r[5]}
+            contents = {tuple(v.record("values", a + i) for i in range(n)) for a, n in runs}
+            self.assertEqual(len(runs), len(contents))
+
+    def test_both_byte_orders_say_the_same(self):
+        for t in self.tables:
+            little, big = view(t), view(t, "big")
+            for name in pt.HEAD_ARRAYS:
+                if name != "pool":
+                    self.assertTrue(little.records(name) == big.records(name), name)
+            self.assertEqual(little.field_of_key, big.field_of_key)
+            self.assertTrue(little.raw[little.at["pool"]:] == big.raw[big.at["pool"]:])
+            self.assertFalse(little.raw == big.raw)
+
+    def test_same_source_same_bytes(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            sums = set()
+            for i in range(3):
+                paths = [os.path.join(tmp, n + str(i)) for n in ("a.c", "a.pmdb")]
+                self.assertEqual(run("--c", paths[0], *BUILTIN)[0], 0)
+                self.assertEqual(run("--image", paths[1], *BUILTIN)[0], 0)
+                raw = b"".join(open(p, "rb").read() for p in paths)
+                sums.add(hashlib.sha256(raw).digest())
+            self.assertEqual(len(sums), 1)
+
+    def test_image_is_checked_when_read(self):
+        raw = pt.image_bytes(self.tables)
+        tables, head = pt.read_image(raw)
+        self.assertEqual([t.name for t in tables], [t.name for t in self.tables])
+        self.assertEqual(head["byteorder"], "little")
+        for bad in (raw[:-1], raw + b"\0", raw[:200] + bytes([raw[200] ^ 1]) + raw[201:], b"", raw[:40],
+                    b"PMDB" + raw[4:]):
+            with self.assertRaises(ValueError):
+                pt.read_image(bad)
+
+    def test_depfile_names_every_source(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            c, d = os.path.join(tmp, "t.c"), os.path.join(tmp, "t.d")
+            self.assertEqual(run("--c", c, "--depfile", d, TESTPMU[1])[0], 0)
+            with open(d, encoding="utf-8") as f:
+                target, sources = f.read().split(": ")
+            self.assertEqual(target, c)
+            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py", "pmtable.py"):
+                self.assertIn(name, sources)
+
+
+class Agreement(unittest.TestCase):
+    """What Python and C must hold in common."""
+
+    def header(self):
+        with open(os.path.join(LIB, "table.h"), encoding="utf-8") as f:
+            return f.read()
+
+    def enum(self, name):
+        body = re.search(r"enum %s \{(.*?)\};" % name, self.header(), re.S)[1]
+        return re.findall(r"\b([A-Z]\w+)\b(?:\s*=\s*(\d+))?", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
+
+    def test_constants_of_the_header(self):
+        text = self.header()
+        for name in ("TABLE_FALLBACK", "TABLE_UNCORE", "TABLE_VIEW", "TABLE_TEST", "TABLE_KERNEL", "GROUP_ANY",
+                     "GROUP_DEFAULT", "GROUP_REQUIRED", "GROUP_EXPLICIT"):
+            self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]), getattr(pt, name), name)
+        self.assertEqual(tuple(n.split("_", 1)[1].lower() for n, _ in self.enum("encoder") if n != "N_ENCODERS"),
+                         pt.ENCODERS)
+        self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")}, pt.ROW_FLAGS)
+        self.assertEqual([n for n, _ in self.enum("name_kind")], ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM",
+                                                                  "NAME_UNSUPPORTED"])
+        for name, value in (("IMAGE_MAGIC", pt.IMAGE_MAGIC), ("TABLE_MAGIC", pt.TABLE_MAGIC),
+                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANYWHERE", pt.ANYWHERE), ("IMAGE_VERSION", pt.IMAGE_VERSION)):
+            self.assertEqual(int(re.search(r"#define %s\s+(\w+?)u\b" % name, text)[1], 0), value)
+
+    def test_hash_known_values(self):
+        """FNV-1a, from its published test values."""
+        self.assertEqual(pt.name_hash(b""), 0x811C9DC5)
+        self.assertEqual(pt.name_hash(b"a"), 0xE40C292C)
+        self.assertEqual(pt.name_hash(b"foobar"), 0xBF9CF968)
+        self.assertEqual(pt.fold("Mem-Load_Retired:L3 MISS\t."), b"memloadretired.l3miss.")
+
+    @unittest.skipUnless(CC, "no C compiler")
+    def test_c_output_is_the_image(self):
+        """The compiled C gives byte for byte the table that an image holds, and C finds every name."""
+        tables = self.tables()
+        with tempfile.TemporaryDirectory() as tmp:
+            source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
+            with open(source, "w", encoding="utf-8") as f:
+                f.write(pt.c_file(tables))
+                f.write(r'''
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+	char line[512];
+
+	for (unsigned i = 0; i < pfmi_n_builtin; i++)
+		fwrite(pfmi_builtin(i), 1, pfmi_builtin(i)->size, stdout);
+	fflush(stdout);
+	if (pfmi_builtin(pfmi_n_builtin))
+		return 2;
+	while (fgets(line, sizeof(line), stdin)) {
+		char *name = strchr(line, ' ') + 1, *end = strchr(name, '\n');
+		const struct table *t = pfmi_builtin((unsigned)(line[0] - 'A'));
+		uint32_t h = NAME_HASH_SEED;
+		const struct name *n;
+
+		for (const char *p = name; p < end; p++) {
+			unsigned char c = name_fold((unsigned char)*p);
+
+			if (c)
+				h = name_hash(h, c);
+		}
+		n = pfmi_table_find(t, h, name, (size_t)(end - name));
+		fprintf(stderr, "%ld\n", n && n->kind != NAME_UNSUPPORTED ? (long)n->row : -1L);
+	}
+	return 0;
+}
+''')
+            subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
+                            "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table.c"), "-o", program],
+                           check=True, capture_output=True)
+            asked, want = [], []
+            for i, t in enumerate(tables):
+                v = view(t)
+                for text, _, kind in t.entries():
+                    for spelling in (text, text.swapcase().replace("_", "-"), text + "x", "_" + text + " "):
+                        asked.append("%s %s\n" % (chr(65 + i), spelling))
+                        row = v.find(spelling)
+                        want.append(-1 if row is None else row)
+            p = subprocess.run([program], input="".join(asked).encode(), capture_output=True, check=True)
+            self.assertTrue(p.stdout == b"".join(t.to_bytes(sys.byteorder) for t in tables), "C and image differ")
+            got = [int(x) for x in p.stderr.split()]
+            self.assertEqual(len(got), len(want))
+            self.assertEqual([x for x in zip(asked, got, want) if x[1] != x[2]][:10], [])
+            self.assertGreater(len(want), 1000)
+
+    @unittest.skipUnless(CC, "no C compiler")
+    def test_no_tables_at_all(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            source = os.path.join(tmp, "t.c")
+            with open(source, "w", encoding="utf-8") as f:
+                f.write(pt.c_file([]))
+            subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", LIB, "-c", source, "-o", source + ".o"],
+                           check=True, capture_output=True)
+
+    @staticmethod
+    def tables():
+        return compiled(*BUILTIN) + compiled(*TESTPMU)
+
+
+class Pieces(unittest.TestCase):
+    """Corners of the writers."""
+
+    def make(self, n, name=lambda i: "EVENT_%d" % i):
+        t = pt.Table("made", "Made up", "format")
+        t.counters = [pt.Counter(0, 3, 48)]
+        t.add_field(pt.Field("code", width=64))
+        t.rows = [pt.Row(name(i), "x", 1, [(0, pt.ANYWHERE, i)]) for i in range(n)]
+        return t
+
+    def test_names_of_all_kinds(self):
+        """Any bytes a name can have, many names, long probes: the index finds them all, and nothing else."""
+        random.seed(1)
+        names = {"".join(random.choice("abcXYZ0189.:=/+*?\"\\%\u00e9\u4e2d") for _ in range(random.randint(1, 40)))
+                 for _ in range(3000)}
+        unique = {pt.fold(n): n for n in sorted(names)}
+        t = self.make(len(unique), lambda i, l=list(unique.values()): l[i])
+        v = view(t)
+        for i, row in enumerate(t.rows):
+            self.assertEqual(v.find(row.name), i)
+        for folded in (b"nothing", b"zzz", b"a" * 300):
+            if folded not in unique:
+                self.assertIsNone(v.find_folded(folded))
+
+    @unittest.skipUnless(CC, "no C compiler")
+    def test_strings_survive_c(self):
+        odd = ['quote " back \\ slash', "what??/ trigraph", "tab\tbell\a", "caf\u00e9 \u4e2d", "digits after nul 0", "%s\r"]
+        t = self.make(len(odd))
+        for row, text in zip(t.rows, odd):
+            row.desc = text
+        with tempfile.TemporaryDirectory() as tmp:
+            source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
+            with open(source, "w", encoding="utf-8") as f:
+                f.write(pt.c_file([t]) + "#include <stdio.h>\nint main(void)\n{\n\tfwrite(pfmi_builtin(0), 1, "
+                        "pfmi_builtin(0)->size, stdout);\n\treturn 0;\n}\n")
+            subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", LIB, source, "-o", program], check=True,
+                           capture_output=True)
+            raw = subprocess.run([program], capture_output=True, check=True).stdout
+            self.assertTrue(raw == t.to_bytes(sys.byteorder))
+            v = pt.View(raw, sys.byteorder)
+            clean = [text.translate(pt.CONTROLS) for text in odd]      # no string rings a bell
+            self.assertEqual([v.row(i)["desc"] for i in range(len(odd))], clean)
+
+    def test_what_the_model_refuses(self):
+        def wrong(change):
+            t = self.make(3)
+            change(t)
+            return [text for _, text in t.check()]
+        self.assertEqual(wrong(lambda t: None), [])
+        self.assertEqual(len(wrong(lambda t: setattr(t.rows[0], "counters", 16))), 1)
+        self.assertEqual(len(wrong(lambda t: setattr(t.rows[1], "name", "event-0"))), 1)
+        self.assertEqual(len(wrong(lambda t: setattr(t.rows[1], "name", "_"))), 1)
+        self.assertEqual(len(wrong(lambda t: setattr(t.rows[1], "takes", (0,)))), 1)
+        self.assertEqual(len(wrong(lambda t: t.rows[1].values.append((0, 7, 1)))), 1)
+        self.assertEqual(len(wrong(lambda t: t.groups.append(pt.Group("g", 0, 5)))), 1)
+        self.assertEqual(len(wrong(lambda t: setattr(t, "name", "Bad Name"))), 1)
+        self.assertEqual(len(wrong(lambda t: t.synonyms.append(("s", 3)))), 1)
+        t = self.make(2)
+        t.rows[1].name = "EVENT_0"
+        with self.assertRaises(ValueError):
+            t.to_bytes()
+
+    def test_image_limits(self):
+        with self.assertRaises(ValueError):
+            pt.image_bytes([])
+        with self.assertRaises(ValueError):
+            pt.image_bytes([b"x" * 8] * (pt.IMAGE_MAX_TABLES + 1))
+        self.assertEqual(struct.unpack_from("<I", pt.image_bytes([self.make(1)]))[0], pt.IMAGE_MAGIC)
+
+
+if __name__ == "__main__":
+    main()

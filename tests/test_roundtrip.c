@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: MIT */
+/* Whatever is printed reads back as the same registers: every row of every built-in table, bare and with random unit masks,
+ * modifiers and levels, in every dialect. And the other way round: registers decode to an event that has them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include <unistd.h>
+#include "ctx.h"
+#include "reverse.h"
+
+enum { VARIANTS = 24 };
+
+/* A generator of our own: the same texts everywhere. */
+static uint64_t random_state = 1;
+
+static unsigned random_below(unsigned n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (unsigned)((random_state >> 11) % n);
+}
+
+static pfm_ctx_t *open_for(const char *pmu)
+{
+	pfm_ctx_options_t options = PFM_INIT(options);
+	pfm_ctx_t *ctx;
+
+	options.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
+	options.pmu = pmu;
+	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
+	return ctx;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+static void add(char *text, const char *format, const char *a, const char *b)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, 512 - n, format, a, b);
+}
+
+static void add_group(char *text, const struct table *t, const struct group *g)
+{
+	const struct word *w = table_words(t) + g->word;
+
+	if (!(g->flags & GROUP_REQUIRED) && random_below(3) == 0)
+		return;
+	for (unsigned n = g->flags & GROUP_ANY ? 1 + random_below(3) : 1; n--;)
+		add(text, ":%s=%s", table_text(t, g->name), table_text(t, w[random_below(g->n_words)].name));
+}
+
+static void add_modifiers(char *text, const struct table *t)
+{
+	const struct field *f = table_fields(t);
+
+	for (unsigned i = 0; i < t->n_fields; i++) {
+		char number[24];
+		uint64_t span = f[i].max - f[i].min, value;
+
+		if (!f[i].modifier || random_below(3))
+			continue;
+		value = f[i].min + (span > 1000000 ? random_below(1000000) : random_below((unsigned)span + 1));
+		snprintf(number, sizeof(number), "%" PRIu64, value);
+		add(text, ":%s=%s", table_text(t, f[i].name), number);
+	}
+}
+
+static void add_levels(char *text)
+{
+	static const char *const levels[] = { "", "", ":u", ":k", ":u:k", ":k=0", ":u=0" };
+
+	add(text, "%s%s", levels[random_below(7)], "");
+}
+
+/* What the row must have at least, or with everything that may stand beside it. */
+static void make_text(char text[512], const struct table *t, uint32_t row, bool full)
+{
+	snprintf(text, 512, "%s", table_row_name(t, row));
+	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
+		const struct group *g = pfmi_row_group(t, row, i);
+
+		if (full || g->flags & GROUP_REQUIRED)
+			add_group(text, t, g);
+	}
+	if (full) {
+		add_modifiers(text, t);
+		add_levels(text);
+	}
+}
+
+/* ---- the way there and back ----------------------------------------------------------------------------------- */
+
+static bool same_attr(const pfm_encoding_t *a, const pfm_encoding_t *b)
+{
+	return a->plm == b->plm && a->attr.config == b->attr.config && a->attr.config1 == b->attr.config1 &&
+	       a->attr.config2 == b->attr.config2 && a->attr.exclude_user == b->attr.exclude_user &&
+	       a->attr.exclude_kernel == b->attr.exclude_kernel && a->attr.precise == b->attr.precise;
+}
+
+static bool same_regs(const pfm_encoding_t *a, const pfm_encoding_t *b)
+{
+	bool same = a->n_regs == b->n_regs && a->counters == b->counters;
+
+	for (unsigned i = 0; same && i < a->n_regs; i++)
+		same = a->regs[i].num == b->regs[i].num && a->regs[i].kind == b->regs[i].kind && a->regs[i].value == b->regs[i].value;
+	return same;
+}
+
+static bool is_built_in(const struct table *t)
+{
+	for (unsigned i = 0; i < pfmi_n_builtin; i++)
+		if (pfmi_builtin(i) == t)
+			return true;
+	return false;
+}
+
+/* Must the dialect be able to say it? */
+static bool must_print(const struct table *t, const pfm_encoding_t *e, const char *text, pfm_dialect_t dialect)
+{
+	bool no_level = strstr(text, ":u=0") || strstr(text, ":k=0");
+
+	switch (dialect) {
+	case PFM_DIALECT_LIBPFM:
+	case PFM_DIALECT_VENDOR: return true;
+	case PFM_DIALECT_LIBPMC: return !no_level && !strstr(text, "=0"); /* it can set flags, but not clear them */
+	case PFM_DIALECT_PERF: return e->attr.expressible && table_has_bits(t) && !no_level;
+	}
+	return false;
+}
+
+struct tally {
+	unsigned texts, refused, printed[4];
+};
+
+static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const char *text, bool must_encode, struct tally *tally)
+{
+	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
+	pfm_error_t error = PFM_INIT(error);
+	char printed[PRINT_MAX];
+
+	if (pfm_encode_event(ctx, text, 0, &before, &error)) {
+		if (must_encode)
+			fail_msg("%s: %s", text, pfm_error_kind_name(error.kind));
+		tally->refused++;
+		return;
+	}
+	tally->texts++;
+	for (pfm_dialect_t d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
+		int rc = pfm_print_event(ctx, text, d, printed, sizeof(printed), &error);
+
+		if (rc && must_print(t, &before, text, d))
+			fail_msg("%s in dialect %d: %d, %s", text, d, rc, error.detail ? error.detail : "");
+		if (rc) {
+			assert_int_equal(rc, PFMLIB_ERR_NOTSUPP);
+			assert_int_equal(error.kind, PFM_KIND_UNEXPRESSIBLE);
+			continue;
+		}
+		tally->printed[d]++;
+		if (pfm_encode_event(ctx, printed, 0, &after, &error))
+			fail_msg("%s was printed as %s: %s", text, printed, pfm_error_kind_name(error.kind));
+		/* Vendors list events that the kernel cannot tell apart, on counters of their own; perf's fields mean the first of them. */
+		if (!same_attr(&before, &after) || ((d != PFM_DIALECT_PERF || is_built_in(t)) && !same_regs(&before, &after)))
+			fail_msg("%s was printed as %s, which is something else", text, printed);
+	}
+}
+
+static void every_row_in_every_dialect(void **state)
+{
+	struct tally all = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin; i++) {
+		const struct table *t = pfmi_builtin(i);
+		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
+		char text[512];
+
+		for (uint32_t row = 0; row < t->n_rows; row++) {
+			if (table_row(t, row)->flags & ROW_SHADOWED)
+				continue;
+			make_text(text, t, row, false);
+			there_and_back(ctx, t, text, true, &all);
+			for (unsigned k = 0; k < VARIANTS; k++) {
+				make_text(text, t, row, true);
+				there_and_back(ctx, t, text, false, &all);
+			}
+		}
+		pfm_close_context(ctx);
+	}
+	print_message("# %u texts, %u refused; printed %u libpfm, %u libpmc, %u perf, %u vendor\n", all.texts, all.refused,
+	              all.printed[0], all.printed[1], all.printed[2], all.printed[3]);
+	assert_true(all.refused < all.texts);
+}
+
+/* ---- what the texts look like --------------------------------------------------------------------------------- */
+
+struct line {
+	const char *pmu, *text, *printed[4];
+};
+
+static void check_lines(const struct line *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		pfm_ctx_t *ctx = open_for(lines[i].pmu);
+
+		for (pfm_dialect_t d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
+			char buf[PRINT_MAX];
+			int rc = pfm_print_event(ctx, lines[i].text, d, buf, sizeof(buf), NULL);
+
+			assert_int_equal(rc, lines[i].printed[d] ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP);
+			if (!rc)
+				assert_string_equal(buf, lines[i].printed[d]);
+		}
+		pfm_close_context(ctx);
+	}
+}
+
+/* An image for one test; removed at the end, however the test goes. */
+static char image[64];
+
+static int remove_image(void **state)
+{
+	(void)state;
+	unlink(image);
+	return 0;
+}
+
+/* The tests may run on another machine than the compiler of tables: under an emulator. */
+#define BYTE_ORDER_NAME (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little")
+
+/* Runs pmuc.py; false if it or what it needs is not there. */
+static bool make_image(const char *arguments)
+{
+	const char *pmuc = getenv("PERFMON_PMUC");
+	char command[2048];
+
+	snprintf(image, sizeof(image), "/tmp/perfmon-roundtrip-%ld.pmdb", (long)getpid());
+	snprintf(command, sizeof(command), "python3 '%s' %s '%s' >/dev/null 2>&1", pmuc ? pmuc : "", arguments, image);
+	return pmuc && system(command) == 0;
+}
+
+static pfm_ctx_t *open_image(const char *pmu)
+{
+	pfm_ctx_options_t options = PFM_INIT(options);
+	pfm_ctx_t *ctx;
+
+	options.flags = PFM_CTX_NO_HOST;
+	options.images = image;
+	options.pmu = pmu;
+	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
+	return ctx;
+}
+
+/* tests/pmu/testpmu.pmu has every kind of field and group there is; it arrives as an image. */
+static void an_invented_processor_from_an_image(void **state)
+{
+	static const struct line lines[] = {
+		{ "testpmu",
+		  "L2_LINES_IN:BOTH_CORES:e:u",
+		  { "testpmu::L2_LINES_IN:BOTH_CORES:u:e", "L2_LINES_IN,core=all,edge,usr",
+		    "testcpu/event=0x24,umask=0xcc,edge/u", "L2_LINES_IN:core=all:edge:u" } },
+		{ "testpmu",
+		  "L2_LINES_IN:m:state=e:s",
+		  { "testpmu::L2_LINES_IN:m:state=e:s", "L2_LINES_IN,state=mes", "testcpu/event=0x24,umask=0x4e/",
+		    "L2_LINES_IN:state=mes" } },
+		{ "testpmu",
+		  "BUS:TRAFFIC:a:cmask=3:b",
+		  { "testpmu::BUS:TRAFFIC:a:b:cmask=3", "BUS:TRAFFIC,free=ab,cmask=3", "testcpu/event=0x60,cmask=3,filter=3/",
+		    "BUS:TRAFFIC:free=ab:cmask=3" } },
+		/* The row has all of this itself. */
+		{ "testpmu",
+		  "LAST_ONE:cmask=255:inv:edge",
+		  { "testpmu::LAST_ONE", "LAST_ONE", "testcpu/event=0x1,cmask=255,inv,edge,filter=65535,tag=15/", "LAST_ONE" } },
+		{ "testpmu",
+		  "LAST_ONE:inv=0",
+		  { "testpmu::LAST_ONE:i=0", NULL, "testcpu/event=0x1,cmask=255,edge,filter=65535,tag=15/", "LAST_ONE:inv=0" } },
+	};
+	char buf[PRINT_MAX], text[512];
+	const struct table *t;
+	struct tally tally = { 0 };
+	pfm_ctx_t *ctx;
+	unsigned n;
+
+	(void)state;
+	snprintf(text, sizeof(text), "'%s/pmu/testpmu.pmu' --byteorder %s --image", getenv("PERFMON_TESTS") ? getenv("PERFMON_TESTS") : "",
+	         BYTE_ORDER_NAME);
+	if (!make_image(text))
+		skip();
+	ctx = open_image("testpmu");
+	t = pfmi_ctx_units(ctx, &n)[pfm_find_pmu(ctx, "testpmu")].table;
+	for (uint32_t row = 0; row < t->n_rows; row++)
+		for (unsigned k = 0; k < 10 * VARIANTS && !(table_row(t, row)->flags & ROW_SHADOWED); k++) {
+			make_text(text, t, row, k > 0);
+			there_and_back(ctx, t, text, k == 0, &tally);
+		}
+	print_message("# %u texts, %u refused\n", tally.texts, tally.refused);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		for (pfm_dialect_t d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
+			int rc = pfm_print_event(ctx, lines[i].text, d, buf, sizeof(buf), NULL);
+
+			assert_int_equal(rc, lines[i].printed[d] ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP);
+			if (!rc)
+				assert_string_equal(buf, lines[i].printed[d]);
+		}
+	pfm_close_context(ctx);
+}
+
+/* The same for vendors' lists, where they are at hand. */
+static void imported_lists(void **state)
+{
+	const char *source = getenv("PERFMON_SOURCE");
+	struct tally tally = { 0 };
+	char data[512], arguments[1200];
+	unsigned n, tables = 0;
+	pfm_ctx_t *all;
+
+	(void)state;
+	snprintf(data, sizeof(data), "%s/../shared/data", source ? source : "");
+	snprintf(arguments, sizeof(arguments), "import --byteorder %s '%s/intel' '%s/linux-6.12' -o", BYTE_ORDER_NAME, data, data);
+	if (access(data, R_OK) || !make_image(arguments))
+		skip();
+	all = open_image(NULL);
+	n = (unsigned)pfm_count_pmus(all);
+	for (unsigned i = pfmi_n_builtin; i < n; i++) {
+		const struct table *t;
+		pfm_ctx_t *ctx;
+		char text[512];
+
+		assert_true(pfmi_unit_ready(pfmi_ctx_units(all, &n) + i));
+		t = pfmi_ctx_units(all, &n)[i].table;
+		ctx = open_image(table_text(t, t->name));
+		for (uint32_t row = 0; row < t->n_rows; row++)
+			for (unsigned k = 0; k < 3 && !(table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC)); k++) {
+				make_text(text, t, row, k > 0);
+				there_and_back(ctx, t, text, false, &tally);
+			}
+		pfm_close_context(ctx);
+		tables++;
+	}
+	pfm_close_context(all);
+	print_message("# %u tables, %u texts, %u refused; printed %u libpfm, %u libpmc, %u perf, %u vendor\n", tables, tally.texts,
+	              tally.refused, tally.printed[0], tally.printed[1], tally.printed[2], tally.printed[3]);
+	assert_true(tally.texts > 1000);
+}
+
+static void core_duo_in_the_words_of_each_grammar(void **state)
+{
+	static const struct line lines[] = {
+		{ "coreduo", "Instr_Ret,usr", { "coreduo::INSTR_RET:u", "Instr_Ret,usr", "cpu/event=0xc0/u", "Instr_Ret:u" } },
+		{ "coreduo",
+		  "L2_Lines_In,core=all,prefetch=only",
+		  { "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", "L2_Lines_In,core=all,prefetch=only",
+		    "cpu/event=0x24,umask=0xd0/", "L2_Lines_In:core=all:prefetch=only" } },
+		{ "coreduo",
+		  "coreduo::L2_RQSTS:M_STATE:I_STATE:c=1:i",
+		  { "coreduo::L2_RQSTS:M_STATE:I_STATE:i:c=1", "L2_Rqsts,cachestate=mi,cmask=1,inv",
+		    "cpu/event=0x2e,umask=0x79,cmask=1,inv/", "L2_Rqsts:cachestate=mi:cmask=1:inv" } },
+		{ "coreduo",
+		  "Thermal_Trip,edge",
+		  { "coreduo::THERMAL_TRIP:TRIPS", "Thermal_Trip,edge", "cpu/event=0x3b,umask=0xc0,edge/",
+		    "Thermal_Trip:edge" } },
+		{ "coreduo",
+		  "DCache_Cache_ST,os,cmask=2,edge",
+		  { "coreduo::DCACHE_CACHE_ST:k:e:c=2", "DCache_Cache_ST,cmask=2,edge,os",
+		    "cpu/event=0x41,umask=0xf,cmask=2,edge/k", "DCache_Cache_ST:cmask=2:edge:k" } },
+		/* Where libpfm has no default it is given one of its masks. */
+		{ "coreduo",
+		  "Thermal_Trip",
+		  { "coreduo::THERMAL_TRIP:CYCLES", "Thermal_Trip", "cpu/event=0x3b,umask=0xc0/", "Thermal_Trip" } },
+		{ "coreduo",
+		  "MMX_FP_Trans",
+		  { "coreduo::MMX_FP_TRANS:TO_FP", "MMX_FP_Trans", "cpu/event=0xcc/", "MMX_FP_Trans" } },
+		{ "coreduo",
+		  "L2_Lines_In,prefetch=exclude",
+		  { "coreduo::L2_LINES_IN:0x40", "L2_Lines_In,prefetch=exclude", "cpu/event=0x24,umask=0x40/",
+		    "L2_Lines_In:prefetch=exclude" } },
+		{ "coreduo",
+		  "Bus_Snoops,agent=any",
+		  { "coreduo::BUS_SNOOPS:ALL_AGENTS", "Bus_Snoops,agent=any", "cpu/event=0x77,umask=0x2f/",
+		    "Bus_Snoops:agent=any" } },
+		{ "coreduo",
+		  "EST_Trans,trans=frequency",
+		  { "coreduo::EST_TRANS:FREQ", "EST_Trans,trans=frequency", "cpu/event=0x3a,umask=0x10/",
+		    "EST_Trans:trans=frequency" } },
+		/* Fields alone are the event that has them. */
+		{ "coreduo", "r412e", { "coreduo::LLC_MISSES", "LLC_Misses", "cpu/event=0x2e,umask=0x41/", "LLC_Misses" } },
+		{ "coreduo",
+		  "cpu/event=0x24,umask=0xd0/u",
+		  { "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH:u", "L2_Lines_In,core=all,prefetch=only,usr",
+		    "cpu/event=0x24,umask=0xd0/u", "L2_Lines_In:core=all:prefetch=only:u" } },
+		{ "coreduo", "cpu/event=0x99,umask=0x3/", { NULL, NULL, "cpu/event=0x99,umask=0x3/", NULL } },
+		/* A raw mask that no words make up stays one. */
+		{ "coreduo",
+		  "coreduo::L2_LINES_IN:0x41",
+		  { "coreduo::L2_LINES_IN:0x41", NULL, "cpu/event=0x24,umask=0x41/", "L2_Lines_In:0x41" } },
+		/* What presets already say is left out. */
+		{ "coreduo",
+		  "coreduo::L2_RQSTS:SELF:ANY:c=0",
+		  { "coreduo::L2_RQSTS", "L2_Rqsts", "cpu/event=0x2e,umask=0x7f/", "L2_Rqsts" } },
+		{ "coreduo", "Instr_Ret:u=0", { "coreduo::INSTR_RET:u=0", NULL, NULL, "Instr_Ret:u=0" } },
+		{ "coreduo", "Instr_Ret:counter=1", { "coreduo::INSTR_RET:counter=1", NULL, NULL, "Instr_Ret:counter=1" } },
+	};
+
+	(void)state;
+	check_lines(lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+static void other_processors(void **state)
+{
+	static const struct line lines[] = {
+		{ "amd",
+		  "ls_dispatch.ld_dispatch:cmask=3:u",
+		  { "amd::LS_DISPATCH:LD_DISPATCH:u:c=3", "ls_dispatch.ld_dispatch,cmask=3,usr",
+		    "cpu/event=0x29,umask=0x1,cmask=3/u", "ls_dispatch.ld_dispatch:cmask=3:u" } },
+		{ "intel_arch",
+		  "INST_RETIRED.ANY:pp",
+		  { "intel_arch::INSTRUCTION_RETIRED:precise=2", NULL, "cpu/event=0xc0/pp", "INSTRUCTION_RETIRED:precise=2" } },
+		{ "armv8",
+		  "L1D_CACHE:threshold=5",
+		  { "armv8::L1D_CACHE:threshold=5", "L1D_CACHE,threshold=5", "armv8_pmuv3/event=0x4,threshold=5/",
+		    "L1D_CACHE:threshold=5" } },
+		{ "software", "faults:u", { "software::PAGE-FAULTS:u", "page-faults,usr", "page-faults:u", "page-faults:u" } },
+		{ "hardware",
+		  "cycles:uk",
+		  { "hardware::CPU-CYCLES:k:u", "cpu-cycles,os,usr", "cpu-cycles:uk", "cpu-cycles:k:u" } },
+		{ "hardware", "cycles:p", { "hardware::CPU-CYCLES:precise=1", NULL, "cpu-cycles:p", "cpu-cycles:precise=1" } },
+		{ "hardware", "cycles:h", { "hardware::CPU-CYCLES:h", NULL, "cpu-cycles:h", "cpu-cycles:h" } },
+		{ "montecito",
+		  "ALAT_CAPACITY_MISS_ALL",
+		  { "montecito::ALAT_CAPACITY_MISS_ALL", "ALAT_CAPACITY_MISS_ALL", NULL, "ALAT_CAPACITY_MISS_ALL" } },
+		{ "montecito",
+		  "ALAT_CAPACITY_MISS_ALL:plm=0x6",
+		  { "montecito::ALAT_CAPACITY_MISS_ALL:plm=0x6", NULL, NULL, "ALAT_CAPACITY_MISS_ALL:plm=0x6" } },
+		{ "ev67", "replay", { "ev67::REPLAY", "replay", "r4", "replay" } },
+		{ "ev5", "cycles", { "ev5::CYCLES", "cycles", NULL, "cycles" } },
+	};
+
+	(void)state;
+	check_lines(lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+static void a_short_buffer_is_left_alone(void **state)
+{
+	pfm_ctx_t *ctx = open_for("coreduo");
+	pfm_error_t error = PFM_INIT(error);
+	char buf[12] = "untouched";
+
+	(void)state;
+	assert_int_equal(pfm_print_event(ctx, "Instr_Ret,usr", PFM_DIALECT_VENDOR, buf, 11, &error), PFMLIB_ERR_FULL);
+	assert_string_equal(buf, "untouched");
+	assert_int_equal(pfm_print_event(ctx, "Instr_Ret,usr", PFM_DIALECT_VENDOR, buf, 12, &error), PFMLIB_SUCCESS);
+	assert_string_equal(buf, "Instr_Ret:u");
+	assert_int_equal(pfm_print_event(ctx, "Instr_Rets", PFM_DIALECT_VENDOR, buf, 12, &error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_print_event(ctx, NULL, PFM_DIALECT_VENDOR, buf, 12, &error), PFMLIB_ERR_INVAL);
+	pfm_close_context(ctx);
+}
+
+/* ---- registers ------------------------------------------------------------------------------------------------ */
+
+static bool decodes_to(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, const char *text)
+{
+	char buf[PRINT_MAX];
+
+	for (unsigned i = 0; pfm_decode_event(ctx, pmu, reg, value, i, buf, sizeof(buf)) == PFMLIB_SUCCESS; i++)
+		if (strcmp(buf, text) == 0)
+			return true;
+	return false;
+}
+
+static const char *register_name(const struct table *t, const pfm_reg_t *reg, char buf[32])
+{
+	if (reg->kind == PFM_REG_CONFIG)
+		return "config";
+	if (t->encoder == ENCODER_X86)
+		snprintf(buf, 32, "PERFEVTSEL%u", reg->num);
+	else
+		snprintf(buf, 32, "PMC%u", reg->num);
+	return buf;
+}
+
+/* Can the event be told from this one register? Fixed counters share one, some events need two, words of configuration know no levels,
+ * and a register that counts at none says nothing. */
+static bool is_decodable(const struct table *t, const pfm_encoding_t *e, const char *text)
+{
+	if (e->n_regs == 0 || (e->n_regs > 1 && e->regs[1].kind != PFM_REG_PMC) || strstr(text, "u=0") || strstr(text, "k=0"))
+		return false;
+	if (e->regs[0].kind == PFM_REG_CONFIG)
+		return t->encoder != ENCODER_X86 && e->plm == (PFM_PLM0 | PFM_PLM3);
+	return e->regs[0].kind == PFM_REG_PMC;
+}
+
+static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct table *t, const char *text)
+{
+	int pmu = pfm_find_pmu(ctx, table_text(t, t->name));
+	pfm_encoding_t e = PFM_INIT(e);
+	char vendor[PRINT_MAX], name[32];
+
+	if (pfm_encode_event(ctx, text, 0, &e, NULL) || !is_decodable(t, &e, text))
+		return false;
+	assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_VENDOR, vendor, sizeof(vendor), NULL), PFMLIB_SUCCESS);
+	/* Both levels are the usual case, which a register does not tell from none being named. */
+	if (strstr(vendor, ":k:u") && t->encoder != ENCODER_MONTECITO)
+		vendor[strlen(vendor) - 4] = '\0';
+	if (!decodes_to(ctx, pmu, register_name(t, &e.regs[0], name), e.regs[0].value, vendor))
+		fail_msg("%s::%s is not among what %s=0x%" PRIx64 " decodes to", table_text(t, t->name), vendor,
+		         register_name(t, &e.regs[0], name), e.regs[0].value);
+	return true;
+}
+
+/* Every event is among those its own control register decodes to; where fields have bits, with its modifiers as well. */
+static void every_row_is_found_behind_its_register(void **state)
+{
+	unsigned rows = 0, found = 0, varied = 0;
+	char text[512];
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin; i++) {
+		const struct table *t = pfmi_builtin(i);
+		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
+
+		for (uint32_t row = 0; row < t->n_rows && !(t->flags & TABLE_VIEW); row++) {
+			rows++;
+			make_text(text, t, row, false);
+			found += is_found_behind_its_register(ctx, t, text);
+			for (unsigned k = 0; k < 3 && table_has_bits(t) && t->encoder != ENCODER_PERF; k++) {
+				make_text(text, t, row, true);
+				varied += is_found_behind_its_register(ctx, t, text);
+			}
+		}
+		pfm_close_context(ctx);
+	}
+	print_message("# %u of %u rows found again, and %u variants\n", found, rows, varied);
+	assert_true(found > rows - 20 && varied > 400);
+}
+
+struct decoding {
+	const char *pmu, *reg;
+	uint64_t value;
+	const char *events[4];
+};
+
+static void registers_in_order_of_likelihood(void **state)
+{
+	static const struct decoding lines[] = {
+		{ "coreduo", "PERFEVTSEL0", 0x53412e, { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
+		{ "coreduo", "config", 0x412e, { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
+		{ "coreduo", "config", 0x53412e, { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
+		{ "coreduo", "IA32_PERFEVTSEL1", 0x51d024, { "L2_Lines_In:core=all:prefetch=only:u" } },
+		{ "coreduo", "PERFEVTSEL1", 0x1c300c0, { "Instr_Ret:cmask=1:inv" } },
+		/* It cannot be on counter 0. */
+		{ "coreduo", "PERFEVTSEL1", 0x530011, { "FP_Assist" } },
+		{ "coreduo", "PERFEVTSEL0", 0x530011, { NULL } },
+		/* A reserved bit is nobody's. */
+		{ "coreduo", "PERFEVTSEL0", 0x1005300c0, { NULL } },
+		{ "amd", "PERF_CTL2", 0x430129, { "ls_dispatch.ld_dispatch" } },
+		{ "armv8", "config", 0x11, { "CPU_CYCLES" } },
+		{ "software", "config", 2, { "page-faults" } },
+		{ "intel_arch", "FIXED_CTR_CTRL", 0x32, { "UNHALTED_CORE_CYCLES", "INSTRUCTION_RETIRED:u" } },
+		{ "montecito", "PMC4", 0x2035808, { "ALAT_CAPACITY_MISS_ALL" } },
+		{ "montecito", "PMC5", 0x2135809, { "ALAT_CAPACITY_MISS_ALL:thres=1:k:u" } },
+		{ "montecito", "PMC38", 0xdb6, { NULL } },
+		{ "ev4", "ICCSR", 0x200000b00, { "palmode", "dual" } },
+		{ "ev5", "PMCTR", 0x8000000c, { "cycles", "issues", "nonissue" } },
+		{ "ev67", "PCTR_CTL", 0xc, { "replay", "cycles0+replay" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		pfm_ctx_t *ctx = open_for(lines[i].pmu);
+		int pmu = pfm_find_pmu(ctx, lines[i].pmu);
+		char buf[PRINT_MAX];
+
+		for (unsigned k = 0; k < 4; k++) {
+			int rc = pfm_decode_event(ctx, pmu, lines[i].reg, lines[i].value, k, buf, sizeof(buf));
+
+			if (!lines[i].events[k]) {
+				if (rc != PFMLIB_ERR_NOTFOUND)
+					fail_msg("%s=0x%" PRIx64 ": %s as well", lines[i].reg, lines[i].value, buf);
+				break;
+			}
+			assert_int_equal(rc, PFMLIB_SUCCESS);
+			assert_string_equal(buf, lines[i].events[k]);
+		}
+		pfm_close_context(ctx);
+	}
+}
+
+static uint64_t field_of(const pfm_ctx_t *ctx, const char *pmu, const char *reg, uint64_t value, const char *wanted, char word[32])
+{
+	const char *name, *text;
+	uint64_t field;
+
+	for (unsigned i = 0; pfm_decode_field(ctx, pfm_find_pmu(ctx, pmu), reg, value, i, &name, &field, &text) == PFMLIB_SUCCESS; i++)
+		if (strcmp(name, wanted) == 0) {
+			snprintf(word, 32, "%s", text);
+			return field;
+		}
+	fail_msg("%s has no field %s", reg, wanted);
+	return 0;
+}
+
+static void fields_of_registers(void **state)
+{
+	pfm_ctx_t *ctx = open_for("coreduo");
+	const char *name, *text;
+	uint64_t field;
+	char word[32];
+
+	(void)state;
+	assert_int_equal(field_of(ctx, "coreduo", "PERFEVTSEL0", 0x53d024, "event", word), 0x24);
+	assert_int_equal(field_of(ctx, "coreduo", "PERFEVTSEL0", 0x53d024, "umask", word), 0xd0);
+	assert_int_equal(field_of(ctx, "coreduo", "perfevtsel1", 0x53d024, "usr", word), 1);
+	assert_int_equal(field_of(ctx, "coreduo", "config", 0x180792e, "cmask", word), 1);
+	assert_int_equal(field_of(ctx, "coreduo", "CONFIG0", 0x180792e, "inv", word), 1);
+	assert_int_equal(field_of(ctx, "amd", "config", 0x100000029, "code", word), 0x129);
+	assert_int_equal(field_of(ctx, "montecito", "PMC4", 0x2035808, "plm", word), 8);
+	assert_int_equal(field_of(ctx, "ev5", "PMCTR", 0x8000000c, "sel2", word), 0xc);
+	assert_int_equal(pfm_decode_field(ctx, pfm_find_pmu(ctx, "coreduo"), "PERFEVTSEL2", 0, 0, &name, &field, &text), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(ctx, pfm_find_pmu(ctx, "montecito"), "config", 0, 0, &name, &field, &text), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(ctx, -1, "PMC0", 0, 0, &name, &field, &text), PFMLIB_ERR_INVAL);
+	pfm_close_context(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row_in_every_dialect),
+		cmocka_unit_test_teardown(an_invented_processor_from_an_image, remove_image),
+		cmocka_unit_test_teardown(imported_lists, remove_image),
+		cmocka_unit_test(core_duo_in_the_words_of_each_grammar),
+		cmocka_unit_test(other_processors),
+		cmocka_unit_test(a_short_buffer_is_left_alone),
+		cmocka_unit_test(every_row_is_found_behind_its_register),
+		cmocka_unit_test(registers_in_order_of_likelihood),
+		cmocka_unit_test(fields_of_registers),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
