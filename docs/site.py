@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Renders the manual pages to a site that works from disk, without a network.
+
+    site.py --out FOLDER [--mandoc PROGRAM] [--style FILE] [--script FILE] [--version V] PAGE...
+
+mandoc does the text; this program does the frame: an index, a table of contents and links that lead to our own pages, and
+on pages of processors a filter box over their events. Style and script are written into each page, so that a page is one file.
+"""
+
+import argparse
+import concurrent.futures
+import html
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# The index: (heading, what belongs there). The first that fits takes a page.
+SHELVES = (
+    ("Start here", lambda p: p.file in ("perfmon.7", "pfm.1")),
+    ("Processors", lambda p: p.processor),
+    ("File formats", lambda p: p.section == "5"),
+    ("Features of the founding processors", lambda p: p.name.startswith("libpfm_") or p.name == "pfm_device"),
+    ("Contexts, events and sessions", lambda p: "perfmon/perfmon.h" in p.headers),
+    ("The libpfm 3 interface", lambda p: "perfmon/pfmlib.h" in p.headers),
+    ("Montecito", lambda p: p.name.startswith("pfm_mont")),
+    ("Alpha", lambda p: p.name.startswith("pfm_alpha")),
+    ("Other pages", lambda p: True),
+)
+CARDS = ("Start here", "Processors")
+
+
+class Page:
+    def __init__(self, path):
+        self.path, self.file = path, os.path.basename(path)
+        self.name, self.section = self.file.rsplit(".", 1)
+        with open(path, encoding="utf-8") as f:
+            self.source = f.read()
+        head = re.search(r"^\.Sh NAME\n(.*?)^\.Nd ([^\n]*)", self.source, re.S | re.M)
+        self.names = re.findall(r"^\.Nm (\S+)", head[1], re.M) if head else [self.name]
+        self.what = re.sub(r"\\&|\\\(dq", "", head[2]).strip() if head else ""
+        if not head:   # man(7) source
+            head = re.search(r'^\.SH "?NAME"?\n(.*?)\\?- ([^\n]*)', self.source, re.S | re.M)
+            self.what = head[2] if head else ""
+        self.processor = self.section == "7" and self.name.startswith("perfmon_")
+        synopsis = re.search(r"^\.Sh SYNOPSIS\n(.*?)^\.Sh ", self.source, re.S | re.M)
+        self.headers = re.findall(r"^\.In (\S+)", synopsis[1], re.M) if synopsis else []
+        self.out = self.file + ".html"
+
+    def title(self):
+        return "%s(%s)" % (self.name, self.section)
+
+
+def render(mandoc, page):
+    done = subprocess.run([mandoc, "-T", "html", "-O", "fragment,man=%N.%S.html", page.path], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True)
+    if done.returncode > 2 or not done.stdout:
+        raise SystemExit("%s: %s" % (page.path, done.stderr))
+    return done.stdout
+
+
+def link(text, known):
+    """References to names of our pages lead there; others become plain text."""
+    def one(m):
+        target = known.get(m[1])
+        return '<a class="Xr" href="%s.html">%s</a>' % (target, m[2]) if target else '<span class="Xr">%s</span>' % m[2]
+    return re.sub(r'<a class="Xr" href="([^"#]+)\.html">(.*?)</a>', one, text, flags=re.S)
+
+
+def contents(text):
+    """The headings as a nested list."""
+    out, deep = [], False
+    for level, ident, title in re.findall(r'<h([12]) class="S[hs]" id="([^"]*)">(?:<a[^>]*>)?(.*?)(?:</a>)?</h', text, re.S):
+        title = re.sub(r"<[^>]*>", "", title)
+        if level == "2" and not deep:
+            out.append("<ul>")
+        if level == "1" and deep:
+            out.append("</ul>")
+        deep = level == "2"
+        out.append('<li><a href="#%s">%s</a></li>' % (ident, title.capitalize() if title.isupper() else title))
+    return "<ul>%s%s</ul>" % ("".join(out), "</ul>" if deep else "")
+
+
+def mark_events(text):
+    """Sections of events get anchors for each, and the place for the filter box."""
+    def anchor(m):
+        name = html.unescape(re.sub(r"<[^>]*>|&#x[0-9A-Fa-f]+;", "", m[2]))
+        ident = "e-" + re.sub(r"[^A-Za-z0-9_.:+-]", "_", re.split(r"[\s\[]", name)[0])
+        return '<dt id="%s">%s<a class="permalink" href="#%s"><code class="Li">%s</code></a>' % (
+            html.escape(ident), m[1] or "", html.escape(ident), m[2])
+
+    parts = re.split(r'(?=<section class="S[hs]">)', text)
+    first = True
+    for i, part in enumerate(parts):
+        head = re.search(r'<h2 class="Ss" id="(Events|Further_Events)"', part)
+        if not head:
+            continue
+        part = re.sub(r'<dt(?: id="[^"]*")?>(?:<a class="permalink"[^>]*>)?()<code class="Li">(.*?)</code>(?:</a>)?', anchor, part,
+                      flags=re.S)
+        part = part.replace('<section class="Ss">', '<section class="Ss events"%s>' % (" data-fold" if head[1] != "Events" else ""), 1)
+        if first:
+            part = part.replace("</h2>", '</h2>\n<div data-filter="Filter events"></div>', 1)
+            first = False
+        parts[i] = part
+    return "".join(parts)
+
+
+class Site:
+    def __init__(self, pages, options):
+        self.pages, self.version = pages, options.version
+        with open(options.style, encoding="utf-8") as f:
+            self.style = f.read()
+        with open(options.script, encoding="utf-8") as f:
+            self.script = f.read()
+        self.known = {"%s.%s" % (n, p.section): p.file for p in pages for n in p.names}
+
+    def frame(self, title, here, toc, body, script):
+        return "\n".join((
+            "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            "<title>%s</title>" % html.escape(title), "<style>\n%s</style>" % self.style, "</head>", "<body>",
+            '<header class="top"><a class="home" href="index.html">perfmon</a>', self.menu(),
+            '<span class="here">%s</span></header>' % html.escape(here), '<div class="frame">',
+            '<nav class="toc" aria-label="On this page">%s</nav>' % toc, "<main>", body,
+            '<p class="foot">perfmon %s. MIT licence.</p>' % html.escape(self.version), "</main>", "</div>",
+            "<script>\n%s</script>" % self.script if script else "", "</body>", "</html>", ""))
+
+    def menu(self):
+        wanted = (("perfmon.7", "Overview"), ("pfm.1", "Command"), ("perfmon_coreduo.7", "Core Duo"),
+                  ("perfmon_montecito.7", "Montecito"), ("perfmon_alpha_ev5.7", "Alpha"))
+        files = {p.file for p in self.pages}
+        return "\n".join('<a href="%s.html">%s</a>' % w for w in wanted if w[0] in files)
+
+    def page(self, page, text):
+        text = re.sub(r'<table class="head">.*?</table>|<table class="foot">.*?</table>', "", text, flags=re.S)
+        # The name is the title; mandoc's NAME section would say it twice.
+        text = re.sub(r'<section class="Sh">\s*<h1 class="Sh" id="NAME">.*?</section>', "", text, count=1, flags=re.S)
+        text = link(text, self.known)
+        if page.processor:
+            text = mark_events(text)
+        title = '<h1 class="title">%s</h1>\n<p class="lead">%s</p>' % (
+            html.escape(", ".join(page.names) if len(page.names) < 5 else page.name), html.escape(page.what))
+        return self.frame("%s - perfmon" % page.title(), page.title(), contents(text), title + text, page.processor)
+
+    def index(self):
+        left, body, toc = list(self.pages), [], []
+        for heading, fits in SHELVES:
+            mine = [p for p in left if fits(p)]
+            left = [p for p in left if p not in mine]
+            if not mine:
+                continue
+            ident = re.sub(r"\W+", "-", heading)
+            toc.append('<li><a href="#%s">%s</a></li>' % (ident, heading))
+            body.append('<section data-fold><h1 id="%s">%s</h1>' % (ident, heading))
+            body.append('<ul class="%s">' % ("cards" if heading in CARDS else "list"))
+            for p in sorted(mine, key=lambda p: (p.section != "1", p.name)):
+                body.append("<li>" + (self.card(p) if heading in CARDS else self.line(p)) + "</li>")
+            body.append("</ul></section>")
+        lead = ('<h1 class="title">perfmon</h1>\n<p class="lead">Event names to performance counter registers, and counting: '
+                'the manual.</p>\n<div data-filter="Filter pages and functions"></div>')
+        return self.frame("perfmon - manual", "version " + self.version, "<ul>%s</ul>" % "".join(toc),
+                          lead + "\n".join(body), True)
+
+    @staticmethod
+    def card(p):
+        label = re.sub(r"^perfmon_", "", p.name) if p.processor else p.title()
+        return '<a href="%s">%s</a><p>%s</p>' % (p.out, html.escape(label), html.escape(p.what))
+
+    @staticmethod
+    def line(p):
+        return " ".join('<a href="%s">%s</a>' % (p.out, html.escape(n)) for n in p.names) + "<span>%s</span>" % html.escape(p.what)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="render manual pages to a site")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--mandoc", default="mandoc")
+    parser.add_argument("--style", default=os.path.join(HERE, "site.css"))
+    parser.add_argument("--script", default=os.path.join(HERE, "site.js"))
+    parser.add_argument("--version", default="")
+    parser.add_argument("pages", nargs="+")
+    a = parser.parse_args()
+    pages = [Page(p) for p in a.pages]
+    site = Site(pages, a)
+    os.makedirs(a.out, exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        texts = list(pool.map(lambda p: render(a.mandoc, p), pages))
+    for page, text in zip(pages, texts):
+        with open(os.path.join(a.out, page.out), "w", encoding="utf-8") as f:
+            f.write(site.page(page, text))
+    with open(os.path.join(a.out, "index.html"), "w", encoding="utf-8") as f:
+        f.write(site.index())
+    print("%d pages: %s" % (len(pages) + 1, os.path.join(a.out, "index.html")))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
