@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""From the name of a hardware event to the registers that make a processor count it, and to counts.
+
+    >>> import perfmon
+    >>> ev = perfmon.event("coreduo::L2_Lines_In,core=all,prefetch=only")
+    >>> hex(ev.registers[0].value), ev.counters, hex(ev.perf_attr.config), ev.names["perf"]
+    ('0x53d024', (0, 1), '0xd024', 'cpu/event=0x24,umask=0xd0/')
+
+event(), find(), events(), pmus()   events of any processor, on any machine
+dispatch()                          a set measured together
+perf_event_attr()                   for programs that call the kernel themselves
+Session, run()                      counting, where the processor is the one at hand
+Context                             a set of processors of one's own; the functions above use a default one
+import_lists()                      vendors' published lists
+montecito, alpha, coreduo           what only these processors have
+libpfm3                             the libpfm 3 interface
+constants                           every constant of the C headers
+
+Whatever is refused raises a PerfmonError that carries code, kind, place, candidates and cause.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import alpha, constants, coreduo, libpfm3, montecito
+from ._c import Plm
+from ._errors import (AmbiguousError, ArgumentError, ErrorCode, EventError, ImageError, ModelError, PerfmonError,
+                      PlacementError, SystemCallError, UnexpressibleError, UnknownEventError, UnknownPmuError)
+from .context import Context, DecodedField, DecodedRegister, EncodingTable, Pmu, PmuFlag, Pmus, default_context
+from .dispatch import Dispatch, Placement, dispatch
+from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Names, PerfAttr, Register, RegisterKind, Umask,
+                    counter_name, perf_event_attr)
+from .imports import Imported, ImportedModel, Refused, import_lists
+from .session import Cause, Count, Finished, Quality, Reading, Session, run
+
+__version__ = "1.0.0"
+
+__all__ = [
+    "Alternative", "AmbiguousError", "ArgumentError", "Cause", "Context", "Count", "DecodedField", "DecodedRegister", "Dialect",
+    "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "Field", "Finished", "ImageError",
+    "Imported", "ImportedModel", "ModelError", "Names", "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plm", "Pmu",
+    "PmuFlag", "Pmus", "Quality", "Reading", "Refused", "Register", "RegisterKind", "Session", "SystemCallError", "Umask",
+    "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "counter_name", "decode",
+    "default_context", "dispatch", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr", "pmus", "run",
+]
+
+
+def event(text: str, *, pmu: str | None = None, plm: int | str = 0) -> Event:
+    """The event that @text names, in any dialect; see :meth:`Context.event`."""
+    return default_context().event(text, pmu=pmu, plm=plm)
+
+
+def find(text: str) -> EventInfo:
+    """The row that @text names; attributes are not looked at. See :meth:`Context.find`."""
+    return default_context().find(text)
+
+
+def events(pattern: str = "*", *, pmu: str | None = None) -> Iterator[EventInfo]:
+    """Rows that match; see :meth:`Context.events`."""
+    return default_context().events(pattern, pmu=pmu)
+
+
+def pmus() -> Pmus:
+    """All PMUs, by number or name."""
+    return default_context().pmus
+
+
+def decode(pmu: str, register: str, value: int) -> DecodedRegister:
+    """Fields and events behind a register value; see :meth:`Pmu.decode`."""
+    return default_context().pmus[pmu].decode(register, value)

@@ -1,0 +1,490 @@
+# SPDX-License-Identifier: MIT
+"""Contexts: a set of processors, those built in, those from image files, and those the running kernel shows."""
+from __future__ import annotations
+
+import enum
+import fnmatch
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _bulk
+from ._c import ffi, lib, new, plm_mask, text as c_text
+from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownPmuError, c_string, check, from_code, \
+    from_error, new_error
+from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, encode
+
+if TYPE_CHECKING:
+    from .dispatch import Dispatch
+    from .session import Session
+
+__all__ = ["Context", "DecodedField", "DecodedRegister", "EncodingTable", "Pmu", "PmuFlag", "default_context"]
+
+
+class PmuFlag(enum.IntFlag):
+    """What a PMU is."""
+
+    HOST = lib.PFM_PMU_HOST          #: this machine has it
+    UNCORE = lib.PFM_PMU_UNCORE      #: counts for a package, not for a task
+    FALLBACK = lib.PFM_PMU_FALLBACK  #: architectural events only: the processor itself is unknown
+    KERNEL = lib.PFM_PMU_KERNEL      #: the kernel shows it: can be counted here
+    CORE = lib.PFM_PMU_CORE          #: a processor core's
+    HIDDEN = lib.PFM_PMU_HIDDEN      #: another spelling of a listed one
+
+
+@dataclass(frozen=True)
+class DecodedField:
+    """A field behind a register value. text is its meaning: a word, the name of an event, or ``""``."""
+
+    name: str
+    value: int
+    text: str
+
+
+@dataclass(frozen=True)
+class DecodedRegister:
+    """A register value taken apart. events: those whose registers have this value, in the vendor's dialect."""
+
+    register: str
+    value: int
+    fields: tuple[DecodedField, ...]
+    events: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> int:
+        """Value of the field called @name."""
+        for field in self.fields:
+            if field.name == name:
+                return field.value
+        raise KeyError(name)
+
+
+class EncodingTable:
+    """Every event of a processor encoded alone, a column for each quantity.
+
+    Columns are numpy arrays where numpy is installed, else ``array.array``. Row i is event i. Where ``code`` is not 0
+    (:class:`ErrorCode`) the event cannot be encoded alone, mostly for want of a unit mask, and the row is 0.
+
+    code      result code
+    addr, value  first control register
+    counters  mask of counters; fixed counter n is bit 32 + n
+    config, config1, config2  perf_event_attr
+    """
+
+    COLUMNS = ("code", "addr", "value", "counters", "config", "config1", "config2")
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self.code = columns["code"]
+        self.addr = columns["addr"]
+        self.value = columns["value"]
+        self.counters = columns["counters"]
+        self.config = columns["config"]
+        self.config1 = columns["config1"]
+        self.config2 = columns["config2"]
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
+class _Features(Mapping[str, "str | int"]):
+    """Capabilities and versions of a processor: a word where there is one, else a number."""
+
+    def __init__(self, items: dict[str, str | int]) -> None:
+        self._items = items
+
+    def __getitem__(self, name: str) -> str | int:
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+class Events(Sequence[EventInfo]):
+    """The rows of a processor's table, by number or by name."""
+
+    def __init__(self, pmu: Pmu, n: int) -> None:
+        self._pmu = pmu
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, key: int | str) -> EventInfo: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[EventInfo]: ...
+
+    def __getitem__(self, key: int | str | slice) -> EventInfo | Sequence[EventInfo]:
+        pmu = self._pmu
+        if isinstance(key, str):
+            return pmu._context.find(f"{pmu.name}::{key}")
+        if isinstance(key, slice):
+            return [self[i] for i in range(*key.indices(self._n))]
+        index = key + self._n if key < 0 else key
+        if not 0 <= index < self._n:
+            raise IndexError(f"{pmu.name} has {self._n} events")
+        return EventInfo(pmu._context, pmu.index, index, pmu.name)
+
+    def __contains__(self, item: object) -> bool:
+        if isinstance(item, str):
+            try:
+                self[item]
+            except PerfmonError:
+                return False
+            return True
+        return isinstance(item, EventInfo) and item.pmu == self._pmu.name and item.index < self._n
+
+
+class Pmu:
+    """A processor, one of its units, or events of the kernel itself.
+
+    name, description
+    aka          other names
+    origin       ``"built in"``, ``"kernel"``, or the path of the image
+    source       where its facts come from
+    device       the kernel's name for it, ``""`` if unknown
+    flags        :class:`PmuFlag`
+    type         perf_event_attr.type on this machine, None if the kernel does not show it
+    libpfm_type  PFMLIB_*_PMU, or None
+    n_counters, n_fixed  counters for any event, and for one event each
+    width        bits of general counter 0
+    n_instances  units of it on this machine
+    cpus         CPU list it serves on this machine, ``""`` for all or unknown
+    """
+
+    def __init__(self, context: Context, index: int) -> None:
+        info = new("pfm_pmu_info_t")
+        check(lib.pfm_describe_pmu(context._handle(), index, info))
+        self._context = context
+        self.index = index
+        self.name = c_text(info.name)
+        self.description = c_text(info.desc)
+        self.aka = tuple(c_text(info.aka).split())
+        self.origin = c_text(info.origin)
+        self.source = c_text(info.source)
+        self.device = c_text(info.device)
+        self.flags = PmuFlag(info.flags)
+        self.type = int(info.type) if info.type >= 0 else None
+        self.libpfm_type = int(info.libpfm_type) if info.libpfm_type >= 0 else None
+        self.n_counters = int(info.n_counters)
+        self.n_fixed = int(info.n_fixed)
+        self.width = int(info.width)
+        self.n_instances = int(info.n_instances)
+        self.cpus = c_text(info.cpus)
+        self.events = Events(self, info.n_events)
+
+    @cached_property
+    def features(self) -> Mapping[str, str | int]:
+        """Capabilities, versions and the like."""
+        ctx, items, i = self._context._handle(), {}, 0
+        name, word, value = ffi.new("char *[1]"), ffi.new("char *[1]"), ffi.new("uint64_t *")
+        while lib.pfm_describe_feature(ctx, self.index, i, name, word, value) == ErrorCode.SUCCESS:
+            items[c_text(name[0])] = c_text(word[0]) or int(value[0])
+            i += 1
+        return _Features(items)
+
+    def __iter__(self) -> Iterator[EventInfo]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def event(self, text: str, *, plm: int | str = 0) -> Event:
+        """The event that @text names on this processor."""
+        return self._context.event(f"{self.name}::{text}", plm=plm)
+
+    def decode(self, register: str, value: int) -> DecodedRegister:
+        """Fields and events behind a register value. @register goes by its manual's name: ``"PERFEVTSEL0"``, ``"PMC4"``,
+        ``"config"``, ``"PCTR_CTL"``. ArgumentError for a register it does not have."""
+        return DecodedRegister(register, value, tuple(self._fields(register, value)), tuple(self._matches(register, value)))
+
+    def _fields(self, register: str, value: int) -> Iterator[DecodedField]:
+        ctx, reg, i = self._context._handle(), c_string(register), 0
+        name, word, field = ffi.new("char *[1]"), ffi.new("char *[1]"), ffi.new("uint64_t *")
+        while True:
+            rc = lib.pfm_decode_field(ctx, self.index, reg, value, i, name, field, word)
+            if rc == ErrorCode.NOTFOUND:
+                return
+            if rc == ErrorCode.INVAL:
+                raise ArgumentError(f"{self.name} has no register called {register}", text=register, span=(0, len(register)))
+            check(rc)
+            yield DecodedField(c_text(name[0]), field[0], c_text(word[0]))
+            i += 1
+
+    def _matches(self, register: str, value: int) -> Iterator[str]:
+        ctx, reg, buf, i = self._context._handle(), c_string(register), ffi.new("char[]", MAX_TEXT), 0
+        while lib.pfm_decode_event(ctx, self.index, reg, value, i, buf, MAX_TEXT) == ErrorCode.SUCCESS:
+            yield c_text(buf)
+            i += 1
+
+    def encode_all(self, *, plm: int | str = 0) -> EncodingTable:
+        """Every event alone, in one go."""
+        n, levels, ctx = len(self.events), plm_mask(plm), self._context._handle()
+        kinds = {name: "int32" if name == "code" else "uint64" for name in EncodingTable.COLUMNS}
+        rows: dict[str, list[int]] = {name: [0] * n for name in kinds}
+        e = new("pfm_encoding_t")
+        for i in range(n):
+            rc = lib.pfm_encode_event_at(ctx, self.index, i, levels, e, ffi.NULL)
+            rows["code"][i] = rc
+            if rc:
+                continue
+            if e.n_regs:
+                rows["addr"][i], rows["value"][i] = e.regs[0].addr, e.regs[0].value
+            rows["counters"][i] = e.counters
+            rows["config"][i], rows["config1"][i], rows["config2"][i] = e.attr.config, e.attr.config1, e.attr.config2
+        return EncodingTable({name: _bulk.numbers(rows[name], kind) for name, kind in kinds.items()})
+
+    def __repr__(self) -> str:
+        return f"<Pmu {self.name}: {self.description}, {len(self.events)} events>"
+
+
+class Pmus(Sequence[Pmu]):
+    """The PMUs of a context, by number or by any of their names."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def __len__(self) -> int:
+        return check(lib.pfm_count_pmus(self._context._handle()))
+
+    @overload
+    def __getitem__(self, key: int | str) -> Pmu: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Pmu]: ...
+
+    def __getitem__(self, key: int | str | slice) -> Pmu | Sequence[Pmu]:
+        if isinstance(key, str):
+            index = self._find(key)
+            if index < 0:
+                raise self._unknown(key)
+            return self._context._pmu(index)
+        n = len(self)
+        if isinstance(key, slice):
+            return [self._context._pmu(i) for i in range(*key.indices(n))]
+        index = key + n if key < 0 else key
+        if not 0 <= index < n:
+            raise IndexError(f"there are {n} PMUs")
+        return self._context._pmu(index)
+
+    def _find(self, name: str) -> int:
+        return int(lib.pfm_find_pmu(self._context._handle(), c_string(name)))
+
+    def _unknown(self, name: str) -> PerfmonError:
+        """As the library puts it, with candidates."""
+        try:
+            encode(self._context, name + "::?")
+        except UnknownPmuError as error:
+            end = min(len(name), (error.span or (0, len(name)))[1])
+            return UnknownPmuError(error.message, code=error.code, kind=error.kind, text=name, span=(0, end),
+                                   candidates=error.candidates)
+        except PerfmonError:
+            pass
+        return UnknownPmuError(f"no processor or unit is called {name}", code=ErrorCode.NOPMU, kind="unknown_pmu",
+                               text=name, span=(0, len(name)))
+
+    def __contains__(self, item: object) -> bool:
+        if isinstance(item, str):
+            return self._find(item) >= 0
+        return isinstance(item, Pmu) and item._context is self._context
+
+
+class Context:
+    """A set of processors. It never changes and may be used from any number of threads.
+
+    pmu         processor that names without a prefix belong to; None: $PERFMON_PMU, else this machine's
+    host        False: do not look at this machine at all
+    images      False: no image files; a path or several: these folders and .pmdb files; True: $PERFMON_EVENTS, then the
+                user's and the installed data folder
+    sysfs_root  root that holds sys/ and proc/ of a recorded machine; None: $PERFMON_SYSFS, else ``/``
+    cpuid       describe the host as this id instead of asking it; None: $PERFMON_CPUID
+
+    Raises UnknownPmuError, ImageError and their kin. Events, PMUs and sessions keep what they need of it alive;
+    ``close()``, or leaving a ``with`` block, only lets go of it early.
+    """
+
+    def __init__(self, pmu: str | None = None, *, host: bool = True,
+                 images: bool | str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = True,
+                 sysfs_root: str | os.PathLike[str] | None = None, cpuid: str | None = None) -> None:
+        options, keep = new("pfm_ctx_options_t"), []
+
+        def given(value: str | os.PathLike[str] | None) -> Any:
+            if value is None:
+                return ffi.NULL
+            keep.append(ffi.new("char[]", os.fsencode(value)))
+            return keep[-1]
+
+        if not host:
+            options.flags |= lib.PFM_CTX_NO_HOST
+        if images is False:
+            options.flags |= lib.PFM_CTX_NO_IMAGES
+        elif images is not True:
+            paths = [images] if isinstance(images, (str, os.PathLike)) else list(images)
+            options.images = given(":".join(os.fspath(p) for p in paths))
+        options.pmu = given(pmu)
+        options.sysfs_root = given(sysfs_root)
+        options.cpuid = given(cpuid)
+        self._options: dict[str, Any] = {"host": host, "images": images, "sysfs_root": sysfs_root, "cpuid": cpuid}
+        self._default_pmu = pmu
+        self._pmu_cache: dict[int, Pmu] = {}
+        self._siblings: dict[str, Context] = {}
+        self._ctx = self._open(options)
+
+    def _open(self, options: Any) -> Any:
+        out, error = ffi.new("pfm_ctx_t **"), new_error()
+        rc = lib.pfm_open_context(out, options, error)
+        if rc:
+            raise from_error(rc, error, ffi.NULL, [self._default_pmu or ""] if error.end else [])
+        return ffi.gc(out[0], lib.pfm_close_context)
+
+    def _handle(self) -> Any:
+        """The C context. Whoever has it keeps it alive, so a close in another thread does no harm."""
+        ctx = self._ctx
+        if ctx is None:
+            raise ValueError("the context is closed")
+        return ctx
+
+    def _pmu(self, index: int) -> Pmu:
+        found = self._pmu_cache.get(index)
+        if found is None:
+            found = self._pmu_cache[index] = Pmu(self, index)
+        return found
+
+    # ---- life
+
+    def close(self) -> None:
+        """Lets go of the C context. Calls on it then raise ValueError."""
+        self._ctx = None
+        self._pmu_cache.clear()
+        for sibling in self._siblings.values():
+            sibling.close()
+        self._siblings.clear()
+
+    def __enter__(self) -> Context:
+        self._handle()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def with_pmu(self, pmu: str | None) -> Context:
+        """The same processors, with @pmu for names without a prefix. Contexts made so are kept for the next time."""
+        if pmu is None or pmu == self._default_pmu:
+            return self
+        found = self._siblings.get(pmu)
+        if found is None:
+            found = self._siblings[pmu] = Context(pmu, **self._options)
+        return found
+
+    # ---- what there is
+
+    @property
+    def pmus(self) -> Pmus:
+        """All PMUs, by number or name: ``ctx.pmus["coreduo"]``, ``for pmu in ctx.pmus``."""
+        return Pmus(self)
+
+    def events(self, pattern: str = "*", *, pmu: str | None = None, hidden: bool = False) -> Iterator[EventInfo]:
+        """Rows whose name matches a shell pattern, without regard to case. A pattern without ``*``, ``?`` or ``[`` is looked
+        for anywhere in name and description. @pmu: of this one only; else of every listed one."""
+        chosen: Iterable[Pmu] = [self.pmus[pmu]] if pmu else (p for p in self.pmus if hidden or not p.flags & PmuFlag.HIDDEN)
+        wanted = pattern.lower()
+        shell = any(c in pattern for c in "*?[")
+        for p in chosen:
+            for info in p:
+                name = info.name.lower()
+                fits = fnmatch.fnmatchcase(name, wanted) if shell else wanted in name or wanted in info.description.lower()
+                if fits and (hidden or not info.flags & EventFlag.HIDDEN):
+                    yield info
+
+    def refused_images(self) -> list[tuple[str, str]]:
+        """Images that were found and are not used: (path, why). Every image is checked in full for the answer."""
+        ctx, path, why = self._handle(), ffi.new("char *[1]"), ffi.new("char *[1]")
+        out: list[tuple[str, str]] = []
+        while lib.pfm_describe_refusal(ctx, len(out), path, why) == ErrorCode.SUCCESS:
+            out.append((c_text(path[0]), c_text(why[0])))
+        return out
+
+    def find(self, text: str) -> EventInfo:
+        """The row that @text names, in any dialect; attributes are not looked at. Raises UnknownEventError and its kin."""
+        raw, pmu, event, error, ctx = c_string(text), ffi.new("int *"), ffi.new("unsigned *"), new_error(), self._handle()
+        rc = lib.pfm_find_event_by_text(ctx, raw, pmu, event, error)
+        if rc:
+            raise from_error(rc, error, ctx, [text])
+        return EventInfo(self, pmu[0], event[0], self._pmu(pmu[0]).name)
+
+    # ---- texts
+
+    def event(self, text: str, *, pmu: str | None = None, plm: int | str = 0) -> Event:
+        """The event that @text names, in any dialect.
+
+        pmu   processor that names without a prefix belong to
+        plm   levels to count when the text names none: mask of :class:`Plm`, or letters ``"u"``, ``"k"``; 0 for both
+        Raises EventError (unknown event, bad qualifier ...), UnknownPmuError, AmbiguousError.
+        """
+        return encode(self.with_pmu(pmu), text, plm)
+
+    def print(self, text: str, dialect: Dialect | str = Dialect.PERF) -> str:
+        """The event that @text names, as @dialect writes it, attributes in canonical order. UnexpressibleError where the
+        dialect has no way to say it."""
+        if not isinstance(dialect, Dialect):
+            dialect = Dialect[dialect.upper()]
+        raw, buf, error, ctx = c_string(text), ffi.new("char[]", MAX_TEXT), new_error(), self._handle()
+        rc = lib.pfm_print_event(ctx, raw, int(dialect), buf, MAX_TEXT, error)
+        if rc and error.code:
+            raise from_error(rc, error, ctx, [text])
+        if rc:
+            raise from_code(rc)
+        return c_text(buf)
+
+    def dispatch(self, events: Iterable[str], **settings: Any) -> Dispatch:
+        """Places @events on counters together; see :func:`perfmon.dispatch`."""
+        from .dispatch import dispatch
+        return dispatch(events, context=self, **settings)
+
+    def session(self, events: Iterable[str], **options: Any) -> Session:
+        """Counters for @events; see :class:`perfmon.Session`."""
+        from .session import Session
+        return Session(events, context=self, **options)
+
+    def try_encode(self, texts: Iterable[str], *, plm: int | str = 0) -> Iterator[Event | PerfmonError]:
+        """Each of many texts encoded; where that fails, the exception stands in the event's place."""
+        for text in texts:
+            try:
+                yield encode(self, text, plm)
+            except PerfmonError as error:
+                yield error
+
+    def __repr__(self) -> str:
+        state = "closed" if self._ctx is None else self._default_pmu or "this machine"
+        return f"<Context: {state}>"
+
+
+_lock = threading.Lock()
+_default: Context | None = None
+
+
+def default_context() -> Context:
+    """The context of calls that name none: this machine, opened when first needed."""
+    global _default
+    with _lock:
+        if _default is None:
+            _default = Context()
+        return _default
+
+
+def forget_default_context() -> None:
+    """Lets the next call see images that have been written meanwhile."""
+    global _default
+    with _lock:
+        _default = None
+
+

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: MIT
+"""Events: rows of a processor's table, and events as written, with the registers that make them count."""
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ._c import bits, ffi, lib, new, plm_mask, text as c_text
+from ._errors import UnexpressibleError, c_string, check, from_error, new_error
+
+if TYPE_CHECKING:
+    from .context import Context
+
+__all__ = ["Alternative", "Dialect", "Event", "EventFlag", "EventInfo", "Field", "Names", "PerfAttr", "Register",
+           "RegisterKind", "Umask", "counter_name", "perf_event_attr"]
+
+MAX_TEXT = 4096
+MAX_ATTR = 1024  # bytes; today's kernels have 136
+
+
+class RegisterKind(enum.IntEnum):
+    """What a register is."""
+
+    PMC = lib.PFM_REG_PMC                #: control register of a counter
+    PMD = lib.PFM_REG_PMD                #: data register
+    FIXED_CTRL = lib.PFM_REG_FIXED_CTRL  #: control register that all fixed counters share
+    EXTRA = lib.PFM_REG_EXTRA            #: further control register of an event
+    IBR = lib.PFM_REG_IBR                #: instruction debug register
+    DBR = lib.PFM_REG_DBR                #: data debug register
+    CONFIG = lib.PFM_REG_CONFIG          #: word for the kernel
+
+
+class EventFlag(enum.IntFlag):
+    """What is particular about a row."""
+
+    HIDDEN = lib.PFM_EVENT_HIDDEN              #: left out of listings
+    DEPRECATED = lib.PFM_EVENT_DEPRECATED      #: ``replaced`` may name another
+    ALONE = lib.PFM_EVENT_ALONE                #: must be counted alone
+    PER_PKG = lib.PFM_EVENT_PER_PKG            #: counts for a package, not for a CPU
+    EXPERIMENTAL = lib.PFM_EVENT_EXPERIMENTAL
+    ARCH = lib.PFM_EVENT_ARCH                  #: means the same on every processor that has it
+    METRIC = lib.PFM_EVENT_METRIC              #: computed from other events
+
+
+class Dialect(enum.IntEnum):
+    """Ways to write an event down."""
+
+    LIBPFM = lib.PFM_DIALECT_LIBPFM
+    LIBPMC = lib.PFM_DIALECT_LIBPMC
+    PERF = lib.PFM_DIALECT_PERF
+    VENDOR = lib.PFM_DIALECT_VENDOR
+
+
+def counter_name(counter: int) -> str:
+    """``"3"`` for a general counter, ``"fixed0"`` for fixed counters, which are numbered from 32."""
+    return str(counter) if counter < 32 else f"fixed{counter - 32}"
+
+
+@dataclass(frozen=True)
+class Register:
+    """One register and what belongs in it.
+
+    addr is its address (MSR number on x86), or its number where registers have no other; alt_addr is how else it can be
+    reached (index for RDPMC on x86), else the same again.
+    """
+
+    num: int
+    kind: RegisterKind
+    addr: int
+    alt_addr: int
+    value: int
+
+    @classmethod
+    def _of(cls, r: Any) -> Register:
+        return cls(r.num, RegisterKind(r.kind), r.addr, r.alt_addr, r.value)
+
+
+@dataclass(frozen=True)
+class PerfAttr:
+    """What perf_event_open(2) wants. ``type`` is None where it depends on the machine."""
+
+    type: int | None
+    config: int
+    config1: int
+    config2: int
+    config3: int
+    exclude_user: bool
+    exclude_kernel: bool
+    exclude_hv: bool
+    exclude_idle: bool
+    pinned: bool
+    precise: int
+
+    @classmethod
+    def _of(cls, a: Any) -> PerfAttr | None:
+        if not a.expressible:
+            return None
+        return cls(a.type if a.type_known else None, a.config, a.config1, a.config2, a.config3, bool(a.exclude_user),
+                   bool(a.exclude_kernel), bool(a.exclude_hv), bool(a.exclude_idle), bool(a.pinned), a.precise)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another code and extra register that count the same."""
+
+    config: int
+    control: int
+    msr: int
+    value: int
+
+
+@dataclass(frozen=True)
+class Umask:
+    """A unit mask, or a value of a qualifier.
+
+    group is the qualifier it belongs to; value the bits it sets there; spelling another name of it, ``""`` for none.
+    default: taken when the user names none; combinable: goes with others of its group.
+    """
+
+    group: str
+    name: str
+    description: str
+    spelling: str
+    value: int
+    default: bool
+    combinable: bool
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field value that a row gives. text is a word where the value has one; counter is None if it is the same on all."""
+
+    name: str
+    text: str
+    value: int
+    counter: int | None
+
+
+class EventInfo:
+    """A row of a processor's table.
+
+    pmu          name of the processor
+    index        number of the row, for as long as the context lives
+    name, description, detail, errata, note, unit   texts; ``""`` where there is none
+    replaced     event to use instead of a deprecated one
+    scale        multiply counts by this to get ``unit``; 1 for most
+    code         event select
+    counters     counters that can count it; fixed counter n is 32 + n
+    counters_htoff  the same with hyper-threading off, or () if that makes no difference
+    flags        :class:`EventFlag`
+    precise      0 no, 1 may be, 2 must be
+    period       suggested events between samples, 0 if none
+    """
+
+    def __init__(self, context: Context, pmu_index: int, index: int, pmu: str) -> None:
+        info = new("pfm_event_info_t")
+        check(lib.pfm_describe_event(context._handle(), pmu_index, index, info))
+        self._context = context
+        self._pmu_index = pmu_index
+        self._n = (info.n_umasks, info.n_fields)
+        self.pmu = pmu
+        self.index = index
+        self.name = c_text(info.name)
+        self.description = c_text(info.desc)
+        self.detail = c_text(info.detail)
+        self.errata = c_text(info.errata)
+        self.note = c_text(info.note)
+        self.replaced = c_text(info.replaced)
+        self.unit = c_text(info.unit)
+        self.scale = float(info.scale)
+        self.code = int(info.code)
+        self.counters = tuple(bits(info.counters))
+        self.counters_htoff = tuple(bits(info.counters_htoff))
+        self.flags = EventFlag(info.flags)
+        self.precise = int(info.precise)
+        self.period = int(info.period)
+
+    @cached_property
+    def umasks(self) -> tuple[Umask, ...]:
+        """Unit masks and qualifier values it takes."""
+        out = []
+        ctx, u = self._context._handle(), new("pfm_umask_info_t")
+        for i in range(self._n[0]):
+            check(lib.pfm_describe_umask(ctx, self._pmu_index, self.index, i, u))
+            out.append(Umask(c_text(u.group), c_text(u.name), c_text(u.desc), c_text(u.spellings), u.value,
+                             bool(u.is_default), bool(u.is_any)))
+        return tuple(out)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """Field values the row gives."""
+        out = []
+        ctx, name, word = self._context._handle(), ffi.new("char *[1]"), ffi.new("char *[1]")
+        value, counter = ffi.new("uint64_t *"), ffi.new("int *")
+        for i in range(self._n[1]):
+            check(lib.pfm_describe_field(ctx, self._pmu_index, self.index, i, name, word, value, counter))
+            out.append(Field(c_text(name[0]), c_text(word[0]), value[0], counter[0] if counter[0] >= 0 else None))
+        return tuple(out)
+
+    def encode(self, *, plm: int | str = 0) -> Event:
+        """The event without any attribute. EventError if it needs one (a unit mask without a default)."""
+        e, error, ctx = new("pfm_encoding_t"), new_error(), self._context._handle()
+        rc = lib.pfm_encode_event_at(ctx, self._pmu_index, self.index, plm_mask(plm), e, error)
+        if rc:
+            raise from_error(rc, error, ctx, [str(self)])
+        return Event(self._context, str(self), e)
+
+    def __str__(self) -> str:
+        return f"{self.pmu}::{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<EventInfo {self}: {self.description}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EventInfo):
+            return NotImplemented
+        return (self._context, self._pmu_index, self.index) == (other._context, other._pmu_index, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self._pmu_index, self.index))
+
+
+class Names(Mapping[str, str]):
+    """How each dialect writes an event: ``"libpfm"``, ``"libpmc"``, ``"perf"``, ``"vendor"``.
+
+    Only dialects that can say it are listed; asking for another raises UnexpressibleError, which is a KeyError. What is
+    printed, read again, gives the same registers.
+    """
+
+    def __init__(self, context: Context, text: str) -> None:
+        self._context = context
+        self._text = text
+
+    def __getitem__(self, dialect: str | Dialect) -> str:
+        if not isinstance(dialect, Dialect):
+            try:
+                dialect = Dialect[dialect.upper()]
+            except (KeyError, AttributeError):
+                raise KeyError(dialect) from None
+        return self._context.print(self._text, dialect)
+
+    def __iter__(self) -> Iterator[str]:
+        for dialect in Dialect:
+            try:
+                self[dialect]
+            except UnexpressibleError:
+                continue
+            yield dialect.name.lower()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"Names({dict(self)!r})"
+
+
+class Event:
+    """An event as written, alone on the lowest counter that can count it.
+
+    text          as it was asked for
+    pmu           name of the processor
+    name          name of its row; the text itself for a raw event, which has none
+    info          the row, or None
+    registers     control registers, :class:`Register`
+    counters      counters that can count it as written; fixed counter n is 32 + n
+    plm           levels that are counted, mask of :class:`Plm`
+    perf_attr     :class:`PerfAttr`, or None where Linux has no way to count it
+    names         :class:`Names`
+    alternatives  other codes that count the same
+    """
+
+    def __init__(self, context: Context, text: str, e: Any) -> None:
+        self._context = context
+        self._where = (e.pmu, e.event)
+        self.text = text
+        self.plm = int(e.plm)
+        self.registers = tuple(Register._of(e.regs[i]) for i in range(e.n_regs))
+        self.counters = tuple(bits(e.counters))
+        self.perf_attr = PerfAttr._of(e.attr)
+        self.names = Names(context, text)
+        self.alternatives = tuple(Alternative(a.config, a.control, a.msr, a.value)
+                                  for a in (e.alternatives[i] for i in range(e.n_alternatives)))
+
+    @cached_property
+    def pmu(self) -> str:
+        return self._context._pmu(self._where[0]).name
+
+    @cached_property
+    def info(self) -> EventInfo | None:
+        pmu, event = self._where
+        return EventInfo(self._context, pmu, event, self.pmu) if event < len(self._context._pmu(pmu)) else None
+
+    @property
+    def name(self) -> str:
+        return self.info.name if self.info else self.text
+
+    @property
+    def description(self) -> str:
+        return self.info.description if self.info else ""
+
+    def __repr__(self) -> str:
+        registers = ", ".join(f"{r.addr:#x}={r.value:#x}" for r in self.registers)
+        return f"<Event {self.text}: {registers or self.perf_attr}>"
+
+
+def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:
+    """The event as a struct perf_event_attr, for programs that call perf_event_open(2) themselves.
+
+    type, size, config and the levels are set, the rest is 0. In native byte order, as long as its ``size`` member says.
+    PerfmonError (NOTSUPP) where the kernel cannot count it; EventError and its kin for wrong texts.
+    """
+    from .context import default_context
+    encode(default_context(), text, plm)  # a wrong text is refused with everything known about it
+    memory = ffi.new("uint32_t[]", MAX_ATTR // 4)
+    check(lib.pfm_get_perf_event_encoding(c_string(text), plm_mask(plm), ffi.cast("struct perf_event_attr *", memory), ffi.NULL,
+                                          ffi.NULL))
+    return bytearray(ffi.buffer(memory, memory[1]))  # the second member is its size
+
+
+def encode(context: Context, text: str, plm: int | str = 0) -> Event:
+    """The event that @text names, in any dialect. Raises EventError and its kin."""
+    raw, e, error, ctx = c_string(text), new("pfm_encoding_t"), new_error(), context._handle()
+    rc = lib.pfm_encode_event(ctx, raw, plm_mask(plm), e, error)
+    if rc:
+        raise from_error(rc, error, ctx, [text])
+    return Event(context, text, e)

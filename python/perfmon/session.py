@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: MIT
+"""Counting: sessions, counts and how far each can be trusted."""
+from __future__ import annotations
+
+import enum
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, TypeVar, overload
+
+from . import _bulk
+from ._c import ffi, flags, lib, new, plm_mask, text as c_text
+from ._errors import PerfmonError, SystemCallError, c_string, check, code_of, from_code, from_error, new_error
+from .context import Context, default_context
+from .event import PerfAttr
+
+__all__ = ["Cause", "Count", "Finished", "Quality", "Reading", "Session", "run"]
+
+_S = TypeVar("_S", bound="Session")
+
+
+class Quality(enum.IntEnum):
+    """How far a count can be trusted, from best to worst. ``str()`` gives the library's word."""
+
+    EXACT = lib.PFM_QUALITY_EXACT                  #: counted all the time it was enabled
+    SCALED = lib.PFM_QUALITY_SCALED                #: shared a counter: extrapolated from time running
+    PARTIAL = lib.PFM_QUALITY_PARTIAL              #: some CPUs or tasks were not counted
+    NOT_COUNTED = lib.PFM_QUALITY_NOT_COUNTED      #: opened, but never on a counter: there is no value
+    NOT_SUPPORTED = lib.PFM_QUALITY_NOT_SUPPORTED  #: could not be opened: there is no value
+
+    def __str__(self) -> str:
+        return c_text(lib.pfm_quality_name(int(self)))
+
+
+class Cause(enum.IntEnum):
+    """Why a count is not exact. ``str()`` gives the library's word."""
+
+    NONE = lib.PFM_CAUSE_NONE
+    NO_PMU = lib.PFM_CAUSE_NO_PMU            #: this machine, or its hypervisor, exports no PMU for it
+    PERMISSION = lib.PFM_CAUSE_PERMISSION    #: perf_event_paranoid, or another user's process
+    BUSY = lib.PFM_CAUSE_BUSY                #: somebody else holds the counter
+    GROUP = lib.PFM_CAUSE_GROUP              #: the group does not fit the counters
+    MULTIPLEXED = lib.PFM_CAUSE_MULTIPLEXED  #: more events than counters
+    FILES = lib.PFM_CAUSE_FILES              #: no more file descriptors
+    ATTRIBUTE = lib.PFM_CAUSE_ATTRIBUTE      #: the kernel refused a setting
+    NO_PROCESS = lib.PFM_CAUSE_NO_PROCESS    #: the process is gone
+    NO_CPU = lib.PFM_CAUSE_NO_CPU            #: the CPU is off line or does not exist
+    MEMORY = lib.PFM_CAUSE_MEMORY
+    NO_TIME = lib.PFM_CAUSE_NO_TIME          #: never enabled, or ended before the first clock tick
+    NO_KERNEL = lib.PFM_CAUSE_NO_KERNEL      #: the kernel has no perf_event_open or no such device
+    OTHER = lib.PFM_CAUSE_OTHER
+
+    def __str__(self) -> str:
+        return c_text(lib.pfm_cause_name(int(self)))
+
+
+@dataclass(frozen=True)
+class Count:
+    """One count. It is never a bare number: without a value there is a cause instead.
+
+    event    as the user wrote it
+    pmu      PMU it counts on
+    value    extrapolated if scaled; None if it was not counted
+    raw      as read
+    enabled, running  nanoseconds enabled, and on a counter, summed over CPUs
+    quality, cause    how far it can be trusted, and why not further
+    why, remedy       a sentence each, ``""`` if there is nothing to say
+    errno    of a failed system call, 0 for none
+    scale, unit       amount = value * scale, in units
+    group    number of its group; cpus: those it is counted on, ``""`` for wherever the task runs
+    request  which of the texts given to the session
+    attr     what perf_event_open(2) was given, None where Linux has no way to count it
+    parts    what this count is summed from: counts of one event on several PMUs or CPUs
+    """
+
+    event: str
+    pmu: str
+    value: int | None
+    raw: int
+    enabled: int
+    running: int
+    quality: Quality
+    cause: Cause
+    why: str = ""
+    remedy: str = ""
+    errno: int = 0
+    scale: float = 1.0
+    unit: str = ""
+    group: int = 0
+    cpus: str = ""
+    request: int = 0
+    attr: PerfAttr | None = None
+    parts: tuple[Count, ...] = field(default=(), repr=False)
+
+    @property
+    def amount(self) -> float | None:
+        """The value in units, such as msec or Joules."""
+        return None if self.value is None else self.value * self.scale
+
+    def __bool__(self) -> bool:
+        """True if there is a value, 0 or not."""
+        return self.value is not None
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"{self.event}: {self.quality} ({self.why or self.cause})"
+        shown = f"{self.amount:.6g} {self.unit}" if self.unit else str(self.value)
+        return f"{self.event}: {shown}" + ("" if self.quality is Quality.EXACT else f" ({self.quality})")
+
+    def __sub__(self, earlier: Count) -> Count:
+        """What was counted since an @earlier reading of the same session."""
+        if not isinstance(earlier, Count):
+            return NotImplemented
+        value = self.value if earlier.value is None or self.value is None else max(self.value - earlier.value, 0)
+        parts = tuple(a - b for a, b in zip(self.parts, earlier.parts))
+        return replace(self, value=value, raw=max(self.raw - earlier.raw, 0), enabled=max(self.enabled - earlier.enabled, 0),
+                       running=max(self.running - earlier.running, 0), parts=parts)
+
+
+def _sum(parts: Sequence[Count]) -> Count:
+    """One count of several. What is missing makes it partial, not worthless."""
+    counted = [c for c in parts if c.value is not None]
+    if not counted:
+        return replace(parts[0], parts=tuple(parts))
+    worst = max(parts, key=lambda c: c.quality)
+    quality = worst.quality if len(counted) == len(parts) else Quality.PARTIAL
+    pmus = dict.fromkeys(c.pmu for c in parts)
+    return replace(
+        parts[0], pmu=" ".join(pmus), value=sum(c.value or 0 for c in counted), raw=sum(c.raw for c in counted),
+        enabled=sum(c.enabled for c in parts), running=sum(c.running for c in parts), quality=quality, cause=worst.cause,
+        why=worst.why, remedy=worst.remedy, errno=worst.errno, cpus=",".join(c.cpus for c in parts if c.cpus), parts=tuple(parts))
+
+
+def _is_called(count: Count, key: object) -> bool:
+    """True for the event's text, also where the library has added the levels that permission leaves: ``page-faults:u``."""
+    return isinstance(key, str) and count.event.startswith(key) and count.event[len(key):] in ("", "u", ":u")
+
+
+class Reading(Sequence[Count]):
+    """All counts of a session at one time: by number, or by the event's text.
+
+    An event that is counted on several PMUs or CPUs has several counts; its text gives their sum, with ``parts``.
+    Subtracting an earlier reading gives what was counted between. ``time`` is of time.monotonic().
+    """
+
+    def __init__(self, texts: Sequence[str], counts: Sequence[Count], when: float) -> None:
+        self._texts = tuple(texts)
+        self._counts = tuple(counts)
+        self.time = when
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    @overload
+    def __getitem__(self, key: int | str) -> Count: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Count]: ...
+
+    def __getitem__(self, key: int | str | slice) -> Count | Sequence[Count]:
+        if not isinstance(key, str):
+            return self._counts[key]
+        found = [c for c in self._counts if _is_called(c, key)]
+        if not found and key in self._texts:
+            found = [c for c in self._counts if c.request == self._texts.index(key)]
+        if not found:
+            raise KeyError(f"{key!r} is not counted; there are {', '.join(dict.fromkeys(c.event for c in self))}")
+        return found[0] if len(found) == 1 else _sum(found)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._counts or item in self._texts or any(_is_called(c, item) for c in self)
+
+    def __sub__(self, earlier: Reading) -> Reading:
+        if not isinstance(earlier, Reading) or len(earlier) != len(self):
+            return NotImplemented
+        return Reading(self._texts, [a - b for a, b in zip(self, earlier)], self.time)
+
+    def values(self) -> Any:
+        """All values as a column of floats, NaN where there is none: numpy.ndarray, or array.array without numpy."""
+        return _bulk.numbers([float("nan") if c.value is None else float(c.value) for c in self], "float64")
+
+    def __repr__(self) -> str:
+        return f"<Reading {'; '.join(map(str, self))}>"
+
+
+class Session:
+    """Counters for events. As a context manager it counts what happens inside the ``with`` block:
+
+        with perfmon.Session(["page-faults", "task-clock"]) as s:
+            work()
+        s["page-faults"].value, s["page-faults"].quality
+
+    events       texts in any dialect; groups in braces: ``"{cycles,instructions}:W"``
+    pid          0: the calling thread; else that process or thread
+    cpus         CPU list such as ``"0,2-3"``, None for all
+    inherit      count child processes and threads as well
+    system_wide  every process on the CPUs; per_cpu: one count for each CPU, not one sum
+    enable_on_exec  start when the process executes a program
+    strict       raise unless every event can be opened; else an event that cannot be has quality NOT_SUPPORTED and its cause
+    dry_run      open nothing: plan only
+    user_read    ask for counters that can be read without entering the kernel
+    plm          levels for events that name none: mask of :class:`Plm` or letters; 0 for all that are permitted
+    pmu          processor that names without a prefix belong to
+    backend      ``"perf_event"``, ``"pfm_device"``, ``"record"``, None for the machine's own
+
+    Counting is stopped at first. Raises EventError and its kin for wrong texts, SystemCallError where the system refuses.
+    Calls of several threads on one session take turns.
+    """
+
+    def __init__(self, events: Iterable[str], *, pid: int = 0, cpus: str | None = None, inherit: bool = False,
+                 system_wide: bool = False, per_cpu: bool = False, enable_on_exec: bool = False, strict: bool = False,
+                 dry_run: bool = False, user_read: bool = False, plm: int | str = 0, pmu: str | None = None,
+                 backend: str | None = None, context: Context | None = None, _backend_options: Any = None) -> None:
+        self.events = (events,) if isinstance(events, str) else tuple(events)
+        wanted = {lib.PFM_SESSION_INHERIT: inherit, lib.PFM_SESSION_ENABLE_ON_EXEC: enable_on_exec,
+                  lib.PFM_SESSION_SYSTEM_WIDE: system_wide, lib.PFM_SESSION_DRY_RUN: dry_run, lib.PFM_SESSION_STRICT: strict,
+                  lib.PFM_SESSION_USER_READ: user_read, lib.PFM_SESSION_PER_CPU: per_cpu}
+        options = new("pfm_session_options_t")
+        options.flags = flags(wanted)
+        options.pid, options.plm = pid, plm_mask(plm)
+        keep = [ffi.new("char[]", c_string(s)) if s is not None else ffi.NULL for s in (cpus, backend)]
+        options.cpus, options.backend = keep
+        options.backend_options = _backend_options if _backend_options is not None else ffi.NULL
+        self._lock = threading.RLock()
+        self._last: Reading | None = None
+        self._session = self._open((context or default_context()).with_pmu(pmu), options)
+        self._plan = [self._describe(i) for i in range(lib.pfm_count_session(self._session))]
+
+    def _open(self, context: Context, options: Any) -> Any:
+        out, error, ctx = ffi.new("pfm_session_t **"), new_error(), context._handle()
+        raw = [ffi.new("char[]", c_string(t)) for t in self.events]
+        rc = lib.pfm_open_session(out, ctx, options, ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), error)
+        if rc:
+            raise from_error(rc, error, ctx, self.events)
+        return ffi.gc(out[0], lib.pfm_close_session)
+
+    def _native(self) -> Any:
+        session = self._session
+        if session is None:
+            raise ValueError("the session is closed")
+        return session
+
+    def _check(self, rc: int) -> int:
+        """Called with the lock held, or by the only thread: the error number is that of the last failed call."""
+        if rc < 0:
+            err = lib.pfm_session_errno(self._native())
+            code = code_of(rc)
+            if err:
+                raise SystemCallError(f"{code.message}: {os.strerror(err)}", code=code, kind="system", errno=err)
+            raise from_code(rc)
+        return rc
+
+    def _describe(self, i: int) -> Count:
+        info = new("pfm_count_info_t")
+        check(lib.pfm_describe_count(self._session, i, info))
+        return Count(c_text(info.name), c_text(info.pmu), None, 0, 0, 0, Quality.NOT_COUNTED, Cause.NO_TIME, c_text(info.why),
+                     c_text(info.remedy), unit=c_text(info.unit), group=info.group, cpus=c_text(info.cpus), request=info.request,
+                     attr=PerfAttr._of(info.attr))
+
+    def _count(self, i: int, c: Any) -> Count:
+        """A count as read. What is said about it can change with every reading."""
+        quality, info = Quality(c.quality), new("pfm_count_info_t")
+        check(lib.pfm_describe_count(self._session, i, info))
+        return replace(self._plan[i], value=None if quality >= Quality.NOT_COUNTED else c.value, raw=c.raw, enabled=c.enabled,
+                       running=c.running, quality=quality, cause=Cause(c.cause), why=c_text(info.why),
+                       remedy=c_text(info.remedy), errno=c.sys_errno, scale=c.scale)
+
+    # ---- counting
+
+    def start(self: _S) -> _S:
+        """Begins counting, or goes on."""
+        with self._lock:
+            self._check(lib.pfm_start_session(self._native()))
+        return self
+
+    def stop(self) -> None:
+        """Stops counting. Counts stay."""
+        with self._lock:
+            self._check(lib.pfm_stop_session(self._native()))
+
+    def reset(self) -> None:
+        """Sets all counts to zero."""
+        with self._lock:
+            self._check(lib.pfm_reset_session(self._native()))
+
+    def read(self) -> Reading:
+        """All counts as they are now."""
+        with self._lock:
+            n, session = len(self._plan), self._native()
+            counts = ffi.new("pfm_count_t[]", n)
+            for i in range(n):
+                counts[i].size = ffi.sizeof("pfm_count_t")
+            self._check(lib.pfm_read_session(session, counts, n))
+            self._last = Reading(self.events, [self._count(i, counts[i]) for i in range(n)], time.monotonic())
+            return self._last
+
+    def read_count(self, i: int) -> Count:
+        """Count number @i alone, without entering the kernel where that is possible. For the thread that is counted."""
+        with self._lock:
+            c = new("pfm_count_t")
+            self._check(lib.pfm_read_count(self._native(), i, c))
+            return self._count(i, c)
+
+    def intervals(self, seconds: float, n: int | None = None) -> Iterator[Reading]:
+        """What was counted in each interval of @seconds, as it ends; @n of them, or without end."""
+        before = self.read()
+        due = time.monotonic()
+        while n is None or n > 0:
+            due += seconds
+            time.sleep(max(due - time.monotonic(), 0))
+            now = self.read()
+            yield now - before
+            before = now
+            n = None if n is None else n - 1
+
+    def plan(self) -> list[Count]:
+        """What is counted, where, and as what; nothing is read. ``attr`` says what the kernel is asked for."""
+        return list(self._plan)
+
+    # ---- as a context manager and a container
+
+    def close(self) -> None:
+        """Stops and releases everything; the last reading stays. Any number of times."""
+        with self._lock:
+            session, self._session = self._session, None
+            if session is not None:
+                ffi.release(session)
+
+    @property
+    def closed(self) -> bool:
+        return self._session is None
+
+    def __enter__(self: _S) -> _S:
+        return self.start()
+
+    def __exit__(self, kind: object, *exc: object) -> None:
+        try:
+            self.stop()
+            self.read()
+        except PerfmonError:
+            if kind is None:
+                raise
+        finally:
+            self.close()
+
+    def _reading(self) -> Reading:
+        if self._session is not None:
+            return self.read()
+        if self._last is None:
+            raise ValueError("the session was closed before it was read")
+        return self._last
+
+    def __getitem__(self, key: int | str) -> Count:
+        """A count by number or by the event's text: as it is now, or as it was read last if the session is closed."""
+        return self._reading()[key]
+
+    def __iter__(self) -> Iterator[Count]:
+        return iter(self._reading())
+
+    def __len__(self) -> int:
+        return len(self._plan)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {', '.join(self.events)}{', closed' if self.closed else ''}>"
+
+
+# ---- counting a command ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A command that was counted. status: its exit status, or minus the signal that ended it; elapsed: seconds."""
+
+    args: tuple[str, ...]
+    status: int
+    elapsed: float
+    counts: Reading
+
+    def __getitem__(self, key: int | str) -> Count:
+        return self.counts[key]
+
+
+def _child(go: int, failure: int, args: Sequence[str]) -> NoReturn:
+    """Waits to be let go, then becomes the command."""
+    err = 0
+    try:
+        if os.read(go, 1):
+            os.execvp(args[0], list(args))
+    except OSError as error:
+        err = error.errno or 0
+        os.write(failure, err.to_bytes(4, "little"))
+    finally:
+        os._exit(127)
+
+
+def run(args: Sequence[str], events: Iterable[str], **options: Any) -> Finished:
+    """Runs a command and counts it and its children from its first instruction on.
+
+        done = perfmon.run(["make"], ["task-clock", "page-faults"])
+        done.status, done["task-clock"].amount
+
+    @options are those of :class:`Session`. OSError if the command cannot be run; else as Session.
+    """
+    argv = [os.fspath(a) for a in args]
+    if not argv:
+        raise ValueError("which command?")
+    (go_r, go_w), (failure_r, failure_w) = os.pipe(), os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(go_w)
+        _child(go_r, failure_w, argv)
+    os.close(go_r)
+    os.close(failure_w)
+    session, began, status, reaped = None, 0.0, 0, False
+    try:
+        options.setdefault("inherit", True)
+        session = Session(events, pid=pid, enable_on_exec=True, **options)
+        # Counts begin with the command. Events that cannot wait for it begin here.
+        session.start()
+        began = time.monotonic()
+        os.write(go_w, b"x")
+        err = int.from_bytes(os.read(failure_r, 4), "little")
+        _, status = os.waitpid(pid, 0)
+        reaped = True
+        elapsed = time.monotonic() - began
+        if err:
+            raise OSError(err, os.strerror(err), argv[0])
+        session.stop()
+        return Finished(tuple(argv), os.waitstatus_to_exitcode(status), elapsed, session.read())
+    finally:
+        os.close(go_w)
+        os.close(failure_r)
+        if session is not None:
+            session.close()
+        if not reaped:
+            os.waitpid(pid, 0)

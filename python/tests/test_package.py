@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""The package itself: types, constants, documentation, wheels."""
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+
+import pytest
+
+import perfmon
+from perfmon import _errors, alpha, constants, montecito, session
+from perfmon._perfmon import lib
+from vectors import SOURCE
+
+
+def modules():
+    for m in pkgutil.iter_modules(perfmon.__path__, "perfmon."):
+        if not m.name.endswith("._perfmon"):
+            yield importlib.import_module(m.name)
+
+
+def test_annotations():
+    pytest.importorskip("mypy")
+    package = os.path.dirname(perfmon.__file__)
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir=/dev/null", "-p", "perfmon"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=os.path.dirname(package), check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_examples_pass_mypy():
+    pytest.importorskip("mypy")
+    files = sorted(str(p) for p in (SOURCE / "examples").glob("*.py") if p.name != "check.py")
+    assert files
+    env = dict(os.environ, MYPYPATH=os.path.dirname(os.path.dirname(perfmon.__file__)))
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir=/dev/null", *files], text=True, env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("prefix, members", [
+    ("PFMLIB_ERR_", _errors.ErrorCode), ("PFM_QUALITY_", session.Quality), ("PFM_CAUSE_", session.Cause),
+    ("PFM_REG_", perfmon.RegisterKind), ("PFM_EVENT_", perfmon.EventFlag), ("PFM_DIALECT_", perfmon.Dialect),
+    ("PFM_PMU_", perfmon.PmuFlag), ("PFM_ALPHA_UNC_", alpha.Uncertainty), ("PFM_ALPHA_TRAP_", alpha.Trap),
+    ("PFM_ALPHA_MODE_", alpha.Mode), ("PFM_ALPHA_SCOPE_", alpha.Scope), ("PFM_ALPHA_OPEN_", alpha.Open),
+    ("PFMLIB_MONT_LEVEL_", montecito.Level),
+])
+def test_enumerations_are_those_of_the_headers(prefix, members):
+    wanted = {n[len(prefix):]: getattr(lib, n) for n in dir(lib) if n.startswith(prefix) and n != "PFMLIB_ERR_LAST"}
+    if members is _errors.ErrorCode:
+        wanted["SUCCESS"] = 0
+    assert {name: int(m) for name, m in members.__members__.items()} == wanted
+
+
+def test_every_constant_of_the_headers_is_there():
+    text = "".join(p.read_text(encoding="utf-8") for p in (SOURCE / "include/perfmon").glob("*.h"))
+    names = set(re.findall(r"#define ((?:PFM|PFMLIB|PCNT|PF5|PF6|ICCSR|PF)_?\w+)\s+[^\s\"_(]", text))
+    assert len(names) > 150 and {n for n in names if not hasattr(constants, n)} <= {"PFM_MONT_EXTENSION"}
+    assert constants.PFMLIB_VERSION == 3 << 16 | 11 and "PF67_PM_VALID" in dir(constants)
+    with pytest.raises(AttributeError):
+        constants.PFM_NOPE
+
+
+def test_every_function_of_the_library_is_used():
+    """What the version script exports is reachable: a call nobody uses here is one that Python users miss."""
+    exported = set(re.findall(r"\bpfm_\w+(?=;)", (SOURCE / "lib/perfmon.map").read_text(encoding="utf-8")))
+    code = "".join(inspect.getsource(m) for m in modules())
+    assert not [n for n in exported if not hasattr(lib, n)]
+    unused = {n for n in exported if not re.search(rf"\blib\.{n}\b", code)}
+    # Other names of calls that are used, single facts that a whole answer holds, and what only older C programs call.
+    unused -= {
+        "pfm_mont_get_event_grp", "pfm_mont_get_event_ear_mode", "pfm_mont_is_ear", "pfm_mont_is_dear_tlb", "pfm_mont_is_dear_cache",
+        "pfm_mont_is_dear_alat", "pfm_mont_is_iear_tlb", "pfm_mont_is_iear_cache", "pfm_alpha_is_profileme", "pfm_alpha_is_ratio",
+        "pfm_alpha_is_pair", "pfm_set_options", "pfm_list_supported_pmus", "pfm_is_pmu_supported"}
+    assert not unused, "give these a place in python/perfmon, or in the list above"
+
+
+def test_everything_public_is_documented():
+    missing = []
+    for m in modules():
+        names = getattr(m, "__all__", [])
+        assert m.__doc__, m.__name__
+        for name in names:
+            thing = getattr(m, name)
+            if (inspect.isclass(thing) or inspect.isfunction(thing)) and not (thing.__doc__ or "").strip():
+                missing.append(f"{m.__name__}.{name}")
+            if inspect.isfunction(thing) and thing.__doc__.startswith(name + "("):
+                missing.append(f"{m.__name__}.{name}")
+    assert not missing
+
+
+@pytest.mark.parametrize("module", [perfmon, constants])
+def test_documented_examples(module):
+    done = doctest.testmod(module)
+    assert done.attempted > 0 and done.failed == 0
+
+
+def test_readme_examples():
+    done = doctest.testfile(str(SOURCE / "python/README.md"), module_relative=False)
+    assert done.attempted > 5 and done.failed == 0
+
+
+def test_import_is_light():
+    """numpy is not loaded before it is needed, and nothing is opened."""
+    code = "import sys, perfmon; print('numpy' in sys.modules, perfmon.context._default)"
+    done = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE, check=True)
+    assert done.stdout.split() == ["False", "None"]
+
+
+# ---- wheels
+
+
+def in_clean_environment(args, **options):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PERFMON", "DESTDIR"))}
+    done = subprocess.run(args, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, check=False, **options)
+    assert done.returncode == 0, done.stdout[-4000:]
+    return done.stdout
+
+
+def not_in_a_clone(folder, names):
+    builds = [n for n in names if os.path.exists(os.path.join(folder, n, "build.ninja"))]
+    return builds + [n for n in names if n == "__pycache__" or n.startswith(".")]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    for name in ("mesonpy", "pip", "venv", "ensurepip"):
+        pytest.importorskip(name)
+    # A copy, as a clone is: a build must not leave anything in the source tree.
+    folder = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(SOURCE, folder / "source", ignore=not_in_a_clone)
+    in_clean_environment([sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-index", "--no-deps", "-w", str(folder),
+                          str(folder / "source")])
+    return next(folder.glob("*.whl"))
+
+
+def test_wheel_holds_the_module_alone(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    assert {"perfmon/__init__.py", "perfmon/py.typed", f"perfmon/_perfmon{suffix}", "perfmon/_pmuc/pmuc.py",
+            "perfmon/_pmuc/keys.def"} <= set(names)
+    assert not [n for n in names if not n.startswith(("perfmon/", "perfmon-1.0.0.dist-info/"))]
+    meta = zipfile.ZipFile(wheel).read("perfmon-1.0.0.dist-info/METADATA").decode()
+    assert "License: MIT" in meta or "License-Expression: MIT" in meta
+
+
+def test_wheel_in_a_virtual_environment(wheel, tmp_path):
+    in_clean_environment([sys.executable, "-m", "venv", "--system-site-packages", str(tmp_path / "venv")])
+    python = str(tmp_path / "venv/bin/python")
+    in_clean_environment([python, "-m", "pip", "install", "--no-index", "--no-deps", str(wheel)])
+    code = ("import perfmon\n"
+            "assert perfmon.event('coreduo::L2_Lines_In,core=all,prefetch=only').registers[0].value == 0x53d024\n"
+            f"got = perfmon.import_lists({str(SOURCE / 'tests/pmu/testpmu.pmu')!r}, output={str(tmp_path / 'x.pmdb')!r})\n"
+            "with perfmon.Session(['page-faults']) as s: pass\n"
+            "print(perfmon.__file__, len(got.models), perfmon.__version__)")
+    shown = in_clean_environment([python, "-c", code], cwd=tmp_path).split()
+    assert shown[0].startswith(str(tmp_path / "venv")) and shown[1:] == ["1", "1.0.0"]
