@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Our side. PERFMON_EVENTS names the images; no look at the host, so that results do not depend on it. */
+#include <perfmon/perfmon.h>
+#include "bench.h"
+
+static pfm_ctx_t *ctx;
+static bool libpfm3, host;
+
+/* Read apart, so that it is no part of what is measured. BENCH_LIBPFM3: initialise as libpfm 3 programs do. BENCH_HOST: let the
+ * context look at this machine (sysfs). */
+__attribute__((constructor)) static void read_wishes(void)
+{
+	libpfm3 = getenv("BENCH_LIBPFM3") != NULL;
+	host = getenv("BENCH_HOST") != NULL;
+}
+
+/* As pfm_initialize() of the peer: find out which processor this is, or take the one that is named. */
+static int init(void)
+{
+	pfm_ctx_options_t o = PFM_INIT(o);
+
+	if (libpfm3) {
+		int rc = pfm_initialize();
+
+		return rc == PFMLIB_ERR_NOTSUPP ? 0 : rc; /* this machine has no PMU: found out all the same */
+	}
+	o.flags = host ? 0 : PFM_CTX_NO_HOST;
+	return pfm_open_context(&ctx, &o, NULL);
+}
+
+static int raw(const char *event, uint64_t *regs, int *n)
+{
+	pfm_encoding_t e;
+	int rc;
+
+	e.size = sizeof(e);
+	rc = pfm_encode_event(ctx, event, PFM_PLM0 | PFM_PLM3, &e, NULL);
+	for (int i = 0; rc == 0 && i < (int)e.n_regs; i++)
+		regs[i] = e.regs[i].value;
+	*n = rc ? 0 : (int)e.n_regs;
+	return rc;
+}
+
+static int named(const char *event)
+{
+	uint64_t regs[8];
+	char name[256];
+	int n = 8, rc = raw(event, regs, &n);
+
+	return rc ? rc : pfm_print_event(ctx, event, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL);
+}
+
+static int perf(const char *event, uint64_t config[3])
+{
+	pfm_encoding_t e;
+	int rc;
+
+	e.size = sizeof(e);
+	rc = pfm_encode_event(ctx, event, PFM_PLM0 | PFM_PLM3, &e, NULL);
+	if (rc)
+		return rc;
+	config[0] = e.attr.config;
+	config[1] = e.attr.config1;
+	config[2] = e.attr.config2;
+	return 0;
+}
+
+static int find(const char *event)
+{
+	int pmu;
+	unsigned row;
+
+	return pfm_find_event_by_text(ctx, event, &pmu, &row, NULL);
+}
+
+static unsigned long walk_all(void)
+{
+	int n = pfm_count_pmus(ctx);
+	unsigned long seen = 0;
+
+	for (int p = 0; p < n; p++) {
+		pfm_pmu_info_t pmu = PFM_INIT(pmu);
+
+		pfm_describe_pmu(ctx, p, &pmu);
+		for (unsigned i = 0; i < pmu.n_events; i++) {
+			pfm_event_info_t ev;
+
+			ev.size = sizeof(ev);
+			if (pfm_describe_event(ctx, p, i, &ev))
+				continue;
+			seen++;
+			for (unsigned k = 0; k < ev.n_umasks; k++) {
+				pfm_umask_info_t mask;
+
+				mask.size = sizeof(mask);
+				seen += pfm_describe_umask(ctx, p, i, k, &mask) == 0;
+			}
+		}
+	}
+	return seen;
+}
+
+const struct side side = { init, raw, named, perf, find, walk_all };
