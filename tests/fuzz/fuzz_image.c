@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as an image. What the check lets through is used in every way the library uses a table. */
+#include <stdlib.h>
+#include <string.h>
+#include "pmu.h"
+
+/* The checksum only catches accidents; a hostile file has a right one. So the fuzzer goes past it, table by table. */
+static void use(const struct table *t)
+{
+	uint64_t config[4];
+
+	for (uint32_t row = 0; row < t->n_rows && row < 64; row++) {
+		struct event ev;
+		struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM0 | PFM_PLM3 };
+		struct placement where;
+		struct regs regs;
+		pfm_error_t why = PFM_INIT(why);
+		const char *name = table_row_name(t, row);
+		uint32_t h = NAME_HASH_SEED;
+
+		for (const char *p = name; *p; p++)
+			if (name_fold((unsigned char)*p))
+				h = name_hash(h, name_fold((unsigned char)*p));
+		pfmi_table_find(t, h, name, strlen(name));
+		pfmi_event_init(&ev, t, row);
+		for (unsigned i = 0; i < pfmi_row_n_masks(t, row) && i < 48; i++)
+			pfmi_event_add_mask(&ev, i);
+		pfmi_event_config(&ev, ANYWHERE, config);
+		for (int k = 1; k < N_KEYS; k++)
+			pfmi_row_text(t, row,
+			              (enum key)(table_field(t, (enum key)k) && table_field(t, (enum key)k)->kind == FIELD_TEXT
+			                                 ? k
+			                                 : KEY_NONE));
+		pfmi_row_scale(t, row);
+		pfmi_dispatch(&req, &where, &regs, &why);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *why;
+	void *copy = aligned_alloc(8, (size + 15) / 8 * 8);
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, size);
+	pfmi_image_check(copy, size, CHECK_ALL, &why);
+	if (size >= sizeof(struct image) + 8 && pfmi_image_check(copy, size, CHECK_HEAD, &why) == 0) {
+		const struct image *im = copy;
+		const uint64_t *at = (const uint64_t *)(const void *)((const char *)copy + im->offsets);
+
+		for (uint32_t i = 0; i < im->n_tables; i++) {
+			const struct table *t = (const struct table *)(const void *)((const char *)copy + at[i]);
+
+			if (pfmi_table_check(t, size - (size_t)at[i], CHECK_ALL, &why) == 0)
+				use(t);
+		}
+	}
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Any text, on any processor, in every dialect: parsed, encoded, printed, read back. What prints must read back to the same
+ * registers; what is refused must say where inside the text. */
+#include <stdlib.h>
+#include <string.h>
+#include <perfmon/perfmon.h>
+
+static pfm_ctx_t *contexts[64];
+static int n_contexts;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	pfm_ctx_options_t o = PFM_INIT(o);
+	pfm_ctx_t *all;
+	int n;
+
+	(void)argc;
+	(void)argv;
+	o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
+	if (pfm_open_context(&all, &o, NULL))
+		abort();
+	n = pfm_count_pmus(all);
+	contexts[n_contexts++] = all;
+	for (int i = 0; i < n && n_contexts < 64; i++) {
+		pfm_pmu_info_t pmu = PFM_INIT(pmu);
+
+		if (pfm_describe_pmu(all, i, &pmu))
+			abort();
+		o.pmu = pmu.name;
+		if (pfm_open_context(&contexts[n_contexts++], &o, NULL))
+			abort();
+	}
+	return 0;
+}
+
+/* Not every dialect can name the processor: what is printed is read where its names are the processor's own. */
+static void check_round_trip(const pfm_ctx_t *ctx, const char *text, const pfm_encoding_t *e)
+{
+	const pfm_ctx_t *home = contexts[e->pmu + 1 < n_contexts ? e->pmu + 1 : 0];
+
+	for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
+		pfm_encoding_t again = PFM_INIT(again);
+		char name[1024];
+
+		if (pfm_print_event(ctx, text, (pfm_dialect_t)d, name, sizeof(name), NULL))
+			continue;
+		if (pfm_encode_event(home, name, 0, &again, NULL) || again.n_regs != e->n_regs ||
+		    (e->n_regs && memcmp(again.regs, e->regs, e->n_regs * sizeof(e->regs[0]))))
+			abort();
+	}
+}
+
+static void check_error(const pfm_ctx_t *ctx, const char *text, size_t len, const pfm_error_t *why)
+{
+	char sentence[160], names[4][96];
+
+	if (why->code >= 0 || why->start > why->end || why->end > len)
+		abort();
+	pfm_explain_error(ctx, text, why, sentence, sizeof(sentence));
+	pfm_suggest_names(ctx, text, why, names, 4);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	pfm_error_t why = PFM_INIT(why);
+	const pfm_ctx_t *ctx;
+	char text[2048];
+
+	if (size < 1 || size > sizeof(text))
+		return 0;
+	ctx = contexts[data[0] % n_contexts];
+	memcpy(text, data + 1, size - 1);
+	text[size - 1] = '\0';
+	if (pfm_encode_event(ctx, text, 0, &e, &why))
+		check_error(ctx, text, strlen(text), &why);
+	else
+		check_round_trip(ctx, text, &e);
+	return 0;
+}

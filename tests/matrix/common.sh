@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2034,SC2154 # the scripts use what is set here, and set $here
+#
+# What the scripts of this folder share. Sourced, never run.
+#
+#   $source, $work   the source tree; the folder for this script's builds and logs ($PERFMON_BUILD/matrix/NAME)
+#   $jobs            how many compilers or tests at once ($PERFMON_JOBS; 1 under a meson test that runs two scripts at a time)
+#   need PROG PKG    skips the whole script when PROG is not there
+#   skip REASON      says so in TAP and ends the script
+#   build OPTION...  configures $work/build, once, and builds it; a failure is one failed case and the end
+#   relay ARG...     runs the tests of that build (relay.py), and ends the script
+
+source=$(cd "$here/../.." && pwd)
+jobs=${PERFMON_JOBS:-1}
+# Sanitizers and languages of the caller's shell have no business here; reports should read the same everywhere.
+export LC_ALL=C
+
+matrix_begin() { # NAME
+	work=${PERFMON_BUILD:-$source/build-matrix}/matrix/$1
+	mkdir -p "$work"
+}
+
+skip() { echo "1..0 # SKIP $*"; exit 0; }
+
+need() {
+	command -v "$1" >/dev/null 2>&1 || skip "$1 is missing (Debian package $2)"
+}
+
+die() { # CASE LOG
+	grep -v '^\[[0-9]*/[0-9]*\] ' "$2" | tail -n 60 | sed 's/^/# /'
+	echo "not ok 1 - $1"
+	echo "1..1"
+	exit 1
+}
+
+# A changed list of options starts afresh, and so does another compiler.
+build() {
+	wanted="${CC:-} $*"
+	if [ ! -f "$work/build/build.ninja" ] || [ "$(cat "$work/options" 2>/dev/null)" != "$wanted" ]; then
+		rm -rf "$work/build"
+		meson setup "$work/build" "$source" -Dtests=enabled -Dtools=enabled -Dman=disabled -Dpython=disabled -Dbench=disabled \
+			-Ddevel=true -Db_colorout=never "$@" >"$work/setup.log" 2>&1 || die "${work##*/}: the build is configured" "$work/setup.log"
+		echo "$wanted" >"$work/options"
+	fi
+	ninja -C "$work/build" -j "$jobs" >"$work/build.log" 2>&1 || die "${work##*/}: it builds without a warning" "$work/build.log"
+}
+
+relay() {
+	exec python3 "$here/relay.py" --jobs "$jobs" "$@" "$work/build"
+}

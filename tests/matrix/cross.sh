@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# cross.sh ARCH: the C tests on another architecture, under QEMU's user emulation. ARCH: a file in cross/.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/common.sh"
+
+arch=$1
+matrix_begin "cross-$arch"
+file=$source/cross/$arch.txt
+triplet=$(sed -n "s/^c = '\(.*\)-gcc'/\1/p" "$file")
+emulator=$(sed -n "s/^exe_wrapper = \['\(qemu-[^']*\)'.*/\1/p" "$file")
+
+need "$triplet-gcc" "gcc-$triplet"
+need "$emulator" qemu-user-static
+need pkg-config pkg-config
+printf '#include <unistd.h>\n' | "$triplet-gcc" -E - >/dev/null 2>&1 || skip "the C library of $triplet is missing"
+deps=$("$here/deps.sh" "$arch" 2>"$work/deps.log") || {
+	[ $? = 77 ] || die "$arch: cmocka and jansson build" "$work/deps.log"
+	skip "$(tail -n 1 "$work/deps.log")"
+}
+printf "[properties]\npkg_config_libdir = ['%s/lib/pkgconfig']\n" "$deps" >"$work/deps.txt"
+# Optimised, for the emulator's sake; b_lundef would mind weak references of the static C libraries.
+build --cross-file "$file" --cross-file "$work/deps.txt" -Doptimization=1 -Ddebug=false
+
+# QEMU's user mode has neither perf_event_open nor seccomp's user notification. The exhaustive loops over errors run
+# natively; here a part of them does.
+export PERFMON_QUICK=1
+relay --label "$arch" --wrapper "$emulator -L /usr/$triplet" --timeout 900 \
+	--skip "live=QEMU's user emulation has no perf_event_open" \
+	--skip "device_run=QEMU's user emulation has no seccomp user notification"

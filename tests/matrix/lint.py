@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks of the sources themselves, each one a TAP stream.
+
+    lint.py format|tidy|cppcheck|shell|headers|python|words
+
+format    the layout of every C file against .clang-format, in what clang-format is right about (see below)
+tidy      clang-tidy over the library and the command; needs a build directory in $PERFMON_BUILD
+cppcheck  the same files
+shell     shellcheck over every shell script
+headers   each public header compiled alone, as C and as C++
+python    every Python file compiles
+words     the licence line first in every file, nothing left to do, no place of this machine
+
+What a checker says and is not so stands in lint.supp, with the reason.
+
+Layout: the house style has columns in structs and tables, short structs on one line, several designated initialisers in a line and
+short functions either way; clang-format knows one layout for each of these and would undo them. So its answer is compared
+token by token: the blanks it wants between two tokens of a line must be there (more of them are a column), those it does
+not want must not, and where both begin a line that starts a statement or a declaration the indentation must be the same.
+Besides: no line over 140 columns (130 is the aim), no blanks at its end, no two empty lines, a newline at the end of the file.
+"""
+
+import bisect
+import concurrent.futures
+import os
+import py_compile
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WIDTH = 140
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+JOBS = int(os.environ.get("PERFMON_JOBS", "1"))
+
+
+class Skip(Exception):
+    pass
+
+
+def need(program, package):
+    if not shutil.which(program):
+        raise Skip("%s is missing (Debian package %s)" % (program, package))
+
+
+def files(*endings, below=("",)):
+    """Our own files, by the ends of their names, from the top of the source tree."""
+    found = []
+    for folder, folders, names in os.walk(TOP):
+        folders[:] = sorted(f for f in folders if not f.startswith((".git", "build", "__pycache__", "obj-", ".pytest", ".cache", ".mypy")))
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), TOP)
+            if path.endswith(endings) and path.startswith(tuple(below)) and not os.path.islink(os.path.join(TOP, path)):
+                found.append(path)
+    return found
+
+
+def read(path):
+    with open(os.path.join(TOP, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def suppressed():
+    """(checker, file, check) -> reason."""
+    found = {}
+    for line in read("tests/matrix/lint.supp").splitlines():
+        if line and not line.startswith("#"):
+            checker, path, check, reason = line.split(None, 3)
+            found[checker, path, check] = reason
+    return found
+
+
+def ran(command, **more):
+    """Status and output of a command."""
+    done = subprocess.run(command, cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                          errors="replace", **more)
+    return done.returncode, done.stdout
+
+
+
+# ---- layout
+
+def gaps(text):
+    """The text without white space, and what white space stood before each of its characters."""
+    text = re.sub(r"\\\n", " \n", text) # macros: clang-format moves the backslashes
+    solid, before, at = [], [], 0
+    for match in re.finditer(r"\S+", text):
+        gap = text[at:match.start()]
+        at = match.end()
+        for i, c in enumerate(match[0]):
+            solid.append(c)
+            before.append(gap if i == 0 else "")
+    return "".join(solid), before
+
+
+def columns(blanks):
+    return len(blanks.rpartition("\n")[2].expandtabs(8))
+
+
+def starts(solid, i):
+    """Does a statement or a declaration begin at @i? Behind ; { } and outside of lists."""
+    return i == 0 or solid[i - 1] in ";}" or solid[i] == "}"
+
+
+def layout(path):
+    source = read(path)
+    wanted = subprocess.run(["clang-format", "--style=file:.clang-format", "--assume-filename=" + path], input=source, text=True,
+                            check=True, stdout=subprocess.PIPE, cwd=TOP).stdout
+    lines = source.split("\n")
+    for number, line in enumerate(lines, 1):
+        if len(line.expandtabs(8)) > WIDTH:
+            yield number, "longer than %d columns" % WIDTH
+        if line != line.rstrip():
+            yield number, "blanks at the end of the line"
+        if number > 1 and not line and not lines[number - 2] and number < len(lines):
+            yield number, "two empty lines"
+    if lines[-1]:
+        yield len(lines), "no newline at the end"
+    solid, ours = gaps(source)
+    other, theirs = gaps(wanted)
+    if solid != other:
+        yield 1, "clang-format changes more than white space here"
+        return
+    newlines = [m.start() for m in re.finditer("\n", source)]
+    places = [m.start() for m in re.finditer(r"\S", re.sub(r"\\\n", " \n", source))]
+    for i, (a, b) in enumerate(zip(ours, theirs)):
+        if a == b:
+            continue
+        line = bisect.bisect_left(newlines, places[i]) + 1
+        if "__asm__" in lines[line - 1]:
+            continue # it has no idea of assembler
+        if "\n" in a and "\n" in b:
+            if starts(solid, i) and columns(a) != columns(b):
+                yield line, "indented by %d columns, not %d" % (columns(a), columns(b))
+        elif "\n" not in a and "\n" not in b:
+            if "*" in solid[i - 1:i + 1] or "&" in solid[i - 1:i + 1]:
+                continue # it takes some products for pointers, and some pointers for products
+            if a and not b:
+                yield line, "a blank too many before '%s'" % solid[i:i + 8]
+            elif b and not a:
+                yield line, "no blank before '%s'" % solid[i:i + 8]
+
+
+def check_format():
+    need("clang-format", "clang-format")
+    for path in files(".c", ".h"):
+        yield path, ["%s:%d: %s" % (path, line, what) for line, what in layout(path)]
+
+
+# ---- checkers
+
+def tidy(path, build):
+    quiet = suppressed()
+    _, out = ran(["clang-tidy", "-quiet", "-p", build, path])
+    found, told = [], False
+    for line in out.splitlines():
+        match = re.match(r"(/.*?):(\d+):\d+: (?:warning|error): (.*) \[([\w.,-]+?)(?:,-warnings-as-errors)?\]$", line)
+        if match:
+            where = os.path.relpath(os.path.realpath(match[1]), TOP)
+            told = not any(("clang-tidy", where, check) in quiet for check in match[4].split(","))
+            if told:
+                found.append("%s:%s: %s [%s]" % (where, match[2], match[3], match[4]))
+        elif told and re.search(r": note: ", line):
+            found.append("  " + line.replace(TOP + "/", ""))
+        elif "error:" in line:
+            found.append(line)
+    return path, found
+
+
+def check_tidy():
+    need("clang-tidy", "clang-tidy")
+    build = os.environ.get("PERFMON_BUILD", "")
+    if not os.path.exists(os.path.join(build, "compile_commands.json")):
+        raise Skip("no build directory in $PERFMON_BUILD")
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        yield from pool.map(lambda path: tidy(path, build), files(".c", below=("lib/", "tools/")))
+
+
+def check_cppcheck():
+    need("cppcheck", "cppcheck")
+    quiet = suppressed()
+    # jansson's loops are macros that it has to be told of.
+    _, out = ran(["cppcheck", "-q", "--std=c11", "--enable=warning,performance,portability", "-j%d" % JOBS, "-Iinclude", "-Ilib",
+                  "-D_GNU_SOURCE", "-D__x86_64__", "-D__GNUC__", "-Djson_array_foreach(a,i,v)=for(;(v)=(a);)",
+                  "-Djson_object_foreach(o,k,v)=for(;(v)=(o);)", "--suppress=missingIncludeSystem",
+                  "--template={file}:{line}: {message} [{id}]", "lib", "tools"])
+    found = {}
+    for line in out.splitlines():
+        match = re.match(r"([\w./-]+):(\d+): .* \[(\w+)\]$", line)
+        if not match:
+            found.setdefault("cppcheck itself", []).append(line)
+        elif ("cppcheck", match[1], match[3]) not in quiet:
+            found.setdefault(match[1], []).append(line)
+    for path in files(".c", ".h", below=("lib/", "tools/")) + [p for p in found if not os.path.exists(os.path.join(TOP, p))]:
+        yield path, found.get(path, [])
+
+
+def check_shell():
+    need("shellcheck", "shellcheck")
+    for path in files(""):
+        try:
+            first = open(os.path.join(TOP, path), encoding="utf-8").readline()
+        except UnicodeDecodeError:
+            continue
+        if path.endswith((".sh", ".bash")) or re.match(r"#!.*\b(sh|bash|dash)\b", first):
+            _, out = ran(["shellcheck", "-x", "-P", "SCRIPTDIR", "-f", "gcc", path])
+            yield path, out.splitlines()
+
+
+def check_headers():
+    need("g++", "g++")
+    compilers = [c for c in (("gcc", "g++"), ("clang", "clang++")) if all(map(shutil.which, c))]
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-Iinclude"]
+    with tempfile.TemporaryDirectory() as folder:
+        for path in files(".h", below=("include/",)):
+            for c, cpp in compilers:
+                for compiler, standard, ending in ((c, "c11", "c"), (c, "c99", "c"), (cpp, "c++11", "cc"), (cpp, "c++17", "cc")):
+                    unit = os.path.join(folder, "alone." + ending)
+                    with open(unit, "w", encoding="utf-8") as f:
+                        # Twice: the guard has to hold.
+                        f.write("#include <%s>\n" % path[8:] * 2)
+                    status, out = ran([compiler, "-std=" + standard, *strict, unit])
+                    yield "%s alone, %s as %s" % (path, compiler, standard), out.splitlines() if status else []
+
+
+def check_python():
+    for path in files(".py"):
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                py_compile.compile(os.path.join(TOP, path), cfile=os.path.join(folder, "x"), doraise=True)
+            yield path, []
+        except py_compile.PyCompileError as fault:
+            yield path, str(fault).splitlines()
+
+
+def check_words():
+    """Files without a place for a comment (vectors, corpora, lists of paths) have no licence line."""
+    bare = (".jsonl", ".json", ".md", ".txt", ".gitignore", ".clang-format", "LICENSE", ".typed", ".supp", ".map", ".svg", ".install", ".docs",
+            ".manpages", ".symbols", "debian/changelog", "debian/control", "debian/copyright", "debian/source/format", "symbols", ".png")
+    for path in files(""):
+        if path.startswith("tests/fuzz/corpus/") or "/testdata/" in path:
+            continue
+        try:
+            text = read(path)
+        except UnicodeDecodeError:
+            continue
+        found = []
+        if not path.endswith(bare) and text and "SPDX-License-Identifier: MIT" not in "".join(text.splitlines(True)[:4]):
+            found.append("no licence line at its start")
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(r"\b(TO" "DO|FIX" "ME|X" "XX)\b(?!.*# *SKIP)", line) and "[Tt][Oo]" not in line and not path.endswith(".jsonl"):
+                found.append("%s:%d: something is left to do" % (path, number))
+            if re.search(r"/wo" r"rk/(main|shared)|(?<![\w\"])/ro" r"ot/|/ho" r"me/[a-z]+/", line):
+                found.append("%s:%d: a place of one machine" % (path, number))
+        yield path, found
+
+
+def main(argv):
+    checks = {name[6:]: check for name, check in globals().items() if name.startswith("check_")}
+    if len(argv) != 1 or argv[0] not in checks:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    n = failed = 0
+    try:
+        for name, found in checks[argv[0]]():
+            n += 1
+            failed += bool(found)
+            for line in found[:30]:
+                print("# " + line)
+            print("%sok %d - %s: %s" % ("not " if found else "", n, argv[0], name), flush=True)
+    except Skip as why:
+        print("1..0 # SKIP %s" % why)
+        return 0
+    print("1..%d" % n)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# valgrind.sh memcheck|helgrind
+#
+#   memcheck  tests of the ordinary build ($PERFMON_BUILD), a reduced set: it is thirty times slower, and the sanitizers run all
+#   helgrind  what has threads, in a build whose atomic operations say what they promise (helgrind_atomics.h)
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/common.sh"
+
+tool=$1
+matrix_begin "$tool"
+need valgrind valgrind
+# One round instead of many, and no allocator that scribbles before valgrind can look.
+export PERFMON_QUICK=1
+unset MALLOC_PERTURB_
+case $tool in
+memcheck)
+	ordinary=$work/build
+	if [ -f "${PERFMON_BUILD:-}/build.ninja" ]; then
+		ordinary=$PERFMON_BUILD
+	else
+		build
+	fi
+	# Breakpoints on execution never hit: the program runs as a translation. A test that fails its allocations hides them.
+	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
+		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
+		--only spec,resolve,host,pfmlib,threads,coreduo,core,alpha,alpha_device,device_model,montecito_decode "$ordinary"
+	;;
+helgrind)
+	[ -r /usr/include/valgrind/helgrind.h ] || skip "valgrind/helgrind.h is missing (Debian package valgrind)"
+	build -Ddevel=false -Dc_args="['-include', '$here/helgrind_atomics.h']"
+	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind -q --error-exitcode=99" --only threads
+	;;
+*)
+	echo "usage: valgrind.sh memcheck|helgrind" >&2
+	exit 2
+	;;
+esac

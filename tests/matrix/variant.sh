@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# variant.sh NAME: the C tests built another way.
+#
+#   clang     by clang, unoptimised
+#   release   by gcc, optimised, without assertions
+#   address   with AddressSanitizer and UndefinedBehaviorSanitizer, and the command's tests as well
+#   thread    with ThreadSanitizer: what has threads
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/common.sh"
+
+name=$1
+matrix_begin "$name"
+# gcc warns of things that are not so when a sanitizer has been at the code; the ordinary builds are without warnings.
+case $name in
+clang)
+	need clang clang
+	CC=clang
+	export CC
+	build --buildtype=debug
+	relay --label clang
+	;;
+release)
+	build --buildtype=release -Db_ndebug=true
+	relay --label release
+	;;
+address)
+	build -Ddevel=false -Db_sanitize=address,undefined -Doptimization=1 -Dc_args=-fno-sanitize-recover=undefined
+	ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1
+	UBSAN_OPTIONS=print_stacktrace=1
+	export ASAN_OPTIONS UBSAN_OPTIONS
+	relay --label address --also cli,machines
+	;;
+thread)
+	build -Ddevel=false -Db_sanitize=thread -Doptimization=1
+	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1"
+	export TSAN_OPTIONS
+	# The sanitizer's shadow memory and the random places of newer kernels do not always agree.
+	relay --label thread --wrapper "$(command -v setarch >/dev/null && echo 'setarch -R')" --only threads,pfmlib,session,live
+	;;
+*)
+	echo "usage: variant.sh clang|release|address|thread" >&2
+	exit 2
+	;;
+esac
