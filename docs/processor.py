@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib", "events"))
 import pmtable as pt  # noqa: E402
-import pmuc  # noqa: E402
+from pmcompile import Compiler  # noqa: E402
 
 DATE = "November 20, 2026"
 ALPHA = ("ev4", "ev5", "ev6", "ev67")
@@ -569,7 +569,7 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("table")
     a = parser.parse_args()
-    compiler = pmuc.Compiler()
+    compiler = Compiler()
     table = compiler.compile(a.table)
     if table is None:
         for where, text in compiler.errors:

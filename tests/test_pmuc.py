@@ -313,7 +313,7 @@ class RoundTrip(unittest.TestCase):
             with open(d, encoding="utf-8") as f:
                 target, sources = f.read().split(": ")
             self.assertEqual(target, c)
-            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py", "pmtable.py"):
+            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py", "pmcompile.py", "pmtable.py"):
                 self.assertIn(name, sources)
 
 

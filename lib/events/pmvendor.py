@@ -26,6 +26,8 @@ import pmintel
 import pmlinux
 import pmtable as pt
 from pmbuild import Reading
+from pmcompile import Compiler
+from pmfile import write_atomically
 from pmlists import Finder
 from pmoutput import Bar, Output, size_text
 from pmread import MAX_TREE, content
@@ -165,7 +167,6 @@ def import_model(index):
 
 
 def import_into(result, run, model):
-    from pmuc import write_atomically
     if not run.single:
         result["path"] = run.target(model)
         digest = digest_of([model], run.byteorder)
@@ -203,8 +204,7 @@ def read_model(reading):
 
 def read_pmu(reading):
     """Our own language, by its own compiler."""
-    import pmuc
-    compiler = pmuc.Compiler()
+    compiler = Compiler()
     t = compiler.compile(reading.model.files[0][2])
     for (file, line, column), text in compiler.errors:
         reading.refused.append(("%s:%d:%d" % (file, line, column), "-", "-", text))
@@ -267,7 +267,6 @@ def import_all(run, jobs, say, start):
 
 def write_single(run, done, digest, say):
     """All tables into one image. False if there is none, or it cannot be written."""
-    from pmuc import write_atomically
     raw = [t for r in done for t in r["raw"]]
     if not raw:
         return False
