@@ -57,6 +57,7 @@ struct pfm_session {
 	unsigned n_groups;
 	pfm_count_t *last; /* room for n counts */
 	char *cpus;        /* copy of the caller's list, then the numbers that counts->cpus point to */
+	char online[256];  /* list of the CPUs at hand when the session was opened */
 };
 
 /* @raw as it would have been had the counter run all of @enabled. */
@@ -68,8 +69,8 @@ void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts);
 void pfmi_tell(struct counting *c, int cause, const char *remedy, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 struct backend {
-	const char *name;
-	/* 0 if usable here and now, else a negative code with @why. Leaves nothing open. */
+	char name[16];
+	/* 0 if usable here and now, else a negative code with @why. Leaves nothing open. NULL: always usable. */
 	int (*probe)(const struct sys *sys, pfm_error_t *why);
 	/* Opens what s->counts ask for; counting stays stopped. An event that cannot be opened gets its cause and is skipped
 	 * (with PFM_SESSION_STRICT the whole call fails). On failure nothing stays open. */

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -95,7 +94,6 @@ static void load_builtin(struct pfm_ctx *ctx)
 		ctx->builtin[i] = describe_table(pfmi_builtin(i), "built in");
 }
 
-/* Does unit @u answer to the @len bytes at @s: its name or one of its other names, without regard to case? */
 bool pfmi_unit_is(const struct unit *u, struct slice s)
 {
 	const char *aka = table_text(u->table, u->table->aka);
@@ -103,22 +101,14 @@ bool pfmi_unit_is(const struct unit *u, struct slice s)
 	if (pfmi_slice_is(s, table_text(u->table, u->table->name)))
 		return true;
 	while (*aka) {
-		size_t n = strcspn(aka, " ");
+		const char *rest = pfmi_behind(s, aka);
 
-		if (n == s.len && strncasecmp(aka, s.s, n) == 0)
+		if (rest && (*rest == ' ' || *rest == '\0'))
 			return true;
-		aka += n + (aka[n] == ' ');
+		aka += strcspn(aka, " ");
+		aka += *aka == ' ';
 	}
 	return false;
-}
-
-uint32_t pfmi_unit_hash(struct slice s)
-{
-	uint32_t h = NAME_HASH_SEED;
-
-	for (uint32_t i = 0; i < s.len; i++)
-		h = name_hash(h, (unsigned char)(s.s[i] >= 'A' && s.s[i] <= 'Z' ? s.s[i] + 32 : s.s[i]));
-	return h;
 }
 
 /* The kernel's PMU that counts what @t describes. */
@@ -154,6 +144,17 @@ static bool perf_generic(const struct unit *u)
 	return u->table->encoder == ENCODER_PERF;
 }
 
+/* Units that come with any processor are known by what the kernel reads from the unit itself. */
+static void find_by_identifier(const struct pfm_ctx *ctx, struct unit *u)
+{
+	const struct kernel_pmu *device = device_of(ctx, u->table, 0);
+
+	if (!device || !pfmi_unit_ready(u) || !pfmi_kernel_identifies(device, u->table))
+		return;
+	u->kernel = device;
+	u->flags |= PFM_PMU_HOST;
+}
+
 /* Marks the units this machine has and ties them to the kernel's PMUs. A fallback serves only if nothing better does. */
 static void find_host_units(struct pfm_ctx *ctx)
 {
@@ -176,6 +177,8 @@ static void find_host_units(struct pfm_ctx *ctx)
 				continue; /* the list knows the box, this machine does not have it */
 			u->flags |= PFM_PMU_HOST;
 			specific |= u->flags & PFM_PMU_CORE && !(u->flags & PFM_PMU_FALLBACK);
+		} else if (u->flags & PFM_PMU_UNCORE && u->table->n_matches == 0) {
+			find_by_identifier(ctx, u);
 		}
 		if (u->kernel) {
 			u->flags |= PFM_PMU_KERNEL;
@@ -219,7 +222,7 @@ static unsigned count_names(const struct unit *u)
 
 static void add_name(struct pfm_ctx *ctx, unsigned unit, struct slice name)
 {
-	uint32_t h = pfmi_unit_hash(name), i = h & (ctx->n_slots - 1);
+	uint32_t h = pfmi_name_hash(name), i = h & (ctx->n_slots - 1);
 
 	while (ctx->slots[i].name)
 		i = (i + 1) & (ctx->n_slots - 1);
@@ -254,11 +257,13 @@ static void tell_whole(struct pfm_ctx *ctx, unsigned unit)
 
 	for (const char *p = strchr(name, '_'); p; p = strchr(p + 1, '_')) {
 		struct slice whole = { name, (uint32_t)(p - name) };
-		uint32_t h = pfmi_unit_hash(whole);
+		uint32_t h = pfmi_name_hash(whole);
 
 		for (uint32_t i = h & (ctx->n_slots - 1); ctx->slots[i].name; i = (i + 1) & (ctx->n_slots - 1))
-			if (ctx->slots[i].hash == h && pfmi_unit_is(&ctx->units[ctx->slots[i].name - 1], whole))
+			if (ctx->slots[i].hash == h && pfmi_unit_is(&ctx->units[ctx->slots[i].name - 1], whole)) {
 				add_part(&ctx->units[ctx->slots[i].name - 1], unit);
+				ctx->units[unit].whole = h;
+			}
 	}
 }
 
@@ -277,7 +282,7 @@ static int index_units(struct pfm_ctx *ctx)
 
 	for (unsigned i = 0; i < ctx->n_units; i++)
 		n += count_names(&ctx->units[i]);
-	for (ctx->n_slots = 16; ctx->n_slots < 2 * n; ctx->n_slots *= 2)
+	for (ctx->n_slots = 16; ctx->n_slots < 4 * n; ctx->n_slots *= 2)
 		;
 	ctx->slots = calloc(ctx->n_slots, sizeof(*ctx->slots));
 	if (!ctx->slots)
@@ -469,6 +474,13 @@ int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, co
 
 /* ---- opening -------------------------------------------------------------------------------------------------- */
 
+/* glibc has room for a few bytes of the quick kind also in libraries that are loaded late; other C libraries may not. */
+#ifdef __GLIBC__
+#define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define THREAD_LOCAL _Thread_local
+#endif
+
 static struct pfm_ctx default_ctx = { .refs = 1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static char *copy_text(const char *given, const char *wish, bool *failed)
@@ -487,6 +499,9 @@ static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed
 	pfmi_wishes_read(&w);
 	ctx->flags = o ? o->flags : 0;
 	ctx->wanted = copy_text(o ? o->pmu : NULL, w.pmu, failed);
+	if (ctx->wanted)
+		ctx->wanted_name = pfmi_slice(ctx->wanted);
+	ctx->wanted_hash = pfmi_name_hash(ctx->wanted_name);
 	ctx->image_path = copy_text(o ? o->images : NULL, w.events, failed);
 	ctx->cpuid = copy_text(o ? o->cpuid : NULL, w.cpuid, failed);
 	pfmi_sys_real(&ctx->sys, o && o->sysfs_root ? o->sysfs_root : w.sysfs);
@@ -494,25 +509,29 @@ static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed
 	atomic_store_explicit(&ctx->loaded, LOADED_BUILTIN, memory_order_release);
 }
 
+/* Every thread takes the lock once and remembers that it did: cheap, and plain even to tools that do not know what an atomic flag
+ * promises. A lock of its own, so that nobody waits while another thread loads. */
 RARELY const struct pfm_ctx *pfmi_ctx_default(void)
 {
+	static pthread_mutex_t first_use = PTHREAD_MUTEX_INITIALIZER;
+	static THREAD_LOCAL bool seen;
 	bool failed = false;
 
-	if (!(atomic_load_explicit(&default_ctx.loaded, memory_order_acquire) & LOADED_BUILTIN)) {
-		pthread_mutex_lock(&default_ctx.lock);
-		if (!(atomic_load_explicit(&default_ctx.loaded, memory_order_relaxed) & LOADED_BUILTIN))
+	if (!seen) {
+		pthread_mutex_lock(&first_use);
+		if (!pfmi_ctx_loaded(&default_ctx, LOADED_BUILTIN))
 			set_up(&default_ctx, NULL, &failed);
-		pthread_mutex_unlock(&default_ctx.lock);
+		pthread_mutex_unlock(&first_use);
+		seen = true;
 	}
 	return &default_ctx;
 }
 
 static bool find_wanted(const struct pfm_ctx *ctx)
 {
-	struct slice name = pfmi_slice(ctx->wanted);
 	uint32_t cursor = 0;
 
-	return pfmi_ctx_next_called(ctx, name, pfmi_unit_hash(name), &cursor) >= 0;
+	return pfmi_ctx_next_called(ctx, ctx->wanted_name, ctx->wanted_hash, &cursor) >= 0;
 }
 
 /* A processor or an image the caller named must be there: that is checked at once, everything else is loaded when needed. */
@@ -531,7 +550,7 @@ static int check_wishes(struct pfm_ctx *ctx, pfm_error_t *error)
 	if (ctx->wanted && !find_wanted(ctx)) {
 		rc = pfmi_ctx_need(ctx, error);
 		if (!rc && !find_wanted(ctx))
-			rc = pfmi_refuse(error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, ctx->wanted, pfmi_slice(ctx->wanted), NULL);
+			rc = pfmi_refuse(error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, ctx->wanted, ctx->wanted_name, NULL);
 	}
 	return rc;
 }

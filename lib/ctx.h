@@ -20,7 +20,8 @@ struct unit {
 	struct image_map *map;           /* the image its table is in, or NULL */
 	/* Among these are the units called like this one and more: "skx" has "skx_uncore_cha". PARTS_OPEN: up to the last one. */
 	uint16_t first_part, end_parts;
-	unsigned core; /* index of the hybrid core type */
+	unsigned core;  /* index of the hybrid core type */
+	uint32_t whole; /* hash of the name of a unit that this one is part of */
 };
 
 /* A PMU the running kernel shows (a folder below /sys/bus/event_source/devices), and its instances folded into one. */
@@ -49,6 +50,8 @@ struct kernel *pfmi_kernel_read(const struct sys *sys);
 void pfmi_kernel_free(struct kernel *k);
 /* PMU called @name (with or without instance number), or NULL. */
 const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice name);
+/* True if the identifier the kernel shows for @p is one that events of @t are meant for (their "compat"). */
+bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t);
 /* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
 unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
@@ -86,6 +89,8 @@ struct pfm_ctx {
 	char *cpuid;      /* identity to assume, or NULL */
 	char *image_path; /* NULL: default */
 	char *wanted;     /* processor of unprefixed names, NULL: this machine's */
+	struct slice wanted_name;
+	uint32_t wanted_hash;
 	unsigned flags;
 	atomic_int refs;
 	atomic_int loaded; /* LOADED_* bits that are done */
@@ -123,9 +128,8 @@ static inline bool pfmi_ctx_loaded(const struct pfm_ctx *ctx, int what)
 
 	return (atomic_load_explicit(&u.out->loaded, memory_order_acquire) & what) == what;
 }
-/* Does the unit answer to @s: its name or one of its other names, without regard to case? And the hash of such a name. */
+/* Does the unit answer to @s: its name or one of its other names, without regard to case? */
 bool pfmi_unit_is(const struct unit *u, struct slice s);
-uint32_t pfmi_unit_hash(struct slice s);
 /* True if the unit's rows may be read; an image is checked when that is first asked. */
 static inline bool pfmi_unit_ready(const struct unit *u)
 {
@@ -139,7 +143,8 @@ static inline const struct unit *pfmi_ctx_units(const struct pfm_ctx *ctx, unsig
 	*n = all ? ctx->n_units : ctx->n_builtin;
 	return all ? ctx->units : ctx->builtin;
 }
-/* The next unit called @s: start with *cursor = 0; -1 when there are no more. The freshest list comes first. @h is the hash of @s. */
+/* The next unit called @s: start with *cursor = 0; -1 when there are no more. The freshest list comes first. @h is the
+ * pfmi_name_hash() of @s. */
 static inline int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, uint32_t *cursor)
 {
 	bool all = pfmi_ctx_loaded(ctx, LOADED_ALL);

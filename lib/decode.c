@@ -4,8 +4,8 @@
  * Where a table declares the bits of its fields, a row is compared field by field: groups are told apart into their words, and
  * what the row does not explain is put down to modifiers. Where only the encoder knows the bits, it encodes each row on
  * the counter in question, and the bits it calls significant are compared. */
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include "ctx.h"
 #include "reverse.h"
 
@@ -32,7 +32,7 @@ struct target {
 /* "config", "CONFIG0", "config2": the number of the word, or -1. */
 static int config_word(const char *reg)
 {
-	if (strncasecmp(reg, "config", 6) != 0)
+	if (!pfmi_behind((struct slice){ "config", 6 }, reg))
 		return -1;
 	if (reg[6] == '\0')
 		return 0;
@@ -295,6 +295,26 @@ static bool match_fields(const struct target *g, struct event *ev)
 	return same_words(g, config);
 }
 
+/* Control register @reg as the register at hand has it: fields of the same names, perhaps at other places. */
+static uint64_t as_at_hand(const struct target *g, const pfm_reg_t *reg)
+{
+	char name[16];
+	const struct bits *own, *there;
+	uint64_t value = 0;
+	unsigned n;
+
+	if (pfmi_behind((struct slice){ "PMC", 3 }, g->reg) && g->reg[3] >= '0' && g->reg[3] <= '9')
+		return reg->value;
+	snprintf(name, sizeof(name), "PMC%u", (unsigned)reg->num);
+	own = pfmi_ops(g->t)->layout(g->t, name, &n);
+	for (unsigned i = 0; own && i < n; i++) {
+		there = layout_bits(g, own[i].name);
+		if (there)
+			value = bits_put(value, *there, bits_get(reg->value, own[i]));
+	}
+	return own ? value : reg->value;
+}
+
 /* The register as the encoder would write it for @ev alone on the counter. */
 static bool encoded(const struct target *g, const struct event *ev, uint64_t *value)
 {
@@ -308,7 +328,7 @@ static bool encoded(const struct target *g, const struct event *ev, uint64_t *va
 		req.plm = pfmi_ops(g->t)->default_plm;
 	if (pfmi_dispatch(&req, &where, &regs, NULL) || regs.n_pmcs == 0)
 		return false;
-	*value = regs.pmcs[0].value;
+	*value = as_at_hand(g, &regs.pmcs[0]);
 	return true;
 }
 

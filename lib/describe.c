@@ -20,7 +20,8 @@ static inline const struct unit *unit_at(const pfm_ctx_t *ctx, int pmu)
 	unsigned n;
 	const struct unit *u = pfmi_ctx_units(ctx, &n);
 
-	return pmu >= 0 && (unsigned)pmu < n && pfmi_unit_ready(&u[pmu]) ? &u[pmu] : NULL;
+	/* Negative numbers are above any n. */
+	return (unsigned)pmu < n && pfmi_unit_ready(&u[pmu]) ? &u[pmu] : NULL;
 }
 
 static inline const pfm_ctx_t *or_default(const pfm_ctx_t *ctx)
@@ -42,7 +43,7 @@ int pfm_count_pmus(const pfm_ctx_t *ctx)
 /* The processor called @name; a name of its own beats another processor's other name. */
 static int find_pmu(const pfm_ctx_t *ctx, struct slice name)
 {
-	uint32_t h = pfmi_unit_hash(name), cursor = 0;
+	uint32_t h = pfmi_name_hash(name), cursor = 0;
 	int found = -1, at;
 
 	while ((at = pfmi_ctx_next_called(ctx, name, h, &cursor)) >= 0) {
@@ -158,11 +159,6 @@ RARELY static double scale_of(const char *text)
 	return *text && (short_decimal(text, &scale) || pfmi_decimal(text, &scale)) && scale > 0 ? scale : 1;
 }
 
-double pfmi_row_scale(const struct table *t, uint32_t row)
-{
-	return scale_of(pfmi_row_text(t, row, KEY_SCALE));
-}
-
 static unsigned public_flags(uint32_t row_flags)
 {
 	return row_flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED | PFM_EVENT_ALONE | PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL |
@@ -171,19 +167,19 @@ static unsigned public_flags(uint32_t row_flags)
 
 static inline void describe_value(const struct table *t, enum key key, uint64_t value, pfm_event_info_t *info)
 {
-	const char *text = table_text(t, (uint32_t)value);
+	uint32_t text = (uint32_t)value;
 
 	switch (key) {
 	case KEY_CODE: info->code = value; break;
 	case KEY_HTOFF: info->counters_htoff = value; break;
 	case KEY_PRECISE: info->precise = (int)value; break;
 	case KEY_PERIOD: info->period = value; break;
-	case KEY_DETAIL: info->detail = text; break;
-	case KEY_ERRATA: info->errata = text; break;
-	case KEY_NOTE: info->note = text; break;
-	case KEY_REPLACED: info->replaced = text; break;
-	case KEY_UNIT: info->unit = text; break;
-	case KEY_SCALE: info->scale = scale_of(text); break;
+	case KEY_DETAIL: info->detail = table_text(t, text); break;
+	case KEY_ERRATA: info->errata = table_text(t, text); break;
+	case KEY_NOTE: info->note = table_text(t, text); break;
+	case KEY_REPLACED: info->replaced = table_text(t, text); break;
+	case KEY_UNIT: info->unit = table_text(t, text); break;
+	case KEY_SCALE: info->scale = scale_of(table_text(t, text)); break;
 	default: break;
 	}
 }
@@ -210,7 +206,7 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 RARELY static int describe_part(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
 {
 	pfm_event_info_t full = { .size = sizeof(full) };
-	int rc = pfm_describe_event(ctx, pmu, event, &full);
+	int rc = info->size < 2 * sizeof(size_t) ? PFMLIB_ERR_INVAL : pfm_describe_event(ctx, pmu, event, &full);
 
 	if (rc == PFMLIB_SUCCESS)
 		deliver(&full, sizeof(full), info);
@@ -223,7 +219,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	const struct table *t;
 	const struct row *r;
 
-	if (!u || event >= u->table->n_rows || !info || info->size < 2 * sizeof(size_t))
+	if (!u || event >= u->table->n_rows || !info)
 		return PFMLIB_ERR_INVAL;
 	if (info->size < sizeof(*info))
 		return describe_part(ctx, pmu, event, info);

@@ -266,10 +266,55 @@ static void unexpected_value(struct sentence *s)
 	say(s, " takes no value: it stands alone");
 }
 
+/* True if @text gives field @name a value. */
+static bool is_given(const struct spec *spec, const char *name, size_t len)
+{
+	struct slice rest = spec->rest;
+	struct spec_attr a;
+
+	while (pfmi_spec_next(&rest, &a))
+		if (a.name.len == len && pfmi_behind(a.name, name))
+			return true;
+	return false;
+}
+
+/* Fields the kernel wants of an event ("chip=?") that the text does not give, each behind @before and before @behind. */
+static unsigned say_missing(struct sentence *s, const char *before, const char *between, const char *behind)
+{
+	const char *name = pfmi_row_text(s->place.t, s->place.row, KEY_PARAMS);
+	unsigned n = 0;
+
+	for (size_t len; *name; name += len + (name[len] == ' ')) {
+		len = strcspn(name, " ");
+		if (!is_given(&s->place.spec, name, len))
+			say(s, "%s%.*s%s", n++ ? between : before, (int)len, name, behind);
+	}
+	return n;
+}
+
+/* How the text is written with them: between the slashes, or at the end. */
+static bool wants_fields(struct sentence *s)
+{
+	const struct spec *spec = &s->place.spec;
+	int end = (int)(spec->rest.s + spec->rest.len - spec->text);
+
+	if (!s->place.has_event || s->place.row == ROW_NONE || !*pfmi_row_text(s->place.t, s->place.row, KEY_PARAMS))
+		return false;
+	quote(s, s->place.token);
+	if (!say_missing(s, " wants a value for ", " and ", ""))
+		return false;
+	say(s, ": write %.*s", end, spec->text);
+	say_missing(s, ",", ",", "=NUMBER");
+	say(s, "%s", spec->text + end);
+	return true;
+}
+
 static void missing_value(struct sentence *s)
 {
 	const struct group *g = named_group(&s->place);
 
+	if (s->place.token.len && !s->place.has_attr && wants_fields(s))
+		return;
 	if (s->error->detail) {
 		say(s, "%s", s->error->detail);
 		return;

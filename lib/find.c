@@ -2,7 +2,6 @@
 /* Which processor and which row a text means. A named processor is searched alone; without a name it is the one the context was
  * given, else this machine's: what the kernel shows first, then imported lists, then what is built in. */
 #include <string.h>
-#include <strings.h>
 #include "ctx.h"
 #include "reverse.h"
 
@@ -51,10 +50,10 @@ struct parts {
 };
 
 /* Looks on every unit that answers to @pmu, freshest first, until one has the event. */
-static int find_called(const struct pfm_ctx *ctx, struct slice pmu, struct spec *spec, unsigned *unit, uint32_t *row, bool *known,
-                       struct parts *parts, pfm_error_t *why)
+static int find_called(const struct pfm_ctx *ctx, struct slice pmu, uint32_t h, struct spec *spec, unsigned *unit, uint32_t *row,
+                       bool *known, struct parts *parts, pfm_error_t *why)
 {
-	uint32_t h = pfmi_unit_hash(pmu), cursor = 0;
+	uint32_t cursor = 0;
 	int at;
 
 	while ((at = pfmi_ctx_next_called(ctx, pmu, h, &cursor)) >= 0) {
@@ -78,10 +77,12 @@ static int find_called(const struct pfm_ctx *ctx, struct slice pmu, struct spec 
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-static bool starts_like(const char *name, struct slice s)
+/* Is @u called @s and more? */
+static bool starts_like(const struct unit *u, struct slice s)
 {
-	/* Nearly all differ in their first letter. */
-	return (name[0] | 0x20) == (s.len ? s.s[0] | 0x20 : 0x20) && strncasecmp(name, s.s, s.len) == 0 && name[s.len] == '_';
+	const char *rest = pfmi_behind(s, table_text(u->table, u->table->name));
+
+	return rest && *rest == '_';
 }
 
 /* The kernel's name, of one instance ("uncore_imc_3") or of all, stands for every table that describes the PMU. */
@@ -90,20 +91,41 @@ static bool is_kernels(const struct pfm_ctx *ctx, const struct unit *u, struct s
 	return u->kernel && u->flags & PFM_PMU_HOST && pfmi_kernel_find(ctx->kernel, pmu) == u->kernel;
 }
 
+static bool is_part(const struct pfm_ctx *ctx, const struct unit *u, struct slice pmu)
+{
+	return starts_like(u, pmu) || is_kernels(ctx, u, pmu);
+}
+
+/* Is there a name with the hash of some piece? That costs less than to look, and mostly settles it. */
+RARELY static bool may_have(const struct table *t, const struct spec *spec)
+{
+	const struct slot *slots = table_slots(t);
+	uint32_t mask = t->n_slots - 1;
+
+	for (unsigned c = 0; c < spec->n_cuts; c++)
+		for (uint32_t h = spec->cuts[c].hash, i = h & mask; slots[i].name; i = (i + 1) & mask)
+			if (slots[i].hash == h)
+				return true;
+	return false;
+}
+
 /* "skx" also stands for its parts "skx_uncore_cha" ...; and a kernel's "cpu" for the list that describes it. */
-RARELY static int find_in_parts(const struct pfm_ctx *ctx, struct slice pmu, struct parts among, struct spec *spec, unsigned *unit,
-                                uint32_t *row, bool *known, pfm_error_t *why)
+RARELY static int find_in_parts(const struct pfm_ctx *ctx, struct slice pmu, uint32_t h, struct parts among, struct spec *spec,
+                                unsigned *unit, uint32_t *row, bool *known, pfm_error_t *why)
 {
 	const struct unit *u = ctx->units;
 
 	for (unsigned i = among.first; i < among.end; i++) {
+		bool likely = *known && u[i].whole == h;
 		const struct name *found;
 
-		if (!(starts_like(table_text(u[i].table, u[i].table->name), pmu) || is_kernels(ctx, &u[i], pmu)))
+		if (!likely && !is_part(ctx, &u[i], pmu))
 			continue;
 		*known = true;
+		if (!pfmi_unit_ready(&u[i]) || !may_have(u[i].table, spec))
+			continue;
 		found = find_name(&u[i], spec);
-		if (found) {
+		if (found && (!likely || is_part(ctx, &u[i], pmu))) {
 			*unit = i;
 			return take_name(&u[i], found, spec, row, why);
 		}
@@ -111,16 +133,59 @@ RARELY static int find_in_parts(const struct pfm_ctx *ctx, struct slice pmu, str
 	return PFMLIB_ERR_NOTFOUND;
 }
 
+/* Linux's generic names on a PMU: "cpu_core/cycles/" is what that PMU's own file cpu-cycles says, as perf has it. */
+static const struct name *find_generic(const struct pfm_ctx *ctx, const struct unit *u, uint32_t h, struct slice name)
+{
+	unsigned n;
+	const struct unit *all = pfmi_ctx_units(ctx, &n);
+
+	for (unsigned i = 0; i < n && u->flags & PFM_PMU_CORE; i++) {
+		const struct table *t = all[i].table;
+		const struct name *generic =
+			t->encoder == ENCODER_PERF && t->perf_type == 0 ? pfmi_table_find(t, h, name.s, name.len) : NULL;
+
+		if (generic && generic->kind != NAME_UNSUPPORTED) {
+			const char *file = table_row_name(t, generic->row);
+			size_t len = strlen(file);
+
+			return pfmi_table_find(u->table, pfmi_name_hash(pfmi_slice(file)), file, (uint32_t)len);
+		}
+	}
+	return NULL;
+}
+
+/* The same behind its name: "cpu_core::cycles:u". */
+RARELY static int find_generic_on(const struct pfm_ctx *ctx, struct slice pmu, struct spec *spec, unsigned *unit, uint32_t *row,
+                                  pfm_error_t *why)
+{
+	const struct kernel_pmu *device = pfmi_kernel_find(ctx->kernel, pmu);
+
+	for (unsigned i = 0; device && i < ctx->n_units; i++)
+		for (unsigned k = spec->n_cuts; k-- > 0 && ctx->units[i].kernel == device && pfmi_unit_ready(&ctx->units[i]);) {
+			struct slice name = { spec->name.s, spec->cuts[k].len };
+			const struct name *found = find_generic(ctx, &ctx->units[i], spec->cuts[k].hash, name);
+
+			if (!found)
+				continue;
+			*unit = i;
+			spec->rest.s = name.s + name.len;
+			spec->rest.len = spec->len - (uint32_t)(spec->rest.s - spec->text);
+			return take_name(&ctx->units[i], found, spec, row, why);
+		}
+	return PFMLIB_ERR_NOTFOUND;
+}
+
 /* @pmu was named, by the text or by the context. Images the caller chose are looked at before what is built in, others only for
  * processors that are not. */
-static int find_on(const struct pfm_ctx *ctx, struct slice pmu, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why)
+static int find_on(const struct pfm_ctx *ctx, struct slice pmu, uint32_t h, struct spec *spec, unsigned *unit, uint32_t *row,
+                   pfm_error_t *why)
 {
 	struct parts parts = { 0, 0 };
 	bool known = false;
 	int rc = ctx->image_path && !pfmi_ctx_loaded(ctx, LOADED_ALL) ? pfmi_ctx_need(ctx, why) : PFMLIB_SUCCESS;
 
 	for (bool again = rc == PFMLIB_SUCCESS; again;) {
-		rc = find_called(ctx, pmu, spec, unit, row, &known, &parts, why);
+		rc = find_called(ctx, pmu, h, spec, unit, row, &known, &parts, why);
 		again = rc == PFMLIB_ERR_NOTFOUND && !known && !pfmi_ctx_loaded(ctx, LOADED_ALL);
 		if (again && (rc = pfmi_ctx_need(ctx, why)))
 			return rc;
@@ -130,7 +195,9 @@ static int find_on(const struct pfm_ctx *ctx, struct slice pmu, struct spec *spe
 		if (!known || (ctx->kernel && pfmi_kernel_find(ctx->kernel, pmu)))
 			parts = (struct parts){ 0, ctx->n_units };
 		if (parts.end)
-			rc = find_in_parts(ctx, pmu, parts, spec, unit, row, &known, why);
+			rc = find_in_parts(ctx, pmu, h, parts, spec, unit, row, &known, why);
+		if (rc == PFMLIB_ERR_NOTFOUND && known && ctx->kernel)
+			rc = find_generic_on(ctx, pmu, spec, unit, row, why);
 	}
 	if (rc != PFMLIB_ERR_NOTFOUND)
 		return rc;
@@ -183,7 +250,7 @@ static int find_on_host(const struct pfm_ctx *ctx, struct spec *spec, unsigned *
 static bool is_wanted_device(const struct pfm_ctx *ctx, const struct unit *u, struct slice device)
 {
 	return ctx->wanted && pfmi_slice_is(device, table_text(u->table, u->table->device)) &&
-	       (pfmi_unit_is(u, pfmi_slice(ctx->wanted)) || starts_like(table_text(u->table, u->table->name), pfmi_slice(ctx->wanted)));
+	       (pfmi_unit_is(u, ctx->wanted_name) || starts_like(u, ctx->wanted_name));
 }
 
 static bool is_device(const struct pfm_ctx *ctx, const struct unit *u, struct slice device)
@@ -195,39 +262,6 @@ static bool is_device(const struct pfm_ctx *ctx, const struct unit *u, struct sl
 	       (bare && pfmi_slice_is(device, table_text(u->table, u->table->device)));
 }
 
-static uint32_t fold_hash(struct slice s)
-{
-	uint32_t h = NAME_HASH_SEED;
-
-	for (uint32_t i = 0; i < s.len; i++) {
-		unsigned char c = name_fold((unsigned char)s.s[i]);
-
-		h = c ? name_hash(h, c) : h;
-	}
-	return h;
-}
-
-/* Linux's generic names between slashes: "cpu_core/cycles/" is what that PMU's own file cpu-cycles says, as perf has it. */
-static const struct name *find_generic(const struct pfm_ctx *ctx, const struct unit *u, uint32_t h, struct slice name)
-{
-	unsigned n;
-	const struct unit *all = pfmi_ctx_units(ctx, &n);
-
-	for (unsigned i = 0; i < n && u->flags & PFM_PMU_CORE; i++) {
-		const struct table *t = all[i].table;
-		const struct name *generic =
-			t->encoder == ENCODER_PERF && t->perf_type == 0 ? pfmi_table_find(t, h, name.s, name.len) : NULL;
-
-		if (generic && generic->kind != NAME_UNSUPPORTED) {
-			const char *file = table_row_name(t, generic->row);
-			size_t len = strlen(file);
-
-			return pfmi_table_find(u->table, fold_hash(pfmi_slice(file)), file, (uint32_t)len);
-		}
-	}
-	return NULL;
-}
-
 /* "pmu/.../": which unit, and the row if the first term is an event's name. Its fields come from the same unit's table. */
 RARELY static int find_perf(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why)
 {
@@ -237,7 +271,7 @@ RARELY static int find_perf(const struct pfm_ctx *ctx, struct spec *spec, unsign
 	const struct unit *u;
 	struct spec name = *spec;
 	bool named = pfmi_spec_next(&terms, &first) && !first.has_value;
-	uint32_t h = named ? fold_hash(first.name) : 0;
+	uint32_t h = named ? pfmi_name_hash(first.name) : 0;
 	int rc;
 
 	if (!(named || first.name.len))
@@ -298,8 +332,7 @@ static bool is_raw(struct spec *spec, uint64_t *value)
 /* The unit raw numbers are for: the named one, else this machine's first core PMU. */
 static int raw_unit(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, pfm_error_t *why)
 {
-	struct slice pmu = spec->pmu.len ? spec->pmu : ctx->wanted ? pfmi_slice(ctx->wanted)
-	                                                           : (struct slice){ 0 };
+	struct slice pmu = spec->pmu.len ? spec->pmu : ctx->wanted_name;
 	const struct unit *u;
 	unsigned n;
 
@@ -380,8 +413,10 @@ int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, 
 {
 	if (spec->form == SPEC_PERF)
 		return find_perf(ctx, spec, unit, row, why);
-	if (spec->pmu.len || ctx->wanted)
-		return find_on(ctx, spec->pmu.len ? spec->pmu : pfmi_slice(ctx->wanted), spec, unit, row, why);
+	if (spec->pmu.len)
+		return find_on(ctx, spec->pmu, spec->pmu_hash, spec, unit, row, why);
+	if (ctx->wanted)
+		return find_on(ctx, ctx->wanted_name, ctx->wanted_hash, spec, unit, row, why);
 	return find_on_host(ctx, spec, unit, row, why);
 }
 
@@ -453,15 +488,14 @@ unsigned pfmi_ctx_instance(const struct pfm_ctx *ctx, const char *text, unsigned
 
 	if (!u->kernel || u->kernel->n_instances < 2 || pfmi_spec_parse(text, &spec, NULL))
 		return 0;
-	k = pfmi_kernel_instance(u->kernel, spec.pmu.len || !ctx->wanted ? spec.pmu : pfmi_slice(ctx->wanted));
+	k = pfmi_kernel_instance(u->kernel, spec.pmu.len ? spec.pmu : ctx->wanted_name);
 	/* A list may be for one box of several: the socket's clock is in the first C-box. */
 	return k ? k : pfmi_kernel_instance(u->kernel, pfmi_slice(table_text(u->table, u->table->device)));
 }
 
 unsigned pfmi_ctx_candidates(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *units, unsigned max)
 {
-	struct slice pmu = spec->pmu.len ? spec->pmu : ctx->wanted ? pfmi_slice(ctx->wanted)
-	                                                           : (struct slice){ 0 };
+	struct slice pmu = spec->pmu.len ? spec->pmu : ctx->wanted_name;
 	unsigned n, found = 0;
 	const struct unit *u;
 
@@ -469,7 +503,7 @@ unsigned pfmi_ctx_candidates(const struct pfm_ctx *ctx, const struct spec *spec,
 		return 0;
 	u = pfmi_ctx_units(ctx, &n);
 	for (unsigned i = 0; i < n && found < max; i++)
-		if (pmu.len ? pfmi_unit_is(&u[i], pmu) || starts_like(table_text(u[i].table, u[i].table->name), pmu)
+		if (pmu.len ? pfmi_unit_is(&u[i], pmu) || starts_like(&u[i], pmu)
 		            : u[i].flags & PFM_PMU_HOST)
 			units[found++] = i;
 	return found;

@@ -453,8 +453,8 @@ static bool read_s390(const struct sys *sys, struct host *h)
 	    !sysinfo(text, "Model", capacity, sizeof(capacity)))
 		return false;
 	/* "Model: 703 T01": capacity, then the model proper. */
-	end = strpbrk(capacity, " \t");
-	if (end) {
+	end = capacity + strcspn(capacity, " \t");
+	if (*end) {
 		*end++ = '\0';
 		end += strspn(end, " \t");
 		copy(model, sizeof(model), end, strcspn(end, " \t"));
@@ -530,9 +530,8 @@ void pfmi_host_describe(const struct sys *sys, const char *cpuid, struct host *o
 
 /* ---- matching ------------------------------------------------------------------------------------------------- */
 
-/* An extended regular expression that must describe the whole id; an x86 id may leave out its stepping where the expression has
- * none; before a PVR "0x" may be missing on either side. */
-static bool matches_whole(const char *pattern, const char *id)
+/* An x86 id may leave out its stepping where the expression has none; before a PVR "0x" may be missing on either side. */
+bool pfmi_matches_whole(const char *pattern, const char *id)
 {
 	regmatch_t at;
 	regex_t re;
@@ -558,18 +557,18 @@ static bool matches_pattern(const struct host *h, const char *pattern)
 {
 	char id[sizeof(h->id) + 2];
 
-	if (matches_whole(pattern, h->id))
+	if (pfmi_matches_whole(pattern, h->id))
 		return true;
 	if (strcmp(h->arch, "x86") == 0 && count_dashes(h->id) >= 3 && count_dashes(pattern) < 3) {
 		copy(id, sizeof(id), h->id, strlen(h->id));
 		*strrchr(id, '-') = '\0';
-		return matches_whole(pattern, id);
+		return pfmi_matches_whole(pattern, id);
 	}
 	if (strcmp(h->arch, "powerpc") == 0) {
 		bool prefix = h->id[0] == '0' && (h->id[1] | 0x20) == 'x';
 
 		snprintf(id, sizeof(id), "%s%s", prefix ? "" : "0x", prefix ? h->id + 2 : h->id);
-		return matches_whole(pattern, id);
+		return pfmi_matches_whole(pattern, id);
 	}
 	return false;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Image files: found on the search path, checked for who may have written them, mapped read-only, proved safe once. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -136,38 +135,62 @@ static int add_file(struct images *im, char *path, const char *search, const cha
 	return PFMLIB_SUCCESS;
 }
 
-static int is_image(const struct dirent *e)
+/* @len bytes of @head, then the rest; NULL without memory. */
+static char *join(const char *head, size_t len, const char *between, const char *tail)
 {
-	size_t n = strlen(e->d_name);
+	size_t room = len + strlen(between) + strlen(tail) + 1;
+	char *text = malloc(room);
 
-	return n > 5 && strcmp(e->d_name + n - 5, ".pmdb") == 0 && e->d_name[0] != '.';
+	if (text)
+		snprintf(text, room, "%.*s%s%s", (int)len, head, between, tail);
+	return text;
 }
 
-static int add_folder(struct images *im, const char *folder, pfm_error_t *why)
+static bool is_image(const char *name)
 {
-	struct dirent **names;
+	size_t n = strlen(name);
+
+	return n > 5 && strcmp(name + n - 5, ".pmdb") == 0;
+}
+
+struct folder {
+	struct images *im;
+	const char *path;
+	bool untrusted;
+	pfm_error_t *why;
+	int rc;
+};
+
+static int add_member(void *arg, const char *name)
+{
+	struct folder *f = arg;
+	char *path;
+
+	if (!is_image(name) || name[0] == '.')
+		return 0;
+	path = join(f->path, strlen(f->path), "/", name);
+	if (!path)
+		f->rc = no_memory(f->why);
+	else if (f->untrusted)
+		f->rc = note_refusal(f->im, path, "its folder belongs to another user or can be written to by anybody");
+	else
+		f->rc = add_file(f->im, path, NULL, NULL, f->why);
+	return f->rc;
+}
+
+static int add_folder(struct images *im, const char *path, pfm_error_t *why)
+{
+	struct folder f = { .im = im, .path = path, .why = why };
 	struct stat st;
-	int n, rc = PFMLIB_SUCCESS;
+	struct sys sys;
 
-	if (stat(folder, &st) || !S_ISDIR(st.st_mode))
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
 		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
-	n = scandir(folder, &names, is_image, alphasort);
-	if (n < 0 && errno == ENOMEM)
+	f.untrusted = untrusted(&st);
+	pfmi_sys_real(&sys, NULL);
+	if (sys.list(&sys, path, add_member, &f) == -ENOMEM && !f.rc)
 		return no_memory(why);
-	for (int i = 0; i < n; i++) {
-		char *path = NULL;
-
-		if (!rc && asprintf(&path, "%s/%s", folder, names[i]->d_name) < 0)
-			rc = no_memory(why);
-		else if (!rc && untrusted(&st))
-			rc = note_refusal(im, path, "its folder belongs to another user or can be written to by anybody");
-		else if (!rc)
-			rc = add_file(im, path, NULL, NULL, why);
-		free(names[i]);
-	}
-	if (n >= 0)
-		free(names);
-	return rc;
+	return f.rc;
 }
 
 int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)
@@ -178,11 +201,11 @@ int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)
 	*out = (struct images){ 0 };
 	while (*path && !rc) {
 		size_t n = strcspn(path, ":");
-		char *piece = strndup(path, n);
+		char *piece = join(path, n, "", "");
 
 		if (!piece)
 			rc = no_memory(why);
-		else if (n > 5 && strcmp(piece + n - 5, ".pmdb") == 0)
+		else if (is_image(piece))
 			rc = add_file(out, piece, search, path, why);
 		else {
 			rc = n ? add_folder(out, piece, why) : PFMLIB_SUCCESS;

@@ -186,6 +186,19 @@ static void some_missing(struct counting *c, pfm_count_t *n)
 		pfmi_tell(c, cause, FEWER, "on some CPUs or for some tasks its turn never came");
 }
 
+/* What could not be opened: ruled out here as it was asked (by processor, kernel or rights), or only missed this time. */
+static int unopened(int cause)
+{
+	switch (cause) {
+	case PFM_CAUSE_NO_PMU:
+	case PFM_CAUSE_NO_KERNEL:
+	case PFM_CAUSE_ATTRIBUTE:
+	case PFM_CAUSE_GROUP:
+	case PFM_CAUSE_PERMISSION: return PFM_QUALITY_NOT_SUPPORTED;
+	default: return PFM_QUALITY_NOT_COUNTED;
+	}
+}
+
 void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
 	struct counting *c = &s->counts[i];
@@ -193,7 +206,7 @@ void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 
 	n->scale = c->scale;
 	if (c->cause && !c->n_open) {
-		*n = (pfm_count_t){ .size = n->size, .quality = PFM_QUALITY_NOT_SUPPORTED, .scale = c->scale };
+		*n = (pfm_count_t){ .size = n->size, .quality = unopened(c->cause), .scale = c->scale };
 		n->cause = c->cause;
 	} else if (n->cause == PFM_CAUSE_BUSY && n->running == 0) {
 		never_ran(s, i, counts);

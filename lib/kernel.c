@@ -454,9 +454,10 @@ static void add_caps(struct reading *r, struct builder *b, const char *pmu)
 /* A folder below DEVICES. */
 struct device {
 	const char *name;
-	size_t base; /* length without the instance number */
+	size_t base;      /* length without the instance number, or up to the first of two */
+	const char *unit; /* what all instances are called */
 	int type;
-	bool is_core, has_mask, taken;
+	bool is_core, has_mask, taken, twice;
 	const char *cpus, *alias;
 	const char *formats; /* names of its format files: instances of one unit have the same */
 };
@@ -502,12 +503,41 @@ static const char *joined(struct reading *r, const struct strings *s)
 	return out ? out : "";
 }
 
+/* HiSilicon's names number the die as well: hisi_sccl1_ddrc0, hisi_sccl3_ddrc1. Lists say "hisi_sccl,ddrc". */
+static bool numbers_twice(const char *name)
+{
+	size_t len = strlen(name), first = strcspn(name, "0123456789"), after = first + strspn(name + first, "0123456789");
+
+	return strncmp(name, "hisi_", 5) == 0 && name[after] == '_' && after + 1 < len && !is_digit(name[after + 1]) &&
+	       is_digit(name[len - 1]);
+}
+
+/* @name without the numbers at the ends of its words. */
+static const char *without_numbers(struct reading *r, const char *name)
+{
+	char out[64];
+	size_t n = 0;
+
+	for (size_t i = 0, digits; name[i] && n + 1 < sizeof(out); i += digits ? digits : 1) {
+		digits = strspn(name + i, "0123456789");
+		if (digits && name[i + digits] != '_' && name[i + digits])
+			digits = 0;
+		if (!digits)
+			out[n++] = name[i];
+	}
+	return keep(r->scrap, out, n);
+}
+
 static bool read_device(struct reading *r, const char *name, struct device *d)
 {
 	struct strings formats;
 	const char *cpus;
 
 	*d = (struct device){ .name = name, .base = pfmi_instance_base(name), .cpus = "", .alias = "" };
+	d->twice = numbers_twice(name);
+	if (d->twice)
+		d->base = strcspn(name, "0123456789");
+	d->unit = d->twice ? without_numbers(r, name) : keep(r->scrap, name, d->base);
 	if (!read_type(r, d))
 		return false;
 	cpus = cpu_list(r, name, "cpus");
@@ -557,8 +587,8 @@ static const struct table *build_table(struct reading *r, const struct kernel_pm
 	return pfmi_build_end(&b);
 }
 
-/* Makes one PMU of the @n devices at @d that are instances of one unit; @base is what they are called together. */
-static bool add_pmu(struct reading *r, struct kernel_pmu *out, struct device *const *d, unsigned n, size_t base, const char *extra)
+/* Makes one PMU of the @n devices at @d that are instances of one unit; @name is what they are called together. */
+static bool add_pmu(struct reading *r, struct kernel_pmu *out, struct device *const *d, unsigned n, const char *name, const char *extra)
 {
 	int *types = take(r->keep, n * sizeof(*types));
 	const char **names = take(r->keep, n * sizeof(*names)), **cpus = take(r->keep, n * sizeof(*cpus));
@@ -571,7 +601,7 @@ static bool add_pmu(struct reading *r, struct kernel_pmu *out, struct device *co
 		names[i] = keep(r->keep, d[i]->name, strlen(d[i]->name));
 		cpus[i] = d[i]->cpus;
 	}
-	snprintf(out->name, sizeof(out->name), "%.*s", (int)base, d[0]->name);
+	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->n_instances = n;
 	out->types = types;
 	out->instances = names;
@@ -593,16 +623,18 @@ static bool add_pmu(struct reading *r, struct kernel_pmu *out, struct device *co
 
 static bool same_base(const struct device *a, const struct device *b)
 {
-	return a->base == b->base && memcmp(a->name, b->name, a->base) == 0;
+	return same_word(a->unit, b->unit);
 }
 
-static unsigned instance_number(const struct device *d)
+static uint64_t instance_number(const struct device *d)
 {
-	unsigned v = 0;
+	uint64_t v = 0;
 
-	for (const char *p = d->name + d->base; *p; p++)
-		if (is_digit(*p) && v < 100000000)
-			v = v * 10 + (unsigned)(*p - '0');
+	for (const char *p = d->name + d->base; *p && v < 100000000000000; p++)
+		if (is_digit(*p))
+			v = v * 10 + (uint64_t)(*p - '0');
+		else if (*p == '_' && d->twice)
+			v *= 1000;
 	return v;
 }
 
@@ -655,12 +687,12 @@ static const char *core_name(struct reading *r, const struct device *d, size_t n
 	return one->is_core && namesakes(d, n, one) == 1 && plainly_numbered(one) ? keep(r->scrap, one->name, one->base) : "";
 }
 
-/* Length of the name the @m instances from @one on have together: without the number if that stands for them alone. */
-static size_t common_name(const struct device *d, size_t n, const struct device *one, unsigned m)
+/* The name the @m instances from @one on have together: without the number if that stands for them alone. */
+static const char *common_name(const struct device *d, size_t n, const struct device *one, unsigned m)
 {
 	bool all = namesakes(d, n, one) == m;
 
-	return !one->is_core && all && (m > 1 || plainly_numbered(one)) ? one->base : strlen(one->name);
+	return !one->is_core && all && (m > 1 || one->twice || plainly_numbered(one)) ? one->unit : one->name;
 }
 
 static bool add_pmus(struct reading *r, struct kernel *k, struct device *d, size_t n)
@@ -670,18 +702,32 @@ static bool add_pmus(struct reading *r, struct kernel *k, struct device *d, size
 
 	k->pmus = pmus;
 	for (size_t i = 0; pmus && same && i < n; i++) {
+		const char *name;
 		unsigned m;
-		size_t base;
 
 		if (d[i].taken)
 			continue;
 		m = siblings(d, n, i, same);
-		base = common_name(d, n, &d[i], m);
-		if (!add_pmu(r, &pmus[k->n], same, m, base, core_name(r, d, n, &d[i])))
+		name = common_name(d, n, &d[i], m);
+		if (!add_pmu(r, &pmus[k->n], same, m, name, core_name(r, d, n, &d[i])))
 			return false;
 		k->n++;
 	}
 	return pmus && same;
+}
+
+void pfmi_cpus_online(const struct sys *sys, char list[256])
+{
+	char buf[256];
+	const char *p = buf;
+	unsigned first, last;
+
+	if (pfmi_sys_slurp(sys, "/sys/devices/system/cpu/online", buf, sizeof(buf)) <= 0)
+		return;
+	while (pfmi_cpus_next(&p, &first, &last))
+		;
+	if (!*p)
+		memcpy(list, buf, strlen(buf) + 1);
 }
 
 static void read_settings(struct reading *r, struct kernel *k)
@@ -698,15 +744,7 @@ static void read_settings(struct reading *r, struct kernel *k)
 	}
 	if (pfmi_sys_slurp(r->sys, "/proc/sys/kernel/nmi_watchdog", buf, sizeof(buf)) > 0)
 		k->nmi_watchdog = strcmp(buf, "1") == 0;
-	if (pfmi_sys_slurp(r->sys, "/sys/devices/system/cpu/online", buf, sizeof(buf)) > 0) {
-		const char *p = buf;
-		unsigned first, last;
-
-		while (pfmi_cpus_next(&p, &first, &last))
-			;
-		if (!*p)
-			memcpy(k->online, buf, strlen(buf) + 1);
-	}
+	pfmi_cpus_online(r->sys, k->online);
 }
 
 /* struct kernel is what users of it see; the memory hangs behind it. */
@@ -804,4 +842,38 @@ const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice n
 				return p;
 	}
 	return NULL;
+}
+
+static unsigned field_called(const struct table *t, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < t->n_fields && !same_word(table_text(t, table_fields(t)[i].name), name))
+		i++;
+	return i;
+}
+
+bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t)
+{
+	const struct feature *f = table_features(p->table);
+	const struct value *v = table_values(t);
+	unsigned compat = field_called(t, "compat"), i = 0;
+	uint64_t tried = 0;
+
+	while (i < p->table->n_features && !same_word(table_text(p->table, f[i].name), "identifier"))
+		i++;
+	if (i == p->table->n_features)
+		return false;
+	/* Most rows have the same one. */
+	for (uint32_t row = 0; row < t->n_rows; row++)
+		for (unsigned k = 0; k < table_row(t, row)->n_values; k++) {
+			const struct value *one = v + table_row(t, row)->value + k;
+
+			if (one->field != compat || one->value == tried)
+				continue;
+			tried = one->value;
+			if (pfmi_matches_whole(table_text(t, (uint32_t)tried), table_text(p->table, f[i].text)))
+				return true;
+		}
+	return false;
 }

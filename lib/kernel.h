@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "pmu.h"
+#include "sys.h"
 
 /* Takes the next range off a CPU list such as "0,2-3". False at the end or at what is no list; *@list tells which: it
  * points at the terminating NUL at a proper end. */
 bool pfmi_cpus_next(const char **list, unsigned *first, unsigned *last);
+/* Reads which CPUs are on line; @list stays as it is if that cannot be had. */
+void pfmi_cpus_online(const struct sys *sys, char list[256]);
 /* True if @cpu is in @list. */
 bool pfmi_cpus_has(const char *list, unsigned cpu);
 /* A number as C writes it, whatever the locale. False if @s is none. */

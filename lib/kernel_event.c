@@ -30,7 +30,7 @@ int pfmi_kernel_params(const struct event *ev, pfm_error_t *why)
 			                      table_text(t, table_fields(t)[ev->set[i].field].name));
 		if (!given)
 			return pfmi_refuse(why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL, (struct slice){ 0 },
-			                   "the kernel wants a value for each of these fields of the event");
+			                   "the kernel wants values for fields of the event");
 		s += len + (s[len] == ' ');
 	}
 	return PFMLIB_SUCCESS;

@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib_perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_at
 	if (!e.attr.expressible || !e.attr.type_known)
 		return PFMLIB_ERR_NOTSUPP;
 	if (name && pfm_print_event(NULL, event, PFM_DIALECT_LIBPFM, text, sizeof(text), NULL))
-		strncpy(text, event, sizeof(text) - 1)[sizeof(text) - 1] = '\0'; /* no other spelling than the caller's */
+		snprintf(text, sizeof(text), "%s", event); /* no other spelling than the caller's */
 	if (name && !(copy = strdup(text)))
 		return PFMLIB_ERR_NOMEM;
 	fill(attr, &e.attr);

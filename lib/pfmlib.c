@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include "ctx.h"
 
 static _Atomic(const struct table *) selected;
@@ -318,20 +317,11 @@ static const char *mask_name(const struct table *t, unsigned row, unsigned mask)
 
 static int find_row(const struct table *t, const char *s, size_t len, unsigned *idx)
 {
-	uint32_t h = NAME_HASH_SEED;
-	const struct name *n;
-	const char *text;
+	struct slice name = { s, (uint32_t)len };
+	const struct name *n = pfmi_table_find(t, pfmi_name_hash(name), s, len);
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = name_fold((unsigned char)s[i]);
-
-		h = c ? name_hash(h, c) : h;
-	}
-	n = pfmi_table_find(t, h, s, len);
-	if (!n || (n->kind != NAME_EVENT && n->kind != NAME_ALIAS))
-		return PFMLIB_ERR_NOTFOUND;
-	text = table_text(t, n->text); /* the index ignores blanks and dashes; here they count */
-	if (strlen(text) != len || strncasecmp(text, s, len) != 0)
+	/* The index ignores blanks and dashes; here they count. */
+	if (!n || (n->kind != NAME_EVENT && n->kind != NAME_ALIAS) || !pfmi_slice_is(name, table_text(t, n->text)))
 		return PFMLIB_ERR_NOTFOUND;
 	*idx = n->row;
 	return PFMLIB_SUCCESS;

@@ -180,8 +180,6 @@ static inline const struct pmu_ops *pfmi_ops(const struct table *t)
 
 /* What perf_event_open wants for @ev on a PMU of @type (-1: unknown); @plm: levels if the event names none. (lib/encode.c) */
 int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-/* Multiplier of the row's counts, read without regard to the locale. (lib/describe.c) */
-double pfmi_row_scale(const struct table *t, uint32_t row);
 /* constrain, assign, encode in a row: the middle of pfm_dispatch_events(). */
 int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why);
 

@@ -66,6 +66,11 @@ static char capital(char c)
 	                                             : c;
 }
 
+static bool has_none(const char *text, const char *characters)
+{
+	return !text[strcspn(text, characters)];
+}
+
 static bool cannot(struct printer *p, const char *why)
 {
 	if (!p->why)
@@ -435,7 +440,7 @@ static const char *field_word(const struct table *t, const struct field *f, uint
 		const char *word = table_text(t, w[i].name);
 		uint64_t number;
 
-		if (w[i].value == value && !strpbrk(word, ":.,/=") && !pfmi_spec_number(pfmi_slice(word), &number))
+		if (w[i].value == value && has_none(word, ":.,/=") && !pfmi_spec_number(pfmi_slice(word), &number))
 			return word;
 	}
 	return NULL;
@@ -655,7 +660,7 @@ static bool put_kernel_event(struct printer *p)
 {
 	const struct field *f = table_fields(p->t);
 
-	if (strpbrk(table_row_name(p->t, p->ev->row), "/,="))
+	if (!has_none(table_row_name(p->t, p->ev->row), "/,="))
 		return cannot(p, "the event's name does not fit between slashes");
 	put(p, "%s", table_row_name(p->t, p->ev->row));
 	for (unsigned i = 0; i < p->ev->n_set; i++) {
@@ -879,7 +884,7 @@ static struct slice device_of(const struct unit *u, const char *text)
 	if (!pfmi_spec_parse(text, &spec, NULL) && spec.form == SPEC_PERF && u->kernel && !pfmi_unit_is(u, spec.pmu))
 		return spec.pmu;
 	/* A pattern of names ("hisi_sccl,ddrc") is no name. */
-	return pfmi_slice(*device && !strpbrk(device, ",/:") ? device : table_text(u->table, u->table->name));
+	return pfmi_slice(*device && has_none(device, ",/:") ? device : table_text(u->table, u->table->name));
 }
 
 /* Fields given to the kernel's PMU may be an event of a list that describes the same PMU. */

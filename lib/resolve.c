@@ -518,17 +518,28 @@ RARELY static int read_all(const struct table *t, uint32_t row, const struct spe
 	return PFMLIB_SUCCESS;
 }
 
+/* The check knows no text: what wants a field that is not there is the event. */
+RARELY static int blame_event(const struct spec *spec, int rc, pfm_error_t *why)
+{
+	if (rc == PFMLIB_ERR_ATTR_MISSING && why && why->end == 0) {
+		why->start = (uint32_t)(spec->name.s - spec->text);
+		why->end = (uint32_t)(spec->rest.s - spec->text);
+	}
+	return rc;
+}
+
 int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
 	const struct pmu_ops *ops = pfmi_ops(t);
+	int rc;
 
 	pfmi_event_init(out, t, row);
 	/* A bare name of a row without groups has nothing to be read. */
 	if (spec->rest.len || spec->modifiers.len || row == ROW_NONE || table_row(t, row)->n_takes) {
-		int rc = read_all(t, row, spec, out, why);
-
+		rc = read_all(t, row, spec, out, why);
 		if (rc)
 			return rc;
 	}
-	return ops && ops->check ? ops->check(out, why) : PFMLIB_SUCCESS;
+	rc = ops && ops->check ? ops->check(out, why) : PFMLIB_SUCCESS;
+	return rc ? blame_event(spec, rc, why) : PFMLIB_SUCCESS;
 }

@@ -11,6 +11,7 @@
 
 #define MAX_GROUP 64 /* members of one group */
 #define NAME_ROOM 8  /* behind a name, for the levels that permission takes away */
+#define CPU_ROOM  8  /* for the number of a CPU */
 
 /* ---- texts to events ----------------------------------------------------------------------------------------------- */
 
@@ -217,7 +218,7 @@ static char *copy_name(const char *name)
 	char *copy = malloc(strlen(name) + NAME_ROOM);
 
 	if (copy)
-		strcpy(copy, name);
+		memcpy(copy, name, strlen(name) + 1);
 	return copy;
 }
 
@@ -273,7 +274,10 @@ static void check_countable(const struct opening *o, const struct unit *u, struc
 {
 	const char *name = table_text(u->table, u->table->name);
 
-	if (o->s->backend && strcmp(o->s->backend->name, "pfm_device") == 0)
+	const char *backend = o->s->options.backend ? o->s->options.backend : o->s->backend ? o->s->backend->name
+	                                                                                    : "";
+
+	if (strcmp(backend, "pfm_device") == 0)
 		return;
 	if (!(u->flags & PFM_PMU_HOST))
 		give_up(c, PFM_CAUSE_NO_PMU, ENODEV, "this machine has no %s: its events can be encoded but not counted here", name,
@@ -431,7 +435,7 @@ static int read_member(const struct opening *o, const char *s, size_t len, const
 
 		snprintf(text + len, strlen(mods) + 2, "%s%s", slash ? "" : ":", mods);
 	}
-	strcpy(m->name, text);
+	memcpy(m->name, text, strlen(text) + 1);
 	rc = find_event(o, text, s, m);
 	if (rc == PFMLIB_SUCCESS)
 		fan_out(o, text, m);
@@ -546,7 +550,7 @@ static int split_by_cpu(struct opening *o, const char *list, char *text)
 		for (unsigned cpu = first; cpu <= last && !rc; cpu++) {
 			char *number = text;
 
-			text += sprintf(text, "%u", cpu) + 1;
+			text += snprintf(text, CPU_ROOM, "%u", cpu) + 1;
 			for (unsigned i = 0; i < n && !rc; i++) {
 				struct counting *c = serves(&old[i], cpu) ? new_count(o) : NULL;
 
@@ -584,7 +588,7 @@ static int keep_cpus(struct opening *o)
 {
 	struct pfm_session *s = o->s;
 	const char *given = s->options.cpus ? s->options.cpus : "", *end = given;
-	const char *online = s->ctx->kernel ? s->ctx->kernel->online : "";
+	const char *online = s->online;
 	size_t len = strlen(given);
 	unsigned first, last;
 
@@ -592,7 +596,7 @@ static int keep_cpus(struct opening *o)
 		;
 	if (*end)
 		return refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.cpus is no list of CPUs such as 0,2-3");
-	s->cpus = malloc(len + 1 + 8 * (count_cpus(len ? given : online) + 1));
+	s->cpus = malloc(len + 1 + CPU_ROOM * (count_cpus(len ? given : online) + 1));
 	if (!s->cpus)
 		return no_memory(o);
 	memcpy(s->cpus, given, len + 1);
@@ -606,25 +610,29 @@ static int keep_cpus(struct opening *o)
 
 /* ---- opening ---------------------------------------------------------------------------------------------------------- */
 
-static const struct backend *const backends[] = {
-	&pfmi_backend_perf_event,
-	&pfmi_backend_pfm_device,
-	&pfmi_backend_record,
-};
-
-#define N_BACKENDS (sizeof(backends) / sizeof(backends[0]))
+/* In the order they are tried. Not a table: its pointers would be relocated in every process. */
+static const struct backend *backend_at(unsigned i)
+{
+	switch (i) {
+	case 0: return &pfmi_backend_perf_event;
+	case 1: return &pfmi_backend_pfm_device;
+	case 2: return &pfmi_backend_record;
+	default: return NULL;
+	}
+}
 
 /* The backend the caller names, or the one this machine has; NULL if it has none (every count will say so). */
 static int choose_backend(struct opening *o)
 {
 	struct pfm_session *s = o->s;
 	const char *name = s->options.flags & PFM_SESSION_DRY_RUN ? "record" : s->options.backend;
+	const struct backend *b;
 
-	for (unsigned i = 0; i < N_BACKENDS; i++) {
-		if (name ? strcmp(name, backends[i]->name) != 0 : backends[i] == &pfmi_backend_record)
+	for (unsigned i = 0; (b = backend_at(i)); i++) {
+		if (name ? strcmp(name, b->name) != 0 : b == &pfmi_backend_record)
 			continue;
-		if (backends[i]->probe(&s->sys, name ? o->why : NULL) == PFMLIB_SUCCESS) {
-			s->backend = backends[i];
+		if (!b->probe || b->probe(&s->sys, name ? o->why : NULL) == PFMLIB_SUCCESS) {
+			s->backend = b;
 			return PFMLIB_SUCCESS;
 		}
 		if (name) {
@@ -690,6 +698,11 @@ static int open_all(struct opening *o, const char *const *texts, unsigned n)
 	if (rc)
 		return refuse(o, rc, PFM_KIND_SYSTEM, NULL, 0, "what this machine has could not be read");
 	s->sys = s->ctx->sys;
+	/* The context may be older than the last CPU that came or went. */
+	if (s->ctx->kernel) {
+		memcpy(s->online, s->ctx->kernel->online, sizeof(s->online));
+		pfmi_cpus_online(&s->sys, s->online);
+	}
 	o->units = pfmi_ctx_units(s->ctx, &o->n_units);
 	rc = choose_backend(o);
 	for (o->request = 0; o->request < n && !rc; o->request++)

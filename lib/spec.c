@@ -27,13 +27,32 @@ static unsigned char lower(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
-bool pfmi_slice_is(struct slice s, const char *word)
+const char *pfmi_behind(struct slice s, const char *word)
 {
 	/* A slice of a text has no NUL in it, so the end of @word differs from everything. */
 	for (uint32_t i = 0; i < s.len; i++)
 		if (s.s[i] != word[i] && lower(s.s[i]) != lower(word[i]))
-			return false;
-	return word[s.len] == '\0';
+			return NULL;
+	return word + s.len;
+}
+
+bool pfmi_slice_is(struct slice s, const char *word)
+{
+	const char *rest = pfmi_behind(s, word);
+
+	return rest && *rest == '\0';
+}
+
+uint32_t pfmi_name_hash(struct slice s)
+{
+	uint32_t h = NAME_HASH_SEED;
+
+	for (uint32_t i = 0; i < s.len; i++) {
+		unsigned char c = name_fold((unsigned char)s.s[i]);
+
+		h = c ? name_hash(h, c) : h;
+	}
+	return h;
 }
 
 static int digit(char c)
@@ -142,6 +161,7 @@ static bool parse_name(struct spec *spec, bool slashes)
 		}
 		if (p[0] == ':' && p[1] == ':' && !spec->pmu.len && p > spec->text) {
 			spec->pmu.len = (uint32_t)(p - spec->text);
+			spec->pmu_hash = h;
 			spec->name.s = ++p + 1;
 			spec->n_cuts = 0;
 			h = NAME_HASH_SEED;

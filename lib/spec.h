@@ -34,6 +34,7 @@ struct spec {
 	uint32_t len;
 	enum spec_form form;
 	struct slice pmu;       /* before "::" or the first '/'; length 0 if not given */
+	uint32_t pmu_hash;      /* SPEC_NAME: pfmi_name_hash() of it */
 	struct slice name;      /* SPEC_NAME: everything up to the first ','; SPEC_PERF: the terms; SPEC_RAW: the digits */
 	struct slice rest;      /* what follows the event name: attributes, separator included */
 	struct slice modifiers; /* SPEC_PERF: what follows the last '/' */
@@ -56,8 +57,11 @@ bool pfmi_spec_next(struct slice *rest, struct spec_attr *out);
 bool pfmi_spec_number(struct slice s, uint64_t *out);
 /* A whole terminated string. */
 struct slice pfmi_slice(const char *s);
-/* Equal without regard to case. */
+/* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start so. */
 bool pfmi_slice_is(struct slice s, const char *word);
+const char *pfmi_behind(struct slice s, const char *word);
+/* Hash of the folded bytes, as in struct cut. */
+uint32_t pfmi_name_hash(struct slice s);
 /* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
 int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail);
 

@@ -71,5 +71,7 @@ struct table;
 struct match;
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
 bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core);
+/* True if the extended regular expression @pattern describes the whole of @id. */
+bool pfmi_matches_whole(const char *pattern, const char *id);
 
 #endif

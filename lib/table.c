@@ -41,9 +41,8 @@ static unsigned equal_bytes(const char *name, const char *s)
 #endif
 }
 
-/* True if the folded form of @len bytes at @s is that of the terminated @name. Most bytes are the same in both; only where they
- * differ folding is asked. */
-static bool folds_to(const char *name, const char *s, size_t len)
+/* Most bytes are the same in both; only where they differ folding is asked. */
+bool pfmi_folds_to(const char *name, const char *s, size_t len)
 {
 	const char *end = s + len;
 
@@ -74,23 +73,6 @@ static bool folds_to(const char *name, const char *s, size_t len)
 		name++;
 		s++;
 	}
-}
-
-const struct name *pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len)
-{
-	const struct slot *slots = table_slots(t);
-	uint32_t mask = t->n_slots - 1;
-
-	for (uint32_t i = h & mask; slots[i].name; i = (i + 1) & mask) {
-		const struct name *n;
-
-		if (slots[i].hash != h)
-			continue;
-		n = table_names(t) + (slots[i].name - 1);
-		if (folds_to(table_text(t, n->text), s, len))
-			return n;
-	}
-	return NULL;
 }
 
 /* The value of @field in @row for @counter; a value for every counter serves if there is none for that one. */

@@ -165,7 +165,7 @@ struct match {
 	uint32_t family;                                          /* ~0 for any */
 	uint32_t model_lo, model_hi;                              /* 0 .. ~0 for any */
 	uint32_t stepping_mask;                                   /* bit per stepping, 0 for any */
-	uint64_t value, mask; /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0 for any */
+	uint64_t value, mask;                                     /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0 for any */
 	uint32_t pattern;                                         /* pool: extended regular expression over the textual id, "" for none */
 	uint8_t core_type, has_core_type, version_lo, version_hi; /* hybrid core type; architectural version, 0..255 any */
 	uint32_t native_model;                                    /* ~0 for any */
@@ -281,8 +281,23 @@ static inline uint32_t name_hash(uint32_t h, unsigned char folded)
 	return (h ^ folded) * 0x01000193u;
 }
 
-/* Finds the name whose folded form has hash @h and equals the folded @len bytes at @s; NULL if there is none. */
-const struct name *pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len);
+/* True if the folded form of @len bytes at @s is that of the terminated @name. */
+bool pfmi_folds_to(const char *name, const char *s, size_t len);
+/* Finds the name whose folded form has hash @h and equals the folded @len bytes at @s; NULL if there is none. Here, because most
+ * probes end at an empty slot. */
+static inline const struct name *pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len)
+{
+	const struct slot *slots = table_slots(t);
+	uint32_t mask = t->n_slots - 1;
+
+	for (uint32_t i = h & mask; slots[i].name; i = (i + 1) & mask) {
+		const struct name *n = table_names(t) + (slots[i].name - 1);
+
+		if (slots[i].hash == h && pfmi_folds_to(table_text(t, n->text), s, len))
+			return n;
+	}
+	return NULL;
+}
 
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
 uint64_t pfmi_row_value(const struct table *t, uint32_t row, enum key key, unsigned counter);

@@ -19,6 +19,7 @@
 #include <perfmon/perfmon.h>
 
 #define MAX_COUNTS 32
+#define ATTEMPTS   5 /* where time is measured, one may meet a host that stops the guest in between */
 
 static pfm_session_t *session;
 static pfm_session_options_t options = { .size = sizeof(options) };
@@ -216,23 +217,41 @@ static void other_events(void)
 
 /* ---- reading from user space --------------------------------------------------------------------------------------------- */
 
+/* Instructions, or cycles, that one read takes: the fewest of a few, for a tick of the clock may fall into one. */
+static uint64_t cost_of_reading(void)
+{
+	pfm_count_t a = PFM_INIT(a), b = PFM_INIT(b);
+	uint64_t fewest = UINT64_MAX;
+
+	for (int i = 0; i < ATTEMPTS; i++) {
+		pfm_read_count(session, 0, &a);
+		pfm_read_count(session, 0, &b);
+		if (b.quality == PFM_QUALITY_EXACT && b.value > a.value && b.value - a.value < fewest)
+			fewest = b.value - a.value;
+	}
+	return fewest;
+}
+
 static void user_reads(void)
 {
-	pfm_count_t a = PFM_INIT(a), b = PFM_INIT(b), c = PFM_INIT(c);
+	pfm_count_t b = PFM_INIT(b), c = PFM_INIT(c);
 
 	options.flags = PFM_SESSION_USER_READ;
 	for (unsigned k = 0; k < 2; k++) {
 		/* The kernel's instructions are counted as well: a system call would show. */
 		const char *text = k ? "instructions" : "cycles";
+		uint64_t cost;
 
 		check(open_texts(&text, 1) && pfm_start_session(session) == 0, "%s opens for reading from user space", text);
-		pfm_read_count(session, 0, &a);
-		pfm_read_count(session, 0, &a);
-		pfm_read_count(session, 0, &b);
-		loop(1000000);
-		pfm_read_count(session, 0, &c);
-		check(a.quality == PFM_QUALITY_EXACT && b.value > a.value && b.value - a.value < 700, "reading takes %llu instructions",
-		      (unsigned long long)(b.value - a.value));
+		cost = cost_of_reading();
+		for (int i = 0; i < ATTEMPTS; i++) { /* how long a tick takes depends on what else the kernel has to do then */
+			pfm_read_count(session, 0, &b);
+			loop(1000000);
+			pfm_read_count(session, 0, &c);
+			if (near(c.value - b.value, 4000000, 20000))
+				break;
+		}
+		check(cost < 700, "reading takes %llu instructions", (unsigned long long)cost);
 		check(near(c.value - b.value, 4000000, 20000), "a loop between two reads took %llu",
 		      (unsigned long long)(c.value - b.value));
 		check(c.enabled > b.enabled && c.running == c.enabled, "time goes on between reads");
@@ -295,7 +314,40 @@ static void ordinary_user(int level)
 
 /* ---- other machines --------------------------------------------------------------------------------------------------------- */
 
-/* The pretend PMU counts (event + 1) * (umask + 1) per microsecond. */
+/* The pretend PMU counts (event + 1) * (umask + 1) per microsecond. The kernel and its module take the time one after the other. */
+static bool counts_at(const char *text, unsigned rate)
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		uint64_t wanted;
+
+		if (!open_texts(&text, 1) || !count_loop(3000000))
+			return false;
+		wanted = counts[0].running / 1000 * rate;
+		if (is(0, PFM_QUALITY_EXACT, 0) && wanted && near(counts[0].value, wanted, wanted / 50))
+			return true;
+		tell();
+	}
+	return false;
+}
+
+/* Takes turns on the clock's ticks, which a stopped guest may miss. */
+static bool six_share_four(void)
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		unsigned n = 0;
+
+		if (!open_texts(TEXTS("instructions", "cycles", "cache-misses", "cache-references", "branches", "branch-misses")) ||
+		    !count_loop(100000000))
+			return false;
+		while (n < 6 && is(n, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED))
+			n++;
+		if (n == 6)
+			return true;
+		tell();
+	}
+	return false;
+}
+
 static void pretend(void)
 {
 	bool ok;
@@ -312,18 +364,9 @@ static void pretend(void)
 		{ "cpu/event=0x10,umask=0x3,cmask=2,inv/", 0x11 * 4 },
 	};
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		uint64_t wanted;
-
-		if (!open_texts(&rows[i].text, 1) || !count_loop(3000000)) {
-			check(false, "%s is counted", rows[i].text);
-			continue;
-		}
-		wanted = counts[0].running / 1000 * rows[i].rate;
-		check(is(0, PFM_QUALITY_EXACT, 0) && wanted && near(counts[0].value, wanted, wanted / 50),
-		      "%s reaches the kernel (%llu, %u a microsecond)", rows[i].text, (unsigned long long)counts[0].value,
-		      rows[i].rate);
-	}
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check(counts_at(rows[i].text, rows[i].rate), "%s reaches the kernel (%llu, %u a microsecond)", rows[i].text,
+		      (unsigned long long)counts[0].value, rows[i].rate);
 	check(open_texts(TEXTS("{cycles,instructions,cache-misses,branch-misses,cpu/event=1/}")) && count_loop(100000) &&
 	              is(3, PFM_QUALITY_EXACT, 0) && is(4, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP),
 	      "the fifth of a group finds no counter");
@@ -332,12 +375,8 @@ static void pretend(void)
 	check(ok, "bits of the register that are not the user's: %s", about(0).why);
 	ok = open_texts(TEXTS("bus-cycles")) && count_loop(10) && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
 	check(ok, "a generic event it lacks: %s", about(0).why);
-	check(open_texts(TEXTS("instructions", "cycles", "cache-misses", "cache-references", "branches", "branch-misses")) &&
-	              count_loop(100000000),
-	      "six events on four counters");
+	check(six_share_four(), "six events on four counters are extrapolated");
 	tell();
-	for (unsigned i = 0; i < 6; i++)
-		check(is(i, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED), "are extrapolated: %s", about(i).name);
 }
 
 static char fresh[4096 * 300];
@@ -346,6 +385,18 @@ static void touch(unsigned first, unsigned n)
 {
 	for (unsigned i = first; i < first + n; i++)
 		*(volatile char *)&fresh[i * 4096] = 1;
+}
+
+/* The clock counts the time it was switched on; the kernel reads the two one after the other. */
+static bool clock_runs(void)
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		if (open_texts(TEXTS("{page-faults,task-clock}")) && count_loop(1000000) && is(1, PFM_QUALITY_EXACT, 0) &&
+		    counts[1].value && near(counts[1].value, counts[1].enabled, counts[1].enabled / 100))
+			return true;
+		tell();
+	}
+	return false;
 }
 
 static void software(void)
@@ -360,9 +411,10 @@ static void software(void)
 	tell();
 	check(is(0, PFM_QUALITY_EXACT, 0) && near(counts[0].value, 256, 8), "256 fresh pages are %llu faults",
 	      (unsigned long long)counts[0].value);
-	check(is(1, PFM_QUALITY_EXACT, 0) && near(counts[1].value, counts[1].enabled, counts[1].enabled / 100), "the clock runs");
+	check(is(1, PFM_QUALITY_EXACT, 0) && counts[1].value, "the clock is counted");
 	check(is(2, PFM_QUALITY_EXACT, 0) && counts[2].value >= 1, "a nap is a context switch");
 	check(is(3, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU), "no PMU: %s", about(3).why);
+	check(clock_runs(), "and runs as long as it is switched on");
 	check(open_texts(TEXTS("page-faults:k", "page-faults:u")), "levels are told apart");
 	pfm_start_session(session);
 	touch(258, 40);

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Runs unittest cases and prints TAP."""
 
+import os
 import sys
 import unittest
+
+# Vendors' lists and recorded machines, which are other people's and not part of the project.
+SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared")
 
 
 class Result(unittest.TestResult):

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
+#include <unistd.h>
 #include "../lib/device/model.h"
 #include "backend.h"
 
@@ -32,6 +34,10 @@ struct fixture {
 		uint64_t arg;
 	} calls[MAX_CALLS]; /* open: request 0, flags; close: request 1 */
 	int open_errors;    /* so many opens fail with EBUSY first */
+	int open_errno;     /* then all fail with this one */
+	uint32_t refused;   /* request that fails ... */
+	int refused_errno;  /* ... with this error, 0: none does; PCNTOPENONE stands for read(2) */
+	bool interrupted;   /* every second request is interrupted */
 };
 
 static void note(struct fixture *f, uint32_t request, uint64_t arg)
@@ -50,7 +56,7 @@ static int spy_open(const struct sys *sys, const char *path, int flags)
 		f->open_errors--;
 		return -EBUSY;
 	}
-	return f->inner.open(&f->inner, path, flags);
+	return f->open_errno ? -f->open_errno : f->inner.open(&f->inner, path, flags);
 }
 
 static int spy_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
@@ -58,6 +64,10 @@ static int spy_ioctl(const struct sys *sys, int fd, unsigned long request, void 
 	struct fixture *f = sys->arg;
 
 	note(f, (uint32_t)request, arg ? *(uint64_t *)arg : 0);
+	if (f->refused_errno && request == f->refused)
+		return -f->refused_errno;
+	if (f->interrupted && f->n_calls % 2)
+		return -EINTR;
 	return f->inner.ioctl(&f->inner, fd, request, arg);
 }
 
@@ -65,6 +75,8 @@ static long spy_read(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	struct fixture *f = sys->arg;
 
+	if (f->refused_errno && f->refused == PCNTOPENONE)
+		return -f->refused_errno;
 	return f->inner.read(&f->inner, fd, buf, n);
 }
 
@@ -408,6 +420,25 @@ static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
 	end(f);
 }
 
+/* What Linux makes of the mode's bits where the node is one of its own. */
+static void open_modes_are_other_flags_elsewhere(void **state)
+{
+	static const int errors[] = { ENOTDIR, ELOOP };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+
+		add(f, "cycles");
+		f->open_errno = errors[i];
+		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].cause, PFM_CAUSE_NO_KERNEL);
+		assert_int_equal(f->counts[0].sys_errno, errors[i]);
+		assert_non_null(strstr(f->counts[0].remedy, "pfm device"));
+		end(f);
+	}
+}
+
 static void what_stands_in_the_way_is_told_apart(void **state)
 {
 	struct fixture *f = begin(MODEL_EV5, 1, 100, MODEL_UNBOUND);
@@ -458,6 +489,474 @@ static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
 	end(f);
 }
 
+static void errors_of_open_have_causes(void **state)
+{
+	static const struct {
+		int err, cause;
+	} rows[] = {
+		{ ENOENT, PFM_CAUSE_NO_KERNEL },
+		{ ENXIO, PFM_CAUSE_NO_KERNEL },
+		{ ENODEV, PFM_CAUSE_NO_KERNEL },
+		{ EBUSY, PFM_CAUSE_BUSY },
+		{ EACCES, PFM_CAUSE_PERMISSION },
+		{ EPERM, PFM_CAUSE_PERMISSION },
+		{ EINVAL, PFM_CAUSE_OTHER },
+	};
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "cycles");
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		f->counts[0].cause = 0;
+		f->open_errno = rows[i].err;
+		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].cause, rows[i].cause);
+		assert_int_equal(f->counts[0].sys_errno, rows[i].err);
+		f->s.backend->close(&f->s);
+	}
+	end(f);
+}
+
+static void settings_the_device_refuses(void **state)
+{
+	static const struct {
+		uint64_t rate;
+		int err, cause;
+	} rows[] = {
+		{ 256, EPERM, PFM_CAUSE_PERMISSION },
+		{ 256, EACCES, PFM_CAUSE_PERMISSION },
+		{ 256, EINVAL, PFM_CAUSE_PERMISSION },
+		{ 256, EIO, PFM_CAUSE_ATTRIBUTE },
+		{ 0, EPERM, PFM_CAUSE_ATTRIBUTE },
+		{ 0, EINVAL, PFM_CAUSE_ATTRIBUTE },
+		{ 0, ENOMEM, PFM_CAUSE_MEMORY },
+	};
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	f->options.model = &f->in;
+	f->refused = PCNT5MUX;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		f->counts[0].cause = 0;
+		f->n_calls = 0;
+		f->in.pfp_alpha_rates[0] = rows[i].rate;
+		f->refused_errno = rows[i].err;
+		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].cause, rows[i].cause);
+		assert_int_equal(f->counts[0].sys_errno, rows[i].err);
+		assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
+		f->s.backend->close(&f->s);
+	}
+	end(f);
+}
+
+/* Whatever is refused while counting has its code and its errno, and the session goes on when the device does. */
+static void errors_while_counting_are_handed_on(void **state)
+{
+	static const struct {
+		enum model_family family;
+		const char *event;
+		uint32_t start, again, stop, read;
+	} rows[] = {
+		{ MODEL_EV4, "cycles", PCNTRENABLE, PCNTRENABLE, PCNTRDISABLE, PCNTGETCNT },
+		{ MODEL_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
+		{ MODEL_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5READCNTRS },
+		{ MODEL_PCA56, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
+		{ MODEL_EV6, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
+		{ MODEL_EV67, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
+	};
+	static const struct {
+		int err, rc;
+	} errors[] = { { EPERM, PFMLIB_ERR_PERM }, { EACCES, PFMLIB_ERR_PERM }, { EBUSY, PFMLIB_ERR_BUSY }, { EIO, PFMLIB_ERR_SYS } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		for (unsigned e = 0; e < 4; e++) {
+			struct fixture *f = begin(rows[i].family, 1, 0, MODEL_UNBOUND);
+			const struct backend *b = f->s.backend;
+			pfm_count_t count;
+
+			add(f, rows[i].event);
+			assert_int_equal(b->program(&f->s, NULL), 0);
+			assert_int_equal(f->counts[0].cause, 0);
+			assert_int_equal(b->stop(&f->s), 0); /* nothing runs yet */
+			assert_int_equal(b->reset(&f->s), 0);
+			f->refused_errno = errors[e].err;
+			f->refused = rows[i].start;
+			assert_int_equal(b->start(&f->s), errors[e].rc);
+			assert_int_equal(f->s.sys_errno, errors[e].err);
+			f->refused = 0;
+			assert_int_equal(b->start(&f->s), 0);
+			assert_int_equal(b->start(&f->s), 0); /* it runs already */
+			work(f, 0, 1 << 20, 0, 0);
+			f->refused = rows[i].read;
+			f->s.sys_errno = 0;
+			assert_int_equal(b->read(&f->s, &count, 1), errors[e].rc);
+			assert_int_equal(b->reset(&f->s), errors[e].rc);
+			assert_int_equal(f->s.sys_errno, errors[e].err);
+			f->refused = rows[i].stop;
+			assert_int_equal(b->stop(&f->s), errors[e].rc);
+			f->refused = 0;
+			assert_int_equal(b->stop(&f->s), 0);
+			assert_int_equal(value(f, 0), 1 << 20);
+			f->refused = rows[i].again;
+			assert_int_equal(b->start(&f->s), errors[e].rc);
+			f->refused = 0;
+			assert_int_equal(b->start(&f->s), 0);
+			work(f, 0, 1 << 20, 0, 0);
+			assert_int_equal(value(f, 0), 2 << 20);
+			end(f);
+		}
+}
+
+static void interrupted_requests_are_repeated(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	f->interrupted = true;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 100, 0, 0);
+	assert_int_equal(value(f, 0), 100);
+	end(f);
+}
+
+/* What the counters hold before the first start is not this session's. */
+static void counters_that_go_on_start_from_zero(void **state)
+{
+	struct fixture *f = begin(MODEL_EV6, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "retinst");
+	f->options.model = &f->in;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 12345, 0, 0);
+	f->s.backend->close(&f->s);
+	f->in.pfp_alpha_flags = PFM_ALPHA_FL_KEEP;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	f->refused = PCNT6READCNTRS;
+	f->refused_errno = EIO;
+	assert_int_equal(f->s.backend->start(&f->s), PFMLIB_ERR_SYS);
+	f->refused_errno = 0;
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(value(f, 0), 0);
+	work(f, 0, 100, 0, 0);
+	assert_int_equal(value(f, 0), 100);
+	end(f);
+}
+
+/* Interrupts where they are asked for, and nothing where no counters are. */
+static void items_and_flags_choose_what_is_read(void **state)
+{
+	struct fixture *f = begin(MODEL_EV6, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "retinst");
+	f->options.model = &f->in;
+	f->in.pfp_alpha_flags = PFM_ALPHA_FL_GETCNT;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, (3 << 20) + 55, 0, 0);
+	assert_int_equal(value(f, 0), 3 << 20);
+	f->s.backend->close(&f->s);
+	f->in.pfp_alpha_flags = 0;
+	f->in.pfp_alpha_items = PFM_IPL;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 3 << 20, 0, 0);
+	f->refused = PCNT6READCNTRS;
+	f->refused_errno = EINVAL;
+	assert_int_equal(value(f, 0), 0);
+	end(f);
+}
+
+static void one_processor_is_read_where_it_is(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 2, 0, 1);
+
+	(void)state;
+	add(f, "issues");
+	f->options.model = &f->in;
+	f->options.bind = 1;
+	f->in.pfp_alpha_open = PFM_ALPHA_OPEN_ONE;
+	f->in.pfp_alpha_rates[0] = 256;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 1000, 0, 0);
+	work(f, 1, 555, 0, 0);
+	assert_int_equal(value(f, 0), 555);
+	f->refused = PCNT5GETCNTRS;
+	f->refused_errno = EIO;
+	assert_int_equal(f->s.backend->read(&f->s, &(pfm_count_t){ 0 }, 1), PFMLIB_ERR_SYS);
+	end(f);
+}
+
+/* Counts of single processors, of which one is not there. */
+static void a_processor_the_device_does_not_have(void **state)
+{
+	struct fixture *f = begin(MODEL_EV6, 2, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "retinst");
+	f->counts[1] = f->counts[2] = f->counts[0];
+	f->s.n = 3;
+	f->counts[0].cpus = "0";
+	f->counts[1].cpus = "1";
+	f->counts[2].cpus = "2";
+	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[2].cause, PFM_CAUSE_NO_CPU);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 7, 0, 0);
+	work(f, 1, 8, 0, 0);
+	assert_true(value(f, 0) == 7 && value(f, 1) == 8 && value(f, 2) == 0);
+	end(f);
+}
+
+static void another_process_cannot_be_counted(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	f->s.options.pid = 1;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, PFM_CAUSE_NO_PROCESS);
+	assert_int_equal(f->n_calls, 0);
+	/* A device that is not open counts nothing, and says so to nobody twice. */
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->stop(&f->s), 0);
+	assert_int_equal(f->s.backend->reset(&f->s), 0);
+	assert_int_equal(value(f, 0), 0);
+	f->s.backend->close(&f->s);
+	f->counts[0].cause = 0;
+	f->s.options.pid = getpid();
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, 0);
+	f->s.backend->close(&f->s);
+	f->s.options.pid = 1;
+	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].cause, 0);
+	end(f);
+}
+
+static void probing_asks_whether_there_is_a_device(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	pfm_error_t why = { .size = sizeof why };
+
+	(void)state;
+	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_SUCCESS);
+	assert_true(f->n_calls == 2 && f->calls[1].request == 1); /* closed again */
+	f->open_errors = 1;
+	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_SUCCESS); /* somebody has it, so it is there */
+	f->open_errno = ENOENT;
+	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(f->s.backend->probe(&f->s.sys, &why), PFMLIB_SUCCESS); /* asked for by name: each count says why not */
+	end(f);
+}
+
+static void questions_that_have_no_answer(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	pfcntr_bucket_t buckets[2];
+	struct pfipls levels;
+	uint64_t v, w;
+
+	(void)state;
+	add(f, "issues");
+	add(f, "loads");
+	add(f, "stores"); /* does not fit beside the loads */
+	assert_int_equal(pfm_alpha_session_entries(NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_entries(&f->s), PFMLIB_ERR_INVAL); /* not open yet */
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), PFMLIB_ERR_INVAL);
+	f->options.model = &f->in;
+	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_PROFILING;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), PFMLIB_SUCCESS); /* before the first start */
+	assert_int_equal(v, 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 3, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 2, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_cycles(&f->s, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_cycles(&f->s, 1, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_INVAL); /* they are not collected */
+	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, NULL, 2), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, SIZE_MAX), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), 0);            /* no range was set */
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &v, &w), PFMLIB_ERR_INVAL); /* no statistic */
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, NULL, &w), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 1, &v, &w), PFMLIB_ERR_INVAL);
+	f->refused_errno = EACCES;
+	f->refused = PCNT5GETCNT;
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), PFMLIB_ERR_PERM);
+	assert_int_equal(pfm_alpha_session_cycles(&f->s, 0, &v), PFMLIB_ERR_PERM);
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &v, &w), PFMLIB_ERR_PERM);
+	f->refused = PCNTGETRSIZE;
+	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, &v), PFMLIB_ERR_PERM);
+	f->refused = PCNTOPENONE;
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), PFMLIB_ERR_PERM);
+	f->refused = 0;
+	f->s.backend->close(&f->s);
+	f->n_calls = 0;
+	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_IPL;
+	f->counts[0].cause = f->counts[1].cause = f->counts[2].cause = 0;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	f->refused = PCNTGETIPLHIS;
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_PERM);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 1, &levels), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, NULL), PFMLIB_ERR_INVAL);
+	end(f);
+}
+
+/* ---- on a model of the device ---------------------------------------------------------------------------------------- */
+
+static pfm_session_t *model_session(const pfm_alpha_session_t *alpha, unsigned flags, const char *const *texts, unsigned n,
+                                    pfm_error_t *why)
+{
+	pfm_ctx_options_t o = { .size = sizeof o, .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	pfm_session_options_t options = { .size = sizeof options, .flags = flags, .backend = "pfm_device" };
+	pfm_session_t *s = NULL;
+	pfm_ctx_t *ctx;
+	union {
+		const pfm_alpha_session_t *in;
+		void *out;
+	} settings = { .in = alpha };
+
+	options.backend_options = settings.out;
+	assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
+	*why = (pfm_error_t){ .size = sizeof *why };
+	if (pfm_open_session(&s, ctx, &options, texts, n, why))
+		assert_null(s);
+	pfm_close_context(ctx);
+	return s;
+}
+
+/* How often an event happens on the model is its own affair; that it does, and that time passes, is not. */
+static void every_family_counts_on_its_model(void **state)
+{
+	static const struct {
+		const char *model;
+		const char *texts[3];
+	} rows[] = {
+		{ "ev4", { "ev4::cycles", "ev4::dcache" } },
+		{ "alpha_ev5", { "ev5::cycles", "ev5::issues", "ev5::loads" } },
+		{ "pca56", { "pca56::cycles", "pca56::issues", NULL } },
+		{ "ev6", { "ev6::cycles", "ev6::retinst" } },
+		{ "ev67", { "ev67::retinst", "ev67::cycles1" } },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = rows[i].model };
+		unsigned n = rows[i].texts[2] ? 3 : 2;
+		pfm_count_t counts[3] = { PFM_INIT(counts[0]), PFM_INIT(counts[0]), PFM_INIT(counts[0]) };
+		struct timespec t, begin_, late = { 0, 3000000 };
+		pfm_error_t why;
+		pfm_session_t *s;
+
+		s = model_session(&alpha, PFM_SESSION_ENABLE_ON_EXEC, rows[i].texts, n, &why); /* begins at once */
+		assert_non_null(s);
+		clock_gettime(CLOCK_MONOTONIC, &begin_);
+		nanosleep(&late, NULL);
+		assert_int_equal(pfm_stop_session(s), PFMLIB_SUCCESS);
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		assert_int_equal(pfm_read_session(s, counts, n), PFMLIB_SUCCESS);
+		for (unsigned k = 0; k < n; k++) {
+			assert_int_equal(counts[k].quality, PFM_QUALITY_EXACT);
+			assert_true(counts[k].value > 0 && counts[k].enabled >= 3000000);
+		}
+		pfm_close_session(s);
+	}
+}
+
+static void models_that_are_not_there(void **state)
+{
+	static const struct {
+		pfm_alpha_session_t alpha;
+		int rc;
+		const char *detail;
+	} rows[] = {
+		{ { .size = sizeof rows[0].alpha, .device_model = "ev8" }, PFMLIB_ERR_NOPMU, "device_model is one of" },
+		{ { .size = sizeof rows[0].alpha, .device_model = "ev5", .n_cpus = 65 }, PFMLIB_ERR_INVAL, "n_cpus or bind" },
+		{ { .size = sizeof rows[0].alpha, .device_model = "ev5", .bind = 9 }, PFMLIB_ERR_INVAL, "n_cpus or bind" },
+	};
+	const char *const text = "ev5::cycles";
+	pfm_error_t why;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_null(model_session(&rows[i].alpha, 0, &text, 1, &why));
+		assert_int_equal(why.code, rows[i].rc);
+		assert_non_null(strstr(why.detail, rows[i].detail));
+	}
+}
+
+static void events_of_other_processors_are_left_out(void **state)
+{
+	static const char *const texts[] = { "ev6::cycles", "ev5::issues", "coreduo::Instr_Ret", "ev5::cycles", "ev5::loads", "ev5::loads" };
+	static const int causes[] = { PFM_CAUSE_NO_PMU, 0, PFM_CAUSE_NO_PMU, 0, 0, PFM_CAUSE_GROUP };
+	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5", .n_cpus = 2 };
+	pfmlib_alpha_input_param_t in = { .pfp_alpha_rates = { 7 } };
+	pfm_count_t counts[6];
+	pfm_error_t why;
+	pfm_session_t *s = model_session(&alpha, PFM_SESSION_SYSTEM_WIDE, texts, 6, &why);
+
+	(void)state;
+	assert_non_null(s);
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (unsigned i = 0; i < 6; i++)
+			counts[i] = (pfm_count_t){ .size = sizeof counts[i] };
+		assert_int_equal(pfm_read_session(s, counts, 6), PFMLIB_SUCCESS);
+		for (unsigned i = 0; i < 6 && pass == 0; i++)
+			assert_int_equal(counts[i].cause == PFM_CAUSE_NO_TIME ? 0 : counts[i].cause, causes[i]);
+		assert_true(pass == 0 || counts[1].cause == PFM_CAUSE_ATTRIBUTE);
+		pfm_close_session(s);
+		alpha.model = &in; /* no such rate */
+		s = model_session(&alpha, 0, texts, 6, &why);
+		assert_non_null(s);
+	}
+	pfm_close_session(s);
+	/* Without a model: no event that it could count, so it is never opened. */
+	alpha = (pfm_alpha_session_t){ .size = sizeof alpha };
+	s = model_session(&alpha, 0, &texts[2], 1, &why);
+	assert_non_null(s);
+	assert_int_equal(pfm_start_session(s), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_alpha_session_entries(s), PFMLIB_ERR_INVAL);
+	pfm_close_session(s);
+}
+
+/* A system on which nothing exists but the device. */
+static void the_models_system_has_nothing_else(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	const struct sys *sys = &f->inner;
+	struct perf_event_attr *attr = NULL;
+	uint32_t regs[4];
+	void *at;
+
+	(void)state;
+	assert_int_equal(sys->open(sys, "/dev/null", 0), -ENOENT);
+	assert_int_equal(sys->mmap(sys, 3, 4096, 0, &at), -ENODEV);
+	assert_int_equal(sys->munmap(sys, &at, 4096), -EINVAL);
+	assert_int_equal(sys->perf_event_open(sys, attr, 0, -1, -1, 0), -ENOSYS);
+	assert_int_equal(sys->list(sys, "/sys", NULL, NULL), -ENOENT);
+	assert_false(sys->cpuid(sys, 0, 0, regs));
+	assert_int_equal(sys->close(sys, 3), -EBADF);
+	assert_int_equal(sys->read(sys, 3, regs, 4), -EBADF);
+	end(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,8 +968,24 @@ int main(void)
 		cmocka_unit_test(a_statistic_comes_with_what_retired),
 		cmocka_unit_test(levels_and_samples_are_read),
 		cmocka_unit_test(a_busy_device_is_tried_once_more_and_then_explained),
+		cmocka_unit_test(open_modes_are_other_flags_elsewhere),
 		cmocka_unit_test(what_stands_in_the_way_is_told_apart),
 		cmocka_unit_test(events_that_do_not_fit_are_left_out_and_say_so),
+		cmocka_unit_test(errors_of_open_have_causes),
+		cmocka_unit_test(settings_the_device_refuses),
+		cmocka_unit_test(errors_while_counting_are_handed_on),
+		cmocka_unit_test(interrupted_requests_are_repeated),
+		cmocka_unit_test(counters_that_go_on_start_from_zero),
+		cmocka_unit_test(items_and_flags_choose_what_is_read),
+		cmocka_unit_test(one_processor_is_read_where_it_is),
+		cmocka_unit_test(a_processor_the_device_does_not_have),
+		cmocka_unit_test(another_process_cannot_be_counted),
+		cmocka_unit_test(probing_asks_whether_there_is_a_device),
+		cmocka_unit_test(questions_that_have_no_answer),
+		cmocka_unit_test(every_family_counts_on_its_model),
+		cmocka_unit_test(models_that_are_not_there),
+		cmocka_unit_test(events_of_other_processors_are_left_out),
+		cmocka_unit_test(the_models_system_has_nothing_else),
 	};
 
 	return cmocka_run_group_tests_name("alpha device", tests, NULL, NULL);

@@ -456,6 +456,181 @@ static void questions_about_events_have_answers(void **state)
 	assert_int_equal(pfm_alpha_get_event_partner(ev67, retinst, 3, &partner), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_alpha_get_event_info(PFMLIB_MONTECITO_PMU, 0, &info), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(pfm_alpha_get_event_info(ev67, 100000, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_info(PFMLIB_ALPHA_EV67_PMU + 1, 0, &info), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_alpha_get_event_info(ev67, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_partner(ev67, retinst, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_partner(0, retinst, 0, &partner), PFMLIB_ERR_NOTSUPP);
+	assert_false(pfm_alpha_is_profileme(0, 0) || pfm_alpha_is_ratio(ev67, 100000) || pfm_alpha_is_pair(ev67, 100000));
+}
+
+static void selects_belong_to_counters(void **state)
+{
+	int ev5 = PFMLIB_ALPHA_EV5_PMU;
+	unsigned cycles = row_of(ev5, "cycles"), issues = row_of(ev5, "issues"), select = 99, cbox = 99;
+	const char *constant;
+
+	(void)state;
+	assert_int_equal(pfm_alpha_get_event_select(ev5, cycles, 0, &select, &cbox), 0);
+	assert_true(select == 0 && cbox == 0);
+	assert_int_equal(pfm_alpha_get_event_select(ev5, cycles, 2, &select, NULL), 0);
+	assert_int_equal(select, 0xc);
+	assert_int_equal(pfm_alpha_get_event_select(ev5, cycles, 2, NULL, &cbox), 0);
+	assert_int_equal(pfm_alpha_get_event_select(ev5, cycles, 1, &select, &cbox), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_select(ev5, cycles, 64, &select, &cbox), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_select(0, cycles, 0, &select, &cbox), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_alpha_get_event_constant(ev5, issues, 0, &constant), 0);
+	assert_true(strlen(constant) > 3);
+	assert_int_equal(pfm_alpha_get_event_constant(ev5, issues, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_constant(ev5, issues, 1, &constant), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_constant(ev5, 100000, 0, &constant), PFMLIB_ERR_INVAL);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+static void words_that_cannot_be_made_are_refused(void **state)
+{
+	enum { EV4 = PFMLIB_ALPHA_EV4_PMU,
+	       EV5 = PFMLIB_ALPHA_EV5_PMU,
+	       EV6 = PFMLIB_ALPHA_EV6_PMU };
+	const uint64_t rates[3] = { 0, 7 }, large[3] = { 0x10000 };
+	uint64_t word = 77;
+	unsigned select = 77;
+
+	(void)state;
+	assert_int_equal(pfm_alpha_rate_word(0, rates, 1, &word, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_rate_word(EV5, NULL, 1, &word, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_rate_word(EV5, rates, 1, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_rate_word(EV5, rates, 2, &word, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_counter_word(EV5, 1, 0, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_counter_word(0, 1, 0, NULL, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_counter_word(EV5, 1, PMCTRS_ALL_CPUS + 1, NULL, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_counter_word(EV6, 4, 0, NULL, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_counter_word(EV4, 1, 0, NULL, &word), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_alpha_counter_word(EV5, 1, 0, large, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_split_counter_word(EV4, 0, &select, NULL, NULL), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_alpha_start_value(16, 1, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_start_value(0, 1, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_start_value(64, 1, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_start_value(16, 0, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_start_value(16, 65537, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_mode_word(32, 0, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_mode_word(PFM_ALPHA_MODE_USER, 2, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_mode_word(PFM_ALPHA_MODE_USER, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_mode_word(0, 0, &word), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_alpha_mode_word(PFM_ALPHA_MODE_EXEC, 0, &word), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_alpha_pm_mode_word(4, &word), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_pm_mode_word(0, NULL), PFMLIB_ERR_INVAL);
+	assert_true(word == 77 && select == 77);
+	/* Results nobody wants. */
+	pfm_alpha_driver_rates(0, NULL, NULL);
+	assert_int_equal(pfm_alpha_split_counter_word(EV5, PF5_CTRS(5, 3, 1, 2, 3), NULL, NULL, NULL), 0);
+	assert_int_equal(pfm_alpha_split_counter_word(EV6, PF6_CTRS(2, 9, 1, 2), &select, NULL, NULL), 0);
+	assert_int_equal(select, 2);
+	assert_int_equal(pfm_alpha_counter_width(EV5, 3) | pfm_alpha_counter_width(0, 0), 0);
+	assert_int_equal(pfm_alpha_rate(EV5, 3, 0) | pfm_alpha_rate(EV5, 0, 2) | pfm_alpha_rate(EV6, 0, 1), 0);
+}
+
+static void requests_and_masks_are_found_by_name(void **state)
+{
+	pfm_alpha_request_t request;
+	pfmlib_alpha_call_t call;
+	uint64_t mask;
+	unsigned n = 0;
+
+	(void)state;
+	while (pfm_alpha_request(n, &request) == PFMLIB_SUCCESS) {
+		pfm_alpha_request_t found;
+
+		assert_int_equal(pfm_alpha_find_request(request.name, &found), 0);
+		assert_true(found.request == request.request && found.families == request.families && request.families);
+		n++;
+	}
+	assert_int_equal(n, 38);
+	assert_int_equal(pfm_alpha_request(0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_request(n, &request), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_alpha_find_request("PCNT7MUX", &request), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_alpha_find_request(NULL, &request), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_mask("PF6_MUX_KMASK", &mask), 0);
+	assert_int_equal(mask, PF6_MUX_KMASK);
+	assert_int_equal(pfm_alpha_mask("PF7_MUX_KMASK", &mask), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_alpha_mask(NULL, &mask), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_mask("PF6_MUX_KMASK", NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNT6MUX, 0, &call), PFMLIB_ERR_NOTSUPP); /* another family's */
+	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNTGETIPLHIS, 0, &call), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNT5MUX, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_device_call(0, PCNT5MUX, 0, &call), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_linux_write(2, 100, &call), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_linux_write(0, 100, NULL), PFMLIB_ERR_INVAL);
+}
+
+/* ---- what handlers are told -------------------------------------------------------------------------------------- */
+
+static void interrupts_are_told_apart(void **state)
+{
+	const uint64_t counter[3] = { 4, 0x650, 1 }, clock[3] = { 1, 0x600, 0 }, machine_check[3] = { 4, 0x660, 0 }, third[3] = { 4, 0x650, 2 };
+	pfm_alpha_interrupt_t out;
+
+	(void)state;
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV6_PMU, PFM_ALPHA_OS_UNIX, counter, &out), 0);
+	assert_true(out.counter == 1 && out.ipl == 6 && out.vector == 0x650);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV6_PMU, PFM_ALPHA_OS_VMS, &counter[2], &out), 0);
+	assert_true(out.counter == 1 && out.ipl == 29);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV6_PMU, PFM_ALPHA_OS_UNIX, clock, &out), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV6_PMU, PFM_ALPHA_OS_UNIX, machine_check, &out), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV6_PMU, PFM_ALPHA_OS_UNIX, third, &out), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX, third, &out), 0);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV6_PMU, 2, counter, &out), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_decode_interrupt(0, PFM_ALPHA_OS_UNIX, counter, &out), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV6_PMU, PFM_ALPHA_OS_UNIX, NULL, &out), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV6_PMU, PFM_ALPHA_OS_UNIX, counter, NULL), PFMLIB_ERR_INVAL);
+}
+
+/* I_STAT: the trap's type is in 37:34, LSO 38, TRP 39, MIS 40. */
+static void traps_of_a_sample(void **state)
+{
+	static const struct {
+		uint64_t i_stat;
+		int trap;
+		const char *name;
+		uint64_t statistics;
+	} rows[] = {
+		{ UINT64_C(1) << 39 | UINT64_C(1) << 40, PFM_ALPHA_TRAP_NONE, "mispredict", UINT64_C(1) << PF67_PM_MISPREDICT },
+		{ UINT64_C(1) << 39, PFM_ALPHA_TRAP_REPLAY, "replay", UINT64_C(1) << PF67_PM_REPLAY_TRAP },
+		{ UINT64_C(3) << 38, PFM_ALPHA_TRAP_REPLAY, "replay",
+		  UINT64_C(1) << PF67_PM_REPLAY_TRAP | UINT64_C(1) << PF67_PM_LDST_ORDER_TRAP },
+		{ UINT64_C(1) << 39 | UINT64_C(12) << 34, PFM_ALPHA_TRAP_ARITHMETIC, "arithmetic", UINT64_C(1) << PF67_PM_ARITH_TRAP },
+		{ UINT64_C(1) << 39 | UINT64_C(9) << 34, PFM_ALPHA_TRAP_INVALID, "", 0 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		pfm_alpha_sample_t s;
+
+		pfm_alpha_decode_sample(rows[i].i_stat, 0, 0, &s);
+		assert_int_equal(s.trap, rows[i].trap);
+		assert_string_equal(s.trap_name, rows[i].name);
+		assert_true(s.trapped);
+		assert_int_equal(s.statistics, rows[i].statistics | UINT64_C(1) << PF67_PM_TRAP | UINT64_C(1) << PF67_PM_ABORT);
+	}
+}
+
+static void statistics_and_ratios_have_names(void **state)
+{
+	uint64_t num, den;
+
+	(void)state;
+	assert_int_equal(pfm_alpha_find_statistic("retired"), PF67_PM_RETIRE);
+	assert_int_equal(pfm_alpha_find_statistic("pf67_pm_Trap"), PF67_PM_TRAP);
+	assert_int_equal(pfm_alpha_find_statistic("trap_"), -1);
+	assert_int_equal(pfm_alpha_find_statistic(NULL), -1);
+	assert_null(pfm_alpha_statistic_name(PF67_PM_VALID + 1));
+	assert_int_equal(pfm_alpha_ratio(PF67_PM_TRAP, 1, 2, &num, &den), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_ratio(1000, 1, 2, &num, &den), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_ratio(PF67_PM_TRAP_PER_RET, 1, 2, NULL, &den), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_ratio(PF67_PM_TRAP_PER_RET, 1, 2, &num, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_ratio(PF67_PM_TRAP_PER_RET, 1, 0, &num, &den), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_alpha_ratio(PF67_PM_CYCLES_PER_RET, 3, 2, &num, &den), 0);
+	assert_true(num == 3 && den == 2);
 }
 
 static void every_statistic_has_its_event(void **state)
@@ -491,6 +666,15 @@ static void the_last_bucket_of_an_odd_range_counts_too(void **state)
 	assert_int_equal(pfm_alpha_bucket(0x1000, 4, 0x1040), 4);
 	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x1000, 4, PFM_ALPHA_OPEN_ALL, 1, &bytes), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x2000, 3, PFM_ALPHA_OPEN_ALL, 1, &bytes), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x2000, 4, 3, 1, &bytes), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x2000, 4, PFM_ALPHA_OPEN_ALL, 1, NULL), PFMLIB_ERR_INVAL);
+	/* One bucket for all: no stride, or one that is longer than any range. */
+	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x2000, 0, PFM_ALPHA_OPEN_EACH, 3, &bytes), 0);
+	assert_int_equal(bytes, 12);
+	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x2000, UINT64_C(1) << 63, PFM_ALPHA_OPEN_ALL, 1, &bytes), 0);
+	assert_int_equal(bytes, 4);
+	assert_int_equal(pfm_alpha_bucket(0x1000, 0, 0x1040) | pfm_alpha_bucket(0x1000, UINT64_C(1) << 63, 0x1040), 0);
+	assert_int_equal(pfm_alpha_level_entry(0, 1, 3), 3); /* idle, but interrupted */
 }
 
 static void linux_gets_its_own_numbers(void **state)
@@ -568,6 +752,12 @@ int main(void)
 		cmocka_unit_test(a_statistic_travels_beside_the_items),
 		cmocka_unit_test(settings_that_make_no_sense_are_refused),
 		cmocka_unit_test(questions_about_events_have_answers),
+		cmocka_unit_test(selects_belong_to_counters),
+		cmocka_unit_test(words_that_cannot_be_made_are_refused),
+		cmocka_unit_test(requests_and_masks_are_found_by_name),
+		cmocka_unit_test(interrupts_are_told_apart),
+		cmocka_unit_test(traps_of_a_sample),
+		cmocka_unit_test(statistics_and_ratios_have_names),
 		cmocka_unit_test(every_statistic_has_its_event),
 		cmocka_unit_test(the_last_bucket_of_an_odd_range_counts_too),
 		cmocka_unit_test(linux_gets_its_own_numbers),

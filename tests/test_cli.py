@@ -5,6 +5,7 @@
 PFM names the binary. Prints TAP, one line for each test case. Golden lines come from tests/vectors/.
 """
 
+import fcntl
 import glob
 import json
 import os
@@ -14,9 +15,11 @@ import select
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -43,9 +46,11 @@ def pfm(*args, env=None, **more):
     return subprocess.run([PFM, *args], env=environment, capture_output=True, text=True, **more)
 
 
-def on_terminal(*args, **env):
+def on_terminal(*args, columns=0, **env):
     """What pfm writes when its standard files are a terminal."""
     master, slave = pty.openpty()
+    if columns:
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     p = subprocess.Popen([PFM, *args], stdout=slave, stderr=slave, stdin=slave, env=dict(CLEAN, TERM="xterm", **env))
     os.close(slave)
     out = b""
@@ -145,6 +150,7 @@ class CommandLine(Case):
     def test_unknown_command(self):
         self.assertIn("Did you mean 'encode'?", self.fails(2, "encdoe"))
         self.assertIn("Did you mean 'dispatch'?", self.fails(2, "help", "disptach"))
+        self.assertIn("Did you mean 'list'?", self.fails(2, "LIST"))
 
     def test_unknown_option(self):
         self.assertIn("Did you mean --json?", self.fails(2, "list", "--jsno"))
@@ -259,6 +265,10 @@ class List(Case):
     def test_wishes_of_the_environment_are_named(self):
         said = self.fails(1, "list", env={"PERFMON_PMU": "coredou"})
         self.assertIn("PERFMON_PMU", said)
+        for place in "/no/such/folder", __file__:
+            r = pfm("list", "--pmus", env={"PERFMON_SYSFS": place})
+            self.assertEqual(r.returncode, 0)
+            self.assertIn(f"PERFMON_SYSFS is set, and {place} is no folder", r.stderr)
         self.assertIn("did you mean coreduo", said)
         with tempfile.TemporaryDirectory() as folder:
             image = os.path.join(folder, "odd.pmdb")
@@ -270,6 +280,25 @@ class List(Case):
             r = pfm("list", "--pmus", env={"PERFMON_EVENTS": folder})
             self.assertEqual(r.returncode, 0)
             self.assertIn("%s is not used: not an image" % image, r.stderr)
+
+    def test_processors_alone(self):
+        self.assertRegex(self.done("list", "--pmus", "--pmu", "coreduo"), r"(?m)^  coreduo +\d+ events")
+        names = [o["pmu"] for o in objects(self.done("list", "--json", "--pmus", "Alpha"))]
+        self.assertEqual(names, ["ev4", "ev5", "pca56", "ev6", "ev67"])
+        self.assertIn("no processor or unit matches 'zzz'", self.fails(1, "list", "--pmus", "zzz"))
+
+    def test_unknown_pmu_of_a_pattern(self):
+        said = self.fails(1, "list", "corduo::br")
+        self.caret(said, "corduo")
+        self.assertIn("did you mean coreduo?", said)
+
+    def test_narrow_terminals(self):
+        """Nothing of the descriptions is wider than the terminal, and none of it is lost."""
+        for args in ("list", "coreduo::br"), ("list", "--pmus"):
+            wide = " ".join(on_terminal(*args, NO_COLOR="1").decode().split())
+            lines = on_terminal(*args, columns=44, NO_COLOR="1").decode().splitlines()
+            self.assertEqual(" ".join(" ".join(lines).split()), wide)
+            self.assertEqual([line for line in lines if line.startswith("    ") and len(line) > 44], [])
 
     def test_two_patterns_are_usage(self):
         self.fails(2, "list", "a", "b")
@@ -315,6 +344,14 @@ class Show(Case):
         self.assertEqual({u["group"] for u in e["umasks"]} & {"core", "cachestate"}, {"core", "cachestate"})
         (p,) = objects(self.done("show", "--json", "montecito"))
         self.assertEqual((p["events"], p["width"], p["counters"]), (637, 47, 12))
+
+    def test_what_stands_behind_the_name_is_looked_at(self):
+        for text, culprit in ("coreduo::L2_Lines_In:zz", "zz"), ("coreduo::L2_Lines_In:c=300", "300"), ("cycles,foo=1", "foo"):
+            r = pfm("show", text)
+            self.assertEqual((r.returncode, r.stdout), (1, ""))
+            self.caret(r.stderr, culprit)
+            (o,) = objects(pfm("show", "--json", text).stdout)
+            self.assertEqual(list(o), ["input", "error"])
 
     def test_spellings_mean_the_same(self):
         (e,) = objects(self.done("show", "--json", "coreduo::L2_Lines_In,core=all,prefetch=only"))
@@ -530,6 +567,9 @@ class Dispatch(Case):
         self.caret(self.fails(2, "dispatch", "--pmu", "montecito", "--dear", "cache,umsk=3", "L3_MISSES"), "umsk=3")
         self.caret(self.fails(2, "dispatch", "--pmu", "montecito", "--irange", "0x10", "L3_MISSES"), "0x10")
         self.fails(2, "dispatch", "--pmu", "coreduo", "--etb", "Instr_Ret")
+        said = self.fails(2, "dispatch", "--pmu", "montecito", "--opcm", "zz", "L3_MISSES")
+        self.caret(said, "zz")
+        self.assertIn("slots=mifb,match=N,mask=N", said)    # what it takes
 
     def test_more_thresholds_than_events(self):
         self.assertIn("3 numbers for 1 event.", self.fails(2, "dispatch", "--pmu", "montecito", "--thres", "1,2,3", "IA64_INST_RETIRED"))
@@ -562,6 +602,19 @@ class Decode(Case):
         self.assertEqual((fields["plm"], fields["es"], fields["umask"]), (8, 0x58, 3))
         self.assertIn("ALAT_CAPACITY_MISS_ALL", " ".join(o["events"]))
 
+    def test_bits_of_no_field_are_named(self):
+        self.assertRegex(self.done("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x80000010053d024"), r"no field +0x800000100000000\b")
+        self.assertRegex(self.done("decode", "--pmu", "montecito", "PMC4=0x2035888"), r"no field +0x80\b")
+        self.assertNotIn("no field", self.done("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x53d024"))
+        (o,) = objects(self.done("decode", "--pmu", "ev5", "--json", "PMC8=0x800f1000000f0"))
+        self.assertEqual(o["rest"], "0x800f100000000")
+
+    def test_the_selects_of_the_21164_wherever_they_are(self):
+        for pmu, reg, value, event in (("ev5", "PMC8", "0x800f0", "scachereads"), ("pca56", "PMC8", "0x1f0", "bcachedreadhits"),
+                                       ("ev5", "PCNT5MUX", "0x80000000000f0", "scachereads")):
+            (o,) = objects(self.done("decode", "--pmu", pmu, "--json", reg + "=" + value))
+            self.assertIn(event, o["events"])
+
     def test_mistakes(self):
         self.caret(self.fails(1, "decode", "--pmu", "coreduo", "PERFEVTSEL0=12q"), "12q")
         said = self.fails(1, "decode", "--pmu", "coreduo", "NOSUCHREG=1")
@@ -574,7 +627,8 @@ class Decode(Case):
 class Stat(Case):
     def test_counts_of_a_command(self):
         out = objects(self.done("stat", "--json", "-e", "page-faults,task-clock", "--", "true"))
-        self.assertEqual([o["event"] for o in out], ["page-faults", "task-clock"])
+        # An ordinary user's are counted without the kernel, and say so.
+        self.assertEqual([o["event"].removesuffix(":u") for o in out], ["page-faults", "task-clock"])
         for o in out:
             self.assertIn(o["quality"], ("exact", "scaled", "partial", "not counted", "not supported"))
             if o["value"] is None:
@@ -669,7 +723,7 @@ class Stat(Case):
             r = pfm("stat", "--json", "-o", path, "-e", "page-faults", "--", "echo", "x")
             self.assertEqual(r.stdout, "x\n")
             with open(path, encoding="utf-8") as f:
-                self.assertEqual(json.loads(f.readline())["event"], "page-faults")
+                self.assertEqual(json.loads(f.readline())["event"].removesuffix(":u"), "page-faults")
 
     def test_process_until_it_ends(self):
         p = subprocess.Popen(["sleep", "0.5"])
@@ -688,7 +742,7 @@ class Stat(Case):
         out, err = p.communicate(timeout=20)
         target.kill()
         target.wait()
-        self.assertEqual(json.loads(out.splitlines()[0])["event"], "task-clock", err)
+        self.assertEqual(json.loads(out.splitlines()[0])["event"].removesuffix(":u"), "task-clock", err)
 
     def test_ground_truth_of_page_faults(self):
         touch = "import mmap\nm = mmap.mmap(-1, {n} * 4096)\nfor i in range({n}): m[i * 4096] = 1\n"
@@ -715,6 +769,43 @@ class Stat(Case):
     def test_unknown_device_model(self):
         self.fails(1, "stat", "--device-model", "ev55", "-e", "cycles", "--", "true")
 
+    def test_device_model_wants_events(self):
+        self.assertIn("say with -e", self.fails(2, "stat", "--device-model", "ev6", "--", "true"))
+
+    def test_plan_of_a_device_model(self):
+        out = self.done("stat", "--dry-run", "--device-model", "ev6", "-e", "cycles")
+        self.assertIn("pmu ev6", out)
+        self.assertNotIn("this machine", out)
+
+    def test_profileme_statistics_are_no_events(self):
+        """pfm(7) calls a statistic of EV67 cycles; processor cycles have other names there."""
+        others = {"cycles": "cycles0, cycles1 or anycycles", "retired": "retinst", "replay_trap": "replay"}
+        for name, instead in others.items():
+            for more in ((), ("--dry-run",)):
+                words = ("stat", *more, "--device-model", "ev67", "-e", name, "--", "true")
+                (o,) = objects(self.done(words[0], "--json", *words[1:]))
+                self.assertIn("ProfileMe statistic", o["note"])
+                self.assertTrue(o["note"].endswith(f"those are {instead}."), o["note"])
+                r = pfm(*words)
+                self.assertIn(o["note"], " ".join((r.stdout + r.stderr).split()))
+            self.assertIn(instead, " ".join(self.done("show", "ev67::" + name).split()))
+            self.assertIn(instead, objects(self.done("show", "--json", "ev67::" + name))[0]["note"])
+        (o,) = objects(self.done("stat", "--json", "--device-model", "ev67", "-e", "cycles_per_ret", "--", "true"))
+        self.assertIn("Not divided", o["note"])
+        for model, name in ("ev67", "cycles0"), ("ev67", "retinst"), ("ev5", "cycles"):
+            (o,) = objects(self.done("stat", "--json", "--device-model", model, "-e", name, "--", "true"))
+            self.assertNotIn("note", o)
+
+    def test_process_that_is_gone(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        r = pfm("stat", "--json", "-e", "page-faults:u", "-p", str(gone.pid))
+        (o,) = objects(r.stdout)
+        if o["cause"] == "permission":
+            self.skipTest(o["why"])    # the kernel looks at permissions first
+        self.assertEqual((r.returncode, o["value"], o["quality"], o["cause"]), (1, None, "not counted", "no process"))
+        self.assertIn(str(gone.pid), o["why"])
+
     def test_each_cpu(self):
         out = objects(self.done("stat", "--json", "--device-model", "ev5", "-C", "0", "--per-cpu", "-e", "cycles", "--", "true"))
         self.assertEqual([(o["cpu"], o["event"]) for o in out], [("0", "cycles")])
@@ -724,11 +815,61 @@ class Stat(Case):
         for cpus in "", "x", "1-0", "0,", "0-", "0-1-2", "99999999":
             self.assertIn("'%s'" % cpus, self.fails(2, "stat", "-C", cpus, "-e", "page-faults", "--", "true"))
         self.assertIn("-e wants events", self.fails(2, "stat", "-e", "", "--", "true"))
-        self.assertIn("an event name is missing", self.fails(1, "stat", "-e", ",,", "--", "true"))
+        for texts, at in (",,", 0), ("cycles,,page-faults", 7), (",cycles", 0), ("cycles,", 6):
+            said = self.fails(1, "stat", "-e", texts, "--", "true")
+            self.assertIn("an event name is missing", said)
+            self.assertEqual(said.splitlines()[2], " " * (2 + at) + "^")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
     def test_output_that_is_full(self):
-        self.assertIn("/dev/full", self.fails(1, "stat", "-o", "/dev/full", "-e", "page-faults", "--", "true"))
+        for more in (), ("--json",):
+            said = self.fails(1, "stat", *more, "-o", "/dev/full", "-e", "page-faults", "--", "true")
+            self.assertIn("/dev/full: No space left on device", said)
+
+    def test_nothing_to_wait_for(self):
+        """Process 1 does not end: with nothing that can be counted of it, the answer comes at once."""
+        for more in (), ("-I", "1000"), ("-r", "1"):
+            (o,) = objects(pfm("stat", "--json", *more, "-p", "1", "-e", "coreduo::Instr_Ret", timeout=20).stdout)
+            self.assertEqual((o["value"], o["quality"], o["cause"]), (None, "not supported", "no PMU"))
+
+
+class Fallback(Case):
+    """A processor no list is for is served by what its family has in common: said once, wherever it happens."""
+    EVENT = "LLC_MISSES"
+    NOTE = "no list of this machine's own processor is loaded; intel_arch "
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        cpu = os.path.join(folder.name, "sys/bus/event_source/devices/cpu")
+        os.makedirs(os.path.join(cpu, "format"))
+        for name, text in ("type", "4"), ("format/event", "config:0-7"), ("format/umask", "config:8-15"):
+            with open(os.path.join(cpu, name), "w", encoding="ascii") as f:
+                f.write(text + "\n")
+        self.env = {"PERFMON_SYSFS": folder.name, "PERFMON_CPUID": "GenuineIntel-19-7-1"}
+
+    def answer(self, *args):
+        r = pfm(*args, env=self.env)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        return r
+
+    def test_said_once(self):
+        for args in (("encode", self.EVENT, self.EVENT), ("show", self.EVENT, self.EVENT), ("dispatch", self.EVENT),
+                     ("stat", "--dry-run", "-e", self.EVENT + "," + self.EVENT)):
+            for more in (), ("--json",):
+                r = self.answer(args[0], *more, *args[1:])
+                self.assertEqual(r.stderr.count(self.NOTE), 1, args)
+                self.assertEqual(len(r.stderr.splitlines()), 1)
+                for o in objects(r.stdout) if more else ():
+                    self.assertIs(o["fallback"], True)
+
+    def test_not_said_of_others(self):
+        for args in (("encode", "coreduo::Instr_Ret", "page-faults"), ("show", "cpu-cycles"), ("show", "coreduo"),
+                     ("stat", "--dry-run", "-e", "page-faults")):
+            self.assertEqual(self.answer(*args).stderr, "")
+            for o in objects(self.answer(args[0], "--json", *args[1:]).stdout):
+                self.assertFalse(o.get("fallback"))
+        self.assertEqual(pfm("encode", "intel_arch::" + self.EVENT, env={"PERFMON_CPUID": "nonsense"}).stderr, "")
 
 
 class Import(Case):
@@ -772,6 +913,7 @@ class Session(Case):
 
     def test_file_that_is_missing(self):
         self.fails(1, "session", "--json", "/no/such/file")
+        self.assertIn("cannot read '/': Is a directory", self.fails(1, "session", "--json", "/"))
 
 
 class Device(Case):

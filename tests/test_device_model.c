@@ -551,6 +551,203 @@ static void counting_can_hang_on_the_enable_request(void **state)
 	pfmi_model_free(m);
 }
 
+static struct model *with(const struct model_options *o, unsigned mode, int *h)
+{
+	struct model *m = pfmi_model_new(o);
+
+	assert_non_null(m);
+	assert_int_equal(pfmi_model_process(m, 1, 0, MODEL_UNBOUND), 0);
+	*h = pfmi_model_open(m, 1, mode);
+	assert_true(*h >= 0);
+	return m;
+}
+
+static int range(struct model *m, int h, uint32_t request, uint64_t start, uint64_t end, uint64_t stride)
+{
+	addr_range_t r = { start, end, stride, 0 };
+
+	return pfmi_model_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&r, &pfmi_model_own_memory);
+}
+
+static void samples_by_other_rules(void **state)
+{
+	struct model_work w = user_work(1, 0, 0, 0);
+	pfcntr_bucket_t buckets[8];
+	struct model_options o;
+	struct model *m;
+	uint64_t to = (uint64_t)(uintptr_t)buckets, bytes;
+	int h;
+
+	(void)state;
+	pfmi_model_defaults(&o, MODEL_EV5);
+	o.n_cpus = 2;
+	o.read_clears = o.blocks_backwards = o.end_inclusive = o.round_down = true;
+	m = with(&o, PCNTOPENEACH, &h);
+	word(m, h, PCNTSETITEMS, PFM_PROFILING);
+	/* 16 bytes and the last address: five instructions, of which whole pairs are kept. */
+	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 2), 0);
+	assert_int_equal(word(m, h, PCNTGETRSIZE, 0), 0);
+	bytes = 0;
+	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTGETRSIZE, (uint64_t)(uintptr_t)&bytes, &pfmi_model_own_memory), 0);
+	assert_int_equal(bytes, 2 * 2 * sizeof(buckets[0]));
+	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
+	pfmi_model_interrupt(m, 0, 0, &w);
+	w.pc = 0x20001010; /* inside, but its bucket was rounded away */
+	pfmi_model_interrupt(m, 0, 0, &w);
+	assert_int_equal(pfmi_model_read(m, h, 0, sizeof buckets, &pfmi_model_own_memory), -EFAULT);
+	assert_int_equal(pfmi_model_read(m, h, to, sizeof buckets, &pfmi_model_own_memory), 16);
+	/* The last processor's block comes first. */
+	assert_true(buckets[0] == 0 && buckets[1] == 0 && buckets[2] == 0 && buckets[3] == 1);
+	assert_int_equal(pfmi_model_read(m, h, to, sizeof buckets, &pfmi_model_own_memory), 16);
+	assert_int_equal(buckets[3], 0);
+	/* The last address makes the second bucket whole. */
+	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x2000100c, 2), 0);
+	w.pc = 0x2000100c;
+	pfmi_model_interrupt(m, 0, 0, &w);
+	assert_int_equal(pfmi_model_read(m, h, to, sizeof buckets, &pfmi_model_own_memory), 16);
+	assert_true(buckets[2] == 0 && buckets[3] == 1);
+	/* Without a stride one bucket has them all. */
+	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 0), 0);
+	pfmi_model_interrupt(m, 0, 0, &w);
+	assert_int_equal(pfmi_model_read(m, h, to, sizeof buckets, &pfmi_model_own_memory), 8);
+	assert_true(buckets[0] == 0 && buckets[1] == 1);
+	pfmi_model_free(m);
+}
+
+static void ranges_are_checked_as_the_settings_say(void **state)
+{
+	struct model_options o;
+	struct model *m;
+	int h;
+
+	(void)state;
+	pfmi_model_defaults(&o, MODEL_EV6);
+	m = with(&o, PCNTOPENALL, &h);
+	word(m, h, PCNTSETITEMS, PFM_PROFILING);
+	assert_int_equal(range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4), -EFAULT); /* no kernel text */
+	assert_int_equal(range(m, h, PCNTSETURANGE, 0x2000, 0x1000, 4), -EFAULT);
+	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), -EFAULT);
+	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1000, 0x2002, 4), -EFAULT);
+	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTSETURANGE, 0, &pfmi_model_own_memory), -EFAULT);
+	pfmi_model_free(m);
+	o.check_first_range = false;
+	o.range_errno = 0;
+	m = with(&o, PCNTOPENALL, &h);
+	word(m, h, PCNTSETITEMS, PFM_PROFILING);
+	assert_int_equal(range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4), 0);
+	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), 0);
+	pfmi_model_free(m);
+}
+
+static void levels_and_cycles_by_other_rules(void **state)
+{
+	struct model_work idle = { .idle = true, .cycles = 500 };
+	struct model_options o;
+	struct pfcntrs_ev6 c;
+	struct pfipls levels;
+	struct model *m;
+	int h;
+
+	(void)state;
+	pfmi_model_defaults(&o, MODEL_EV6);
+	o.n_cpus = 1;
+	o.idle_is_level0 = o.live_cycles = true;
+	m = with(&o, PCNTOPENALL, &h);
+	word(m, h, PCNTSETITEMS, PFM_IPL | PFM_COUNTERS);
+	word(m, h, PCNT6ENABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
+	pfmi_model_interrupt(m, 0, 0, &idle);
+	array(m, h, PCNTGETIPLHIS, &levels);
+	assert_true(levels.ipl[PFM_IPL_IDLE] == 1 && levels.ipl[0] == 1);
+	pfmi_model_work(m, 0, &idle);
+	array(m, h, PCNT6GETCNT, &c);
+	assert_int_equal(c.pr_cycle, 500); /* no interrupt since, but the clock ran */
+	pfmi_model_free(m);
+}
+
+static void requests_while_counting(void **state)
+{
+	struct model_work w = user_work(1, 40, 50, 0);
+	struct model_options o;
+	struct model_view v;
+	struct model *m;
+	uint64_t counters;
+	int h;
+
+	(void)state;
+	pfmi_model_defaults(&o, MODEL_EV6);
+	o.n_cpus = 2;
+	o.running_errno = EBUSY;
+	o.start_cpu_errno = ENXIO;
+	o.echo_word = false;
+	m = with(&o, PCNTOPENALL, &h);
+	assert_int_equal(word(m, h, PCNT6ENABLE, PF6_CTRS(3, 1, 0, 0)), -ENXIO);
+	assert_int_equal(word(m, h, PCNT6ENABLE, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0)), 0);
+	assert_int_equal(word(m, h, PCNTSETITEMS, PFM_IPL), -EBUSY);
+	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 1, 7, 8)), 0); /* of one processor alone */
+	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 2, 7, 8)), -EINVAL);
+	pfmi_model_work(m, 0, &w);
+	pfmi_model_work(m, 1, &w);
+	counters = PF6_CTRS(3, 1, 0, 0);
+	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNT6GETCNTRS, (uint64_t)(uintptr_t)&counters, &pfmi_model_own_memory), 0);
+	assert_int_equal(counters, PF6_CTRS(0, 0, 47, 58));
+	counters = PF6_CTRS(3, 2, 0, 0);
+	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNT6GETCNTRS, (uint64_t)(uintptr_t)&counters, &pfmi_model_own_memory), -EINVAL);
+	/* Interrupts off: nothing counts any more. */
+	assert_int_equal(word(m, h, PCNTRDISABLE, 0), 0);
+	pfmi_model_look(m, 0, &v);
+	assert_int_equal(v.running, 0);
+	pfmi_model_work(m, 0, &w);
+	pfmi_model_look(m, 0, &v);
+	assert_true(v.value[0] == 40 && v.value[1] == 50);
+	pfmi_model_free(m);
+}
+
+static void what_the_model_does_not_have(void **state)
+{
+	struct model *m = make(MODEL_EV5, 2);
+	struct model_work w = user_work(1, 5, 0, 0);
+	struct model_view v;
+	int h;
+
+	(void)state;
+	assert_int_equal(pfmi_model_family("alpha_pca56"), MODEL_PCA56);
+	assert_int_equal(pfmi_model_family("alpha_ev8"), -1);
+	assert_int_equal(pfmi_model_process(m, 9, 0, 2), -EINVAL);
+	assert_int_equal(pfmi_model_process(m, 9, 0, -2), -EINVAL);
+	assert_int_equal(pfmi_model_fork(m, 9, 10), -ESRCH);
+	assert_int_equal(pfmi_model_fork(m, 1, 2), -EEXIST);
+	assert_int_equal(pfmi_model_exec(m, 9), -ESRCH);
+	assert_int_equal(pfmi_model_exit(m, 9), -ESRCH);
+	assert_int_equal(pfmi_model_marked(m, 9), -ESRCH);
+	assert_int_equal(pfmi_model_foreign(m, 2, true), -EINVAL);
+	assert_int_equal(pfmi_model_open(m, 9, PCNTOPENALL), -ESRCH);
+	assert_int_equal(pfmi_model_work(m, 2, &w), -EINVAL);
+	assert_int_equal(pfmi_model_interrupt(m, 2, 0, &w), -EINVAL);
+	assert_int_equal(pfmi_model_interrupt(m, 0, 3, &w), -EINVAL);
+	assert_int_equal(pfmi_model_look(m, 2, &v), -EINVAL);
+	/* An interrupt that nobody waits for is thrown away. */
+	assert_int_equal(pfmi_model_interrupt(m, 0, 0, &w), 0);
+	h = pfmi_model_open(m, 1, PCNTOPENALL);
+	assert_int_equal(pfmi_model_interrupt(m, 0, 0, &w), 0);
+	pfmi_model_look(m, 0, &v);
+	assert_true(v.discarded == 2 && v.holder == 1);
+	assert_int_equal(pfmi_model_result_size(m, h, PCNT5GETCNT), sizeof(struct pfcntrs_ev5));
+	assert_int_equal(pfmi_model_result_size(m, h, PCNT5MUX), 0);
+	assert_int_equal(pfmi_model_result_size(m, h + 1, PCNT5GETCNT), 0);
+	assert_int_equal(pfmi_model_result_size(m, -1, PCNT5GETCNT), 0);
+	assert_int_equal(pfmi_model_result_size(m, MODEL_MAX_CPUS, PCNT5GETCNT), 0);
+	assert_int_equal(pfmi_model_ioctl(m, h, 9, PCNTRENABLE, 0, &pfmi_model_own_memory), -ESRCH);
+	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTSETITEMS, 0, &pfmi_model_own_memory), -EFAULT);
+	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNT5GETCNT, 0, &pfmi_model_own_memory), -EFAULT);
+	assert_int_equal(array(m, h, PCNT5GETCNT, NULL), -EFAULT);
+	assert_int_equal(pfmi_model_exit(m, 1), 0); /* and what it opened is closed */
+	assert_int_equal(pfmi_model_close(m, h), -EBADF);
+	assert_int_equal(pfmi_model_close(m, -1), -EBADF);
+	assert_int_equal(pfmi_model_close(m, MODEL_MAX_CPUS), -EBADF);
+	pfmi_model_free(m);
+	pfmi_model_free(NULL);
+}
+
 /* ---- random walks -------------------------------------------------------------------------------------------------------- */
 
 enum { WALKERS = 4,
@@ -767,6 +964,11 @@ int main(void)
 		cmocka_unit_test(opening_keeps_the_counts_of_the_driver),
 		cmocka_unit_test(rules_that_nobody_confirms_are_settings),
 		cmocka_unit_test(counting_can_hang_on_the_enable_request),
+		cmocka_unit_test(samples_by_other_rules),
+		cmocka_unit_test(ranges_are_checked_as_the_settings_say),
+		cmocka_unit_test(levels_and_cycles_by_other_rules),
+		cmocka_unit_test(requests_while_counting),
+		cmocka_unit_test(what_the_model_does_not_have),
 		cmocka_unit_test(walks_keep_holders_single_and_counts_whole),
 	};
 

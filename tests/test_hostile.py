@@ -31,7 +31,6 @@ PMUC = os.environ.get("PERFMON_PMUC", os.path.join(HERE, "..", "lib", "events", 
 PROGRAM = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "hostile_program")
 TESTPMU = os.path.join(HERE, "pmu", "testpmu.pmu")
 NOBODY = 65534
-SHARED = os.environ.get("PERFMON_SHARED", os.path.join(HERE, "..", "..", "shared"))
 CLEAN = {k: v for k, v in os.environ.items()
          if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "XDG_")) and k not in ("LANG", "LANGUAGE", "MALLOC_PERTURB_")}
 CLEAN["PERFMON_PMUC"] = PMUC
@@ -212,6 +211,16 @@ class Trust(Folder):
             self.assertIn(name + ".pmdb", why)
 
     def test_ordinary_users_use_roots_images(self):
+        result = pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.folder),
+                     preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
+        self.assertIn("LAST_ONE", self.ok(result))
+
+    def test_ordinary_users_do_not_use_each_others_images(self):
+        os.chown(self.at("test.pmdb"), NOBODY - 1, NOBODY - 1)
+        result = pfm("list", env=dict(PERFMON_EVENTS=self.folder), preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
+        self.assertNotIn("testpmu", self.ok(result))
+        self.assertIn("another user", result.stderr)
+        os.chown(self.at("test.pmdb"), NOBODY, NOBODY)
         result = pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.folder),
                      preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
         self.assertIn("LAST_ONE", self.ok(result))
@@ -493,6 +502,44 @@ class Changes(Folder):
         finally:
             done.set()
             thread.join()
+
+    SURROUNDINGS = """
+import ctypes, os, locale, sys
+lib = ctypes.CDLL(sys.argv[1])
+lib.pfm_open_context.argtypes = (ctypes.c_void_p,) * 3
+lib.pfm_close_context.argtypes = lib.pfm_count_pmus.argtypes = (ctypes.c_void_p,)
+lib.pfm_find_pmu.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+def context():
+    ctx = ctypes.c_void_p()
+    assert lib.pfm_open_context(ctypes.byref(ctx), None, None) == 0
+    return ctx
+def has(ctx):
+    return lib.pfm_find_pmu(ctx, b"testpmu") >= 0
+early, late = context(), context()
+assert not has(early)
+os.environ["PERFMON_EVENTS"] = sys.argv[2]
+n = lib.pfm_count_pmus(early)
+between = context()
+assert has(between) and not has(early)              # one that has looked keeps what it has seen
+locale.setlocale(locale.LC_ALL, "C.UTF-8")
+for name in list(os.environ):
+    del os.environ[name]
+assert has(between) and lib.pfm_count_pmus(early) == n
+after = context()
+assert not has(after) and not has(None)
+for ctx in early, late, between, after:
+    lib.pfm_close_context(ctx)
+print("as before")
+"""
+
+    def test_surroundings_that_change(self):
+        library = os.path.join(os.environ.get("PERFMON_BUILD", ""), "lib", "libperfmon.so")
+        if not os.path.exists(library):
+            self.skipTest("the shared library is not built")
+        compile_image(self.at("test.pmdb"))
+        result = subprocess.run([sys.executable, "-c", self.SURROUNDINGS, library, self.at("test.pmdb")], env=CLEAN, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        self.assertEqual((result.stderr, result.stdout), ("", "as before\n"))
 
     def test_image_that_is_replaced(self):
         """Whoever has it mapped keeps the old one; the next program sees the new one."""

@@ -28,9 +28,8 @@ import pmboxes  # noqa: E402
 import pmmatch  # noqa: E402
 import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
-from tap import main  # noqa: E402
+from tap import SHARED, main  # noqa: E402
 
-SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(HERE, "..", "..", "shared")
 DATA = os.path.join(SHARED, "data")
 VECTORS = os.path.join(SHARED, "vectors", "modern_public.jsonl")
 needs_data = unittest.skipUnless(os.path.isdir(DATA), "no vendor lists at PERFMON_SHARED")

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "ctx.h"
 #include "fake_sys.h"
 #include "kernel.h"
+#include "shared.h"
 #include "starve.h"
 
 static struct fake fake;
@@ -158,6 +160,36 @@ static void units_of_different_make_are_not_one(void **state)
 	/* Neighbouring bits are one range, however they are written. */
 	assert_int_equal(table_field(find("pair")->table, KEY_CODE)->n_ranges, 1);
 	assert_int_equal(table_field(find("pair")->table, KEY_CODE)->width, 8);
+	check_tables();
+}
+
+/* "hisi_sccl,ddrc" of the vendor's list is every hisi_sccl<die>_ddrc<number>. */
+static void dies_and_their_units_are_one(void **state)
+{
+	static const char *const names[] = { "hisi_sccl1_ddrc0", "hisi_sccl1_ddrc1", "hisi_sccl3_ddrc0", "hisi_sccl11_ddrc0",
+		                             "hisi_sccl3_l3c12", "hisi_sccl3_l3c2", "imx8_ddr0", "hisi_sccl1_uncore" };
+	char path[128];
+
+	(void)state;
+	fake_begin(&fake);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", names[i]);
+		fake_file(&fake, path, "9");
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/event", names[i]);
+		fake_file(&fake, path, "config:0-7");
+	}
+	look();
+	assert_int_equal(kernel->n, 4);
+	assert_int_equal(find("hisi_sccl_ddrc")->n_instances, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_string_equal(find("hisi_sccl_ddrc")->instances[i], names[i]);
+		assert_ptr_equal(find(names[i]), find("hisi_sccl_ddrc"));
+		assert_int_equal(pfmi_kernel_instance(find("hisi_sccl_ddrc"), slice(names[i])), i + 1);
+	}
+	assert_string_equal(find("hisi_sccl_l3c")->instances[0], "hisi_sccl3_l3c2");
+	assert_null(find("hisi_sccl1_ddrc"));
+	assert_string_equal(find("imx8_ddr0")->name, "imx8_ddr0");
+	assert_string_equal(find("hisi_sccl1_uncore")->name, "hisi_sccl1_uncore");
 	check_tables();
 }
 
@@ -559,6 +591,11 @@ static void kernel_events_by_name(void **state)
 		{ "mem:4096/1:rw", 5, 3, 4096, 1, 0 },
 		{ "cpu_core/instructions/", 4, 0xc0, 0, 0, 0 },
 		{ "cpu_core/instructions,cmask=2,inv/u", 4, 0x28000c0, 0, 0, 1 },
+		{ "cpu_core/cycles/", 4, 0x3c, 0, 0, 0 },
+		{ "cpu_core::cycles", 4, 0x3c, 0, 0, 0 },
+		{ "cpu_core::cycles:u", 4, 0x3c, 0, 0, 1 },
+		{ "cpu_core::cycles,cmask=2", 4, 0x200003c, 0, 0, 0 },
+		{ "cpu_atom::cycles", 10, 0x3c, 0, 0, 0 },
 		{ "cpu_atom/event=0x2e,umask=0x41/", 10, 0x412e, 0, 0, 0 },
 		{ "cpu_atom/config=0x1234,config1=7/", 10, 0x1234, 7, 0, 0 },
 		{ "power/energy-pkg/", 20, 2, 0, 0, 0 },
@@ -597,6 +634,8 @@ static void wrong_kernel_events_are_refused(void **state)
 		{ "sched:sched_switch:zz", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER },
 		{ "cpu_core/event=0x100/", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE },
 		{ "cpu_core/nothing/", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER },
+		{ "cpu_core::nothing", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },
+		{ "power::cycles", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },
 		{ "cpu_none/event=1/", PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU },
 	};
 	pfm_ctx_t *ctx = context("hybrid");
@@ -615,13 +654,27 @@ static void wrong_kernel_events_are_refused(void **state)
 
 static void parameters_of_kernel_events(void **state)
 {
+	static const struct {
+		const char *text, *sentence;
+	} rows[] = {
+		{ "hv_24x7/PM_PB_CYC/", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7/PM_PB_CYC,chip=NUMBER/" },
+		{ "hv_24x7/PM_PB_CYC,domain=2/u", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7/PM_PB_CYC,domain=2,chip=NUMBER/u" },
+		{ "hv_24x7::PM_PB_CYC", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7::PM_PB_CYC,chip=NUMBER" },
+	};
+	char sentence[256];
 	pfm_ctx_t *ctx = context("uncore");
 	pfm_error_t why = PFM_INIT(why);
 	pfm_attr_t attr;
 
 	(void)state;
-	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC/", &attr, &why), PFMLIB_ERR_ATTR_MISSING);
-	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(encode(ctx, rows[i].text, &attr, &why), PFMLIB_ERR_ATTR_MISSING);
+		assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
+		assert_int_equal(why.end - why.start, strlen("PM_PB_CYC"));
+		assert_memory_equal(rows[i].text + why.start, "PM_PB_CYC", strlen("PM_PB_CYC"));
+		pfm_explain_error(ctx, rows[i].text, &why, sentence, sizeof(sentence));
+		assert_string_equal(sentence, rows[i].sentence);
+	}
 	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC,chip=3/", &attr, &why), PFMLIB_SUCCESS);
 	assert_true(attr.config == 0x6000030001);
 	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC,chip=3,domain=2/", &attr, &why), PFMLIB_SUCCESS);
@@ -677,12 +730,46 @@ static int collect(void *arg, const char *name)
 	return 0;
 }
 
+static int follows(void *arg, const char *name)
+{
+	unsigned *n = arg;
+	char expected[16];
+
+	snprintf(expected, sizeof(expected), "name-%03u", (*n)++);
+	assert_string_equal(name, expected);
+	return 0;
+}
+
+static int follows_to_100(void *arg, const char *name)
+{
+	follows(arg, name);
+	return *(unsigned *)arg == 100 ? -ECANCELED : 0;
+}
+
 static void real_files_below_a_root(void **state)
 {
+	static const struct {
+		const char *text;
+		int rc;
+		uint64_t value;
+	} numbers[] = {
+		{ "0", 0, 0 },
+		{ "0X1Ff", 0, 0x1ff },
+		{ "18446744073709551615", 0, UINT64_MAX },
+		{ "18446744073709551616", -EINVAL, 77 },
+		{ "0x10000000000000000", -EINVAL, 77 },
+		{ "0x", -EINVAL, 77 },
+		{ "12a", -EINVAL, 77 },
+		{ "0xg", -EINVAL, 77 },
+		{ "-1", -EINVAL, 77 },
+		{ "1 ", -EINVAL, 77 },
+	};
 	struct sys sys;
-	char buf[16], path[512], all[128] = "";
+	char buf[16], path[512], all[128] = "", deep[8 * sizeof(path)] = "";
 	struct host host;
 	uint64_t v;
+	unsigned n = 0;
+	void *page;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
@@ -705,6 +792,42 @@ static void real_files_below_a_root(void **state)
 	assert_int_equal(pfmi_sys_number(&sys, "/a/empty", &v), -EINVAL);
 	assert_int_equal(sys.list(&sys, "/a", collect, all), 0);
 	assert_string_equal(all, "B empty long number text ");
+	assert_int_equal(sys.list(&sys, "/b", collect, all), -ENOENT);
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		put("/n/number", numbers[i].text);
+		v = 77;
+		if (pfmi_sys_number(&sys, "/n/number", &v) != numbers[i].rc || v != numbers[i].value)
+			fail_msg("%s is 0x%" PRIx64, numbers[i].text, v);
+	}
+	/* More names than fit the first buffer, in order all the same. */
+	for (unsigned i = 0; i < 200; i++) {
+		snprintf(path, sizeof(path), "/many/name-%03u", 199 - i);
+		put(path, "");
+	}
+	assert_int_equal(sys.list(&sys, "/many", follows, &n), 0);
+	assert_int_equal(n, 200);
+	n = 0;
+	assert_int_equal(sys.list(&sys, "/many", follows_to_100, &n), -ECANCELED);
+	assert_int_equal(n, 100);
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	for (unsigned i = 0; i < 8; i++)
+		strcat(deep, path);
+	assert_int_equal(sys.open(&sys, deep, 0), -ENAMETOOLONG);
+	assert_int_equal(sys.list(&sys, deep, follows, &n), -ENAMETOOLONG);
+	n = (unsigned)sys.open(&sys, "/a/text", 0);
+	assert_int_equal(sys.mmap(&sys, (int)n, 4096, 0, &page), 0);
+	assert_memory_equal(page, "hello\n", 7);
+	assert_int_equal(sys.munmap(&sys, page, 4096), 0);
+	assert_int_equal(sys.munmap(&sys, (char *)page + 1, 4096), -EINVAL);
+	assert_int_equal(sys.mmap(&sys, (int)n, 4096, 1, &page), -EACCES); /* it was opened for reading */
+	assert_int_equal(sys.close(&sys, (int)n), 0);
+	assert_int_equal(sys.mmap(&sys, (int)n, 4096, 0, &page), -EBADF);
+	assert_int_equal(sys.close(&sys, (int)n), -EBADF);
+	assert_int_equal(sys.ioctl(&sys, (int)n, 0, NULL), -EBADF);
+	assert_int_equal(sys.read(&sys, (int)n, path, 1), -EBADF);
+	assert_false(sys.cpuid(&sys, 1, 0, (uint32_t[4]){ 0 })); /* not this machine's */
 	/* A FIFO has no writer: reading it must not wait for one. */
 	snprintf(path, sizeof(path), "%s/a/fifo", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -786,16 +909,15 @@ static void shared_machines(void **state)
 		{ "riscv-u74", "cpu", 1, NULL, 0 },
 		{ "z15", "cpum_cf", 1, NULL, 0 },
 	};
-	const char *root = getenv("PERFMON_SOURCE");
-	char path[512];
+	char path[512], name[64];
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		unsigned folded = 0;
 
-		snprintf(path, sizeof(path), "%s/../shared/data/sysfs/%s.txt", root ? root : ".", rows[i].name);
+		snprintf(name, sizeof(name), "data/sysfs/%s.txt", rows[i].name);
 		fake_begin(&fake);
-		if (!fake_machine(&fake, path)) {
+		if (!fake_machine(&fake, shared_path(path, sizeof(path), name))) {
 			fake_end(&fake);
 			print_message("# %s is not there\n", path);
 			skip();
@@ -824,6 +946,7 @@ int main(void)
 		cmocka_unit_test_teardown(instances_are_one_pmu_in_the_order_of_their_numbers, done),
 		cmocka_unit_test_teardown(names_that_only_look_numbered_stay_whole, done),
 		cmocka_unit_test_teardown(units_of_different_make_are_not_one, done),
+		cmocka_unit_test_teardown(dies_and_their_units_are_one, done),
 		cmocka_unit_test_teardown(hexadecimal_addresses_are_instance_numbers_too, done),
 		cmocka_unit_test_teardown(alias_file_is_another_name, done),
 		cmocka_unit_test_teardown(companions_are_not_events, done),

@@ -62,6 +62,12 @@ static void read_counts(void)
 	assert_int_equal(pfm_read_session(session, counts, n), PFMLIB_SUCCESS);
 }
 
+/* Nothing was started yet: what was opened has had no time. */
+static bool not_opened(const pfm_count_t *c)
+{
+	return c->quality == PFM_QUALITY_NOT_SUPPORTED || (c->quality == PFM_QUALITY_NOT_COUNTED && c->cause != PFM_CAUSE_NO_TIME);
+}
+
 /* Opens a session, or skips the test when this machine cannot count one of the events. */
 static void open_or_skip(const char *const *texts, unsigned n)
 {
@@ -76,7 +82,7 @@ static void open_or_skip(const char *const *texts, unsigned n)
 		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
 	read_counts();
 	for (unsigned i = 0; i < pfm_count_session(session); i++)
-		if (counts[i].quality == PFM_QUALITY_NOT_SUPPORTED) {
+		if (not_opened(&counts[i])) {
 			print_message("# SKIP %s: %s\n", about(i).name, about(i).why);
 			skip();
 		}
@@ -161,13 +167,12 @@ static void burn(double time)
 		;
 }
 
-static void task_clock_is_cpu_time(void **state)
+/* Counts the clock while CPU time passes, which must be between *@low and *@high nanoseconds then. */
+static void clock_cpu_time(uint64_t *low, uint64_t *high)
 {
-	static const double msec = 1e-6; /* a constant may be more precise than a double */
 	double before, outer, inner;
 
-	(void)state;
-	open_or_skip(TEXTS("task-clock"));
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
 	before = seconds(CLOCK_THREAD_CPUTIME_ID);
 	start();
 	inner = seconds(CLOCK_THREAD_CPUTIME_ID);
@@ -177,7 +182,21 @@ static void task_clock_is_cpu_time(void **state)
 	outer = seconds(CLOCK_THREAD_CPUTIME_ID) - before;
 	read_counts();
 	/* The kernel's two clocks are read at slightly different moments. */
-	expect_between(0, (uint64_t)(inner * 1e9 * 0.995), (uint64_t)(outer * 1e9 * 1.005));
+	*low = (uint64_t)(inner * 1e9 * 0.995);
+	*high = (uint64_t)(outer * 1e9 * 1.005);
+}
+
+/* Only one of the two clocks sees what a hypervisor or an interrupt takes away: one attempt may be unlucky. */
+static void task_clock_is_cpu_time(void **state)
+{
+	static const double msec = 1e-6; /* a constant may be more precise than a double */
+	uint64_t low = 0, high = 0;
+
+	(void)state;
+	open_or_skip(TEXTS("task-clock"));
+	for (unsigned attempt = 0; attempt < 5 && (counts[0].value < low || counts[0].value > high || !high); attempt++)
+		clock_cpu_time(&low, &high);
+	expect_between(0, low, high);
 	assert_true(counts[0].scale == msec);
 	assert_string_equal(about(0).unit, "msec");
 }
@@ -231,19 +250,21 @@ static void stay_on_one_cpu(bool on)
 
 static void context_switches_of_a_ping_pong(void **state)
 {
-	uint64_t before, after;
+	uint64_t before, inner, outer;
 
 	(void)state;
 	open_or_skip(TEXTS("context-switches"));
 	stay_on_one_cpu(true);
+	outer = switches();
 	start();
 	before = switches();
 	ping_pong(500);
-	after = switches();
+	inner = switches() - before;
 	stop();
+	outer = switches() - outer;
 	stay_on_one_cpu(false);
-	assert_true(after - before >= 500);
-	expect_between(0, after - before, after - before + 2);
+	assert_true(inner >= 500);
+	expect_between(0, inner, outer);
 }
 
 static void tracepoint_counts_system_calls(void **state)
@@ -318,11 +339,11 @@ static void breakpoint_registers_run_out(void **state)
 	}
 	assert_int_equal(pfm_open_session(&session, NULL, NULL, texts, 16, &error), PFMLIB_SUCCESS);
 	read_counts();
-	if (counts[0].quality == PFM_QUALITY_NOT_SUPPORTED) {
+	if (not_opened(&counts[0])) {
 		print_message("# SKIP %s\n", about(0).why);
 		skip();
 	}
-	assert_int_equal(counts[15].quality, PFM_QUALITY_NOT_SUPPORTED);
+	assert_int_equal(counts[15].quality, PFM_QUALITY_NOT_COUNTED);
 	assert_int_equal(counts[15].cause, PFM_CAUSE_BUSY);
 	assert_non_null(strstr(about(15).why, "breakpoint registers are in use"));
 }
@@ -388,9 +409,11 @@ static void processes_that_are_not_there(void **state)
 	options.pid = child;
 	assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("page-faults:u"), NULL), PFMLIB_SUCCESS);
 	read_counts();
-	assert_int_equal(counts[0].quality, PFM_QUALITY_NOT_SUPPORTED);
-	if (geteuid() == 0) /* the kernel looks at permissions first */
+	/* The kernel looks at permissions first. */
+	if (geteuid() == 0)
 		assert_int_equal(counts[0].cause, PFM_CAUSE_NO_PROCESS);
+	assert_int_equal(counts[0].quality,
+	                 counts[0].cause == PFM_CAUSE_NO_PROCESS ? PFM_QUALITY_NOT_COUNTED : PFM_QUALITY_NOT_SUPPORTED);
 }
 
 static void whole_system_runs_as_long_as_the_clock(void **state)
@@ -469,9 +492,12 @@ static void descriptors_run_out_and_come_back(void **state)
 	                 PFMLIB_SUCCESS);
 	read_counts();
 	setrlimit(RLIMIT_NOFILE, &old);
-	assert_int_equal(counts[4].quality, PFM_QUALITY_NOT_SUPPORTED);
-	if (counts[4].cause != PFM_CAUSE_PERMISSION)
+	if (counts[4].cause != PFM_CAUSE_PERMISSION) {
 		assert_int_equal(counts[4].cause, PFM_CAUSE_FILES);
+		assert_int_equal(counts[4].quality, PFM_QUALITY_NOT_COUNTED);
+	} else {
+		assert_int_equal(counts[4].quality, PFM_QUALITY_NOT_SUPPORTED);
+	}
 	tear_down(NULL);
 	assert_int_equal(open_files(), before);
 	open_or_skip(TEXTS("{page-faults,context-switches}:u", "task-clock"));

@@ -21,10 +21,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib", "events")]
 import pmuc  # noqa: E402
-from tap import main  # noqa: E402
+from tap import SHARED, main  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
-SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(HERE, "..", "..", "shared")
 DATA = os.path.join(SHARED, "data")
 VECTORS = os.path.join(SHARED, "vectors", "modern_public.jsonl")
 DEVICES = "/sys/bus/event_source/devices/"
@@ -337,6 +336,46 @@ class Precedence(unittest.TestCase):
                 self.assertIn(heading, text)
             path = {p["origin"] for (name, _), p in m.pmus().items() if name == "made_up"}
             self.assertEqual(path, {os.path.join(self.folder, "made_up.pmdb")})
+
+
+# Two kinds of units that come with any processor: what the kernel reads from them says which list is theirs.
+IDENTIFIED = """\
+pmu      mesh_list  "A mesh made up for tests"
+encoder  format
+device   mesh
+uncore   mesh
+text     compat
+field    code       at=config:0-7
+event  mesh.flits  code=0x21 compat="(43[4-6]|50a).*" "Known by the unit's identifier."
+event  mesh.turns  code=0x22 compat="777" "Of another make."
+"""
+
+
+class Identified(unittest.TestCase):
+    """Lists with no processor of theirs are for units whose identifier they name."""
+
+    def encode(self, identifier):
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "mesh_list.pmu")
+            with open(source, "w", encoding="utf-8") as f:
+                f.write(IDENTIFIED)
+            importing(source, folder)
+            more = {"mesh_%d/%s" % (i, name): text for i in (0, 1)
+                    for name, text in (("type", str(60 + i)), ("cpumask", "0"), ("format/event", "config:0-7"))}
+            if identifier:
+                more.update({"mesh_%d/identifier" % i: identifier for i in (0, 1)})
+            with Machine(None, "0x00000000413fd0c1", folder, more) as m:
+                host = m.pmus()["mesh_list", "image"]["host"]
+                return host, m.perf("mesh.flits"), m.perf("mesh_1/mesh.flits/"), [p["parts"] for p in m.plan("mesh.flits", "-a")]
+
+    def test_known(self):
+        for identifier in "43401", "50a", "777":
+            self.assertEqual(self.encode(identifier), (True, (60, 0x21), (61, 0x21), [2]))
+
+    def test_unknown(self):
+        for identifier in "0434", "43701", "50", None:
+            host, event, _, plan = self.encode(identifier)
+            self.assertEqual((host, event, plan), (False, "unknown_event", []))
 
 
 class Unknown(unittest.TestCase):

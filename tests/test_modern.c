@@ -2,13 +2,14 @@
 /* Today's processors from their vendors' lists: every golden row through an image made of the list it names, and what sets of
  * such events may and may not do. The lists are not part of this project: without them the cases are skipped. */
 #include "rows.h"
+#include "shared.h"
 #include <unistd.h>
 #include <perfmon/perfmon.h>
 
 /* One context per tree of lists: the same processor is in several of them. */
 static const char *const trees[] = { "intel", "linux-6.12", "linux-6.1" };
 static pfm_ctx_t *of_tree[3], *ctx;
-static char shared[512], images[64];
+static char lists[512], images[64];
 
 static pfm_ctx_t *context_of(const json_t *row)
 {
@@ -438,8 +439,8 @@ static int make_images(void)
 		char command[2048], path[256];
 
 		snprintf(path, sizeof(path), "%s/%s", images, trees[i]);
-		snprintf(command, sizeof(command), "python3 '%s' import --byteorder %s '%s/data/%s' -o '%s/' >/dev/null 2>&1",
-		         pmuc ? pmuc : "lib/events/pmuc.py", __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", shared,
+		snprintf(command, sizeof(command), "python3 '%s' import --byteorder %s '%s/%s' -o '%s/' >/dev/null 2>&1",
+		         pmuc ? pmuc : "lib/events/pmuc.py", __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", lists,
 		         trees[i], path);
 		options.images = path;
 		if (system(command) || pfm_open_context(&of_tree[i], &options, NULL))
@@ -456,16 +457,6 @@ static void remove_images(void)
 	snprintf(command, sizeof(command), "rm -rf '%s'", images);
 	if (images[0] && system(command))
 		fprintf(stderr, "%s stays\n", images);
-}
-
-static void find_shared(void)
-{
-	const char *given = getenv("PERFMON_SHARED"), *source = getenv("PERFMON_SOURCE");
-
-	if (given)
-		snprintf(shared, sizeof(shared), "%s", given);
-	else
-		snprintf(shared, sizeof(shared), "%s/../shared", source ? source : ".");
 }
 
 static void add_tests(struct rows *rows)
@@ -499,11 +490,11 @@ int main(void)
 
 	if (pfm_open_context(&builtin, &options, NULL))
 		return 1;
-	find_shared();
-	snprintf(path, sizeof(path), "%s/data/intel/mapfile.csv", shared);
+	shared_path(lists, sizeof(lists), "data");
+	shared_path(path, sizeof(path), "data/intel/mapfile.csv");
 	if (access(path, R_OK) == 0 && !make_images())
 		return 1;
-	snprintf(path, sizeof(path), "%s/vectors/modern_public.jsonl", shared);
+	shared_path(path, sizeof(path), "vectors/modern_public.jsonl");
 	if (!rows_read(path, add_vector, &rows))
 		rows_add(&rows, "vendors' lists: not at hand", no_vectors, NULL);
 	add_tests(&rows);

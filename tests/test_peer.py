@@ -27,13 +27,12 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib", "events")]
 import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
-from tap import main  # noqa: E402
+from tap import SHARED, main  # noqa: E402
 
 PEER = os.environ.get("PERFMON_PEER", "")
 PFM = os.environ.get("PFM", "pfm")
 TABLE = os.path.join(HERE, "peer", "differences.txt")
 TABLE_IS_FOR = "4.13.0"
-SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(HERE, "..", "..", "shared")
 DATA = os.path.join(SHARED, "data")
 LISTS = ["intel/" + cpu for cpu in ("HSW", "SKL", "SKX", "ICX", "SPR")] + ["linux-6.1/x86/amdzen3", "linux-6.12/x86/amdzen4"]
 INTEL = ("hsw", "skl", "skx", "icx", "spr")

@@ -52,10 +52,12 @@ static void test_choice(void **state)
 {
 	const struct choice *c = *state;
 	int status = 0;
-	pid_t pid = fork();
+	pid_t pid;
 
+	fflush(NULL);
+	pid = fork();
 	if (pid == 0)
-		_exit(initialize_with(c) ? 0 : 1);
+		exit(initialize_with(c) ? 0 : 1); /* in the usual way: what was covered is written down there */
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -171,9 +173,103 @@ static void test_every_event(void **state)
 	free(out);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------------ */
+/* ---- before a choice ---------------------------------------------------------------------------------------------- */
 
 static char listed[2048];
+static int collect(const char *fmt, ...);
+
+static void test_nothing_works_before_a_choice(void **state)
+{
+	pfmlib_input_param_t *in = calloc(1, sizeof(*in));
+	pfmlib_output_param_t *out = calloc(1, sizeof(*out));
+	pfmlib_event_t e = { 0 };
+	pfmlib_regmask_t mask;
+	char name[64] = "", *desc = NULL;
+	unsigned u = 9;
+	size_t len;
+	int i;
+
+	(void)state;
+	in->pfp_dfl_plm = PFM_PLM3;
+	assert_int_equal(pfm_get_pmu_name(name, sizeof(name)), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_pmu_type(&i), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_is_pmu_supported(PFMLIB_MONTECITO_PMU), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_impl_pmcs(&mask), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_impl_pmds(&mask), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_impl_counters(&mask), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_num_pmcs(&u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_num_pmds(&u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_num_counters(&u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_hw_counter_width(&u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_find_event("CYCLES", &u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_find_event_byname("CYCLES", &u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_find_event_bycode(8, &u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_find_event_bycode_next(8, 0, &u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_find_event_mask(0, "M", &u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_find_full_event("CYCLES", &e), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_num_events(&u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_max_event_name_len(&len), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_event_name(0, name, sizeof(name)), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_event_code(0, &i), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_event_code_counter(0, 4, &i), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_event_counters(0, &mask), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_event_description(0, &desc), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_num_event_masks(0, &u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_event_mask_name(0, 0, name, sizeof(name)), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_event_mask_code(0, 0, &u), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_event_mask_description(0, 0, &desc), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_cycle_event(&e), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_get_inst_retired_event(&e), PFMLIB_ERR_NOINIT);
+	assert_int_equal(pfm_dispatch_events(in, NULL, out, NULL), PFMLIB_ERR_NOINIT);
+	assert_true(u == 9 && !desc && !*name);
+	listed[0] = '\0';
+	assert_int_equal(pfm_list_supported_pmus(collect), 0);
+	assert_non_null(strstr(listed, "selected PMU: none"));
+	free(in);
+	free(out);
+}
+
+/* ---- what is no event of these ------------------------------------------------------------------------------------ */
+
+static void test_names_and_masks_that_do_not_fit(void **state)
+{
+	pfmlib_event_t e;
+	char name[64];
+	unsigned u;
+	int code;
+
+	(void)state;
+	assert_int_equal(pfm_force_pmu(PFMLIB_ALPHA_EV5_PMU), 0);
+	assert_int_equal(pfm_find_event("cycles", &u), 0);
+	assert_int_equal(pfm_get_event_code(u, &code), 0);
+	assert_int_equal(code, 0); /* of the lowest counter that counts it */
+	assert_int_equal(pfm_get_event_code_counter(u, 2, &code), 0);
+	assert_int_equal(code, 0xc);
+	assert_int_equal(pfm_get_event_code_counter(u, 3, &code), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_get_event_mask_name(u, 0, name, sizeof(name)), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_find_full_event("cycles:X", &e), PFMLIB_ERR_UMASK);
+	assert_int_equal(pfm_get_cycle_event(&e), PFMLIB_ERR_NOTSUPP); /* no single one */
+	assert_int_equal(pfm_force_pmu(PFMLIB_COREDUO_PMU), 0);
+	assert_int_equal(pfm_find_event_byname("NOTHING", &u), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_find_event("0x100000000", &u), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_find_event("12x", &u), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_find_event_byname("L2-ADS:SELF", &u), PFMLIB_ERR_NOTFOUND); /* dashes count here */
+	assert_int_equal(pfm_find_full_event("L2_ADS:", &e), PFMLIB_ERR_UMASK);
+	assert_int_equal(pfm_find_full_event("L2_ADS:NOBODY", &e), PFMLIB_ERR_UMASK);
+	assert_int_equal(pfm_find_full_event("NOTHING:SELF", &e), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_find_full_event("L2_ADS:SELF:SELF", &e), 0);
+	assert_int_equal(e.num_masks, 1);
+	assert_int_equal(pfm_get_full_event_name(&e, name, 1), PFMLIB_ERR_FULL);
+	e.unit_masks[0] = 99;
+	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_UMASK);
+	e.num_masks = PFMLIB_MAX_MASKS_PER_EVENT + 1;
+	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_INVAL);
+	e.num_masks = 0;
+	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_UMASK);
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
 
 static int collect(const char *fmt, ...)
 {
@@ -204,6 +300,8 @@ int main(void)
 {
 	struct rows rows = { 0 };
 
+	/* Before anything is chosen, so first. */
+	rows_add(&rows, "nothing works before a choice", test_nothing_works_before_a_choice, NULL);
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
 		char name[96];
 
@@ -216,6 +314,7 @@ int main(void)
 		snprintf(name, sizeof(name), "every event of type %d", types[i]);
 		rows_add(&rows, name, test_every_event, (void *)(uintptr_t)&types[i]);
 	}
+	rows_add(&rows, "names and masks that do not fit", test_names_and_masks_that_do_not_fit, NULL);
 	rows_add(&rows, "the list names every type", test_list_names_every_type, NULL);
 	return rows_run("pfmlib", &rows);
 }

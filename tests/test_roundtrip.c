@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "ctx.h"
 #include "reverse.h"
+#include "shared.h"
 
 /* Random variants of each row; fewer where an emulator runs us. */
 static unsigned n_variants(void)
@@ -319,14 +320,13 @@ static void an_invented_processor_from_an_image(void **state)
 /* The same for vendors' lists, where they are at hand. */
 static void imported_lists(void **state)
 {
-	const char *source = getenv("PERFMON_SOURCE");
 	struct tally tally = { 0 };
 	char data[512], arguments[1200];
 	unsigned n, tables = 0;
 	pfm_ctx_t *all;
 
 	(void)state;
-	snprintf(data, sizeof(data), "%s/../shared/data", source ? source : "");
+	shared_path(data, sizeof(data), "data");
 	snprintf(arguments, sizeof(arguments), "import --byteorder %s '%s/intel' '%s/linux-6.12' -o", BYTE_ORDER_NAME, data, data);
 	if (access(data, R_OK) || !make_image(arguments))
 		skip();
@@ -632,6 +632,92 @@ static void fields_of_registers(void **state)
 	pfm_close_context(ctx);
 }
 
+/* Each register with the bits of one of its fields, as the manuals have them. */
+static void every_kind_of_register(void **state)
+{
+	static const struct {
+		const char *pmu, *reg;
+		uint64_t value;
+		const char *field;
+		uint64_t expected;
+	} rows[] = {
+		{ "montecito", "PMC15", 0x700000, "thres", 7 },
+		{ "montecito", "PMC32", UINT64_C(1) << 51, "m", 1 },
+		{ "montecito", "PMC34", 0x123, "mask", 0x123 },
+		{ "montecito", "PMC33", 0x456, "match", 0x456 },
+		{ "montecito", "PMC35", 0x456, "match", 0x456 },
+		{ "montecito", "PMC36", 8, "ch3_ig_opcm", 1 },
+		{ "montecito", "pmc37", 0x2000, "ct", 1 },
+		{ "montecito", "PMC38", 0x2000, "fine", 1 },
+		{ "montecito", "PMC39", 0xc000, "brt", 3 },
+		{ "montecito", "PMC40", 0x180, "mode", 3 },
+		{ "montecito", "PMC41", UINT64_C(1) << 48, "ena_dbrp3", 1 },
+		{ "montecito", "PMC42", 0x7f800, "delay", 0xff },
+		{ "montecito", "PMD4", UINT64_C(1) << 46, "count", UINT64_C(1) << 46 },
+		{ "montecito", "PMD15", UINT64_MAX, "sxt47", 0x1ffff },
+		{ "montecito", "PMD32", 77, "daddr", 77 },
+		{ "montecito", "PMD33", 0xc000, "status", 3 },
+		{ "montecito", "PMD34", 0x20, "iaddr", 1 },
+		{ "montecito", "PMD35", 0x1000, "overflow", 1 },
+		{ "montecito", "PMD36", 0x18, "valid", 1 },
+		{ "montecito", "PMD38", 0x20, "full", 1 },
+		{ "montecito", "PMD39", UINT64_C(1) << 60, "ext63", 1 },
+		{ "montecito", "PMD48", 2, "mispredict", 1 },
+		{ "montecito", "PMD63", 0xc, "slot", 3 },
+		{ "montecito", "IBR0", 5, "addr", 5 },
+		{ "montecito", "IBR7", UINT64_C(1) << 63, "rx", 1 },
+		{ "montecito", "DBR6", 5, "addr", 5 },
+		{ "montecito", "DBR1", UINT64_C(0xf) << 56, "plm", 0xf },
+		{ "intel_arch", "PERFEVTSEL0", UINT64_C(1) << 33, "in_tx_cp", 1 },
+		{ "intel_arch", "IA32_FIXED_CTR_CTRL", 0x800, "pmi2", 1 },
+		{ "intel_arch", "GLOBAL_CTRL", UINT64_C(1) << 48, "metrics", 1 },
+		{ "intel_arch", "IA32_PERF_GLOBAL_CTRL", UINT64_C(3) << 32, "fixed", 3 },
+		{ "intel_arch", "PEBS_LD_LAT", 0x10003, "latency", 3 },
+		{ "intel_arch", "PEBS_FRONTEND", 0x300000, "bubbles", 3 },
+		{ "amd", "PERF_CTL0", UINT64_C(1) << 40, "guest_only", 1 },
+	};
+	static const struct {
+		const char *pmu, *reg;
+	} none[] = {
+		{ "montecito", "PMC" },
+		{ "montecito", "PMC3" },
+		{ "montecito", "PMC16" },
+		{ "montecito", "PMC43" },
+		{ "montecito", "PMD16" },
+		{ "montecito", "PMD37" },
+		{ "montecito", "PMD40" },
+		{ "montecito", "PMD64" },
+		{ "montecito", "IBR8" },
+		{ "montecito", "DBR8" },
+		{ "montecito", "XYZ4" },
+		{ "montecito", "PMC004" },
+		{ "montecito", "PM4" },
+		{ "montecito", "PMC4x" },
+		{ "montecito", "" },
+		{ "intel_arch", "MISC_CTRL" },
+		{ "coreduo", "GLOBAL_CTRL" },
+		{ "intel_arch", "IA32_" },
+		{ "coreduo", "config4" },
+		{ "coreduo", "config00" },
+		{ "intel_arch", "PEBS_FRONTEND1" },
+	};
+	pfm_ctx_t *ctx = open_for("montecito");
+	const char *name, *text;
+	uint64_t field;
+	char word[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		field = field_of(ctx, rows[i].pmu, rows[i].reg, rows[i].value, rows[i].field, word);
+		if (field != rows[i].expected)
+			fail_msg("%s=0x%" PRIx64 ": %s is 0x%" PRIx64, rows[i].reg, rows[i].value, rows[i].field, field);
+	}
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		if (pfm_decode_field(ctx, pfm_find_pmu(ctx, none[i].pmu), none[i].reg, 0, 0, &name, &field, &text) != PFMLIB_ERR_INVAL)
+			fail_msg("%s has a register \"%s\"", none[i].pmu, none[i].reg);
+	pfm_close_context(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -644,6 +730,7 @@ int main(void)
 		cmocka_unit_test(every_row_is_found_behind_its_register),
 		cmocka_unit_test(registers_in_order_of_likelihood),
 		cmocka_unit_test(fields_of_registers),
+		cmocka_unit_test(every_kind_of_register),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

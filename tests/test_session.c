@@ -7,12 +7,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
 #include "backend.h"
 #include "backend/record.h"
 #include "ctx.h"
 #include "fake_sys.h"
+#include "shared.h"
 #include "starve.h"
 
 static struct fake fake;
@@ -315,11 +318,72 @@ static void cpus_that_are_off_line(void **state)
 	options.cpus = "6";
 	must_open(TEXTS("cycles"));
 	run();
-	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_CPU);
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	end_session();
 	options.cpus = "6-";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
 	assert_null(session);
+}
+
+/* CPU fake.number is unplugged. */
+static int without_one_cpu(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+{
+	(void)attr;
+	(void)pid;
+	(void)group;
+	return cpu == f->number ? -ENODEV : 0;
+}
+
+static void stops_on_one_cpu(struct fake *f, struct fake_event *e)
+{
+	e->value += 1000;
+	e->on += e->cpu == f->number ? 0 : 100;
+	e->running = e->on;
+	if (e->cpu == f->number)
+		e->value = 0;
+}
+
+static void cpu_is_unplugged(void **state)
+{
+	(void)state;
+	machine("uncore");
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.cpus = "0-5";
+	/* Between the list of CPUs and the question. */
+	fake.number = 3;
+	fake.decide = without_one_cpu;
+	must_open(TEXTS("cycles"));
+	run();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
+	expect_why(0, "CPU 3 has been switched off");
+	end_session();
+	/* While counting: what it had is kept, and the others go on. */
+	fake.decide = NULL;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(about(0).n_parts, 6);
+	fake.tick = stops_on_one_cpu;
+	run();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	fake.tick = NULL;
+	end_session();
+	/* Afterwards: the list is read again for every session; and the CPU may come back, or others. */
+	fake.decide = without_one_cpu;
+	fake_file(&fake, "/sys/devices/system/cpu/online", "0-2,4-5");
+	options.cpus = NULL;
+	must_open(TEXTS("cycles"));
+	run();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_int_equal(about(0).n_parts, 5);
+	end_session();
+	fake.decide = NULL;
+	fake_file(&fake, "/sys/devices/system/cpu/online", "0-7");
+	must_open(TEXTS("cycles"));
+	assert_int_equal(about(0).n_parts, 8);
+	end_session();
+	/* A list that makes no sense is none: the one that the context began with, 0-5,7. */
+	fake_file(&fake, "/sys/devices/system/cpu/online", "0-");
+	must_open(TEXTS("cycles"));
+	assert_int_equal(about(0).n_parts, 7);
 }
 
 static void process_with_threads(void **state)
@@ -349,6 +413,41 @@ static void process_with_threads(void **state)
 	assert_int_equal(fake.events[fake.n_events - 1].pid, 45);
 }
 
+/* A task on some CPUs only: one event for each task and CPU. */
+static void process_on_some_cpus(void **state)
+{
+	(void)state;
+	machine("uncore");
+	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42");
+	fake_file(&fake, "/proc/42/task/42/x", "");
+	fake_file(&fake, "/proc/42/task/45/x", "");
+	fake_file(&fake, "/proc/42/task/x/x", ""); /* no number, no thread */
+	options.pid = 42;
+	options.cpus = "4-6";
+	must_open(TEXTS("cycles"));
+	assert_int_equal(about(0).n_parts, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(event(1 + i)->pid, i < 2 ? 42 : 45);
+		assert_int_equal(event(1 + i)->cpu, 4 + i % 2);
+	}
+	run();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
+	expect_why(0, "2 of the CPUs asked for are not on line");
+	assert_int_equal(counts[0].value, 2000 + 3000 + 4000 + 5000);
+}
+
+static void cpus_that_a_unit_does_not_serve(void **state)
+{
+	(void)state;
+	machine("uncore");
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.cpus = "1";
+	must_open(TEXTS("uncore_cha_0/event=0x35/"));
+	run();
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	expect_why(0, "counts only from CPUs 0,4");
+}
+
 static int thread_ends(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
 	(void)attr;
@@ -375,7 +474,7 @@ static void threads_that_end_meanwhile(void **state)
 	options.pid = fake.number = 77;
 	must_open(TEXTS("cycles"));
 	run();
-	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PROCESS);
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_PROCESS);
 	expect_why(0, "77");
 }
 
@@ -655,6 +754,46 @@ static void parts_are_extrapolated_one_by_one(void **state)
 	assert_int_equal(counts[0].value, 10 + 20);
 }
 
+static void last_cpu_loses(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	e->value = 10;
+	e->on = e->running = e->cpu == 5 ? 0 : 100;
+}
+
+static void a_pinned_event_may_lose_some_of_its_counters(void **state)
+{
+	(void)state;
+	machine("uncore");
+	fake.tick = last_cpu_loses;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.cpus = "4-5";
+	must_open(TEXTS("{cycles}:D"));
+	assert_true(event(1)->a.attr.pinned);
+	run();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_BUSY);
+	expect_why(0, "on some CPUs the pinned event lost its counter");
+	assert_int_equal(counts[0].value, 10);
+}
+
+static void never_on_any(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	e->value = e->running = 0;
+	e->on = 1000;
+}
+
+static void no_type_of_core_found_a_counter(void **state)
+{
+	(void)state;
+	machine("hybrid");
+	fake.tick = never_on_any;
+	must_open(TEXTS("cycles"));
+	run();
+	for (unsigned i = 0; i < 2; i++)
+		expect_count(i, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+}
+
 static void extrapolation(void **state)
 {
 	static const uint64_t max = UINT64_MAX;
@@ -732,10 +871,13 @@ static void kernel_is_left_out_when_it_must(void **state)
 
 static void paranoid_levels(void **state)
 {
+	char why[96];
+
 	(void)state;
 	machine("uncore");
-	for (int level = -1; level <= 3; level++) {
+	for (int level = -1; level <= 4; level++) {
 		as_user(level);
+		snprintf(why, sizeof(why), "perf_event_paranoid is %d: ordinary users may not count anything", level);
 		options.flags = 0;
 		options.pid = 0;
 		must_open(TEXTS("cycles", "cycles:u"));
@@ -743,7 +885,7 @@ static void paranoid_levels(void **state)
 		assert_int_equal(counts[0].quality, level > 2 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
 		assert_string_equal(about(0).name, level == 2 ? "cycles:u" : "cycles");
 		if (level > 2)
-			expect_why(1, "perf_event_paranoid is 3: ordinary users may not count anything");
+			expect_why(1, why);
 		end_session();
 		options.flags = PFM_SESSION_SYSTEM_WIDE;
 		must_open(TEXTS("cycles"));
@@ -763,6 +905,49 @@ static void paranoid_levels(void **state)
 	}
 }
 
+static void count_whole(const char *text, int pid, unsigned flags)
+{
+	options.flags = flags;
+	options.pid = pid;
+	must_open(TEXTS(text));
+	run();
+	assert_int_equal(counts[0].quality, PFM_QUALITY_EXACT);
+	assert_string_equal(about(0).name, text);
+	end_session();
+}
+
+/* With CAP_PERFMON, or as root, the level means nothing: the kernel decides, and nobody before it. A level that cannot be read, or is
+ * no number, is none. */
+static void capabilities_count_at_every_level(void **state)
+{
+	static const char *const levels[] = { "-1", "0", "1", "2", "3", "4", "99", "", "much", NULL };
+
+	(void)state;
+	machine("uncore");
+	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		if (levels[i])
+			fake_file(&fake, "/proc/sys/kernel/perf_event_paranoid", levels[i]);
+		else
+			fake_remove(&fake, "/proc/sys/kernel/perf_event_paranoid");
+		fake.decide = NULL;
+		count_whole("cycles", 0, 0);
+		count_whole("cycles:k", 0, 0);
+		count_whole("cycles", 1, 0);
+		count_whole("cycles", 0, PFM_SESSION_SYSTEM_WIDE);
+		/* Without, and with no level to blame. */
+		fake.decide = ordinary_user;
+		fake.number = 3;
+		options.flags = 0;
+		options.pid = 0;
+		must_open(TEXTS("cycles:u"));
+		run();
+		expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
+		if (i > 6)
+			expect_why(0, "perf_event_paranoid cannot be read");
+		end_session();
+	}
+}
+
 static int refuse_one(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
 	(void)pid;
@@ -776,31 +961,44 @@ static int refuse_one(struct fake *f, const struct perf_event_attr *attr, int pi
 	case 4: return attr->pinned ? -EINVAL : 0;
 	case 5: return attr->inherit ? -EINVAL : 0;
 	case 6: return attr->type == 4 ? -EINVAL : 0;
-	default: return attr->type == 5 ? -EINVAL : 0;
+	case 7: return attr->type == 5 ? -EINVAL : 0;
+	case 8: return attr->enable_on_exec ? -EOPNOTSUPP : 0;
+	default: return attr->size == 17 * sizeof(uint64_t) && ((const uint64_t *)(const void *)attr)[16] ? -EINVAL : 0;
 	}
 }
 
 static void refused_settings_are_named(void **state)
 {
 	static const struct {
+		int refused;
+		unsigned flags;
 		const char *text, *why;
 	} rows[] = {
-		{ "cpu/event=0xc0,umask=0x12/", "umask=0x12" },
-		{ "cpu/event=0xcd,ldlat=3/", "ldlat=0x3" },
-		{ "cpu/instructions/pp", "the precise level" },
-		{ "cpu/instructions/u", "leaving the kernel out" },
-		{ "cpu/instructions/D", "pinning" },
-		{ "cpu/instructions/", "counting children" },
-		{ "cpu/instructions/", "config=0xc0" },
-		{ "mem:0x1001/4:w", "4 bytes at 0x1001" },
+		{ 0, 0, "cpu/event=0xc0,umask=0x12/", "umask=0x12" },
+		{ 1, 0, "cpu/event=0xcd,ldlat=3/", "ldlat=0x3" },
+		{ 2, 0, "cpu/instructions/pp", "the precise level" },
+		{ 3, 0, "cpu/instructions/u", "leaving the kernel out" },
+		{ 3, 0, "cpu/instructions/k", "leaving user code out" },
+		{ 3, 0, "cpu/instructions/uk", "leaving the hypervisor out" },
+		{ 3, 0, "cpu/instructions/h", "choosing levels" },
+		{ 4, 0, "cpu/instructions/D", "pinning" },
+		{ 5, PFM_SESSION_INHERIT, "cpu/instructions/", "counting children" },
+		{ 6, 0, "cpu/instructions/", "config=0xc0" },
+		{ 6, 0, "r5300c0", "no field for 0x530000" },
+		{ 7, 0, "mem:0x1001/4:w", "4 bytes at 0x1001" },
+		{ 8, PFM_SESSION_ENABLE_ON_EXEC, "cpu/instructions/", "starting with the program" },
+		{ 9, 0, "wide/event=1,far=0x77/", "far=0x77" },
 	};
 
 	(void)state;
 	machine("uncore");
+	fake_file(&fake, "/sys/bus/event_source/devices/wide/type", "60");
+	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/event", "config:0-7");
+	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/far", "config3:0-7");
 	fake.decide = refuse_one;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		fake.number = (int)i;
-		options.flags = i == 5 ? PFM_SESSION_INHERIT : 0;
+		fake.number = rows[i].refused;
+		options.flags = rows[i].flags;
 		must_open(&rows[i].text, 1);
 		run();
 		expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
@@ -809,6 +1007,7 @@ static void refused_settings_are_named(void **state)
 	}
 	/* What is wrong alone is not the group's fault. */
 	fake.number = 0;
+	options.flags = 0;
 	must_open(TEXTS("{cpu/instructions/,cpu/event=0xc0,umask=0x12/}"));
 	run();
 	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
@@ -823,6 +1022,18 @@ static int as_number_says(struct fake *f, const struct perf_event_attr *attr, in
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY ? 0 : -f->number;
 }
 
+/* What happened to be gone, taken or short was missed; the rest cannot be had as it was asked. */
+static int unopened(int cause)
+{
+	static const int missed[] = { PFM_CAUSE_BUSY, PFM_CAUSE_FILES, PFM_CAUSE_NO_PROCESS, PFM_CAUSE_NO_CPU, PFM_CAUSE_MEMORY,
+		                      PFM_CAUSE_OTHER };
+
+	for (unsigned i = 0; i < sizeof(missed) / sizeof(missed[0]); i++)
+		if (missed[i] == cause)
+			return PFM_QUALITY_NOT_COUNTED;
+	return PFM_QUALITY_NOT_SUPPORTED;
+}
+
 static void errors_have_causes(void **state)
 {
 	static const struct {
@@ -834,6 +1045,8 @@ static void errors_have_causes(void **state)
 		{ ENOENT, "cycles", PFM_CAUSE_NO_PMU, "no event for it" },
 		{ ENOENT, "page-faults", PFM_CAUSE_NO_KERNEL, "software" },
 		{ ENOENT, "mem:0x1000", PFM_CAUSE_NO_PMU, "breakpoint registers" },
+		{ ENOENT, "sched:sched_switch", PFM_CAUSE_NO_KERNEL, "tracepoint" },
+		{ EINVAL, "cycles", PFM_CAUSE_NO_PMU, "no event for it" },
 		{ ENOENT, "amd_l3/event=1/", PFM_CAUSE_NO_PMU, "amd_l3" },
 		{ EBUSY, "cycles", PFM_CAUSE_BUSY, "holds" },
 		{ ENOSPC, "mem:0x1000", PFM_CAUSE_BUSY, "breakpoint registers are in use" },
@@ -861,11 +1074,47 @@ static void errors_have_causes(void **state)
 		run();
 		if (counts[0].cause != rows[i].cause)
 			fail_msg("errno %d on %s: %s (%s)", rows[i].err, rows[i].text, pfm_cause_name(counts[0].cause), about(0).why);
-		expect_count(0, PFM_QUALITY_NOT_SUPPORTED, rows[i].cause);
+		expect_count(0, unopened(rows[i].cause), rows[i].cause);
 		expect_why(0, rows[i].why);
 		assert_int_equal(counts[0].sys_errno, rows[i].err);
 		end_session();
 	}
+}
+
+/* The same error in other surroundings. */
+static void expect_refusal(int err, const char *text, const char *why)
+{
+	fake.number = err;
+	must_open(&text, 1);
+	run();
+	assert_true(counts[0].quality >= PFM_QUALITY_NOT_COUNTED);
+	expect_why(0, why);
+	end_session();
+}
+
+static void surroundings_are_part_of_the_reason(void **state)
+{
+	static const char paranoid[] = "/proc/sys/kernel/perf_event_paranoid";
+
+	(void)state;
+	machine("uncore");
+	fake.decide = as_number_says;
+	fake_file(&fake, paranoid, "1");
+	expect_refusal(EACCES, "sched:sched_switch", "may not use tracepoints");
+	expect_refusal(EACCES, "instructions", "a security module or a container's filter");
+	fake_file(&fake, paranoid, "low");
+	expect_refusal(EACCES, "instructions", "perf_event_paranoid cannot be read");
+	fake_file(&fake, paranoid, "-100");
+	expect_refusal(EACCES, "instructions", "perf_event_paranoid cannot be read");
+	fake_remove(&fake, paranoid);
+	expect_refusal(EACCES, "instructions", "perf_event_paranoid cannot be read");
+	fake_file(&fake, "/proc/self/limits", "Limit Soft Hard Units");
+	expect_refusal(EMFILE, "instructions", "no more files can be opened");
+	done(NULL);
+	machine("uncore");
+	fake_file(&fake, "/proc/sys/kernel/nmi_watchdog", "1");
+	fake.decide = as_number_says;
+	expect_refusal(EBUSY, "instructions", "nmi_watchdog=0");
 }
 
 static int alpha(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
@@ -930,6 +1179,78 @@ static void events_of_other_processors_are_not_counted(void **state)
 	expect_count(2, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
+/* Linux on Alpha: one mode for both counters, so no levels; ProfileMe is not counted at all. */
+static void linux_on_alpha_counts_what_its_driver_has(void **state)
+{
+	(void)state;
+	fake_begin(&fake);
+	fake_file(&fake, "/sys/bus/event_source/devices/cpu/type", "4");
+	fake_file(&fake, "/sys/bus/event_source/devices/software/type", "1");
+	open_context("alpha-11");
+	must_open(TEXTS("ev67::retinst", "ev67::retinst:u", "ev67::inflt_retires", "ev67::inflt_retires:u"));
+	run();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_int_equal(event(1)->a.attr.type, PERF_TYPE_RAW);
+	assert_false(event(1)->a.attr.exclude_hv);
+	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
+	expect_why(1, "cannot tell privilege levels apart");
+	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
+	expect_why(2, "Linux has no way to count this event");
+	expect_count(3, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
+	end_session();
+	options.plm = PFM_PLM3; /* a wish for all that can tell them apart */
+	must_open(TEXTS("ev67::retinst", "page-faults"));
+	run();
+	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_true(fake.events[fake.n_events - 1].a.attr.exclude_kernel);
+}
+
+/* Its processor is known, its driver is not loaded. */
+static void processors_without_their_driver(void **state)
+{
+	(void)state;
+	fake_begin(&fake);
+	fake_file(&fake, "/sys/bus/event_source/devices/software/type", "1");
+	open_context("0x00000000413fd0c1");
+	must_open(TEXTS("armv8::CPU_CYCLES"));
+	run();
+	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
+	expect_why(0, "the kernel exports no PMU for armv8");
+}
+
+static void generic_names_between_slashes(void **state)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+
+	(void)state;
+	machine("uncore");
+	assert_int_equal(pfm_encode_event(ctx, "cpu/cycles/u", 0, &e, &error), PFMLIB_SUCCESS);
+	assert_true(e.attr.type == 4 && e.attr.config == 0x3c && e.attr.exclude_kernel);
+	assert_int_equal(pfm_encode_event(ctx, "cpu/CPU-CYCLES,edge/", 0, &e, &error), PFMLIB_SUCCESS);
+	assert_int_equal(e.attr.config, 0x4003c);
+	assert_int_equal(pfm_encode_event(ctx, "cpu/stalled-cycles-backend/", 0, &e, &error), PFMLIB_ERR_ATTR); /* it has no file */
+	assert_int_equal(pfm_encode_event(ctx, "uncore_imc/cycles/", 0, &e, &error), PFMLIB_ERR_ATTR);
+}
+
+/* The processor says itself which of the architectural events it lacks. */
+static void architectural_events_may_be_missing(void **state)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+
+	(void)state;
+	machine("uncore");
+	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_MISSES", 0, &e, &error), PFMLIB_SUCCESS);
+	assert_true(pfm_count_pmus(ctx) > 0); /* everything is loaded now, so what is changed stays */
+	ctx->host.pmu_version = 2;
+	ctx->host.arch_missing = 1u << 4;
+	for (unsigned i = 0; i < ctx->n_units; i++)
+		if (ctx->units[i].flags & PFM_PMU_FALLBACK)
+			ctx->units[i].flags |= PFM_PMU_HOST;
+	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_MISSES", 0, &e, &error), PFMLIB_ERR_BADHOST);
+	assert_int_equal(error.kind, PFM_KIND_NOT_ON_CPU);
+	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_REFERENCES", 0, &e, &error), PFMLIB_SUCCESS);
+}
+
 static int no_system_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
@@ -970,7 +1291,7 @@ static void too_few_descriptors(void **state)
 	assert_int_equal(fake_open_events(&fake), 7);
 	run();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_FILES);
+	expect_count(1, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_FILES);
 	expect_why(1, "10 files");
 }
 
@@ -1003,6 +1324,7 @@ static void texts_that_are_wrong(void **state)
 		{ "nothing", PFMLIB_ERR_NOTFOUND, 0, 7 },
 		{ "{cycles,cpu/event=0x100/}", PFMLIB_ERR_ATTR_VAL, 18, 23 },
 	};
+	static char many[1024];
 
 	(void)state;
 	machine("uncore");
@@ -1013,6 +1335,13 @@ static void texts_that_are_wrong(void **state)
 			fail_msg("%s: %d at %u-%u of event %d", rows[i].text, rc, error.start, error.end, error.event);
 		assert_null(session);
 	}
+	strcpy(many, "{cycles");
+	for (unsigned i = 1; i < 65; i++)
+		strcat(many, ",cycles");
+	strcat(many, "}");
+	assert_int_equal(open_texts((const char *const[]){ many }, 1), PFMLIB_ERR_TOOMANY);
+	assert_string_equal(error.detail, "at most 64 events in a group");
+	assert_int_equal(error.start, 1 + 64 * strlen("cycles,"));
 	assert_int_equal(open_texts((const char *const[]){ NULL }, 1), PFMLIB_ERR_INVAL);
 	assert_int_equal(open_texts((const char *const[]){ "cycles" }, 0), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_open_session(NULL, ctx, NULL, (const char *const[]){ "cycles" }, 1, NULL), PFMLIB_ERR_INVAL);
@@ -1027,6 +1356,9 @@ static void lists_in_braces(void **state)
 	assert_string_equal(about(0).name, "cpu/event=0xc0,umask=0x0,cmask=1/u");
 	assert_string_equal(about(1).name, "mem:0x1000/4:w:u");
 	assert_true(about(1).attr.exclude_kernel);
+	end_session();
+	must_open(TEXTS("  { cycles, instructions}S"));
+	assert_string_equal(about(1).name, "instructions");
 	end_session();
 	must_open(TEXTS("{intel_arch::UNHALTED_CORE_CYCLES,cmask=1,inv,page-faults}"));
 	assert_int_equal(pfm_count_session(session), 2);
@@ -1095,6 +1427,123 @@ static void user_space_reads_fall_back(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
+#ifdef __x86_64__
+
+/* What RDPMC would answer. Here it is a trap: the machine need not have the counter, and must not let this program read it. */
+static struct {
+	uint32_t index;
+	uint64_t value;
+	unsigned n;
+} rdpmc;
+
+static void answer_rdpmc(int signal_number, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	const unsigned char *code = (const unsigned char *)(uintptr_t)regs[REG_RIP]; /* NOLINT */
+
+	(void)info;
+	if (code[0] != 0x0f || code[1] != 0x33) {
+		signal(signal_number, SIG_DFL);
+		return;
+	}
+	rdpmc.index = (uint32_t)regs[REG_RCX];
+	rdpmc.n++;
+	regs[REG_RAX] = (greg_t)(uint32_t)rdpmc.value;
+	regs[REG_RDX] = (greg_t)(rdpmc.value >> 32);
+	regs[REG_RIP] += 2;
+}
+
+/* A page as the kernel writes it while the event is on counter @index - 1. */
+static struct perf_event_mmap_page *page_of(unsigned i, uint32_t index, uint64_t offset, uint64_t raw)
+{
+	struct perf_event_mmap_page *page = event(i)->page;
+
+	page->cap_user_rdpmc = 1;
+	page->index = index;
+	page->offset = (int64_t)offset;
+	page->pmc_width = 48;
+	page->time_enabled = page->time_running = 1000;
+	rdpmc.value = raw;
+	return page;
+}
+
+static void counters_are_read_from_user_space(void **state)
+{
+	static const int signals[] = { SIGSEGV, SIGILL };
+	struct sigaction answer = { .sa_sigaction = answer_rdpmc, .sa_flags = SA_SIGINFO | SA_NODEFER }, old[2];
+	struct perf_event_mmap_page *page;
+	pfm_count_t count = PFM_INIT(count);
+	uint64_t before;
+
+	(void)state;
+	machine("uncore");
+	options.flags = PFM_SESSION_USER_READ;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(pfm_start_session(session), 0);
+	for (unsigned i = 0; i < 2; i++)
+		sigaction(signals[i], &answer, &old[i]);
+	rdpmc.n = 0;
+	fake.uses[FAKE_READ_PERF] = 0;
+	page = page_of(1, 3, 5000, 77);
+	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
+	if (rdpmc.n == 0) {
+		for (unsigned i = 0; i < 2; i++)
+			sigaction(signals[i], &old[i], NULL);
+		print_message("# SKIP this machine lets every program read counters\n");
+		skip();
+	}
+	assert_int_equal(rdpmc.index, 2);
+	assert_int_equal(count.value, 5077);
+	assert_int_equal(count.quality, PFM_QUALITY_EXACT);
+	/* The counter holds the lower bits of a number below zero: it was set so that it overflows in time. */
+	page_of(1, 3, 5000, 0xfffffffffff0);
+	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
+	assert_int_equal(count.value, 5000 - 16);
+	page->pmc_width = 64;
+	rdpmc.value = UINT64_MAX;
+	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
+	assert_int_equal(count.value, 4999);
+	assert_int_equal(fake.uses[FAKE_READ_PERF], 0);
+	/* Shared, and the page has no clock: the kernel knows for how long. */
+	page->time_running = 500;
+	rdpmc.n = 0;
+	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
+	assert_int_equal(count.value, 2000);
+	assert_int_equal(fake.uses[FAKE_READ_PERF], 1);
+	assert_int_equal(rdpmc.n, 0);
+	/* With one: a quarter of a nanosecond for each tick, of which time_offset are not this event's. */
+	page = page_of(1, 1, 0, 300);
+	page->cap_user_time = 1;
+	page->time_mult = 1 << 8;
+	page->time_shift = 10;
+	before = __builtin_ia32_rdtsc();
+	page->time_offset = (uint64_t)0 - before / 4;
+	page->time_enabled = 3000000000000000;
+	page->time_running = 1000000000000000;
+	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
+	before = __builtin_ia32_rdtsc() - before;
+	assert_true(count.enabled - 3000000000000000 <= before / 4 + 1);
+	assert_int_equal(count.enabled - count.running, 2000000000000000);
+	assert_int_equal(count.quality, PFM_QUALITY_SCALED);
+	assert_true(count.value == 900 || count.value == 899);
+	/* A clock of few bits, that may have gone round since the page was written. */
+	page->cap_user_time_short = 1;
+	page->time_mask = 0;
+	page->time_cycles = 4000;
+	page->time_offset = 7;
+	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
+	assert_int_equal(count.enabled, 3000000000000000 + 7 + 1000);
+	/* Stopped: the page is not asked. */
+	assert_int_equal(pfm_stop_session(session), 0);
+	rdpmc.n = 0;
+	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
+	assert_true(rdpmc.n == 0 && count.value == 2000);
+	for (unsigned i = 0; i < 2; i++)
+		sigaction(signals[i], &old[i], NULL);
+}
+
+#endif
+
 static void arm_is_asked_for_user_space_reads(void **state)
 {
 	(void)state;
@@ -1145,6 +1594,35 @@ static void dry_run_writes_down_what_it_would_do(void **state)
 	assert_non_null(strstr(text, "enable fd=0\nenable fd=2\nenable fd=3\ndisable fd=0\n"));
 	assert_int_equal(record.used, strlen(text));
 	end_session();
+	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42");
+	fake_file(&fake, "/proc/42/task/42/x", "");
+	fake_file(&fake, "/proc/42/task/43/x", "");
+	options.pid = 42;
+	options.flags |= PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_USER_READ;
+	must_open(TEXTS("cpu_core/instructions/pD", "mem:0x1000/4:w"));
+	assert_string_equal(text, "open fd=0 type=4 config=0xc0 config1=0x0 config2=0x0 pid=42 cpu=-1 group=-1 inherit pinned "
+	                          "enable_on_exec precise\n"
+	                          "open fd=1 type=4 config=0xc0 config1=0x0 config2=0x0 pid=43 cpu=-1 group=-1 inherit pinned "
+	                          "enable_on_exec precise\n"
+	                          "open fd=2 type=5 config=0x2 config1=0x1000 config2=0x4 pid=42 cpu=-1 group=-1 inherit "
+	                          "enable_on_exec\n"
+	                          "open fd=3 type=5 config=0x2 config1=0x1000 config2=0x4 pid=43 cpu=-1 group=-1 inherit "
+	                          "enable_on_exec\n");
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	end_session();
+	options.pid = 0;
+	options.flags = PFM_SESSION_DRY_RUN | PFM_SESSION_USER_READ;
+	must_open(TEXTS("cpu_core/instructions/")); /* there is no page to map */
+	assert_int_equal(pfm_read_count(session, 0, &counts[0]), PFMLIB_SUCCESS);
+	end_session();
+	options.backend_options = NULL; /* nobody wants to know */
+	must_open(TEXTS("cpu_core/instructions/"));
+	end_session();
+	options.backend_options = &record;
+	record.len = 0;
+	must_open(TEXTS("cpu_core/instructions/"));
+	assert_int_equal(record.used, strlen("open fd=0 type=4 config=0xc0 config1=0x0 config2=0x0 pid=0 cpu=-1 group=-1\n"));
+	end_session();
 	record.len = 10; /* cut, but counted in full */
 	must_open(TEXTS("cycles"));
 	assert_int_equal(strlen(text), 9);
@@ -1152,6 +1630,23 @@ static void dry_run_writes_down_what_it_would_do(void **state)
 }
 
 /* Machines of the shared folder, where it is there: what would be opened for an event of theirs. */
+/* The backend that would count has options of its own: no place to write to. */
+static void dry_run_for_another_backend(void **state)
+{
+	char text[600];
+	struct record record = { .size = sizeof(record), .text = text, .len = sizeof(text) };
+
+	(void)state;
+	machine("uncore");
+	options.backend = "pfm_device";
+	options.backend_options = &record;
+	options.flags = PFM_SESSION_DRY_RUN;
+	must_open(TEXTS("ev6::cycles"));
+	assert_int_equal(record.used, 0);
+	assert_string_equal(about(0).pmu, "ev6");
+	assert_string_equal(about(0).why, "");
+}
+
 static void dry_runs_on_shared_machines(void **state)
 {
 	static const struct {
@@ -1168,16 +1663,15 @@ static void dry_runs_on_shared_machines(void **state)
 		{ "z15", "IBM,8561,703,T01,3.6,002f", "cpum_cf/event=32/", 1, 1 },
 		{ "riscv-u74", "0x489-0x8000000000000007-0x0", "cpu/event=2/", 1, 1 },
 	};
-	const char *root = getenv("PERFMON_SOURCE");
-	char path[512];
+	char path[512], name[64];
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		unsigned boxes = 0;
 
-		snprintf(path, sizeof(path), "%s/../shared/data/sysfs/%s.txt", root ? root : ".", rows[i].name);
+		snprintf(name, sizeof(name), "data/sysfs/%s.txt", rows[i].name);
 		fake_begin(&fake);
-		if (!fake_machine(&fake, path)) {
+		if (!fake_machine(&fake, shared_path(path, sizeof(path), name))) {
 			fake_end(&fake);
 			machine("uncore");
 			print_message("# SKIP %s is not there\n", path);
@@ -1335,6 +1829,18 @@ static void wrong_arguments(void **state)
 	assert_int_equal(pfm_read_session(session, &small, 1), PFMLIB_ERR_INVAL);
 	assert_string_equal(pfm_quality_name(PFM_QUALITY_NOT_SUPPORTED), "not supported");
 	assert_string_equal(pfm_quality_name(99), "");
+	assert_string_equal(pfm_quality_name(-1), "");
+	assert_string_equal(pfm_cause_name(99), "");
+	assert_int_equal(pfm_session_errno(NULL), 0);
+	assert_int_equal(pfm_read_count(NULL, 0, &small), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_count(session, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_count(session, 0, &small), PFMLIB_ERR_INVAL); /* its size is 0 now */
+	assert_int_equal(pfm_describe_count(NULL, 0, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_count(session, 0, NULL), PFMLIB_ERR_INVAL);
+	info.size = offsetof(pfm_count_info_t, name);
+	assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_session(session, NULL, 1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_session(session, NULL, 0), PFMLIB_SUCCESS);
 	assert_string_equal(pfm_cause_name(PFM_CAUSE_NO_PMU), "no PMU");
 	assert_string_equal(pfm_cause_name(-1), "");
 }
@@ -1365,7 +1871,10 @@ int main(void)
 		CASE(whole_system),
 		CASE(one_count_per_cpu),
 		CASE(cpus_that_are_off_line),
+		CASE(cpu_is_unplugged),
 		CASE(process_with_threads),
+		CASE(process_on_some_cpus),
+		CASE(cpus_that_a_unit_does_not_serve),
 		CASE(threads_that_end_meanwhile),
 		CASE(units_off_the_core_are_summed),
 		CASE(scale_and_unit),
@@ -1379,14 +1888,22 @@ int main(void)
 		CASE(zero_is_where_reset_was),
 		CASE(causes_of_not_being_counted),
 		CASE(parts_are_extrapolated_one_by_one),
+		CASE(a_pinned_event_may_lose_some_of_its_counters),
+		CASE(no_type_of_core_found_a_counter),
 		cmocka_unit_test(extrapolation),
 		CASE(kernel_is_left_out_when_it_must),
 		CASE(paranoid_levels),
+		CASE(capabilities_count_at_every_level),
 		CASE(refused_settings_are_named),
 		CASE(errors_have_causes),
+		CASE(surroundings_are_part_of_the_reason),
 		CASE(pmu_that_cannot_leave_levels_out),
 		CASE(machine_without_pmu),
 		CASE(events_of_other_processors_are_not_counted),
+		CASE(linux_on_alpha_counts_what_its_driver_has),
+		CASE(processors_without_their_driver),
+		CASE(generic_names_between_slashes),
+		CASE(architectural_events_may_be_missing),
 		CASE(kernel_without_perf),
 		CASE(too_few_descriptors),
 		CASE(strict_sessions_fail_as_a_whole),
@@ -1395,8 +1912,12 @@ int main(void)
 		CASE(places_that_cannot_be_grouped),
 		CASE(kernel_that_cannot_read_inherited_groups),
 		CASE(user_space_reads_fall_back),
+#ifdef __x86_64__
+		CASE(counters_are_read_from_user_space),
+#endif
 		CASE(arm_is_asked_for_user_space_reads),
 		CASE(dry_run_writes_down_what_it_would_do),
+		CASE(dry_run_for_another_backend),
 		CASE(dry_runs_on_shared_machines),
 		CASE(every_call_may_fail),
 		CASE(interrupted_calls_are_repeated),

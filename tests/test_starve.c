@@ -16,7 +16,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/pfmlib_perf_event.h>
 #include "ctx.h"
 #include "fake_sys.h"
 #include "starve.h"
@@ -206,6 +209,35 @@ static void count_something(struct life *l, unsigned flags)
 	pfm_close_session(s);
 }
 
+/* On the model of the Tru64 device, which needs memory as well, and has nothing to say but that a request failed. */
+static void count_on_a_device(struct life *l)
+{
+	static const char *const texts[] = { "ev5::cycles", "ev5::issues", "ev5::loads" };
+	pfmlib_alpha_input_param_t settings = { .pfp_alpha_scope = PFM_ALPHA_SCOPE_SYSTEM, .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
+	pfm_alpha_session_t device = { .size = sizeof(device), .model = &settings, .device_model = "ev5", .n_cpus = 2 };
+	pfm_session_options_t o = { .size = sizeof(o), .backend = "pfm_device", .backend_options = &device };
+	pfm_error_t why = PFM_INIT(why);
+	pfm_session_t *s;
+	pfm_count_t count;
+	bool ok;
+
+	if (!went_well(l, "pfm_open_session", pfm_open_session(&s, l->ctx, &o, texts, 3, &why), &why)) {
+		assert_null(s);
+		return;
+	}
+	ok = pfm_start_session(s) == 0;
+	ok &= pfm_stop_session(s) == 0;
+	for (unsigned i = 0; i < 3; i++) {
+		count = (pfm_count_t)PFM_INIT(count);
+		ok &= pfm_read_count(s, i, &count) == 0 && (count.cause == PFM_CAUSE_NONE || count.cause == PFM_CAUSE_NO_TIME);
+	}
+	if (!ok && !starve_hit)
+		fail_msg("the model of the device refuses something, and nothing had failed");
+	l->refused += !ok;
+	add(l, ok);
+	pfm_close_session(s);
+}
+
 static void live(struct life *l)
 {
 	l->sum = 1;
@@ -215,6 +247,7 @@ static void live(struct life *l)
 	count_something(l, 0);
 	count_something(l, PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU);
 	count_something(l, PFM_SESSION_DRY_RUN);
+	count_on_a_device(l);
 }
 
 static void nothing_is_lost(long before)
@@ -376,6 +409,77 @@ static void nothing_is_allocated_for_an_event(void **state)
 	pfm_close_context(l.ctx);
 }
 
+/* Copies for the caller: none, and what was there stays. */
+static void texts_to_keep(void **state)
+{
+	struct perf_event_attr attr;
+	char here_before[] = "x", *text = here_before;
+	pfmlib_event_t event;
+	long before;
+
+	(void)state;
+#ifdef STARVE_NOT_HERE
+	skip();
+#endif
+	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_full_event("L3_INSERTS:M", &event), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_get_perf_event_encoding("software::page-faults", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
+	before = starve_live;
+	starve_hit = false;
+	starve_on = true;
+	starve_at = 1;
+	assert_int_equal(pfm_get_event_description(event.event, &text), PFMLIB_ERR_NOMEM);
+	assert_int_equal(pfm_get_event_mask_description(event.event, 0, &text), PFMLIB_ERR_NOMEM);
+	assert_int_equal(pfm_get_perf_event_encoding("software::page-faults", PFM_PLM3, &attr, &text, NULL), PFMLIB_ERR_NOMEM);
+	starve_at = 0;
+	assert_ptr_equal(text, here_before);
+	assert_int_equal(starve_live, before);
+}
+
+/* The default context is made by whoever comes first, once in a process: so in one of its own each time. The @at-th allocation fails;
+ * 0 if it was there and all went as it should, 1 if there were fewer, else what went wrong. */
+static int first_use(unsigned at)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	pfm_error_t why = PFM_INIT(why);
+	int rc;
+
+	starve_hit = false;
+	starve_on = false;
+	starve_at = at;
+	rc = at % 2 ? pfm_encode_event(NULL, "coreduo::Instr_Ret", 0, &e, &why) : pfm_initialize();
+	starve_at = 0;
+	if (!starve_hit)
+		return 1;
+	/* pfm_initialize() may also find no processor it knows here; what failed may have been something that can be done without. */
+	if (at % 2 ? rc && (rc != PFMLIB_ERR_NOMEM || why.code != rc) : rc != 0 && rc != PFMLIB_ERR_NOMEM && rc != PFMLIB_ERR_NOTSUPP)
+		return 2;
+	return pfm_encode_event(NULL, "coreduo::Instr_Ret", 0, &e, &why) ? 3 : 0;
+}
+
+static void the_default_context(void **state)
+{
+	unsigned at, ended = 0;
+
+	(void)state;
+#ifdef STARVE_NOT_HERE
+	skip();
+#endif
+	for (at = 1; ended != 3 && at < 10000; at++) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			_exit(first_use(at));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
+			fail_msg("allocation %u: status %#x", at, (unsigned)status);
+		ended |= WEXITSTATUS(status) ? 1u << at % 2 : 0;
+	}
+	print_message("# %u allocations\n", at - 1);
+	assert_true(at > 2);
+}
+
 /* ---- system calls --------------------------------------------------------------------------------------------- */
 
 /* A machine that answers every question but one. Whatever is missing then, the library does not fall over it, loses nothing,
@@ -383,7 +487,7 @@ static void nothing_is_allocated_for_an_event(void **state)
 static void every_call_to_the_machine(void **state)
 {
 	static const int errors[] = { EIO, ENOMEM, EMFILE, EACCES, EINTR };
-	static const enum fake_call kinds[] = { FAKE_OPEN, FAKE_READ, FAKE_LIST,  FAKE_CLOSE,
+	static const enum fake_call kinds[] = { FAKE_OPEN, FAKE_READ, FAKE_LIST, FAKE_CLOSE,
 		                                FAKE_MMAP, FAKE_PERF, FAKE_IOCTL, FAKE_READ_PERF };
 	static const char *const texts[] = { "cycles", "{instructions,branch-misses}:W", "page-faults" };
 	unsigned step = getenv("PERFMON_QUICK") ? 5 : 1, told = 0, all = 0;
@@ -532,6 +636,8 @@ int main(void)
 		CASE(contexts_with_folders_of_images),
 		CASE(contexts_of_a_machine_and_its_sessions),
 		CASE(contexts_with_everything),
+		CASE(the_default_context),
+		CASE(texts_to_keep),
 		CASE(nothing_is_allocated_for_an_event),
 		CASE(every_call_to_the_machine),
 		CASE(every_call_for_an_image),

@@ -521,7 +521,7 @@ static void *keep_context(void *arg)
 	/* Somebody closes the context now. */
 	if (w->number == 0)
 		pfm_close_context(w->work->ctx);
-	if (pfm_describe_count(s, 0, &info) || strcmp(info.name, "cycles"))
+	if (pfm_describe_count(s, 0, &info) || strcmp(info.name, "cycles") != 0)
 		w->wrong = "pfm_describe_count";
 	pfm_close_session(s);
 	return NULL;

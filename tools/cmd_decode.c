@@ -65,10 +65,26 @@ static bool parse(const struct decoder *d, const char *text, struct setting *out
 	return false;
 }
 
+/* Bits of the value that no field shows. */
+static uint64_t rest_of(const struct decoder *d, const struct setting *s)
+{
+	const char *name, *text;
+	uint64_t field, rest = 0;
+
+	for (uint64_t left = s->value; left; left &= left - 1) {
+		uint64_t bit = left & -left, seen = 0;
+
+		for (unsigned i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, bit, i, &name, &field, &text) == PFMLIB_SUCCESS; i++)
+			seen |= field;
+		rest |= seen ? 0 : bit;
+	}
+	return rest;
+}
+
 static void print_fields(const struct decoder *d, const struct setting *s)
 {
 	const char *name, *text;
-	uint64_t field;
+	uint64_t field, rest = rest_of(d, s);
 	unsigned i;
 
 	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) == PFMLIB_SUCCESS; i++)
@@ -76,6 +92,8 @@ static void print_fields(const struct decoder *d, const struct setting *s)
 			printf("  %-14s 0x%-10" PRIx64 " %s\n", name, field, text);
 		else
 			printf("  %-14s 0x%" PRIx64 "\n", name, field);
+	if (rest)
+		printf("  %-14s 0x%" PRIx64 "\n", "no field", rest);
 }
 
 static void print_events(const struct decoder *d, const struct setting *s)
@@ -95,7 +113,7 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 	const char *name, *text;
 	char event[EVENT_MAX];
 	struct json *j = &d->out;
-	uint64_t field;
+	uint64_t field, rest = rest_of(d, s);
 	unsigned i;
 
 	put_text(j, "pmu", d->pmu_name);
@@ -110,6 +128,8 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 		put_end(j, '}');
 	}
 	put_end(j, ']');
+	if (rest)
+		put_hex(j, "rest", rest);
 	put_begin(j, "events", '[');
 	for (i = 0; i < EVENTS_SHOWN; i++) {
 		if (pfm_decode_event(d->ctx, d->pmu, s->reg, s->value, i, event, sizeof(event)) != PFMLIB_SUCCESS)

@@ -83,19 +83,20 @@ static bool parse_registers(const char *text, pfmlib_regmask_t *out)
 	}
 }
 
-static const char *option_name(int id)
+static const struct opt *find_option(int id)
 {
 	const struct opt *o;
 
 	for (o = options; o->id != id; o++)
 		;
-	return o->name;
+	return o;
 }
 
 static bool montecito_option(struct job *job, int id, const char *value)
 {
 	struct mont_mistake mistake = { 0, 0, "" };
 	struct mont_settings *s = &job->mont;
+	const struct opt *o;
 	bool ok = true;
 
 	switch (id) {
@@ -111,8 +112,10 @@ static bool montecito_option(struct job *job, int id, const char *value)
 	}
 	if (ok)
 		return true;
-	fprintf(stderr, "pfm dispatch: --%s: %s\n", option_name(id), mistake.why);
+	o = find_option(id);
+	fprintf(stderr, "pfm dispatch: --%s: %s\n", o->name, mistake.why);
 	term_point(stderr, value, mistake.start, mistake.end);
+	fprintf(stderr, "  --%s is for %s\n", o->name, o->help);
 	return false;
 }
 
@@ -177,6 +180,8 @@ static void json_set(struct job *job, const pfm_set_t *set)
 	json_regs(j, "pmd", set->pmds, set->n_pmds, false);
 	json_range(j, "ibr", &job->mont_out.pfp_mont_irange);
 	json_range(j, "dbr", &job->mont_out.pfp_mont_drange);
+	if (stands_in(job->ctx, set->pmu))
+		put_bool(j, "fallback", true);
 }
 
 /* Data registers are read, not written: their names are enough. */
@@ -293,6 +298,7 @@ static int dispatch(struct job *job)
 		put_line(&job->out);
 	} else if (rc == PFMLIB_SUCCESS) {
 		print_set(job, &set);
+		stands_in(job->ctx, set.pmu);
 	} else {
 		refuse_set(job, &error);
 	}

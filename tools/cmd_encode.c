@@ -131,14 +131,17 @@ static int answer(struct encoder *e, const char *text, size_t len)
 	if (e->json) {
 		put_begin(&e->out, NULL, '{');
 		put_bytes(&e->out, "input", text, len);
-		if (rc == PFMLIB_SUCCESS)
-			json_encoding(e, text, &enc);
-		else
+		if (rc != PFMLIB_SUCCESS)
 			refuse_json(&e->out, e->ctx, text, &error);
+		else
+			json_encoding(e, text, &enc);
+		if (rc == PFMLIB_SUCCESS && stands_in(e->ctx, enc.pmu))
+			put_bool(&e->out, "fallback", true);
 		put_end(&e->out, '}');
 		put_line(&e->out);
 	} else if (rc == PFMLIB_SUCCESS) {
 		print_encoding(e, text, &enc);
+		stands_in(e->ctx, enc.pmu);
 	} else {
 		/* Keeps answers and complaints in the order of the questions where both go to one place. */
 		fflush(stdout);

@@ -132,18 +132,26 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 	put_line(j);
 }
 
+/* Two columns side by side would leave too little for the second one. */
+static bool narrow(void)
+{
+	size_t width = term_width(stdout);
+
+	return width && width < NAME_COLUMN + 30;
+}
+
 static void print_event(const pfm_event_info_t *e)
 {
-	size_t len = strlen(e->name);
+	size_t len = strlen(e->name), column = narrow() ? 4 : NAME_COLUMN;
 
 	printf("  %s%s%s", term_on(stdout, CYAN), e->name, term_off(stdout));
-	if (len + 4 > NAME_COLUMN && term_width(stdout))
-		printf("\n%*s", NAME_COLUMN, "");
+	if (narrow() || (len + 4 > NAME_COLUMN && term_width(stdout)))
+		printf("\n%*s", (int)column, "");
 	else
 		printf("%*s", (int)(len + 4 > NAME_COLUMN ? 2 : NAME_COLUMN - 2 - len), "");
 	if (e->flags & PFM_EVENT_DEPRECATED)
 		printf("(deprecated%s%s) ", *e->replaced ? ", see " : "", e->replaced);
-	term_wrap(stdout, NAME_COLUMN, NAME_COLUMN, *e->desc ? e->desc : "-");
+	term_wrap(stdout, column, column, *e->desc ? e->desc : "-");
 }
 
 static void print_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
@@ -202,7 +210,9 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 		printf("  %s%-24s%s %5u events  %-9s ", term_on(stdout, CYAN), p->name, term_off(stdout), p->n_events,
 		       strchr(p->origin, '/') ? "image" : p->origin);
 		snprintf(text, sizeof(text), "%s%s", p->desc, standing(p->flags));
-		term_wrap(stdout, PMU_COLUMN, PMU_COLUMN, text);
+		if (narrow())
+			printf("\n    ");
+		term_wrap(stdout, narrow() ? 4 : PMU_COLUMN, narrow() ? 4 : PMU_COLUMN, text);
 		return;
 	}
 	put_begin(j, NULL, '{');
@@ -253,20 +263,24 @@ static bool events_wanted(const struct lister *l, const pfm_pmu_info_t *info)
 	return !l->pmus_only && (l->pattern || l->pmu >= 0 || l->all || (info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL)));
 }
 
+static bool pmu_wanted(const struct lister *l, const pfm_pmu_info_t *info)
+{
+	return !l->pattern || contains(info->name, l->pattern) || contains(info->aka, l->pattern) || contains(info->desc, l->pattern);
+}
+
 static int list(struct lister *l)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	int i, n = pfm_count_pmus(l->ctx), status = DONE;
 
-	if (!l->pattern && l->pmu < 0) {
-		if (!l->json)
-			printf("%sProcessors and units%s\n", term_on(stdout, BOLD), term_off(stdout));
+	if (l->pmus_only || (!l->pattern && l->pmu < 0))
 		for (i = 0; i < n; i++)
-			if (shown(l, i, &info)) {
+			if (shown(l, i, &info) && pmu_wanted(l, &info)) {
+				if (!l->json && !l->n_pmus)
+					printf("%sProcessors and units%s\n", term_on(stdout, BOLD), term_off(stdout));
 				list_pmu(l, &info);
 				l->n_pmus++;
 			}
-	}
 	for (i = 0; i < n && status == DONE; i++)
 		if (shown(l, i, &info) && events_wanted(l, &info))
 			status = list_events(l, i, &info);
@@ -289,11 +303,25 @@ static int nothing_found(const struct lister *l, const char *pattern)
 	char names[5][96];
 	size_t i, n;
 
+	if (l->pmus_only) {
+		fprintf(stderr, "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which there are.\n", pattern);
+		return REFUSED;
+	}
 	fprintf(stderr, "pfm: no event matches '%s'.\n", pattern);
 	blame(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern), NULL);
 	n = pfm_suggest_names(l->ctx, pattern, &error, names, 5);
 	for (i = 0; i < n; i++)
 		fprintf(stderr, "%s%s%s", i ? ", " : "  similar: ", names[i], i + 1 == n ? "\n" : "");
+	return REFUSED;
+}
+
+/* What stands before "::" in @pattern is none. */
+static int no_such_pmu(const struct lister *l, const char *pattern)
+{
+	pfm_error_t error;
+
+	blame(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, (size_t)(strstr(pattern, "::") - pattern), NULL);
+	refuse(l->ctx, pattern, &error);
 	return REFUSED;
 }
 
@@ -408,10 +436,10 @@ static int run(struct args *args)
 	if (prefix)
 		status = complete(&l, prefix);
 	else if (args->n && !split_pattern(&l, args->operands[0]))
-		status = nothing_found(&l, args->operands[0]);
+		status = no_such_pmu(&l, args->operands[0]);
 	else
 		status = list(&l);
-	if (status == DONE && args->n && !prefix && l.n_events == 0)
+	if (status == DONE && args->n && !prefix && l.n_events + l.n_pmus == 0)
 		status = nothing_found(&l, args->operands[0]);
 	if (!prefix)
 		tell_refusals(&l);

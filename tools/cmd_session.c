@@ -22,7 +22,10 @@ static int replay_file(const char *path)
 		fprintf(stderr, "pfm session: cannot open '%s': %s\n", path, strerror(errno));
 		return REFUSED;
 	}
+	errno = 0;
 	status = session_replay(in, stdout) == 0 ? DONE : REFUSED;
+	if (ferror(in))
+		fprintf(stderr, "pfm session: cannot read '%s': %s\n", path, strerror(errno));
 	if (in != stdin)
 		fclose(in);
 	return status;

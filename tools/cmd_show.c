@@ -41,7 +41,7 @@ static const struct {
 static const struct {
 	const char *name, *label;
 } field_labels[] = {
-	{ "code", NULL }, { "errata", NULL }, { "errata_class", "errata group" }, { "note", NULL }, { "replaced", NULL }, { "flags", NULL }, { "detail", NULL }, { "scale", NULL }, { "unit", NULL }, { "period", NULL }, { "on_htoff", NULL }, { "precise", NULL }, { "umask", "unit mask" }, { "max", "at most" }, { "type", "thread type" }, { "set", "event set" }, { "accepts", "filters" }, { "ear", "EAR" }, { "ear_umask", "EAR mask" }, { "ear_latency", "EAR latency" }, { "etb", "trace buffer" }, { "thres", "threshold" }, { "sel", "select" }, { "cbox", "second select" }, { "const", "constant" }, { "stat", "statistic" }, { "linux", "Linux raw" }, { "weight", "half units" }, { "arch_bit", "CPUID.0AH bit" }, { "source", "source" }, { "metric", "expression" }, { "core_spec", "core default" }, { "mesi", "MESI masks" }, { "msr", "MSR" }, { "msr_value", "MSR value" }
+	{ "code", NULL }, { "errata", NULL }, { "errata_class", "errata group" }, { "note", NULL }, { "replaced", NULL }, { "flags", NULL }, { "detail", NULL }, { "scale", NULL }, { "unit", NULL }, { "period", NULL }, { "on_htoff", NULL }, { "precise", NULL }, { "umask", "unit mask" }, { "max", "at most" }, { "type", "thread type" }, { "set", "event set" }, { "accepts", "filters" }, { "ear", "EAR" }, { "ear_umask", "EAR mask" }, { "ear_latency", "EAR latency" }, { "etb", "trace buffer" }, { "thres", "threshold" }, { "sel", "select" }, { "cbox", "second select" }, { "const", "constant" }, { "stat", "statistic" }, { "linux", "Linux raw" }, { "weight", "half units" }, { "arch_bit", "CPUID.0AH bit" }, { "source", "source" }, { "metric", "expression" }, { "core_spec", "core default" }, { "mesi", "MESI masks" }, { "msr", "MSR" }, { "params", "fields to give" }, { "msr_value", "MSR value" }
 };
 
 struct shower {
@@ -314,6 +314,8 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	json_umasks(s, e);
 	json_spellings(s, text);
 	put_text(j, "origin", pmu->origin);
+	if (stands_in(s->ctx, e->pmu))
+		put_bool(j, "fallback", true);
 	put_end(j, '}');
 	put_line(j);
 }
@@ -419,6 +421,25 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
+/* The event is there; is what stands behind its name? Fields that are still missing are no reason not to show it. */
+static void check_text(const struct shower *s, const char *text, pfm_error_t *error)
+{
+	pfm_encoding_t enc = PFM_INIT(enc);
+	pfm_error_t wrong = PFM_INIT(wrong);
+
+	if (pfm_encode_event(s->ctx, text, 0, &enc, &wrong) == PFMLIB_SUCCESS)
+		return;
+	switch (wrong.kind) {
+	case PFM_KIND_UNKNOWN_QUALIFIER:
+	case PFM_KIND_EMPTY_QUALIFIER:
+	case PFM_KIND_UNEXPECTED_VALUE:
+	case PFM_KIND_BAD_VALUE:
+	case PFM_KIND_CONFLICT:
+	case PFM_KIND_QUALIFIER_NOT_ALLOWED:
+	case PFM_KIND_SYNTAX: *error = wrong;
+	}
+}
+
 static int show_event(struct shower *s, const char *text, const pfm_error_t *error, int pmu, unsigned event)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -437,10 +458,12 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 		put_line(&s->out);
 		return REFUSED;
 	}
-	if (s->json)
+	if (s->json) {
 		json_event(s, text, &info, &e);
-	else
+	} else {
 		print_event(s, text, &info, &e);
+		stands_in(s->ctx, pmu);
+	}
 	return DONE;
 }
 
@@ -453,6 +476,8 @@ static int show(struct shower *s, const char *text)
 
 	if (pmu < 0 || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS) {
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
+		if (error.code == PFMLIB_SUCCESS)
+			check_text(s, text, &error);
 		return show_event(s, text, &error, pmu, event);
 	}
 	if (s->json)

@@ -56,6 +56,7 @@ struct job {
 	uint64_t interval; /* nanoseconds, 0 for none */
 	/* while it runs */
 	FILE *out;
+	int write_error;          /* errno of the first failure */
 	sigset_t signals, before; /* those waited for; the mask as it was */
 	bool interrupted;
 	uint64_t since; /* when the first run began */
@@ -144,7 +145,8 @@ static int start_child(const struct job *job, struct child *c)
 	ssize_t got;
 	int err = 0;
 
-	got = write(c->go, "", 1);
+	/* If it is gone already, reading says so. */
+	(void)!write(c->go, "", 1);
 	close(c->go);
 	c->go = -1;
 	do
@@ -301,9 +303,10 @@ static void show_progress(const struct job *job, unsigned run)
 
 /* ---- counting --------------------------------------------------------------------------------------------------------------- */
 
-static void report(const struct job *job, double elapsed, double time)
+static void report(struct job *job, double elapsed, double time)
 {
-	struct report r = { .out = job->out, .json = job->json, .session = job->session, .tallies = job->tallies, .n = job->n, .elapsed = elapsed, .user = -1, .system = -1, .time = time, .repeat = job->repeat, .target = job->target, .per_cpu = job->per_cpu };
+	struct report r = { .out = job->out, .json = job->json, .ctx = job->ctx, .session = job->session, .tallies = job->tallies, .n = job->n, .elapsed = elapsed, .user = -1, .system = -1, .time = time, .repeat = job->repeat, .target = job->target, .per_cpu = job->per_cpu };
+	int err;
 
 	if (job->command && time < 0) {
 		r.user = job->user / job->repeat;
@@ -311,7 +314,9 @@ static void report(const struct job *job, double elapsed, double time)
 	}
 	if (job->out == stderr || job->interval)
 		term_progress(stderr, "");
-	report_counts(&r);
+	err = report_counts(&r);
+	if (err && !job->write_error)
+		job->write_error = err;
 }
 
 /* Shows what was counted since the interval before. */
@@ -383,16 +388,33 @@ static int exit_status(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : DONE;
 }
 
+/* True if no event could be opened: then there is nothing to wait for. */
+static bool nothing_opened(struct job *job)
+{
+	unsigned i;
+
+	if (read_counts(job) != DONE)
+		return false;
+	for (i = 0; i < job->n; i++)
+		if (has_value(&job->counts[i]) || job->counts[i].cause == PFM_CAUSE_NO_TIME)
+			return false;
+	return true;
+}
+
 static int count_with(struct job *job, struct child *child, unsigned run)
 {
 	struct rusage usage;
 	uint64_t began;
 	int status = 0, rc = open_session(job, job->pid ? job->pid : child->pid);
+	bool idle;
 	unsigned i;
 
 	memset(&usage, 0, sizeof(usage));
 	if (rc != DONE || !make_room(job))
 		return REFUSED;
+	idle = !job->command && nothing_opened(job);
+	if (idle)
+		job->interval = 0;
 	began = now_ns();
 	rc = pfm_start_session(job->session);
 	if (rc != PFMLIB_SUCCESS) {
@@ -401,7 +423,7 @@ static int count_with(struct job *job, struct child *child, unsigned run)
 		return REFUSED;
 	}
 	rc = job->command ? start_child(job, child) : DONE;
-	if (rc == DONE)
+	if (rc == DONE && !idle)
 		rc = wait_to_the_end(job, child, run, began, &status, &usage);
 	if (rc == DONE && !job->interval)
 		rc = read_counts(job);
@@ -506,7 +528,7 @@ static int perform(struct job *job)
 	}
 	rc = open_session(job, job->pid);
 	if (rc == DONE)
-		report_plan(job->out, job->json, job->session);
+		report_plan(job->out, job->json, job->ctx, job->session);
 	return rc;
 }
 
@@ -535,6 +557,8 @@ static bool is_cpu_list(const char *text)
 
 static int check(struct args *args, struct job *job)
 {
+	if (job->events.n == 0 && job->model)
+		return usage(args, "the usual events are none of %s's: say with -e which to count.", job->model);
 	if (job->events.n == 0 && !event_list_add(&job->events, DEFAULT_EVENTS))
 		return complain("events", ENOMEM);
 	if (args->n)
@@ -561,6 +585,20 @@ static int check(struct args *args, struct job *job)
 	return DONE;
 }
 
+/* True if there is nothing before a comma of @list, or behind its last one; says so. */
+static bool is_missing(const char *list)
+{
+	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,");
+	size_t len = strlen(list), start = at ? (size_t)(at - list) + (at != list) : len - 1;
+	pfm_error_t error;
+
+	if (strchr(list, '/') || (!at && list[len - 1] != ','))
+		return false; /* commas between slashes are another matter */
+	blame(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, start, start + 1, "an event name is missing beside this comma");
+	refuse(NULL, list, &error);
+	return true;
+}
+
 static int read_options(struct args *args, struct job *job)
 {
 	const char *value;
@@ -572,6 +610,8 @@ static int read_options(struct args *args, struct job *job)
 		case 'e':
 			if (!*value)
 				return usage(args, "-e wants events, with commas between.");
+			if (is_missing(value))
+				return REFUSED;
 			if (!event_list_add(&job->events, value))
 				return complain("events", ENOMEM);
 			break;
@@ -603,14 +643,16 @@ static int read_options(struct args *args, struct job *job)
 }
 
 /* -1 and errno if anything of it could not be written, now or before. */
-static int close_output(FILE *out)
+static int close_output(FILE *out, int before)
 {
 	bool failed = ferror(out) != 0;
 
 	errno = 0;
 	if (fclose(out) == 0 && !failed)
 		return 0;
-	if (!errno)
+	if (before)
+		errno = before;
+	else if (!errno)
 		errno = EIO;
 	return -1;
 }
@@ -626,7 +668,7 @@ static int run(struct args *args)
 		job.out = NULL;
 	if (status == DONE && job.out)
 		status = perform(&job);
-	if (job.output && job.out && close_output(job.out) != 0 && status == DONE)
+	if (job.output && job.out && close_output(job.out, job.write_error) != 0 && status == DONE)
 		status = complain(job.output, errno);
 	pfm_close_session(job.session);
 	pfm_close_context(job.ctx);

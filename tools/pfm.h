@@ -70,6 +70,8 @@ extern const struct command *const commands[];
 
 /* Opens a context whose unprefixed names belong to processor @pmu (NULL: as usual). On failure says why and returns NULL. */
 pfm_ctx_t *open_context(const char *pmu);
+/* True if PMU @pmu stands in for this machine's processor, of which no list is loaded; says so on standard error, once. */
+bool stands_in(const pfm_ctx_t *ctx, int pmu);
 /* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar names. */
 void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
 /* The same as the member "error" of an object. */

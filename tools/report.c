@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SUGGESTIONS = 5,
@@ -33,8 +34,12 @@ pfm_ctx_t *open_context(const char *pmu)
 {
 	pfm_ctx_options_t options = PFM_INIT(options);
 	pfm_error_t error = PFM_INIT(error);
+	const char *sysfs = getenv("PERFMON_SYSFS");
+	struct stat place;
 	pfm_ctx_t *ctx;
 
+	if (sysfs && *sysfs && (stat(sysfs, &place) || !S_ISDIR(place.st_mode)))
+		fprintf(stderr, "pfm: note: PERFMON_SYSFS is set, and %s is no folder\n", sysfs);
 	options.pmu = pmu;
 	if (pfm_open_context(&ctx, &options, &error) == PFMLIB_SUCCESS) {
 		if (!pmu || pfm_find_pmu(ctx, pmu) >= 0)
@@ -52,6 +57,21 @@ pfm_ctx_t *open_context(const char *pmu)
 		refuse(NULL, error.kind == PFM_KIND_IMAGE ? getenv("PERFMON_EVENTS") : NULL, &error);
 	}
 	return NULL;
+}
+
+bool stands_in(const pfm_ctx_t *ctx, int pmu)
+{
+	static bool said;
+	pfm_pmu_info_t info = PFM_INIT(info);
+
+	if (pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS || !(info.flags & PFM_PMU_HOST) || !(info.flags & PFM_PMU_FALLBACK))
+		return false;
+	if (!said)
+		fprintf(stderr, "pfm: note: no list of this machine's own processor is loaded; %s has what its family has in common. "
+		                "'pfm import' loads vendors' lists.\n",
+		        info.name);
+	said = true;
+	return true;
 }
 
 void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail)
@@ -165,8 +185,7 @@ void counters_json(struct json *j, const char *key, uint64_t counters)
 char *reg_text(const pfm_reg_t *reg, char buf[32])
 {
 	static const char *const names[] = {
-		[PFM_REG_PMC] = "PMC", [PFM_REG_PMD] = "PMD", [PFM_REG_FIXED_CTRL] = "FIXED_CTRL", [PFM_REG_EXTRA] = "MSR",
-		[PFM_REG_IBR] = "IBR", [PFM_REG_DBR] = "DBR", [PFM_REG_CONFIG] = "CONFIG"
+		[PFM_REG_PMC] = "PMC", [PFM_REG_PMD] = "PMD", [PFM_REG_FIXED_CTRL] = "FIXED_CTRL", [PFM_REG_EXTRA] = "MSR", [PFM_REG_IBR] = "IBR", [PFM_REG_DBR] = "DBR", [PFM_REG_CONFIG] = "CONFIG"
 	};
 	const char *name = reg->kind < sizeof(names) / sizeof(names[0]) ? names[reg->kind] : "REG";
 

@@ -4,6 +4,7 @@
 #define PFM_SHOW_H
 
 #include <stdbool.h>
+#include <perfmon/perfmon.h>
 #include "json.h"
 
 /* Prints one labelled line. */
@@ -14,5 +15,8 @@ void print_model(int type, const char *name, show_line_fn line);
 void json_model(struct json *j, int type, const char *name);
 /* True for a field of the table that print_model() shows in words. */
 bool model_has_field(int type, const char *field);
+/* What nobody should miss who reads a count of event @text; "" for most. Returns @buf. */
+#define NOTE_MAX 256
+char *count_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX]);
 
 #endif

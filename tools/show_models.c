@@ -85,6 +85,8 @@ void print_model(int type, const char *name, show_line_fn line)
 		snprintf(buf, sizeof(buf), "events = count * %u / %u", info.weight_num, info.weight_den);
 		line("weight", buf);
 	}
+	if (info.kind == PFM_ALPHA_PROFILEME || info.kind == PFM_ALPHA_RATIO)
+		line("mind", "a ProfileMe statistic: of sampled instructions, not of all that ran");
 	for (i = 0; i < sizeof(uncertainties) / sizeof(uncertainties[0]); i++)
 		if (info.uncertainty & uncertainties[i].bit)
 			line("mind", uncertainties[i].text);
@@ -111,4 +113,25 @@ void json_model(struct json *j, int type, const char *name)
 				put_text(j, NULL, uncertainties[i].word);
 		put_end(j, ']');
 	}
+}
+
+/* Statistics of ProfileMe are called like events and are none. */
+char *count_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX])
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_event_info_t event = PFM_INIT(event);
+	pfm_alpha_event_info_t info;
+	unsigned row, index;
+	int unit;
+
+	buf[0] = 0;
+	if (pfm_find_event_by_text(ctx, text, &unit, &row, NULL) != PFMLIB_SUCCESS ||
+	    pfm_describe_pmu(ctx, unit, &pmu) != PFMLIB_SUCCESS || pmu.libpfm_type != PFMLIB_ALPHA_EV67_PMU ||
+	    pfm_describe_event(ctx, unit, row, &event) != PFMLIB_SUCCESS || !find_index(pmu.libpfm_type, event.name, &index) ||
+	    pfm_alpha_get_event_info(pmu.libpfm_type, index, &info) != PFMLIB_SUCCESS)
+		return buf;
+	if (info.kind == PFM_ALPHA_PROFILEME || info.kind == PFM_ALPHA_RATIO)
+		snprintf(buf, NOTE_MAX, "A ProfileMe statistic: of sampled instructions, not of all that ran.%s%s%s",
+		         info.kind == PFM_ALPHA_RATIO ? " Not divided by the retired samples." : "", *event.note ? " " : "", event.note);
+	return buf;
 }

@@ -40,6 +40,7 @@ pfm_count_t count_between(const pfm_count_t *before, const pfm_count_t *now);
 struct report {
 	FILE *out;
 	bool json;
+	const pfm_ctx_t *ctx;
 	const pfm_session_t *session;
 	const struct tally *tallies;
 	unsigned n;          /* counts */
@@ -51,8 +52,9 @@ struct report {
 	bool per_cpu;       /* each count is one CPU's */
 };
 
-void report_counts(const struct report *r);
+/* 0, or the error number of writing. */
+int report_counts(const struct report *r);
 /* What would be programmed, instead of counts. */
-void report_plan(FILE *out, bool json, const pfm_session_t *session);
+void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How counts are shown: value, quality, and where there is one, cause and remedy. A count that was not taken is never a number. */
+#include "pfm.h"
+#include "show.h"
 #include "stat.h"
-#include "json.h"
-#include "term.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,6 +146,32 @@ static void print_row(const struct report *r, unsigned i, const pfm_count_info_t
 	fprintf(r->out, "%s\n", remark);
 }
 
+/* True if the event @text is one of a list that stands in for this machine's processor. */
+static bool from_stand_in(const pfm_ctx_t *ctx, const char *text)
+{
+	unsigned event;
+	int pmu;
+
+	return pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS && stands_in(ctx, pmu);
+}
+
+/* What readers of counts must know, each event once. */
+static void print_notes(const struct report *r)
+{
+	pfm_count_info_t info = PFM_INIT(info), before = PFM_INIT(before);
+	char note[NOTE_MAX];
+	unsigned i;
+
+	for (i = 0; i < r->n && pfm_describe_count(r->session, i, &info) == PFMLIB_SUCCESS; i++) {
+		if (!*count_note(r->ctx, info.name, note))
+			continue;
+		if (i && pfm_describe_count(r->session, i - 1, &before) == PFMLIB_SUCCESS && strcmp(before.name, info.name) == 0)
+			continue;
+		fprintf(r->out, "\n  %s:\n    ", info.name);
+		term_wrap(r->out, 4, 4, note);
+	}
+}
+
 /* True if an earlier count has the same sentences, so that those of this one were printed already. */
 static bool said_before(const struct report *r, unsigned i, const pfm_count_info_t *info)
 {
@@ -189,6 +216,9 @@ static void print_counts(const struct report *r)
 	size_t units = unit_width(r);
 	unsigned i;
 
+	for (i = 0; i < r->n; i++)
+		if (pfm_describe_count(r->session, i, &info) == PFMLIB_SUCCESS)
+			from_stand_in(r->ctx, info.name);
 	if (r->time < 0)
 		fprintf(r->out, "\n  %s%s%s\n\n", term_on(r->out, BOLD), r->target, term_off(r->out));
 	for (i = 0; i < r->n; i++)
@@ -197,6 +227,7 @@ static void print_counts(const struct report *r)
 	if (r->time >= 0)
 		return;
 	print_reasons(r);
+	print_notes(r);
 	fprintf(r->out, "\n%20.6f seconds elapsed%s\n", r->elapsed, r->repeat > 1 ? ", mean of the runs" : "");
 	if (r->user >= 0)
 		fprintf(r->out, "%20.6f seconds user\n%20.6f seconds system\n", r->user, r->system);
@@ -204,6 +235,15 @@ static void print_counts(const struct report *r)
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------------- */
+
+static void put_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
+{
+	char note[NOTE_MAX];
+
+	put_text_if(j, "note", count_note(ctx, text, note));
+	if (from_stand_in(ctx, text))
+		put_bool(j, "fallback", true);
+}
 
 static void put_reason(struct json *j, const pfm_count_info_t *info, int quality, int cause)
 {
@@ -235,6 +275,7 @@ static void json_count(const struct report *r, unsigned i, const pfm_count_info_
 		put_text(&j, "unit", info->unit);
 	}
 	put_reason(&j, info, t->count.quality, t->count.cause);
+	put_notes(&j, r->ctx, info->name);
 	put_hex(&j, "enabled", t->count.enabled);
 	put_hex(&j, "running", t->count.running);
 	put_int(&j, "group", info->group);
@@ -248,7 +289,7 @@ static void json_count(const struct report *r, unsigned i, const pfm_count_info_
 	put_line(&j);
 }
 
-void report_counts(const struct report *r)
+int report_counts(const struct report *r)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	unsigned i;
@@ -258,12 +299,12 @@ void report_counts(const struct report *r)
 			json_count(r, i, &info);
 	else
 		print_counts(r);
-	fflush(r->out);
+	return fflush(r->out) ? errno : 0;
 }
 
 /* ---- dry runs --------------------------------------------------------------------------------------------------------------- */
 
-static void json_plan(FILE *out, const pfm_count_info_t *info)
+static void json_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *info)
 {
 	struct json j = { .out = out };
 
@@ -276,6 +317,7 @@ static void json_plan(FILE *out, const pfm_count_info_t *info)
 	put_text_if(&j, "unit", info->unit);
 	put_text_if(&j, "why", info->why);
 	put_text_if(&j, "remedy", info->remedy);
+	put_notes(&j, ctx, info->name);
 	if (info->attr.expressible) {
 		put_begin(&j, "perf", '{');
 		if (info->attr.type_known)
@@ -295,8 +337,17 @@ static void json_plan(FILE *out, const pfm_count_info_t *info)
 	put_line(&j);
 }
 
-static void print_plan(FILE *out, const pfm_count_info_t *info)
+static void print_indented(FILE *out, const char *text)
 {
+	if (!*text)
+		return;
+	fputs("  ", out);
+	term_wrap(out, 2, 2, text);
+}
+
+static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *info)
+{
+	char note[NOTE_MAX];
 	const pfm_attr_t *a = &info->attr;
 
 	fprintf(out, "%s%s%s\n  pmu %s, group %u, %u kernel event%s%s%s\n", term_on(out, BOLD), info->name, term_off(out), info->pmu,
@@ -310,20 +361,20 @@ static void print_plan(FILE *out, const pfm_count_info_t *info)
 	if (a->expressible)
 		fprintf(out, "%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
 		        a->pinned ? " pinned" : "");
-	if (*info->why)
-		fprintf(out, "  %s\n", info->why);
-	if (*info->remedy)
-		fprintf(out, "  %s\n", info->remedy);
+	print_indented(out, info->why);
+	print_indented(out, info->remedy);
+	print_indented(out, count_note(ctx, info->name, note));
+	from_stand_in(ctx, info->name);
 }
 
-void report_plan(FILE *out, bool json, const pfm_session_t *session)
+void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	unsigned i, n = pfm_count_session(session);
 
 	for (i = 0; i < n && pfm_describe_count(session, i, &info) == PFMLIB_SUCCESS; i++)
 		if (json)
-			json_plan(out, &info);
+			json_plan(out, ctx, &info);
 		else
-			print_plan(out, &info);
+			print_plan(out, ctx, &info);
 }

@@ -2,8 +2,10 @@
 /* The terminal. Nothing here depends on the locale: text is taken as UTF-8 and a character as one column wide. */
 #include "term.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -45,8 +47,7 @@ bool term_colour(FILE *out)
 const char *term_on(FILE *out, enum style style)
 {
 	static const char *const codes[] = {
-		[PLAIN] = "",         [BOLD] = "\033[1m",    [DIM] = "\033[2m",  [RED] = "\033[1;31m",
-		[GREEN] = "\033[32m", [YELLOW] = "\033[33m", [CYAN] = "\033[36m"
+		[PLAIN] = "", [BOLD] = "\033[1m", [DIM] = "\033[2m", [RED] = "\033[1;31m", [GREEN] = "\033[32m", [YELLOW] = "\033[33m", [CYAN] = "\033[36m"
 	};
 
 	return term_colour(out) ? codes[style] : "";
@@ -171,6 +172,11 @@ void term_progress(FILE *out, const char *text)
 
 enum { WORD_MAX = 40 };
 
+static bool differ(char a, char b)
+{
+	return tolower((unsigned char)a) != tolower((unsigned char)b);
+}
+
 /* Insertions, deletions, exchanges and swaps of neighbours that lead from @a to @b. */
 static size_t distance(const char *a, const char *b)
 {
@@ -185,13 +191,13 @@ static size_t distance(const char *a, const char *b)
 
 		now[0] = i;
 		for (j = 1; j <= m; j++) {
-			size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+			size_t best = above[j - 1] + differ(a[i - 1], b[j - 1]);
 
 			if (above[j] + 1 < best)
 				best = above[j] + 1;
 			if (now[j - 1] + 1 < best)
 				best = now[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && row[(i - 2) % 3][j - 2] + 1 < best)
+			if (i > 1 && j > 1 && !differ(a[i - 1], b[j - 2]) && !differ(a[i - 2], b[j - 1]) && row[(i - 2) % 3][j - 2] + 1 < best)
 				best = row[(i - 2) % 3][j - 2] + 1;
 			now[j] = best;
 		}
@@ -206,7 +212,7 @@ int closest_word(const char *word, const char *const *words)
 
 	for (i = 0; words[i]; i++) {
 		/* A beginning is as good as one slip. */
-		d = strlen(word) >= 2 && strncmp(words[i], word, strlen(word)) == 0 ? 1 : distance(word, words[i]);
+		d = strlen(word) >= 2 && strncasecmp(words[i], word, strlen(word)) == 0 ? 1 : distance(word, words[i]);
 		if (d < best || (d == best && found < 0 && d < strlen(words[i]))) {
 			best = d;
 			found = i;

@@ -311,8 +311,8 @@ typedef enum pfm_quality {
 	PFM_QUALITY_EXACT,        /**< counted all the time it was enabled */
 	PFM_QUALITY_SCALED,       /**< shared a counter: value extrapolated from time running */
 	PFM_QUALITY_PARTIAL,      /**< some CPUs or tasks were not counted */
-	PFM_QUALITY_NOT_COUNTED,  /**< opened, but never on a counter: there is no value */
-	PFM_QUALITY_NOT_SUPPORTED /**< could not be opened: there is no value */
+	PFM_QUALITY_NOT_COUNTED,  /**< missed this time (process gone, counter busy, no time ...): there is no value */
+	PFM_QUALITY_NOT_SUPPORTED /**< ruled out as asked, by processor, kernel or permission: there is no value */
 } pfm_quality_t;
 
 /** Why a count is not exact. */
@@ -380,7 +380,7 @@ typedef struct pfm_session_options {
 } pfm_session_options_t;
 
 /** Opens counters for @n events. A text may be a group in braces ("{cycles,instructions}:W"). Every event that cannot be opened stays
- * in the session with quality "not supported" and its cause, unless PFM_SESSION_STRICT. Counting is stopped.
+ * in the session with quality "not supported" or "not counted" and its cause, unless PFM_SESSION_STRICT. Counting is stopped.
  * On failure *@out is NULL, nothing stays open and @error says why. */
 int pfm_open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
                      const char *const *texts, unsigned n, pfm_error_t *error);

@@ -346,7 +346,7 @@ static void unsupported(const struct asked *q, int err)
 /* ---- limits -------------------------------------------------------------------------------------------------------- */
 
 /* The soft limit of open files, 0 if it cannot be read. */
-static unsigned long file_limit(const struct sys *sys)
+static long file_limit(const struct sys *sys)
 {
 	char buf[4096];
 	const char *line;
@@ -354,18 +354,18 @@ static unsigned long file_limit(const struct sys *sys)
 	if (pfmi_sys_slurp(sys, "/proc/self/limits", buf, sizeof(buf)) <= 0)
 		return 0;
 	line = strstr(buf, "Max open files");
-	return line ? strtoul(line + strlen("Max open files"), NULL, 10) : 0;
+	return line ? strtol(line + strlen("Max open files"), NULL, 10) : 0;
 }
 
 static void no_files(const struct asked *q, int err)
 {
-	unsigned long limit = err == EMFILE ? file_limit(&q->s->sys) : 0;
+	long limit = err == EMFILE ? file_limit(&q->s->sys) : 0;
 
 	if (err == ENFILE)
 		say(q->c, PFM_CAUSE_FILES, err, "raise fs.file-max, or count less", "the system has no more open files to give");
 	else if (limit)
 		say(q->c, PFM_CAUSE_FILES, err, "raise the limit (ulimit -n), or count fewer events, CPUs or threads",
-		    "the process may have %lu files open, and every event needs one per CPU, thread and unit", limit);
+		    "the process may have %ld files open, and every event needs one per CPU, thread and unit", limit);
 	else
 		say(q->c, PFM_CAUSE_FILES, err, "raise the limit (ulimit -n), or count fewer events, CPUs or threads",
 		    "no more files can be opened, and every event needs one per CPU, thread and unit");

@@ -117,11 +117,6 @@ static int list_tasks(const struct pfm_session *s, struct perf_state *st)
 	return 0;
 }
 
-static const char *online(const struct pfm_session *s)
-{
-	return s->ctx->kernel ? s->ctx->kernel->online : "";
-}
-
 /* CPUs of instance @k: those it serves, of those the caller wants, of those this count is for. */
 static const char *served(const struct counting *c, unsigned k)
 {
@@ -164,7 +159,7 @@ static void put_cpus(struct walk *w, const char *list, int pid, unsigned instanc
 		for (unsigned cpu = first; cpu <= last; cpu++) {
 			if (!in_list(served(w->c, instance), cpu) || !in_list(w->c->cpus, cpu) || !in_list(w->s->options.cpus, cpu))
 				continue;
-			if (in_list(online(w->s), cpu))
+			if (in_list(w->s->online, cpu))
 				put(w, pid, (int)cpu, instance);
 			else
 				w->absent++;
@@ -175,7 +170,7 @@ static void walk_parts(struct walk *w)
 {
 	const struct pfm_session *s = w->s;
 	const struct perf_state *st = s->state;
-	const char *list = s->options.cpus && *s->options.cpus ? s->options.cpus : *online(s) ? online(s)
+	const char *list = s->options.cpus && *s->options.cpus ? s->options.cpus : *s->online ? s->online
 	                                                                                      : "0";
 	unsigned one = w->c->instance ? w->c->instance - 1 : 0;
 

@@ -181,7 +181,8 @@ static void choose_events(struct pfm_session *s, struct device *d, struct set *s
 		if (c->cause || find_request(set, c->request) >= 0)
 			continue;
 		if (!is_alpha(c) || (set->n && c->event.table != set->events[0].table)) {
-			give_up(c, PFM_CAUSE_NO_PMU, ENODEV, "the device counts events of one Alpha processor", "");
+			give_up(c, PFM_CAUSE_NO_PMU, ENODEV, "the device counts events of one Alpha processor",
+			        "name events of the same one");
 			continue;
 		}
 		if (set->n == PFM_ALPHA_MAX_COUNTERS) {
@@ -203,10 +204,15 @@ static void choose_events(struct pfm_session *s, struct device *d, struct set *s
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
+static int no_memory(pfm_error_t *why)
+{
+	return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ NULL, 0 }, NULL);
+}
+
 static int start_model(struct pfm_session *s, struct device *d, pfm_error_t *why)
 {
 	struct model_options o;
-	int family = pfmi_model_family(d->options.device_model);
+	int family = pfmi_model_family(d->options.device_model), err = -ENOMEM;
 
 	if (family < 0)
 		return pfmi_refuse(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, NULL, (struct slice){ NULL, 0 },
@@ -214,7 +220,11 @@ static int start_model(struct pfm_session *s, struct device *d, pfm_error_t *why
 	pfmi_model_defaults(&o, (enum model_family)family);
 	o.n_cpus = d->options.n_cpus ? d->options.n_cpus : o.n_cpus;
 	d->model.m = pfmi_model_new(&o);
-	if (!d->model.m || pfmi_model_process(d->model.m, MODEL_PID, (unsigned)d->options.uid, d->options.bind))
+	if (d->model.m)
+		err = pfmi_model_process(d->model.m, MODEL_PID, (unsigned)d->options.uid, d->options.bind);
+	if (err == -ENOMEM && o.n_cpus <= MODEL_MAX_CPUS)
+		return no_memory(why);
+	if (err)
 		return pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL, (struct slice){ NULL, 0 },
 		                   "n_cpus or bind is out of range for the model");
 	d->n_cpus = o.n_cpus;
@@ -258,6 +268,12 @@ static void explain_open(struct pfm_session *s, int err)
 	case -ENODEV:
 		give_up_all(s, PFM_CAUSE_NO_KERNEL, -err, "this system has no counter device (/dev/pfcntr)",
 		            "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere use a model of it");
+		break;
+	case -ENOTDIR:
+	case -ELOOP:
+		give_up_all(s, PFM_CAUSE_NO_KERNEL, -err,
+		            "this system takes the mode of the open for flags of its own: /dev/pfcntr is not Tru64's",
+		            "run the program below pfm device, or use a model");
 		break;
 	case -EBUSY:
 		give_up_all(s, PFM_CAUSE_BUSY, -err, "another process has the counter device, or did not give the counter interrupt back",
@@ -324,7 +340,7 @@ static void find_places(struct pfm_session *s, const struct set *set)
 	}
 }
 
-static int make_room(struct pfm_session *s)
+static int make_room(struct pfm_session *s, pfm_error_t *why)
 {
 	struct device *d = s->state;
 
@@ -333,7 +349,7 @@ static int make_room(struct pfm_session *s)
 	d->n_entries = d->in.pfp_alpha_open == PFM_ALPHA_OPEN_EACH ? d->n_cpus : 1;
 	d->entries = calloc(d->n_entries, sizeof *d->entries);
 	d->places = calloc(s->n, sizeof *d->places);
-	return d->entries && d->places ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
+	return d->entries && d->places ? PFMLIB_SUCCESS : no_memory(why);
 }
 
 static void copy_options(const struct pfm_session *s, struct device *d)
@@ -388,7 +404,7 @@ static int pfm_program(struct pfm_session *s, pfm_error_t *why)
 	int rc = PFMLIB_SUCCESS;
 
 	if (!d)
-		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ NULL, 0 }, NULL);
+		return no_memory(why);
 	s->state = d;
 	d->fd = -1;
 	copy_options(s, d);
@@ -396,7 +412,7 @@ static int pfm_program(struct pfm_session *s, pfm_error_t *why)
 	if (d->options.device_model)
 		rc = start_model(s, d, why);
 	if (rc == PFMLIB_SUCCESS)
-		rc = make_room(s);
+		rc = make_room(s, why);
 	if (rc)
 		return rc;
 	choose_events(s, d, &set);

@@ -130,13 +130,6 @@ static bool record_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf,
 	return r->real.cpuid(&r->real, leaf, subleaf, regs);
 }
 
-static int record_probe(const struct sys *sys, pfm_error_t *why)
-{
-	(void)sys;
-	(void)why;
-	return PFMLIB_SUCCESS;
-}
-
 /* Gives the session its own system back. */
 static void forget(struct pfm_session *s)
 {
@@ -158,7 +151,10 @@ static int record_program(struct pfm_session *s, pfm_error_t *why)
 
 	if (!r)
 		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
-	*r = (struct recorder){ .real = s->sys, .out = s->options.backend_options };
+	*r = (struct recorder){ .real = s->sys };
+	/* In a dry run they may be meant for the backend that would count. */
+	if (!s->options.backend || strcmp(s->options.backend, "record") == 0)
+		r->out = s->options.backend_options;
 	if (r->out && r->out->size >= sizeof(*r->out)) {
 		r->out->used = 0;
 		if (r->out->len)
@@ -210,7 +206,6 @@ static void record_end(struct pfm_session *s)
 
 const struct backend pfmi_backend_record = {
 	.name = "record",
-	.probe = record_probe,
 	.program = record_program,
 	.start = record_start,
 	.stop = record_stop,

@@ -165,8 +165,6 @@ struct model_view {
 	uint64_t i_ctl;     /* EV6, EV67: the two enables */
 };
 int pfmi_model_look(const struct model *m, unsigned cpu, struct model_view *out);
-/* Events between two interrupts of @counter as set now. */
-uint64_t pfmi_model_rate(const struct model *m, unsigned counter);
 
 /* ---- as a system ---------------------------------------------------------------------------------------------- */
 

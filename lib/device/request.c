@@ -509,10 +509,8 @@ static int common(const struct call *c)
 		return set_range(c, PROFILE_KERNEL, false);
 	case PCNTSETURANGE:
 		return set_range(c, PROFILE_USER, true);
-	case PCNTSETKRANGE:
+	default: /* PCNTSETKRANGE */
 		return set_range(c, PROFILE_KERNEL, true);
-	default:
-		return -c->m->options.unknown_errno;
 	}
 }
 

@@ -86,12 +86,11 @@ static inline unsigned model_n_counters(const struct model *m)
 	return model_is_ev5(m) ? 3 : 2;
 }
 
+/* EV5 and later: those of EV4 cannot be read. */
 static inline unsigned model_width(const struct model *m, unsigned counter)
 {
 	if (model_is_ev6(m))
 		return 20;
-	if (m->options.family == MODEL_EV4)
-		return counter == 0 ? 16 : 12;
 	return counter == 2 ? 14 : 16;
 }
 

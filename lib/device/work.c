@@ -28,31 +28,21 @@ uint64_t pfmi_model_use_rate(const struct model *m, const struct use *u, unsigne
 	return (uint64_t)1 << model_width(m, counter);
 }
 
-uint64_t pfmi_model_rate(const struct model *m, unsigned counter)
-{
-	static const struct use unused;
-	int use = m->cpus[0].use;
-
-	for (unsigned i = 1; use < 0 && i < m->options.n_cpus; i++)
-		use = m->cpus[i].use;
-	return pfmi_model_use_rate(m, use < 0 ? &unused : &m->uses[use], counter);
-}
-
 /* ---- what one interrupt leaves ----------------------------------------------------------------------------------- */
 
-static void note_level(const struct model *m, struct cpu *cpu, const struct model_work *w)
+static void note_level(const struct model *m, struct cpu *cpu, const struct model_work *w, uint64_t n)
 {
 	if (w->user) {
-		cpu->ipl[PFM_IPL_USER]++;
+		cpu->ipl[PFM_IPL_USER] += n;
 		return;
 	}
 	if (!w->idle || w->ipl != 0) {
-		cpu->ipl[w->ipl < 6 ? w->ipl : 5]++;
+		cpu->ipl[w->ipl < 6 ? w->ipl : 5] += n;
 		return;
 	}
-	cpu->ipl[PFM_IPL_IDLE]++;
+	cpu->ipl[PFM_IPL_IDLE] += n;
 	if (m->options.idle_is_level0)
-		cpu->ipl[0]++;
+		cpu->ipl[0] += n;
 }
 
 static bool inside(const struct text_range *r, uint64_t pc, bool inclusive)
@@ -60,7 +50,7 @@ static bool inside(const struct text_range *r, uint64_t pc, bool inclusive)
 	return pc >= r->start && (pc < r->end || (inclusive && pc == r->end));
 }
 
-static void note_pc(const struct model *m, struct use *u, unsigned block, const struct model_work *w)
+static void note_pc(const struct model *m, struct use *u, unsigned block, const struct model_work *w, uint64_t n)
 {
 	struct profile *p = &u->profile;
 	uint64_t pc = w->pc, bucket;
@@ -74,25 +64,26 @@ static void note_pc(const struct model *m, struct use *u, unsigned block, const 
 		return;
 	bucket = p->stride == 0 || p->stride > UINT64_MAX / 16 ? 0 : (pc - p->range.start) / (4 * p->stride);
 	if (bucket < p->n_buckets)
-		p->buckets[block * p->n_buckets + bucket]++;
+		p->buckets[block * p->n_buckets + bucket] += (uint32_t)n;
 }
 
-static void tick(struct model *m, struct use *u, unsigned c, unsigned counter, const struct model_work *w)
+/* @n interrupts in one place. */
+static void tick(struct model *m, struct use *u, unsigned c, unsigned counter, const struct model_work *w, uint64_t n)
 {
 	struct cpu *cpu = &m->cpus[c];
 
 	if (m->options.family == MODEL_EV4 && (u->mux >> (ICCSR_DISABLE_SHIFT + counter) & 1)) {
-		cpu->discarded++; /* muted: it came, and is thrown away */
+		cpu->discarded += n; /* muted: they came, and are thrown away */
 		return;
 	}
 	if (u->items & PFM_COUNTERS) {
-		cpu->interrupts[counter]++;
+		cpu->interrupts[counter] += n;
 		cpu->cycles = cpu->clock;
 	}
 	if (u->items & PFM_IPL)
-		note_level(m, cpu, w);
+		note_level(m, cpu, w, n);
 	if (u->items & PFM_PROFILING)
-		note_pc(m, u, u->mode == PCNTOPENEACH ? c : 0, w);
+		note_pc(m, u, u->mode == PCNTOPENEACH ? c : 0, w, n);
 }
 
 /* ---- gates ------------------------------------------------------------------------------------------------------- */
@@ -148,8 +139,8 @@ int pfmi_model_work(struct model *m, unsigned cpu, const struct model_work *w)
 		if (!counts(m, u, k, w))
 			continue;
 		sum = c->value[k] + w->events[k];
-		for (uint64_t n = sum / rate - before; n > 0; n--)
-			tick(m, u, cpu, k, w);
+		if (sum / rate > before)
+			tick(m, u, cpu, k, w, sum / rate - before);
 		c->value[k] = sum % rate;
 	}
 	return 0;
@@ -166,7 +157,7 @@ int pfmi_model_interrupt(struct model *m, unsigned cpu, unsigned counter, const 
 		m->cpus[cpu].discarded++;
 		return 0;
 	}
-	tick(m, u, cpu, counter, w);
+	tick(m, u, cpu, counter, w, 1);
 	return 0;
 }
 

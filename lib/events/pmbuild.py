@@ -231,10 +231,10 @@ class Reading:
         self.counts = {"core": 0, "uncore": 0, "metrics": 0, "masks": 0}
 
     def refuse(self, event, key, reason):
-        self.refused.append((self.file, event, key, reason))
+        self.refused.append((self.file, event or "-", key or "-", reason))
 
     def note(self, event, key, reason):
-        self.notes.append((self.file, event, key, reason))
+        self.notes.append((self.file, event or "-", key or "-", reason))
 
     def builder(self, name, make):
         """The table of that name, made by @make on first use."""

@@ -8,6 +8,7 @@ none may take for ever.
 
 import os
 import re
+import warnings
 from collections import namedtuple
 
 import pmtable as pt
@@ -200,7 +201,7 @@ def match_text(patterns, arch):
     pattern = patterns[-1]
     if not tame(pattern):
         raise ValueError("a pattern that could take for ever")
-    re.compile(posix(pattern))
+    compiled(pattern)
     return [{"pattern": "^(%s)$" % pattern.removeprefix("^").removesuffix("$"), "arch": arch[:11]}]
 
 
@@ -215,6 +216,12 @@ def posix(pattern):
     return pattern.replace("[:xdigit:]", "0-9a-fA-F")
 
 
+def compiled(pattern):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)      # "[[" may be a set within a set one day
+        return re.compile(posix(pattern))
+
+
 def match_x86(patterns, arch):
     """All models and steppings the pattern means and no earlier one took."""
     head = re.match(r"([A-Za-z]+)-([0-9]+)-", patterns[-1])
@@ -224,7 +231,7 @@ def match_x86(patterns, arch):
     if not same or same[-1] != patterns[-1]:
         raise ValueError("a pattern that could take for ever")
     # Three dashes outside brackets: the pattern has a part for the stepping.
-    tests = [(re.compile(posix(p)), re.sub(r"\[[^]]*\]", "", posix(p)).count("-") >= 3) for p in same]
+    tests = [(compiled(p), re.sub(r"\[[^]]*\]", "", posix(p)).count("-") >= 3) for p in same]
     out = []
     for model in range(256):
         *earlier, mask = [steppings("%s%X" % (head[0], model), *test) for test in tests]

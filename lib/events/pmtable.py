@@ -485,15 +485,13 @@ def checksum(raw, byteorder):
 
 def processor_slots(tables):
     """Hash slots (hash, 1 + table number) over the names of processors, as lib/ctx.c fills them for images."""
-    names = [(t.name.lower(), i) for i, t in enumerate(tables)] + [(n.lower(), i) for i, t in enumerate(tables) for n in t.aka]
+    names = [(t.name, i) for i, t in enumerate(tables)] + [(n, i) for i, t in enumerate(tables) for n in t.aka]
     size = 16
     while size < 2 * len(names):
         size *= 2
     slots = [(0, 0)] * size
     for name, i in names:
-        h = 0x811C9DC5
-        for c in name.encode():
-            h = (h ^ c) * 0x01000193 & 0xFFFFFFFF
+        h = name_hash(fold(name))
         at = h % size
         while slots[at][1]:
             at = (at + 1) % size

@@ -641,6 +641,9 @@ static const struct bits PMCTR[] = { { "sel2", 0, 4 },  { "sel1", 4, 4 },  { "kk
 	                             { "ctl2", 10, 2 }, { "ctl1", 12, 2 }, { "ctl0", 14, 2 },  { "ctr2", 16, 14 },
 	                             { "ku", 30, 1 },   { "sel0", 31, 1 }, { "ctr1", 32, 16 }, { "ctr0", 48, 16 } };
 static const struct bits PCNT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 51, 3 }, { "cbox2", 54, 3 } };
+/* What wrperfmon function 2 takes: the second selects where BC_CTL has them, or PM_MUX. */
+static const struct bits SELECT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
+static const struct bits SELECT56[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 8, 3 }, { "cbox2", 11, 3 } };
 static const struct bits FREQ5[] = { { "frq2", 4, 2 }, { "frq1", 6, 2 }, { "frq0", 8, 2 } };
 static const struct bits BC_CTL[] = { { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
 static const struct bits PM_MUX[] = { { "pm0_mux", 8, 3 }, { "pm1_mux", 11, 3 } };
@@ -680,12 +683,13 @@ static const struct bits *alpha_layout(const struct table *t, const char *name, 
 	TRY(EV67, "PCTR_CTL", PCTR67)
 	TRY(EV67, "I_STAT", I_STAT)
 	TRY(EV6 | EV67, "I_CTL", I_CTL)
-	/* The word of selects as the device takes it, and under its number as a register. */
+	/* The word of selects as the device takes it, and as a register of ours. */
 	TRY(EV4, "PCNTSETMUX", ICCSR)
 	TRY(EV6, "PCNT6MUX", PCTR6)
 	TRY(EV67, "PCNT6MUX", PCTR67)
 	TRY(EV4, "PMC8", ICCSR)
-	TRY(EV5 | PCA56, "PMC8", PCNT5)
+	TRY(EV5, "PMC8", SELECT5)
+	TRY(PCA56, "PMC8", SELECT56)
 	TRY(EV6, "PMC8", PCTR6)
 	TRY(EV67, "PMC8", PCTR67)
 #undef TRY

@@ -459,11 +459,8 @@ static int check_metrics(const struct request *req, uint64_t none, const struct 
 	/* Alone, an event is only described. */
 	if (!none || req->n == 1 || is_slots(x->sel[0].config))
 		return PFMLIB_SUCCESS;
-	for (unsigned i = 0; i < req->n; i++)
-		if (none >> i & 1)
-			return refuse(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, (int)i,
-			              "top-down figures need the slots event first in their set");
-	return PFMLIB_SUCCESS;
+	return refuse(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, __builtin_ctzll(none),
+	              "top-down figures need the slots event first in their set");
 }
 
 static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)

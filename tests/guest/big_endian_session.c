@@ -143,7 +143,7 @@ static void check_other_process(void)
 	              counted(0, 13),
 	      "another process is counted and nothing of this one");
 	waitpid(child, NULL, 0);
-	check(open_text(A) && read_counts() && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PROCESS), "when it is gone nothing can be");
+	check(open_text(A) && read_counts() && is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_PROCESS), "when it is gone nothing can be");
 	options.pid = 0;
 }
 

@@ -139,7 +139,7 @@ static void check_one(void)
 	cpu_set_t all, one;
 
 	device.model = &how;
-	check(open_on(&families[0]) && read_counts() && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_CPU) &&
+	check(open_on(&families[0]) && read_counts() && is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU) &&
 	              says(0, "this process is not bound to one processor", "bind it (bind_to_cpu) before counting"),
 	      "one processor needs a process that is bound to it");
 	CPU_ZERO(&one);
@@ -193,7 +193,7 @@ static bool is_busy(void)
 
 	device.device = families[0].node;
 	busy = pfm_open_session(&second, NULL, &options, families[0].texts, 1, NULL) == 0 && pfm_read_session(second, &count, 1) == 0 &&
-	       count.quality == PFM_QUALITY_NOT_SUPPORTED && count.cause == PFM_CAUSE_BUSY && count.sys_errno == EBUSY;
+	       count.quality == PFM_QUALITY_NOT_COUNTED && count.cause == PFM_CAUSE_BUSY && count.sys_errno == EBUSY;
 	session = second;
 	busy = busy && says(0, "another process has the counter device, or did not give the counter interrupt back",
 	                    "wait for it; if nobody uses the counters, run this once as superuser");

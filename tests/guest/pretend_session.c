@@ -264,6 +264,23 @@ static bool four_counted(const char *text)
 	return false;
 }
 
+/* Five take turns on four counters, at the ticks of the clock. */
+static bool five_in_turn(void)
+{
+	for (int attempt = 0; attempt < 5; attempt++) {
+		unsigned n = 0;
+
+		if (!open_text("{" FOUR ",branch-misses}:W") || !run(60000))
+			return false;
+		while (n < 5 && is(n, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED) && counts[n].running < counts[n].enabled)
+			n++;
+		if (n == 5)
+			return true;
+		tell();
+	}
+	return false;
+}
+
 static void check_groups(void)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -281,11 +298,7 @@ static void check_groups(void)
 	rc = pfm_open_session(&none, NULL, &options, &five, 1, &error);
 	check(rc == PFMLIB_ERR_NOASSIGN && none == NULL && error.sys_errno == EINVAL, "a strict session is refused as a whole");
 	options.flags = 0;
-	check(open_text("{" FOUR ",branch-misses}:W") && run(60000), "a weak group is broken up");
-	tell();
-	for (unsigned i = 0; i < 5; i++)
-		check(is(i, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED) && counts[i].running < counts[i].enabled, "%s: %s", about(i).name,
-		      about(i).why);
+	check(five_in_turn(), "a weak group is broken up: %s", about(4).why);
 	check(open_text("{" FOUR "}:D") && run(2000) && is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE), "a pinned group is counted");
 }
 
