@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 		for (p = 0; p < PFM_PMU_MAX; p++) {
 			pfm_pmu_info_t pi = { .size = sizeof pi };
 			if (pfm_get_pmu_info(p, &pi) ||
-			    (strcmp(pi.name, pm[k]) && strcmp("all", pm[k])))
+			    (strcmp(pi.name, pm[k]) != 0 && strcmp("all", pm[k]) != 0))
 				continue;
 			for (i = pi.first_event; i != -1; i = pfm_get_event_next(i)) {
 				pfm_event_info_t e = { .size = sizeof e };

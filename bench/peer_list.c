@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	for (int p = 0; p < PFM_PMU_MAX; p++) {
 		pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
 
-		if (pfm_get_pmu_info(p, &pmu) || strcmp(pmu.name, argv[1]))
+		if (pfm_get_pmu_info(p, &pmu) || strcmp(pmu.name, argv[1]) != 0)
 			continue;
 		for (int i = pmu.first_event; i != -1; i = pfm_get_event_next(i))
 			print_event(pmu.name, i);
