@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs an example and looks for what it must print. Prints TAP.
+"""Runs an example, once for each argument it is to be shown with, and looks for what it must print. Prints TAP.
 
     check.py NAME COMMAND...
 """
@@ -14,23 +14,41 @@ EXPECTED = {
     "self_monitor": [r"^task-clock" + COUNT, r"^page-faults" + COUNT, r"^cycles" + COUNT],
     "count_child": [r"^task-clock" + COUNT, r"^page-faults" + COUNT, r"^context-switches" + COUNT],
     "montecito_ear": [r"^PMC40? ", r"^IBR0 +0x4000000000005400$", r"0x6000000000012340 took 180 cycles", r"slot 1"],
-    "alpha_session": [r"^PCNT5MUX 0x800000bc$", r"^PCNT5RESTART 0xff07", r"^ev5::cycles +\d+ \(exact\)", r"^CPU 1 ev5::loads +[1-9]"],
     "resolve_only": [r"register 0x186 = 0x51d024", r"config 0xd024", r"did you mean L2_Lines_In\b",
                      r"PERFEVTSEL0 of coreduo with 0x51d024 counts L2_Lines_In"],
     "system_wide": [r"CPU 0 +cpu-clock:? +(\d|not )", r"context-switches|context switches"],
 }
+# Examples with an argument, and what each of them brings.
+WITH = {
+    "alpha_session": {
+        "": [r"^PCNT5MUX 0x800000bc$", r"^ev5::cycles +\d+ \(exact\)"],
+        "ev4": [r"^PCNTSETMUX 0x500000a00$", r"^PCNTRENABLE$", r"^ev4::cycles +[1-9]\d* \(exact\)", r"^CPU 1 ev4::intops +[1-9]"],
+        "ev5": [r"^PCNT5MUX 0x800000bc$", r"^PCNT5RESTART 0xff07", r"^ev5::cycles +\d+ \(exact\)", r"^CPU 1 ev5::loads +[1-9]"],
+        "pca56": [r"^PCNT5MUX 0x800000bc$", r"^PCNT5RESTART", r"^pca56::cycles +\d+ \(exact\)", r"^CPU 1 pca56::loads +[1-9]"],
+        "ev6": [r"^PCNT6MUX 0x11$", r"^PCNT6RESTART", r"^ev6::retinst +\d+ \(exact\)", r"^CPU 1 ev6::retcondbranch +[1-9]"],
+        "ev67": [r"^PCNT6MUX 0x0$", r"^PCNT6RESTART", r"^ev67::retinst +\d+ \(exact\)", r"^CPU 1 ev67::cycles1 +[1-9]"],
+    },
+}
 
 
-def main(name, command):
+def check(number, name, command, expected):
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    missing = [e for e in EXPECTED[name] if not re.search(e, done.stdout, re.M)]
+    missing = [e for e in expected if not re.search(e, done.stdout, re.M)]
     ok = done.returncode == 0 and not missing
-    print("TAP version 13\n1..1\n%s 1 - %s" % ("ok" if ok else "not ok", name))
+    print("%s %d - %s" % ("ok" if ok else "not ok", number, name))
     if not ok:
         print("# exit status %d, missing: %s" % (done.returncode, missing))
         for line in (done.stdout + done.stderr).splitlines():
             print("# " + line)
-    return 0 if ok else 1
+    return ok
+
+
+def main(name, command):
+    runs = WITH.get(name) or {"": EXPECTED[name]}
+    print("TAP version 13\n1..%d" % len(runs))
+    passed = [check(i, " ".join([name, *word.split()]), command + word.split(), expected)
+              for i, (word, expected) in enumerate(runs.items(), 1)]
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

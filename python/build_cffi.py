@@ -4,7 +4,10 @@
 The compiler's preprocessor reads the headers, so types, calls and constants are those of C and there is no second list of
 them. What remains below include/perfmon is turned into the declarations that cffi takes:
 
-    build_cffi.py OUTPUT DEPFILE INCLUDE -- COMPILER...
+    build_cffi.py OUTPUT DEPFILE INCLUDE LIB -- COMPILER...
+
+The device model stands alone and is no part of the library's interface: the module has it inside, and its header, LIB/device/model.h,
+is read as well.
 """
 import os
 import re
@@ -20,23 +23,23 @@ LEFT_OUT = ("pfm_mont_pmc_reg_t", "pfm_mont_pmd_reg_t")
 
 def includes(folder):
     names = sorted(n for n in os.listdir(os.path.join(folder, "perfmon")) if n.endswith(".h"))
-    return "".join(f"#include <perfmon/{name}>\n" for name in names)
+    return "".join(f"#include <perfmon/{name}>\n" for name in names) + "#include <device/model.h>\n"
 
 
-def preprocess(compiler, include):
-    command = [*compiler, "-E", "-dD", "-I", include, "-x", "c", "-"]
+def preprocess(compiler, include, library):
+    command = [*compiler, "-E", "-dD", "-I", include, "-I", library, "-x", "c", "-"]
     return subprocess.run(command, input=includes(include), text=True, check=True, stdout=subprocess.PIPE).stdout
 
 
-def ours(text, include):
+def ours(text, include, library):
     """The lines that come from our headers, and which headers those are."""
     inside, lines, files = False, [], set()
-    root = os.path.realpath(os.path.join(include, "perfmon"))
+    roots = [os.path.realpath(os.path.join(include, "perfmon")), os.path.realpath(os.path.join(library, "device"))]
     for line in text.splitlines():
         marker = re.match(r'#\s*\d+\s+"([^"]*)"', line)
         if marker:
             path = os.path.realpath(marker[1])
-            inside = os.path.dirname(path) == root
+            inside = os.path.dirname(path) in roots
             if inside:
                 files.add(path)
         elif inside:
@@ -71,7 +74,7 @@ def without_types(code, names):
 
 def is_number(name, value):
     """True for a macro that stands for one integer: neither a function, nor a text, nor a guard."""
-    return re.match(r"(PFM|PMU_|PCNT|PF|ICCSR|PMCTRS)", name) and value and '"' not in value and "__" not in value
+    return re.match(r"(PFM|PMU_|PCNT|PF|ICCSR|PMCTRS|MODEL_)", name) and value and '"' not in value and "__" not in value
 
 
 def declarations(lines):
@@ -87,8 +90,8 @@ def declarations(lines):
     return "\n".join(dict.fromkeys(constants)) + "\n" + text
 
 
-def main(output, depfile, include, compiler):
-    lines, files = ours(preprocess(compiler, include), include)
+def main(output, depfile, include, library, compiler):
+    lines, files = ours(preprocess(compiler, include, library), include, library)
     ffi = cffi.FFI()
     ffi.cdef(declarations(lines))
     ffi.cdef("void free(void *);")

@@ -13,6 +13,7 @@ Session, run()                      counting, where the processor is the one at 
 Context                             a set of processors of one's own; the functions above use a default one
 import_lists()                      vendors' published lists
 montecito, alpha, coreduo           what only these processors have
+device                              a model of the Tru64 counter device, request by request
 libpfm3                             the libpfm 3 interface
 constants                           every constant of the C headers
 
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import alpha, constants, coreduo, libpfm3, montecito
+from . import alpha, constants, coreduo, device, libpfm3, montecito
 from ._c import Plm
 from ._errors import (AmbiguousError, ArgumentError, ErrorCode, EventError, ImageError, ModelError, PerfmonError,
                       PlacementError, SystemCallError, UnexpressibleError, UnknownEventError, UnknownPmuError)
@@ -41,7 +42,7 @@ __all__ = [
     "Imported", "ImportedModel", "ModelError", "Names", "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plm", "Pmu",
     "PmuFlag", "Pmus", "Quality", "Reading", "Refused", "Register", "RegisterKind", "Session", "SystemCallError", "Umask",
     "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "counter_name", "decode",
-    "default_context", "dispatch", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr", "pmus", "run",
+    "default_context", "device", "dispatch", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr", "pmus", "run",
 ]
 
 

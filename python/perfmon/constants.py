@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ._perfmon import lib
 
-_NAMES = frozenset(n for n in dir(lib) if isinstance(getattr(lib, n), int))
+_NAMES = frozenset(n for n in dir(lib) if isinstance(getattr(lib, n), int) and not n.startswith("MODEL_"))
 
 
 def __getattr__(name: str) -> int:

@@ -27,8 +27,8 @@ class Quality(enum.IntEnum):
     EXACT = lib.PFM_QUALITY_EXACT                  #: counted all the time it was enabled
     SCALED = lib.PFM_QUALITY_SCALED                #: shared a counter: extrapolated from time running
     PARTIAL = lib.PFM_QUALITY_PARTIAL              #: some CPUs or tasks were not counted
-    NOT_COUNTED = lib.PFM_QUALITY_NOT_COUNTED      #: opened, but never on a counter: there is no value
-    NOT_SUPPORTED = lib.PFM_QUALITY_NOT_SUPPORTED  #: could not be opened: there is no value
+    NOT_COUNTED = lib.PFM_QUALITY_NOT_COUNTED      #: missed this time: there is no value
+    NOT_SUPPORTED = lib.PFM_QUALITY_NOT_SUPPORTED  #: ruled out by processor, kernel or permission: no value
 
     def __str__(self) -> str:
         return c_text(lib.pfm_quality_name(int(self)))
@@ -198,7 +198,7 @@ class Session:
     inherit      count child processes and threads as well
     system_wide  every process on the CPUs; per_cpu: one count for each CPU, not one sum
     enable_on_exec  start when the process executes a program
-    strict       raise unless every event can be opened; else an event that cannot be has quality NOT_SUPPORTED and its cause
+    strict       raise unless every event can be opened; else an event that cannot be has no value, and its cause
     dry_run      open nothing: plan only
     user_read    ask for counters that can be read without entering the kernel
     plm          levels for events that name none: mask of :class:`Plm` or letters; 0 for all that are permitted

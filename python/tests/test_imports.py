@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Vendors' lists: imported, found by contexts, counted on."""
 import json
+import os
 import pathlib
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import perfmon
 from vectors import SOURCE
 
-LISTS = SOURCE.parent / "shared" / "data"
+LISTS = pathlib.Path(os.environ.get("PERFMON_SHARED") or SOURCE.parent / "shared") / "data"
 
 
 def intel_list(folder):
@@ -80,7 +81,7 @@ def test_the_users_folder_is_where_contexts_look(tmp_path, monkeypatch):
 @pytest.mark.skipif(not LISTS.exists(), reason="the vendors' lists are not here")
 def test_golden_rows_of_todays_processors(tmp_path):
     """A part of the golden rows that the C suite runs in full: all of one Intel model and one AMD model."""
-    vectors = SOURCE.parent / "shared" / "vectors" / "modern_public.jsonl"
+    vectors = LISTS.parent / "vectors" / "modern_public.jsonl"
     rows = [json.loads(line) for line in vectors.read_text(encoding="utf-8").splitlines()]
     image, checked = tmp_path / "images.pmdb", 0
     perfmon.import_lists(LISTS / "intel", cpu="skx*", output=image)
