@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text, on any processor, in every dialect: parsed, encoded, printed, read back. What prints must read back to the same
- * registers; what is refused must say where inside the text. */
+ * registers; what is refused must say where inside the text. The calls of libpfm 3, which have a grammar of their own, get the same
+ * text, and what they call an event must find it again. */
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/perfmon.h>
+#include <perfmon/pfmlib.h>
 
 static pfm_ctx_t *contexts[64];
+static int types[64]; /* PFMLIB_*_PMU of each, -1 for none */
 static int n_contexts;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -20,6 +25,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (pfm_open_context(&all, &o, NULL))
 		abort();
 	n = pfm_count_pmus(all);
+	types[n_contexts] = PFMLIB_COREDUO_PMU; /* whose table in this interface is another one */
 	contexts[n_contexts++] = all;
 	for (int i = 0; i < n && n_contexts < 64; i++) {
 		pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -27,6 +33,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		if (pfm_describe_pmu(all, i, &pmu))
 			abort();
 		o.pmu = pmu.name;
+		types[n_contexts] = pmu.libpfm_type;
 		if (pfm_open_context(&contexts[n_contexts++], &o, NULL))
 			abort();
 	}
@@ -50,14 +57,35 @@ static void check_round_trip(const pfm_ctx_t *ctx, const char *text, const pfm_e
 	}
 }
 
-static void check_error(const pfm_ctx_t *ctx, const char *text, size_t len, const pfm_error_t *why)
+/* Suggestions are slow on purpose: @rarely. */
+static void check_error(const pfm_ctx_t *ctx, const char *text, size_t len, const pfm_error_t *why, int rarely)
 {
 	char sentence[160], names[4][96];
 
 	if (why->code >= 0 || why->start > why->end || why->end > len)
 		abort();
 	pfm_explain_error(ctx, text, why, sentence, sizeof(sentence));
-	pfm_suggest_names(ctx, text, why, names, 4);
+	if (rarely)
+		pfm_suggest_names(ctx, text, why, names, 4);
+}
+
+static void check_libpfm3(int type, const char *text)
+{
+	pfmlib_event_t e, again;
+	char name[1024];
+	unsigned idx;
+
+	if (type < 0 || pfm_force_pmu(type))
+		return;
+	memset(&e, 0, sizeof(e));
+	memset(&again, 0, sizeof(again));
+	if (pfm_find_event(text, &idx) == PFMLIB_SUCCESS && pfm_get_event_name(idx, name, sizeof(name)))
+		abort();
+	pfm_find_event_mask(0, text, &idx);
+	if (pfm_find_full_event(text, &e) || pfm_get_full_event_name(&e, name, sizeof(name)))
+		return;
+	if (pfm_find_full_event(name, &again) || again.event != e.event || again.num_masks != e.num_masks)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -65,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t why = PFM_INIT(why);
 	const pfm_ctx_t *ctx;
-	char text[2048];
+	char text[4200];
 
 	if (size < 1 || size > sizeof(text))
 		return 0;
@@ -73,8 +101,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';
 	if (pfm_encode_event(ctx, text, 0, &e, &why))
-		check_error(ctx, text, strlen(text), &why);
+		check_error(ctx, text, strlen(text), &why, data[0] >= 248);
 	else
 		check_round_trip(ctx, text, &e);
+	check_libpfm3(types[data[0] % n_contexts], text);
 	return 0;
 }

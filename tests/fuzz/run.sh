@@ -1,41 +1,153 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the fuzz harnesses and runs each for SECONDS (default 20), as TAP. A crash is kept below the build folder; make it a file in
-# tests/fuzz/corpus/NAME when it is mended: the corpus is run first, every time.
-#   run.sh BUILD [SECONDS [NAME...]]
+# Builds the fuzz harnesses and runs them, as TAP: first the corpus, then inputs made from it.
+#   run.sh [OPTION...] [NAME...]
+#   --seconds N      each harness for so long, new inputs kept for the next time. Without it a fixed number of inputs from a fixed
+#                    seed: the same on every machine, and what the test suite does
+#   --engine E       libfuzzer (default) or afl: the same harnesses under AFL++ (20 seconds each without --seconds)
+#   --build FOLDER   where they are built and what they find is kept
+# An input that breaks something is in FOLDER, and becomes a file of corpus/NAME when the cause is mended. Names: those of fuzz_*.c,
+# and pmu and vendor (fuzz_lists.py).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-build=$1
-seconds=${2:-20}
-[ $# -gt 1 ] && shift
-shift
-names=${*:-text image dispatch decode}
-
-if ! command -v clang >/dev/null; then
-	echo "1..0 # SKIP clang is not installed"
-	exit 0
-fi
-if [ ! -f "$build/build.ninja" ]; then
-	CC=clang meson setup "$build" "$here/../.." -Dfuzz=enabled -Dtools=disabled -Dpython=disabled -Dman=disabled \
-		-Dtests=disabled -Dbench=disabled -Db_lundef=false >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
-fi
-ninja -C "$build" >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
-
-n=0
-# shellcheck disable=SC2086  # a list of words on purpose
-set -- $names
-echo "1..$#"
-for name in "$@"; do
-	n=$((n + 1))
-	grown=$build/corpus-$name
-	mkdir -p "$grown"
-	if "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-		-artifact_prefix="$build/crash-$name-" "$grown" "$here/corpus/$name" >"$build/$name.log" 2>&1; then
-		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log")
-		echo "ok $n - $name: $runs inputs in ${seconds} s without a fault"
-	else
-		sed 's/^/# /' "$build/$name.log" | tail -n 40
-		echo "not ok $n - $name"
-	fi
+source=$(cd "$here/../.." && pwd)
+build=${PERFMON_BUILD:-$source/build-fuzz}
+[ -z "${PERFMON_BUILD:-}" ] || build=$PERFMON_BUILD/matrix/fuzz
+library=${PERFMON_BUILD:-/nonexistent}/lib/libperfmon.so.0.0.0
+engine=libfuzzer
+seconds=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--seconds) seconds=$2; shift 2 ;;
+	--engine) engine=$2; shift 2 ;;
+	--build) build=$2; shift 2 ;;
+	-*) sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
+	*) break ;;
+	esac
 done
+case $engine in
+libfuzzer) compiler=clang package=clang ;;
+afl) compiler=afl-clang-fast package=afl++ seconds=${seconds:-20} ;;
+*) echo "run.sh: the engine is libfuzzer or afl" >&2; exit 2 ;;
+esac
+
+# Inputs of a short run: each about as long as the others.
+runs_of() {
+	case $1 in
+	text) echo 40000 ;;
+	image) echo 800000 ;;
+	dispatch) echo 200000 ;;
+	decode) echo 80000 ;;
+	sysfs) echo 14000 ;;
+	device) echo 150000 ;;
+	json) echo 60000 ;;
+	pmu) echo 4000 ;;
+	vendor) echo 1000 ;;
+	esac
+}
+
+if [ $# = 0 ]; then
+	set -- text image dispatch decode sysfs device json
+	[ "$engine" = afl ] || set -- "$@" pmu vendor
+fi
+
+# Nothing of the caller's may change what is tried.
+unset PERFMON_PMU PERFMON_EVENTS PERFMON_SYSFS PERFMON_CPUID LIBPFM_FORCE_PMU ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
+export LC_ALL=C
+
+make_harnesses() {
+	command -v "$compiler" >/dev/null || return 0
+	if [ ! -f "$build/build.ninja" ]; then
+		CC=$compiler AFL_QUIET=1 meson setup "$build" "$source" -Dfuzz=enabled -Dtools=disabled -Dpython=disabled -Dman=disabled \
+			-Dtests=disabled -Dbench=disabled -Db_lundef=false
+	fi
+	AFL_QUIET=1 ninja -C "$build" -j "${PERFMON_JOBS:-1}" harnesses
+}
+
+number=0
+good() { number=$((number + 1)); echo "ok $number - $*"; }
+bad() {
+	number=$((number + 1))
+	tail -n 60 "$1" | sed 's/^/# /'
+	shift
+	echo "not ok $number - $*"
+	failed=1
+}
+
+# How a run is limited, and where what it finds goes: a folder of its own each time, or the one of before.
+start() { # NAME
+	grown=$build/corpus-$1
+	[ -n "$seconds" ] || rm -rf "$grown"
+	mkdir -p "$grown"
+	log=$build/$1.log
+}
+
+run_libfuzzer() {
+	# Comparisons would teach it addresses, which are others each time.
+	limit="-runs=$(runs_of "$1") -seed=1 -use_cmp=0"
+	[ -z "$seconds" ] || limit="-max_total_time=$seconds"
+	dictionary=
+	[ ! -f "$here/$1.dict" ] || dictionary=-dict=$here/$1.dict
+	# shellcheck disable=SC2086  # words on purpose
+	if "$build/tests/fuzz/fuzz_$1" $limit $dictionary -reload=0 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix="$build/broken-$1-" "$grown" "$here/corpus/$1" >"$log" 2>&1; then
+		good "$1: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, $(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1) branches"
+	else
+		bad "$log" "$1: an input broke it"
+	fi
+}
+
+run_afl() {
+	dictionary=
+	[ ! -f "$here/$1.dict" ] || dictionary="-x $here/$1.dict"
+	rm -rf "$grown"
+	# shellcheck disable=SC2086
+	if ! AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_IMPORT_FIRST=1 \
+		afl-fuzz -i "$here/corpus/$1" -o "$grown" -V "$seconds" -m none -t 20000 $dictionary -- "$build/tests/fuzz/fuzz_$1" >"$log" 2>&1; then
+		bad "$log" "$1: afl-fuzz failed"
+	elif find "$grown/default/crashes" "$grown/default/hangs" -name 'id*' | grep . >"$log"; then
+		bad "$log" "$1: inputs broke it"
+	else
+		good "$1: $(sed -n 's/^execs_done *: *//p' "$grown/default/fuzzer_stats") inputs, $(sed -n 's/^edges_found *: *//p' "$grown/default/fuzzer_stats") branches"
+	fi
+}
+
+run_lists() {
+	set -- "$1" --runs "$(runs_of "$1")" --seconds "${seconds:-0}" --keep "$grown" "$here/corpus/$1"
+	[ ! -f "$library" ] || set -- "$@" --library "$library"
+	[ "$1" != pmu ] || set -- "$@" "$here/../pmu"
+	if python3 "$here/fuzz_lists.py" "$@" >"$log" 2>&1; then
+		good "$1: $(cat "$log")"
+	else
+		bad "$log" "$1: an input broke it"
+	fi
+}
+
+failed=0
+echo "1..$#"
+build=$build/$engine
+mkdir -p "$build"
+if ! make_harnesses >"$build/build.log" 2>&1; then
+	for name in "$@"; do
+		bad "$build/build.log" "$name: the harnesses do not build"
+		: >"$build/build.log"
+	done
+	exit 1
+fi
+for name in "$@"; do
+	start "$name"
+	case $name in
+	pmu | vendor) run_lists "$name" ;;
+	*)
+		if ! command -v "$compiler" >/dev/null; then
+			good "$name # SKIP $compiler is missing (Debian package $package)"
+		elif [ "$engine" = afl ]; then
+			run_afl "$name"
+		else
+			run_libfuzzer "$name"
+		fi
+		;;
+	esac
+done
+exit $failed

@@ -1,33 +1,54 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# coverage.sh: lines and branches of lib/ that the tests reach, by gcovr, and those they do not, file by file. Two TAP cases: at
-# least 95 % of the lines, at least 85 % of the branches. The uncovered lines go to $PERFMON_BUILD/matrix/coverage/uncovered.txt.
+# coverage.sh: how much of lib/ the C tests and those of the command reach, by gcovr, and the lines they do not, file by file.
+# Two TAP cases: more than 95 % of the lines, more than 85 % of the branches.
+#
+# Counted is what this machine compiles of lib/, without optimisation; of branches, those that somebody wrote: not the ones the
+# compiler adds (--exclude-throw-branches) or knows never to be taken (--exclude-unreachable-branches). Vendors' lists stay away, so
+# that the figures are the same everywhere. A test that fails is named: it is a failed case of the suite proper.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 
 matrix_begin coverage
 need gcovr gcovr
-build -Ddevel=false -Db_coverage=true -Doptimization=0
-find "$work/build" -name '*.gcda' -delete
-# The usual suite, with the command's tests and all others that run the library.
-meson test -C "$work/build" --no-rebuild --num-processes "$jobs" >"$work/test.log" 2>&1 || true
-# Branches: what the compiler adds and what cannot be reached in C are not ours.
-gcovr -r "$source" -f "$source/lib/" -e "$source/lib/device/" --exclude-unreachable-branches --exclude-throw-branches \
-	--json-summary "$work/summary.json" --txt "$work/uncovered.txt" --html-details "$work/coverage.html" "$work/build" >"$work/gcovr.log" 2>&1 ||
-	die "coverage: gcovr" "$work/gcovr.log"
-exec python3 - "$work/summary.json" "$work/uncovered.txt" <<'PYTHON'
+build -Ddevel=false -Db_coverage=true -Doptimization=0 -Ddebug=false
+find "$work/build" -name '*.gcda' -delete # counts of the last time
+
+# Left out: what goes through very many sets and ranges, and comes by nothing that others do not reach.
+unset PERFMON_SHARED
+PERFMON_QUICK=1 python3 "$here/relay.py" --label coverage --jobs "$jobs" --also cli --skip pairs=long --skip montecito_random=long \
+	--skip montecito_ranges=long "$work/build" >"$work/test.log" 2>&1 || true
+sed -n 's/^not ok [0-9]* - /# a test failed: /p' "$work/test.log"
+gcovr -r "$source" -f "$source/lib/" --exclude-unreachable-branches --exclude-throw-branches --json "$work/lines.json" \
+	--json-summary "$work/summary.json" "$work/build" >"$work/gcovr.log" 2>&1 || die "coverage: gcovr" "$work/gcovr.log"
+exec python3 - "$work/summary.json" "$work/lines.json" <<'PYTHON'
 import json, sys
-whole = json.load(open(sys.argv[1]))
+
+def ranges(lines):
+    """[1, 2, 3, 7] -> "1-3, 7"."""
+    found = []
+    for n in lines:
+        if found and found[-1][1] == n - 1:
+            found[-1][1] = n
+        else:
+            found.append([n, n])
+    return ", ".join(str(a) if a == b else "%d-%d" % (a, b) for a, b in found)
+
+whole, files = (json.load(open(path)) for path in sys.argv[1:])
+missed = {f["file"]: [l["line_number"] for l in f["lines"] if not l["count"] and not l["gcovr/noncode"]] for f in files["files"]}
 print("1..2")
-for file in sorted(whole["files"], key=lambda f: f["line_percent"] or 0):
-    print("# %-40s lines %5.1f %%  branches %5.1f %%" % (file["filename"], file["line_percent"] or 0, file["branch_percent"] or 0))
+for f in sorted(whole["files"], key=lambda f: f["line_percent"] or 0):
+    print("# %-30s lines %5.1f %%, branches %5.1f %%%s" % (
+        f["filename"], f["line_percent"] or 0, 100 if f["branch_percent"] is None else f["branch_percent"],
+        "; not reached: " + ranges(missed[f["filename"]]) if missed[f["filename"]] else ""))
 bad = 0
 for n, (what, least) in enumerate((("line", 95), ("branch", 85)), 1):
-    percent = whole[what + "_percent"]
-    bad += percent < least
-    print("%sok %d - coverage: %.1f %% of the %ss in lib/, at least %d" % ("not " if percent < least else "", n, percent, what, least))
-print("# what is not reached: %s" % sys.argv[2])
+    reached, total = whole[what + "_covered"], whole[what + "_total"]
+    ok = reached * 100 > total * least
+    bad += not ok
+    print("%sok %d - coverage: over %d %% of the %s in lib/ (%d of %d, %.1f %%)" % (
+        "" if ok else "not ", n, least, what + ("s" if what == "line" else "es"), reached, total, 100 * reached / total))
 sys.exit(bad > 0)
 PYTHON
