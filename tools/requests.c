@@ -677,10 +677,19 @@ static void op_info(struct work *w, struct json *j, const json_t *req)
 static const struct {
 	const char *name;
 	void (*run)(struct work *w, struct json *j, const json_t *req);
-} operations[] = { { "dispatch", op_dispatch },         { "find", op_find },     { "find_full", op_find_full },
-	           { "find_mask", op_find_mask },       { "bycode", op_bycode }, { "bycode_next", op_bycode_next },
-	           { "full_name", op_full_name },       { "name", op_name },     { "mask_name", op_mask_name },
-	           { "code_counter", op_code_counter }, { "info", op_info } };
+} operations[] = {
+	{ "dispatch", op_dispatch },
+	{ "find", op_find },
+	{ "find_full", op_find_full },
+	{ "find_mask", op_find_mask },
+	{ "bycode", op_bycode },
+	{ "bycode_next", op_bycode_next },
+	{ "full_name", op_full_name },
+	{ "name", op_name },
+	{ "mask_name", op_mask_name },
+	{ "code_counter", op_code_counter },
+	{ "info", op_info },
+};
 
 /* ---- lines ---------------------------------------------------------------------------------------------------------------- */
 

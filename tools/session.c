@@ -357,8 +357,15 @@ static void step_other(struct replay *r, json_t *step, const char *op)
 static const struct {
 	const char *op;
 	void (*run)(struct replay *r, json_t *step);
-} STEPS[] = { { "open", step_open }, { "ioctl", step_ioctl }, { "close", step_close }, { "read", step_read },
-	      { "fork", step_fork }, { "exit", step_exit },   { "advance", step_work } };
+} STEPS[] = {
+	{ "open", step_open },
+	{ "ioctl", step_ioctl },
+	{ "close", step_close },
+	{ "read", step_read },
+	{ "fork", step_fork },
+	{ "exit", step_exit },
+	{ "advance", step_work },
+};
 
 static void run_step(struct replay *r, json_t *step)
 {

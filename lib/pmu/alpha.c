@@ -637,9 +637,20 @@ static int alpha_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm
 /* ---- layouts ----------------------------------------------------------------------------------------------------- */
 
 static const struct bits ICCSR[] = { { "pc1", 0, 1 }, { "pc0", 3, 1 }, { "mux0", 8, 4 }, { "mux1", 32, 3 }, { "disable", 35, 2 } };
-static const struct bits PMCTR[] = { { "sel2", 0, 4 },  { "sel1", 4, 4 },  { "kk", 8, 1 },     { "kp", 9, 1 },
-	                             { "ctl2", 10, 2 }, { "ctl1", 12, 2 }, { "ctl0", 14, 2 },  { "ctr2", 16, 14 },
-	                             { "ku", 30, 1 },   { "sel0", 31, 1 }, { "ctr1", 32, 16 }, { "ctr0", 48, 16 } };
+static const struct bits PMCTR[] = {
+	{ "sel2", 0, 4 },
+	{ "sel1", 4, 4 },
+	{ "kk", 8, 1 },
+	{ "kp", 9, 1 },
+	{ "ctl2", 10, 2 },
+	{ "ctl1", 12, 2 },
+	{ "ctl0", 14, 2 },
+	{ "ctr2", 16, 14 },
+	{ "ku", 30, 1 },
+	{ "sel0", 31, 1 },
+	{ "ctr1", 32, 16 },
+	{ "ctr0", 48, 16 },
+};
 static const struct bits PCNT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 51, 3 }, { "cbox2", 54, 3 } };
 /* What wrperfmon function 2 takes: the second selects where BC_CTL has them, or PM_MUX. */
 static const struct bits SELECT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
@@ -649,11 +660,24 @@ static const struct bits BC_CTL[] = { { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
 static const struct bits PM_MUX[] = { { "pm0_mux", 8, 3 }, { "pm1_mux", 11, 3 } };
 static const struct bits PCTR6[] = { { "sl1", 0, 4 }, { "sl0", 4, 1 }, { "pctr1", 6, 20 }, { "pctr0", 28, 20 } };
 static const struct bits PCTR67[] = {
-	{ "tak", 0, 1 },    { "val", 1, 1 },           { "sl1", 2, 2 },         { "sl0", 4, 1 },
-	{ "pctr1", 6, 20 }, { "pm_killed_bm", 26, 1 }, { "pm_stalled", 27, 1 }, { "pctr0", 28, 20 }
+	{ "tak", 0, 1 },
+	{ "val", 1, 1 },
+	{ "sl1", 2, 2 },
+	{ "sl0", 4, 1 },
+	{ "pctr1", 6, 20 },
+	{ "pm_killed_bm", 26, 1 },
+	{ "pm_stalled", 27, 1 },
+	{ "pctr0", 28, 20 },
 };
-static const struct bits I_STAT[] = { { "par", 29, 1 }, { "ovr", 30, 3 }, { "icm", 33, 1 }, { "trap_type", 34, 4 },
-	                              { "lso", 38, 1 }, { "trp", 39, 1 }, { "mis", 40, 1 } };
+static const struct bits I_STAT[] = {
+	{ "par", 29, 1 },
+	{ "ovr", 30, 3 },
+	{ "icm", 33, 1 },
+	{ "trap_type", 34, 4 },
+	{ "lso", 38, 1 },
+	{ "trp", 39, 1 },
+	{ "mis", 40, 1 },
+};
 static const struct bits I_CTL[] = { { "spce", 0, 1 }, { "pct0_en", 18, 1 }, { "pct1_en", 19, 1 } };
 
 enum { EV4 = 1,

@@ -4,7 +4,7 @@
 
     lint.py format|tidy|cppcheck|shell|headers|python|words
 
-format    the layout of every C file against .clang-format, in what clang-format is right about (see below)
+format    every C file is laid out as .clang-format says
 tidy      clang-tidy over every file that is compiled; needs a build directory in $PERFMON_BUILD
 cppcheck  the library and the command
 shell     shellcheck over every shell script
@@ -13,15 +13,8 @@ python    every Python file compiles
 words     the licence line first in every file, nothing left to do, no place of this machine
 
 What a checker says and is not so stands in lint.supp, with the reason.
-
-Layout: the house style has columns in structs and tables, short structs on one line, several designated initialisers in a line and
-short functions either way; clang-format knows one layout for each of these and would undo them. So its answer is compared
-token by token: the blanks it wants between two tokens of a line must be there (more of them are a column), those it does
-not want must not, and where both begin a line that starts a statement or a declaration the indentation must be the same.
-Besides: no line over 140 columns (130 is the aim), no blanks at its end, no two empty lines, a newline at the end of the file.
 """
 
-import bisect
 import concurrent.futures
 import json
 import os
@@ -32,7 +25,6 @@ import subprocess
 import sys
 import tempfile
 
-WIDTH = 140
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 JOBS = int(os.environ.get("PERFMON_JOBS", "1"))
@@ -81,77 +73,15 @@ def ran(command, **more):
     return done.returncode, done.stdout
 
 
-
-# ---- layout
-
-def gaps(text):
-    """The text without white space, and what white space stood before each of its characters."""
-    text = re.sub(r"\\\n", " \n", text) # macros: clang-format moves the backslashes
-    solid, before, at = [], [], 0
-    for match in re.finditer(r"\S+", text):
-        gap = text[at:match.start()]
-        at = match.end()
-        for i, c in enumerate(match[0]):
-            solid.append(c)
-            before.append(gap if i == 0 else "")
-    return "".join(solid), before
-
-
-def columns(blanks):
-    return len(blanks.rpartition("\n")[2].expandtabs(8))
-
-
-def starts(solid, i):
-    """Does a statement or a declaration begin at @i? Behind ; { } and outside of lists."""
-    return i == 0 or solid[i - 1] in ";}" or solid[i] == "}"
-
-
-def layout(path):
-    source = read(path)
-    wanted = subprocess.run(["clang-format", "--style=file:.clang-format", "--assume-filename=" + path], input=source, text=True,
-                            check=True, stdout=subprocess.PIPE, cwd=TOP).stdout
-    lines = source.split("\n")
-    for number, line in enumerate(lines, 1):
-        if len(line.expandtabs(8)) > WIDTH:
-            yield number, "longer than %d columns" % WIDTH
-        if line != line.rstrip():
-            yield number, "blanks at the end of the line"
-        if number > 1 and not line and not lines[number - 2] and number < len(lines):
-            yield number, "two empty lines"
-    if lines[-1]:
-        yield len(lines), "no newline at the end"
-    solid, ours = gaps(source)
-    other, theirs = gaps(wanted)
-    if solid != other:
-        yield 1, "clang-format changes more than white space here"
-        return
-    newlines = [m.start() for m in re.finditer("\n", source)]
-    places = [m.start() for m in re.finditer(r"\S", re.sub(r"\\\n", " \n", source))]
-    for i, (a, b) in enumerate(zip(ours, theirs)):
-        if a == b:
-            continue
-        line = bisect.bisect_left(newlines, places[i]) + 1
-        if "__asm__" in lines[line - 1]:
-            continue # it has no idea of assembler
-        if "\n" in a and "\n" in b:
-            if starts(solid, i) and columns(a) != columns(b):
-                yield line, "indented by %d columns, not %d" % (columns(a), columns(b))
-        elif "\n" not in a and "\n" not in b:
-            if "*" in solid[i - 1:i + 1] or "&" in solid[i - 1:i + 1]:
-                continue # it takes some products for pointers, and some pointers for products
-            if a and not b:
-                yield line, "a blank too many before '%s'" % solid[i:i + 8]
-            elif b and not a:
-                yield line, "no blank before '%s'" % solid[i:i + 8]
-
+# ---- checkers
 
 def check_format():
+    """To lay a file out: clang-format -i FILE."""
     need("clang-format", "clang-format")
     for path in files(".c", ".h"):
-        yield path, ["%s:%d: %s" % (path, line, what) for line, what in layout(path)]
+        status, out = ran(["clang-format", "--dry-run", "-Werror", path])
+        yield path, out.splitlines() if status else []
 
-
-# ---- checkers
 
 # What follows paths through functions takes nearly all the time: in the library and the command alone, and a third of its usual
 # patience finds the same. What tests and benchmarks do on purpose: run a shell, include a file of the library, fix a seed.
