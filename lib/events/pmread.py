@@ -34,10 +34,11 @@ def content(source):
     """The bytes behind a file of a model: itself, if it comes from an archive, else what is at that path."""
     if isinstance(source, bytes):
         return source
-    if os.path.getsize(source) > MAX_FILE:
+    size = os.path.getsize(source)
+    if size > MAX_FILE:
         raise ValueError("larger than %d bytes" % MAX_FILE)
     with open(source, "rb") as f:
-        return f.read(MAX_FILE + 1)
+        return f.read(size + 1)   # not MAX_FILE: that much would be set aside for every file
 
 
 def parse_json(raw, note):

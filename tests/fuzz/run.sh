@@ -52,8 +52,8 @@ if [ $# = 0 ]; then
 	[ "$engine" = afl ] || set -- "$@" pmu vendor
 fi
 
-# Nothing of the caller's may change what is tried.
-unset PERFMON_PMU PERFMON_EVENTS PERFMON_SYSFS PERFMON_CPUID LIBPFM_FORCE_PMU ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
+# Nothing of the caller's may change what is tried, nor how fast: filling freed memory is the sanitizers' work here.
+unset MALLOC_PERTURB_ PERFMON_PMU PERFMON_EVENTS PERFMON_SYSFS PERFMON_CPUID LIBPFM_FORCE_PMU ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 export LC_ALL=C
 
 make_harnesses() {
