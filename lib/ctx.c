@@ -352,8 +352,15 @@ static int load_images(struct pfm_ctx *ctx)
 
 static void load_host(struct pfm_ctx *ctx)
 {
-	if (!(ctx->flags & PFM_CTX_NO_HOST))
-		pfmi_host_identify(&ctx->sys, ctx->cpuid, &ctx->host);
+	unsigned core;
+
+	if (ctx->flags & PFM_CTX_NO_HOST)
+		return;
+	pfmi_host_identify(&ctx->sys, ctx->cpuid, &ctx->host);
+	for (unsigned i = 0; i < ctx->n_builtin; i++)
+		if (ctx->builtin[i].table->field_of_key[KEY_ARCH_BIT] &&
+		    pfmi_host_matches(&ctx->host, ctx->builtin[i].table, &core))
+			ctx->may_lack |= (uint32_t)1 << i;
 }
 
 static int load_all(struct pfm_ctx *ctx)

@@ -97,6 +97,7 @@ struct pfm_ctx {
 	pthread_mutex_t lock;
 	unsigned n_builtin;
 	struct unit builtin[MAX_BUILTIN];
+	uint32_t may_lack; /* bit i, with LOADED_HOST: built-in list i has architectural events and is for this machine's processor */
 	/* Valid once LOADED_ALL is set; the first n_builtin are those above, so numbers never change. */
 	unsigned n_units;
 	struct unit *units;
@@ -178,6 +179,9 @@ int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, 
 int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why);
 /* The same on unit @unit alone: how a hybrid machine's event reaches its other cores. */
 int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why);
+/* Refuses an event of @unit, with a place in @text, that this machine's processor says it lacks. */
+int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text, struct slice at,
+                     pfm_error_t *why);
 /* 1 + the instance of @unit that the prefix of @text, or else its table, names; 0 if the event is for all of them. */
 unsigned pfmi_ctx_instance(const struct pfm_ctx *ctx, const char *text, unsigned unit);
 /* The units whose names start like the prefix of @text, or that unprefixed names are looked up in: for suggestions. */

@@ -530,6 +530,7 @@ bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], uns
 	found.plm = ev->plm;
 	found.plm_none = ev->plm_none;
 	found.precise = ev->precise;
+	found.left_out = ev->left_out;
 	found.counter_pin = ev->counter_pin;
 	*ev = found;
 	return true;

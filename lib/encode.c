@@ -49,6 +49,9 @@ int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *
 	out->exclude_user = !(levels & PFM_PLM3);
 	out->exclude_kernel = !(levels & PFM_PLM0);
 	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
+	out->exclude_idle = (ev->left_out & EVENT_NO_IDLE) != 0;
+	out->exclude_host = (ev->left_out & EVENT_ONLY_GUEST) != 0;
+	out->exclude_guest = (ev->left_out & EVENT_ONLY_HOST) != 0;
 	if (ops && ops->attr)
 		return ops->attr(ev, levels, out, why);
 	if (ev->table->encoder != ENCODER_FORMAT && ev->table->encoder != ENCODER_X86)
@@ -132,12 +135,11 @@ static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t
 /* For callers whose struct has fewer members than ours: as much as it has room for. */
 RARELY static int encode_part(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
-	pfm_encoding_t full;
+	pfm_encoding_t full = { .size = out->size }; /* what the event does not fill is 0, not what lay on the stack */
 	int rc = encode(ev, type, plm, &full, why);
 
 	if (rc)
 		return rc;
-	full.size = out->size;
 	memcpy(out, &full, full.size);
 	return PFMLIB_SUCCESS;
 }
@@ -205,6 +207,7 @@ int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned 
 	struct event ev;
 	const struct unit *u;
 	unsigned n;
+	int rc;
 
 	if (!ctx)
 		ctx = pfmi_ctx_default();
@@ -217,6 +220,9 @@ int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned 
 		if (pfmi_row_group(ev.table, event, i)->flags & GROUP_REQUIRED)
 			return pfmi_refuse(error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL, (struct slice){ 0 },
 			                   table_text(ev.table, pfmi_row_group(ev.table, event, i)->name));
+	rc = pfmi_ctx_present(ctx, (unsigned)pmu, &ev, NULL, (struct slice){ 0 }, error);
+	if (rc)
+		return rc;
 	return deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu), plm, out, error);
 }
 

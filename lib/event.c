@@ -84,7 +84,7 @@ void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
 
 	ev->table = t;
 	ev->row = row;
-	ev->plm = ev->plm_none = ev->precise = ev->raw_mask = ev->n_set = 0;
+	ev->plm = ev->plm_none = ev->precise = ev->raw_mask = ev->n_set = ev->left_out = 0;
 	ev->given = 0;
 	ev->counter_pin = ANYWHERE;
 	ev->by_counter = false;

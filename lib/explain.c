@@ -240,8 +240,13 @@ static bool is_letter(const struct place *p)
 static void unknown_qualifier(struct sentence *s)
 {
 	token(s);
+	if (s->error->detail) {
+		say(s, ": %s", s->error->detail);
+		return;
+	}
 	if (is_letter(&s->place)) {
-		say(s, " is not a modifier: u, k and h for levels and p, pp or ppp for precision can stand behind the last slash");
+		say(s, " is not a modifier: u, k and h for levels, p, pp or ppp for precision and G, H and I for guests, the host and "
+		       "no idle time can stand behind the last slash");
 		return;
 	}
 	if (s->place.has_event)

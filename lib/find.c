@@ -420,11 +420,33 @@ int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, 
 	return find_on_host(ctx, spec, unit, row, why);
 }
 
-/* The processor at hand says itself which architectural events it lacks. */
-static bool is_missing(const struct pfm_ctx *ctx, const struct unit *u, const struct event *ev)
+/* The processor at hand says itself which architectural events it lacks. Everything is loaded where the unit may be this
+ * machine's, so that the answer does not hang on what was asked before. */
+RARELY static int check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text,
+                                struct slice at, pfm_error_t *why)
 {
-	return u->flags & PFM_PMU_HOST && ctx->host.pmu_version &&
-	       ctx->host.arch_missing >> (pfmi_event_field(ev, KEY_ARCH_BIT, ANYWHERE) & 31) & 1;
+	unsigned n;
+	int rc;
+
+	/* An assumed processor does not say what it lacks. */
+	if (ctx->flags & PFM_CTX_NO_HOST || ctx->cpuid || !ctx->sys.cpuid)
+		return PFMLIB_SUCCESS;
+	rc = unit < ctx->n_builtin ? pfmi_ctx_load(ctx, LOADED_HOST) : PFMLIB_SUCCESS;
+	if (rc || (unit < ctx->n_builtin && !(ctx->may_lack >> unit & 1)))
+		return rc;
+	rc = pfmi_ctx_need(ctx, why);
+	if (rc)
+		return rc;
+	if (!(pfmi_ctx_units(ctx, &n)[unit].flags & PFM_PMU_HOST) || !ctx->host.pmu_version ||
+	    !(ctx->host.arch_missing >> (pfmi_event_field(ev, KEY_ARCH_BIT, ANYWHERE) & 31) & 1))
+		return PFMLIB_SUCCESS;
+	return pfmi_refuse(why, PFMLIB_ERR_BADHOST, PFM_KIND_NOT_ON_CPU, text, at, NULL);
+}
+
+int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text, struct slice at,
+                     pfm_error_t *why)
+{
+	return ev->at[KEY_ARCH_BIT] ? check_present(ctx, unit, ev, text, at, why) : PFMLIB_SUCCESS;
 }
 
 int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why)
@@ -444,9 +466,7 @@ int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, 
 		rc = pfmi_resolve(u->table, row, &spec, out, why);
 		if (!rc && row == ROW_NONE)
 			adopt_row(out);
-		if (!rc && out->at[KEY_ARCH_BIT] && is_missing(ctx, u, out))
-			return pfmi_refuse(why, PFMLIB_ERR_BADHOST, PFM_KIND_NOT_ON_CPU, text, spec.name, NULL);
-		return rc;
+		return rc ? rc : pfmi_ctx_present(ctx, *unit, out, text, spec.name, why);
 	}
 	if (rc != PFMLIB_ERR_NOTFOUND || spec.form == SPEC_PERF)
 		return rc;
@@ -476,7 +496,9 @@ int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit
 		return pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, NULL);
 	found = find_name(&u[unit], &spec);
 	rc = found ? take_name(&u[unit], found, &spec, &row, why) : unknown_event(&spec, why);
-	return rc ? rc : pfmi_resolve(u[unit].table, row, &spec, out, why);
+	if (!rc)
+		rc = pfmi_resolve(u[unit].table, row, &spec, out, why);
+	return rc ? rc : pfmi_ctx_present(ctx, unit, out, text, spec.name, why);
 }
 
 unsigned pfmi_ctx_instance(const struct pfm_ctx *ctx, const char *text, unsigned unit)

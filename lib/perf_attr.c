@@ -17,6 +17,10 @@ static void fill(struct perf_event_attr *attr, const pfm_attr_t *from)
 	attr->exclude_user = from->exclude_user & 1u;
 	attr->exclude_kernel = from->exclude_kernel & 1u;
 	attr->exclude_hv = from->exclude_hv & 1u;
+	/* Switched on where the text says so; else what the caller asked for stays. */
+	attr->exclude_idle |= from->exclude_idle & 1u;
+	attr->exclude_host |= from->exclude_host & 1u;
+	attr->exclude_guest |= from->exclude_guest & 1u;
 	attr->precise_ip = from->precise & 3u;
 }
 

@@ -22,6 +22,11 @@
 #define EVENT_MAX_SET    16
 #define PFMI_PLMH        0x10u /* hypervisor level, beside PFM_PLM0..3 */
 
+/* What else an event leaves out, for struct event. */
+enum { EVENT_NO_IDLE = 1,
+       EVENT_ONLY_HOST = 2,
+       EVENT_ONLY_GUEST = 4 };
+
 /* A row with everything the user said about it. */
 struct event {
 	const struct table *table;
@@ -31,6 +36,7 @@ struct event {
 	uint8_t precise;
 	uint8_t raw_mask; /* 1: a raw unit mask stands for all groups */
 	uint8_t n_set;
+	uint8_t left_out;                 /* EVENT_* */
 	uint16_t given;                   /* bit i: the user chose a value of the row's group i */
 	uint16_t counter_pin;             /* counter the user asked for, or ANYWHERE */
 	bool by_counter;                  /* some value of the row with declared bits is for one counter alone */

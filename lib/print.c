@@ -395,7 +395,7 @@ static void put_rest(struct printer *p)
 		put(p, ":counter=%u", p->ev->counter_pin);
 }
 
-void pfmi_perf_letters(const struct event *ev, char out[8])
+void pfmi_perf_letters(const struct event *ev, char out[12])
 {
 	unsigned n = 0;
 
@@ -407,6 +407,12 @@ void pfmi_perf_letters(const struct event *ev, char out[8])
 		out[n++] = 'h';
 	for (unsigned i = 0; i < ev->precise && i < 3; i++)
 		out[n++] = 'p';
+	if (ev->left_out & EVENT_ONLY_GUEST)
+		out[n++] = 'G';
+	if (ev->left_out & EVENT_ONLY_HOST)
+		out[n++] = 'H';
+	if (ev->left_out & EVENT_NO_IDLE)
+		out[n++] = 'I';
 	out[n] = '\0';
 }
 
@@ -672,7 +678,7 @@ static bool put_kernel_event(struct printer *p)
 
 static bool put_perf_body(struct printer *p, const pfm_attr_t *a)
 {
-	char letters[8];
+	char letters[12];
 	bool ok;
 
 	pfmi_perf_letters(p->ev, letters);
@@ -713,7 +719,7 @@ static bool put_perf(struct printer *p)
 static bool same_event(const struct event *a, const struct event *b)
 {
 	if (a->row != b->row || a->plm != b->plm || a->plm_none != b->plm_none || a->precise != b->precise ||
-	    a->counter_pin != b->counter_pin)
+	    a->counter_pin != b->counter_pin || a->left_out != b->left_out)
 		return false;
 	for (unsigned i = 0; i < a->table->n_fields; i++)
 		if (pfmi_event_value(a, i, ANYWHERE) != pfmi_event_value(b, i, ANYWHERE))
@@ -725,7 +731,7 @@ static bool same_event(const struct event *a, const struct event *b)
 static bool identical(const struct event *a, const struct event *b)
 {
 	if (a->row != b->row || a->plm != b->plm || a->plm_none != b->plm_none || a->precise != b->precise ||
-	    a->counter_pin != b->counter_pin || a->raw_mask != b->raw_mask || a->n_set != b->n_set)
+	    a->counter_pin != b->counter_pin || a->raw_mask != b->raw_mask || a->n_set != b->n_set || a->left_out != b->left_out)
 		return false;
 	for (unsigned i = 0; i < n_groups(a); i++)
 		if (a->group[i] != b->group[i])
@@ -771,7 +777,8 @@ static bool reads_back(const struct printer *p)
 		return false;
 	if (spec.form == SPEC_PERF)
 		return (p->t->flags & TABLE_KERNEL && p->ev->row != ROW_NONE) ||
-		       (!pfmi_resolve(p->t, ROW_NONE, &spec, &back, NULL) && same_config(p->original, &back));
+		       (!pfmi_resolve(p->t, ROW_NONE, &spec, &back, NULL) && p->original->left_out == back.left_out &&
+		        same_config(p->original, &back));
 	if (p->dialect == PFM_DIALECT_PERF && !table_has_bits(p->t)) {
 		uint64_t config[4] = { raw_number(p->text + 1) };
 
@@ -790,6 +797,8 @@ static bool put_event(struct printer *p)
 		return put_perf(p);
 	if (p->ev->row == ROW_NONE)
 		return cannot(p, "no event of this processor has these values");
+	if (p->ev->left_out)
+		return cannot(p, "only perf's letters tell guests, the host and idle time apart");
 	return p->dialect == PFM_DIALECT_LIBPFM ? put_libpfm(p) : put_named(p);
 }
 
@@ -811,7 +820,8 @@ static size_t print_bare(const struct event *ev, char *buf, size_t len)
 	const char *s;
 	size_t n = 0, start;
 
-	if (ev->row == ROW_NONE || n_groups(ev) || ev->n_set || ev->plm || ev->plm_none || ev->precise || ev->counter_pin != ANYWHERE)
+	if (ev->row == ROW_NONE || n_groups(ev) || ev->n_set || ev->plm || ev->plm_none || ev->precise || ev->left_out ||
+	    ev->counter_pin != ANYWHERE)
 		return 0;
 	for (s = table_text(t, t->name); *s && n + 3 < len; s++)
 		buf[n++] = *s;

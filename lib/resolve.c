@@ -393,7 +393,7 @@ static int read_common(struct reader *r)
 	return 1;
 }
 
-/* perf's letters behind the last slash: u k h, p up to three times; D, S, W and G H I P belong to sessions. */
+/* perf's letters behind the last slash: levels, precision and what else is left out. D, S and W belong to sessions. */
 static int read_modifiers(struct reader *r, struct slice m)
 {
 	for (uint32_t i = 0; i < m.len; i++) {
@@ -417,29 +417,51 @@ static int read_modifiers(struct reader *r, struct slice m)
 				return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, letter, "at most three: ppp");
 			break;
 		case 'P': r->ev->precise = 3; break;
+		case 'I': r->ev->left_out |= EVENT_NO_IDLE; break;
+		case 'G': r->ev->left_out |= EVENT_ONLY_GUEST; break;
+		case 'H': r->ev->left_out |= EVENT_ONLY_HOST; break;
 		case 'D':
 		case 'S':
-		case 'W':
+		case 'W': break;
 		case 'e':
+			return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library has no exclusive groups");
 		case 'b':
-		case 'G':
-		case 'H':
-		case 'I': break;
+			return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library does not count with BPF");
 		default: return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, NULL);
 		}
 	}
 	return PFMLIB_SUCCESS;
 }
 
-/* "cycles:ukp": perf's letters behind a colon, when they are no unit mask. */
-static bool is_modifiers(const struct reader *r)
+/* True if the attribute is the name of a unit mask of some row. */
+static bool is_any_mask(const struct reader *r)
 {
-	if (r->attr.at != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 6)
+	const struct table *t = r->ev->table;
+
+	for (unsigned i = 0; i < t->n_groups; i++)
+		if (bare_word(t, table_groups(t) + i, r->attr.name))
+			return true;
+	return false;
+}
+
+/* "cycles:ukp": perf's letters behind a colon, when they are no unit mask. */
+static bool is_modifiers(const struct reader *r, const char *letters)
+{
+	if (r->attr.at != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 16)
 		return false;
 	for (uint32_t i = 0; i < r->attr.name.len; i++)
-		if (!strchr("ukhpPDSW", r->attr.name.s[i]))
+		if (!strchr(letters, r->attr.name.s[i]))
 			return false;
-	return true;
+	return !is_any_mask(r);
+}
+
+/* Several of them, or one that would else be read without regard to case: "H" is no level. Where libpfm has the letter for a field
+ * ("I" inverts on Intel), that stays; raw numbers are perf's. */
+static bool is_perfs(const struct reader *r)
+{
+	if (r->attr.name.len > 1)
+		return is_modifiers(r, "ukhpPDSWGHI");
+	return is_modifiers(r, "GHI") && (r->spec->form == SPEC_RAW || find_field(r) < 0);
 }
 
 static int read_attr(struct reader *r)
@@ -465,7 +487,7 @@ static int read_attr(struct reader *r)
 	rc = read_raw_mask(r);
 	if (rc == 0)
 		rc = read_common(r);
-	if (rc == 0 && is_modifiers(r))
+	if (rc == 0 && is_modifiers(r, "ukhpPDSWGHIeb"))
 		return read_modifiers(r, r->attr.name);
 	if (rc == 0)
 		rc = refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, r->attr.name, NULL);
@@ -501,7 +523,7 @@ RARELY static int read_all(const struct table *t, uint32_t row, const struct spe
 	int rc;
 
 	while (pfmi_spec_next(&rest, &r.attr)) {
-		rc = is_modifiers(&r) && r.attr.name.len > 1 && !is_mask(&r) ? read_modifiers(&r, r.attr.name) : read_attr(&r);
+		rc = is_perfs(&r) ? read_modifiers(&r, r.attr.name) : read_attr(&r);
 		if (rc)
 			return rc;
 	}
@@ -512,6 +534,8 @@ RARELY static int read_all(const struct table *t, uint32_t row, const struct spe
 		return rc;
 	if (r.levels && !out->plm)
 		out->plm_none = 1;
+	if ((out->left_out & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) == (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
+		out->left_out &= EVENT_NO_IDLE; /* both are counted */
 	if (out->precise && row != ROW_NONE && t->field_of_key[KEY_PRECISE] && !pfmi_row_value(t, row, KEY_PRECISE, ANYWHERE))
 		return refuse(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		              spec->modifiers.len ? spec->modifiers : spec->rest, "the event has no precise form");

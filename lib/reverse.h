@@ -18,7 +18,7 @@ int pfmi_event_print(const struct event *ev, pfm_dialect_t dialect, struct slice
 bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev);
 
 /* Letters of perf that stand for the levels and the precision of @ev: at most 6 and the terminator. */
-void pfmi_perf_letters(const struct event *ev, char out[8]);
+void pfmi_perf_letters(const struct event *ev, char out[12]);
 
 /* What an error points at: the token, and as far as they can be made out the event and the attribute it stands in. */
 struct place {

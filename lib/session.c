@@ -285,6 +285,9 @@ static void check_countable(const struct opening *o, const struct unit *u, struc
 	else if (!c->attr.expressible && only_levels(c))
 		give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "Linux cannot tell privilege levels apart on %s", name,
 		        "name no levels: every level is counted");
+	else if (!c->attr.expressible && all_or_nothing(c) && c->event.left_out)
+		give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "Linux cannot leave out idle time, the host or guests on %s", name,
+		        "leave the letters G, H and I away");
 	else if (!c->attr.expressible)
 		give_up(c, PFM_CAUSE_NO_PMU, EOPNOTSUPP, "Linux has no way to count this event of %s", name, "");
 	else if (!c->attr.type_known)

@@ -383,6 +383,13 @@ class Encode(Case):
                              "perf": {"type": 4, "config": "0xc0", "config1": "0x0", "config2": "0x0",
                                       "exclude_user": 0, "exclude_kernel": 1}})
 
+    def test_what_is_left_out(self):
+        (o,) = objects(self.done("encode", "--json", "coreduo/event=0xc0/GI"))
+        self.assertEqual(o["perf"], {"type": 4, "config": "0xc0", "config1": "0x0", "config2": "0x0", "exclude_user": 0,
+                                     "exclude_kernel": 0, "exclude_idle": 1, "exclude_host": 1})
+        self.assertIn(" exclude_idle exclude_guest\n", self.done("encode", "coreduo/event=0xc0/HI"))
+        self.caret(self.fails(1, "encode", "coreduo/event=0xc0/ue"), "e")
+
     def test_error_shape(self):
         r = pfm("encode", "--json", "coreduo::Instr_Rett")
         self.assertEqual(r.returncode, 1)

@@ -134,6 +134,94 @@ static void slashes(void **state)
 	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
+/* perf's letters for what else is left out. Behind a colon unit masks and libpfm's own words come first. */
+static void guests_host_and_idle_time(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned idle, host, guest;
+		uint64_t value;
+	} lines[] = {
+		{ "cpu/event=0xc0/G", 0, 1, 0, 0x5300c0 },
+		{ "cpu/event=0xc0/H", 0, 0, 1, 0x5300c0 },
+		{ "cpu/event=0xc0/I", 1, 0, 0, 0x5300c0 },
+		{ "cpu/event=0xc0/GH", 0, 0, 0, 0x5300c0 },
+		{ "cpu/event=0xc0/ukhpppHI", 1, 0, 1, 0x5300c0 },
+		{ "cpu/event=0xc0/DSW", 0, 0, 0, 0x5300c0 },
+		{ "Instr_Ret:G", 0, 1, 0, 0x5300c0 },
+		{ "Instr_Ret:H", 0, 0, 1, 0x5300c0 },
+		{ "Instr_Ret:uGI", 1, 1, 0, 0x5100c0 },
+		{ "Instr_Ret:I", 0, 0, 0, 0xd300c0 },
+		{ "Instr_Ret:i", 0, 0, 0, 0xd300c0 },
+		{ "Instr_Ret:h", 0, 0, 0, 0x5000c0 },
+		{ "L2_Rqsts,cachestate=i", 0, 0, 0, 0x53712e },
+		{ "r00c0:I", 1, 0, 0, 0x5300c0 },
+		{ "r00c0:HG", 0, 0, 0, 0x5300c0 },
+	};
+	pfm_ctx_t *ctx = open_for("coreduo");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e), back = PFM_INIT(back);
+		pfm_error_t error = PFM_INIT(error);
+		char buf[256];
+
+		if (pfm_encode_event(ctx, lines[i].text, 0, &e, &error))
+			fail_msg("%s: %s", lines[i].text, pfm_error_kind_name(error.kind));
+		if (e.attr.exclude_idle != lines[i].idle || e.attr.exclude_host != lines[i].host || e.attr.exclude_guest != lines[i].guest ||
+		    e.regs[0].value != lines[i].value)
+			fail_msg("%s: idle %d, host %d, guest %d left out, 0x%llx", lines[i].text, e.attr.exclude_idle,
+			         e.attr.exclude_host, e.attr.exclude_guest, (unsigned long long)e.regs[0].value);
+		/* perf's dialect alone can say it, and what it says means the same. */
+		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_PERF, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_encode_event(ctx, buf, 0, &back, NULL), PFMLIB_SUCCESS);
+		assert_memory_equal(&e.attr, &back.attr, sizeof(e.attr));
+		for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR && lines[i].idle + lines[i].host + lines[i].guest; d++)
+			if (d != PFM_DIALECT_PERF) {
+				assert_int_equal(pfm_print_event(ctx, lines[i].text, (pfm_dialect_t)d, buf, sizeof(buf), &error),
+				                 PFMLIB_ERR_NOTSUPP);
+				assert_int_equal(error.kind, PFM_KIND_UNEXPRESSIBLE);
+			}
+	}
+	pfm_close_context(ctx);
+}
+
+/* A state of a line that is called like a letter, on a processor that inverts nothing. */
+static void unit_masks_come_before_letters(void **state)
+{
+	pfm_ctx_t *ctx = open_for("montecito");
+	pfm_encoding_t mask = PFM_INIT(mask), e = PFM_INIT(e);
+
+	(void)state;
+	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:MESI=I", 0, &mask, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:I", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_memory_equal(&e, &mask, sizeof(e));
+	assert_int_equal(e.attr.exclude_idle, 0);
+	pfm_close_context(ctx);
+}
+
+/* A caller whose struct ends earlier gets what it has room for, and nothing that lay on the stack. */
+static void older_callers_get_clean_structs(void **state)
+{
+	pfm_ctx_t *ctx = open_for("coreduo");
+	size_t size = offsetof(pfm_encoding_t, attr);
+	static const pfm_reg_t none;
+
+	(void)state;
+	for (int fill = 0; fill < 256; fill += 0x5a) {
+		pfm_encoding_t e;
+
+		memset(&e, fill, sizeof(e));
+		e.size = size;
+		assert_int_equal(pfm_encode_event(ctx, "Instr_Ret", 0, &e, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(e.n_regs, 1);
+		for (unsigned i = e.n_regs; i < PFM_MAX_REGS; i++)
+			assert_memory_equal(&e.regs[i], &none, sizeof(none));
+		assert_int_equal(((const unsigned char *)&e)[size], fill);
+	}
+	pfm_close_context(ctx);
+}
+
 /* Fields that are an event's have its counters: a raw code is not placed where it cannot count. */
 static void fields_alone_are_placed_as_the_event_is(void **state)
 {
@@ -195,6 +283,9 @@ static void errors_point_at_the_culprit(void **state)
 		{ "nopmu/event=1/", PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, 5 },
 		{ "dc-misses", PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, 0, 9 },
 		{ "Instr_Ret,foo", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 13 },
+		{ "cpu/event=1/ue", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 13, 14 },
+		{ "cpu/event=1/b", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 12, 13 },
+		{ "Instr_Ret:uIe", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 12, 13 },
 		{ "Instr_Ret,c=1", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 11 },
 		{ "Instr_Ret,u", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 11 },
 		{ "Instr_Ret:usr", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 13 },
@@ -274,7 +365,10 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		{ "coreduo::L2_ADS:foo", "\"foo\" is not a qualifier of L2_ADS, which takes SELF, BOTH_CORES, edge, inv, cmask, u, k" },
 		{ "cpu/evnt=1/", "\"evnt\" is not a qualifier of coreduo, which takes event, umask, edge, pc, inv, cmask" },
 		{ "cpu/event=1/z",
-		  "\"z\" is not a modifier: u, k and h for levels and p, pp or ppp for precision can stand behind the last slash" },
+		  "\"z\" is not a modifier: u, k and h for levels, p, pp or ppp for precision and G, H and I for guests, the host and no "
+		  "idle time can stand behind the last slash" },
+		{ "cpu/event=1/ue", "\"e\": this library has no exclusive groups" },
+		{ "Instr_Ret:ub", "\"b\": this library does not count with BPF" },
 		{ "L2_ADS,,usr", "a qualifier is empty at position 8: leave the separator out, or name one of core, edge, inv, cmask, os, usr" },
 		{ "L2_ADS,usr=1", "\"usr\" takes no value: it stands alone" },
 		{ "L2_ADS,core", "\"core\" needs a value: this, all" },
@@ -455,6 +549,9 @@ int main(void)
 		cmocka_unit_test(commas),
 		cmocka_unit_test(colons),
 		cmocka_unit_test(slashes),
+		cmocka_unit_test(guests_host_and_idle_time),
+		cmocka_unit_test(unit_masks_come_before_letters),
+		cmocka_unit_test(older_callers_get_clean_structs),
 		cmocka_unit_test(fields_alone_are_placed_as_the_event_is),
 		cmocka_unit_test(errors_point_at_the_culprit),
 		cmocka_unit_test(what_fails_leaves_the_result_alone),

@@ -107,7 +107,9 @@ static bool same_attr(const pfm_encoding_t *a, const pfm_encoding_t *b)
 {
 	return a->plm == b->plm && a->attr.config == b->attr.config && a->attr.config1 == b->attr.config1 &&
 	       a->attr.config2 == b->attr.config2 && a->attr.exclude_user == b->attr.exclude_user &&
-	       a->attr.exclude_kernel == b->attr.exclude_kernel && a->attr.precise == b->attr.precise;
+	       a->attr.exclude_kernel == b->attr.exclude_kernel && a->attr.exclude_idle == b->attr.exclude_idle &&
+	       a->attr.exclude_host == b->attr.exclude_host && a->attr.exclude_guest == b->attr.exclude_guest &&
+	       a->attr.precise == b->attr.precise;
 }
 
 static bool same_regs(const pfm_encoding_t *a, const pfm_encoding_t *b)

@@ -173,6 +173,47 @@ static void levels(void **state)
 	assert_true(!event(8)->a.attr.exclude_kernel && event(8)->a.attr.exclude_user);
 }
 
+/* perf's G counts guests alone, H the host alone, both letters both, I leaves idle time out. */
+static void guests_host_and_idle_time(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned excluded; /* 1 idle, 2 host, 4 guest */
+	} lines[] = {
+		{ "cycles", 0 },
+		{ "cycles:I", 1 },
+		{ "cycles:G", 2 },
+		{ "cycles:H", 4 },
+		{ "cycles:GH", 0 },
+		{ "cycles:H:G", 0 },
+		{ "cycles:uGI", 3 },
+		{ "cycles:DG", 2 },
+		{ "{cycles}:HI", 5 },
+		{ "{cycles}:H", 4 },
+		{ "cpu/instructions/H", 4 },
+		{ "cpu/instructions/", 0 },
+		{ "page-faults:I", 1 },
+		{ "r412e:I", 1 },
+	};
+	const unsigned n = sizeof(lines) / sizeof(lines[0]);
+	const char *texts[sizeof(lines) / sizeof(lines[0])];
+
+	(void)state;
+	machine("uncore");
+	for (unsigned i = 0; i < n; i++)
+		texts[i] = lines[i].text;
+	must_open(texts, n);
+	for (unsigned i = 0; i < n; i++) {
+		const struct perf_event_attr *a = &event(i + 1)->a.attr;
+		unsigned excluded = (a->exclude_idle ? 1u : 0) | (a->exclude_host ? 2u : 0) | (a->exclude_guest ? 4u : 0);
+
+		if (excluded != lines[i].excluded)
+			fail_msg("%s: idle %d, host %d, guest %d left out", lines[i].text, a->exclude_idle, a->exclude_host,
+			         a->exclude_guest);
+		assert_false(a->exclude_hv && !strchr(lines[i].text, 'u'));
+	}
+}
+
 static void group_is_opened_and_read_as_one(void **state)
 {
 	(void)state;
@@ -963,6 +1004,7 @@ static int refuse_one(struct fake *f, const struct perf_event_attr *attr, int pi
 	case 6: return attr->type == 4 ? -EINVAL : 0;
 	case 7: return attr->type == 5 ? -EINVAL : 0;
 	case 8: return attr->enable_on_exec ? -EOPNOTSUPP : 0;
+	case 9: return attr->exclude_host || attr->exclude_guest || attr->exclude_idle ? -EINVAL : 0;
 	default: return attr->size == 17 * sizeof(uint64_t) && ((const uint64_t *)(const void *)attr)[16] ? -EINVAL : 0;
 	}
 }
@@ -980,6 +1022,9 @@ static void refused_settings_are_named(void **state)
 		{ 3, 0, "cpu/instructions/u", "leaving the kernel out" },
 		{ 3, 0, "cpu/instructions/k", "leaving user code out" },
 		{ 3, 0, "cpu/instructions/uk", "leaving the hypervisor out" },
+		{ 9, 0, "cpu/instructions/G", "leaving the host out (G)" },
+		{ 9, 0, "cpu/instructions/H", "leaving guests out (H)" },
+		{ 9, 0, "cpu/instructions/I", "leaving idle time out (I)" },
 		{ 3, 0, "cpu/instructions/h", "choosing levels" },
 		{ 4, 0, "cpu/instructions/D", "pinning" },
 		{ 5, PFM_SESSION_INHERIT, "cpu/instructions/", "counting children" },
@@ -987,7 +1032,7 @@ static void refused_settings_are_named(void **state)
 		{ 6, 0, "r5300c0", "no field for 0x530000" },
 		{ 7, 0, "mem:0x1001/4:w", "4 bytes at 0x1001" },
 		{ 8, PFM_SESSION_ENABLE_ON_EXEC, "cpu/instructions/", "starting with the program" },
-		{ 9, 0, "wide/event=1,far=0x77/", "far=0x77" },
+		{ 10, 0, "wide/event=1,far=0x77/", "far=0x77" },
 	};
 
 	(void)state;
@@ -1232,23 +1277,56 @@ static void generic_names_between_slashes(void **state)
 	assert_int_equal(pfm_encode_event(ctx, "uncore_imc/cycles/", 0, &e, &error), PFMLIB_ERR_ATTR);
 }
 
-/* The processor says itself which of the architectural events it lacks. */
-static void architectural_events_may_be_missing(void **state)
+/* An Intel processor without a list of its own, whose CPUID says that the misses of the last cache cannot be counted. */
+static bool lacking_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+{
+	static const uint32_t leaves[3][5] = { { 0, 0xa, 0x756e6547, 0x6c65746e, 0x49656e69 },
+		                               { 1, 0xf0fff },
+		                               { 0xa, 0x07300402, 1u << 4 } };
+
+	(void)sys;
+	(void)subleaf;
+	for (unsigned i = 0; i < 3; i++)
+		if (leaves[i][0] == leaf) {
+			memcpy(regs, &leaves[i][1], 4 * sizeof(*regs));
+			return true;
+		}
+	return false;
+}
+
+/* The processor says itself which of the architectural events it lacks, whatever was asked before. */
+static void ask_for_missing(bool loaded, bool by_number)
 {
 	pfm_encoding_t e = PFM_INIT(e);
+	struct event ev;
+	int pmu = pfm_find_pmu(ctx, "intel_arch"), rc;
+	unsigned n, row = 0;
 
+	assert_true(pmu >= 0 && !pfmi_ctx_loaded(ctx, LOADED_ALL));
+	while (strcmp(table_row_name(pfmi_ctx_units(ctx, &n)[pmu].table, row), "LLC_MISSES"))
+		row++;
+	if (loaded)
+		assert_true(pfm_count_pmus(ctx) > 0);
+	rc = by_number ? pfm_encode_event_at(ctx, pmu, row, 0, &e, &error)
+	               : pfm_encode_event(ctx, "intel_arch::LLC_MISSES", 0, &e, &error);
+	assert_int_equal(rc, PFMLIB_ERR_BADHOST);
+	assert_int_equal(error.kind, PFM_KIND_NOT_ON_CPU);
+	assert_int_equal(pfmi_ctx_event_on(ctx, "LLC_MISSES", (unsigned)pmu, &ev, &error), PFMLIB_ERR_BADHOST);
+	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_REFERENCES", 0, &e, &error), PFMLIB_SUCCESS);
+	/* Another processor's list is not this one's business. */
+	assert_int_equal(pfm_encode_event(ctx, "coreduo::LLC_MISSES", 0, &e, &error), PFMLIB_SUCCESS);
+}
+
+static void architectural_events_may_be_missing(void **state)
+{
 	(void)state;
 	machine("uncore");
-	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_MISSES", 0, &e, &error), PFMLIB_SUCCESS);
-	assert_true(pfm_count_pmus(ctx) > 0); /* everything is loaded now, so what is changed stays */
-	ctx->host.pmu_version = 2;
-	ctx->host.arch_missing = 1u << 4;
-	for (unsigned i = 0; i < ctx->n_units; i++)
-		if (ctx->units[i].flags & PFM_PMU_FALLBACK)
-			ctx->units[i].flags |= PFM_PMU_HOST;
-	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_MISSES", 0, &e, &error), PFMLIB_ERR_BADHOST);
-	assert_int_equal(error.kind, PFM_KIND_NOT_ON_CPU);
-	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_REFERENCES", 0, &e, &error), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 4; i++) {
+		pfm_close_context(ctx);
+		open_context(NULL);
+		ctx->sys.cpuid = lacking_cpuid;
+		ask_for_missing(i & 1, i & 2);
+	}
 }
 
 static int no_system_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
@@ -1864,6 +1942,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(own_thread),
 		CASE(levels),
+		CASE(guests_host_and_idle_time),
 		CASE(group_is_opened_and_read_as_one),
 		CASE(member_that_does_not_fit),
 		CASE(weak_group_is_broken_up),

@@ -62,6 +62,12 @@ static void json_encoding(struct encoder *e, const char *text, const pfm_encodin
 	put_hex(j, "config2", enc->attr.config2);
 	put_int(j, "exclude_user", enc->attr.exclude_user);
 	put_int(j, "exclude_kernel", enc->attr.exclude_kernel);
+	if (enc->attr.exclude_idle)
+		put_int(j, "exclude_idle", 1);
+	if (enc->attr.exclude_host)
+		put_int(j, "exclude_host", 1);
+	if (enc->attr.exclude_guest)
+		put_int(j, "exclude_guest", 1);
 	put_end(j, '}');
 }
 
@@ -83,8 +89,9 @@ static void print_attr(const pfm_attr_t *a)
 		printf(" config3=0x%" PRIx64, a->config3);
 	if (a->precise)
 		printf(" precise_ip=%u", a->precise);
-	printf("%s%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
-	       a->exclude_hv ? " exclude_hv" : "", a->pinned ? " pinned" : "");
+	printf("%s%s%s%s%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
+	       a->exclude_hv ? " exclude_hv" : "", a->exclude_idle ? " exclude_idle" : "", a->exclude_host ? " exclude_host" : "",
+	       a->exclude_guest ? " exclude_guest" : "", a->pinned ? " pinned" : "");
 	if (!a->type_known)
 		printf("  %-10s (type: as this PMU has it on the machine where it counts)\n", "");
 }

@@ -329,6 +329,12 @@ static void json_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *i
 		put_hex(&j, "config2", info->attr.config2);
 		put_int(&j, "exclude_user", info->attr.exclude_user);
 		put_int(&j, "exclude_kernel", info->attr.exclude_kernel);
+		if (info->attr.exclude_idle)
+			put_int(&j, "exclude_idle", 1);
+		if (info->attr.exclude_host)
+			put_int(&j, "exclude_host", 1);
+		if (info->attr.exclude_guest)
+			put_int(&j, "exclude_guest", 1);
 		put_end(&j, '}');
 	} else {
 		put_null(&j, "perf");
@@ -359,8 +365,9 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 	if (a->expressible && (a->config1 || a->config2))
 		fprintf(out, " config1=0x%" PRIx64 " config2=0x%" PRIx64, a->config1, a->config2);
 	if (a->expressible)
-		fprintf(out, "%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
-		        a->pinned ? " pinned" : "");
+		fprintf(out, "%s%s%s%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
+		        a->exclude_idle ? " exclude_idle" : "", a->exclude_host ? " exclude_host" : "",
+		        a->exclude_guest ? " exclude_guest" : "", a->pinned ? " pinned" : "");
 	print_indented(out, info->why);
 	print_indented(out, info->remedy);
 	print_indented(out, count_note(ctx, info->name, note));

@@ -222,7 +222,8 @@ typedef struct pfm_attr {
 	uint8_t type_known, exclude_user, exclude_kernel, exclude_hv;
 	uint8_t precise;     /**< 0..3 */
 	uint8_t expressible; /**< 0: the kernel has no way to count it */
-	uint8_t pinned, exclude_idle;
+	uint8_t pinned, exclude_idle, exclude_host, exclude_guest;
+	uint8_t reserved[2];
 	uint64_t config, config1, config2, config3;
 } pfm_attr_t;
 

@@ -200,23 +200,33 @@ static const char *without(unsigned i, union attr *a)
 		if (!a->attr.exclude_idle)
 			return NULL;
 		a->attr.exclude_idle = 0;
-		return "leaving idle time out";
+		return "leaving idle time out (I)";
 	case 5:
+		if (!a->attr.exclude_host)
+			return NULL;
+		a->attr.exclude_host = 0;
+		return "leaving the host out (G)";
+	case 6:
+		if (!a->attr.exclude_guest)
+			return NULL;
+		a->attr.exclude_guest = 0;
+		return "leaving guests out (H)";
+	case 7:
 		if (!a->attr.pinned)
 			return NULL;
 		a->attr.pinned = 0;
 		return "pinning (D)";
-	case 6:
+	case 8:
 		if (!a->attr.inherit)
 			return NULL;
 		a->attr.inherit = 0;
 		return "counting children as well";
-	case 7:
+	case 9:
 		if (!a->attr.enable_on_exec)
 			return NULL;
 		a->attr.enable_on_exec = 0;
 		return "starting with the program";
-	case 8:
+	case 10:
 		if (!(a->attr.exclude_user | a->attr.exclude_kernel | a->attr.exclude_hv))
 			return NULL;
 		a->attr.exclude_user = a->attr.exclude_kernel = a->attr.exclude_hv = 0;
@@ -225,7 +235,7 @@ static const char *without(unsigned i, union attr *a)
 	}
 }
 
-#define N_SETTINGS 9
+#define N_SETTINGS 11
 
 /* The setting without which the kernel accepts the event; NULL if there is none. */
 static const char *refused_setting(const struct asked *q)

@@ -43,6 +43,8 @@ void pfmi_perf_attr(const struct pfm_session *s, unsigned i, unsigned k, bool le
 	a->exclude_kernel = c->attr.exclude_kernel != 0;
 	a->exclude_hv = c->attr.exclude_hv != 0;
 	a->exclude_idle = c->attr.exclude_idle != 0;
+	a->exclude_host = c->attr.exclude_host != 0;
+	a->exclude_guest = c->attr.exclude_guest != 0;
 	a->precise_ip = c->attr.precise & 3u;
 	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (grouped && !c->alone && !st->one_by_one)

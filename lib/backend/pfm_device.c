@@ -185,6 +185,11 @@ static void choose_events(struct pfm_session *s, struct device *d, struct set *s
 			        "name events of the same one");
 			continue;
 		}
+		if (c->event.left_out) {
+			give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "the device cannot leave out idle time, the host or guests",
+			        "leave the letters G, H and I away");
+			continue;
+		}
 		if (set->n == PFM_ALPHA_MAX_COUNTERS) {
 			give_up(c, PFM_CAUSE_GROUP, ENOSPC, "all counters are taken", "count fewer events at a time");
 			continue;

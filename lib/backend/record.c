@@ -110,8 +110,9 @@ static int record_perf(const struct sys *sys, struct perf_event_attr *a, int pid
 	note(sys, "open fd=%d type=%u config=0x%" PRIx64 " config1=0x%" PRIx64 " config2=0x%" PRIx64 " pid=%d cpu=%d group=%d",
 	     fd, a->type, a->type == PERF_TYPE_BREAKPOINT ? (uint64_t)a->bp_type : (uint64_t)a->config, (uint64_t)a->config1,
 	     (uint64_t)a->config2, pid, cpu, group < FIRST_FD ? -1 : group - FIRST_FD);
-	note(sys, "%s%s%s%s%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
-	     a->exclude_hv ? " exclude_hv" : "", a->inherit ? " inherit" : "", a->pinned ? " pinned" : "",
+	note(sys, "%s%s%s%s%s%s%s%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
+	     a->exclude_hv ? " exclude_hv" : "", a->exclude_idle ? " exclude_idle" : "", a->exclude_host ? " exclude_host" : "",
+	     a->exclude_guest ? " exclude_guest" : "", a->inherit ? " inherit" : "", a->pinned ? " pinned" : "",
 	     a->enable_on_exec ? " enable_on_exec" : "", a->precise_ip ? " precise" : "");
 	return FIRST_FD + fd;
 }

@@ -625,7 +625,7 @@ static int alpha_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm
 
 	(void)why;
 	memset(out, 0, sizeof *out);
-	if (raw == 0 || !all_levels)
+	if (raw == 0 || !all_levels || ev->left_out)
 		return PFMLIB_SUCCESS;
 	out->type = 4;
 	out->type_known = 1;

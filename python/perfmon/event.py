@@ -91,6 +91,8 @@ class PerfAttr:
     exclude_kernel: bool
     exclude_hv: bool
     exclude_idle: bool
+    exclude_host: bool
+    exclude_guest: bool
     pinned: bool
     precise: int
 
@@ -99,7 +101,8 @@ class PerfAttr:
         if not a.expressible:
             return None
         return cls(a.type if a.type_known else None, a.config, a.config1, a.config2, a.config3, bool(a.exclude_user),
-                   bool(a.exclude_kernel), bool(a.exclude_hv), bool(a.exclude_idle), bool(a.pinned), a.precise)
+                   bool(a.exclude_kernel), bool(a.exclude_hv), bool(a.exclude_idle), bool(a.exclude_host),
+                   bool(a.exclude_guest), bool(a.pinned), a.precise)
 
 
 @dataclass(frozen=True)
