@@ -28,6 +28,8 @@ release)
 	;;
 address)
 	build -Ddevel=false -Db_sanitize=address,undefined -Doptimization=1 -Dc_args=-fno-sanitize-recover=undefined
+	# Every case, with fewer repetitions.
+	export PERFMON_QUICK=1
 	ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1
 	UBSAN_OPTIONS=print_stacktrace=1
 	export ASAN_OPTIONS UBSAN_OPTIONS
