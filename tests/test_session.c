@@ -1303,7 +1303,7 @@ static void ask_for_missing(bool loaded, bool by_number)
 	unsigned n, row = 0;
 
 	assert_true(pmu >= 0 && !pfmi_ctx_loaded(ctx, LOADED_ALL));
-	while (strcmp(table_row_name(pfmi_ctx_units(ctx, &n)[pmu].table, row), "LLC_MISSES"))
+	while (strcmp(table_row_name(pfmi_ctx_units(ctx, &n)[pmu].table, row), "LLC_MISSES") != 0)
 		row++;
 	if (loaded)
 		assert_true(pfm_count_pmus(ctx) > 0);
