@@ -82,7 +82,7 @@ class Walks(unittest.TestCase):
         with open(os.path.join(self.top, "lib", "events", "toy9.pmu"), "w", encoding="utf-8") as f:
             f.write(table)
         build = os.path.join(self.top, "build")
-        run("meson", "setup", build, "-Ddevel=true", "-Dbench=disabled", "-Dpython=disabled", cwd=self.top)
+        run("meson", "setup", build, "-Ddevel=true", "-Doptimization=0", "-Dbench=disabled", "-Dpython=disabled", cwd=self.top)
         run("ninja", "-C", build, "tools/pfm")
         pfm = os.path.join(build, "tools", "pfm")
         # Step 2: an image is enough.

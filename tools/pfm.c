@@ -364,7 +364,7 @@ static int unknown_command(const char *name)
 	const char *names[NAMES_MAX + 1];
 	int i, similar;
 
-	for (i = 0; commands[i] && i < NAMES_MAX; i++)
+	for (i = 0; i < NAMES_MAX && commands[i]; i++)
 		names[i] = commands[i]->name;
 	names[i] = NULL;
 	similar = closest_word(name, names);

@@ -5,7 +5,7 @@
 #
 #   clang     by clang, unoptimised
 #   release   by gcc, optimised, without assertions
-#   address   with AddressSanitizer and UndefinedBehaviorSanitizer, and the command's tests as well
+#   address   with AddressSanitizer and UndefinedBehaviorSanitizer, and the command's own tests as well
 #   thread    with ThreadSanitizer: what has threads
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,7 +33,7 @@ address)
 	ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1
 	UBSAN_OPTIONS=print_stacktrace=1
 	export ASAN_OPTIONS UBSAN_OPTIONS
-	relay --label address --also cli,machines
+	relay --label address --also cli
 	;;
 thread)
 	build -Ddevel=false -Db_sanitize=thread -Doptimization=1
