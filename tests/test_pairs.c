@@ -270,7 +270,7 @@ static void every_pair(void **state)
 	unsigned step, pairs = 0, fit = 0;
 
 	load_events(*state);
-	step = n_events > 300 && getenv("PERFMON_QUICK") ? 37 : 1;
+	step = n_events > 100 && getenv("PERFMON_QUICK") ? 37 : 1;
 	assert_int_equal(pfm_force_pmu(now->type), PFMLIB_SUCCESS);
 	for (unsigned a = 0; a < n_events; a++)
 		for (unsigned b = a; b < n_events; b += step, pairs++)
@@ -484,7 +484,7 @@ static void every_bit_of(const char *text, int pmu, int bits, struct tally *t)
 static void every_bit(void **state)
 {
 	int pmu = load_events(*state);
-	unsigned step = getenv("PERFMON_QUICK") && !is_alpha() ? 37 : 1;
+	unsigned step = getenv("PERFMON_QUICK") && !is_alpha() ? 11 : 1;
 	struct tally t = { 0 };
 	char text[160];
 
