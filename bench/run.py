@@ -175,10 +175,15 @@ def registers(program, path, env):
     return out
 
 
+def strings(sides, pmu):
+    """The peer's events, one for each unit mask."""
+    return [f"{pmu}::{line.split(chr(9))[1]}" for line in run([sides.o.lister, pmu]).splitlines()]
+
+
 def same_events(sides, folder, name, our_name, peer_name):
     """Two files of as many events, line by line with equal registers: the same text where both sides know it, else what each side
     calls the register value."""
-    texts = [f"{peer_name}::{s}" for s in run([sides.o.lister, peer_name]).split()]
+    texts = strings(sides, peer_name)
     every = write_lines(os.path.join(folder, name + ".all"), texts)
     theirs = registers(sides.peer, every, {})
     mine = registers(sides.ours, every, sides.env)
@@ -429,7 +434,7 @@ def measure_libpfm3(t, sides):
 
 def measure_core(t, sides, folder):
     """Core Duo beside libpfm4's "core" table of like size: other events, so no equality; tests/test_coreduo.c has the registers."""
-    peer = write_lines(os.path.join(folder, "core.peer"), [f"core::{s}" for s in run([sides.o.lister, "core"]).split()])
+    peer = write_lines(os.path.join(folder, "core.peer"), strings(sides, "core"))
     ours = write_lines(os.path.join(folder, "core.ours"), [x.split("\t")[0] for x in run([sides.more, "list", "coreduo"]).splitlines()])
     n = [len(read_lines(p)) for p in (peer, ours)]
     counts = [sides.instructions(p, "region", "count", "raw", f) / k for p, f, k in zip((sides.peer, sides.ours), (peer, ours), n)]

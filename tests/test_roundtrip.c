@@ -229,13 +229,14 @@ static void check_lines(const struct line *lines, size_t n)
 	}
 }
 
-/* An image for one test; removed at the end, however the test goes. */
-static char image[64];
+/* An image for one test, in a folder of its own; removed at the end, however the test goes. */
+static char folder[32], image[64];
 
 static int remove_image(void **state)
 {
 	(void)state;
 	unlink(image);
+	rmdir(folder);
 	return 0;
 }
 
@@ -248,7 +249,10 @@ static bool make_image(const char *arguments)
 	const char *pmuc = getenv("PERFMON_PMUC");
 	char command[2048];
 
-	snprintf(image, sizeof(image), "/tmp/perfmon-roundtrip-%ld.pmdb", (long)getpid());
+	strcpy(folder, "/tmp/perfmon-roundtrip-XXXXXX");
+	if (!mkdtemp(folder))
+		return false;
+	snprintf(image, sizeof(image), "%s/it.pmdb", folder);
 	snprintf(command, sizeof(command), "python3 '%s' %s '%s' >/dev/null 2>&1", pmuc ? pmuc : "", arguments, image);
 	return pmuc && system(command) == 0;
 }

@@ -78,7 +78,7 @@ class Walks(unittest.TestCase):
 
     def test_a_processor_is_added(self):
         text = document("CONTRIBUTING.md")
-        table, image = blocks(text)[0], os.path.join(self.folder, "toy9.pmdb")
+        table = blocks(text)[0]
         with open(os.path.join(self.top, "lib", "events", "toy9.pmu"), "w", encoding="utf-8") as f:
             f.write(table)
         build = os.path.join(self.top, "build")
@@ -86,7 +86,7 @@ class Walks(unittest.TestCase):
         run("ninja", "-C", build, "tools/pfm")
         pfm = os.path.join(build, "tools", "pfm")
         # Step 2: an image is enough.
-        compile_it, use_it = blocks(text, "sh")[0].replace("/tmp/toy9.pmdb", image).strip().splitlines()
+        compile_it, use_it = blocks(text, "sh")[0].strip().splitlines()
         run("sh", "-c", compile_it, cwd=self.top)
         said = run("sh", "-c", use_it, cwd=self.top, more={"PATH": os.path.dirname(pfm) + os.pathsep + os.environ["PATH"]})
         self.assertIn("PMC0       0x000000000253c024  at 0x186", said)
