@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What both sides of a measurement share, so that they differ in nothing but the library: a clock, a malloc that counts, a fixed
- * shuffle, medians. ours.c and peer.c include it and bring `struct side`. */
+/* What both sides of a measurement share, so that they differ in nothing but the library: a malloc that counts, a fixed
+ * shuffle. ours.c and peer.c include it and bring `struct side`. */
 #ifndef PERFMON_BENCH_H
 #define PERFMON_BENCH_H
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
+#include "numbers.h"
 
 /* One library. Functions return 0 or a negative code; registers go to @regs, at most 8, and *@n says how many. */
 struct side {
@@ -44,34 +44,6 @@ void *realloc(void *p, size_t n)
 {
 	mallocs++;
 	return __libc_realloc(p, n);
-}
-
-static double clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static double now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x, y;
-
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *v, unsigned n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return n ? v[n / 2] : 0;
 }
 
 struct events {
@@ -130,8 +102,7 @@ static void shuffle(struct events *e)
 		unsigned j;
 		char *t;
 
-		seed = seed * 1664525u + 1013904223u;
-		j = (seed >> 8) % i;
+		j = next_random(&seed) % i;
 		t = e->text[i - 1];
 		e->text[i - 1] = e->text[j];
 		e->text[j] = t;

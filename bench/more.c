@@ -6,38 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "numbers.h"
 
 #define MAX_EVENTS 2048
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x, y;
-
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *v, unsigned n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return n ? v[n / 2] : 0;
-}
-
-static unsigned next_random(unsigned *seed)
-{
-	*seed = *seed * 1664525u + 1013904223u;
-	return *seed >> 8;
-}
 
 static pfm_ctx_t *open_context(void)
 {
@@ -143,7 +114,8 @@ static int dispatch3(int type, unsigned n)
 	static pfmlib_input_param_t in;
 	static pfmlib_output_param_t out;
 	static double each[200];
-	unsigned count = 0, seed = 1, found = 0;
+	unsigned count = 0, found = 0;
+	uint32_t seed = 1;
 
 	if (pfm_force_pmu(type) || pfm_get_num_events(&count) || !count)
 		return 1;
