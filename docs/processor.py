@@ -16,9 +16,9 @@ import textwrap
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib", "events"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib", "pmuc"))
 import pmtable as pt  # noqa: E402
-from pmcompile import Compiler  # noqa: E402
+from pmcompile import compile_all  # noqa: E402
 
 DATE = "November 20, 2026"
 ALPHA = ("ev4", "ev5", "ev6", "ev67")
@@ -194,8 +194,8 @@ class Page:
                 parts.append("stepping " + runs(m.stepping_mask))
             if m.mask:
                 parts.append("%s %s" % ("HWRPB type" if m.arch == "alpha" else "id", hexadecimal(m.value) if m.value > 255 else m.value))
-            if m.pattern:
-                parts.append(m.pattern)
+            if m.prefix:
+                parts.append(m.prefix if m.exact else m.prefix + "...")
             lines.append(", ".join(str(p) for p in parts))
         if lines:
             self.put(".Ss Processors")
@@ -569,13 +569,12 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("table")
     a = parser.parse_args()
-    compiler = Compiler()
-    table = compiler.compile(a.table)
-    if table is None:
-        for where, text in compiler.errors:
+    tables, _, errors = compile_all([a.table])
+    if errors:
+        for where, text in errors:
             print("%s:%d:%d: error: %s" % (where + (text,)), file=sys.stderr)
         return 1
-    text = Page(table, os.path.splitext(os.path.basename(a.table))[0]).write()
+    text = Page(tables[0], os.path.splitext(os.path.basename(a.table))[0]).write()
     if a.out:
         with open(a.out, "w", encoding="utf-8") as f:
             f.write(text)

@@ -16,6 +16,8 @@ EXPECTED = {
     "montecito_ear": [r"^PMC40? ", r"^IBR0 +0x4000000000005400$", r"0x6000000000012340 took 180 cycles", r"slot 1"],
     "resolve_only": [r"register 0x186 = 0x51d024", r"config 0xd024", r"did you mean L2_Lines_In\b",
                      r"PERFEVTSEL0 of coreduo with 0x51d024 counts L2_Lines_In"],
+    "profile_self": [r"^(much|user) +\d+\.\d%$", r"^\d+ samples, (exact|partial|not )"],
+    "off_cpu": [r"^left its CPU [1-9]\d* times$", r"^(asleep|away) +[1-9]\d*\.\d+ ms$"],
     "system_wide": [r"CPU 0 +cpu-clock:? +(\d|not )", r"context-switches|context switches"],
 }
 # Examples with an argument, and what each of them brings.

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: which processors there are, and which of them a text means. All state of the library is here. */
 #include "ctx.h"
+#include "base/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* ---- loading -------------------------------------------------------------------------------------------------- */
+/* ---- the environment ------------------------------------------------------------------------------------------ */
 
 const char *pfmi_env(const char *name)
 {
@@ -54,25 +55,7 @@ void pfmi_wishes_read(struct wishes *out)
 		*out = (struct wishes){ 0 };
 }
 
-const struct pmu_ops *pfmi_find_ops(enum encoder encoder)
-{
-	/* Not a table: its pointers would be relocated in every process. */
-	switch (encoder) {
-	case ENCODER_FORMAT: return &pfmi_ops_format;
-	case ENCODER_X86: return &pfmi_ops_x86;
-	case ENCODER_MONTECITO: return &pfmi_ops_montecito;
-	case ENCODER_EV4: return &pfmi_ops_ev4;
-	case ENCODER_EV5: return &pfmi_ops_ev5;
-	case ENCODER_EV6: return &pfmi_ops_ev6;
-	case ENCODER_EV67: return &pfmi_ops_ev67;
-	case ENCODER_PERF: return &pfmi_ops_perf;
-	case ENCODER_NONE:
-	case N_ENCODERS: break;
-	}
-	return NULL;
-}
-
-static struct unit describe_table(const struct table *t, const char *origin)
+static unsigned flags_of(const struct table *t)
 {
 	unsigned flags = 0;
 
@@ -84,22 +67,13 @@ static struct unit describe_table(const struct table *t, const char *origin)
 		flags |= PFM_PMU_FALLBACK;
 	if (t->flags & (TABLE_VIEW | TABLE_TEST))
 		flags |= PFM_PMU_HIDDEN;
-	return (struct unit){ .table = t, .origin = origin, .flags = flags, .type = t->perf_type };
+	return flags;
 }
 
-static void load_builtin(struct pfm_ctx *ctx)
+static bool is_other_name(const struct table *t, struct slice s)
 {
-	ctx->n_builtin = pfmi_n_builtin < MAX_BUILTIN ? pfmi_n_builtin : MAX_BUILTIN;
-	for (unsigned i = 0; i < ctx->n_builtin; i++)
-		ctx->builtin[i] = describe_table(pfmi_builtin(i), "built in");
-}
+	const char *aka = table_text(t, t->aka);
 
-bool pfmi_unit_is(const struct unit *u, struct slice s)
-{
-	const char *aka = table_text(u->table, u->table->aka);
-
-	if (pfmi_slice_is(s, table_text(u->table, u->table->name)))
-		return true;
 	while (*aka) {
 		const char *rest = pfmi_behind(s, aka);
 
@@ -110,6 +84,160 @@ bool pfmi_unit_is(const struct unit *u, struct slice s)
 	}
 	return false;
 }
+
+bool pfmi_table_is(const struct table *t, struct slice s)
+{
+	return pfmi_slice_is(s, table_text(t, t->name)) || is_other_name(t, s);
+}
+
+/* ---- units ---------------------------------------------------------------------------------------------------- */
+
+struct image_map *pfmi_unit_map(const struct pfm_ctx *ctx, unsigned i)
+{
+	unsigned k = ctx->images.n;
+
+	if (i < pfmi_n_builtin() || i >= ctx->first_kernel)
+		return NULL;
+	while (k-- > 0 && ctx->images.maps[k].first > i)
+		;
+	return &ctx->images.maps[k];
+}
+
+const struct table *pfmi_unit_far_table(const struct pfm_ctx *ctx, unsigned i)
+{
+	const struct image_map *map;
+
+	if (i >= ctx->first_kernel)
+		return ctx->kernel->pmus[i - ctx->first_kernel].table;
+	map = pfmi_unit_map(ctx, i);
+	return image_table(map->base, i - map->first);
+}
+
+/* Unit @i among those that this machine has, or NULL. */
+static const struct host_unit *unit_here(const struct pfm_ctx *ctx, unsigned i)
+{
+	unsigned low = 0, high = pfmi_ctx_loaded(ctx, LOADED_ALL) ? ctx->n_here : 0;
+
+	while (low < high) {
+		unsigned mid = (low + high) / 2;
+
+		if (ctx->here[mid].unit == i)
+			return &ctx->here[mid];
+		if (ctx->here[mid].unit < i)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+const struct kernel_pmu *pfmi_unit_kernel(const struct pfm_ctx *ctx, unsigned i)
+{
+	const struct host_unit *here = unit_here(ctx, i);
+
+	if (here)
+		return here->kernel;
+	return pfmi_ctx_loaded(ctx, LOADED_ALL) && i >= ctx->first_kernel ? &ctx->kernel->pmus[i - ctx->first_kernel] : NULL;
+}
+
+static unsigned kernels_flags(const struct kernel_pmu *k)
+{
+	return PFM_PMU_HOST | PFM_PMU_KERNEL | (k->is_core ? (unsigned)PFM_PMU_CORE : 0) | (k->is_uncore ? (unsigned)PFM_PMU_UNCORE : 0);
+}
+
+struct unit pfmi_unit(const struct pfm_ctx *ctx, unsigned i)
+{
+	const struct table *t = pfmi_unit_table(ctx, i);
+	struct unit u = { .table = t, .origin = "built in", .flags = flags_of(t), .type = t->perf_type };
+	const struct host_unit *here = unit_here(ctx, i);
+
+	if (i >= pfmi_n_builtin()) {
+		u.map = pfmi_unit_map(ctx, i);
+		u.origin = u.map ? u.map->path : "kernel";
+	}
+	u.kernel = pfmi_unit_kernel(ctx, i);
+	if (t->flags & TABLE_KERNEL)
+		u.flags |= kernels_flags(u.kernel);
+	if (here) {
+		u.flags |= PFM_PMU_HOST | (here->kernel ? (unsigned)PFM_PMU_KERNEL : 0);
+		u.core = here->core;
+	}
+	if (u.kernel)
+		u.type = u.kernel->types[0];
+	return u;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+/* The next of the kernel's PMUs whose name or other name may have hash @h. */
+static int next_kernels(const struct pfm_ctx *ctx, uint32_t h, uint32_t *at)
+{
+	while (ctx->n_kernel_slots && ctx->kernel_slots[(h + *at) & (ctx->n_kernel_slots - 1)].name) {
+		const struct kernel_slot *slot = &ctx->kernel_slots[(h + (*at)++) & (ctx->n_kernel_slots - 1)];
+
+		if (slot->hash == h)
+			return (int)slot->name - 1;
+	}
+	return -1;
+}
+
+/* The next candidate of a stage, as a unit number; -1 at its end. */
+static int next_of_stage(const struct pfm_ctx *ctx, const struct stage *st, uint32_t h, uint32_t *at)
+{
+	int i;
+
+	if (!st->image)
+		i = next_kernels(ctx, h, at);
+	else
+		while ((i = image_next_called(st->image, h, at)) >= (int)st->image->n_tables)
+			;
+	return i < 0 ? -1 : i + (int)st->first;
+}
+
+int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
+{
+	struct stage st;
+
+	for (; c->pass < 2; c->pass++) {
+		for (; pfmi_ctx_stage(ctx, c->stage, &st); c->stage++) {
+			int i;
+
+			while ((i = next_of_stage(ctx, &st, h, &c->at)) >= 0) {
+				const struct table *t = pfmi_unit_table(ctx, (unsigned)i);
+				bool own = pfmi_slice_is(s, table_text(t, t->name));
+
+				c->others |= !own;
+				if (c->pass == 0 ? own : !own && is_other_name(t, s))
+					return i;
+			}
+			c->at = 0;
+		}
+		c->stage = 0;
+		if (!c->others)
+			return -1;
+	}
+	return -1;
+}
+
+const uint16_t *pfmi_image_parts(const struct image *im, struct slice s, uint32_t h, uint32_t *n)
+{
+	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
+	const char *pool = image_array(im, ARRAY_POOL);
+	uint32_t at = 0;
+	int i;
+
+	while ((i = image_next_called(im, h, &at)) >= 0) {
+		const struct whole *w = wholes + ((unsigned)i - im->n_tables);
+
+		if ((unsigned)i < im->n_tables || !pfmi_slice_is(s, pool + w->name))
+			continue;
+		*n = w->n_parts;
+		return (const uint16_t *)image_array(im, ARRAY_PARTS) + w->part;
+	}
+	return NULL;
+}
+
+/* ---- this machine --------------------------------------------------------------------------------------------- */
 
 /* The kernel's PMU that counts what @t describes. */
 static const struct kernel_pmu *device_of(const struct pfm_ctx *ctx, const struct table *t, unsigned core)
@@ -139,204 +267,185 @@ static const struct kernel_pmu *only_core(const struct pfm_ctx *ctx)
 	return found;
 }
 
-static bool perf_generic(const struct unit *u)
+/* A list of what this machine has, while it grows. */
+struct found_here {
+	struct pfm_ctx *ctx;
+	struct image_map *map; /* where the tables at hand are; NULL: built in */
+	unsigned first, room;
+	bool failed;
+};
+
+/* Puts unit @u into the list, which is in order. */
+static void add_here(struct found_here *f, struct host_unit u)
 {
-	return u->table->encoder == ENCODER_PERF;
+	struct pfm_ctx *ctx = f->ctx;
+	unsigned at = ctx->n_here;
+
+	if (ctx->n_here == f->room) {
+		struct host_unit *more = realloc(ctx->here, (2 * f->room + 32) * sizeof(*more));
+
+		if (!more) {
+			f->failed = true;
+			return;
+		}
+		ctx->here = more;
+		f->room = 2 * f->room + 32;
+	}
+	while (at > 0 && ctx->here[at - 1].unit > u.unit)
+		at--;
+	if (at > 0 && ctx->here[at - 1].unit == u.unit)
+		return;
+	memmove(ctx->here + at + 1, ctx->here + at, (ctx->n_here - at) * sizeof(u));
+	ctx->here[at] = u;
+	ctx->n_here++;
+}
+
+/* A table that says it is for this machine. */
+static void meet_host(void *arg, uint32_t table, unsigned core)
+{
+	struct found_here *f = arg;
+	struct pfm_ctx *ctx = f->ctx;
+	const struct table *t = image_table(f->map ? f->map->base : pfmi_builtins(), table);
+	struct host_unit u = { f->first + table, core, NULL };
+
+	if (t->flags & (TABLE_VIEW | TABLE_TEST))
+		return;
+	if (t->encoder != ENCODER_PERF) {
+		u.kernel = device_of(ctx, t, core);
+		if (!u.kernel && !(t->flags & TABLE_UNCORE))
+			u.kernel = only_core(ctx);
+		if (t->flags & TABLE_UNCORE && !u.kernel && ctx->kernel && ctx->kernel->n)
+			return; /* the list knows the box, this machine does not have it */
+	}
+	add_here(f, u);
 }
 
 /* Units that come with any processor are known by what the kernel reads from the unit itself. */
-static void find_by_identifier(const struct pfm_ctx *ctx, struct unit *u)
+static void meet_device(void *arg, uint32_t table, unsigned core)
 {
-	const struct kernel_pmu *device = device_of(ctx, u->table, 0);
+	struct found_here *f = arg;
+	const struct table *t = image_table(f->map ? f->map->base : pfmi_builtins(), table);
+	const struct kernel_pmu *device = device_of(f->ctx, t, core);
 
-	if (!device || !pfmi_unit_ready(u) || !pfmi_kernel_identifies(device, u->table))
-		return;
-	u->kernel = device;
-	u->flags |= PFM_PMU_HOST;
+	if (device && pfmi_map_ready(f->map) && pfmi_kernel_identifies(device, t))
+		add_here(f, (struct host_unit){ f->first + table, core, device });
 }
 
-/* Marks the units this machine has and ties them to the kernel's PMUs. A fallback serves only if nothing better does. */
-static void find_host_units(struct pfm_ctx *ctx)
+static void find_in_image(struct found_here *f, struct image_map *map, unsigned first)
+{
+	const struct image *im = map ? map->base : pfmi_builtins();
+
+	f->map = map;
+	f->first = first;
+	pfmi_image_hosts(im, &f->ctx->host, meet_host, f);
+	for (unsigned i = 0; f->ctx->kernel && i < f->ctx->kernel->n; i++)
+		pfmi_image_devices(im, f->ctx->kernel->pmus[i].name, meet_device, f);
+}
+
+/* A fallback serves only if nothing better does. */
+static void drop_fallbacks(struct pfm_ctx *ctx)
 {
 	bool specific = false;
+	unsigned kept = 0;
 
-	for (unsigned i = 0; i < ctx->n_units; i++) {
-		struct unit *u = &ctx->units[i];
+	for (unsigned i = 0; i < ctx->n_here; i++) {
+		const struct table *t = pfmi_unit_table(ctx, ctx->here[i].unit);
 
-		if (u->table->flags & (TABLE_VIEW | TABLE_TEST))
-			continue;
-		if (perf_generic(u)) {
-			u->flags |= PFM_PMU_HOST;
-		} else if (u->table->flags & TABLE_KERNEL) {
-			u->flags |= PFM_PMU_HOST | PFM_PMU_KERNEL;
-		} else if (ctx->host.known && pfmi_host_matches(&ctx->host, u->table, &u->core)) {
-			u->kernel = device_of(ctx, u->table, u->core);
-			if (!u->kernel && u->flags & PFM_PMU_CORE)
-				u->kernel = only_core(ctx);
-			if (u->flags & PFM_PMU_UNCORE && !u->kernel && ctx->kernel && ctx->kernel->n)
-				continue; /* the list knows the box, this machine does not have it */
-			u->flags |= PFM_PMU_HOST;
-			specific |= u->flags & PFM_PMU_CORE && !(u->flags & PFM_PMU_FALLBACK);
-		} else if (u->flags & PFM_PMU_UNCORE && u->table->n_matches == 0) {
-			find_by_identifier(ctx, u);
-		}
-		if (u->kernel) {
-			u->flags |= PFM_PMU_KERNEL;
-			u->type = u->kernel->types[0];
-		}
+		specific |= flags_of(t) & PFM_PMU_CORE && !(t->flags & TABLE_FALLBACK);
 	}
-	for (unsigned i = 0; specific && i < ctx->n_units; i++)
-		if (ctx->units[i].flags & PFM_PMU_FALLBACK)
-			ctx->units[i].flags &= ~(unsigned)PFM_PMU_HOST;
+	for (unsigned i = 0; i < ctx->n_here; i++)
+		if (!specific || !(pfmi_unit_table(ctx, ctx->here[i].unit)->flags & TABLE_FALLBACK))
+			ctx->here[kept++] = ctx->here[i];
+	ctx->n_here = kept;
+}
+
+/* Finds the units this machine has, and ties them to the kernel's PMUs. */
+static int find_host_units(struct pfm_ctx *ctx)
+{
+	struct found_here f = { .ctx = ctx };
+
+	find_in_image(&f, NULL, 0);
+	for (unsigned i = 0; i < ctx->images.n; i++)
+		find_in_image(&f, &ctx->images.maps[i], ctx->images.maps[i].first);
+	drop_fallbacks(ctx);
+	return f.failed ? PFMLIB_ERR_NOMEM : PFMLIB_SUCCESS;
 }
 
 /* What the kernel shows comes first, then images, then what is built in. */
-static unsigned precedence(const struct pfm_ctx *ctx, unsigned unit)
-{
-	if (ctx->units[unit].table->flags & TABLE_KERNEL)
-		return 0;
-	return unit >= ctx->n_builtin ? 1 : 2;
-}
-
 static int order_host_units(struct pfm_ctx *ctx)
 {
-	ctx->host_order = malloc((ctx->n_units + 1) * sizeof(*ctx->host_order));
+	unsigned n_kernel = ctx->n_units - ctx->first_kernel, n = 0;
+
+	ctx->host_order = malloc((ctx->n_here + n_kernel + 1) * sizeof(*ctx->host_order));
 	if (!ctx->host_order)
 		return PFMLIB_ERR_NOMEM;
-	for (unsigned rank = 0; rank < 3; rank++)
-		for (unsigned i = 0; i < ctx->n_units; i++)
-			if (ctx->units[i].flags & PFM_PMU_HOST && precedence(ctx, i) == rank)
-				ctx->host_order[ctx->n_host_order++] = i;
+	for (unsigned i = 0; i < n_kernel; i++)
+		ctx->host_order[n++] = ctx->first_kernel + i;
+	for (unsigned i = 0; i < ctx->n_here; i++)
+		if (ctx->here[i].unit >= pfmi_n_builtin())
+			ctx->host_order[n++] = ctx->here[i].unit;
+	for (unsigned i = 0; i < ctx->n_here; i++)
+		if (ctx->here[i].unit < pfmi_n_builtin())
+			ctx->host_order[n++] = ctx->here[i].unit;
+	ctx->n_host_order = n;
 	return PFMLIB_SUCCESS;
 }
 
-static unsigned count_names(const struct unit *u)
+static void add_kernel_name(struct pfm_ctx *ctx, unsigned pmu, struct slice name)
 {
-	const char *aka = table_text(u->table, u->table->aka);
-	unsigned n = 1 + (*aka != '\0');
+	uint32_t h = pfmi_name_hash(name), i = h & (ctx->n_kernel_slots - 1);
 
-	for (; *aka; aka++)
-		n += *aka == ' ';
+	while (ctx->kernel_slots[i].name)
+		i = (i + 1) & (ctx->n_kernel_slots - 1);
+	ctx->kernel_slots[i] = (struct kernel_slot){ .hash = h, .name = pmu + 1 };
+}
+
+static unsigned count_words(const char *s)
+{
+	unsigned n = *s != '\0';
+
+	for (; *s; s++)
+		n += *s == ' ';
 	return n;
 }
 
-static void add_name(struct pfm_ctx *ctx, unsigned unit, struct slice name)
-{
-	uint32_t h = pfmi_name_hash(name), i = h & (ctx->n_slots - 1);
-
-	while (ctx->slots[i].name)
-		i = (i + 1) & (ctx->n_slots - 1);
-	ctx->slots[i] = (struct slot){ .hash = h, .name = unit + 1 };
-}
-
-static void add_other_names(struct pfm_ctx *ctx, unsigned unit)
-{
-	const struct table *t = ctx->units[unit].table;
-	const char *aka = table_text(t, t->aka);
-
-	while (*aka) {
-		size_t n = strcspn(aka, " ");
-
-		add_name(ctx, unit, (struct slice){ aka, (uint32_t)n });
-		aka += n + (aka[n] == ' ');
-	}
-}
-
-static void add_part(struct unit *whole, unsigned part)
-{
-	if (!whole->end_parts || part < whole->first_part)
-		whole->first_part = (uint16_t)(part < PARTS_OPEN ? part : PARTS_OPEN);
-	if (part >= whole->end_parts)
-		whole->end_parts = (uint16_t)(part + 1 < PARTS_OPEN ? part + 1 : PARTS_OPEN);
-}
-
-/* Tells the units that @unit's name begins with, up to an underscore, that they have parts. */
-static void tell_whole(struct pfm_ctx *ctx, unsigned unit)
-{
-	const char *name = table_text(ctx->units[unit].table, ctx->units[unit].table->name);
-
-	for (const char *p = strchr(name, '_'); p; p = strchr(p + 1, '_')) {
-		struct slice whole = { name, (uint32_t)(p - name) };
-		uint32_t h = pfmi_name_hash(whole);
-
-		for (uint32_t i = h & (ctx->n_slots - 1); ctx->slots[i].name; i = (i + 1) & (ctx->n_slots - 1))
-			if (ctx->slots[i].hash == h && pfmi_unit_is(&ctx->units[ctx->slots[i].name - 1], whole)) {
-				add_part(&ctx->units[ctx->slots[i].name - 1], unit);
-				ctx->units[unit].whole = h;
-			}
-	}
-}
-
-/* What a prefix means first: images the caller chose, what is built in, images found, what the kernel shows. */
-static unsigned rank(const struct pfm_ctx *ctx, unsigned unit)
-{
-	if (ctx->units[unit].map)
-		return ctx->image_path ? 0 : 2;
-	return unit < ctx->n_builtin ? 1 : 3;
-}
-
-/* Probing meets names in the order they were put in. A processor's own name comes before another one's other name. */
-static int index_units(struct pfm_ctx *ctx)
+/* The kernel's PMUs are few, and known only now. */
+static int index_kernels(struct pfm_ctx *ctx)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < ctx->n_units; i++)
-		n += count_names(&ctx->units[i]);
-	for (ctx->n_slots = 16; ctx->n_slots < 4 * n; ctx->n_slots *= 2)
+	for (unsigned i = 0; i < ctx->kernel->n; i++)
+		n += 1 + count_words(table_text(ctx->kernel->pmus[i].table, ctx->kernel->pmus[i].table->aka));
+	for (ctx->n_kernel_slots = 16; ctx->n_kernel_slots < 2 * n; ctx->n_kernel_slots *= 2)
 		;
-	ctx->slots = calloc(ctx->n_slots, sizeof(*ctx->slots));
-	if (!ctx->slots)
+	ctx->kernel_slots = calloc(ctx->n_kernel_slots, sizeof(*ctx->kernel_slots));
+	if (!ctx->kernel_slots)
 		return PFMLIB_ERR_NOMEM;
-	for (unsigned pass = 0; pass < 8; pass++)
-		for (unsigned i = 0; i < ctx->n_units; i++) {
-			if (rank(ctx, i) != pass % 4)
-				continue;
-			if (pass < 4)
-				add_name(ctx, i, pfmi_slice(table_text(ctx->units[i].table, ctx->units[i].table->name)));
-			else
-				add_other_names(ctx, i);
+	for (unsigned i = 0; i < ctx->kernel->n; i++) {
+		const struct table *t = ctx->kernel->pmus[i].table;
+		const char *aka = table_text(t, t->aka);
+
+		add_kernel_name(ctx, i, pfmi_slice(table_text(t, t->name)));
+		for (size_t len; *aka; aka += len + (aka[len] == ' ')) {
+			len = strcspn(aka, " ");
+			add_kernel_name(ctx, i, (struct slice){ aka, (uint32_t)len });
 		}
-	for (unsigned i = 0; i < ctx->n_units; i++)
-		tell_whole(ctx, i);
+	}
 	return PFMLIB_SUCCESS;
 }
 
-static unsigned count_tables(const struct pfm_ctx *ctx)
-{
-	unsigned n = ctx->n_builtin + (ctx->kernel ? ctx->kernel->n : 0);
+/* ---- loading -------------------------------------------------------------------------------------------------- */
 
-	for (unsigned i = 0; i < ctx->images.n; i++)
-		n += ctx->images.maps[i].base->n_tables;
-	return n;
-}
-
-static void add_image_tables(struct pfm_ctx *ctx)
+/* Units of images and of the kernel get their numbers. */
+static void number_units(struct pfm_ctx *ctx)
 {
+	ctx->n_units = pfmi_n_builtin();
 	for (unsigned i = 0; i < ctx->images.n; i++) {
-		struct image_map *m = &ctx->images.maps[i];
-		const char *base = (const char *)m->base;
-		const uint64_t *offsets = (const uint64_t *)(const void *)(base + m->base->offsets);
-
-		for (uint32_t k = 0; k < m->base->n_tables; k++) {
-			struct unit u = describe_table((const struct table *)(const void *)(base + offsets[k]), m->path);
-
-			u.map = m;
-			ctx->units[ctx->n_units++] = u;
-		}
+		ctx->images.maps[i].first = ctx->n_units;
+		ctx->n_units += ctx->images.maps[i].base->n_tables;
 	}
-}
-
-static void add_kernel_tables(struct pfm_ctx *ctx)
-{
-	for (unsigned i = 0; ctx->kernel && i < ctx->kernel->n; i++) {
-		const struct kernel_pmu *k = &ctx->kernel->pmus[i];
-		struct unit u = describe_table(k->table, "kernel");
-
-		u.kernel = k;
-		u.type = k->types[0];
-		u.flags |= PFM_PMU_KERNEL | (k->is_core ? (unsigned)PFM_PMU_CORE : 0) | (k->is_uncore ? (unsigned)PFM_PMU_UNCORE : 0);
-		ctx->units[ctx->n_units++] = u;
-	}
+	ctx->first_kernel = ctx->n_units;
+	ctx->n_units += ctx->kernel ? ctx->kernel->n : 0;
 }
 
 static int load_images(struct pfm_ctx *ctx)
@@ -352,40 +461,35 @@ static int load_images(struct pfm_ctx *ctx)
 
 static void load_host(struct pfm_ctx *ctx)
 {
-	unsigned core;
+	if (!(ctx->flags & PFM_CTX_NO_HOST))
+		pfmi_host_identify(&ctx->sys, ctx->cpuid, &ctx->host);
+}
 
-	if (ctx->flags & PFM_CTX_NO_HOST)
-		return;
-	pfmi_host_identify(&ctx->sys, ctx->cpuid, &ctx->host);
-	for (unsigned i = 0; i < ctx->n_builtin; i++)
-		if (ctx->builtin[i].table->field_of_key[KEY_ARCH_BIT] &&
-		    pfmi_host_matches(&ctx->host, ctx->builtin[i].table, &core))
-			ctx->may_lack |= (uint32_t)1 << i;
+static int load_machine(struct pfm_ctx *ctx)
+{
+	pfmi_host_cores(&ctx->sys, ctx->cpuid, &ctx->host);
+	ctx->kernel = pfmi_kernel_read(&ctx->sys);
+	if (!ctx->kernel)
+		return PFMLIB_ERR_NOMEM;
+	if (!ctx->cpuid)
+		pfmi_host_detail(&ctx->sys, &ctx->host);
+	return PFMLIB_SUCCESS;
 }
 
 static int load_all(struct pfm_ctx *ctx)
 {
+	bool host = !(ctx->flags & PFM_CTX_NO_HOST);
 	int rc = load_images(ctx);
 
-	if (!(ctx->flags & PFM_CTX_NO_HOST)) {
-		pfmi_host_cores(&ctx->sys, ctx->cpuid, &ctx->host);
-		ctx->kernel = pfmi_kernel_read(&ctx->sys);
-		if (!ctx->kernel)
-			return PFMLIB_ERR_NOMEM;
-	}
-	if (!(ctx->flags & PFM_CTX_NO_HOST) && !ctx->cpuid)
-		pfmi_host_detail(&ctx->sys, &ctx->host);
-	ctx->units = malloc((count_tables(ctx) + 1) * sizeof(*ctx->units));
-	if (!ctx->units)
-		return PFMLIB_ERR_NOMEM;
-	memcpy(ctx->units, ctx->builtin, ctx->n_builtin * sizeof(ctx->units[0]));
-	ctx->n_units = ctx->n_builtin;
-	add_image_tables(ctx);
-	add_kernel_tables(ctx);
-	if (!(ctx->flags & PFM_CTX_NO_HOST))
-		find_host_units(ctx);
-	if (!rc)
-		rc = index_units(ctx);
+	if (!rc && host)
+		rc = load_machine(ctx);
+	if (rc)
+		return rc;
+	number_units(ctx);
+	if (host)
+		rc = find_host_units(ctx);
+	if (!rc && ctx->kernel)
+		rc = index_kernels(ctx);
 	return rc ? rc : order_host_units(ctx);
 }
 
@@ -393,14 +497,40 @@ static void unload_all(struct pfm_ctx *ctx)
 {
 	pfmi_images_close(&ctx->images);
 	pfmi_kernel_free(ctx->kernel);
-	free(ctx->units);
-	free(ctx->slots);
+	free(ctx->here);
+	free(ctx->kernel_slots);
 	free(ctx->host_order);
 	ctx->kernel = NULL;
-	ctx->units = NULL;
-	ctx->slots = NULL;
+	ctx->here = NULL;
+	ctx->kernel_slots = NULL;
 	ctx->host_order = NULL;
-	ctx->n_units = ctx->n_host_order = 0;
+	ctx->n_units = ctx->n_here = ctx->n_host_order = ctx->n_kernel_slots = 0;
+}
+
+/* One lock for all contexts, so that fork() can wait until no thread loads: a child would find it taken for ever. */
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&loading);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&loading);
+}
+
+static void mind_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+static void lock_loading(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, mind_forks);
+	pthread_mutex_lock(&loading);
 }
 
 /* Logically a context never changes: what is loaded late was there from the start. Hence the one place that looks past const. */
@@ -421,7 +551,7 @@ int pfmi_ctx_load(const struct pfm_ctx *constant, int what)
 
 	if ((have & what) == what)
 		return PFMLIB_SUCCESS;
-	pthread_mutex_lock(&ctx->lock);
+	lock_loading();
 	have = atomic_load_explicit(&ctx->loaded, memory_order_relaxed);
 	if (what & (LOADED_HOST | LOADED_ALL) && !(have & LOADED_HOST)) {
 		load_host(ctx);
@@ -435,7 +565,7 @@ int pfmi_ctx_load(const struct pfm_ctx *constant, int what)
 			have |= LOADED_ALL;
 	}
 	atomic_store_explicit(&ctx->loaded, have, memory_order_release);
-	pthread_mutex_unlock(&ctx->lock);
+	pthread_mutex_unlock(&loading);
 	return rc;
 }
 
@@ -488,7 +618,7 @@ int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, co
 #define THREAD_LOCAL _Thread_local
 #endif
 
-static struct pfm_ctx default_ctx = { .refs = 1, .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct pfm_ctx default_ctx = { .refs = 1 };
 
 static char *copy_text(const char *given, const char *wish, bool *failed)
 {
@@ -512,23 +642,21 @@ static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed
 	ctx->image_path = copy_text(o ? o->images : NULL, w.events, failed);
 	ctx->cpuid = copy_text(o ? o->cpuid : NULL, w.cpuid, failed);
 	pfmi_sys_real(&ctx->sys, o && o->sysfs_root ? o->sysfs_root : w.sysfs);
-	load_builtin(ctx);
 	atomic_store_explicit(&ctx->loaded, LOADED_BUILTIN, memory_order_release);
 }
 
 /* Every thread takes the lock once and remembers that it did: cheap, and plain even to tools that do not know what an atomic flag
- * promises. A lock of its own, so that nobody waits while another thread loads. */
+ * promises. */
 RARELY const struct pfm_ctx *pfmi_ctx_default(void)
 {
-	static pthread_mutex_t first_use = PTHREAD_MUTEX_INITIALIZER;
 	static THREAD_LOCAL bool seen;
 	bool failed = false;
 
 	if (!seen) {
-		pthread_mutex_lock(&first_use);
+		lock_loading();
 		if (!pfmi_ctx_loaded(&default_ctx, LOADED_BUILTIN))
 			set_up(&default_ctx, NULL, &failed);
-		pthread_mutex_unlock(&first_use);
+		pthread_mutex_unlock(&loading);
 		seen = true;
 	}
 	return &default_ctx;
@@ -536,9 +664,16 @@ RARELY const struct pfm_ctx *pfmi_ctx_default(void)
 
 static bool find_wanted(const struct pfm_ctx *ctx)
 {
-	uint32_t cursor = 0;
+	struct called c = { 0 };
+	struct stage st;
+	uint32_t n;
 
-	return pfmi_ctx_next_called(ctx, ctx->wanted_name, ctx->wanted_hash, &cursor) >= 0;
+	if (pfmi_ctx_next_called(ctx, ctx->wanted_name, ctx->wanted_hash, &c) >= 0)
+		return true;
+	for (unsigned i = 0; pfmi_ctx_stage(ctx, i, &st); i++)
+		if (st.image && pfmi_image_parts(st.image, ctx->wanted_name, ctx->wanted_hash, &n))
+			return true;
+	return false;
 }
 
 /* A processor or an image the caller named must be there: that is checked at once, everything else is loaded when needed. */
@@ -562,25 +697,19 @@ static int check_wishes(struct pfm_ctx *ctx, pfm_error_t *error)
 	return rc;
 }
 
-int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error)
+static int open_context(struct pfm_ctx **out, const pfm_ctx_options_t *options, pfm_error_t *error)
 {
-	pfm_ctx_options_t o = { .size = sizeof(o) };
+	pfm_ctx_options_t o;
 	struct pfm_ctx *ctx;
 	bool failed = false;
 	int rc;
 
-	if (!out)
-		return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out is NULL");
-	*out = NULL;
-	if (options && options->size < sizeof(options->size) + sizeof(options->flags))
+	if (!pfmi_take(&o, sizeof(o), options))
 		return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
-	if (options)
-		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return pfmi_refuse(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	atomic_init(&ctx->refs, 1);
-	ctx->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	set_up(ctx, &o, &failed);
 	rc = failed ? pfmi_refuse(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL)
 	            : check_wishes(ctx, error);
@@ -590,6 +719,18 @@ int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_erro
 	}
 	*out = ctx;
 	return PFMLIB_SUCCESS;
+}
+
+int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error)
+{
+	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	int rc;
+
+	if (out)
+		*out = NULL;
+	rc = out ? open_context(out, options, why)
+	         : pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out is NULL");
+	return pfmi_error_end(error, why, rc);
 }
 
 const struct pfm_ctx *pfmi_ctx_hold(const struct pfm_ctx *ctx)
@@ -605,7 +746,6 @@ void pfm_close_context(pfm_ctx_t *ctx)
 	if (!ctx || ctx == &default_ctx || atomic_fetch_sub(&ctx->refs, 1) != 1)
 		return;
 	unload_all(ctx);
-	pthread_mutex_destroy(&ctx->lock);
 	free(ctx->cpuid);
 	free(ctx->image_path);
 	free(ctx->wanted);

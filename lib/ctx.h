@@ -6,11 +6,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "pmu.h"
-#include "sys.h"
+#include "machine/sys.h"
 
-#define PARTS_OPEN 0xffffu
-
-/* A processor of a context. */
+/* A processor of a context: what its table says, and what is known of it on this machine. Made when it is asked for. */
 struct unit {
 	const struct table *table;
 	const char *origin;              /* "built in", "kernel", path of the image */
@@ -18,10 +16,13 @@ struct unit {
 	int type;                        /* perf_event_attr.type here, -1 if the kernel does not show it */
 	const struct kernel_pmu *kernel; /* the kernel's PMU that counts it, or NULL */
 	struct image_map *map;           /* the image its table is in, or NULL */
-	/* Among these are the units called like this one and more: "skx" has "skx_uncore_cha". PARTS_OPEN: up to the last one. */
-	uint16_t first_part, end_parts;
-	unsigned core;  /* index of the hybrid core type */
-	uint32_t whole; /* hash of the name of a unit that this one is part of */
+	unsigned core;                   /* index of the hybrid core type */
+};
+
+/* A unit that this machine has. */
+struct host_unit {
+	unsigned unit, core;
+	const struct kernel_pmu *kernel;
 };
 
 /* A PMU the running kernel shows (a folder below /sys/bus/event_source/devices), and its instances folded into one. */
@@ -39,13 +40,12 @@ struct kernel_pmu {
 struct kernel {
 	unsigned n;
 	const struct kernel_pmu *pmus;
-	int paranoid;     /* perf_event_paranoid, -100 if unreadable */
-	char online[256]; /* CPU list */
+	int paranoid; /* perf_event_paranoid, -100 if unreadable */
 	bool nmi_watchdog;
 };
 
 /* Reads what the kernel shows below sys->root. Allocates; free with pfmi_kernel_free(). Unreadable or odd files are skipped: a
- * machine is never refused as a whole. NULL only without memory. (lib/kernel.c) */
+ * machine is never refused as a whole. NULL only without memory. (lib/machine/kernel.c) */
 struct kernel *pfmi_kernel_read(const struct sys *sys);
 void pfmi_kernel_free(struct kernel *k);
 /* PMU called @name (with or without instance number), or NULL. */
@@ -57,13 +57,14 @@ unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
 int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
 
-/* Images mapped from the search path. (lib/image.c) */
+/* Images mapped from the search path. (lib/table/image.c) */
 struct images {
 	unsigned n;
 	struct image_map {
 		const struct image *base;
 		size_t size;
 		char *path;
+		unsigned first;   /* number of the unit that is its first table */
 		atomic_int state; /* 0: only the heads were checked; 1: all; negative: damaged, not to be used */
 	} * maps;
 	unsigned n_refused;
@@ -81,8 +82,6 @@ const char *pfmi_image_fault(struct image_map *map);
 /* The path images are searched on when nobody says: user's data folder, then the installed one. */
 size_t pfmi_images_default_path(char *buf, size_t len);
 
-#define MAX_BUILTIN 32
-
 struct pfm_ctx {
 	struct sys sys;
 	struct host host;
@@ -94,17 +93,16 @@ struct pfm_ctx {
 	unsigned flags;
 	atomic_int refs;
 	atomic_int loaded; /* LOADED_* bits that are done */
-	pthread_mutex_t lock;
-	unsigned n_builtin;
-	struct unit builtin[MAX_BUILTIN];
-	uint32_t may_lack; /* bit i, with LOADED_HOST: built-in list i has architectural events and is for this machine's processor */
-	/* Valid once LOADED_ALL is set; the first n_builtin are those above, so numbers never change. */
-	unsigned n_units;
-	struct unit *units;
-	struct slot *slots; /* hash table over their names: slot.name is 1 + unit number */
-	unsigned n_slots;
+	/* Valid once LOADED_ALL is set. Units are numbered: those built in, those of images, those of the kernel. */
+	unsigned n_units, first_kernel;
+	struct host_unit *here; /* what this machine has, by number; the kernel's own left out */
+	unsigned n_here;
 	unsigned *host_order; /* units of unprefixed names, in order of precedence */
 	unsigned n_host_order;
+	struct kernel_slot {
+		uint32_t hash, name; /* 1 + number of the kernel's PMU */
+	} * kernel_slots;            /* hash table over their names */
+	unsigned n_kernel_slots;
 	struct images images;
 	struct kernel *kernel;
 };
@@ -129,38 +127,64 @@ static inline bool pfmi_ctx_loaded(const struct pfm_ctx *ctx, int what)
 
 	return (atomic_load_explicit(&u.out->loaded, memory_order_acquire) & what) == what;
 }
-/* Does the unit answer to @s: its name or one of its other names, without regard to case? */
-bool pfmi_unit_is(const struct unit *u, struct slice s);
+/* Does the table answer to @s: its name, or one of its other names, without regard to case? */
+bool pfmi_table_is(const struct table *t, struct slice s);
+/* How many units are known so far. */
+static inline unsigned pfmi_ctx_count(const struct pfm_ctx *ctx)
+{
+	return pfmi_ctx_loaded(ctx, LOADED_ALL) ? ctx->n_units : pfmi_n_builtin();
+}
+/* The image that unit number @i, which is not built in and not the kernel's, is in. */
+struct image_map *pfmi_unit_map(const struct pfm_ctx *ctx, unsigned i);
+const struct table *pfmi_unit_far_table(const struct pfm_ctx *ctx, unsigned i);
+/* The table of unit number @i, of those that are known. */
+static inline const struct table *pfmi_unit_table(const struct pfm_ctx *ctx, unsigned i)
+{
+	return i < pfmi_n_builtin() ? pfmi_builtin(i) : pfmi_unit_far_table(ctx, i);
+}
+/* All that is known of it. */
+struct unit pfmi_unit(const struct pfm_ctx *ctx, unsigned i);
 /* True if the unit's rows may be read; an image is checked when that is first asked. */
-static inline bool pfmi_unit_ready(const struct unit *u)
+static inline bool pfmi_map_ready(struct image_map *map)
 {
-	return !u->map || atomic_load_explicit(&u->map->state, memory_order_acquire) == 1 || !pfmi_image_fault(u->map);
+	return !map || atomic_load_explicit(&map->state, memory_order_acquire) == 1 || !pfmi_image_fault(map);
 }
-/* The units known so far. */
-static inline const struct unit *pfmi_ctx_units(const struct pfm_ctx *ctx, unsigned *n)
+static inline bool pfmi_unit_ready(const struct pfm_ctx *ctx, unsigned i)
+{
+	return i < pfmi_n_builtin() || pfmi_map_ready(pfmi_unit_map(ctx, i));
+}
+/* The kernel's PMU that counts what unit @i has, or NULL. */
+const struct kernel_pmu *pfmi_unit_kernel(const struct pfm_ctx *ctx, unsigned i);
+
+/* Where names of units are looked up, one after the other: images the caller chose, what is built in, images found, the kernel's. */
+struct stage {
+	const struct image *image; /* NULL: the kernel's */
+	unsigned first;            /* its first unit */
+};
+/* Stage number @i; false if there are no more. */
+static inline bool pfmi_ctx_stage(const struct pfm_ctx *ctx, unsigned i, struct stage *out)
 {
 	bool all = pfmi_ctx_loaded(ctx, LOADED_ALL);
+	unsigned n = all ? ctx->images.n : 0, builtin = ctx->image_path ? n : 0;
 
-	*n = all ? ctx->n_units : ctx->n_builtin;
-	return all ? ctx->units : ctx->builtin;
+	if (i == builtin)
+		*out = (struct stage){ pfmi_builtins(), 0 };
+	else if (i <= n)
+		*out = (struct stage){ ctx->images.maps[i - (i > builtin)].base, ctx->images.maps[i - (i > builtin)].first };
+	else
+		*out = (struct stage){ NULL, ctx->first_kernel };
+	return i <= n + all;
 }
-/* The next unit called @s: start with *cursor = 0; -1 when there are no more. The freshest list comes first. @h is the
- * pfmi_name_hash() of @s. */
-static inline int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, uint32_t *cursor)
-{
-	bool all = pfmi_ctx_loaded(ctx, LOADED_ALL);
-	const struct slot *slots = all ? ctx->slots : pfmi_builtin_slots;
-	const struct unit *units = all ? ctx->units : ctx->builtin;
-	uint32_t mask = (all ? ctx->n_slots : pfmi_n_builtin_slots) - 1;
-
-	while (slots[(h + *cursor) & mask].name) {
-		const struct slot *at = &slots[(h + (*cursor)++) & mask];
-
-		if (at->hash == h && pfmi_unit_is(&units[at->name - 1], s))
-			return (int)at->name - 1;
-	}
-	return -1;
-}
+/* A walk over the units of one name: zero it to begin. A processor's own name comes before another one's other name. */
+struct called {
+	unsigned pass, stage;
+	uint32_t at;
+	bool others; /* something has it as another name */
+};
+/* The next unit called @s; -1 when there are no more. @h is the pfmi_name_hash() of @s. */
+int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c);
+/* The parts of the processor called @s in an image, as table numbers; NULL if it has none. */
+const uint16_t *pfmi_image_parts(const struct image *im, struct slice s, uint32_t h, uint32_t *n);
 /* The context behind calls that are given NULL, and behind the libpfm 3 interface. Made on first use, never freed. */
 const struct pfm_ctx *pfmi_ctx_default(void);
 /* One more user of @ctx; pfm_close_context() is its counterpart. */
@@ -177,6 +201,8 @@ void pfmi_wishes_read(struct wishes *out);
 int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why);
 /* (lib/find.c has these.) Text to event, and the unit it belongs to. */
 int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why);
+/* The same for a text that is parsed already; @spec stays with what was found. */
+int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
 /* The same on unit @unit alone: how a hybrid machine's event reaches its other cores. */
 int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why);
 /* Refuses an event of @unit, with a place in @text, that this machine's processor says it lacks. */
@@ -184,10 +210,11 @@ int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct even
                      pfm_error_t *why);
 /* 1 + the instance of @unit that the prefix of @text, or else its table, names; 0 if the event is for all of them. */
 unsigned pfmi_ctx_instance(const struct pfm_ctx *ctx, const char *text, unsigned unit);
+unsigned pfmi_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit);
 /* The units whose names start like the prefix of @text, or that unprefixed names are looked up in: for suggestions. */
 unsigned pfmi_ctx_candidates(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *units, unsigned max);
 /* Events that only the kernel knows: tracepoints "group:name", breakpoints "mem:ADDR[/LEN][:rwx]". 0 and a unit with an event without
- * a row; PFMLIB_ERR_NOTFOUND if @spec is none of them. (lib/kernel.c) */
+ * a row; PFMLIB_ERR_NOTFOUND if @spec is none of them. (lib/machine/kernel.c) */
 int pfmi_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
 
 #endif

@@ -2,6 +2,7 @@
 /* The corridor from end to end: one event on its own, or a set measured together. */
 #include <string.h>
 #include "ctx.h"
+#include "base/sizes.h"
 
 int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why)
 {
@@ -65,6 +66,16 @@ int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *
 	return PFMLIB_SUCCESS;
 }
 
+int pfmi_asked_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	const struct pmu_ops *ops = pfmi_ops(ev->table);
+	int rc = pfmi_event_attr(ev, type, default_levels(ev->table, plm), out, why);
+
+	if (plm && !ev->plm && !(ops && ops->every_level))
+		out->exclude_hv = 1;
+	return rc;
+}
+
 /* What goes into the extra register, the user's word in it included. */
 static uint64_t extra_value(const pfm_encoding_t *e)
 {
@@ -78,10 +89,9 @@ static uint64_t extra_value(const pfm_encoding_t *e)
 static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 {
 	const struct table *t = ev->table;
-	unsigned at = t->field_of_key[KEY_ALT];
+	unsigned at = table_key(t, KEY_ALT);
 	const struct field *code, *umask;
 	const struct row *r;
-	const struct value *v;
 
 	out->n_alternatives = 0;
 	if (!ev->at[KEY_ALT])
@@ -91,19 +101,19 @@ static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 	if (!code || !umask)
 		return;
 	r = table_row(t, ev->row);
-	v = table_values(t) + r->value;
 	for (unsigned i = 0; i < r->n_values && out->n_alternatives < PFM_MAX_ALTERNATIVES; i++) {
 		uint64_t config[4] = { out->attr.config };
+		struct value v = row_value(t, r, i);
 
-		if (v[i].field != at - 1)
+		if (v.field != at - 1)
 			continue;
-		pfmi_field_put(code, config, v[i].value & 0xffff);
-		pfmi_field_put(umask, config, v[i].value >> 16 & 0xffff);
+		pfmi_field_put(code, config, v.value & 0xffff);
+		pfmi_field_put(umask, config, v.value >> 16 & 0xffff);
 		out->alternatives[out->n_alternatives].config = config[0];
 		/* The control register has these fields at the same bits, beside what the kernel owns. */
 		out->alternatives[out->n_alternatives].control =
 			out->n_regs ? out->regs[0].value ^ out->attr.config ^ config[0] : 0;
-		out->alternatives[out->n_alternatives].msr = v[i].value >> 32;
+		out->alternatives[out->n_alternatives].msr = v.value >> 32;
 		out->alternatives[out->n_alternatives].value = extra_value(out);
 		out->n_alternatives++;
 	}
@@ -116,7 +126,7 @@ static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t
 	struct request req = { .table = ev->table, .events = ev, .n = 1, .plm = default_levels(ev->table, plm), .attr = &attr };
 	struct placement where;
 	struct regs regs;
-	int rc = pfmi_event_attr(ev, type, req.plm, &attr, why);
+	int rc = pfmi_asked_attr(ev, type, plm, &attr, why);
 
 	if (rc == PFMLIB_SUCCESS)
 		rc = pfmi_dispatch(&req, &where, &regs, why);
@@ -133,21 +143,24 @@ static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t
 }
 
 /* For callers whose struct has fewer members than ours: as much as it has room for. */
-RARELY static int encode_part(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+RARELY static int encode_part(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
-	pfm_encoding_t full = { .size = out->size }; /* what the event does not fill is 0, not what lay on the stack */
+	pfm_encoding_t full = { .size = sizeof(full) }; /* what the event does not fill is 0, not what lay on the stack */
 	int rc = encode(ev, type, plm, &full, why);
 
-	if (rc)
-		return rc;
-	memcpy(out, &full, full.size);
-	return PFMLIB_SUCCESS;
+	full.pmu = (int)unit;
+	if (rc == PFMLIB_SUCCESS)
+		pfmi_give(out, &full, sizeof(full));
+	return rc;
 }
 
 static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
-	int rc = out->size < sizeof(*out) ? encode_part(ev, type, plm, out, why) : encode(ev, type, plm, out, why);
+	int rc;
 
+	if (out->size < sizeof(*out))
+		return encode_part(ev, unit, type, plm, out, why);
+	rc = encode(ev, type, plm, out, why);
 	if (rc == PFMLIB_SUCCESS)
 		out->pmu = (int)unit;
 	return rc;
@@ -159,63 +172,66 @@ RARELY static int bad_argument(pfm_error_t *error, const char *detail)
 }
 
 /* The kernel's number for a PMU whose type is not fixed is asked for once, when an event needs it. */
-RARELY static int unit_type(const struct pfm_ctx *ctx, unsigned unit)
+static int unit_type(const struct pfm_ctx *ctx, unsigned unit)
 {
-	unsigned n;
-	const struct unit *u = pfmi_ctx_units(ctx, &n) + unit;
+	const struct table *t = pfmi_unit_table(ctx, unit);
+	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
 
-	if (u->type < 0 && *table_text(u->table, u->table->device) && !(ctx->flags & PFM_CTX_NO_HOST) &&
+	if (!kernel && t->perf_type < 0 && *table_text(t, t->device) && !(ctx->flags & PFM_CTX_NO_HOST) &&
 	    !pfmi_ctx_load(ctx, LOADED_ALL))
-		u = pfmi_ctx_units(ctx, &n) + unit;
-	return u->type;
+		kernel = pfmi_unit_kernel(ctx, unit);
+	return kernel ? kernel->types[0] : t->perf_type;
 }
 
 /* Each instance of a unit has a type of its own; the first one's stands for all. */
-static int type_for(const struct pfm_ctx *ctx, const char *text, unsigned unit)
+static int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit)
 {
-	unsigned n, k;
-	const struct unit *u = pfmi_ctx_units(ctx, &n) + unit;
-	int type;
+	int type = unit_type(ctx, unit);
+	unsigned k = pfmi_spec_instance(ctx, spec, unit);
 
-	if (!u->kernel && (u->type >= 0 || ctx->flags & PFM_CTX_NO_HOST))
-		return u->type;
-	type = unit_type(ctx, unit);
-	if (!pfmi_ctx_units(ctx, &n)[unit].kernel)
-		return type;
-	k = pfmi_ctx_instance(ctx, text, unit);
-	return k ? pfmi_ctx_units(ctx, &n)[unit].kernel->types[k - 1] : type;
+	return k ? pfmi_unit_kernel(ctx, unit)->types[k - 1] : type;
+}
+
+/* For callers whose struct for errors is shorter than ours. */
+RARELY static int encode_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+{
+	pfm_error_t why = { .size = sizeof(why) };
+
+	return pfmi_error_end(error, &why, pfm_encode_event(ctx, text, plm, out, &why));
 }
 
 int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
 {
 	struct event ev;
+	struct spec spec;
 	unsigned unit;
 	int rc;
 
-	if (!text || !out || out->size < offsetof(pfm_encoding_t, regs))
+	if (error && error->size < sizeof(*error))
+		return encode_for_short(ctx, text, plm, out, error);
+	if (!text || !pfmi_sized(out))
 		return bad_argument(error, "text or out is NULL, or out->size is not set");
 	if (!ctx)
 		ctx = pfmi_ctx_default();
-	rc = pfmi_ctx_event(ctx, text, &unit, &ev, error);
+	rc = pfmi_spec_parse(text, &spec, error);
+	if (!rc)
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
 	if (rc)
 		return rc;
-	return deliver(&ev, unit, type_for(ctx, text, unit), plm, out, error);
+	return deliver(&ev, unit, type_for(ctx, &spec, unit), plm, out, error);
 }
 
-int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
 {
 	struct event ev;
-	const struct unit *u;
-	unsigned n;
 	int rc;
 
 	if (!ctx)
 		ctx = pfmi_ctx_default();
-	u = pfmi_ctx_units(ctx, &n);
-	if (pmu < 0 || (unsigned)pmu >= n || !pfmi_unit_ready(&u[pmu]) || event >= u[pmu].table->n_rows || !out ||
-	    out->size < offsetof(pfm_encoding_t, regs))
+	if (pmu < 0 || (unsigned)pmu >= pfmi_ctx_count(ctx) || !pfmi_unit_ready(ctx, (unsigned)pmu) ||
+	    event >= pfmi_unit_table(ctx, (unsigned)pmu)->n_rows || !pfmi_sized(out))
 		return bad_argument(error, "pmu, event or out->size is out of range");
-	pfmi_event_init(&ev, u[pmu].table, event);
+	pfmi_event_init(&ev, pfmi_unit_table(ctx, (unsigned)pmu), event);
 	for (unsigned i = 0; i < table_row(ev.table, event)->n_takes; i++)
 		if (pfmi_row_group(ev.table, event, i)->flags & GROUP_REQUIRED)
 			return pfmi_refuse(error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL, (struct slice){ 0 },
@@ -224,6 +240,13 @@ int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned 
 	if (rc)
 		return rc;
 	return deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu), plm, out, error);
+}
+
+int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+{
+	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+
+	return pfmi_error_end(error, why, encode_at(ctx, pmu, event, plm, out, why));
 }
 
 /* ---- sets ----------------------------------------------------------------------------------------------------- */
@@ -260,10 +283,10 @@ static void deliver_set(const struct regs *regs, const struct placement *where, 
 	memcpy(out->pmds, regs->pmds, regs->n_pmds * sizeof(out->pmds[0]));
 }
 
-int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
-                     pfm_set_t *out, pfm_error_t *error)
+static int dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
+                        pfm_set_t *out, pfm_error_t *error)
 {
-	pfm_set_options_t o = { .size = sizeof(o) };
+	pfm_set_options_t o;
 	struct event events[PFM_MAX_SET];
 	struct request req = { .events = events, .n = n };
 	struct placement where;
@@ -271,12 +294,10 @@ int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
 	unsigned unit = 0;
 	int rc;
 
-	if (!texts || !out || out->size < sizeof(*out) || n == 0 || (options && options->size < 2 * sizeof(size_t)))
-		return bad_argument(error, "texts or out is NULL or empty, or a size is not set");
+	if (!texts || n == 0 || !pfmi_take(&o, sizeof(o), options))
+		return bad_argument(error, "texts is NULL or empty, or options->size is not set");
 	if (n > PFM_MAX_SET)
 		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "at most 64 events in a set");
-	if (options)
-		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
 	if (!ctx)
 		ctx = pfmi_ctx_default();
 	rc = read_set(ctx, texts, n, events, &unit, error);
@@ -295,4 +316,33 @@ int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
 	out->pmu = (int)unit;
 	deliver_set(&regs, &where, n, out);
 	return PFMLIB_SUCCESS;
+}
+
+/* For callers whose struct has fewer members than ours. What is not covered by the answer stays as they have it. */
+RARELY static int dispatch_part(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
+                                pfm_set_t *out, pfm_error_t *why)
+{
+	pfm_set_t full;
+	int rc;
+
+	pfmi_take(&full, sizeof(full), out);
+	rc = dispatch_set(ctx, texts, n, options, &full, why);
+	if (rc == PFMLIB_SUCCESS)
+		pfmi_give(out, &full, sizeof(full));
+	return rc;
+}
+
+int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
+                     pfm_set_t *out, pfm_error_t *error)
+{
+	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	int rc;
+
+	if (!pfmi_sized(out))
+		rc = bad_argument(why, "out is NULL, or out->size is not set");
+	else if (out->size < sizeof(*out))
+		rc = dispatch_part(ctx, texts, n, options, out, why);
+	else
+		rc = dispatch_set(ctx, texts, n, options, out, why);
+	return pfmi_error_end(error, why, rc);
 }

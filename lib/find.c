@@ -1,311 +1,387 @@
 /* SPDX-License-Identifier: MIT */
 /* Which processor and which row a text means. A named processor is searched alone; without a name it is the one the context was
- * given, else this machine's: what the kernel shows first, then imported lists, then what is built in. */
+ * given, else this machine's: what the kernel shows first, then imported lists, then what is built in. Nothing here walks over all
+ * processors, but for names that none was given for. */
 #include <string.h>
 #include "ctx.h"
-#include "reverse.h"
+#include "answer/reverse.h"
 
-/* The longest piece of the name that is a name of unit @u. On success spec->rest is what follows it. */
-static const struct name *find_name(const struct unit *u, struct spec *spec)
+/* What is looked for, and as far as it is known what was found. */
+struct search {
+	const struct pfm_ctx *ctx;
+	struct spec *spec;
+	pfm_error_t *why;
+	struct slice pmu; /* the processor that was named, by the text or by the context */
+	uint32_t hash;    /* its pfmi_name_hash() */
+	bool known;       /* there is one of that name */
+	unsigned unit;
+	uint32_t row;
+};
+
+#define NO_NAME ((struct name){ .kind = NAME_NONE })
+
+/* The longest piece of the name that is a name of @t. On success spec->rest is what follows it. */
+static struct name find_name(const struct table *t, struct spec *spec)
 {
-	if (!pfmi_unit_ready(u))
-		return NULL;
 	for (unsigned i = spec->n_cuts; i-- > 0;) {
-		const struct name *n = pfmi_table_find(u->table, spec->cuts[i].hash, spec->name.s, spec->cuts[i].len);
+		struct name n = pfmi_table_find(t, spec->cuts[i].hash, spec->name.s, spec->cuts[i].len);
 
-		if (n) {
+		if (n.kind != NAME_NONE) {
 			spec->rest.s = spec->name.s + spec->cuts[i].len;
 			spec->rest.len = spec->len - (uint32_t)(spec->rest.s - spec->text);
 			return n;
 		}
 	}
-	return NULL;
+	return NO_NAME;
 }
 
-static int take_name(const struct unit *u, const struct name *n, const struct spec *spec, uint32_t *row, pfm_error_t *why)
+/* The same on unit @unit, if its rows may be read. */
+static struct name find_name_on(const struct search *s, unsigned unit)
 {
-	if (n->kind == NAME_UNSUPPORTED)
-		return pfmi_refuse(why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, spec->text, spec->name,
-		                   table_text(u->table, n->row));
-	*row = n->row;
+	return pfmi_unit_ready(s->ctx, unit) ? find_name(pfmi_unit_table(s->ctx, unit), s->spec) : NO_NAME;
+}
+
+static int take_name(struct search *s, unsigned unit, struct name n)
+{
+	if (n.kind == NAME_UNSUPPORTED)
+		return pfmi_refuse(s->why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, s->spec->text, s->spec->name,
+		                   table_text(pfmi_unit_table(s->ctx, unit), n.row));
+	s->unit = unit;
+	s->row = n.row;
 	return PFMLIB_SUCCESS;
 }
 
-RARELY static int unknown_event(const struct spec *spec, pfm_error_t *why)
+RARELY static int unknown_event(const struct search *s)
 {
-	struct slice name = spec->name;
-
 	/* What stands before the attributes: the whole run up to the first ',', where nothing shorter is known either. */
-	return pfmi_refuse(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, spec->text, name, NULL);
+	return pfmi_refuse(s->why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, s->spec->text, s->spec->name, NULL);
 }
 
-RARELY static int damaged(const struct unit *u, const struct spec *spec, pfm_error_t *why)
+RARELY static int damaged(const struct search *s, unsigned unit)
 {
-	return pfmi_refuse(why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, spec->text, spec->pmu, pfmi_image_fault(u->map));
+	return pfmi_refuse(s->why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, s->spec->text, s->spec->pmu,
+	                   pfmi_image_fault(pfmi_unit_map(s->ctx, unit)));
 }
 
-/* The units that may be parts of another one. */
-struct parts {
-	unsigned first, end;
-};
-
-/* Looks on every unit that answers to @pmu, freshest first, until one has the event. */
-static int find_called(const struct pfm_ctx *ctx, struct slice pmu, uint32_t h, struct spec *spec, unsigned *unit, uint32_t *row,
-                       bool *known, struct parts *parts, pfm_error_t *why)
+/* Looks on every unit that answers to the processor's name, freshest first, until one has the event. */
+static int find_called(struct search *s)
 {
-	uint32_t cursor = 0;
+	struct called c = { 0 };
 	int at;
 
-	while ((at = pfmi_ctx_next_called(ctx, pmu, h, &cursor)) >= 0) {
-		unsigned n;
-		const struct unit *u = pfmi_ctx_units(ctx, &n) + at;
-		const struct name *found;
+	while ((at = pfmi_ctx_next_called(s->ctx, s->pmu, s->hash, &c)) >= 0) {
+		struct name found = find_name_on(s, (unsigned)at);
 
-		found = find_name(u, spec);
-		if (found) {
-			*unit = (unsigned)at;
-			return take_name(u, found, spec, row, why);
-		}
-		*known = true;
-		if (u->end_parts && (!parts->end || u->first_part < parts->first))
-			parts->first = u->first_part;
-		if (u->end_parts > parts->end)
-			parts->end = u->end_parts == PARTS_OPEN ? n : u->end_parts;
-		if (!pfmi_unit_ready(u))
-			return damaged(u, spec, why);
+		if (found.kind != NAME_NONE)
+			return take_name(s, (unsigned)at, found);
+		s->known = true;
+		if (!pfmi_unit_ready(s->ctx, (unsigned)at))
+			return damaged(s, (unsigned)at);
 	}
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* Is @u called @s and more? */
-static bool starts_like(const struct unit *u, struct slice s)
+/* "skx" also stands for its parts "skx_uncore_cha" ... */
+RARELY static int find_in_parts(struct search *s)
 {
-	const char *rest = pfmi_behind(s, table_text(u->table, u->table->name));
+	struct stage st;
 
-	return rest && *rest == '_';
+	for (unsigned i = 0; pfmi_ctx_stage(s->ctx, i, &st); i++) {
+		uint32_t n = 0;
+		const uint16_t *parts = st.image ? pfmi_image_parts(st.image, s->pmu, s->hash, &n) : NULL;
+
+		s->known |= n != 0;
+		for (uint32_t k = 0; k < n; k++) {
+			struct name found = find_name_on(s, st.first + parts[k]);
+
+			if (found.kind != NAME_NONE)
+				return take_name(s, st.first + parts[k], found);
+		}
+	}
+	return PFMLIB_ERR_NOTFOUND;
 }
 
 /* The kernel's name, of one instance ("uncore_imc_3") or of all, stands for every table that describes the PMU. */
-static bool is_kernels(const struct pfm_ctx *ctx, const struct unit *u, struct slice pmu)
+RARELY static int find_by_device(struct search *s, const struct kernel_pmu *device)
 {
-	return u->kernel && u->flags & PFM_PMU_HOST && pfmi_kernel_find(ctx->kernel, pmu) == u->kernel;
-}
+	for (unsigned i = 0; i < s->ctx->n_here; i++) {
+		struct name found;
 
-static bool is_part(const struct pfm_ctx *ctx, const struct unit *u, struct slice pmu)
-{
-	return starts_like(u, pmu) || is_kernels(ctx, u, pmu);
-}
-
-/* Is there a name with the hash of some piece? That costs less than to look, and mostly settles it. */
-RARELY static bool may_have(const struct table *t, const struct spec *spec)
-{
-	const struct slot *slots = table_slots(t);
-	uint32_t mask = t->n_slots - 1;
-
-	for (unsigned c = 0; c < spec->n_cuts; c++)
-		for (uint32_t h = spec->cuts[c].hash, i = h & mask; slots[i].name; i = (i + 1) & mask)
-			if (slots[i].hash == h)
-				return true;
-	return false;
-}
-
-/* "skx" also stands for its parts "skx_uncore_cha" ...; and a kernel's "cpu" for the list that describes it. */
-RARELY static int find_in_parts(const struct pfm_ctx *ctx, struct slice pmu, uint32_t h, struct parts among, struct spec *spec,
-                                unsigned *unit, uint32_t *row, bool *known, pfm_error_t *why)
-{
-	const struct unit *u = ctx->units;
-
-	for (unsigned i = among.first; i < among.end; i++) {
-		bool likely = *known && u[i].whole == h;
-		const struct name *found;
-
-		if (!likely && !is_part(ctx, &u[i], pmu))
+		if (s->ctx->here[i].kernel != device)
 			continue;
-		*known = true;
-		if (!pfmi_unit_ready(&u[i]) || !may_have(u[i].table, spec))
-			continue;
-		found = find_name(&u[i], spec);
-		if (found && (!likely || is_part(ctx, &u[i], pmu))) {
-			*unit = i;
-			return take_name(&u[i], found, spec, row, why);
-		}
+		s->known = true;
+		found = find_name_on(s, s->ctx->here[i].unit);
+		if (found.kind != NAME_NONE)
+			return take_name(s, s->ctx->here[i].unit, found);
 	}
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* Linux's generic names on a PMU: "cpu_core/cycles/" is what that PMU's own file cpu-cycles says, as perf has it. */
-static const struct name *find_generic(const struct pfm_ctx *ctx, const struct unit *u, uint32_t h, struct slice name)
+/* The kernel's generic events, of which all kernels have the same. */
+static const struct table *generic_table(void)
 {
-	unsigned n;
-	const struct unit *all = pfmi_ctx_units(ctx, &n);
+	struct slice name = { "hardware", 8 };
+	uint32_t h = pfmi_name_hash(name), at = 0;
+	int i;
 
-	for (unsigned i = 0; i < n && u->flags & PFM_PMU_CORE; i++) {
-		const struct table *t = all[i].table;
-		const struct name *generic =
-			t->encoder == ENCODER_PERF && t->perf_type == 0 ? pfmi_table_find(t, h, name.s, name.len) : NULL;
-
-		if (generic && generic->kind != NAME_UNSUPPORTED) {
-			const char *file = table_row_name(t, generic->row);
-			size_t len = strlen(file);
-
-			return pfmi_table_find(u->table, pfmi_name_hash(pfmi_slice(file)), file, (uint32_t)len);
-		}
-	}
+	while ((i = image_next_called(pfmi_builtins(), h, &at)) >= 0)
+		if ((unsigned)i < pfmi_n_builtin() && pfmi_builtin((unsigned)i)->encoder == ENCODER_PERF &&
+		    pfmi_builtin((unsigned)i)->perf_type == 0)
+			return pfmi_builtin((unsigned)i);
 	return NULL;
 }
 
-/* The same behind its name: "cpu_core::cycles:u". */
-RARELY static int find_generic_on(const struct pfm_ctx *ctx, struct slice pmu, struct spec *spec, unsigned *unit, uint32_t *row,
-                                  pfm_error_t *why)
+/* Linux's generic names on a core: "cpu_core/cycles/" is what that PMU's own file cpu-cycles says, as perf has it. */
+static struct name find_generic(const struct search *s, unsigned unit, uint32_t h, struct slice name)
 {
-	const struct kernel_pmu *device = pfmi_kernel_find(ctx->kernel, pmu);
+	const struct table *t = pfmi_unit(s->ctx, unit).flags & PFM_PMU_CORE ? generic_table() : NULL;
+	struct name generic = t ? pfmi_table_find(t, h, name.s, name.len) : NO_NAME;
+	struct slice file;
 
-	for (unsigned i = 0; device && i < ctx->n_units; i++)
-		for (unsigned k = spec->n_cuts; k-- > 0 && ctx->units[i].kernel == device && pfmi_unit_ready(&ctx->units[i]);) {
-			struct slice name = { spec->name.s, spec->cuts[k].len };
-			const struct name *found = find_generic(ctx, &ctx->units[i], spec->cuts[k].hash, name);
+	if (generic.kind >= NAME_UNSUPPORTED)
+		return NO_NAME;
+	file = pfmi_slice(table_row_name(t, generic.row));
+	return pfmi_table_find(pfmi_unit_table(s->ctx, unit), pfmi_name_hash(file), file.s, file.len);
+}
 
-			if (!found)
-				continue;
-			*unit = i;
+/* The longest piece of the name that is a generic one, on unit @unit. */
+static struct name find_generic_piece(const struct search *s, unsigned unit)
+{
+	struct spec *spec = s->spec;
+
+	for (unsigned k = spec->n_cuts; k-- > 0 && pfmi_unit_ready(s->ctx, unit);) {
+		struct slice name = { spec->name.s, spec->cuts[k].len };
+		struct name found = find_generic(s, unit, spec->cuts[k].hash, name);
+
+		if (found.kind != NAME_NONE) {
 			spec->rest.s = name.s + name.len;
 			spec->rest.len = spec->len - (uint32_t)(spec->rest.s - spec->text);
-			return take_name(&ctx->units[i], found, spec, row, why);
+			return found;
 		}
+	}
+	return NO_NAME;
+}
+
+/* The same behind its name: "cpu_core::cycles:u". */
+RARELY static int find_generic_on(struct search *s, const struct kernel_pmu *device)
+{
+	for (unsigned i = s->ctx->first_kernel; i < s->ctx->n_units; i++) {
+		struct name found = &s->ctx->kernel->pmus[i - s->ctx->first_kernel] == device ? find_generic_piece(s, i) : NO_NAME;
+
+		if (found.kind != NAME_NONE)
+			return take_name(s, i, found);
+	}
+	for (unsigned i = 0; i < s->ctx->n_here; i++) {
+		struct name found = s->ctx->here[i].kernel == device ? find_generic_piece(s, s->ctx->here[i].unit) : NO_NAME;
+
+		if (found.kind != NAME_NONE)
+			return take_name(s, s->ctx->here[i].unit, found);
+	}
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* @pmu was named, by the text or by the context. Images the caller chose are looked at before what is built in, others only for
- * processors that are not. */
-static int find_on(const struct pfm_ctx *ctx, struct slice pmu, uint32_t h, struct spec *spec, unsigned *unit, uint32_t *row,
-                   pfm_error_t *why)
+/* The processor has no such event; perhaps a part of it has, or the kernel's PMU of that name. */
+RARELY static int find_beside(struct search *s)
 {
-	struct parts parts = { 0, 0 };
-	bool known = false;
-	int rc = ctx->image_path && !pfmi_ctx_loaded(ctx, LOADED_ALL) ? pfmi_ctx_need(ctx, why) : PFMLIB_SUCCESS;
+	const struct kernel_pmu *device = s->ctx->kernel ? pfmi_kernel_find(s->ctx->kernel, s->pmu) : NULL;
+	int rc = find_in_parts(s);
 
-	for (bool again = rc == PFMLIB_SUCCESS; again;) {
-		rc = find_called(ctx, pmu, h, spec, unit, row, &known, &parts, why);
-		again = rc == PFMLIB_ERR_NOTFOUND && !known && !pfmi_ctx_loaded(ctx, LOADED_ALL);
-		if (again && (rc = pfmi_ctx_need(ctx, why)))
+	if (rc == PFMLIB_ERR_NOTFOUND && device)
+		rc = find_by_device(s, device);
+	if (rc == PFMLIB_ERR_NOTFOUND && device && s->known)
+		rc = find_generic_on(s, device);
+	return rc;
+}
+
+/* A processor was named, by the text or by the context. Images the caller chose are looked at before what is built in, others only for
+ * processors that are not. */
+static int find_on(struct search *s)
+{
+	int rc = s->ctx->image_path && !pfmi_ctx_loaded(s->ctx, LOADED_ALL) ? pfmi_ctx_need(s->ctx, s->why) : PFMLIB_SUCCESS;
+
+	if (rc)
+		return rc;
+	rc = find_called(s);
+	if (rc == PFMLIB_ERR_NOTFOUND && !s->known && !pfmi_ctx_loaded(s->ctx, LOADED_ALL)) {
+		rc = pfmi_ctx_need(s->ctx, s->why);
+		if (rc)
 			return rc;
+		rc = find_called(s);
 	}
 	/* Not before it is loaded: another thread may be at it. */
-	if (rc == PFMLIB_ERR_NOTFOUND && pfmi_ctx_loaded(ctx, LOADED_ALL)) {
-		if (!known || (ctx->kernel && pfmi_kernel_find(ctx->kernel, pmu)))
-			parts = (struct parts){ 0, ctx->n_units };
-		if (parts.end)
-			rc = find_in_parts(ctx, pmu, h, parts, spec, unit, row, &known, why);
-		if (rc == PFMLIB_ERR_NOTFOUND && known && ctx->kernel)
-			rc = find_generic_on(ctx, pmu, spec, unit, row, why);
-	}
+	if (rc == PFMLIB_ERR_NOTFOUND)
+		rc = pfmi_ctx_loaded(s->ctx, LOADED_ALL) ? find_beside(s) : find_in_parts(s);
 	if (rc != PFMLIB_ERR_NOTFOUND)
 		return rc;
-	if (!known)
-		return pfmi_refuse(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text, spec->pmu, NULL);
-	return unknown_event(spec, why);
+	if (!s->known)
+		return pfmi_refuse(s->why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text, s->spec->pmu, NULL);
+	return unknown_event(s);
 }
 
 /* No machine to ask and no processor named: a name that one listed processor alone has is that one's. */
-RARELY static int find_anywhere(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why)
+RARELY static int find_anywhere(struct search *s)
 {
-	const struct name *first = NULL;
-	struct slice rest = spec->rest;
+	struct name first = NO_NAME;
+	struct slice rest = s->spec->rest;
+	unsigned unit = 0;
 
-	for (unsigned i = 0; i < ctx->n_units; i++) {
-		const struct name *found = ctx->units[i].flags & PFM_PMU_HIDDEN ? NULL : find_name(&ctx->units[i], spec);
+	for (unsigned i = 0; i < s->ctx->n_units; i++) {
+		bool hidden = pfmi_unit_table(s->ctx, i)->flags & (TABLE_VIEW | TABLE_TEST);
+		struct name found = hidden ? NO_NAME : find_name_on(s, i);
 
-		if (found && first)
-			return pfmi_refuse(why, PFMLIB_ERR_AMBIGUOUS, PFM_KIND_AMBIGUOUS, spec->text, spec->name, NULL);
-		if (found) {
-			first = found;
-			*unit = i;
-			rest = spec->rest;
-		}
+		if (found.kind == NAME_NONE)
+			continue;
+		if (first.kind != NAME_NONE)
+			return pfmi_refuse(s->why, PFMLIB_ERR_AMBIGUOUS, PFM_KIND_AMBIGUOUS, s->spec->text, s->spec->name, NULL);
+		first = found;
+		unit = i;
+		rest = s->spec->rest;
 	}
-	spec->rest = rest;
-	return first ? take_name(&ctx->units[*unit], first, spec, row, why) : unknown_event(spec, why);
+	s->spec->rest = rest;
+	return first.kind != NAME_NONE ? take_name(s, unit, first) : unknown_event(s);
 }
 
-static int find_on_host(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why)
+static int find_on_host(struct search *s)
 {
-	int rc = pfmi_ctx_need(ctx, why);
+	int rc = pfmi_ctx_need(s->ctx, s->why);
 
 	if (rc)
 		return rc;
-	if (ctx->flags & PFM_CTX_NO_HOST)
-		return find_anywhere(ctx, spec, unit, row, why);
-	for (unsigned i = 0; i < ctx->n_host_order; i++) {
-		const struct unit *u = &ctx->units[ctx->host_order[i]];
-		const struct name *found = find_name(u, spec);
+	if (s->ctx->flags & PFM_CTX_NO_HOST)
+		return find_anywhere(s);
+	for (unsigned i = 0; i < s->ctx->n_host_order; i++) {
+		struct name found = find_name_on(s, s->ctx->host_order[i]);
 
-		if (found) {
-			*unit = ctx->host_order[i];
-			return take_name(u, found, spec, row, why);
-		}
+		if (found.kind != NAME_NONE)
+			return take_name(s, s->ctx->host_order[i], found);
 	}
-	return unknown_event(spec, why);
+	return unknown_event(s);
 }
 
-static bool is_wanted_device(const struct pfm_ctx *ctx, const struct unit *u, struct slice device)
+/* ---- perf's form ---------------------------------------------------------------------------------------------- */
+
+/* "pmu/.../" while its unit is looked for: the first term may be the name of an event. */
+struct terms {
+	struct spec_attr first;
+	uint32_t hash;
+	bool named;        /* the first term is a word */
+	bool generic;      /* it may be one of the kernel's names for every core */
+	unsigned fallback; /* the first unit that answers to the name, if none has the event; ~0 for none */
+};
+
+/* Is this unit it? True ends the search: with the row in @s, or with the error in *@rc. */
+static bool try_unit(struct search *s, struct terms *t, unsigned unit, int *rc)
 {
-	return ctx->wanted && pfmi_slice_is(device, table_text(u->table, u->table->device)) &&
-	       (pfmi_unit_is(u, ctx->wanted_name) || starts_like(u, ctx->wanted_name));
+	struct name found;
+	struct spec *whole = s->spec, name = *whole;
+
+	if (t->fallback == ~0u)
+		t->fallback = unit;
+	if (!t->named || !pfmi_unit_ready(s->ctx, unit))
+		return false;
+	found = t->generic ? find_generic(s, unit, t->hash, t->first.name)
+	                   : pfmi_table_find(pfmi_unit_table(s->ctx, unit), t->hash, t->first.name.s, t->first.name.len);
+	if (found.kind == NAME_NONE)
+		return false;
+	name.name = t->first.name; /* what an error points at */
+	s->spec = &name;
+	*rc = take_name(s, unit, found);
+	s->spec = whole;
+	return true;
 }
 
-static bool is_device(const struct pfm_ctx *ctx, const struct unit *u, struct slice device)
+static bool has_device(const struct search *s, unsigned unit)
 {
-	/* The kernel's name is good for this machine's cores also where the kernel has no PMU for them. */
-	bool bare = !u->kernel && u->flags & PFM_PMU_HOST && u->flags & PFM_PMU_CORE;
+	const struct table *t = pfmi_unit_table(s->ctx, unit);
 
-	return pfmi_unit_is(u, device) || is_kernels(ctx, u, device) ||
-	       (bare && pfmi_slice_is(device, table_text(u->table, u->table->device)));
+	return pfmi_slice_is(s->spec->pmu, table_text(t, t->device));
+}
+
+/* The processor the context was given, and its parts: a device name alone says "cpu" for every x86. */
+static bool try_wanted(struct search *s, struct terms *t, int *rc)
+{
+	struct called c = { 0 };
+	struct stage st;
+	int at;
+
+	if (!s->ctx->wanted)
+		return false;
+	while ((at = pfmi_ctx_next_called(s->ctx, s->ctx->wanted_name, s->ctx->wanted_hash, &c)) >= 0)
+		if (has_device(s, (unsigned)at) && try_unit(s, t, (unsigned)at, rc))
+			return true;
+	for (unsigned i = 0; pfmi_ctx_stage(s->ctx, i, &st); i++) {
+		uint32_t n = 0;
+		const uint16_t *parts = st.image ? pfmi_image_parts(st.image, s->ctx->wanted_name, s->ctx->wanted_hash, &n) : NULL;
+
+		for (uint32_t k = 0; k < n; k++)
+			if (has_device(s, st.first + parts[k]) && try_unit(s, t, st.first + parts[k], rc))
+				return true;
+	}
+	return false;
+}
+
+/* What this machine has under that name, the kernel's own first, then the last list. The kernel's name is good for this machine's
+ * cores also where the kernel has no PMU for them. */
+static bool try_here(struct search *s, struct terms *t, const struct kernel_pmu *device, int *rc)
+{
+	const struct pfm_ctx *ctx = s->ctx;
+
+	for (unsigned i = ctx->n_units; device && i-- > ctx->first_kernel;)
+		if (&ctx->kernel->pmus[i - ctx->first_kernel] == device && try_unit(s, t, i, rc))
+			return true;
+	for (unsigned i = ctx->n_here; i-- > 0;) {
+		const struct host_unit *u = &ctx->here[i];
+		bool bare = !u->kernel && pfmi_unit(ctx, u->unit).flags & PFM_PMU_CORE && has_device(s, u->unit);
+
+		if (((u->kernel && u->kernel == device) || bare) && try_unit(s, t, u->unit, rc))
+			return true;
+	}
+	return false;
+}
+
+static bool try_called(struct search *s, struct terms *t, int *rc)
+{
+	struct called c = { 0 };
+	uint32_t h = pfmi_name_hash(s->spec->pmu);
+	int at;
+
+	while ((at = pfmi_ctx_next_called(s->ctx, s->spec->pmu, h, &c)) >= 0)
+		if (try_unit(s, t, (unsigned)at, rc))
+			return true;
+	return false;
 }
 
 /* "pmu/.../": which unit, and the row if the first term is an event's name. Its fields come from the same unit's table. */
-RARELY static int find_perf(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why)
+RARELY static int find_perf(struct search *s)
 {
-	struct slice rest = spec->rest, terms = spec->rest;
-	struct spec_attr first;
-	unsigned n, fallback = ~0u;
-	const struct unit *u;
-	struct spec name = *spec;
-	bool named = pfmi_spec_next(&terms, &first) && !first.has_value;
-	uint32_t h = named ? pfmi_name_hash(first.name) : 0;
+	struct slice rest = s->spec->rest, terms = s->spec->rest;
+	struct terms t = { .fallback = ~0u };
+	const struct kernel_pmu *device;
 	int rc;
 
-	if (!(named || first.name.len))
-		return pfmi_refuse(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, spec->text, spec->name, "no terms between the slashes");
-	name.name = first.name;
-	rc = pfmi_ctx_need(ctx, why);
+	t.named = pfmi_spec_next(&terms, &t.first) && !t.first.has_value;
+	t.hash = t.named ? pfmi_name_hash(t.first.name) : 0;
+	if (!(t.named || t.first.name.len))
+		return pfmi_refuse(s->why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s->spec->text, s->spec->name, "no terms between the slashes");
+	rc = pfmi_ctx_need(s->ctx, s->why);
 	if (rc)
 		return rc;
-	u = pfmi_ctx_units(ctx, &n);
-	for (unsigned pass = 0; pass < 3; pass++)
-		for (unsigned k = n; k-- > 0;) {
-			const struct name *found = NULL;
-
-			/* A device name alone says "cpu" for every x86: the processor the context was given comes first. */
-			if (!(pass == 0 ? is_wanted_device(ctx, &u[k], spec->pmu) : is_device(ctx, &u[k], spec->pmu)))
-				continue;
-			if (fallback == ~0u)
-				fallback = k;
-			if (named && pfmi_unit_ready(&u[k]))
-				found = pass < 2 ? pfmi_table_find(u[k].table, h, first.name.s, first.name.len)
-				                 : find_generic(ctx, &u[k], h, first.name);
-			if (found) {
-				*unit = k;
-				spec->rest = terms;
-				return take_name(&u[k], found, &name, row, why);
-			}
-		}
-	if (fallback == ~0u)
-		return pfmi_refuse(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text, spec->pmu, NULL);
-	*unit = fallback;
-	*row = ROW_NONE;
-	spec->rest = rest;
+	device = s->ctx->kernel ? pfmi_kernel_find(s->ctx->kernel, s->spec->pmu) : NULL;
+	s->spec->rest = terms;
+	if (try_wanted(s, &t, &rc) || try_here(s, &t, device, &rc) || try_called(s, &t, &rc))
+		return rc;
+	t.generic = true;
+	if (try_here(s, &t, device, &rc) || try_called(s, &t, &rc))
+		return rc;
+	s->spec->rest = rest;
+	if (t.fallback == ~0u)
+		return pfmi_refuse(s->why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text, s->spec->pmu, NULL);
+	s->unit = t.fallback;
+	s->row = ROW_NONE;
 	return PFMLIB_SUCCESS;
 }
+
+/* ---- raw numbers ---------------------------------------------------------------------------------------------- */
 
 /* "r412e": hexadecimal digits behind an r, up to a colon. */
 static bool is_raw(struct spec *spec, uint64_t *value)
@@ -330,28 +406,24 @@ static bool is_raw(struct spec *spec, uint64_t *value)
 }
 
 /* The unit raw numbers are for: the named one, else this machine's first core PMU. */
-static int raw_unit(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, pfm_error_t *why)
+static int raw_unit(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit)
 {
 	struct slice pmu = spec->pmu.len ? spec->pmu : ctx->wanted_name;
-	const struct unit *u;
-	unsigned n;
+	struct called c = { 0 };
+	int at = pmu.len ? pfmi_ctx_next_called(ctx, pmu, pfmi_name_hash(pmu), &c) : -1;
 
-	if (pmu.len == 0 && pfmi_ctx_need(ctx, why))
-		return PFMLIB_ERR_NOMEM;
-	u = pfmi_ctx_units(ctx, &n);
-	for (unsigned i = 0; pmu.len && i < n; i++)
-		if (pfmi_unit_is(&u[i], pmu)) {
-			*unit = i;
-			return PFMLIB_SUCCESS;
-		}
-	for (unsigned i = 0; !pmu.len && i < ctx->n_host_order; i++)
-		if (u[ctx->host_order[i]].flags & PFM_PMU_CORE ||
-		    pfmi_slice_is(pfmi_slice("raw"),
-		                  table_text(u[ctx->host_order[i]].table, u[ctx->host_order[i]].table->name))) {
-			*unit = ctx->host_order[i];
-			return PFMLIB_SUCCESS;
-		}
-	return unknown_event(spec, why);
+	if (at < 0 && (pmu.len || pfmi_ctx_load(ctx, LOADED_ALL)))
+		return PFMLIB_ERR_NOTFOUND;
+	for (unsigned i = 0; at < 0 && i < ctx->n_host_order; i++) {
+		struct unit u = pfmi_unit(ctx, ctx->host_order[i]);
+
+		if (u.flags & PFM_PMU_CORE || pfmi_slice_is(pfmi_slice("raw"), table_text(u.table, u.table->name)))
+			at = (int)ctx->host_order[i];
+	}
+	if (at < 0)
+		return PFMLIB_ERR_NOTFOUND;
+	*unit = (unsigned)at;
+	return PFMLIB_SUCCESS;
 }
 
 /* Fields that are those of an event stand for that event, so that its counters are known. The kernel knows its own. */
@@ -409,15 +481,29 @@ static int raw_event(const struct table *t, uint64_t raw, const struct spec *spe
 	return rc;
 }
 
+/* ---- the way in ----------------------------------------------------------------------------------------------- */
+
 int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why)
 {
-	if (spec->form == SPEC_PERF)
-		return find_perf(ctx, spec, unit, row, why);
-	if (spec->pmu.len)
-		return find_on(ctx, spec->pmu, spec->pmu_hash, spec, unit, row, why);
-	if (ctx->wanted)
-		return find_on(ctx, ctx->wanted_name, ctx->wanted_hash, spec, unit, row, why);
-	return find_on_host(ctx, spec, unit, row, why);
+	struct search s = { .ctx = ctx, .spec = spec, .why = why, .pmu = spec->pmu, .hash = spec->pmu_hash };
+	int rc;
+
+	if (spec->form == SPEC_PERF) {
+		rc = find_perf(&s);
+	} else if (spec->pmu.len) {
+		rc = find_on(&s);
+	} else if (ctx->wanted) {
+		s.pmu = ctx->wanted_name;
+		s.hash = ctx->wanted_hash;
+		rc = find_on(&s);
+	} else {
+		rc = find_on_host(&s);
+	}
+	if (rc)
+		return rc;
+	*unit = s.unit;
+	*row = s.row;
+	return PFMLIB_SUCCESS;
 }
 
 /* The processor at hand says itself which architectural events it lacks. Everything is loaded where the unit may be this
@@ -425,19 +511,19 @@ int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, 
 RARELY static int check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text,
                                 struct slice at, pfm_error_t *why)
 {
-	unsigned n;
+	unsigned core;
 	int rc;
 
 	/* An assumed processor does not say what it lacks. */
 	if (ctx->flags & PFM_CTX_NO_HOST || ctx->cpuid || !ctx->sys.cpuid)
 		return PFMLIB_SUCCESS;
-	rc = unit < ctx->n_builtin ? pfmi_ctx_load(ctx, LOADED_HOST) : PFMLIB_SUCCESS;
-	if (rc || (unit < ctx->n_builtin && !(ctx->may_lack >> unit & 1)))
+	rc = pfmi_ctx_load(ctx, LOADED_HOST);
+	if (rc || !pfmi_host_matches(&ctx->host, ev->table, &core))
 		return rc;
 	rc = pfmi_ctx_need(ctx, why);
 	if (rc)
 		return rc;
-	if (!(pfmi_ctx_units(ctx, &n)[unit].flags & PFM_PMU_HOST) || !ctx->host.pmu_version ||
+	if (!(pfmi_unit(ctx, unit).flags & PFM_PMU_HOST) || !ctx->host.pmu_version ||
 	    !(ctx->host.arch_missing >> (pfmi_event_field(ev, KEY_ARCH_BIT, ANYWHERE) & 31) & 1))
 		return PFMLIB_SUCCESS;
 	return pfmi_refuse(why, PFMLIB_ERR_BADHOST, PFM_KIND_NOT_ON_CPU, text, at, NULL);
@@ -449,84 +535,114 @@ int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct even
 	return ev->at[KEY_ARCH_BIT] ? check_present(ctx, unit, ev, text, at, why) : PFMLIB_SUCCESS;
 }
 
+/* No event has that name: a raw number, or one of the kernel's that only it knows. */
+RARELY static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, int rc, unsigned *unit, struct event *out, pfm_error_t *why)
+{
+	uint64_t raw;
+	int other;
+
+	if (is_raw(spec, &raw) && raw_unit(ctx, spec, unit) == PFMLIB_SUCCESS)
+		return raw_event(pfmi_unit_table(ctx, *unit), raw, spec, out, why);
+	if (spec->pmu.len || ctx->wanted || ctx->flags & PFM_CTX_NO_HOST)
+		return rc;
+	other = pfmi_kernel_event(ctx, spec, unit, out, why);
+	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
+}
+
+int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+{
+	uint32_t row;
+	int rc = pfmi_ctx_find(ctx, spec, unit, &row, why);
+
+	if (rc == PFMLIB_ERR_NOTFOUND && spec->form != SPEC_PERF)
+		return find_otherwise(ctx, spec, rc, unit, out, why);
+	if (rc)
+		return rc;
+	rc = pfmi_resolve(pfmi_unit_table(ctx, *unit), row, spec, out, why);
+	if (!rc && row == ROW_NONE)
+		adopt_row(out);
+	return rc ? rc : pfmi_ctx_present(ctx, *unit, out, spec->text, spec->name, why);
+}
+
 int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why)
 {
 	struct spec spec;
-	uint32_t row;
-	uint64_t raw;
-	unsigned n;
 	int rc = pfmi_spec_parse(text, &spec, why);
 
-	if (rc)
-		return rc;
-	rc = pfmi_ctx_find(ctx, &spec, unit, &row, why);
-	if (rc == PFMLIB_SUCCESS) {
-		const struct unit *u = pfmi_ctx_units(ctx, &n) + *unit;
-
-		rc = pfmi_resolve(u->table, row, &spec, out, why);
-		if (!rc && row == ROW_NONE)
-			adopt_row(out);
-		return rc ? rc : pfmi_ctx_present(ctx, *unit, out, text, spec.name, why);
-	}
-	if (rc != PFMLIB_ERR_NOTFOUND || spec.form == SPEC_PERF)
-		return rc;
-	if (is_raw(&spec, &raw) && raw_unit(ctx, &spec, unit, NULL) == PFMLIB_SUCCESS)
-		return raw_event(pfmi_ctx_units(ctx, &n)[*unit].table, raw, &spec, out, why);
-	if (spec.pmu.len == 0 && !ctx->wanted && !(ctx->flags & PFM_CTX_NO_HOST)) {
-		int other = pfmi_kernel_event(ctx, &spec, unit, out, why);
-
-		if (other != PFMLIB_ERR_NOTFOUND)
-			return other;
-	}
-	return rc;
+	return rc ? rc : pfmi_ctx_event_of(ctx, &spec, unit, out, why);
 }
 
 int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why)
 {
 	struct spec spec;
-	const struct name *found;
-	unsigned n;
-	const struct unit *u = pfmi_ctx_units(ctx, &n);
-	uint32_t row = ROW_NONE;
+	struct search s = { .ctx = ctx, .spec = &spec, .why = why };
+	struct name found;
 	int rc = pfmi_spec_parse(text, &spec, why);
 
 	if (rc)
 		return rc;
-	if (unit >= n || spec.form == SPEC_PERF)
+	if (unit >= pfmi_ctx_count(ctx) || spec.form == SPEC_PERF)
 		return pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, NULL);
-	found = find_name(&u[unit], &spec);
-	rc = found ? take_name(&u[unit], found, &spec, &row, why) : unknown_event(&spec, why);
+	found = find_name_on(&s, unit);
+	rc = found.kind != NAME_NONE ? take_name(&s, unit, found) : unknown_event(&s);
 	if (!rc)
-		rc = pfmi_resolve(u[unit].table, row, &spec, out, why);
+		rc = pfmi_resolve(pfmi_unit_table(ctx, unit), s.row, &spec, out, why);
 	return rc ? rc : pfmi_ctx_present(ctx, unit, out, text, spec.name, why);
+}
+
+unsigned pfmi_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit)
+{
+	const struct table *t = pfmi_unit_table(ctx, unit);
+	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
+	unsigned k;
+
+	if (!kernel || kernel->n_instances < 2)
+		return 0;
+	k = pfmi_kernel_instance(kernel, spec->pmu.len ? spec->pmu : ctx->wanted_name);
+	/* A list may be for one box of several: the socket's clock is in the first C-box. */
+	return k ? k : pfmi_kernel_instance(kernel, pfmi_slice(table_text(t, t->device)));
 }
 
 unsigned pfmi_ctx_instance(const struct pfm_ctx *ctx, const char *text, unsigned unit)
 {
 	struct spec spec;
-	unsigned n;
-	const struct unit *u = pfmi_ctx_units(ctx, &n) + unit;
-	unsigned k;
 
-	if (!u->kernel || u->kernel->n_instances < 2 || pfmi_spec_parse(text, &spec, NULL))
-		return 0;
-	k = pfmi_kernel_instance(u->kernel, spec.pmu.len ? spec.pmu : ctx->wanted_name);
-	/* A list may be for one box of several: the socket's clock is in the first C-box. */
-	return k ? k : pfmi_kernel_instance(u->kernel, pfmi_slice(table_text(u->table, u->table->device)));
+	return pfmi_spec_parse(text, &spec, NULL) ? 0 : pfmi_spec_instance(ctx, &spec, unit);
+}
+
+/* Adds @unit to the first @n of @units. */
+static unsigned add_candidate(unsigned *units, unsigned n, unsigned max, unsigned unit)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (units[i] == unit)
+			return n;
+	if (n < max)
+		units[n++] = unit;
+	return n;
 }
 
 unsigned pfmi_ctx_candidates(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *units, unsigned max)
 {
 	struct slice pmu = spec->pmu.len ? spec->pmu : ctx->wanted_name;
-	unsigned n, found = 0;
-	const struct unit *u;
+	uint32_t h = pfmi_name_hash(pmu), n_parts = 0;
+	struct called c = { 0 };
+	struct stage st;
+	unsigned n = 0;
+	int at;
 
 	if (pfmi_ctx_load(ctx, LOADED_ALL))
 		return 0;
-	u = pfmi_ctx_units(ctx, &n);
-	for (unsigned i = 0; i < n && found < max; i++)
-		if (pmu.len ? pfmi_unit_is(&u[i], pmu) || starts_like(&u[i], pmu)
-		            : u[i].flags & PFM_PMU_HOST)
-			units[found++] = i;
-	return found;
+	for (unsigned i = 0; !pmu.len && i < ctx->n_here; i++)
+		n = add_candidate(units, n, max, ctx->here[i].unit);
+	for (unsigned i = ctx->first_kernel; !pmu.len && i < ctx->n_units; i++)
+		n = add_candidate(units, n, max, i);
+	while (pmu.len && (at = pfmi_ctx_next_called(ctx, pmu, h, &c)) >= 0)
+		n = add_candidate(units, n, max, (unsigned)at);
+	for (unsigned i = 0; pmu.len && pfmi_ctx_stage(ctx, i, &st); i++) {
+		const uint16_t *parts = st.image ? pfmi_image_parts(st.image, pmu, h, &n_parts) : NULL;
+
+		for (uint32_t k = 0; parts && k < n_parts; k++)
+			n = add_candidate(units, n, max, st.first + parts[k]);
+	}
+	return n;
 }

@@ -4,44 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 #include "ctx.h"
-#include "kernel.h"
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool slice_equals(struct slice s, const char *word)
-{
-	return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
-}
-
-int pfmi_kernel_params(const struct event *ev, pfm_error_t *why)
-{
-	const struct table *t = ev->table;
-	const char *s = ev->row == ROW_NONE ? "" : pfmi_row_text(t, ev->row, KEY_PARAMS);
-
-	while (*s) {
-		size_t len = strcspn(s, " ");
-		bool given = false;
-
-		for (unsigned i = 0; i < ev->n_set; i++)
-			given |= slice_equals((struct slice){ s, (uint32_t)len },
-			                      table_text(t, table_fields(t)[ev->set[i].field].name));
-		if (!given)
-			return pfmi_refuse(why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL, (struct slice){ 0 },
-			                   "the kernel wants values for fields of the event");
-		s += len + (s[len] == ' ');
-	}
-	return PFMLIB_SUCCESS;
-}
+#include "machine/kernel.h"
 
 static bool is_file_name(struct slice s)
 {
 	if (s.len == 0 || s.len > 120)
 		return false;
 	for (uint32_t i = 0; i < s.len; i++)
-		if (!is_digit(s.s[i]) && !((s.s[i] | 0x20) >= 'a' && (s.s[i] | 0x20) <= 'z') && s.s[i] != '_' && s.s[i] != '-')
+		if (!pfmi_is_digit(s.s[i]) && !((s.s[i] | 0x20) >= 'a' && (s.s[i] | 0x20) <= 'z') && s.s[i] != '_' && s.s[i] != '-')
 			return false;
 	return true;
 }
@@ -103,14 +73,11 @@ static int special(const struct pfm_ctx *ctx, const struct spec *spec, const cha
 {
 	const struct kernel_pmu *pmu = pfmi_kernel_find(ctx->kernel, (struct slice){ name, (uint32_t)strlen(name) });
 	struct spec levels = *spec;
-	unsigned i = 0;
 
-	while (pmu && i < ctx->n_units && ctx->units[i].table != pmu->table)
-		i++;
-	if (!pmu || i == ctx->n_units)
+	if (!pmu)
 		return pfmi_refuse(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text, (struct slice){ spec->text, spec->len },
 		                   "the kernel shows no PMU that counts tracepoints or breakpoints");
-	*unit = i;
+	*unit = ctx->first_kernel + (unsigned)(pmu - ctx->kernel->pmus);
 	levels.rest = rest;
 	return pfmi_resolve(pmu->table, ROW_NONE, &levels, out, why);
 }

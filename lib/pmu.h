@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <perfmon/perfmon.h>
 #include "spec.h"
-#include "table.h"
+#include "table/table.h"
 
 #define ROW_NONE         0xffffffffu /* an event spelled out in fields, without a row of its own */
 #define EVENT_MAX_GROUPS 8
@@ -167,6 +167,10 @@ struct pmu_ops {
 	const struct bits *(*layout)(const struct table *t, const char *name, unsigned *n);
 	/* Levels counted when nobody says: 0 for PFM_PLM0 | PFM_PLM3. */
 	unsigned default_plm;
+	/* Linux's driver for it knows no levels: all of them are counted, and it must not be told of any. */
+	bool every_level;
+	/* The counter device of Tru64 UNIX (pfcntr) can count it. */
+	bool has_pfcntr;
 	/* For tables whose fields declare no bits: which bits of register @reg choose what its counter number @i counts (0, 1 ...:
 	 * one register may choose for several). That counter goes to *@counter. 0 when there are no more. A set of one event on
 	 * that counter has this register first. */
@@ -186,6 +190,9 @@ static inline const struct pmu_ops *pfmi_ops(const struct table *t)
 
 /* What perf_event_open wants for @ev on a PMU of @type (-1: unknown); @plm: levels if the event names none. (lib/encode.c) */
 int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
+/* The same for what a caller asked for: @plm 0, nobody named levels. Levels that somebody named are all that is counted, whether the
+ * text or the caller did: no hypervisor beside them. */
+int pfmi_asked_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 /* constrain, assign, encode in a row: the middle of pfm_dispatch_events(). */
 int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why);
 

@@ -47,6 +47,7 @@ static const struct {
 static int read_bool(const struct reader *r, bool *out)
 {
 	struct slice v = r->attr.value;
+	uint64_t number = 0;
 
 	*out = true;
 	if (!r->attr.has_value)
@@ -55,10 +56,10 @@ static int read_bool(const struct reader *r, bool *out)
 		return refuse(r, PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, v, NULL);
 	if (v.len == 0)
 		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
-	if (v.len == 1 && strchr("1yYtT", v.s[0]))
+	if (v.len == 1 && strchr("yYtT", v.s[0]))
 		return PFMLIB_SUCCESS;
-	if (v.len == 1 && strchr("0nNfF", v.s[0])) {
-		*out = false;
+	if (pfmi_spec_number(v, &number) ? number <= 1 : v.len == 1 && strchr("nNfF", v.s[0])) {
+		*out = number == 1;
 		return PFMLIB_SUCCESS;
 	}
 	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v, "yes or no: y, t, 1 or n, f, 0");
@@ -116,10 +117,10 @@ static int find_field(const struct reader *r)
 	if (libpmc(r))
 		return -1;
 	/* What our tables call the code, the kernel's format files call the event. */
-	if (r->spec->form == SPEC_PERF && t->field_of_key[KEY_CODE] && pfmi_slice_is(r->attr.name, "event"))
-		return t->field_of_key[KEY_CODE] - 1;
+	if (r->spec->form == SPEC_PERF && table_key(t, KEY_CODE) && pfmi_slice_is(r->attr.name, "event"))
+		return (int)table_key(t, KEY_CODE) - 1;
 	for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++) {
-		unsigned at = t->field_of_key[shorts[i].key];
+		unsigned at = table_key(t, shorts[i].key);
 
 		if (at && f[at - 1].modifier && pfmi_slice_is(r->attr.name, shorts[i].word))
 			return (int)at - 1;
@@ -278,12 +279,12 @@ static int read_group_value(struct reader *r, unsigned i)
 	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "not one of the words of this qualifier");
 }
 
-static bool row_takes(const struct event *ev, unsigned group)
+static bool row_takes(const struct event *ev, const struct group *group)
 {
 	const struct row *row = table_row(ev->table, ev->row);
 
 	for (unsigned i = 0; i < row->n_takes; i++)
-		if (table_takes(ev->table)[row->take + i] == group)
+		if (row_group(ev->table, row, i) == group)
 			return true;
 	return false;
 }
@@ -299,7 +300,7 @@ static int read_group(struct reader *r)
 		if (pfmi_slice_is(r->attr.name, table_text(t, pfmi_row_group(t, r->ev->row, i)->name)))
 			return read_group_value(r, i);
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_takes(r->ev, i) && pfmi_slice_is(r->attr.name, table_text(t, table_groups(t)[i].name)))
+		if (!row_takes(r->ev, table_group(t, i)) && pfmi_slice_is(r->attr.name, table_text(t, table_group(t, i)->name)))
 			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
 	return 0;
 }
@@ -332,7 +333,7 @@ static int read_mask(struct reader *r)
 		}
 	}
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_takes(r->ev, i) && bare_word(t, table_groups(t) + i, r->attr.name))
+		if (!row_takes(r->ev, table_group(t, i)) && bare_word(t, table_group(t, i), r->attr.name))
 			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
 	return 0;
 }
@@ -341,7 +342,7 @@ static int read_mask(struct reader *r)
 static int read_raw_mask(struct reader *r)
 {
 	const struct table *t = r->ev->table;
-	unsigned umask = t->field_of_key[KEY_UMASK];
+	unsigned umask = table_key(t, KEY_UMASK);
 	uint64_t value;
 
 	if (!libpfm(r) || r->attr.has_value || r->attr.name.len < 3 || (r->attr.name.s[1] | 0x20) != 'x' ||
@@ -439,7 +440,7 @@ static bool is_any_mask(const struct reader *r)
 	const struct table *t = r->ev->table;
 
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (bare_word(t, table_groups(t) + i, r->attr.name))
+		if (bare_word(t, table_group(t, i), r->attr.name))
 			return true;
 	return false;
 }
@@ -536,7 +537,7 @@ RARELY static int read_all(const struct table *t, uint32_t row, const struct spe
 		out->plm_none = 1;
 	if ((out->left_out & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) == (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
 		out->left_out &= EVENT_NO_IDLE; /* both are counted */
-	if (out->precise && row != ROW_NONE && t->field_of_key[KEY_PRECISE] && !pfmi_row_value(t, row, KEY_PRECISE, ANYWHERE))
+	if (out->precise && row != ROW_NONE && table_key(t, KEY_PRECISE) && !pfmi_row_value(t, row, KEY_PRECISE, ANYWHERE))
 		return refuse(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		              spec->modifiers.len ? spec->modifiers : spec->rest, "the event has no precise form");
 	return PFMLIB_SUCCESS;

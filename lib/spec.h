@@ -6,14 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <perfmon/perfmon.h>
+#include "base/text.h"
 
 /* What most calls never reach stays out of the functions that all of them go through, so that those need few registers. */
 #define RARELY __attribute__((noinline))
-
-struct slice {
-	const char *s;
-	uint32_t len;
-};
 
 enum spec_form {
 	SPEC_NAME, /* name, then attributes behind ':' '.' or ',' */
@@ -53,16 +49,4 @@ struct spec_attr {
 int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why);
 /* Takes the next attribute off @rest. False at the end. An empty attribute has an empty name: the caller refuses it. */
 bool pfmi_spec_next(struct slice *rest, struct spec_attr *out);
-/* A whole slice as a C number (base 0); false if it is none or does not fit 64 bits. */
-bool pfmi_spec_number(struct slice s, uint64_t *out);
-/* A whole terminated string. */
-struct slice pfmi_slice(const char *s);
-/* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start so. */
-bool pfmi_slice_is(struct slice s, const char *word);
-const char *pfmi_behind(struct slice s, const char *word);
-/* Hash of the folded bytes, as in struct cut. */
-uint32_t pfmi_name_hash(struct slice s);
-/* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
-int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail);
-
 #endif

@@ -1,21 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# guest_session.sh TABLES.C GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same without it), amd64 (the pretend
-# PMU), s390x (big-endian), alpha. The library is compiled for the guest; TABLES.C is what pmuc.py made of the event tables.
+# guest_session.sh IMAGE.S GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same without it), amd64 (the pretend
+# PMU), s390x (big-endian), alpha. The library is compiled for the guest; IMAGE.S brings in what pmuc.py
+# made of the event tables, in the guest's byte order.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 lib=$here/../lib
-tables=$1 guest=${2:-arm64}
+image=$1 guest=${2:-arm64}
 arch=$guest
 [ "$guest" != nopmu ] || arch=arm64
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
+# The library is what its rooms hold, less what stands beside it (libpfm.so.4).
+set -- "$lib"/*.c
+for room in "$lib"/*/; do
+	[ "$room" = "$lib/libpfm4/" ] || [ -z "$(find "$room" -maxdepth 1 -name '*.c')" ] || set -- "$@" "$room"*.c
+done
 rc=0
 "$here/guest/cc.sh" "$arch" -O1 -I"$here/../include" -I"$lib" -DPERFMON_DATADIR='"/usr/share/perfmon"' -o "$tmp/guest_session" \
-	"$here/guest_session.c" "$lib"/*.c "$lib"/pmu/*.c "$lib"/backend/*.c "$lib"/device/*.c "$tables" -lpthread 2>"$tmp/err" || rc=$?
+	"$here/guest_session.c" "$@" "$image" -lpthread 2>"$tmp/err" || rc=$?
 if [ "$rc" -eq 77 ]; then
 	echo "1..0 # SKIP $guest guest: $(tail -n 1 "$tmp/err")"
 	exit 0

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 #include "../lib/device/model.h"
-#include "backend.h"
+#include "count/inside.h"
 
 /* ---- a session by hand -------------------------------------------------------------------------------------------- */
 
@@ -90,7 +90,7 @@ static int spy_close(const struct sys *sys, int fd)
 
 static const struct table *table_of(enum model_family family)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin; i++)
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
 		if (pfmi_builtin(i)->libpfm_type == PFMLIB_ALPHA_EV4_PMU + (int)family)
 			return pfmi_builtin(i);
 	fail_msg("no such table");
@@ -125,8 +125,8 @@ static void add(struct fixture *f, const char *name)
 
 	for (uint32_t i = 0; i < t->n_rows; i++)
 		if (strcmp(table_row_name(t, i), name) == 0) {
-			*c = (struct counting){ .request = f->s.n++, .cpus = "", .unit = "", .scale = 1 };
-			pfmi_event_init(&c->event, t, i);
+			*c = (struct counting){ .asked.request = f->s.n++, .asked.cpus = "", .asked.cpu = -1, .asked.unit = "", .asked.scale = 1 };
+			pfmi_event_init(&c->asked.event, t, i);
 			return;
 		}
 	fail_msg("no event %s", name);
@@ -411,12 +411,12 @@ static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
 	add(f, "cycles");
 	f->open_errors = 1;
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, PFM_CAUSE_NONE);
+	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NONE);
 	f->s.backend->close(&f->s);
 	f->open_errors = 2;
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, PFM_CAUSE_BUSY);
-	assert_non_null(strstr(f->counts[0].remedy, "superuser"));
+	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_BUSY);
+	assert_non_null(strstr(f->counts[0].told.remedy, "superuser"));
 	end(f);
 }
 
@@ -432,9 +432,9 @@ static void open_modes_are_other_flags_elsewhere(void **state)
 		add(f, "cycles");
 		f->open_errno = errors[i];
 		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-		assert_int_equal(f->counts[0].cause, PFM_CAUSE_NO_KERNEL);
-		assert_int_equal(f->counts[0].sys_errno, errors[i]);
-		assert_non_null(strstr(f->counts[0].remedy, "pfm device"));
+		assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NO_KERNEL);
+		assert_int_equal(f->counts[0].told.sys_errno, errors[i]);
+		assert_non_null(strstr(f->counts[0].told.remedy, "pfm device"));
 		end(f);
 	}
 }
@@ -448,26 +448,26 @@ static void what_stands_in_the_way_is_told_apart(void **state)
 	f->options.model = &f->in;
 	f->in.pfp_alpha_rates[0] = 256;
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, PFM_CAUSE_PERMISSION);
+	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_PERMISSION);
 	assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
 	f->s.backend->close(&f->s);
-	f->counts[0].cause = 0;
+	f->counts[0].told.cause = 0;
 	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_open = PFM_ALPHA_OPEN_ONE };
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, PFM_CAUSE_NO_CPU);
+	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NO_CPU);
 	f->s.backend->close(&f->s);
-	f->counts[0].cause = 0;
+	f->counts[0].told.cause = 0;
 	f->in = (pfmlib_alpha_input_param_t){ 0 };
 	f->options.device = "/dev/nothing";
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, PFM_CAUSE_NO_KERNEL);
+	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NO_KERNEL);
 	f->s.backend->close(&f->s);
-	f->counts[0].cause = 0;
+	f->counts[0].told.cause = 0;
 	f->options.device = NULL;
 	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = 4, .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { 0x1000, 0x2000 } } };
 	pfmi_model_fail_alloc(f->m);
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, PFM_CAUSE_MEMORY);
+	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_MEMORY);
 	end(f);
 }
 
@@ -481,8 +481,8 @@ static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
 	add(f, "stores"); /* only counter 1, too */
 	add(f, "cycles"); /* moves to counter 2 */
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[2].cause, PFM_CAUSE_GROUP);
-	assert_true(f->counts[0].cause == 0 && f->counts[1].cause == 0 && f->counts[3].cause == 0);
+	assert_int_equal(f->counts[2].told.cause, PFM_CAUSE_GROUP);
+	assert_true(f->counts[0].told.cause == 0 && f->counts[1].told.cause == 0 && f->counts[3].told.cause == 0);
 	assert_int_equal(f->s.backend->start(&f->s), 0);
 	work(f, 0, 1, 2, 3);
 	assert_true(value(f, 0) == 1 && value(f, 1) == 2 && value(f, 2) == 0 && value(f, 3) == 3);
@@ -507,11 +507,11 @@ static void errors_of_open_have_causes(void **state)
 	(void)state;
 	add(f, "cycles");
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		f->counts[0].cause = 0;
+		f->counts[0].told.cause = 0;
 		f->open_errno = rows[i].err;
 		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-		assert_int_equal(f->counts[0].cause, rows[i].cause);
-		assert_int_equal(f->counts[0].sys_errno, rows[i].err);
+		assert_int_equal(f->counts[0].told.cause, rows[i].cause);
+		assert_int_equal(f->counts[0].told.sys_errno, rows[i].err);
 		f->s.backend->close(&f->s);
 	}
 	end(f);
@@ -538,13 +538,13 @@ static void settings_the_device_refuses(void **state)
 	f->options.model = &f->in;
 	f->refused = PCNT5MUX;
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		f->counts[0].cause = 0;
+		f->counts[0].told.cause = 0;
 		f->n_calls = 0;
 		f->in.pfp_alpha_rates[0] = rows[i].rate;
 		f->refused_errno = rows[i].err;
 		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-		assert_int_equal(f->counts[0].cause, rows[i].cause);
-		assert_int_equal(f->counts[0].sys_errno, rows[i].err);
+		assert_int_equal(f->counts[0].told.cause, rows[i].cause);
+		assert_int_equal(f->counts[0].told.sys_errno, rows[i].err);
 		assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
 		f->s.backend->close(&f->s);
 	}
@@ -579,7 +579,7 @@ static void errors_while_counting_are_handed_on(void **state)
 
 			add(f, rows[i].event);
 			assert_int_equal(b->program(&f->s, NULL), 0);
-			assert_int_equal(f->counts[0].cause, 0);
+			assert_int_equal(f->counts[0].told.cause, 0);
 			assert_int_equal(b->stop(&f->s), 0); /* nothing runs yet */
 			assert_int_equal(b->reset(&f->s), 0);
 			f->refused_errno = errors[e].err;
@@ -704,12 +704,12 @@ static void a_processor_the_device_does_not_have(void **state)
 	add(f, "retinst");
 	f->counts[1] = f->counts[2] = f->counts[0];
 	f->s.n = 3;
-	f->counts[0].cpus = "0";
-	f->counts[1].cpus = "1";
-	f->counts[2].cpus = "2";
+	f->counts[0].asked.cpu = 0;
+	f->counts[1].asked.cpu = 1;
+	f->counts[2].asked.cpu = 2;
 	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[2].cause, PFM_CAUSE_NO_CPU);
+	assert_int_equal(f->counts[2].told.cause, PFM_CAUSE_NO_CPU);
 	assert_int_equal(f->s.backend->start(&f->s), 0);
 	work(f, 0, 7, 0, 0);
 	work(f, 1, 8, 0, 0);
@@ -725,7 +725,7 @@ static void another_process_cannot_be_counted(void **state)
 	add(f, "issues");
 	f->s.options.pid = 1;
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, PFM_CAUSE_NO_PROCESS);
+	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NO_PROCESS);
 	assert_int_equal(f->n_calls, 0);
 	/* A device that is not open counts nothing, and says so to nobody twice. */
 	assert_int_equal(f->s.backend->start(&f->s), 0);
@@ -733,15 +733,15 @@ static void another_process_cannot_be_counted(void **state)
 	assert_int_equal(f->s.backend->reset(&f->s), 0);
 	assert_int_equal(value(f, 0), 0);
 	f->s.backend->close(&f->s);
-	f->counts[0].cause = 0;
+	f->counts[0].told.cause = 0;
 	f->s.options.pid = getpid();
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, 0);
+	assert_int_equal(f->counts[0].told.cause, 0);
 	f->s.backend->close(&f->s);
 	f->s.options.pid = 1;
 	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE;
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].cause, 0);
+	assert_int_equal(f->counts[0].told.cause, 0);
 	end(f);
 }
 
@@ -810,7 +810,7 @@ static void questions_that_have_no_answer(void **state)
 	f->s.backend->close(&f->s);
 	f->n_calls = 0;
 	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_IPL;
-	f->counts[0].cause = f->counts[1].cause = f->counts[2].cause = 0;
+	f->counts[0].told.cause = f->counts[1].told.cause = f->counts[2].told.cause = 0;
 	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
 	f->refused = PCNTGETIPLHIS;
 	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_PERM);

@@ -12,7 +12,7 @@
 
 static const struct table *table_of(int pmu)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin; i++)
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
 		if (pfmi_builtin(i)->libpfm_type == pmu)
 			return pfmi_builtin(i);
 	fail_msg("no table of type %d", pmu);
@@ -77,7 +77,7 @@ static bool distinct_fit(const struct table *t, const unsigned *rows, unsigned n
 		bool good = true;
 
 		for (unsigned i = 0; i < n; i++) {
-			good &= (table_row(t, rows[i])->counters >> c[i] & 1) && !(used >> c[i] & 1);
+			good &= (row_counters(t, table_row(t, rows[i])) >> c[i] & 1) && !(used >> c[i] & 1);
 			used |= 1u << c[i];
 		}
 		if (good)
@@ -110,7 +110,7 @@ static void check_set(int pmu, const unsigned *rows, unsigned n, unsigned counts
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		assert_true(table_row(t, rows[i])->counters >> where.counter[i] & 1);
+		assert_true(row_counters(t, table_row(t, rows[i])) >> where.counter[i] & 1);
 		assert_false(used >> where.counter[i] & 1);
 		used |= 1u << where.counter[i];
 	}

@@ -27,7 +27,7 @@ import tap
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 PFM = os.environ.get("PFM", "pfm")
-PMUC = os.environ.get("PERFMON_PMUC", os.path.join(HERE, "..", "lib", "events", "pmuc.py"))
+PMUC = os.environ.get("PERFMON_PMUC", os.path.join(HERE, "..", "lib", "pmuc", "pmuc.py"))
 PROGRAM = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "hostile_program")
 TESTPMU = os.path.join(HERE, "pmu", "testpmu.pmu")
 NOBODY = 65534
@@ -47,6 +47,18 @@ def pfm(*args, env=None, **more):
 
 def compile_image(path):
     subprocess.run([sys.executable, PMUC, "--image", path, TESTPMU], check=True)
+
+
+def within_reach(folder):
+    """A copy of the command and its library where every user gets to: the build may lie in root's home. The command, and what it needs."""
+    command = shutil.copy(PFM, os.path.join(folder, "pfm"))
+    os.chmod(command, 0o755)
+    libraries = os.path.join(folder, "libraries")
+    os.mkdir(libraries)
+    for path in glob.glob(os.path.join(os.environ.get("PERFMON_BUILD", ""), "lib", "libperfmon.so*")):
+        if os.path.isfile(path):
+            os.chmod(shutil.copy(path, libraries), 0o755)
+    return command, dict(LD_LIBRARY_PATH=libraries)
 
 
 class Folder(unittest.TestCase):
@@ -210,20 +222,87 @@ class Trust(Folder):
         for name in ("empty", "short", "cut", "text", "turned"):
             self.assertIn(name + ".pmdb", why)
 
+    def as_nobody(self, *args):
+        if not hasattr(self, "copy"):
+            self.copy, self.libraries = within_reach(self.folder)
+        return subprocess.run([self.copy, *args], env=dict(CLEAN, PERFMON_EVENTS=self.folder, **self.libraries), cwd="/", timeout=120,
+                              text=True, stdin=subprocess.DEVNULL, capture_output=True,
+                              preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
+
     def test_ordinary_users_use_roots_images(self):
-        result = pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.folder),
-                     preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
-        self.assertIn("LAST_ONE", self.ok(result))
+        self.assertIn("LAST_ONE", self.ok(self.as_nobody("list", "--pmu", "testpmu")))
 
     def test_ordinary_users_do_not_use_each_others_images(self):
         os.chown(self.at("test.pmdb"), NOBODY - 1, NOBODY - 1)
-        result = pfm("list", env=dict(PERFMON_EVENTS=self.folder), preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
+        result = self.as_nobody("list")
         self.assertNotIn("testpmu", self.ok(result))
         self.assertIn("another user", result.stderr)
         os.chown(self.at("test.pmdb"), NOBODY, NOBODY)
-        result = pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.folder),
-                     preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
-        self.assertIn("LAST_ONE", self.ok(result))
+        self.assertIn("LAST_ONE", self.ok(self.as_nobody("list", "--pmu", "testpmu")))
+
+
+class ForeignText(Folder):
+    """Names that other people gave, and arguments, do not speak to the terminal: no control byte but newline and tab comes out, beside our
+    own colours."""
+
+    EVIL = "a\x1b]0;title\x07b\x1b[2Jc\x08\x7f\u009b31m\rd"
+
+    def silent(self, *args, **more):
+        r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})), stdin=subprocess.DEVNULL, capture_output=True, timeout=120, **more)
+        for out in (r.stdout, r.stderr):
+            for c in out.decode("utf-8", "surrogateescape"):
+                self.assertFalse((c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f" or "\udc80" <= c <= "\udc9f", (args, out))
+        return (r.stdout + r.stderr).decode("utf-8", "surrogateescape")
+
+    def test_arguments(self):
+        evil = self.EVIL
+        for args in (["encode", evil], ["show", evil], ["list", evil], ["list", "--pmu", evil], ["decode", "--pmu", "coreduo", evil + "=1"],
+                     ["dispatch", evil, evil], ["stat", "-e", evil, "--", "true"], ["stat", "-e", "page-faults", "--", "true", evil],
+                     ["stat", "-e", "page-faults", "--", "/nonexistent/" + evil], ["stat", "-C", evil], ["stat", "-p", evil], ["stat", "-G", evil],
+                     ["stat", "-o", "/nonexistent/" + evil, "--", "true"], [evil], ["--" + evil], ["list", "--" + evil], ["help", evil],
+                     ["import", "/nonexistent/" + evil], ["device", "--model", evil, "--", "true"], ["session", "/nonexistent/" + evil],
+                     ["--color", evil], ["doctor", evil], ["stat", "-x", ",", "-e", "page-faults," + evil, "--", "true"]):
+            self.silent(*args)
+
+    def test_bytes_that_are_no_characters(self):
+        for evil in (b"\x9b31m", b"\xc2", b"\xc2\x9b", b"\xe2\x9b", b"x\xff\x1b", b"\x1b[1;", b"\x1b[99999999999999999m"):
+            self.silent(b"encode", b"coreduo::" + evil)
+
+    def test_environment(self):
+        for name in ("PERFMON_PMU", "PERFMON_EVENTS", "PERFMON_SYSFS", "PERFMON_CPUID"):
+            self.silent("list", "--pmus", env={name: "/nowhere/" + self.EVIL})
+
+    def test_images_and_devices(self):
+        for data in (b"", b"not an image" * 100):
+            with open(self.at(self.EVIL + ".pmdb"), "wb") as f:
+                f.write(data)
+            self.assertIn(".pmdb", self.silent("list", env=dict(PERFMON_EVENTS=self.folder)))
+        fake_machine(self.at("machine"))
+        devices = self.at("machine", "sys", "bus", "event_source", "devices")
+        shutil.copytree(os.path.join(devices, "madeup"), os.path.join(devices, self.EVIL))
+        self.silent("list", env=dict(PERFMON_SYSFS=self.at("machine")))
+        self.silent("doctor", env=dict(PERFMON_SYSFS=self.at("machine")))
+
+    def test_imports(self):
+        path = self.at(self.EVIL + ".pmu")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("pmu x\nnonsense \x1b[2J\n")
+        self.assertIn("nonsense", self.silent("import", path, "-o", self.at("out.pmdb")))
+
+    def test_what_is_harmless_passes(self):
+        self.assertIn("Grün € 😀", self.silent("encode", "Grün € 😀"))
+        self.assertIn("\x1b[1m", pfm("show", "coreduo", "--color=always").stdout)
+
+    def test_nothing_goes_another_way(self):
+        """The guard is on the streams: nobody may write to the descriptors."""
+        tools = os.path.join(HERE, "..", "tools")
+        for name in sorted(os.listdir(tools)):
+            if not name.endswith(".c") or name == "term.c":
+                continue
+            with open(os.path.join(tools, name), encoding="utf-8") as f:
+                for number, line in enumerate(f, 1):
+                    for word in ("STDOUT_FILENO", "STDERR_FILENO", "dprintf(", "write(1,", "write(2,", "dumpfd(", "fdopen(1", "fdopen(2"):
+                        self.assertNotIn(word, line, "%s:%d" % (name, number))
 
 
 class Paths(Folder):

@@ -69,11 +69,11 @@ class Installed(unittest.TestCase):
 
     def test_command(self):
         pfm = os.path.join(self.prefix, "bin/pfm")
-        self.assertIn("0x000000000053d024", run(pfm, "encode", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", env=self.env))
+        self.assertIn("0x000000000053d024", run(pfm, "encode", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH"))
 
     def test_command_imports_with_the_installed_compiler(self):
         pfm, image = os.path.join(self.prefix, "bin/pfm"), os.path.join(self.root, "toy.pmdb")
-        run(pfm, "import", os.path.join(SOURCE, "tests/pmu/testpmu.pmu"), "-o", image, env=self.env)
+        run(pfm, "import", os.path.join(SOURCE, "tests/pmu/testpmu.pmu"), "-o", image)
         self.assertTrue(os.path.getsize(image) > 0)
 
     def test_manual(self):
@@ -88,8 +88,34 @@ class Installed(unittest.TestCase):
         run("/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", venv)
         code = "import perfmon; print(hex(perfmon.event('coreduo::L2_Lines_In,core=all,prefetch=only').registers[0].value))"
         out = run(os.path.join(venv, "bin/python"), "-c", code,
-                  env={**self.env, "PYTHONPATH": os.path.dirname(os.path.dirname(module))}, cwd=self.root)
+                  env={"PYTHONPATH": os.path.dirname(os.path.dirname(module))}, cwd=self.root)
         self.assertEqual(out, VALUE)
+
+    def test_the_usual_prefix(self):
+        """In a file system of its own: what 'meson install' puts into /usr/local runs, though nobody ran ldconfig."""
+        need("unshare")
+        if os.geteuid():
+            raise unittest.SkipTest("not root")
+        build, dest = os.path.join(self.root, "usual"), os.path.join(self.root, "usual-dest")
+        run("meson", "setup", build, SOURCE, "--prefix", "/usr/local", "-Dtests=disabled", "-Dbench=disabled", "-Dpython=disabled", "-Dman=disabled")
+        run("ninja", "-j2", "-C", build)
+        run("meson", "install", "-C", build, "--no-rebuild", env={"DESTDIR": dest})
+        self.assertIn("0x000000000053d024", run("unshare", "--mount", "sh", "-c", 'mount --bind "$1" /usr/local && /usr/local/bin/pfm encode "$2"',
+                                                "sh", os.path.join(dest, "usr/local"), "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH"))
+
+    def test_cmake_package(self):
+        need("cmake")
+        project, build = os.path.join(self.root, "cmake"), os.path.join(self.root, "cmake-build")
+        os.mkdir(project)
+        shutil.copy(HERE + "/consumer.c", project)
+        with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="ascii") as f:
+            f.write("cmake_minimum_required(VERSION 3.16)\nproject(consumer C)\nfind_package(perfmon 1.0 REQUIRED)\n"
+                    "add_executable(shared consumer.c)\ntarget_link_libraries(shared perfmon::perfmon)\n"
+                    "add_executable(static consumer.c)\ntarget_link_libraries(static perfmon::static)\n")
+        run("cmake", "-S", project, "-B", build, "-DCMAKE_PREFIX_PATH=" + self.prefix)
+        run("cmake", "--build", build)
+        for name in ("shared", "static"):
+            self.assertEqual(run(os.path.join(build, name)), VALUE, name)
 
     def test_destdir(self):
         run("meson", "install", "-C", self.build, "--no-rebuild", env={"DESTDIR": os.path.join(self.root, "dest")})
@@ -98,14 +124,26 @@ class Installed(unittest.TestCase):
 
 class Others(unittest.TestCase):
     def test_meson_subproject(self):
+        self.subproject("shared")
+
+    def test_meson_subproject_linked_statically(self):
+        self.subproject("static")
+
+    def subproject(self, kind):
         with tempfile.TemporaryDirectory() as root:
             shutil.copytree(HERE + "/subproject", root, dirs_exist_ok=True)
             shutil.copy(HERE + "/consumer.c", root)
             os.mkdir(os.path.join(root, "subprojects"))
             os.symlink(SOURCE, os.path.join(root, "subprojects/perfmon"))
-            run("meson", "setup", "build", env={"PKG_CONFIG_PATH": "/nonexistent"}, cwd=root)
+            run("meson", "setup", "build", "-Ddefault_library=" + kind, env={"PKG_CONFIG_PATH": "/nonexistent"}, cwd=root)
             run("ninja", "-j2", "-C", "build", cwd=root)
             self.assertEqual(run(os.path.join(root, "build/consumer")), VALUE)
+            needed = run("readelf", "-d", os.path.join(root, "build/consumer"))
+            self.assertEqual("libperfmon" in needed, kind == "shared", needed)
+            # The library alone: no command, no pages, no tests, no module.
+            built = os.path.join(root, "build", "subprojects", "perfmon")
+            for part in ("tools/pfm", "tests/test_spec", "docs/perfmon_coreduo.7", "python/perfmon"):
+                self.assertFalse(os.path.exists(os.path.join(built, part)), part)
 
     def test_debian_packages(self):
         need("dpkg-buildpackage", "dh", "lintian", "dh_python3")
@@ -115,7 +153,7 @@ class Others(unittest.TestCase):
                 n for n in names if n == "__pycache__" or (folder == SOURCE and n.startswith(("build", ".git")))])
             run("dpkg-buildpackage", "-us", "-uc", "-b", "-j2", cwd=tree)
             names = {os.path.basename(p).split("_")[0] for p in glob.glob(root + "/*.deb")}
-            self.assertLessEqual({"libperfmon0", "libperfmon-dev", "perfmon-tools", "python3-perfmon"}, names)
+            self.assertLessEqual({"libperfmon1", "libperfmon-dev", "perfmon-tools", "python3-perfmon"}, names)
             run("lintian", "--allow-root", "--fail-on", "error", *glob.glob(root + "/*.changes"))
 
 

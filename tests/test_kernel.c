@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "ctx.h"
 #include "fake_sys.h"
-#include "kernel.h"
+#include "machine/kernel.h"
 #include "shared.h"
 #include "starve.h"
 
@@ -97,7 +97,6 @@ static void hybrid_machine_has_two_core_pmus(void **state)
 	(void)state;
 	load("hybrid");
 	look();
-	assert_string_equal(kernel->online, "0-7");
 	assert_int_equal(kernel->paranoid, 2);
 	assert_true(kernel->nmi_watchdog);
 	assert_true(find("cpu_core")->is_core && !find("cpu_core")->is_uncore);
@@ -271,14 +270,14 @@ static void parameters_must_be_given(void **state)
 	row = row_of(hv, "PM_PB_CYC");
 	assert_string_equal(pfmi_row_text(hv->table, (uint32_t)row, KEY_PARAMS), "chip");
 	pfmi_event_init(&ev, hv->table, (uint32_t)row);
-	assert_int_equal(pfmi_kernel_params(&ev, &why), PFMLIB_ERR_ATTR_MISSING);
+	assert_int_equal(pfmi_ops_format.check(&ev, &why), PFMLIB_ERR_ATTR_MISSING);
 	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
 	for (unsigned i = 0; i < hv->table->n_fields; i++)
 		if (strcmp(table_text(hv->table, table_fields(hv->table)[i].name), "chip") == 0)
 			ev.set[0].field = (uint16_t)i;
 	ev.set[0].value = 3;
 	ev.n_set = 1;
-	assert_int_equal(pfmi_kernel_params(&ev, &why), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_ops_format.check(&ev, &why), PFMLIB_SUCCESS);
 }
 
 static void core_pmu_with_a_number_answers_to_its_family(void **state)
@@ -353,7 +352,6 @@ static void odd_files_cost_only_themselves(void **state)
 	look();
 	check_tables();
 	assert_int_equal(kernel->paranoid, -100);
-	assert_string_equal(kernel->online, "");
 	assert_null(find("notype"));
 	assert_null(find("badtype"));
 	assert_null(find("bigtype"));
@@ -458,28 +456,6 @@ static void every_allocation_may_fail(void **state)
 }
 
 /* ---- small parts -------------------------------------------------------------------------------------------------------- */
-
-static void cpu_lists(void **state)
-{
-	static const char *const bad[] = { "0-", "-1", "3-1", "0,,1", "0 1", ",", "0,", "a", "99999999999" };
-	const char *p = "0,2-3,10";
-	unsigned first, last;
-
-	(void)state;
-	assert_true(pfmi_cpus_next(&p, &first, &last) && first == 0 && last == 0);
-	assert_true(pfmi_cpus_next(&p, &first, &last) && first == 2 && last == 3);
-	assert_true(pfmi_cpus_next(&p, &first, &last) && first == 10 && last == 10);
-	assert_false(pfmi_cpus_next(&p, &first, &last));
-	assert_int_equal(*p, '\0');
-	assert_true(pfmi_cpus_has("0,2-3,10", 3));
-	assert_false(pfmi_cpus_has("0,2-3,10", 4));
-	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		p = bad[i];
-		while (pfmi_cpus_next(&p, &first, &last))
-			;
-		assert_int_not_equal(*p, '\0');
-	}
-}
 
 static void decimals_do_not_depend_on_the_locale(void **state)
 {
@@ -960,7 +936,6 @@ int main(void)
 		cmocka_unit_test_teardown(random_damage_never_breaks_a_table, done),
 		cmocka_unit_test_teardown(every_call_may_fail, done),
 		cmocka_unit_test_teardown(every_allocation_may_fail, done),
-		cmocka_unit_test(cpu_lists),
 		cmocka_unit_test(decimals_do_not_depend_on_the_locale),
 		cmocka_unit_test(instance_numbers),
 		cmocka_unit_test_teardown(tracepoints_are_found_under_both_mount_points, done),

@@ -19,7 +19,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib", "events")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib", "pmuc")]
 import pmuc  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 
@@ -346,7 +346,7 @@ device   mesh
 uncore   mesh
 text     compat
 field    code       at=config:0-7
-event  mesh.flits  code=0x21 compat="(43[4-6]|50a).*" "Known by the unit's identifier."
+event  mesh.flits  code=0x21 compat="434* 435* 436* 50a*" "Known by the unit's identifier."
 event  mesh.turns  code=0x22 compat="777" "Of another make."
 """
 
@@ -366,7 +366,7 @@ class Identified(unittest.TestCase):
                 more.update({"mesh_%d/identifier" % i: identifier for i in (0, 1)})
             with Machine(None, "0x00000000413fd0c1", folder, more) as m:
                 host = m.pmus()["mesh_list", "image"]["host"]
-                return host, m.perf("mesh.flits"), m.perf("mesh_1/mesh.flits/"), [p["parts"] for p in m.plan("mesh.flits", "-a")]
+                return host, m.perf("mesh.flits"), m.perf("mesh_1/mesh.flits/"), [p["parts"] for p in m.plan("mesh.flits", "-a") if "error" not in p]
 
     def test_known(self):
         for identifier in "43401", "50a", "777":
@@ -393,7 +393,7 @@ class Unknown(unittest.TestCase):
             self.assertEqual(m.perf("cpu-cycles"), (4, 0x3c))
 
     def test_others(self):
-        for cpuid, device, pmu, event, want in (("AuthenticAMD-26-EE-0", "cpu", "amd", "ls_dispatch.all", (4, 0x729)),
+        for cpuid, device, pmu, event, want in (("AuthenticAMD-24-EE-0", "cpu", "amd", "ls_dispatch.all", (4, 0x729)),
                                                 ("0x00000000990fabc0", "armv8_pmuv3_0", "armv8", "INST_RETIRED", (4, 8)),
                                                 ("0x00000000990fabc0", "nothing", "armv8", "INST_RETIRED", (None, 8))):
             with Machine(None, cpuid, more={device + "/type": "4", device + "/format/event": "config:0-7"}) as m:

@@ -30,7 +30,7 @@ MANDOC = shutil.which("mandoc")
 
 # Pages of other packages that ours refer to.
 FOREIGN = {"free(3)", "ioctl(2)", "open(2)", "perf_event_open(2)", "perf_event_paranoid(2)", "printf(3)", "read(2)", "perf(1)",
-           "perf-stat(1)", "perf-list(1)", "capabilities(7)", "wait(2)", "taskset(1)"}
+           "perf-stat(1)", "perf-list(1)", "capabilities(7)", "wait(2)", "poll(2)", "malloc(3)", "clock_gettime(2)", "taskset(1)"}
 # Style remarks of mandoc that do not matter here, and why.
 IGNORED = (
     "operating system explicitly specified",   # the footer says the same on every system
@@ -70,8 +70,14 @@ def section(text, title):
 
 # ---- headers ---------------------------------------------------------------------------------------------------------
 
-def headers():
-    return {os.path.basename(p): read(p) for p in glob.glob(os.path.join(SOURCE, "include", "perfmon", "*.h"))}
+def is_libpfm4(path):
+    """True for the page of the other library, whose headers have a folder of their own."""
+    return os.path.basename(path) == "libpfm4.3"
+
+
+def headers(path=""):
+    folder = "include/libpfm4/perfmon" if is_libpfm4(path) else "include/perfmon"
+    return {os.path.basename(p): read(p) for p in glob.glob(os.path.join(SOURCE, folder, "*.h"))}
 
 
 def without_comments(text):
@@ -86,10 +92,10 @@ def squeeze(text):
     return re.sub(r"\s*([(),*;{}\[\]])\s*", r"\1", re.sub(r"\s+", " ", text)).strip()
 
 
-def prototypes():
+def prototypes(path=""):
     """name -> (header, prototype squeezed, is inline)."""
     found = {}
-    for header, text in headers().items():
+    for header, text in headers(path).items():
         for m in re.finditer(r"((?:static inline )?[A-Za-z_][A-Za-z0-9_ ]*?[ *]+)(pfm_[a-z0-9_]+)\(((?:[^()]|\([^()]*\))*)\)"
                              r"\s*(?=;|\{)", without_directives(text)):
             inline = m[1].startswith("static inline ")
@@ -97,22 +103,26 @@ def prototypes():
     return found
 
 
-def types():
+def types(path=""):
     """name -> body squeezed, of every structure, union and enumeration."""
-    found = {}
-    for text in headers().values():
+    found, opaque = {}, {}
+    for text in headers(path).values():
         text = without_directives(text)
-        for m in re.finditer(r"typedef (?:struct|union|enum)(?: \w+)? \{((?:[^{}]|\{[^{}]*\})*)\} (\w+);", text):
+        for m in re.finditer(r"typedef (?:struct|union|enum)(?: \w+)? \{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\} (\w+);", text):
             found[m[2]] = squeeze(m[1])
         for m in re.finditer(r"\n(?:struct|union) (\w+) \{((?:[^{}]|\{[^{}]*\})*)\};", text):
             found[m[1]] = squeeze(m[2])
+        for m in re.finditer(r"typedef (?:struct|union) (\w+) (\w+);", text):
+            opaque.setdefault(m[2], m[1])
+    for name, tag in opaque.items():
+        found.setdefault(name, found.get(tag, ""))
     return found
 
 
-def constants():
+def constants(path=""):
     """Macros and enumerators."""
     found = set()
-    for text in headers().values():
+    for text in headers(path).values():
         found.update(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M))
         for body in re.findall(r"enum(?: \w+)? \{([^{}]*)\}", without_comments(text)):
             found.update(re.findall(r"\b([A-Za-z_]\w*)\b(?=\s*(?:=|,|$))", body.strip()))
@@ -212,16 +222,17 @@ class Built:
         exe = os.path.join(cls.folder.name, program.name)
         with open(source, "w", encoding="utf-8") as f:
             f.write(program.text)
+        include, lib, link = ("include/libpfm4", "lib/libpfm4", "-lpfm") if is_libpfm4(program.path) else ("include", "lib", "-lperfmon")
         done = subprocess.run(base + ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1",
-                                      "-I" + os.path.join(SOURCE, "include"), source, "-o", exe,
-                                      "-L" + os.path.join(BUILD, "lib"), "-lperfmon"],
+                                      "-I" + os.path.join(SOURCE, include), source, "-o", exe,
+                                      "-L" + os.path.join(BUILD, lib), link],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         return (done.stdout if done.returncode else None), exe
 
 
 def clean_environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_"))}
-    env["LD_LIBRARY_PATH"] = os.path.join(BUILD, "lib")
+    env["LD_LIBRARY_PATH"] = os.path.join(BUILD, "lib") + ":" + os.path.join(BUILD, "lib/libpfm4")
     env["XDG_DATA_HOME"] = "/nonexistent"
     return env
 
@@ -263,10 +274,10 @@ def vocabulary(path):
     """Functions, types and constants that a page speaks of exist."""
     def case(self):
         text = read(path)
-        functions, known = prototypes(), constants()
+        functions, known = prototypes(path), constants(path)
         wrong = [n for n in re.findall(r"^\.(?:Fn|Fo) (pfm_\w+)", text, re.M) if n not in functions]
-        wrong += [n for n in re.findall(r"\b(pfm_[a-z0-9_]+_t)\b", text) if n not in types() and n not in
-                  ("pfm_ctx_t", "pfm_session_t", "pfm_err_t", "pfm_error_kind_t", "pfm_quality_t", "pfm_cause_t")]
+        wrong += [n for n in re.findall(r"\b(pfm_[a-z0-9_]+_t)\b", text) if n not in types(path) and n not in
+                  ("pfm_ctx_t", "pfm_session_t", "pfm_plan_t", "pfm_err_t", "pfm_error_kind_t", "pfm_quality_t", "pfm_cause_t")]
         for n in re.findall(r"\b((?:PFMLIB|PFM|PF5|PF6|PF67|PCNT)[A-Z0-9]*_?\w*\*?)", re.sub(r"^\.Dt .*|\\&", "", text, flags=re.M)):
             if n.endswith("*"):
                 pattern = re.compile(re.escape(n[:-1]) + r"\w*")
@@ -407,14 +418,14 @@ class Whole(unittest.TestCase):
     def test_error_texts(self):
         shown = re.findall(r"^\.It Dv PFMLIB_(\w+) Pq \\?(-?\d+)\n(.*?)\.\n", read(os.path.join(DOCS, "man3", "pfm_strerror.3")),
                            re.M | re.S)
-        told = re.findall(r'^ERR\((\w+), (-?\d+), "(.*)"\)', read(os.path.join(SOURCE, "lib", "errors.def")), re.M)
+        told = re.findall(r'^ERR\((\w+), (-?\d+), "(.*)"\)', read(os.path.join(SOURCE, "lib", "base", "errors.def")), re.M)
 
         def plain(text):
             return re.sub(r"\s+", " ", re.sub(r"^\.Fn (\w+)", r"\1()", text, flags=re.M)).lower()
         self.assertEqual([(n, v, plain(t)) for n, v, t in shown], [(n, v, plain(t)) for n, v, t in told])
 
     def test_image_records(self):
-        sys.path.insert(0, os.path.join(SOURCE, "lib", "events"))
+        sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
         import pmtable
         text = read(os.path.join(DOCS, "man5", "perfmon_image.5"))
         shown = dict(re.findall(r"^\.It (\w+) Ta (\d+) Ta ", text.split(".It Sy Array")[1], re.M))
@@ -425,7 +436,7 @@ class Whole(unittest.TestCase):
         self.assertIn("0x%x" % pmtable.TABLE_MAGIC, text)
 
     def test_encoders(self):
-        sys.path.insert(0, os.path.join(SOURCE, "lib", "events"))
+        sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
         import pmtable
         text = read(os.path.join(DOCS, "man5", "perfmon_image.5"))
         self.assertIn(", ".join("%d %s" % (i, n) for i, n in enumerate(pmtable.ENCODERS) if i), re.sub(r"\n", " ", text))
@@ -433,7 +444,7 @@ class Whole(unittest.TestCase):
     def test_event_table_statements(self):
         """Every statement of the language is explained, and its example compiles."""
         text = read(os.path.join(DOCS, "man5", "perfmon_events.5"))
-        code = "".join(read(os.path.join(SOURCE, "lib", "events", part + ".py")) for part in ("pmhead", "pmfields", "pmcompile"))
+        code = "".join(read(os.path.join(SOURCE, "lib", "pmuc", part + ".py")) for part in ("pmhead", "pmfields", "pmcompile"))
         statements = set(re.findall(r"^    def do_(\w+)\(", code, re.M)) | {"use"}
         self.assertGreater(len(statements), 20)
         self.assertEqual([s for s in sorted(statements) if not re.search(r"^\.It (?:Ic|Li) %s\b" % s, text, re.M)], [])
@@ -443,7 +454,7 @@ class Whole(unittest.TestCase):
             path = os.path.join(folder, "toy.pmu")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(tables[0])
-            done = subprocess.run([sys.executable, os.path.join(SOURCE, "lib", "events", "pmuc.py"), "--check", path],
+            done = subprocess.run([sys.executable, os.path.join(SOURCE, "lib", "pmuc", "pmuc.py"), "--check", path],
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
@@ -454,12 +465,11 @@ class Whole(unittest.TestCase):
     def test_generated_pages_name_every_event(self):
         if not BUILD or not glob.glob(os.path.join(BUILD, "docs", "perfmon_*.7")):
             self.skipTest("no generated pages (PERFMON_BUILD)")
-        sys.path.insert(0, os.path.join(SOURCE, "lib", "events"))
-        from pmcompile import Compiler
+        sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
+        from pmcompile import compile_all
         for path in glob.glob(os.path.join(BUILD, "docs", "perfmon_*.7")):
             stem = os.path.basename(path)[len("perfmon_"):-2]
-            compiler_ = Compiler()
-            table = compiler_.compile(os.path.join(SOURCE, "lib", "events", stem + ".pmu"))
+            (table, *_), _, _ = compile_all([os.path.join(SOURCE, "lib", "events", stem + ".pmu")])
             text = read(path).replace("\\-", "-").replace("\\&", "")
             shown = set(re.findall(r"^\.It Li (\S+)", text, re.M))
             self.assertEqual([r.name for r in table.rows if r.name not in shown], [], stem)

@@ -440,7 +440,7 @@ static int make_images(void)
 
 		snprintf(path, sizeof(path), "%s/%s", images, trees[i]);
 		snprintf(command, sizeof(command), "python3 '%s' import --byteorder %s '%s/%s' -o '%s/' >/dev/null 2>&1",
-		         pmuc ? pmuc : "lib/events/pmuc.py", __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", lists,
+		         pmuc ? pmuc : "lib/pmuc/pmuc.py", __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", lists,
 		         trees[i], path);
 		options.images = path;
 		if (system(command) || pfm_open_context(&of_tree[i], &options, NULL))

@@ -24,7 +24,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib", "events")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib", "pmuc")]
 import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
 from tap import SHARED, main  # noqa: E402

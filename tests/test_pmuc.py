@@ -6,6 +6,7 @@ Files in pmu/ called wrong_*.pmu carry their errors as comments: a caret below t
 """
 
 import contextlib
+import copy
 import glob
 import hashlib
 import io
@@ -23,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LIB = os.path.join(HERE, "..", "lib")
 EVENTS = os.path.join(LIB, "events")
 sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, EVENTS]
+sys.path[:0] = [HERE, os.path.join(LIB, "pmuc")]
 import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
 from tap import main  # noqa: E402
@@ -49,7 +50,7 @@ def compiled(*paths):
 
 
 def view(table, byteorder="little"):
-    return pt.View(table.to_bytes(byteorder), byteorder)
+    return pt.read_image(pt.image_bytes([table], byteorder))[0][0]
 
 
 class Language(unittest.TestCase):
@@ -188,7 +189,7 @@ class Refusals(unittest.TestCase):
     def test_nothing_is_written_on_error(self):
         with tempfile.TemporaryDirectory() as tmp:
             out = os.path.join(tmp, "out.c")
-            self.assertEqual(run("--c", out, os.path.join(PMU, "wrong_rows.pmu"))[0], 1)
+            self.assertEqual(run("--image", out, os.path.join(PMU, "wrong_rows.pmu"))[0], 1)
             self.assertEqual(os.listdir(tmp), [])
 
     def test_names_of_two_processors(self):
@@ -248,39 +249,62 @@ class RoundTrip(unittest.TestCase):
                 got = v.row(i)
                 self.assertEqual((got["name"], got["desc"], got["counters"], tuple(got["takes"]), got["flags"]),
                                  (row.name, row.desc, row.counters, tuple(row.takes), row.flags))
-                values = sorted((f, c, v.text(x) if f in texts else x) for f, c, _, x in got["values"])
+                values = sorted((f, c, v.text(x) if f in texts else x) for f, c, x in got["values"])
                 self.assertEqual(values, sorted(row.values))
 
     def test_bounds_and_index_invariants(self):
-        for t in self.tables:
-            raw = t.to_bytes()
-            v = pt.View(raw)
-            self.assertEqual((v.size, len(raw) % 8), (len(raw), 0))
-            for name in pt.HEAD_ARRAYS:
-                self.assertLessEqual(v.at[name] + v.count[name] * pt.SIZES[name], len(raw))
-                self.assertEqual(v.at[name] % {"takes": 2, "pool": 1}.get(name, 4), 0)
-            self.assertEqual(v.count["slots"] & (v.count["slots"] - 1), 0)
-            self.assertGreaterEqual(v.count["slots"], 2 * v.count["names"])
-            self.assertEqual(sum(1 for s in v.records("slots") if s[1]), v.count["names"])
+        raw = pt.image_bytes(self.tables)
+        for v in pt.read_image(raw)[0]:
+            self.assertEqual((v.size % 8, len(raw) % 8), (0, 0))
+            for name, at in v.at.items():
+                self.assertLessEqual(at + v.count.get(name, 1) * pt.SIZES[name], len(raw))
+                self.assertEqual(at % {"ways": 2, "pool": 1, "keys": 1}.get(name, 4), 0)
+            used = [s for s, in v.records("slots") if s]
+            self.assertGreater(v.count["slots"], len(used))
+            shadowed = sum(1 for r in v.records("rows") if r[5] & pt.ROW_SHADOWED)
+            self.assertEqual(len(used), v.count["names"] + v.count["rows"] - shadowed)
             self.assertEqual(raw[v.at["pool"]], 0)
             self.assertEqual(raw[-1], 0)
 
-    def test_strings_and_values_are_stored_once(self):
+    def test_strings_rows_and_values_are_stored_once(self):
+        """Also where several tables have them: a second processor with the same events costs a head and its name."""
+        raw = pt.image_bytes(self.tables)
+        v = pt.read_image(raw)[0][0]
+        strings = [s for s in raw[v.at["pool"]:v.at["pool"] + v.count["pool"]].rstrip(b"\0").split(b"\0") if s]
+        self.assertEqual(len(strings), len(set(strings)))
         for t in self.tables:
             v = view(t)
-            pool = v.raw[v.at["pool"]:v.at["pool"] + v.count["pool"]].rstrip(b"\0").split(b"\0")
-            strings = [s for s in pool if s]
-            self.assertEqual(len(strings), len(set(strings)), t.name)
-            runs = {(r[3], r[5]) for r in v.records("rows") if r[5]}
-            contents = {tuple(v.record("values", a + i) for i in range(n)) for a, n in runs}
+            runs = {(r[2], r[6]) for r in v.records("rows") if r[6]}
+            contents = {tuple(v.element("values", a + i) for i in range(n)) for a, n in runs}
             self.assertEqual(len(runs), len(contents))
+            other = copy.copy(t)
+            other.name = "another"
+            self.assertLess(len(pt.image_bytes([t, other])) - len(pt.image_bytes([t])), pt.HEAD_SIZE + 200)
+
+    def test_codes_lead_back(self):
+        """Each row is in the index over code and unit mask."""
+        indexed = 0
+        for t in self.tables:
+            v = view(t)
+            for i, row in enumerate(t.rows):
+                if not v.count["ways"] or row.flags & (pt.ROW_SHADOWED | pt.ROW_METRIC):
+                    continue
+                groups = {t.groups[g].field for g in row.takes}
+                mask = pt.WAY_ANY if v.field("umask") in groups else v.value(i, "umask")
+                at, found = pt.slot_of(pt.way_hash(v.value(i, "code"), mask), v.count["ways"]), []
+                while v.element("ways", at)[0]:
+                    found.append(v.element("ways", at)[0] - 1)
+                    at = (at + 1) % v.count["ways"]
+                self.assertIn(i, found)
+                indexed += 1
+        self.assertGreater(indexed, 200)
 
     def test_both_byte_orders_say_the_same(self):
         for t in self.tables:
             little, big = view(t), view(t, "big")
-            for name in pt.HEAD_ARRAYS:
-                if name != "pool":
-                    self.assertTrue(little.records(name) == big.records(name), name)
+            for name in ("counters", "fields", "matches", "features", "rows", "names", "slots", "ways", "group_numbers"):
+                self.assertTrue(little.records(name) == big.records(name), name)
+            self.assertEqual([little.row(i) for i in range(len(t.rows))], [big.row(i) for i in range(len(t.rows))])
             self.assertEqual(little.field_of_key, big.field_of_key)
             self.assertTrue(little.raw[little.at["pool"]:] == big.raw[big.at["pool"]:])
             self.assertFalse(little.raw == big.raw)
@@ -289,11 +313,10 @@ class RoundTrip(unittest.TestCase):
         with tempfile.TemporaryDirectory() as tmp:
             sums = set()
             for i in range(3):
-                paths = [os.path.join(tmp, n + str(i)) for n in ("a.c", "a.pmdb")]
-                self.assertEqual(run("--c", paths[0], *BUILTIN)[0], 0)
-                self.assertEqual(run("--image", paths[1], *BUILTIN)[0], 0)
-                raw = b"".join(open(p, "rb").read() for p in paths)
-                sums.add(hashlib.sha256(raw).digest())
+                path = os.path.join(tmp, "a.pmdb" + str(i))
+                self.assertEqual(run("--image", path, *BUILTIN)[0], 0)
+                with open(path, "rb") as f:
+                    sums.add(hashlib.sha256(f.read()).digest())
             self.assertEqual(len(sums), 1)
 
     def test_image_is_checked_when_read(self):
@@ -306,10 +329,26 @@ class RoundTrip(unittest.TestCase):
             with self.assertRaises(ValueError):
                 pt.read_image(bad)
 
+    def test_some_processors(self):
+        """Names, other names and patterns; the kernel's own events come with any, and what means nothing is refused."""
+        def names(patterns):
+            path = os.path.join(tmp, "some.pmdb")
+            status, _, said = run("--image", path, "--processors", patterns, *BUILTIN)
+            if status:
+                return said.splitlines()[0]
+            with open(path, "rb") as f:
+                return sorted(t.name for t in pt.read_image(f.read())[0])
+        kernels = ["hardware", "hw_cache", "software"]
+        with tempfile.TemporaryDirectory() as tmp:
+            self.assertEqual(names("montecito"), sorted(kernels + ["montecito"]))
+            self.assertEqual(names("alpha_ev4,ev6*"), sorted(kernels + ["ev4", "ev6", "ev67"]))
+            self.assertEqual(len(names("all")), len(BUILTIN))
+            self.assertEqual(names("montecito,none*"), "pmuc: no processor is called 'none*'")
+
     def test_depfile_names_every_source(self):
         with tempfile.TemporaryDirectory() as tmp:
-            c, d = os.path.join(tmp, "t.c"), os.path.join(tmp, "t.d")
-            self.assertEqual(run("--c", c, "--depfile", d, TESTPMU[1])[0], 0)
+            c, d = os.path.join(tmp, "t.pmdb"), os.path.join(tmp, "t.d")
+            self.assertEqual(run("--image", c, "--depfile", d, TESTPMU[1])[0], 0)
             with open(d, encoding="utf-8") as f:
                 target, sources = f.read().split(": ")
             self.assertEqual(target, c)
@@ -321,7 +360,7 @@ class Agreement(unittest.TestCase):
     """What Python and C must hold in common."""
 
     def header(self):
-        with open(os.path.join(LIB, "table.h"), encoding="utf-8") as f:
+        with open(os.path.join(LIB, "table", "table.h"), encoding="utf-8") as f:
             return f.read()
 
     def enum(self, name):
@@ -337,9 +376,10 @@ class Agreement(unittest.TestCase):
                          pt.ENCODERS)
         self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")}, pt.ROW_FLAGS)
         self.assertEqual([n for n, _ in self.enum("name_kind")], ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM",
-                                                                  "NAME_UNSUPPORTED"])
+                                                                  "NAME_UNSUPPORTED", "NAME_NONE"])
         for name, value in (("IMAGE_MAGIC", pt.IMAGE_MAGIC), ("TABLE_MAGIC", pt.TABLE_MAGIC),
-                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANYWHERE", pt.ANYWHERE), ("IMAGE_VERSION", pt.IMAGE_VERSION)):
+                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANYWHERE", pt.ANYWHERE), ("IMAGE_VERSION", pt.IMAGE_VERSION),
+                            ("VALUE_WIDE", pt.VALUE_WIDE), ("WAY_ANY", pt.WAY_ANY), ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
             self.assertEqual(int(re.search(r"#define %s\s+(\w+?)u\b" % name, text)[1], 0), value)
 
     def test_hash_known_values(self):
@@ -349,31 +389,38 @@ class Agreement(unittest.TestCase):
         self.assertEqual(pt.name_hash(b"foobar"), 0xBF9CF968)
         self.assertEqual(pt.fold("Mem-Load_Retired:L3 MISS\t."), b"memloadretired.l3miss.")
 
+    def program(self, tmp, tables, code):
+        """A program with @tables built in, and their image."""
+        raw, image, embed = pt.image_bytes(tables, sys.byteorder), os.path.join(tmp, "t.pmdb"), os.path.join(tmp, "t.S")
+        with open(image, "wb") as f:
+            f.write(raw)
+        with open(embed, "w", encoding="utf-8") as f:
+            f.write(pt.embedding(image, raw))
+        source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
+        subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
+                        "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table", "table.c"), embed, "-o", program],
+                       check=True, capture_output=True)
+        return program, raw
+
     @unittest.skipUnless(CC, "no C compiler")
-    def test_c_output_is_the_image(self):
-        """The compiled C gives byte for byte the table that an image holds, and C finds every name."""
+    def test_what_is_built_in_is_the_image(self):
+        """A program has byte for byte the image, and C finds every name."""
         tables = self.tables()
         with tempfile.TemporaryDirectory() as tmp:
-            source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
-            with open(source, "w", encoding="utf-8") as f:
-                f.write(pt.c_file(tables))
-                f.write(r'''
-#include <stdio.h>
-#include <string.h>
+            program, raw = self.program(tmp, tables, r'''
 int main(void)
 {
 	char line[512];
 
-	for (unsigned i = 0; i < pfmi_n_builtin; i++)
-		fwrite(pfmi_builtin(i), 1, pfmi_builtin(i)->size, stdout);
+	fwrite(pfmi_builtins(), 1, (size_t)pfmi_builtins()->size, stdout);
 	fflush(stdout);
-	if (pfmi_builtin(pfmi_n_builtin))
-		return 2;
 	while (fgets(line, sizeof(line), stdin)) {
 		char *name = strchr(line, ' ') + 1, *end = strchr(name, '\n');
 		const struct table *t = pfmi_builtin((unsigned)(line[0] - 'A'));
 		uint32_t h = NAME_HASH_SEED;
-		const struct name *n;
+		struct name n;
 
 		for (const char *p = name; p < end; p++) {
 			unsigned char c = name_fold((unsigned char)*p);
@@ -382,14 +429,11 @@ int main(void)
 				h = name_hash(h, c);
 		}
 		n = pfmi_table_find(t, h, name, (size_t)(end - name));
-		fprintf(stderr, "%ld\n", n && n->kind != NAME_UNSUPPORTED ? (long)n->row : -1L);
+		fprintf(stderr, "%ld\n", n.kind < NAME_UNSUPPORTED ? (long)n.row : -1L);
 	}
 	return 0;
 }
 ''')
-            subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
-                            "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table.c"), "-o", program],
-                           check=True, capture_output=True)
             asked, want = [], []
             for i, t in enumerate(tables):
                 v = view(t)
@@ -399,7 +443,7 @@ int main(void)
                         row = v.find(spelling)
                         want.append(-1 if row is None else row)
             p = subprocess.run([program], input="".join(asked).encode(), capture_output=True, check=True)
-            self.assertTrue(p.stdout == b"".join(t.to_bytes(sys.byteorder) for t in tables), "C and image differ")
+            self.assertTrue(p.stdout == raw, "the program's image and the file differ")
             got = [int(x) for x in p.stderr.split()]
             self.assertEqual(len(got), len(want))
             self.assertEqual([x for x in zip(asked, got, want) if x[1] != x[2]][:10], [])
@@ -408,11 +452,19 @@ int main(void)
     @unittest.skipUnless(CC, "no C compiler")
     def test_no_tables_at_all(self):
         with tempfile.TemporaryDirectory() as tmp:
-            source = os.path.join(tmp, "t.c")
-            with open(source, "w", encoding="utf-8") as f:
-                f.write(pt.c_file([]))
-            subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", LIB, "-c", source, "-o", source + ".o"],
-                           check=True, capture_output=True)
+            program, _ = self.program(tmp, [], "int main(void)\n{\n\treturn (int)pfmi_n_builtin();\n}\n")
+            subprocess.run([program], check=True)
+
+    def test_records_of_the_header(self):
+        """The sizes of the structs, from C."""
+        with tempfile.TemporaryDirectory() as tmp:
+            if not CC:
+                self.skipTest("no C compiler")
+            structs = {"tables": "table", "wholes": "whole", "fields": "field", "words": "word", "groups": "group", "matches": "match",
+                       "features": "feature", "wides": "wide", "counters": "counter", "names": "other_name", "rows": "row"}
+            checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' % (c, pt.SIZES[name], name) for name, c in structs.items())
+            self.program(tmp, [], checks + '_Static_assert(sizeof(struct image) == %d, "image");\n'
+                         '_Static_assert(N_KEYS == %d, "keys");\nint main(void)\n{\n\treturn 0;\n}\n' % (pt.IMAGE_SIZE, len(pt.keys())))
 
     @staticmethod
     def tables():
@@ -443,24 +495,20 @@ class Pieces(unittest.TestCase):
             if folded not in unique:
                 self.assertIsNone(v.find_folded(folded))
 
-    @unittest.skipUnless(CC, "no C compiler")
-    def test_strings_survive_c(self):
+    def test_strings_ring_no_bell(self):
         odd = ['quote " back \\ slash', "what??/ trigraph", "tab\tbell\a", "caf\u00e9 \u4e2d", "digits after nul 0", "%s\r"]
         t = self.make(len(odd))
         for row, text in zip(t.rows, odd):
             row.desc = text
-        with tempfile.TemporaryDirectory() as tmp:
-            source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
-            with open(source, "w", encoding="utf-8") as f:
-                f.write(pt.c_file([t]) + "#include <stdio.h>\nint main(void)\n{\n\tfwrite(pfmi_builtin(0), 1, "
-                        "pfmi_builtin(0)->size, stdout);\n\treturn 0;\n}\n")
-            subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", LIB, source, "-o", program], check=True,
-                           capture_output=True)
-            raw = subprocess.run([program], capture_output=True, check=True).stdout
-            self.assertTrue(raw == t.to_bytes(sys.byteorder))
-            v = pt.View(raw, sys.byteorder)
-            clean = [text.translate(pt.CONTROLS) for text in odd]      # no string rings a bell
-            self.assertEqual([v.row(i)["desc"] for i in range(len(odd))], clean)
+        v = view(t)
+        self.assertEqual([v.row(i)["desc"] for i in range(len(odd))], [text.translate(pt.CONTROLS) for text in odd])
+
+    def test_values_of_any_width(self):
+        """The largest that lies in the row's own list, the first that does not, the largest of all; each with its counter."""
+        t = self.make(2)
+        numbers = [0, pt.VALUE_WIDE - 1, pt.VALUE_WIDE, pt.ALL64]
+        t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANYWHERE, 3)]
+        self.assertEqual(sorted(view(t).row(0)["values"]), sorted(t.rows[0].values))
 
     def test_what_the_model_refuses(self):
         def wrong(change):
@@ -479,13 +527,13 @@ class Pieces(unittest.TestCase):
         t = self.make(2)
         t.rows[1].name = "EVENT_0"
         with self.assertRaises(ValueError):
-            t.to_bytes()
+            view(t)
 
     def test_image_limits(self):
         with self.assertRaises(ValueError):
-            pt.image_bytes([])
+            pt.image_bytes([self.make(1)] * (pt.IMAGE_MAX_TABLES + 1))
         with self.assertRaises(ValueError):
-            pt.image_bytes([b"x" * 8] * (pt.IMAGE_MAX_TABLES + 1))
+            pt.image_bytes([self.make(pt.MAX_NAMES + 1)])
         self.assertEqual(struct.unpack_from("<I", pt.image_bytes([self.make(1)]))[0], pt.IMAGE_MAGIC)
 
 

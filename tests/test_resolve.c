@@ -528,7 +528,7 @@ static void suggestions_closest_first(void **state)
 		n = pfm_suggest_names(ctx, lines[i].text, &error, names, 8);
 		for (k = 0; k < n && k < 8 && lines[i].names[k]; k++)
 			assert_string_equal(names[k], lines[i].names[k]);
-		if (k < n)
+		if (k < n && !strstr(names[k], "::")) /* those of other processors follow */
 			fail_msg("%s: %s as well", lines[i].text, names[k]);
 		if (k < 8 && lines[i].names[k])
 			fail_msg("%s: %s is missing", lines[i].text, lines[i].names[k]);

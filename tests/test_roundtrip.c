@@ -12,8 +12,14 @@
 #include <inttypes.h>
 #include <unistd.h>
 #include "ctx.h"
-#include "reverse.h"
+#include "answer/reverse.h"
 #include "shared.h"
+
+/* Every row of the tables written by hand; of the lists, a part where an emulator or a checker runs us. */
+static uint32_t row_step(bool listed)
+{
+	return listed && getenv("PERFMON_QUICK") ? 29 : 1;
+}
 
 /* Random variants of each row; fewer where an emulator runs us. */
 static unsigned n_variants(void)
@@ -121,12 +127,15 @@ static bool same_regs(const pfm_encoding_t *a, const pfm_encoding_t *b)
 	return same;
 }
 
-static bool is_built_in(const struct table *t)
+/* Lists have events that the kernel cannot tell apart; tables written by hand have none. */
+static bool is_by_hand(const struct table *t)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin; i++)
-		if (pfmi_builtin(i) == t)
+	static const char *const names[] = { "coreduo", "coreduo3", "intel_arch", "amd", "armv8" };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(table_text(t, t->name), names[i]) == 0)
 			return true;
-	return false;
+	return t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT;
 }
 
 /* Must the dialect be able to say it? */
@@ -174,7 +183,7 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 		if (pfm_encode_event(ctx, printed, 0, &after, &error))
 			fail_msg("%s was printed as %s: %s", text, printed, pfm_error_kind_name(error.kind));
 		/* Vendors list events that the kernel cannot tell apart, on counters of their own; perf's fields mean the first of them. */
-		if (!same_attr(&before, &after) || ((d != PFM_DIALECT_PERF || is_built_in(t)) && !same_regs(&before, &after)))
+		if (!same_attr(&before, &after) || ((d != PFM_DIALECT_PERF || is_by_hand(t)) && !same_regs(&before, &after)))
 			fail_msg("%s was printed as %s, which is something else", text, printed);
 	}
 }
@@ -184,13 +193,13 @@ static void every_row_in_every_dialect(void **state)
 	struct tally all = { 0 };
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin; i++) {
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
 		const struct table *t = pfmi_builtin(i);
 		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
 		char text[512];
 
-		for (uint32_t row = 0; row < t->n_rows; row++) {
-			if (table_row(t, row)->flags & ROW_SHADOWED)
+		for (uint32_t row = i % row_step(!is_by_hand(t)); row < t->n_rows; row += row_step(!is_by_hand(t))) {
+			if (table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC))
 				continue;
 			make_text(text, t, row, false);
 			there_and_back(ctx, t, text, true, &all);
@@ -297,7 +306,6 @@ static void an_invented_processor_from_an_image(void **state)
 	const struct table *t;
 	struct tally tally = { 0 };
 	pfm_ctx_t *ctx;
-	unsigned n;
 
 	(void)state;
 	snprintf(text, sizeof(text), "'%s/pmu/testpmu.pmu' --byteorder %s --image", getenv("PERFMON_TESTS") ? getenv("PERFMON_TESTS") : "",
@@ -305,7 +313,7 @@ static void an_invented_processor_from_an_image(void **state)
 	if (!make_image(text))
 		skip();
 	ctx = open_image("testpmu");
-	t = pfmi_ctx_units(ctx, &n)[pfm_find_pmu(ctx, "testpmu")].table;
+	t = pfmi_unit_table(ctx, (unsigned)pfm_find_pmu(ctx, "testpmu"));
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		for (unsigned k = 0; k < 10 * n_variants() && !(table_row(t, row)->flags & ROW_SHADOWED); k++) {
 			make_text(text, t, row, k > 0);
@@ -338,13 +346,13 @@ static void imported_lists(void **state)
 		skip();
 	all = open_image(NULL);
 	n = (unsigned)pfm_count_pmus(all);
-	for (unsigned i = pfmi_n_builtin; i < n; i++) {
+	for (unsigned i = pfmi_n_builtin(); i < n; i++) {
 		const struct table *t;
 		pfm_ctx_t *ctx;
 		char text[512];
 
-		assert_true(pfmi_unit_ready(pfmi_ctx_units(all, &n) + i));
-		t = pfmi_ctx_units(all, &n)[i].table;
+		assert_true(pfmi_unit_ready(all, i));
+		t = pfmi_unit_table(all, i);
 		ctx = open_image(table_text(t, t->name));
 		for (uint32_t row = 0; row < t->n_rows; row++)
 			for (unsigned k = 0; k < (n_variants() > 4 ? 3 : 1) && !(table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC)); k++) {
@@ -501,6 +509,8 @@ static bool is_decodable(const struct table *t, const pfm_encoding_t *e, const c
 {
 	if (e->n_regs == 0 || (e->n_regs > 1 && e->regs[1].kind != PFM_REG_PMC) || strstr(text, "u=0") || strstr(text, "k=0"))
 		return false;
+	if (t->encoder == ENCODER_X86 && e->attr.config1)
+		return false;
 	if (e->regs[0].kind == PFM_REG_CONFIG)
 		return t->encoder != ENCODER_X86 && e->plm == (PFM_PLM0 | PFM_PLM3);
 	return e->regs[0].kind == PFM_REG_PMC;
@@ -527,18 +537,21 @@ static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct tabl
 /* Every event is among those its own control register decodes to; where fields have bits, with its modifiers as well. */
 static void every_row_is_found_behind_its_register(void **state)
 {
-	unsigned rows = 0, found = 0, varied = 0;
+	unsigned rows[2] = { 0 }, found[2] = { 0 }, varied = 0;
 	char text[512];
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin; i++) {
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
 		const struct table *t = pfmi_builtin(i);
 		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
+		bool listed = !is_by_hand(t);
 
-		for (uint32_t row = 0; row < t->n_rows && !(t->flags & TABLE_VIEW); row++) {
-			rows++;
+		for (uint32_t row = i % row_step(listed); row < t->n_rows && !(t->flags & TABLE_VIEW); row += row_step(listed)) {
+			if (table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED))
+				continue;
+			rows[listed]++;
 			make_text(text, t, row, false);
-			found += is_found_behind_its_register(ctx, t, text);
+			found[listed] += is_found_behind_its_register(ctx, t, text);
 			for (unsigned k = 0; k < 3 && table_has_bits(t) && t->encoder != ENCODER_PERF; k++) {
 				make_text(text, t, row, true);
 				varied += is_found_behind_its_register(ctx, t, text);
@@ -546,8 +559,10 @@ static void every_row_is_found_behind_its_register(void **state)
 		}
 		pfm_close_context(ctx);
 	}
-	print_message("# %u of %u rows found again, and %u variants\n", found, rows, varied);
-	assert_true(found > rows - 20 && varied > 400);
+	print_message("# %u of %u rows found again, %u of %u of lists, and %u variants\n", found[0], rows[0], found[1], rows[1], varied);
+	assert_true(found[0] > rows[0] - 20 && varied > 400);
+	/* The others want an extra register, or a fixed counter alone. */
+	assert_true(found[1] > rows[1] / 7 * 6);
 }
 
 struct decoding {

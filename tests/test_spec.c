@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "spec.h"
-#include "table.h"
+#include "table/table.h"
 
 static void assert_slice(struct slice s, const char *expected)
 {

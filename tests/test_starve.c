@@ -73,7 +73,7 @@ static void *counted_map(void *at)
 #define scandir(...) (breaks(CALL_SCANDIR) ? -1 : scandir(__VA_ARGS__))
 #define mmap(...)    (breaks(CALL_MMAP) ? MAP_FAILED : counted_map(mmap(__VA_ARGS__)))
 #define munmap(...)  (maps--, munmap(__VA_ARGS__))
-#include "image.c"
+#include "table/image.c"
 #undef open
 #undef close
 #undef fstat
@@ -511,7 +511,7 @@ static void every_call_to_the_machine(void **state)
 				fake.fail_at = at;
 				fake.fail_errno = errors[e];
 				fake.fail_on = e % 2;
-				assert_true(pfm_count_pmus(ctx) >= (int)pfmi_n_builtin);
+				assert_true(pfm_count_pmus(ctx) >= (int)pfmi_n_builtin());
 				assert_int_equal(pfm_encode_event(ctx, "coreduo::Instr_Ret", 0, &code, &why), PFMLIB_SUCCESS);
 				if (pfm_open_session(&s, ctx, NULL, texts, N_OF(texts), &why) == PFMLIB_SUCCESS) {
 					pfm_count_t count = PFM_INIT(count);

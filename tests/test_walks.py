@@ -27,7 +27,7 @@ def blocks(text, kind=""):
 
 
 def copy_of_the_sources(folder):
-    """Like a clone: what is built, and what lies in folders called build*, is not in it. lib/build.c and its like are."""
+    """Like a clone: what is built, and what lies in folders called build*, is not in it. lib/table/build.c and its like are."""
     top = os.path.join(folder, "perfmon")
     os.makedirs(top)
     for name in os.listdir(SOURCE):

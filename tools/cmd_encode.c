@@ -48,50 +48,18 @@ static void json_encoding(struct encoder *e, const char *text, const pfm_encodin
 	}
 	put_end(j, ']');
 	counters_json(j, "counters", enc->counters);
-	if (!enc->attr.expressible) {
-		put_null(j, "perf");
-		return;
-	}
-	put_begin(j, "perf", '{');
-	if (enc->attr.type_known)
-		put_int(j, "type", enc->attr.type);
-	else
-		put_null(j, "type");
-	put_hex(j, "config", enc->attr.config);
-	put_hex(j, "config1", enc->attr.config1);
-	put_hex(j, "config2", enc->attr.config2);
-	put_int(j, "exclude_user", enc->attr.exclude_user);
-	put_int(j, "exclude_kernel", enc->attr.exclude_kernel);
-	if (enc->attr.exclude_idle)
-		put_int(j, "exclude_idle", 1);
-	if (enc->attr.exclude_host)
-		put_int(j, "exclude_host", 1);
-	if (enc->attr.exclude_guest)
-		put_int(j, "exclude_guest", 1);
-	put_end(j, '}');
+	put_attr(j, "perf", &enc->attr);
 }
 
-static void print_attr(const pfm_attr_t *a)
+static void print_perf(const pfm_attr_t *a)
 {
 	if (!a->expressible) {
 		printf("  %-10s the kernel's perf events cannot express it\n", "perf");
 		return;
 	}
-	if (a->type_known)
-		printf("  %-10s type=%" PRIu32 " config=0x%" PRIx64, "perf", a->type, a->config);
-	else
-		printf("  %-10s config=0x%" PRIx64, "perf", a->config);
-	if (a->config1)
-		printf(" config1=0x%" PRIx64, a->config1);
-	if (a->config2)
-		printf(" config2=0x%" PRIx64, a->config2);
-	if (a->config3)
-		printf(" config3=0x%" PRIx64, a->config3);
-	if (a->precise)
-		printf(" precise_ip=%u", a->precise);
-	printf("%s%s%s%s%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
-	       a->exclude_hv ? " exclude_hv" : "", a->exclude_idle ? " exclude_idle" : "", a->exclude_host ? " exclude_host" : "",
-	       a->exclude_guest ? " exclude_guest" : "", a->pinned ? " pinned" : "");
+	printf("  %-10s ", "perf");
+	print_attr(stdout, a);
+	putchar('\n');
 	if (!a->type_known)
 		printf("  %-10s (type: as this PMU has it on the machine where it counts)\n", "");
 }
@@ -119,7 +87,7 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 	for (i = 0; i < enc->n_alternatives; i++)
 		printf("  %-10s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n", i ? "" : "or",
 		       enc->alternatives[i].control, enc->alternatives[i].msr, enc->alternatives[i].value);
-	print_attr(&enc->attr);
+	print_perf(&enc->attr);
 }
 
 static int answer(struct encoder *e, const char *text, size_t len)

@@ -15,19 +15,26 @@
 
 /* Read by pmuc.py; listed here for help and completion. */
 enum { OPT_CPU = LONG_ONLY,
-       OPT_JSON };
+       OPT_JSON,
+       OPT_TEXT,
+       OPT_FACTS,
+       OPT_FORCE };
 
 static const struct opt options[] = {
 	{ OPT_CPU, "cpu", "PATTERN", "only processors whose folder or name matches, with * and ?" },
 	{ 'o', "output", "FILE", "write here; a folder gets one image for each processor" },
 	{ OPT_JSON, "json", NULL, "the summary as JSON" },
+	{ OPT_FORCE, "force", NULL, "make images anew that are up to date" },
+	{ OPT_TEXT, "text", "DIR", "write .pmu files into that folder instead of images" },
+	{ OPT_FACTS, "facts", NULL, "with --text: without anybody's sentences, and without the formulas of Linux" },
+	{ 'v', "verbose", NULL, "list what was taken with a grain of salt" },
 	{ 0, NULL, NULL, NULL }
 };
 
 /* Where the command lies in the folder it was built in, the script lies beside it; run only if it is as much ours. */
 static const char *beside_us(char path[PATH_MAX])
 {
-	static const char from_here[] = "/../lib/events/pmuc.py";
+	static const char from_here[] = "/../lib/pmuc/pmuc.py";
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(from_here));
 	struct stat st;
 	char *slash;
@@ -62,7 +69,7 @@ static int run_pmuc(const struct args *args)
 
 	if (!path || access(path, R_OK) != 0) {
 		fprintf(stderr, "pfm import: the script that reads the lists is missing: %s\n"
-		                "'meson install' brings it; PERFMON_PMUC may name another, lib/events/pmuc.py in the source.\n",
+		                "'meson install' brings it; PERFMON_PMUC may name another, lib/pmuc/pmuc.py in the source.\n",
 		        path ? path : PERFMON_PMUC);
 		free(argv);
 		return REFUSED;

@@ -3,7 +3,9 @@
 #include "pfm.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <fnmatch.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,13 +16,14 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_PMUS,
        NAME_COLUMN = 34,
        PMU_COLUMN = 51,
+       PATH_ROOM = 4096,
        NAME_MAX_LEN = 256 };
 
 static const struct opt options[] = {
 	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
 	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
 	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
-	{ 'a', "all", NULL, "also what is usually left out: the events of every processor without a pattern, deprecated and hidden ones" },
+	{ 'a', "all", NULL, "also what is usually left out: the events of every processor, deprecated and hidden ones" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
 	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
 	{ 0, NULL, NULL, NULL }
@@ -28,11 +31,13 @@ static const struct opt options[] = {
 
 struct lister {
 	pfm_ctx_t *ctx;
-	const char *pattern; /* folded; NULL: everything */
-	int pmu;             /* only this one, or -1 */
+	const char *pattern;           /* folded; NULL: everything */
+	regex_t expression;            /* instead of it, if is_expression */
+	int pmu;                       /* only this one, or -1 */
+	bool is_expression, elsewhere; /* elsewhere: of other machines' processors, too */
 	bool json, all, pmus_only, descriptions;
 	struct json out;
-	size_t n_pmus, n_events;
+	size_t n_pmus, n_events, n_tracepoints;
 	char folded[NAME_MAX_LEN];
 };
 
@@ -54,10 +59,19 @@ static void fold(const char *text, char out[NAME_MAX_LEN])
 	out[n] = 0;
 }
 
-static bool contains(const char *text, const char *pattern)
+/* What only a regular expression has in it. */
+static bool looks_like_expression(const char *pattern)
 {
+	return strpbrk(pattern, "|()^$+\\") || strstr(pattern, ".*");
+}
+
+static bool contains(const struct lister *l, const char *text)
+{
+	const char *pattern = l->pattern;
 	char folded[NAME_MAX_LEN];
 
+	if (l->is_expression)
+		return regexec(&l->expression, text, 0, NULL, 0) == 0;
 	fold(text, folded);
 	if (strpbrk(pattern, "*?["))
 		return fnmatch(pattern, folded, 0) == 0;
@@ -68,9 +82,9 @@ static bool matches(const struct lister *l, const pfm_event_info_t *e)
 {
 	if (!l->all && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
-	if (!l->pattern || contains(e->name, l->pattern))
+	if (!l->pattern || contains(l, e->name))
 		return true;
-	return l->descriptions && contains(e->desc, l->pattern);
+	return l->descriptions && contains(l, e->desc);
 }
 
 static const char *topic_of(const struct lister *l, int pmu, const pfm_event_info_t *e)
@@ -257,15 +271,94 @@ static bool shown(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 	return l->pmu >= 0 ? pmu == l->pmu : l->all || !(info->flags & PFM_PMU_HIDDEN);
 }
 
-/* Without a pattern the events of other machines' processors would bury those one can count here. */
+/* The events of other machines' processors would bury those one can count here. */
 static bool events_wanted(const struct lister *l, const pfm_pmu_info_t *info)
 {
-	return !l->pmus_only && (l->pattern || l->pmu >= 0 || l->all || (info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL)));
+	bool here = info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL);
+
+	if (l->pmus_only)
+		return false;
+	return l->pmu >= 0 || l->all || (l->elsewhere ? !here : here);
 }
 
 static bool pmu_wanted(const struct lister *l, const pfm_pmu_info_t *info)
 {
-	return !l->pattern || contains(info->name, l->pattern) || contains(info->aka, l->pattern) || contains(info->desc, l->pattern);
+	return !l->pattern || contains(l, info->name) || contains(l, info->aka) || contains(l, info->desc);
+}
+
+static int list_wanted(struct lister *l, int n)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	int i, status = DONE;
+
+	for (i = 0; i < n && status == DONE; i++)
+		if (shown(l, i, &info) && events_wanted(l, &info))
+			status = list_events(l, i, &info);
+	return status;
+}
+
+/* ---- tracepoints --------------------------------------------------------------------------------------------------------- */
+
+static int is_folder(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
+}
+
+static void list_tracepoint(struct lister *l, const char *name)
+{
+	if (l->json) {
+		put_begin(&l->out, NULL, '{');
+		put_text(&l->out, "pmu", "tracepoint");
+		put_text(&l->out, "event", name);
+		put_end(&l->out, '}');
+		put_line(&l->out);
+		return;
+	}
+	if (!l->n_tracepoints)
+		printf("%s%stracepoints%s  of the running kernel\n", l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), term_off(stdout));
+	printf("  %s%s%s\n", term_on(stdout, CYAN), name, term_off(stdout));
+}
+
+static void list_subsystem(struct lister *l, const char *top, const char *subsystem)
+{
+	char path[PATH_ROOM + NAME_MAX_LEN], name[2 * NAME_MAX_LEN];
+	struct dirent **events;
+	int i, n;
+
+	snprintf(path, sizeof(path), "%s/%s", top, subsystem);
+	n = scandir(path, &events, is_folder, alphasort);
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s:%s", subsystem, events[i]->d_name);
+		free(events[i]);
+		if (!contains(l, name))
+			continue;
+		list_tracepoint(l, name);
+		l->n_tracepoints++;
+		l->n_events++;
+	}
+	if (n >= 0)
+		free(events);
+}
+
+/* Those that match a pattern: without one there are too many. */
+static int list_tracepoints(struct lister *l)
+{
+	const char *root = getenv("PERFMON_SYSFS");
+	char top[PATH_ROOM];
+	struct dirent **subsystems;
+	int i, n;
+
+	if (!l->pattern || l->pmu >= 0)
+		return DONE;
+	snprintf(top, sizeof(top), "%s/sys/kernel/tracing/events", root ? root : "");
+	n = scandir(top, &subsystems, is_folder, alphasort);
+	for (i = 0; i < n; i++) {
+		list_subsystem(l, top, subsystems[i]->d_name);
+		free(subsystems[i]);
+	}
+	if (n >= 0)
+		free(subsystems);
+	return DONE;
 }
 
 static int list(struct lister *l)
@@ -281,9 +374,16 @@ static int list(struct lister *l)
 				list_pmu(l, &info);
 				l->n_pmus++;
 			}
-	for (i = 0; i < n && status == DONE; i++)
-		if (shown(l, i, &info) && events_wanted(l, &info))
-			status = list_events(l, i, &info);
+	status = list_wanted(l, n);
+	if (status == DONE && !l->pmus_only)
+		status = list_tracepoints(l);
+	/* Nothing here: whoever asks may mean another machine's. */
+	if (status == DONE && l->pattern && l->pmu < 0 && !l->all && !l->pmus_only && !l->n_events) {
+		l->elsewhere = true;
+		status = list_wanted(l, n);
+		if (l->n_events)
+			fputs("pfm: note: none of this machine's events match; these are other processors'.\n", stderr);
+	}
 	return status;
 }
 
@@ -403,7 +503,13 @@ static bool split_pattern(struct lister *l, const char *pattern)
 		if (l->pmu < 0)
 			return false;
 		pattern = colons + 2;
+	} else if (l->pmu < 0 && !l->pmus_only && pfm_find_pmu(l->ctx, pattern) >= 0) {
+		/* A processor's name asks for all it has. */
+		l->pmu = pfm_find_pmu(l->ctx, pattern);
+		return true;
 	}
+	if (looks_like_expression(pattern) && regcomp(&l->expression, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0)
+		l->is_expression = true;
 	fold(pattern, l->folded);
 	l->pattern = l->folded[0] ? l->folded : NULL;
 	return true;
@@ -443,6 +549,8 @@ static int run(struct args *args)
 		status = nothing_found(&l, args->operands[0]);
 	if (!prefix)
 		tell_refusals(&l);
+	if (l.is_expression)
+		regfree(&l.expression);
 	pfm_close_context(l.ctx);
 	return status;
 }
@@ -451,14 +559,18 @@ const struct command cmd_list = {
 	.name = "list",
 	.usage = "[PATTERN] [--pmu NAME] [--json]",
 	.summary = "processors, units and their events, with descriptions",
-	.about = "Without a pattern: every processor the library knows, then the events of this machine. With a pattern: events of all processors "
-		 "whose names contain it, or match it if it has one of * ? [. Case, blanks, '-' and '_' do not count.",
+	.about = "Without a pattern: every processor the library knows, then the events of this machine. With a pattern: events of this machine, "
+		 "tracepoints among them, whose names contain it, or match it if it has one of * ? [; if none does, those of all other processors. "
+		 "Case, blanks, '-' and '_' do not count. A pattern with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name "
+		 "stands for all its events.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
 		    "Every event of one processor\n"
 		    "pfm list --pmu montecito\n"
 		    "Everything with TLB in its name or description\n"
 		    "pfm list -d tlb\n"
+		    "Loads or stores, of every processor\n"
+		    "pfm list -a '^L1.*(load|store)'\n"
 		    "Branch events of the Core Duo\n"
 		    "pfm list 'coreduo::br*'\n",
 	.options = options,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm show: everything about one event, or about one processor. */
 #include "pfm.h"
+#include "metric.h"
 #include "show.h"
 
 #include <inttypes.h>
@@ -41,7 +42,7 @@ static const struct {
 static const struct {
 	const char *name, *label;
 } field_labels[] = {
-	{ "code", NULL }, { "errata", NULL }, { "errata_class", "errata group" }, { "note", NULL }, { "replaced", NULL }, { "flags", NULL }, { "detail", NULL }, { "scale", NULL }, { "unit", NULL }, { "period", NULL }, { "on_htoff", NULL }, { "precise", NULL }, { "umask", "unit mask" }, { "max", "at most" }, { "type", "thread type" }, { "set", "event set" }, { "accepts", "filters" }, { "ear", "EAR" }, { "ear_umask", "EAR mask" }, { "ear_latency", "EAR latency" }, { "etb", "trace buffer" }, { "thres", "threshold" }, { "sel", "select" }, { "cbox", "second select" }, { "const", "constant" }, { "stat", "statistic" }, { "linux", "Linux raw" }, { "weight", "half units" }, { "arch_bit", "CPUID.0AH bit" }, { "source", "source" }, { "metric", "expression" }, { "core_spec", "core default" }, { "mesi", "MESI masks" }, { "msr", "MSR" }, { "params", "fields to give" }, { "msr_value", "MSR value" }
+	{ "code", NULL }, { "errata", NULL }, { "errata_class", "errata group" }, { "note", NULL }, { "replaced", NULL }, { "flags", NULL }, { "detail", NULL }, { "scale", NULL }, { "unit", NULL }, { "period", NULL }, { "on_htoff", NULL }, { "precise", NULL }, { "umask", "unit mask" }, { "max", "at most" }, { "type", "thread type" }, { "set", "event set" }, { "accepts", "filters" }, { "ear", "EAR" }, { "ear_umask", "EAR mask" }, { "ear_latency", "EAR latency" }, { "etb", "trace buffer" }, { "thres", "threshold" }, { "sel", "select" }, { "cbox", "second select" }, { "const", "constant" }, { "stat", "statistic" }, { "linux", "Linux raw" }, { "weight", "half units" }, { "arch_bit", "CPUID.0AH bit" }, { "source", "source" }, { "metric", NULL }, { "metric_inputs", NULL }, { "metric_threshold", NULL }, { "metric_group", "groups" }, { "metric_parent", "part of" }, { "metric_level", "level" }, { "core_spec", "core default" }, { "mesi", "MESI masks" }, { "msr", "MSR" }, { "params", "fields to give" }, { "msr_value", "MSR value" }
 };
 
 struct shower {
@@ -155,13 +156,7 @@ static void print_registers(const struct shower *s, const char *text)
 	if (!enc.attr.expressible)
 		return;
 	print_label("perf");
-	if (enc.attr.type_known)
-		printf("type=%" PRIu32 " ", enc.attr.type);
-	printf("config=0x%" PRIx64, enc.attr.config);
-	if (enc.attr.config1)
-		printf(" config1=0x%" PRIx64, enc.attr.config1);
-	if (enc.attr.config2)
-		printf(" config2=0x%" PRIx64, enc.attr.config2);
+	print_attr(stdout, &enc.attr);
 	putchar('\n');
 }
 
@@ -195,7 +190,9 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	for (i = 0; i < sizeof(event_flags) / sizeof(event_flags[0]); i++)
 		if (e->flags & event_flags[i].bit & ~(unsigned)PFM_EVENT_DEPRECATED)
 			print_line("kind", event_flags[i].text);
-	if (!(e->flags & PFM_EVENT_METRIC))
+	if (e->flags & PFM_EVENT_METRIC)
+		show_metric(s->ctx, e->pmu, e->event, print_line);
+	else
 		print_number("code", e->code);
 	if (e->counters)
 		print_line("counters", counters_text(e->counters, counters));
@@ -308,8 +305,10 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	put_real(j, "scale", e->scale);
 	put_int(j, "precise", e->precise);
 	if (e->period)
-		put_hex(j, "period", e->period);
+		put_count(j, "period", e->period);
 	json_fields(s, e);
+	if (e->flags & PFM_EVENT_METRIC)
+		show_metric_json(&s->out, s->ctx, e->pmu, e->event);
 	json_model(j, pmu->libpfm_type, e->name);
 	json_umasks(s, e);
 	json_spellings(s, text);

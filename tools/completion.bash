@@ -33,7 +33,7 @@ _pfm_pmus() {
 }
 
 _pfm() {
-	local commands='list show encode dispatch decode stat import session device help'
+	local commands='list show encode dispatch decode stat record report import session device help'
 	local command='' word _pfm_pmu='' _pfm_current i previous=${COMP_WORDS[COMP_CWORD-1]}
 
 	COMPREPLY=()
@@ -43,7 +43,7 @@ _pfm() {
 		[[ -z $command && $word != -* ]] && command=$word
 		[[ $word == --pmu ]] && _pfm_pmu=${COMP_WORDS[i+1]}
 		# Behind "--" stands another program's command line.
-		if [[ $word == -- && ($command == stat || $command == device) ]]; then
+		if [[ $word == -- && ($command == stat || $command == record || $command == device) ]]; then
 			COMPREPLY=($(compgen -c -f -- "$_pfm_current"))
 			return
 		fi
@@ -70,12 +70,12 @@ _pfm() {
 	fi
 	case $command in
 	list | show | encode | dispatch) _pfm_events "$_pfm_current" ;;
-	stat)
+	stat | record)
 		# The last event of a list; the events before it stay as they are.
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
-	import | session) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
+	import | session | report) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	device) COMPREPLY=($(compgen -c -f -- "$_pfm_current")) ;;
 	esac
 }

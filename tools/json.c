@@ -121,18 +121,27 @@ void put_text_if(struct json *j, const char *key, const char *text)
 		put_text(j, key, text);
 }
 
-void put_int(struct json *j, const char *key, int64_t value)
+static void put_decimal(struct json *j, const char *key, uint64_t value, bool negative)
 {
 	char buf[24], *p = buf + sizeof(buf);
-	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
 	do
-		*--p = (char)('0' + rest % 10);
-	while (rest /= 10);
-	if (value < 0)
+		*--p = (char)('0' + value % 10);
+	while (value /= 10);
+	if (negative)
 		*--p = '-';
 	put_key(j, key);
 	put(j, p, (size_t)(buf + sizeof(buf) - p));
+}
+
+void put_int(struct json *j, const char *key, int64_t value)
+{
+	put_decimal(j, key, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
+}
+
+void put_count(struct json *j, const char *key, uint64_t value)
+{
+	put_decimal(j, key, value, false);
 }
 
 void put_hex(struct json *j, const char *key, uint64_t value)

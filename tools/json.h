@@ -21,6 +21,8 @@ void put_line(struct json *j);
 void put_text(struct json *j, const char *key, const char *text);
 void put_bytes(struct json *j, const char *key, const char *text, size_t len);
 void put_int(struct json *j, const char *key, int64_t value);
+/* Counts and times are decimal numbers, whatever their size; registers are texts in hexadecimal. */
+void put_count(struct json *j, const char *key, uint64_t value);
 void put_hex(struct json *j, const char *key, uint64_t value);
 void put_real(struct json *j, const char *key, double value);
 void put_bool(struct json *j, const char *key, bool value);

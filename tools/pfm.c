@@ -14,10 +14,10 @@
 #define PERFMON_VERSION "unversioned"
 #endif
 
-extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat, cmd_import, cmd_session, cmd_device;
+extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat, cmd_record, cmd_report, cmd_doctor, cmd_import, cmd_session, cmd_device, cmd_metric, cmd_plan;
 
 const struct command *const commands[] = {
-	&cmd_list, &cmd_show, &cmd_encode, &cmd_dispatch, &cmd_decode, &cmd_stat, &cmd_import, &cmd_session, &cmd_device, NULL
+	&cmd_list, &cmd_show, &cmd_encode, &cmd_dispatch, &cmd_decode, &cmd_stat, &cmd_record, &cmd_report, &cmd_doctor, &cmd_import, &cmd_session, &cmd_device, &cmd_metric, &cmd_plan, NULL
 };
 
 enum { OPT_COLOUR = LONG_ONLY + 1000,
@@ -137,7 +137,7 @@ static void print_overview(FILE *out)
 	               "Which register values count it, and what does the kernel want to be told?\n"
 	               "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u\n"
 	               "Do these fit on the counters together?\n"
-	               "pfm dispatch --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED L1D_READS\n"
+	               "pfm dispatch --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED L1D_READS_SET0\n"
 	               "How often does this program do it?\n"
 	               "pfm stat -e cycles,instructions,page-faults -- make\n");
 	fputs("\n'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 done, 1 refused, 2 usage.\n", out);
@@ -477,5 +477,6 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
 	occupy_standard_files();
+	term_guard();
 	return finish(run(argc, argv));
 }

@@ -87,6 +87,9 @@ char *counter_text(int counter, char buf[16]);
 void counters_json(struct json *j, const char *key, uint64_t counters);
 /* "PMC0", "PMD4", "IBR2" ... */
 char *reg_text(const pfm_reg_t *reg, char buf[32]);
+/* What the kernel is told: "type=4 config=0x412e exclude_kernel", and the same as an object, null where the kernel cannot express it. */
+void print_attr(FILE *out, const pfm_attr_t *attr);
+void put_attr(struct json *j, const char *key, const pfm_attr_t *attr);
 /* A line with @reg: its name in @column columns, its value, and its address if that is not its number. */
 void print_reg(const pfm_reg_t *reg, int column);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -194,6 +195,72 @@ char *reg_text(const pfm_reg_t *reg, char buf[32])
 	else
 		snprintf(buf, 32, "%s%lu", name, (unsigned long)reg->num);
 	return buf;
+}
+
+/* Yes or no settings of a pfm_attr_t, by the names perf_event_open(2) gives them. */
+static const struct {
+	const char *name;
+	size_t at;
+} attr_flags[] = {
+	{ "exclude_user", offsetof(pfm_attr_t, exclude_user) },
+	{ "exclude_kernel", offsetof(pfm_attr_t, exclude_kernel) },
+	{ "exclude_hv", offsetof(pfm_attr_t, exclude_hv) },
+	{ "exclude_idle", offsetof(pfm_attr_t, exclude_idle) },
+	{ "exclude_host", offsetof(pfm_attr_t, exclude_host) },
+	{ "exclude_guest", offsetof(pfm_attr_t, exclude_guest) },
+	{ "pinned", offsetof(pfm_attr_t, pinned) },
+};
+enum { ALWAYS_SAID = 2 }; /* so many of them stand in JSON also when they are 0 */
+
+static bool attr_flag(const pfm_attr_t *attr, size_t i)
+{
+	return ((const uint8_t *)attr)[attr_flags[i].at] != 0;
+}
+
+void print_attr(FILE *out, const pfm_attr_t *a)
+{
+	size_t i;
+
+	if (a->type_known)
+		fprintf(out, "type=%" PRIu32 " ", a->type);
+	fprintf(out, "config=0x%" PRIx64, a->config);
+	if (a->config1)
+		fprintf(out, " config1=0x%" PRIx64, a->config1);
+	if (a->config2)
+		fprintf(out, " config2=0x%" PRIx64, a->config2);
+	if (a->config3)
+		fprintf(out, " config3=0x%" PRIx64, a->config3);
+	if (a->precise)
+		fprintf(out, " precise_ip=%u", a->precise);
+	for (i = 0; i < sizeof(attr_flags) / sizeof(attr_flags[0]); i++)
+		if (attr_flag(a, i))
+			fprintf(out, " %s", attr_flags[i].name);
+}
+
+void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
+{
+	size_t i;
+
+	if (!a->expressible) {
+		put_null(j, key);
+		return;
+	}
+	put_begin(j, key, '{');
+	if (a->type_known)
+		put_int(j, "type", a->type);
+	else
+		put_null(j, "type");
+	put_hex(j, "config", a->config);
+	put_hex(j, "config1", a->config1);
+	put_hex(j, "config2", a->config2);
+	if (a->config3)
+		put_hex(j, "config3", a->config3);
+	if (a->precise)
+		put_int(j, "precise_ip", a->precise);
+	for (i = 0; i < sizeof(attr_flags) / sizeof(attr_flags[0]); i++)
+		if (i < ALWAYS_SAID || attr_flag(a, i))
+			put_int(j, attr_flags[i].name, attr_flag(a, i));
+	put_end(j, '}');
 }
 
 void print_reg(const pfm_reg_t *reg, int column)

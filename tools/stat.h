@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: lists of events, what became of each count, and how it is shown. */
+/* pfm stat, in pieces: what it was asked (cmd_stat.c), the command it counts (stat_child.c), whom it counts (stat_parts.c), lists of events
+ * (stat_list.c), waiting and counting (stat_count.c), what became of each count (stat_rows.c), and how it is shown (stat_report.c). */
 #ifndef PFM_STAT_H
 #define PFM_STAT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/types.h>
 #include <perfmon/perfmon.h>
+
+enum { NS = 1000000000,
+       NOT_FOUND = 127, /* exit statuses of a shell */
+       NOT_RUN = 126,
+       LABEL_MAX = 80,
+       TARGET_MAX = 256 };
 
 /* ---- lists of events (stat_list.c) ---------------------------------------------------------------------------------------- */
 
@@ -21,7 +31,7 @@ struct event_list {
 bool event_list_add(struct event_list *events, const char *list);
 void event_list_free(struct event_list *events);
 
-/* ---- counts (stat_report.c) ------------------------------------------------------------------------------------------------ */
+/* ---- counts (stat_rows.c) -------------------------------------------------------------------------------------------------- */
 
 /* A count over all runs, or in one interval. */
 struct tally {
@@ -31,30 +41,156 @@ struct tally {
 	double mean, squares; /* of the values; squares of differences from the mean */
 };
 
-void tally_add(struct tally *t, const pfm_count_t *count);
-/* True if there is a value to show. */
-bool has_value(const pfm_count_t *count);
-/* What was counted between two readings of one session. */
-pfm_count_t count_between(const pfm_count_t *before, const pfm_count_t *now);
+/* What rows of the answer are for. */
+enum by { BY_NOTHING,
+	  BY_CPU,
+	  BY_CORE,
+	  BY_DIE,
+	  BY_SOCKET,
+	  BY_NODE,
+	  BY_THREAD,
+	  BY_CGROUP };
 
-struct report {
-	FILE *out;
-	bool json;
-	const pfm_ctx_t *ctx;
-	const pfm_session_t *session;
-	const struct tally *tallies;
-	unsigned n;          /* counts */
-	double elapsed;      /* seconds, of one run */
-	double user, system; /* CPU seconds of the command, negative without one */
-	double time;         /* end of the interval, negative if these are whole runs */
-	unsigned repeat;
-	const char *target; /* what was counted, for the heading */
-	bool per_cpu;       /* each count is one CPU's */
+/* One line of the answer: the counts of one event that have the same label, added up. */
+struct row {
+	const struct part *part; /* whose words it shows: those of its count number */
+	unsigned count;
+	const char *own; /* pfm's own count of time, which no session takes; else NULL */
+	char label[LABEL_MAX];
+	bool begun;
+	pfm_count_t sum; /* of this run or interval */
+	struct tally tally;
 };
 
-/* 0, or the error number of writing. */
-int report_counts(const struct report *r);
-/* What would be programmed, instead of counts. */
+/* Counts of one task, control group, or all that the CPU list allows. */
+struct part {
+	int pid;     /* 0: the command's, or none */
+	bool thread; /* that thread alone */
+	char *cgroup, *label;
+	unsigned first, n_texts; /* its events among the job's */
+	pfm_session_t *session;
+	unsigned n;
+	pfm_count_t *counts, *earlier;
+	unsigned *rows; /* each count's row */
+	int watch;      /* readable when the process has ended, or -1 */
+};
+
+struct job;
+/* True if there is a value to show. */
+bool has_value(const pfm_count_t *count);
+/* Makes the rows of an opened session's counts, and those of pfm's own. False without memory. */
+bool rows_make(struct job *job, struct part *part);
+bool rows_make_own(struct job *job);
+/* Adds up what was read: since the beginning, or since the interval before. */
+void rows_gather(struct job *job, bool interval);
+/* Sets pfm's own counts, in nanoseconds; negative: not known. Call before rows_gather(). */
+void rows_own(struct job *job, double elapsed, double user, double system);
+/* Describes a row as pfm_describe_count() does. */
+void row_info(const struct row *row, pfm_count_info_t *info);
+/* Standard error of the mean, in percent of it. */
+double deviation(const struct tally *t);
+/* True if @text is one of pfm's own: duration_time, user_time, system_time. */
+const char *own_event(const char *text);
+
+/* ---- whom to count (stat_parts.c) ------------------------------------------------------------------------------------------- */
+
+/* Lays out job->parts. An exit status; what is wrong is said. */
+int parts_make(struct job *job);
+/* Opens all sessions, for @pid in parts that name no task. */
+int parts_open(struct job *job, int pid);
+int parts_start(struct job *job);
+void parts_stop(struct job *job);
+int parts_read(struct job *job);
+/* True once every task that was asked for has ended. */
+bool parts_ended(const struct job *job);
+void parts_close(struct job *job);
+void parts_free(struct job *job);
+
+/* "S0-D0-C1" for the core of @cpu, and so on; "?" for what the kernel does not say. */
+void topology_label(enum by by, const char *cpu, char label[LABEL_MAX]);
+
+/* ---- the command (stat_child.c) ----------------------------------------------------------------------------------------------- */
+
+/* A command that waits to be let go. */
+struct child {
+	pid_t pid;
+	int go;      /* a byte here starts it; closing it ends it */
+	int failure; /* errno of exec comes back here */
+};
+
+/* Who speaks, in messages about the command: "pfm stat" unless it is changed. */
+extern const char *program_name;
+int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
+/* Lets the command go. An exit status if it cannot be run, else DONE. */
+int child_start(char *const *command, struct child *c);
+void child_drop(struct child *c);
+/* What the command's end means for ours; says so if a signal ended it. */
+int child_status(const char *name, int status);
+/* The words of @command as a shell would want them typed, cut at @room. Returns @buf. */
+char *quoted_command(char *const *command, char *buf, size_t room);
+
+/* ---- all of it ---------------------------------------------------------------------------------------------------------------- */
+
+/* ---- metrics (stat_metrics.c) ------------------------------------------------------------------------------------------------- */
+
+struct stat_metric {
+	int pmu;
+	unsigned event;
+};
+
+/* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
+int metrics_make(struct job *job);
+void metrics_free(struct job *job);
+/* Values of metrics from the rows; where none were asked for, the usual ratios whose events are all there. */
+void report_metrics(const struct job *job, double elapsed, double time);
+
+struct job {
+	struct event_list events;
+	unsigned last;  /* the first of those that the last -e gave */
+	char **filters; /* one for each event, NULL: none */
+	unsigned n_filters;
+	pfm_ctx_t *ctx;
+	char **command; /* NULL: none */
+	int *pids, *tids;
+	unsigned n_pids, n_tids;
+	char *cgroups; /* names with commas between */
+	bool each_cgroup;
+	const char *cpus, *model, *output, *separator;
+	bool all, json, dry_run, no_inherit, append, verbose, table;
+	enum by by;
+	unsigned repeat, intervals, detail;
+	struct event_list metric_names;
+	unsigned topdown; /* levels of top-down analysis, 0 for none */
+	bool no_ratios;
+	struct stat_metric *metrics;
+	unsigned n_metrics;
+	uint64_t interval, timeout, delay; /* nanoseconds, 0 for none */
+	/* while it runs */
+	struct part *parts;
+	unsigned n_parts;
+	struct row *rows;
+	unsigned n_rows;
+	FILE *out;
+	int write_error;          /* errno of the first failure */
+	sigset_t signals, before; /* those waited for; the mask as it was */
+	bool interrupted;
+	uint64_t since;               /* when the first run began */
+	double elapsed, user, system; /* summed over runs */
+	double *each;                 /* seconds of each run */
+	char target[TARGET_MAX];
+};
+
+uint64_t now_ns(void);
+/* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
+int complain(const char *what, int err);
+/* Counts and reports; an exit status. (stat_count.c) */
+int count(struct job *job);
+
+/* ---- answers (stat_report.c) ------------------------------------------------------------------------------------------------ */
+
+/* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs. */
+int report_counts(const struct job *job, double elapsed, double time);
+/* What would be programmed, or was with -v, in @out. */
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 
 #endif

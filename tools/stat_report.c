@@ -13,66 +13,6 @@
 enum { NUMBER_MAX = 40,
        REMARK_MAX = 256 };
 
-bool has_value(const pfm_count_t *count)
-{
-	return count->quality != PFM_QUALITY_NOT_COUNTED && count->quality != PFM_QUALITY_NOT_SUPPORTED;
-}
-
-void tally_add(struct tally *t, const pfm_count_t *count)
-{
-	double value = (double)count->value, before = t->mean;
-	int worst = t->counted && t->count.quality > count->quality ? t->count.quality : count->quality;
-
-	t->runs++;
-	if (!has_value(count)) {
-		if (!t->counted)
-			t->count = *count;
-		return;
-	}
-	t->count = *count;
-	t->count.quality = worst;
-	t->counted++;
-	t->mean += (value - before) / t->counted;
-	t->squares += (value - before) * (value - t->mean);
-}
-
-pfm_count_t count_between(const pfm_count_t *before, const pfm_count_t *now)
-{
-	pfm_count_t d = *now;
-
-	if (!has_value(now) || !has_value(before))
-		return d;
-	d.raw -= before->raw;
-	d.enabled -= before->enabled;
-	d.running -= before->running;
-	d.value = d.raw;
-	/* Each interval is judged by its own times: extrapolated sums may fall from one reading to the next. */
-	if (d.enabled && !d.running) {
-		d.quality = PFM_QUALITY_NOT_COUNTED;
-		d.cause = PFM_CAUSE_MULTIPLEXED;
-		d.value = 0;
-	} else if (d.running < d.enabled) {
-		d.value = (uint64_t)((double)d.raw * (double)d.enabled / (double)d.running + 0.5);
-		if (d.quality == PFM_QUALITY_EXACT)
-			d.quality = PFM_QUALITY_SCALED;
-		if (d.cause == PFM_CAUSE_NONE)
-			d.cause = PFM_CAUSE_MULTIPLEXED;
-	} else if (d.quality == PFM_QUALITY_SCALED) {
-		d.quality = PFM_QUALITY_EXACT;
-		d.cause = PFM_CAUSE_NONE;
-	}
-	return d;
-}
-
-/* In percent of the mean. */
-static double deviation(const struct tally *t)
-{
-	if (t->counted < 2 || t->mean <= 0)
-		return 0;
-	/* Of the mean, not of a run: what repeating is for. */
-	return 100 * sqrt(t->squares / (t->counted - 1) / t->counted) / t->mean;
-}
-
 /* ---- text ------------------------------------------------------------------------------------------------------------------- */
 
 static void number_text(double value, char buf[NUMBER_MAX])
@@ -85,27 +25,30 @@ static void number_text(double value, char buf[NUMBER_MAX])
 		snprintf(buf, NUMBER_MAX, "%s.%02u", grouped((uint64_t)value, whole), (unsigned)((value - floor(value)) * 100));
 }
 
-static void value_text(const struct tally *t, const pfm_count_info_t *info, char buf[NUMBER_MAX])
+static void value_text(const struct tally *t, char buf[NUMBER_MAX])
 {
 	if (!t->counted)
 		snprintf(buf, NUMBER_MAX, "<%s>", pfm_quality_name(t->count.quality));
-	else if (*info->unit || t->count.scale != 1)
+	else if (t->count.scale != 1)
 		number_text(t->mean * t->count.scale, buf);
 	else
 		grouped((uint64_t)(t->mean + 0.5), buf);
 }
 
-/* Columns that units need: none if no count has one. */
-static size_t unit_width(const struct report *r)
+/* Columns that units and labels need: none if no row has one. */
+static void measure(const struct job *job, size_t *units, size_t *labels)
 {
 	pfm_count_info_t info = PFM_INIT(info);
-	size_t width = 0;
 	unsigned i;
 
-	for (i = 0; i < r->n; i++)
-		if (pfm_describe_count(r->session, i, &info) == PFMLIB_SUCCESS && strlen(info.unit) > width)
-			width = strlen(info.unit);
-	return width;
+	*units = *labels = 0;
+	for (i = 0; i < job->n_rows; i++) {
+		row_info(&job->rows[i], &info);
+		if (strlen(info.unit) > *units)
+			*units = strlen(info.unit);
+		if (strlen(job->rows[i].label) > *labels)
+			*labels = strlen(job->rows[i].label);
+	}
 }
 
 static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_MAX])
@@ -124,26 +67,28 @@ static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_
 		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted, t->runs);
 }
 
-static void print_row(const struct report *r, unsigned i, const pfm_count_info_t *info, size_t units)
+static void print_row(const struct job *job, const struct row *row, double time, size_t units, size_t labels)
 {
-	const struct tally *t = &r->tallies[i];
+	const struct tally *t = &row->tally;
+	pfm_count_info_t info = PFM_INIT(info);
 	char value[NUMBER_MAX], remark[REMARK_MAX];
 	enum style style = !t->counted ? RED : t->count.quality == PFM_QUALITY_EXACT ? PLAIN
 	                                                                             : YELLOW;
 
-	value_text(t, info, value);
-	remark_text(t, r->repeat, remark);
-	if (r->time >= 0)
-		fprintf(r->out, "%12.6f", r->time);
-	if (r->per_cpu)
-		fprintf(r->out, "  CPU %-4s", info->cpus);
-	fprintf(r->out, "%s%20s%s ", term_on(r->out, style), value, term_off(r->out));
+	row_info(row, &info);
+	value_text(t, value);
+	remark_text(t, job->repeat, remark);
+	if (time >= 0)
+		fprintf(job->out, "%12.6f", time);
+	if (labels)
+		fprintf(job->out, "  %s%-*s", job->by == BY_CPU ? "CPU " : "", (int)labels, row->label);
+	fprintf(job->out, "%s%20s%s ", term_on(job->out, style), value, term_off(job->out));
 	if (units)
-		fprintf(r->out, "%-*s ", (int)units, t->counted ? info->unit : "");
-	fputs(info->name, r->out);
-	if (*info->pmu && !strstr(info->name, info->pmu))
-		fprintf(r->out, "  %s[%s]%s", term_on(r->out, DIM), info->pmu, term_off(r->out));
-	fprintf(r->out, "%s\n", remark);
+		fprintf(job->out, "%-*s ", (int)units, t->counted ? info.unit : "");
+	fputs(info.name, job->out);
+	if (*info.pmu && !strstr(info.name, info.pmu))
+		fprintf(job->out, "  %s[%s]%s", term_on(job->out, DIM), info.pmu, term_off(job->out));
+	fprintf(job->out, "%s\n", remark);
 }
 
 /* True if the event @text is one of a list that stands in for this machine's processor. */
@@ -155,83 +100,185 @@ static bool from_stand_in(const pfm_ctx_t *ctx, const char *text)
 	return pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS && stands_in(ctx, pmu);
 }
 
-/* What readers of counts must know, each event once. */
-static void print_notes(const struct report *r)
-{
-	pfm_count_info_t info = PFM_INIT(info), before = PFM_INIT(before);
-	char note[NOTE_MAX];
-	unsigned i;
-
-	for (i = 0; i < r->n && pfm_describe_count(r->session, i, &info) == PFMLIB_SUCCESS; i++) {
-		if (!*count_note(r->ctx, info.name, note))
-			continue;
-		if (i && pfm_describe_count(r->session, i - 1, &before) == PFMLIB_SUCCESS && strcmp(before.name, info.name) == 0)
-			continue;
-		fprintf(r->out, "\n  %s:\n    ", info.name);
-		term_wrap(r->out, 4, 4, note);
-	}
-}
-
-/* True if an earlier count has the same sentences, so that those of this one were printed already. */
-static bool said_before(const struct report *r, unsigned i, const pfm_count_info_t *info)
+/* True if an earlier row is about the same event, so that what is to be said of it was said. */
+static bool named_before(const struct job *job, unsigned i, const char *name)
 {
 	pfm_count_info_t other = PFM_INIT(other);
 	unsigned k;
 
-	for (k = 0; k < i; k++)
-		if (pfm_describe_count(r->session, k, &other) == PFMLIB_SUCCESS && strcmp(other.why, info->why) == 0 &&
-		    strcmp(other.remedy, info->remedy) == 0)
+	for (k = 0; k < i; k++) {
+		row_info(&job->rows[k], &other);
+		if (strcmp(other.name, name) == 0)
 			return true;
+	}
 	return false;
 }
 
-/* Why counts are not exact, each reason once, with the events it holds for. */
-static void print_reasons(const struct report *r)
+/* What readers of counts must know, each event once. */
+static void print_notes(const struct job *job)
 {
-	pfm_count_info_t info = PFM_INIT(info), other = PFM_INIT(other);
-	unsigned i, k, first;
+	pfm_count_info_t info = PFM_INIT(info);
+	char note[NOTE_MAX];
+	unsigned i;
 
-	for (i = 0; i < r->n; i++) {
-		if (pfm_describe_count(r->session, i, &info) != PFMLIB_SUCCESS || !*info.why || said_before(r, i, &info))
+	for (i = 0; i < job->n_rows; i++) {
+		row_info(&job->rows[i], &info);
+		if (job->rows[i].own || !*count_note(job->ctx, info.name, note) || named_before(job, i, info.name))
 			continue;
-		fputc('\n', r->out);
-		for (k = i, first = 1; k < r->n; k++)
-			if (pfm_describe_count(r->session, k, &other) == PFMLIB_SUCCESS && strcmp(other.why, info.why) == 0 &&
-			    strcmp(other.remedy, info.remedy) == 0) {
-				fprintf(r->out, "%s%s", first ? "  " : ", ", other.name);
-				first = 0;
-			}
-		fputs(":\n    ", r->out);
-		term_wrap(r->out, 4, 4, info.why);
+		fprintf(job->out, "\n  %s:\n    ", info.name);
+		term_wrap(job->out, 4, 4, note);
+	}
+}
+
+static bool same_sentences(const pfm_count_info_t *a, const pfm_count_info_t *b)
+{
+	return strcmp(a->why, b->why) == 0 && strcmp(a->remedy, b->remedy) == 0;
+}
+
+/* True if an earlier row has the same sentences, so that those of this one were printed already. */
+static bool said_before(const struct job *job, unsigned i, const pfm_count_info_t *info)
+{
+	pfm_count_info_t other = PFM_INIT(other);
+	unsigned k;
+
+	for (k = 0; k < i; k++) {
+		row_info(&job->rows[k], &other);
+		if (same_sentences(&other, info))
+			return true;
+	}
+	return false;
+}
+
+/* The events, from row @i on, that the same sentences hold for: each name once. */
+static void print_names(const struct job *job, unsigned i, const pfm_count_info_t *info)
+{
+	pfm_count_info_t other = PFM_INIT(other);
+	const char *between = "  ";
+	unsigned k;
+
+	for (k = i; k < job->n_rows; k++) {
+		row_info(&job->rows[k], &other);
+		if (!same_sentences(&other, info) || (k > i && named_before(job, k, other.name)))
+			continue;
+		fprintf(job->out, "%s%s", between, other.name);
+		between = ", ";
+	}
+}
+
+/* Why counts are not exact, each reason once, with the events it holds for. */
+static void print_reasons(const struct job *job)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	unsigned i;
+
+	for (i = 0; i < job->n_rows; i++) {
+		row_info(&job->rows[i], &info);
+		if (!*info.why || said_before(job, i, &info))
+			continue;
+		fputc('\n', job->out);
+		print_names(job, i, &info);
+		fputs(":\n    ", job->out);
+		term_wrap(job->out, 4, 4, info.why);
 		if (*info.remedy) {
-			fputs("    ", r->out);
-			term_wrap(r->out, 4, 4, info.remedy);
+			fputs("    ", job->out);
+			term_wrap(job->out, 4, 4, info.remedy);
 		}
 	}
 }
 
-static void print_counts(const struct report *r)
+/* --table: each run's time, and how far it is from the mean. */
+static void print_runs(const struct job *job, double mean)
 {
-	pfm_count_info_t info = PFM_INIT(info);
-	size_t units = unit_width(r);
+	double most = 0;
 	unsigned i;
 
-	for (i = 0; i < r->n; i++)
-		if (pfm_describe_count(r->session, i, &info) == PFMLIB_SUCCESS)
-			from_stand_in(r->ctx, info.name);
-	if (r->time < 0)
-		fprintf(r->out, "\n  %s%s%s\n\n", term_on(r->out, BOLD), r->target, term_off(r->out));
-	for (i = 0; i < r->n; i++)
-		if (pfm_describe_count(r->session, i, &info) == PFMLIB_SUCCESS)
-			print_row(r, i, &info, units);
-	if (r->time >= 0)
+	fprintf(job->out, "\n  %sSeconds of each run, and their distance from the mean%s\n", term_on(job->out, BOLD), term_off(job->out));
+	for (i = 0; i < job->repeat; i++)
+		most = fmax(most, fabs(job->each[i] - mean));
+	for (i = 0; i < job->repeat; i++) {
+		double distance = job->each[i] - mean;
+		int marks = most > 0 ? (int)(fabs(distance) / most * 20 + 0.5) : 0;
+
+		fprintf(job->out, "%20.6f  %+.6f %.*s\n", job->each[i], distance, marks, "####################");
+	}
+}
+
+static void print_counts(const struct job *job, double elapsed, double time)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	size_t units, labels;
+	unsigned i;
+
+	measure(job, &units, &labels);
+	for (i = 0; i < job->n_rows; i++) {
+		row_info(&job->rows[i], &info);
+		if (!job->rows[i].own)
+			from_stand_in(job->ctx, info.name);
+	}
+	if (time < 0)
+		fprintf(job->out, "\n  %s%s%s\n\n", term_on(job->out, BOLD), job->target, term_off(job->out));
+	for (i = 0; i < job->n_rows; i++)
+		print_row(job, &job->rows[i], time, units, labels);
+	report_metrics(job, elapsed, time);
+	if (time >= 0)
 		return;
-	print_reasons(r);
-	print_notes(r);
-	fprintf(r->out, "\n%20.6f seconds elapsed%s\n", r->elapsed, r->repeat > 1 ? ", mean of the runs" : "");
-	if (r->user >= 0)
-		fprintf(r->out, "%20.6f seconds user\n%20.6f seconds system\n", r->user, r->system);
-	fputc('\n', r->out);
+	print_reasons(job);
+	print_notes(job);
+	if (job->table)
+		print_runs(job, elapsed);
+	fprintf(job->out, "\n%20.6f seconds elapsed%s\n", elapsed, job->repeat > 1 ? ", mean of the runs" : "");
+	if (job->command && !job->n_pids && !job->n_tids)
+		fprintf(job->out, "%20.6f seconds user\n%20.6f seconds system\n", job->user / job->repeat, job->system / job->repeat);
+	fputc('\n', job->out);
+}
+
+/* ---- columns ---------------------------------------------------------------------------------------------------------------- */
+
+/* A field, in quotes where it would be taken for several. */
+static void put_field(const struct job *job, const char *text, const char *behind)
+{
+	if (!strstr(text, job->separator) && !strpbrk(text, "\"\n")) {
+		fprintf(job->out, "%s%s", text, behind);
+		return;
+	}
+	putc('"', job->out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', job->out);
+		putc(*text, job->out);
+	}
+	fprintf(job->out, "\"%s", behind);
+}
+
+/* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation, nanoseconds counted, percent of the time, two
+ * for metrics. Quality and cause follow. */
+static void columns_row(const struct job *job, const struct row *row, double time)
+{
+	const struct tally *t = &row->tally;
+	const char *sep = job->separator;
+	pfm_count_info_t info = PFM_INIT(info);
+	char value[NUMBER_MAX];
+
+	row_info(row, &info);
+	if (time >= 0)
+		fprintf(job->out, "%.9f%s", time, sep);
+	if (job->by != BY_NOTHING)
+		put_field(job, row->label, sep);
+	if (!t->counted)
+		snprintf(value, sizeof(value), "<%s>", pfm_quality_name(t->count.quality));
+	else if (t->count.scale != 1)
+		snprintf(value, sizeof(value), "%.9g", t->mean * t->count.scale);
+	else
+		snprintf(value, sizeof(value), "%.0f", t->mean);
+	put_field(job, value, sep);
+	put_field(job, t->counted ? info.unit : "", sep);
+	put_field(job, info.name, sep);
+	if (job->repeat > 1)
+		fprintf(job->out, "%.2f%%%s", deviation(t), sep);
+	fprintf(job->out, "%" PRIu64 "%s%.2f%s%s%s", t->count.running, sep,
+	        t->count.enabled ? 100.0 * (double)t->count.running / (double)t->count.enabled : 0.0, sep, sep, sep);
+	put_field(job, pfm_quality_name(t->count.quality), sep);
+	put_field(job, t->count.cause == PFM_CAUSE_NONE ? "" : pfm_cause_name(t->count.cause), "\n");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------------- */
@@ -254,52 +301,59 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, int quality
 	put_text_if(j, "remedy", info->remedy);
 }
 
-static void json_count(const struct report *r, unsigned i, const pfm_count_info_t *info)
+static void json_count(const struct job *job, const struct row *row, double elapsed, double time)
 {
-	const struct tally *t = &r->tallies[i];
-	struct json j = { .out = r->out };
+	static const char *const labels[] = { [BY_CPU] = "cpu", [BY_CORE] = "core", [BY_DIE] = "die", [BY_SOCKET] = "socket", [BY_NODE] = "node", [BY_THREAD] = "thread", [BY_CGROUP] = "cgroup" };
+	const struct tally *t = &row->tally;
+	pfm_count_info_t info = PFM_INIT(info);
+	struct json j = { .out = job->out };
 
+	row_info(row, &info);
 	put_begin(&j, NULL, '{');
-	if (r->time >= 0)
-		put_real(&j, "time", r->time);
-	put_text(&j, "event", info->name);
-	put_text(&j, "pmu", info->pmu);
-	if (r->per_cpu)
-		put_text(&j, "cpu", info->cpus);
+	if (time >= 0)
+		put_real(&j, "time", time);
+	put_text(&j, "event", info.name);
+	put_text(&j, "pmu", info.pmu);
+	if (job->by != BY_NOTHING)
+		put_text(&j, labels[job->by], row->label);
 	if (t->counted)
-		put_hex(&j, "value", (uint64_t)(t->mean + 0.5));
+		put_count(&j, "value", (uint64_t)(t->mean + 0.5));
 	else
 		put_null(&j, "value");
-	if (t->counted && (*info->unit || t->count.scale != 1)) {
+	if (t->counted && (*info.unit || t->count.scale != 1)) {
 		put_real(&j, "amount", t->mean * t->count.scale);
-		put_text(&j, "unit", info->unit);
+		put_text(&j, "unit", info.unit);
 	}
-	put_reason(&j, info, t->count.quality, t->count.cause);
-	put_notes(&j, r->ctx, info->name);
-	put_hex(&j, "enabled", t->count.enabled);
-	put_hex(&j, "running", t->count.running);
-	put_int(&j, "group", info->group);
-	if (r->repeat > 1) {
+	put_reason(&j, &info, t->count.quality, t->count.cause);
+	if (!row->own)
+		put_notes(&j, job->ctx, info.name);
+	put_count(&j, "enabled", t->count.enabled);
+	put_count(&j, "running", t->count.running);
+	put_int(&j, "group", info.group);
+	if (job->repeat > 1) {
 		put_int(&j, "runs", t->runs);
 		put_int(&j, "counted", t->counted);
 		put_real(&j, "deviation", deviation(t));
 	}
-	put_real(&j, "elapsed", r->elapsed);
+	put_real(&j, "elapsed", elapsed);
 	put_end(&j, '}');
 	put_line(&j);
 }
 
-int report_counts(const struct report *r)
+int report_counts(const struct job *job, double elapsed, double time)
 {
-	pfm_count_info_t info = PFM_INIT(info);
 	unsigned i;
 
-	if (r->json)
-		for (i = 0; i < r->n && pfm_describe_count(r->session, i, &info) == PFMLIB_SUCCESS; i++)
-			json_count(r, i, &info);
-	else
-		print_counts(r);
-	return fflush(r->out) ? errno : 0;
+	if (!job->json && !job->separator)
+		print_counts(job, elapsed, time);
+	for (i = 0; i < job->n_rows; i++)
+		if (job->json)
+			json_count(job, &job->rows[i], elapsed, time);
+		else if (job->separator)
+			columns_row(job, &job->rows[i], time);
+	if (job->json)
+		report_metrics(job, elapsed, time);
+	return fflush(job->out) ? errno : 0;
 }
 
 /* ---- dry runs --------------------------------------------------------------------------------------------------------------- */
@@ -318,27 +372,7 @@ static void json_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *i
 	put_text_if(&j, "why", info->why);
 	put_text_if(&j, "remedy", info->remedy);
 	put_notes(&j, ctx, info->name);
-	if (info->attr.expressible) {
-		put_begin(&j, "perf", '{');
-		if (info->attr.type_known)
-			put_int(&j, "type", info->attr.type);
-		else
-			put_null(&j, "type");
-		put_hex(&j, "config", info->attr.config);
-		put_hex(&j, "config1", info->attr.config1);
-		put_hex(&j, "config2", info->attr.config2);
-		put_int(&j, "exclude_user", info->attr.exclude_user);
-		put_int(&j, "exclude_kernel", info->attr.exclude_kernel);
-		if (info->attr.exclude_idle)
-			put_int(&j, "exclude_idle", 1);
-		if (info->attr.exclude_host)
-			put_int(&j, "exclude_host", 1);
-		if (info->attr.exclude_guest)
-			put_int(&j, "exclude_guest", 1);
-		put_end(&j, '}');
-	} else {
-		put_null(&j, "perf");
-	}
+	put_attr(&j, "perf", &info->attr);
 	put_end(&j, '}');
 	put_line(&j);
 }
@@ -354,20 +388,14 @@ static void print_indented(FILE *out, const char *text)
 static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *info)
 {
 	char note[NOTE_MAX];
-	const pfm_attr_t *a = &info->attr;
 
 	fprintf(out, "%s%s%s\n  pmu %s, group %u, %u kernel event%s%s%s\n", term_on(out, BOLD), info->name, term_off(out), info->pmu,
 	        info->group, info->n_parts, info->n_parts == 1 ? "" : "s", *info->cpus ? ", CPUs " : "", info->cpus);
-	if (a->expressible && a->type_known)
-		fprintf(out, "  type=%" PRIu32 " config=0x%" PRIx64, a->type, a->config);
-	else if (a->expressible)
-		fprintf(out, "  config=0x%" PRIx64, a->config);
-	if (a->expressible && (a->config1 || a->config2))
-		fprintf(out, " config1=0x%" PRIx64 " config2=0x%" PRIx64, a->config1, a->config2);
-	if (a->expressible)
-		fprintf(out, "%s%s%s%s%s%s\n", a->exclude_user ? " exclude_user" : "", a->exclude_kernel ? " exclude_kernel" : "",
-		        a->exclude_idle ? " exclude_idle" : "", a->exclude_host ? " exclude_host" : "",
-		        a->exclude_guest ? " exclude_guest" : "", a->pinned ? " pinned" : "");
+	if (info->attr.expressible) {
+		fputs("  ", out);
+		print_attr(out, &info->attr);
+		putc('\n', out);
+	}
 	print_indented(out, info->why);
 	print_indented(out, info->remedy);
 	print_indented(out, count_note(ctx, info->name, note));

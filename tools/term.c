@@ -3,6 +3,7 @@
 #include "term.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -28,9 +29,173 @@ bool term_set_colour(const char *when)
 	return false;
 }
 
+/* ---- other people's text ------------------------------------------------------------------------------------------------ */
+
+enum { HELD_MAX = 16,
+       ESCAPED = 4, /* bytes of "\x1b" */
+       BLOCK = 4096 };
+
+/* A stream on its way to a descriptor. */
+struct guard {
+	FILE *out;
+	int fd;
+	size_t held; /* bytes of what may become a colour, or a character */
+	char bytes[HELD_MAX];
+	size_t n; /* ready to be written */
+	char ready[BLOCK];
+};
+
+static struct guard guards[2] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
+
+static bool flush_guard(struct guard *g)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < g->n) {
+		n = write(g->fd, g->ready + done, g->n - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		done += (size_t)n;
+	}
+	memmove(g->ready, g->ready + done, g->n - done);
+	g->n -= done;
+	return g->n == 0;
+}
+
+static void make_ready(struct guard *g, const char *bytes, size_t len)
+{
+	memcpy(g->ready + g->n, bytes, len);
+	g->n += len;
+}
+
+static void make_visible(struct guard *g, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char escaped[ESCAPED] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
+
+	make_ready(g, escaped, ESCAPED);
+}
+
+/* What was held is neither a colour nor a character. */
+static void release(struct guard *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->held; i++)
+		if ((unsigned char)g->bytes[i] < ' ' || (unsigned char)g->bytes[i] >= 0x80)
+			make_visible(g, (unsigned char)g->bytes[i]);
+		else
+			make_ready(g, &g->bytes[i], 1);
+	g->held = 0;
+}
+
+static size_t length_of(unsigned char lead)
+{
+	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3
+	                                     : 4;
+}
+
+/* Goes on with a character of several bytes. U+0080 to U+009F are controls. */
+static bool character_goes_on(struct guard *g, unsigned char c)
+{
+	bool control = (unsigned char)g->bytes[0] == 0xc2 && c < 0xa0;
+
+	if (c < 0x80 || c >= 0xc0) {
+		release(g);
+		return false;
+	}
+	g->bytes[g->held++] = (char)c;
+	if (g->held < length_of((unsigned char)g->bytes[0]))
+		return true;
+	if (control) {
+		release(g);
+		return true;
+	}
+	make_ready(g, g->bytes, g->held);
+	g->held = 0;
+	return true;
+}
+
+/* Goes on with "ESC [ 1 ; 3 1 m". */
+static bool colour_goes_on(struct guard *g, unsigned char c)
+{
+	if (g->held + 1 >= HELD_MAX || !(g->held == 1 ? c == '[' : isdigit(c) || c == ';' || c == 'm')) {
+		release(g);
+		return false;
+	}
+	g->bytes[g->held++] = (char)c;
+	if (c == 'm') {
+		make_ready(g, g->bytes, g->held);
+		g->held = 0;
+	}
+	return true;
+}
+
+static void pass(struct guard *g, unsigned char c)
+{
+	if (g->held && (g->bytes[0] == 0x1b ? colour_goes_on(g, c) : character_goes_on(g, c)))
+		return;
+	if (c == 0x1b || (c >= 0xc2 && c < 0xf5))
+		g->bytes[g->held++] = (char)c;
+	else if ((c < ' ' && c != '\n' && c != '\t') || c >= 0x7f)
+		make_visible(g, c);
+	else
+		make_ready(g, (const char *)&c, 1);
+}
+
+static ssize_t guarded_write(void *cookie, const char *buf, size_t len)
+{
+	struct guard *g = cookie;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (g->n + (HELD_MAX + 1) * ESCAPED > BLOCK && !flush_guard(g))
+			return 0;
+		pass(g, (unsigned char)buf[i]);
+	}
+	return flush_guard(g) ? (ssize_t)len : 0;
+}
+
+static int guarded_close(void *cookie)
+{
+	struct guard *g = cookie;
+
+	bool flushed;
+
+	release(g);
+	flushed = flush_guard(g);
+	return close(g->fd) == 0 && flushed ? 0 : -1;
+}
+
+/* Standard streams of this C library are variables; elsewhere they stay as they are. */
+void term_guard(void)
+{
+#ifdef __GLIBC__
+	static const cookie_io_functions_t functions = { .write = guarded_write, .close = guarded_close };
+
+	guards[0].out = fopencookie(&guards[0], "w", functions);
+	guards[1].out = fopencookie(&guards[1], "w", functions);
+	if (!guards[0].out || !guards[1].out)
+		return;
+	setvbuf(guards[0].out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, 1 << 16);
+	setvbuf(guards[1].out, NULL, _IOLBF, BLOCK);
+	stdout = guards[0].out;
+	stderr = guards[1].out;
+#endif
+}
+
+static int descriptor(FILE *out)
+{
+	return out == guards[0].out && out ? STDOUT_FILENO : out == guards[1].out && out ? STDERR_FILENO
+	                                                                                 : fileno(out);
+}
+
 bool term_is_terminal(FILE *out)
 {
-	int fd = fileno(out);
+	int fd = descriptor(out);
 
 	return fd >= 0 && isatty(fd);
 }
@@ -64,7 +229,7 @@ size_t term_width(FILE *out)
 
 	if (!term_is_terminal(out))
 		return 0;
-	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+	if (ioctl(descriptor(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
 		return size.ws_col;
 	return 80;
 }
@@ -164,7 +329,10 @@ void term_progress(FILE *out, const char *text)
 {
 	if (!term_is_terminal(out))
 		return;
-	fprintf(out, "\r\033[K%s", text);
+	/* Moves the cursor, which nobody else may. */
+	fflush(out);
+	(void)!write(descriptor(out), "\r\033[K", 4);
+	fputs(text, out);
 	fflush(out);
 }
 

@@ -5,7 +5,8 @@
  * It never changes after pfm_open_context() and may be used from any number of threads at once. No call below
  * allocates memory per event: results go into structs of the caller. Every struct whose first member is `size` must have
  * it set by the caller to sizeof the struct (PFM_INIT() does that); a library that knows more members than the caller
- * leaves those alone, one that knows fewer leaves the rest untouched.
+ * leaves those alone and takes them for 0, one that knows fewer leaves the rest untouched. A size is good if the member `size`
+ * itself fits. The structs of an array are all of one size. An error struct without its size is not written to.
  *
  * All functions return PFMLIB_SUCCESS (0) or a negative PFMLIB_ERR_* of pfmlib.h unless they say otherwise.
  */
@@ -23,13 +24,29 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /** Initialiser for a struct that starts with its size: pfm_encoding_t e = PFM_INIT(e); */
+#ifdef __cplusplus
+extern "C++" {
+/** What PFM_INIT() is in C++, where designated initialisers are no part of the language before C++20. */
+template <typename T>
+inline T perfmon_init_of()
+{
+	T all_zero = T();
+
+	all_zero.size = sizeof(T);
+	return all_zero;
+}
+}
+#define PFM_INIT(VAR) perfmon_init_of<decltype(VAR)>()
+#else
 #define PFM_INIT(VAR)               \
 	{                           \
 		.size = sizeof(VAR) \
 	}
+#endif
 
 typedef struct pfm_ctx pfm_ctx_t;
 typedef struct pfm_session pfm_session_t;
+typedef struct pfm_sampling pfm_sampling_t; /* sampling.h */
 
 /* ---- errors --------------------------------------------------------------------------------------------------- */
 
@@ -197,6 +214,75 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 /** Finds the event that @text names, in any dialect, and where it is: *@pmu, *@event. Attributes are not looked at. */
 int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event, pfm_error_t *error);
 
+/* ---- metrics ---------------------------------------------------------------------------------------------------- */
+
+typedef struct pfm_metric_info {
+	size_t size;
+	int pmu;
+	unsigned event;
+	const char *name, *desc;
+	const char *unit;        /**< "percent", "GHz" ...; "" for none */
+	const char *groups;      /**< separated by ';' */
+	const char *parent;      /**< metric that this one is a part of, "" for none */
+	unsigned level;          /**< in that tree, from 1; 0 if it is in none */
+	unsigned n_inputs;       /**< events and constants that value and threshold need */
+	unsigned n_value_inputs; /**< how many of them, from the first, the value alone needs */
+	int has_threshold;
+} pfm_metric_info_t;
+
+/** What a metric needs to be given. */
+typedef struct pfm_metric_input {
+	size_t size;
+	int is_constant; /**< a fact of the machine or the measurement ("#smt_on"), not an event */
+	int has_preset;  /**< nobody needs to give it: preset is what its list says */
+	double preset;
+	char text[352];  /**< the event, as pfm_encode_event() takes it; or the constant */
+	char alias[352]; /**< the list's own spelling, "" if it has no other */
+} pfm_metric_input_t;
+
+/** The value of one input. */
+typedef struct pfm_metric_count {
+	double value;
+	double error; /**< standard error, 0 for none */
+	int known;    /**< 0: was not counted */
+	int reserved;
+} pfm_metric_count_t;
+
+enum {
+	PFM_METRIC_DEFINED,
+	PFM_METRIC_DIVISION,    /**< "division by zero" */
+	PFM_METRIC_NOT_COUNTED, /**< "not counted": an input has no value */
+	PFM_METRIC_OVERFLOW     /**< "out of range": of a double */
+};
+
+typedef struct pfm_metric_value {
+	size_t size;
+	double value;       /**< valid if state is PFM_METRIC_DEFINED, else 0 */
+	double error;       /**< standard error */
+	double low, high;   /**< 95 % interval */
+	int state;          /**< PFM_METRIC_* */
+	int missing;        /**< the input that was not counted, or -1 */
+	int over_threshold; /**< 1: worth a closer look; 0: not; -1: no threshold, or undefined */
+} pfm_metric_value_t;
+
+/** Describes metric @event of @pmu: an event with PFM_EVENT_METRIC. PFMLIB_ERR_NOTFOUND if it is no metric. */
+int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metric_info_t *info);
+/** Describes input @i of a metric. PFMLIB_ERR_NOTFOUND past the last. */
+int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_metric_input_t *info);
+/** Writes the formula of a metric (@threshold 0) or of its threshold (1) to @buf, always terminated, cut at @len.
+ * Returns the length the whole formula has, or a negative code. */
+int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf, size_t len);
+/** Computes a metric from @n counts in the order of its inputs. A value that is not defined is told in out->state, and is no
+ * failure of the call. out->error is propagated from the errors of the counts, taken as independent. */
+int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_count_t *counts, unsigned n,
+                        pfm_metric_value_t *out);
+/** The same from @rounds repetitions: @samples has @n counts of the first, then of the second ...; NaN for what was not
+ * counted. The value is that of the mean counts, its error comes from how they vary together. */
+int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const double *samples, unsigned rounds, unsigned n,
+                        pfm_metric_value_t *out);
+/** The stable word for a PFM_METRIC_* state. */
+const char *pfm_metric_state_name(int state);
+
 /* ---- encodings ------------------------------------------------------------------------------------------------ */
 
 /** What a register is. */
@@ -305,6 +391,55 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
  * PFMLIB_ERR_NOTFOUND past the last. */
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i, char *buf, size_t len);
 
+/* ---- plans ------------------------------------------------------------------------------------------------------ */
+
+typedef struct pfm_plan_result pfm_plan_t;
+
+enum {
+	PFM_PLAN_BARE = 1 /**< the processor as it is built: what this machine's kernel holds is not taken away */
+};
+
+typedef struct pfm_plan_options {
+	size_t size;
+	unsigned flags;       /**< PFM_PLAN_* */
+	unsigned plm;         /**< levels for events that name none, 0 for the usual */
+	uint64_t taken;       /**< counters that others hold; fixed counter n is bit 32 + n */
+	int htoff;            /**< 1: hyper-threading is off, more counters may count an event */
+	unsigned long effort; /**< steps of the search for fewer groups, 0 for the usual */
+} pfm_plan_options_t;
+
+typedef struct pfm_plan_info {
+	size_t size;
+	unsigned n_events;       /**< planned events, those of metrics and added ones included */
+	unsigned n_groups;       /**< of all PMUs together; groups of different PMUs count side by side */
+	unsigned n_rounds;       /**< times the counters are loaded: the most groups that one PMU has */
+	unsigned bound;          /**< no plan has fewer groups */
+	int optimal;             /**< 1: n_groups is the bound */
+	const char *certificate; /**< a sentence that proves the bound, one for each PMU */
+} pfm_plan_info_t;
+
+typedef struct pfm_planned {
+	size_t size;
+	unsigned request; /**< the text that asked for it first */
+	int pmu;
+	const char *text; /**< the event, as pfm_encode_event() takes it */
+	unsigned group;
+	int counter;  /**< fixed counter n is 32 + n; -1: takes none */
+	int added;    /**< 1: nobody asked for it, the group needs it (the slots event before top-down figures) */
+	int in_proof; /**< 1: it is one of the events that the certificate speaks of */
+} pfm_planned_t;
+
+/** Covers the events of @texts, and those of metrics and groups of metrics among them, with the least number of groups that can
+ * each be counted together. Groups belong to one PMU each. The events of one metric are in one group where that costs no
+ * group. Equal input gives an equal plan. Free with pfm_free_plan(). */
+int pfm_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
+             pfm_error_t *error);
+int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info);
+/** Event @i of a plan; the events of a group follow each other, in an order in which they can be counted. PFMLIB_ERR_NOTFOUND
+ * past the last. Strings live as long as the plan. */
+int pfm_describe_planned(const pfm_plan_t *plan, unsigned i, pfm_planned_t *event);
+void pfm_free_plan(pfm_plan_t *plan);
+
 /* ---- sessions ------------------------------------------------------------------------------------------------- */
 
 /** How far a count can be trusted. */
@@ -331,7 +466,9 @@ typedef enum pfm_cause {
 	PFM_CAUSE_MEMORY,
 	PFM_CAUSE_NO_TIME,   /**< never enabled, or ended before the first clock tick */
 	PFM_CAUSE_NO_KERNEL, /**< the kernel has no perf_event_open or no such device */
-	PFM_CAUSE_OTHER
+	PFM_CAUSE_OTHER,
+	PFM_CAUSE_LOST,     /**< samples: a buffer was full */
+	PFM_CAUSE_THROTTLED /**< samples: the kernel held the event back for coming too often */
 } pfm_cause_t;
 
 typedef struct pfm_count {
@@ -358,6 +495,7 @@ typedef struct pfm_count_info {
 	const char *remedy; /**< what would help, "" if nothing known */
 	pfm_attr_t attr;
 	const char *cpus; /**< CPUs it is counted on, "" for wherever the task runs */
+	int is_level;     /**< the value is a level (a temperature, an occupancy), not a count: it has no differences */
 } pfm_count_info_t;
 
 enum {
@@ -367,17 +505,22 @@ enum {
 	PFM_SESSION_DRY_RUN = 8,        /**< open nothing: plan only */
 	PFM_SESSION_STRICT = 16,        /**< fail unless every event can be opened */
 	PFM_SESSION_USER_READ = 32,     /**< ask for counters readable from user space */
-	PFM_SESSION_PER_CPU = 64        /**< with system-wide: one count per CPU, not one sum */
+	PFM_SESSION_PER_CPU = 64,       /**< with system-wide: one count per CPU, not one sum */
+	PFM_SESSION_ONE_TASK = 128      /**< pid is one thread, also where it is a process's first */
 };
 
 typedef struct pfm_session_options {
 	size_t size;
-	unsigned flags;        /**< PFM_SESSION_* */
-	int pid;               /**< 0: the calling thread; > 0: that process or thread */
-	const char *cpus;      /**< CPU list such as "0,2-3", or NULL for all */
-	unsigned plm;          /**< levels for events that name none, 0 for all that are permitted */
-	const char *backend;   /**< "perf_event", "pfm_device", "record", or NULL for the machine's own */
-	void *backend_options; /**< e.g. pfm_alpha_session_t for "pfm_device" */
+	unsigned flags;                 /**< PFM_SESSION_* */
+	int pid;                        /**< 0: the calling thread; > 0: that process or thread */
+	const char *cpus;               /**< CPU list such as "0,2-3", or NULL for all */
+	unsigned plm;                   /**< levels for events that name none, 0 for all that are permitted */
+	const char *backend;            /**< "perf_event", "pfm_device", or NULL for the machine's own */
+	void *backend_options;          /**< e.g. pfm_alpha_session_t for "pfm_device" */
+	const pfm_sampling_t *sampling; /**< take samples as well; NULL: count only. Read while the session is opened */
+	const char *cgroup;             /**< folder of a control group: with system-wide, its tasks alone; NULL: all */
+	/** For each text a filter on the fields of its tracepoint, as the kernel's own trace filters are written, or NULL; NULL: none. */
+	const char *const *filters;
 } pfm_session_options_t;
 
 /** Opens counters for @n events. A text may be a group in braces ("{cycles,instructions}:W"). Every event that cannot be opened stays
@@ -391,10 +534,14 @@ int pfm_stop_session(pfm_session_t *s);
 int pfm_reset_session(pfm_session_t *s);
 /** Number of counts: one per event and PMU (and per CPU with PFM_SESSION_PER_CPU). */
 unsigned pfm_count_session(const pfm_session_t *s);
-/** Reads all counts; @counts has room for @n, each with its size set. */
+/** Reads all counts; @counts has room for @n, each with the same size set. */
 int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n);
 /** Reads count @i without entering the kernel where that is possible, else like pfm_read_session(). Own thread only. */
 int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count);
+/** What was counted between two readings of one count; pfm_count_info_t says if it @is_level. Judged by the times between them: what
+ * ran all the while is exact, however it fared before. Of a level it is the later reading; so it is if the count was reset in
+ * between. @out may be one of the readings. PFMLIB_ERR_INVAL for NULL or a size that is not set. */
+int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int is_level, pfm_count_t *out);
 /** Describes count @i. Strings live as long as the session. */
 int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *info);
 /** errno of the last failed call on @s. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <perfmon/pfcntr.h>
 #include <string.h>
-#include "../sys.h"
+#include "machine/sys.h"
 #include "model.h"
 
 static struct model_sys *state(const struct sys *sys)

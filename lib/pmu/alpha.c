@@ -6,7 +6,7 @@
  * the device's requests: facts about the driver, written down beside each step below. */
 #include <string.h>
 #include <perfmon/pfmlib_alpha.h>
-#include "../pmu.h"
+#include "pmu.h"
 
 /* Words of choice "kind" in the EV67 table. */
 enum kind { KIND_EVENT,
@@ -172,7 +172,7 @@ static int find_modes(const struct request *req, struct extra *x, pfm_error_t *w
 static int candidates(const struct request *req, unsigned i, uint64_t *out, pfm_error_t *why)
 {
 	const struct event *ev = &req->events[i];
-	uint64_t mask = table_row(ev->table, ev->row)->counters;
+	uint64_t mask = row_counters(ev->table, table_row(ev->table, ev->row));
 
 	if (pfmi_event_was_set(ev, KEY_PERIOD)) {
 		uint64_t period = pfmi_event_field(ev, KEY_PERIOD, ANYWHERE);
@@ -760,7 +760,9 @@ const struct pmu_ops pfmi_ops_ev4 = { .check = alpha_check,
 	                              .encode = alpha_encode,
 	                              .attr = alpha_attr,
 	                              .layout = alpha_layout,
-	                              .significant = alpha_significant };
+	                              .significant = alpha_significant,
+	                              .every_level = true,
+	                              .has_pfcntr = true };
 extern const struct pmu_ops pfmi_ops_ev5 __attribute__((alias("pfmi_ops_ev4")));
 extern const struct pmu_ops pfmi_ops_ev6 __attribute__((alias("pfmi_ops_ev4")));
 extern const struct pmu_ops pfmi_ops_ev67 __attribute__((alias("pfmi_ops_ev4")));

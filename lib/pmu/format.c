@@ -5,7 +5,6 @@
  * A set gives one entry per event with its config word, in order, then config1 to config3 where they are not 0. num is the
  * word, addr the event's place in the set. Data registers are the counters, where the table says which there are. */
 #include <string.h>
-#include "kernel.h"
 #include "pmu.h"
 
 #define NO_COUNTER 0xffu
@@ -113,9 +112,25 @@ static void encode(const struct plan *plan, const struct placement *where, struc
 	}
 }
 
+/* An event of the kernel's may have parameters ("domain=?"): the user has to give them. */
 static int check(struct event *ev, pfm_error_t *why)
 {
-	return pfmi_kernel_params(ev, why);
+	const struct table *t = ev->table;
+	const char *s = ev->row == ROW_NONE ? "" : pfmi_row_text(t, ev->row, KEY_PARAMS);
+
+	while (*s) {
+		size_t len = strcspn(s, " ");
+		bool given = false;
+
+		for (unsigned i = 0; i < ev->n_set; i++)
+			given |= pfmi_slice_is((struct slice){ s, (uint32_t)len },
+			                       table_text(t, table_fields(t)[ev->set[i].field].name));
+		if (!given)
+			return pfmi_refuse(why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL, (struct slice){ 0 },
+			                   "the kernel wants values for fields of the event");
+		s += len + (s[len] == ' ');
+	}
+	return PFMLIB_SUCCESS;
 }
 
 const struct pmu_ops pfmi_ops_format = { .check = check, .constrain = constrain, .encode = encode };

@@ -115,10 +115,9 @@ static void read_traits(const struct event *ev, struct traits *tr)
 	tr->counters = pfmi_event_counters(ev) & COUNTERS;
 	if (ev->row != ROW_NONE) {
 		const struct row *r = table_row(t, ev->row);
-		const struct value *v = table_values(t) + r->value;
 
 		for (unsigned i = 0; i < r->n_values; i++)
-			put_trait(tr, fields[v[i].field].key, v[i].value);
+			put_trait(tr, fields[row_value(t, r, i).field].key, row_value(t, r, i).value);
 		if (r->n_takes)
 			tr->mesi = (uint8_t)ev->group[0];
 	} else {

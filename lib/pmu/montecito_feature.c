@@ -442,7 +442,8 @@ static int plan_ipear(const struct work *w)
 
 /* ---- settings that would count something else than asked ------------------------------------------------------------ */
 
-static int check_ear(const struct work *w, bool (*is)(const struct traits *), const pfmlib_mont_ear_t *given)
+/* Where a setting is given beside an event, the setting says what is captured, whatever the event's own mode is. */
+static int check_ear(const struct work *w, bool (*is)(const struct traits *))
 {
 	const struct traits *first = find_event(w, is);
 
@@ -451,10 +452,14 @@ static int check_ear(const struct work *w, bool (*is)(const struct traits *), co
 
 		if (is(tr) && tr->row != first->row)
 			return mont_refuse(w, PFMLIB_ERR_EVTINCOMP, (int)i, "one address register captures for one kind of event");
-		if (is(tr) && given && given->ear_used && (unsigned)given->ear_mode != mode_of(tr))
-			return mont_refuse(w, PFMLIB_ERR_FEATCOMB, (int)i,
-			                   "the event and the setting of the address register differ in mode");
 	}
+	return PFMLIB_SUCCESS;
+}
+
+static int check_opcm(const struct work *w, const pfmlib_mont_opcm_t *o)
+{
+	if ((o->opcm_match | o->opcm_mask) >> opcm_match_bits[0].width)
+		return mont_refuse(w, PFMLIB_ERR_INVAL, -1, "an instruction has 41 bits: the opcode's match or mask has more");
 	return PFMLIB_SUCCESS;
 }
 
@@ -498,9 +503,13 @@ static int check_settings(const struct work *w)
 	for (unsigned i = 0; !rc && i < w->req->n; i++)
 		rc = check_counter(w, i);
 	if (!rc)
-		rc = check_ear(w, is_iear, w->in ? &w->in->pfp_mont_iear : NULL);
+		rc = check_ear(w, is_iear);
 	if (!rc)
-		rc = check_ear(w, is_dear, w->in ? &w->in->pfp_mont_dear : NULL);
+		rc = check_ear(w, is_dear);
+	if (!rc && w->opcm1)
+		rc = check_opcm(w, &w->in->pfp_mont_opcm1);
+	if (!rc && w->opcm2)
+		rc = check_opcm(w, &w->in->pfp_mont_opcm2);
 	if (!rc && etb && (etb->etb_ds || (etb->etb_tm | etb->etb_ptm | etb->etb_ppm | etb->etb_brt) > 3))
 		rc = mont_refuse(w, PFMLIB_ERR_INVAL, -1,
 		                 etb->etb_ds ? "the trace buffer has no other data selection than 0"

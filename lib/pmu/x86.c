@@ -96,7 +96,7 @@ static enum key field_of_msr(uint32_t msr)
 
 static bool has_extras(const struct table *t)
 {
-	return t->field_of_key[KEY_MSR] | t->field_of_key[KEY_OFFCORE] | t->field_of_key[KEY_LDLAT] | t->field_of_key[KEY_FRONTEND];
+	return table_key(t, KEY_MSR) | table_key(t, KEY_OFFCORE) | table_key(t, KEY_LDLAT) | table_key(t, KEY_FRONTEND);
 }
 
 /* A row without values for any of them, and nothing set by the user: nearly every event. */
@@ -199,7 +199,7 @@ RARELY static uint64_t rowless_counters(const struct event *ev)
 	return t->all_counters & GENERAL;
 }
 
-static inline uint64_t row_counters(const struct event *ev, bool htoff)
+static inline uint64_t event_counters(const struct event *ev, bool htoff)
 {
 	const struct table *t = ev->table;
 
@@ -207,12 +207,12 @@ static inline uint64_t row_counters(const struct event *ev, bool htoff)
 		return rowless_counters(ev);
 	if (htoff && pfmi_row_has(t, ev->row, KEY_HTOFF))
 		return pfmi_row_value(t, ev->row, KEY_HTOFF, ANYWHERE);
-	return table_row(t, ev->row)->counters;
+	return row_counters(t, table_row(t, ev->row));
 }
 
 static uint64_t candidates(const struct event *ev, uint64_t config, const struct request *req)
 {
-	uint64_t mask = row_counters(ev, req->htoff) & COUNTABLE;
+	uint64_t mask = event_counters(ev, req->htoff) & COUNTABLE;
 
 	if (config & FILTERS)
 		mask &= GENERAL;
@@ -237,7 +237,7 @@ static int refuse_field(const struct event *ev, unsigned i, int code, int kind, 
 
 static bool field_is(const struct event *ev, unsigned i, enum key key)
 {
-	return ev->table->field_of_key[key] == ev->set[i].field + 1u;
+	return table_key(ev->table, key) == ev->set[i].field + 1u;
 }
 
 static bool is_filter_field(const struct event *ev, unsigned i)
@@ -268,7 +268,7 @@ RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
 
 	pfmi_event_config(ev, ANYWHERE, config);
 	metric = is_metric(ev->table, config[0]);
-	fixed_only = ev->table->all_counters >> FIXED && !(row_counters(ev, false) & GENERAL);
+	fixed_only = ev->table->all_counters >> FIXED && !(event_counters(ev, false) & GENERAL);
 	for (unsigned i = 0; i < ev->n_set; i++) {
 		if (fixed_only && is_filter_field(ev, i) && ev->set[i].value)
 			return refuse_field(ev, i, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
@@ -277,7 +277,7 @@ RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
 		if (field_is(ev, i, KEY_EDGE) && !ev->set[i].value && pfmi_event_field(ev, KEY_EDGE, ANYWHERE))
 			return refuse_field(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, "the unit mask sets edge", why);
 	}
-	if (ev->counter_pin != ANYWHERE && !(ev->counter_pin < 64 && row_counters(ev, true) >> ev->counter_pin & 1))
+	if (ev->counter_pin != ANYWHERE && !(ev->counter_pin < 64 && event_counters(ev, true) >> ev->counter_pin & 1))
 		return refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, -1, "the event cannot count on that counter");
 	return check_extra(ev, why);
 }
@@ -296,7 +296,7 @@ static uint64_t other_way(const struct event *ev)
 {
 	uint64_t alt = ev->at[KEY_ALT] ? pfmi_row_value(ev->table, ev->row, KEY_ALT, ANYWHERE) : 0;
 
-	if (!ev->table->field_of_key[KEY_CODE] || !ev->table->field_of_key[KEY_UMASK])
+	if (!table_key(ev->table, KEY_CODE) || !table_key(ev->table, KEY_UMASK))
 		return 0;
 	return alt >> 32 == OFFCORE_RSP_0 || alt >> 32 == OFFCORE_RSP_1 ? alt : 0;
 }

@@ -9,6 +9,8 @@
 event(), find(), events(), pmus()   events of any processor, on any machine
 dispatch()                          a set measured together
 perf_event_attr()                   for programs that call the kernel themselves
+Context.metric(), metrics()         formulas over counts, with their errors
+plan()                              the least number of groups for a set of events
 Session, run()                      counting, where the processor is the one at hand
 Context                             a set of processors of one's own; the functions above use a default one
 import_lists()                      vendors' published lists
@@ -32,17 +34,23 @@ from .dispatch import Dispatch, Placement, dispatch
 from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Names, PerfAttr, Register, RegisterKind, Umask,
                     counter_name, perf_event_attr)
 from .imports import Imported, ImportedModel, Refused, import_lists
+from .metric import Metric, MetricInput, MetricState, MetricValue
+from .plan import Plan, Planned, plan
+from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleCount, Sampling, Side
 from .session import Cause, Count, Finished, Quality, Reading, Session, run
 
 __version__ = "1.0.0"
 
 __all__ = [
-    "Alternative", "AmbiguousError", "ArgumentError", "Cause", "Context", "Count", "DecodedField", "DecodedRegister", "Dialect",
+    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "DecodedField", "DecodedRegister", "Dialect",
     "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "Field", "Finished", "ImageError",
-    "Imported", "ImportedModel", "ModelError", "Names", "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plm", "Pmu",
-    "PmuFlag", "Pmus", "Quality", "Reading", "Refused", "Register", "RegisterKind", "Session", "SystemCallError", "Umask",
+    "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Names",
+    "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu",
+    "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "Register", "RegisterKind", "Sample",
+    "SampleCount", "Sampling", "Session", "Side", "SystemCallError", "Umask",
     "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "counter_name", "decode",
-    "default_context", "device", "dispatch", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr", "pmus", "run",
+    "default_context", "device", "dispatch", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr",
+    "plan", "pmus", "run",
 ]
 
 

@@ -16,6 +16,7 @@ from ._c import ffi, lib, new, plm_mask, text as c_text
 from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownPmuError, c_string, check, from_code, \
     from_error, new_error
 from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, encode
+from .metric import Metric
 
 if TYPE_CHECKING:
     from .dispatch import Dispatch
@@ -420,6 +421,21 @@ class Context:
         if rc:
             raise from_error(rc, error, ctx, [text])
         return EventInfo(self, pmu[0], event[0], self._pmu(pmu[0]).name)
+
+    def metric(self, text: str) -> Metric:
+        """The metric that @text names: ``"ipc"``, ``"skx::Info_Thread_IPC"``. ArgumentError if it is an event."""
+        row = self.find(text)
+        if not row.flags & EventFlag.METRIC:
+            raise ArgumentError(f"{row} is an event, not a metric", text=text, span=(0, len(text)))
+        return Metric(self, row)
+
+    def metrics(self, pattern: str = "*", *, pmu: str | None = None) -> Iterator[Metric]:
+        """Metrics whose name, or one of whose groups, matches the shell pattern @pattern."""
+        for row in self.events("*", pmu=pmu):
+            if row.flags & EventFlag.METRIC:
+                m = Metric(self, row)
+                if any(fnmatch.fnmatchcase(n.lower(), pattern.lower()) for n in (m.name, *m.groups)):
+                    yield m
 
     # ---- texts
 

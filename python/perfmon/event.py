@@ -316,10 +316,11 @@ def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:
     PerfmonError (NOTSUPP) where the kernel cannot count it; EventError and its kin for wrong texts.
     """
     from .context import default_context
-    encode(default_context(), text, plm)  # a wrong text is refused with everything known about it
-    memory = ffi.new("uint32_t[]", MAX_ATTR // 4)
-    check(lib.pfm_get_perf_event_encoding(c_string(text), plm_mask(plm), ffi.cast("struct perf_event_attr *", memory), ffi.NULL,
-                                          ffi.NULL))
+    context, e, error, memory = default_context(), new("pfm_encoding_t"), new_error(), ffi.new("uint32_t[]", MAX_ATTR // 4)
+    rc = lib.pfm_encode_event(context._handle(), c_string(text), plm_mask(plm), e, error)
+    if rc:
+        raise from_error(rc, error, context._handle(), [text])
+    check(lib.pfm_fill_perf_event_attr(context._handle(), e, ffi.cast("struct perf_event_attr *", memory), MAX_ATTR))
     return bytearray(ffi.buffer(memory, memory[1]))  # the second member is its size
 
 

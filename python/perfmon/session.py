@@ -15,6 +15,7 @@ from ._c import ffi, flags, lib, new, plm_mask, text as c_text
 from ._errors import PerfmonError, SystemCallError, c_string, check, code_of, from_code, from_error, new_error
 from .context import Context, default_context
 from .event import PerfAttr
+from .sampling import Samples, Sampling
 
 __all__ = ["Cause", "Count", "Finished", "Quality", "Reading", "Session", "run"]
 
@@ -51,6 +52,8 @@ class Cause(enum.IntEnum):
     NO_TIME = lib.PFM_CAUSE_NO_TIME          #: never enabled, or ended before the first clock tick
     NO_KERNEL = lib.PFM_CAUSE_NO_KERNEL      #: the kernel has no perf_event_open or no such device
     OTHER = lib.PFM_CAUSE_OTHER
+    LOST = lib.PFM_CAUSE_LOST
+    THROTTLED = lib.PFM_CAUSE_THROTTLED
 
     def __str__(self) -> str:
         return c_text(lib.pfm_cause_name(int(self)))
@@ -72,6 +75,7 @@ class Count:
     group    number of its group; cpus: those it is counted on, ``""`` for wherever the task runs
     request  which of the texts given to the session
     attr     what perf_event_open(2) was given, None where Linux has no way to count it
+    level    it is a level (a temperature, an occupancy), not a count
     parts    what this count is summed from: counts of one event on several PMUs or CPUs
     """
 
@@ -92,6 +96,7 @@ class Count:
     cpus: str = ""
     request: int = 0
     attr: PerfAttr | None = None
+    level: bool = False
     parts: tuple[Count, ...] = field(default=(), repr=False)
 
     @property
@@ -110,13 +115,23 @@ class Count:
         return f"{self.event}: {shown}" + ("" if self.quality is Quality.EXACT else f" ({self.quality})")
 
     def __sub__(self, earlier: Count) -> Count:
-        """What was counted since an @earlier reading of the same session."""
+        """What was counted since an @earlier reading of the same session, judged by the time between the two. Of a level it is the
+        later reading."""
         if not isinstance(earlier, Count):
             return NotImplemented
-        value = self.value if earlier.value is None or self.value is None else max(self.value - earlier.value, 0)
-        parts = tuple(a - b for a, b in zip(self.parts, earlier.parts))
-        return replace(self, value=value, raw=max(self.raw - earlier.raw, 0), enabled=max(self.enabled - earlier.enabled, 0),
-                       running=max(self.running - earlier.running, 0), parts=parts)
+        if self.parts and len(self.parts) == len(earlier.parts):
+            return _sum([a - b for a, b in zip(self.parts, earlier.parts)])
+        out = new("pfm_count_t")
+        check(lib.pfm_count_between(earlier._raw(), self._raw(), self.level, out))
+        quality = Quality(out.quality)
+        return replace(self, value=None if quality >= Quality.NOT_COUNTED else out.value, raw=out.raw, enabled=out.enabled,
+                       running=out.running, quality=quality, cause=Cause(out.cause))
+
+    def _raw(self) -> Any:
+        c = new("pfm_count_t")
+        c.value, c.raw, c.enabled, c.running = self.value or 0, self.raw, self.enabled, self.running
+        c.quality, c.cause, c.sys_errno, c.scale = self.quality, self.cause, self.errno, self.scale
+        return c
 
 
 def _sum(parts: Sequence[Count]) -> Count:
@@ -185,7 +200,7 @@ class Reading(Sequence[Count]):
         return f"<Reading {'; '.join(map(str, self))}>"
 
 
-class Session:
+class Session(Samples):
     """Counters for events. As a context manager it counts what happens inside the ``with`` block:
 
         with perfmon.Session(["page-faults", "task-clock"]) as s:
@@ -203,7 +218,8 @@ class Session:
     user_read    ask for counters that can be read without entering the kernel
     plm          levels for events that name none: mask of :class:`Plm` or letters; 0 for all that are permitted
     pmu          processor that names without a prefix belong to
-    backend      ``"perf_event"``, ``"pfm_device"``, ``"record"``, None for the machine's own
+    backend      ``"perf_event"``, ``"pfm_device"``, None for the machine's own
+    sampling     take samples as well: a :class:`Sampling`; then wait(), records() and columns() give them
 
     Counting is stopped at first. Raises EventError and its kin for wrong texts, SystemCallError where the system refuses.
     Calls of several threads on one session take turns.
@@ -212,7 +228,8 @@ class Session:
     def __init__(self, events: Iterable[str], *, pid: int = 0, cpus: str | None = None, inherit: bool = False,
                  system_wide: bool = False, per_cpu: bool = False, enable_on_exec: bool = False, strict: bool = False,
                  dry_run: bool = False, user_read: bool = False, plm: int | str = 0, pmu: str | None = None,
-                 backend: str | None = None, context: Context | None = None, _backend_options: Any = None) -> None:
+                 backend: str | None = None, context: Context | None = None, sampling: Sampling | None = None,
+                 _backend_options: Any = None) -> None:
         self.events = (events,) if isinstance(events, str) else tuple(events)
         wanted = {lib.PFM_SESSION_INHERIT: inherit, lib.PFM_SESSION_ENABLE_ON_EXEC: enable_on_exec,
                   lib.PFM_SESSION_SYSTEM_WIDE: system_wide, lib.PFM_SESSION_DRY_RUN: dry_run, lib.PFM_SESSION_STRICT: strict,
@@ -223,6 +240,8 @@ class Session:
         keep = [ffi.new("char[]", c_string(s)) if s is not None else ffi.NULL for s in (cpus, backend)]
         options.cpus, options.backend = keep
         options.backend_options = _backend_options if _backend_options is not None else ffi.NULL
+        asked = sampling._struct() if sampling is not None else ffi.NULL
+        options.sampling = asked
         self._lock = threading.RLock()
         self._last: Reading | None = None
         self._session = self._open((context or default_context()).with_pmu(pmu), options)
@@ -257,7 +276,7 @@ class Session:
         check(lib.pfm_describe_count(self._session, i, info))
         return Count(c_text(info.name), c_text(info.pmu), None, 0, 0, 0, Quality.NOT_COUNTED, Cause.NO_TIME, c_text(info.why),
                      c_text(info.remedy), unit=c_text(info.unit), group=info.group, cpus=c_text(info.cpus), request=info.request,
-                     attr=PerfAttr._of(info.attr))
+                     attr=PerfAttr._of(info.attr), level=bool(info.is_level))
 
     def _count(self, i: int, c: Any) -> Count:
         """A count as read. What is said about it can change with every reading."""

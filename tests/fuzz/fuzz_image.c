@@ -50,12 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		((struct image *)copy)->size = size;
 	if (size >= sizeof(struct image) + 8 && pfmi_image_check(copy, size, CHECK_HEAD, &why) == 0) {
 		const struct image *im = copy;
-		const uint64_t *at = (const uint64_t *)(const void *)((const char *)copy + im->offsets);
 
 		for (uint32_t i = 0; i < im->n_tables; i++) {
-			const struct table *t = (const struct table *)(const void *)((const char *)copy + at[i]);
+			const struct table *t = image_table(im, i);
 
-			if (pfmi_table_check(t, size - (size_t)at[i], CHECK_ALL, &why) == 0)
+			if (pfmi_table_check(t, size - (size_t)((const char *)t - (const char *)copy), CHECK_ALL, &why) == 0)
 				use(t);
 		}
 	}

@@ -27,9 +27,9 @@ import time
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EVENTS = os.path.normpath(os.path.join(HERE, "..", "..", "lib", "events"))
+PMUC = os.path.normpath(os.path.join(HERE, "..", "..", "lib", "pmuc"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, EVENTS)
+sys.path.insert(0, PMUC)
 import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
 import pmvendor  # noqa: E402
@@ -170,7 +170,7 @@ class Trial:
         raise Wrong("took more than %d seconds" % LIMIT)
 
     def trace(self, frame, event, arg):
-        return self.lines(frame.f_code) if frame.f_code.co_filename.startswith(EVENTS) else None
+        return self.lines(frame.f_code) if frame.f_code.co_filename.startswith(PMUC) else None
 
     def lines(self, code):
         last = 0

@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 build=${PERFMON_BUILD:-$source/build-fuzz}
 [ -z "${PERFMON_BUILD:-}" ] || build=$PERFMON_BUILD/matrix/fuzz
-library=${PERFMON_BUILD:-/nonexistent}/lib/libperfmon.so.0.0.0
+library=${PERFMON_BUILD:-/nonexistent}/lib/libperfmon.so.1.0.0
 engine=libfuzzer
 seconds=
 while [ $# -gt 0 ]; do
@@ -42,13 +42,16 @@ runs_of() {
 	sysfs) echo 14000 ;;
 	device) echo 150000 ;;
 	json) echo 60000 ;;
+	libpfm4) echo 150000 ;;
+	records) echo 300000 ;;
+	recording) echo 30000 ;;
 	pmu) echo 4000 ;;
 	vendor) echo 1000 ;;
 	esac
 }
 
 if [ $# = 0 ]; then
-	set -- text image dispatch decode sysfs device json
+	set -- text image dispatch decode sysfs device json records recording libpfm4
 	[ "$engine" = afl ] || set -- "$@" pmu vendor
 fi
 

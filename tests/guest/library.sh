@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# library.sh TABLES.C WORK ARCH NAME FILE... -- LINE...: run.sh with programs that use the library.
+# library.sh IMAGE.S WORK ARCH NAME FILE... -- LINE...: run.sh with programs that use the library.
 #
 # A FILE that ends in .c is compiled for the guest and linked with all of the library; other files and the lines are what
-# run.sh takes. TABLES.C is what pmuc.py made of the event tables. In WORK the compiled library is kept between runs, one for
+# run.sh takes. IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order. In WORK the compiled library is kept between runs, one for
 # each guest, as long as its sources do not change. Three words stand for the programs of the CUSE test:
 #   cuse_server     linked with libfuse3, for a guest that is of the same kind as this machine
 #   cuse_client     uses the library, device_program (from the folder above) does not; both open the device through door.c
@@ -14,12 +14,12 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/guest.sh"
 
-[ $# -ge 6 ] || { echo "usage: library.sh TABLES.C WORK ARCH NAME FILE... -- LINE..." >&2; exit 2; }
-tables=$(realpath "$1") work=$2 arch=$3 name=$4
+[ $# -ge 6 ] || { echo "usage: library.sh IMAGE.S WORK ARCH NAME FILE... -- LINE..." >&2; exit 2; }
+image=$(realpath "$1") work=$2 arch=$3 name=$4
 shift 4
 guest_describe "$arch"
 top=$(realpath "$here/../..")
-state=$(cat "$top"/lib/*.[ch] "$top"/lib/*.def "$top"/lib/*/*.[ch] "$top"/include/perfmon/*.h "$tables" "$here/library.sh" | cksum)
+state=$(cat "$top"/lib/*.[ch] "$top"/lib/*.def "$top"/lib/*/*.[ch] "$top"/include/perfmon/*.h "$image" "$here/library.sh" | cksum)
 objects=$work/library-$arch-${state%% *}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -52,11 +52,11 @@ compile_library() {
 	[ ! -e "$objects" ] || return 0
 	rm -rf "$work/library-$arch"-*
 	# Files of different folders may have the same name.
-	for room in . pmu backend device; do
+	for room in . answer base count device libpfm3 machine metric pmu table; do
 		mkdir -p "$objects.new/$room"
 		(cd "$objects.new/$room" && compile -c -DPERFMON_DATADIR='"/usr/share/perfmon"' "$top/lib/$room"/*.c) || return $?
 	done
-	(cd "$objects.new" && compile -c "$tables") || return $?
+	(cd "$objects.new" && compile -c "$image") || return $?
 	mv "$objects.new" "$objects"
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Included before everything else in the build for helgrind, which does not know what C11's atomic operations promise: here they
  * say it. The plain accesses that they guard stay as they are, and those are what helgrind is to judge. */
-#ifndef PERFMON_HELGRIND_ATOMICS_H
+/* The embedded image is a source of the assembler. */
+#if !defined PERFMON_HELGRIND_ATOMICS_H && !defined __ASSEMBLER__
 #define PERFMON_HELGRIND_ATOMICS_H
 
 #include <stdatomic.h>

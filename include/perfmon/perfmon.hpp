@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/** The interface of perfmon.h in C++17: handles that release themselves, texts as std::string_view, refusals as exceptions or as results.
+ *
+ * Nothing here is compiled into the library: a thin header. Structs are those of perfmon.h. Strings in them belong to the context.
+ *
+ *     perfmon::context machine;
+ *     pfm_encoding_t e = machine.encode("coreduo::L2_Lines_In,core=all");
+ *     perfmon::session s(machine, {"page-faults", "task-clock"});
+ *     s.start(); work(); s.stop();
+ *     for (const perfmon::reading &r : s.read())
+ *         std::cout << r.name << ' ' << r.quality_name() << ' ' << r.value.value_or(0) << '\n';
+ */
+#ifndef PERFMON_PERFMON_HPP
+#define PERFMON_PERFMON_HPP
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+#if __has_include(<span>) && __cplusplus >= 202002L
+#include <span>
+#endif
+#include <perfmon/perfmon.h>
+
+namespace perfmon
+{
+
+/** Why a call was refused: what() is a sentence. */
+class error : public std::runtime_error
+{
+public:
+	error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t &why, int code)
+	    : std::runtime_error(sentence(ctx, text, why, code)), code_(code), kind_(why.kind), start_(why.start), end_(why.end), event_(why.event)
+	{
+		std::array<char[96], 8> names;
+		std::size_t n = text ? pfm_suggest_names(ctx, text, &why, names.data(), names.size()) : 0;
+
+		for (std::size_t i = 0; i < n; i++)
+			suggestions_.emplace_back(names[i]);
+	}
+	/** PFMLIB_ERR_*, and the stable word of its kind. */
+	int code() const noexcept { return code_; }
+	std::string_view kind() const noexcept { return pfm_error_kind_name(kind_); }
+	/** Bytes of the text that are the culprit. */
+	std::pair<std::size_t, std::size_t> at() const noexcept { return { start_, end_ }; }
+	/** Which event of a set, or -1. */
+	int event() const noexcept { return event_; }
+	/** What may have been meant, best first. */
+	const std::vector<std::string> &suggestions() const noexcept { return suggestions_; }
+
+private:
+	static std::string sentence(const pfm_ctx_t *ctx, const char *text, const pfm_error_t &why, int code)
+	{
+		char buf[1024];
+
+		if (!why.code)
+			return pfm_strerror(code);
+		pfm_explain_error(ctx, text, &why, buf, sizeof(buf));
+		return buf;
+	}
+	int code_, kind_;
+	std::size_t start_, end_;
+	int event_;
+	std::vector<std::string> suggestions_;
+};
+
+/** A value, or why there is none. */
+template <typename T>
+class result
+{
+public:
+	result(T value) : held_(std::move(value)) {}
+	result(perfmon::error why) : held_(std::move(why)) {}
+	bool has_value() const noexcept { return held_.index() == 0; }
+	explicit operator bool() const noexcept { return has_value(); }
+	/** The value; throws the error if there is none. */
+	const T &value() const
+	{
+		if (!has_value())
+			throw std::get<1>(held_);
+		return std::get<0>(held_);
+	}
+	const T &operator*() const { return std::get<0>(held_); }
+	const T *operator->() const { return &std::get<0>(held_); }
+	/** Why there is no value; only then. */
+	const perfmon::error &error() const { return std::get<1>(held_); }
+
+private:
+	std::variant<T, perfmon::error> held_;
+};
+
+/** A set of processors in which names are looked up. Copies are the same context; any thread may use it. */
+class context
+{
+public:
+	context() : context(perfmon_init_of<pfm_ctx_options_t>()) {}
+	explicit context(const pfm_ctx_options_t &options)
+	{
+		pfm_error_t why = PFM_INIT(why);
+		pfm_ctx_t *ctx;
+		int rc = pfm_open_context(&ctx, &options, &why);
+
+		if (rc != PFMLIB_SUCCESS)
+			throw error(nullptr, nullptr, why, rc);
+		ctx_.reset(ctx, pfm_close_context);
+	}
+	const pfm_ctx_t *get() const noexcept { return ctx_.get(); }
+
+	/** Registers and attributes of one event; levels for a text that names none. */
+	result<pfm_encoding_t> try_encode(std::string_view text, unsigned plm = 0) const
+	{
+		pfm_encoding_t e = PFM_INIT(e);
+		pfm_error_t why = PFM_INIT(why);
+		const std::string copy(text);
+		int rc = pfm_encode_event(get(), copy.c_str(), plm, &e, &why);
+
+		if (rc != PFMLIB_SUCCESS)
+			return error(get(), copy.c_str(), why, rc);
+		return e;
+	}
+	pfm_encoding_t encode(std::string_view text, unsigned plm = 0) const { return try_encode(text, plm).value(); }
+
+	/** The event as another dialect writes it. */
+	result<std::string> try_print(std::string_view text, pfm_dialect_t dialect) const
+	{
+		pfm_error_t why = PFM_INIT(why);
+		const std::string copy(text);
+		std::string buf(256, '\0');
+		int rc;
+
+		while ((rc = pfm_print_event(get(), copy.c_str(), dialect, &buf[0], buf.size(), &why)) == PFMLIB_ERR_FULL)
+			buf.resize(buf.size() * 2);
+		if (rc != PFMLIB_SUCCESS)
+			return error(get(), copy.c_str(), why, rc);
+		buf.resize(std::string_view(buf.c_str()).size());
+		return buf;
+	}
+	std::string print(std::string_view text, pfm_dialect_t dialect) const { return try_print(text, dialect).value(); }
+
+	/** Every processor and unit. */
+	std::vector<pfm_pmu_info_t> pmus() const
+	{
+		std::vector<pfm_pmu_info_t> all;
+		pfm_pmu_info_t info = PFM_INIT(info);
+
+		for (int i = 0; pfm_describe_pmu(get(), i, &info) == PFMLIB_SUCCESS; i++)
+			all.push_back(info);
+		return all;
+	}
+	/** Every event of the processor of that name; none for a name nobody has. */
+	std::vector<pfm_event_info_t> events(std::string_view pmu) const
+	{
+		std::vector<pfm_event_info_t> all;
+		pfm_event_info_t info = PFM_INIT(info);
+		int number = pfm_find_pmu(get(), std::string(pmu).c_str());
+
+		for (unsigned i = 0; number >= 0 && pfm_describe_event(get(), number, i, &info) == PFMLIB_SUCCESS; i++)
+			all.push_back(info);
+		return all;
+	}
+
+private:
+	std::shared_ptr<pfm_ctx_t> ctx_;
+};
+
+/** One count. It has a value only if something was counted: 0 is never a way to say that nothing was. */
+struct reading {
+	std::string name, pmu, why, remedy;
+	std::optional<std::uint64_t> value;
+	pfm_count_t count;
+	std::string_view quality_name() const { return pfm_quality_name(count.quality); }
+	bool exact() const { return count.quality == PFM_QUALITY_EXACT; }
+};
+
+/** Counters that are open. Moves; closes itself. */
+class session
+{
+public:
+	session(const context &ctx, const std::vector<std::string> &events, pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
+	    : ctx_(ctx)
+	{
+		std::vector<const char *> texts;
+
+		for (const std::string &event : events)
+			texts.push_back(event.c_str());
+		open(texts, options);
+	}
+#ifdef __cpp_lib_span
+	session(const context &ctx, std::span<const std::string_view> events, pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
+	    : session(ctx, std::vector<std::string>(events.begin(), events.end()), options)
+	{
+	}
+#endif
+	pfm_session_t *get() const noexcept { return session_.get(); }
+	void start() { check(pfm_start_session(get())); }
+	void stop() { check(pfm_stop_session(get())); }
+	void reset() { check(pfm_reset_session(get())); }
+	std::vector<reading> read()
+	{
+		std::vector<pfm_count_t> counts(pfm_count_session(get()), perfmon_init_of<pfm_count_t>());
+		std::vector<reading> all;
+
+		check(pfm_read_session(get(), counts.data(), static_cast<unsigned>(counts.size())));
+		for (unsigned i = 0; i < counts.size(); i++)
+			all.push_back(describe(i, counts[i]));
+		return all;
+	}
+
+private:
+	void open(const std::vector<const char *> &texts, const pfm_session_options_t &options)
+	{
+		pfm_error_t why = PFM_INIT(why);
+		pfm_session_t *s;
+		int rc;
+
+		why.event = -1;
+		rc = pfm_open_session(&s, ctx_.get(), &options, texts.data(), static_cast<unsigned>(texts.size()), &why);
+		if (rc != PFMLIB_SUCCESS) {
+			bool one = why.event >= 0 && static_cast<std::size_t>(why.event) < texts.size();
+
+			throw error(ctx_.get(), one ? texts[static_cast<std::size_t>(why.event)] : nullptr, why, rc);
+		}
+		session_.reset(s);
+	}
+	reading describe(unsigned i, const pfm_count_t &count) const
+	{
+		pfm_count_info_t info = PFM_INIT(info);
+		reading r;
+
+		pfm_describe_count(get(), i, &info);
+		r.name = info.name;
+		r.pmu = info.pmu;
+		r.why = info.why;
+		r.remedy = info.remedy;
+		r.count = count;
+		if (count.quality != PFM_QUALITY_NOT_COUNTED && count.quality != PFM_QUALITY_NOT_SUPPORTED)
+			r.value = count.value;
+		return r;
+	}
+	static void check(int rc)
+	{
+		if (rc != PFMLIB_SUCCESS)
+			throw error(nullptr, nullptr, perfmon_init_of<pfm_error_t>(), rc);
+	}
+	struct closer {
+		void operator()(pfm_session_t *s) const { pfm_close_session(s); }
+	};
+	context ctx_;
+	std::unique_ptr<pfm_session_t, closer> session_;
+};
+
+} // namespace perfmon
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What is refused, and the words for it. */
+#include "base/text.h"
+
+#include <perfmon/pfmlib.h>
+
+int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail)
+{
+	if (!why)
+		return code;
+	*why = (pfm_error_t){ .size = why->size, .code = code, .kind = kind, .event = -1, .detail = detail };
+	if (text && s.s) {
+		why->start = (uint32_t)(s.s - text);
+		why->end = why->start + s.len;
+	}
+	return code;
+}
+
+char *pfm_strerror(int code)
+{
+	/* Writable arrays only because the prototype has no const. */
+	switch (code) {
+#define ERR(NAME, NUMBER, TEXT)            \
+	case NUMBER: {                     \
+		static char text[] = TEXT; \
+		return text;               \
+	}
+#include "base/errors.def"
+#undef ERR
+	default: break;
+	}
+	static char unknown[] = "unknown result code";
+	return unknown;
+}

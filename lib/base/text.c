@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Pieces of texts, and the numbers in them. */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slice pfmi_slice(const char *s)
+{
+	return (struct slice){ s, (uint32_t)strlen(s) };
+}
+
+static unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+const char *pfmi_behind(struct slice s, const char *word)
+{
+	/* A slice of a text has no NUL in it, so the end of @word differs from everything. */
+	for (uint32_t i = 0; i < s.len; i++)
+		if (s.s[i] != word[i] && lower(s.s[i]) != lower(word[i]))
+			return NULL;
+	return word + s.len;
+}
+
+bool pfmi_slice_is(struct slice s, const char *word)
+{
+	const char *rest = pfmi_behind(s, word);
+
+	return rest && *rest == '\0';
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)lower(c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+}
+
+bool pfmi_spec_number(struct slice s, uint64_t *out)
+{
+	unsigned base = 10;
+	uint64_t v = 0;
+	uint32_t i = 0;
+
+	if (s.len > 2 && s.s[0] == '0' && lower(s.s[1]) == 'x') {
+		base = 16;
+		i = 2;
+	} else if (s.len > 1 && s.s[0] == '0') {
+		base = 8;
+		i = 1;
+	}
+	if (i >= s.len)
+		return false;
+	for (; i < s.len; i++) {
+		unsigned d = (unsigned)digit(s.s[i]);
+
+		if (d >= base || v > (UINT64_MAX - d) / base)
+			return false;
+		v = v * base + d;
+	}
+	*out = v;
+	return true;
+}
+
+/* Length of a number in C's notation at the start of @s, and where its point is; 0 if there is none. */
+static size_t decimal_length(const char *s, size_t *point)
+{
+	size_t i = s[0] == '-' || s[0] == '+', digits = 0;
+
+	for (*point = SIZE_MAX; pfmi_is_digit(s[i]) || (s[i] == '.' && *point == SIZE_MAX); i++)
+		if (s[i] == '.')
+			*point = i;
+		else
+			digits++;
+	if (!digits)
+		return 0;
+	if (s[i] == 'e' || s[i] == 'E') {
+		size_t e = i + 1 + (s[i + 1] == '-' || s[i + 1] == '+');
+
+		if (pfmi_is_digit(s[e]))
+			for (i = e; pfmi_is_digit(s[i]); i++)
+				;
+	}
+	return i;
+}
+
+bool pfmi_decimal(const char *s, double *out)
+{
+	size_t point, len = decimal_length(s, &point);
+
+	if (len == 0 || s[len] != '\0' || len > 200)
+		return false;
+	/* strtod() rounds correctly but reads the locale's decimal point. That may change under us in another thread: then
+	 * the number ends too early, and it is tried again. */
+	for (int i = 0; i < 3; i++) {
+		char half[16], buf[240], *end;
+		size_t n = (size_t)snprintf(half, sizeof(half), "%.1f", 0.5);
+
+		if (point == SIZE_MAX || n < 3 || n >= sizeof(half))
+			memcpy(buf, s, len + 1);
+		else
+			snprintf(buf, sizeof(buf), "%.*s%.*s%s", (int)point, s, (int)(n - 2), half + 1, s + point + 1);
+		*out = strtod(buf, &end);
+		if (*end == '\0')
+			return true;
+	}
+	return false;
+}

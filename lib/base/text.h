@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What every room stands on: pieces of texts, numbers in them, refusals. */
+#ifndef PERFMON_BASE_TEXT_H
+#define PERFMON_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <perfmon/perfmon.h>
+
+struct slice {
+	const char *s;
+	uint32_t len;
+};
+
+static inline bool pfmi_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+/* A whole slice as a C number (base 0); false if it is none or does not fit 64 bits. */
+bool pfmi_spec_number(struct slice s, uint64_t *out);
+/* A whole terminated string. */
+struct slice pfmi_slice(const char *s);
+/* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start so. */
+bool pfmi_slice_is(struct slice s, const char *word);
+const char *pfmi_behind(struct slice s, const char *word);
+/* A number as C writes it, whatever the locale. False if @s is none. */
+bool pfmi_decimal(const char *s, double *out);
+/* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
+int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* From events to counts: an event without a PMU's name is counted on every type of core that has it, one count for each; and where
+ * every CPU is counted for itself, each count is repeated for each of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "count/inside.h"
+#include "ctx.h"
+#include "machine/kernel.h"
+
+#define NAME_ROOM 8 /* behind a name, for the levels that permission takes away */
+#define CPU_ROOM  8 /* for the number of a CPU */
+
+/* ---- events to counts ------------------------------------------------------------------------------------------------ */
+
+static struct counting *new_count(struct opening *o)
+{
+	struct pfm_session *s = o->s;
+
+	if (s->n == o->room) {
+		unsigned room = o->room * 2 + 8;
+		struct counting *counts = realloc(s->counts, room * sizeof(*counts));
+
+		if (!counts)
+			return NULL;
+		s->counts = counts;
+		o->room = room;
+	}
+	s->counts[s->n] = (struct counting){ .asked.cpus = "", .asked.cpu = -1, .asked.unit = "", .asked.scale = 1, .asked.request = o->request };
+	return &s->counts[s->n++];
+}
+
+static char *copy_name(const char *name)
+{
+	char *copy = malloc(strlen(name) + NAME_ROOM);
+
+	if (copy)
+		memcpy(copy, name, strlen(name) + 1);
+	return copy;
+}
+
+/* Field @name of core PMU @p's format, in config1: the bits of value 1. */
+static uint64_t config1_bit(const struct kernel_pmu *p, const char *name)
+{
+	const struct field *f = table_fields(p->table);
+
+	for (unsigned i = 0; i < p->table->n_fields; i++)
+		if (strcmp(table_text(p->table, f[i].name), name) == 0 && f[i].n_ranges && f[i].range[0].word == 1)
+			return (uint64_t)1 << f[i].range[0].lsb;
+	return 0;
+}
+
+/* arm64 wants to be asked before it lets user space read a counter. */
+static uint64_t user_read_bits(const struct opening *o, const struct counting *c)
+{
+	const struct kernel_pmu *cores[MAX_CORES];
+	unsigned n = pfmi_core_pmus(o->s->ctx, cores);
+
+	if (!(o->s->options.flags & PFM_SESSION_USER_READ) || n == 0)
+		return 0;
+	if (c->asked.device ? !c->asked.device->is_core : c->asked.attr.type != 0 && c->asked.attr.type != 4)
+		return 0;
+	return config1_bit(c->asked.device ? c->asked.device : cores[0], "rdpmc");
+}
+
+/* Drivers that cannot leave a level out are told nothing of levels. */
+static bool all_or_nothing(const struct counting *c)
+{
+	const struct pmu_ops *ops = pfmi_ops(c->asked.event.table);
+
+	return ops && ops->every_level;
+}
+
+/* True if nothing but the levels asked for keeps the event from being counted. */
+static bool only_levels(const struct counting *c)
+{
+	struct event ev = c->asked.event;
+	pfm_attr_t attr;
+
+	ev.plm = 0;
+	ev.plm_none = false;
+	return all_or_nothing(c) && pfmi_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) == PFMLIB_SUCCESS && attr.expressible;
+}
+
+static void check_countable(const struct opening *o, const struct unit *u, struct counting *c)
+{
+	const struct pfm_session *s = o->s;
+	const char *name = table_text(u->table, u->table->name);
+
+	if (s->judges && s->judges->any_processor)
+		return;
+	if (!(u->flags & PFM_PMU_HOST))
+		pfmi_give_up(c, PFM_CAUSE_NO_PMU, ENODEV, "name an event of this machine: pfm list shows them",
+		             "this machine has no %s: its events can be encoded but not counted here", name);
+	else if (!c->asked.attr.expressible && only_levels(c))
+		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
+		             "Linux cannot tell privilege levels apart on %s", name);
+	else if (!c->asked.attr.expressible && all_or_nothing(c) && c->asked.event.left_out)
+		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "leave the letters G, H and I away",
+		             "Linux cannot leave out idle time, the host or guests on %s", name);
+	else if (!c->asked.attr.expressible)
+		pfmi_give_up(c, PFM_CAUSE_NO_PMU, EOPNOTSUPP, "", "Linux has no way to count this event of %s", name);
+	else if (!c->asked.attr.type_known)
+		pfmi_give_up(c, PFM_CAUSE_NO_PMU, ENODEV, "check that the kernel has the driver and that its module is loaded",
+		             "the kernel exports no PMU for %s on this machine", name);
+	else if (c->asked.attr.exclude_kernel && pfmi_only_in_kernel(&c->asked.attr))
+		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels, or the kernel's (k)",
+		             "%s happens in the kernel alone: at the levels asked for there is nothing to count", c->asked.name);
+}
+
+static int describe_event(struct opening *o, const struct member *m, const struct found *f, struct counting *c)
+{
+	const struct pfm_session *s = o->s;
+	struct unit u = pfmi_unit(s->ctx, f->unit);
+	const struct kernel_pmu *cores[MAX_CORES];
+	unsigned n = pfmi_core_pmus(s->ctx, cores);
+
+	c->asked.event = f->event;
+	c->asked.pmu = (int)f->unit;
+	c->asked.device = u.kernel;
+	c->asked.instance = f->instance;
+	c->asked.weak = o->weak;
+	c->asked.exclusive = m->exclusive;
+	c->asked.period = m->period;
+	c->asked.freq = m->freq;
+	c->asked.one_core = n > 1 && f->core >= 0 && m->missing;
+	c->asked.lacking = m->lacking;
+	c->asked.levels_free = !f->event.plm && !f->event.plm_none && !s->options.plm;
+	if (pfmi_asked_attr(&f->event, u.type, s->options.plm, &c->asked.attr, NULL))
+		c->asked.attr.expressible = 0;
+	c->asked.attr.pinned = m->pinned || o->pinned;
+	if (m->precise)
+		c->asked.attr.precise = (uint8_t)(m->precise - 1);
+	if (c->asked.instance)
+		c->asked.attr.type = (uint32_t)u.kernel->types[c->asked.instance - 1];
+	/* The kernel's own hardware events carry the type of the PMU they are meant for. */
+	if (f->core >= 0 && pfmi_is_generic(o, f)) {
+		c->asked.device = cores[f->core];
+		c->asked.attr.config |= (uint64_t)(uint32_t)c->asked.device->types[0] << 32;
+	}
+	if (f->event.row != ROW_NONE) {
+		c->asked.is_level = table_row(u.table, f->event.row)->flags & ROW_SNAPSHOT;
+		if (!pfmi_decimal(pfmi_row_text(u.table, f->event.row, KEY_SCALE), &c->asked.scale))
+			c->asked.scale = 1;
+		c->asked.unit = pfmi_row_text(u.table, f->event.row, KEY_UNIT);
+	}
+	c->asked.user_read = user_read_bits(o, c);
+	c->asked.name = copy_name(m->name);
+	if (!c->asked.name)
+		return pfmi_opening_no_memory(o);
+	check_countable(o, &u, c);
+	if (c->asked.lacking && s->options.flags & PFM_SESSION_DRY_RUN)
+		pfmi_tell(c, PFM_CAUSE_NO_CPU, "", "%s does not have the event: not counted on CPUs %s", c->asked.lacking->name,
+		          c->asked.lacking->cpus ? c->asked.lacking->cpus : "?");
+	return PFMLIB_SUCCESS;
+}
+
+/* The counts of members [0, @n) that belong to core PMU @core, as one group. Members of no core PMU go with the @first. */
+static int add_group(struct opening *o, const struct member *m, unsigned n, int core, bool first)
+{
+	unsigned group = o->s->n_groups, before = o->s->n;
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < m[i].n; k++) {
+			struct counting *c;
+			int rc;
+
+			if (m[i].found[k].core < 0 ? !first : m[i].found[k].core != core)
+				continue;
+			c = new_count(o);
+			if (!c)
+				return pfmi_opening_no_memory(o);
+			c->asked.group = group;
+			c->asked.sibling = m[i].n > 1 ? o->siblings + i + 1 : 0;
+			rc = describe_event(o, &m[i], &m[i].found[k], c);
+			if (rc)
+				return rc;
+		}
+	o->s->n_groups += o->s->n > before;
+	return PFMLIB_SUCCESS;
+}
+
+int pfmi_add_members(struct opening *o, const struct member *m, unsigned n)
+{
+	bool first = true;
+	int rc = PFMLIB_SUCCESS;
+
+	for (int core = 0; core < MAX_CORES && !rc; core++) {
+		bool used = false;
+
+		for (unsigned i = 0; i < n; i++)
+			for (unsigned k = 0; k < m[i].n; k++)
+				used |= m[i].found[k].core == core;
+		if (!used)
+			continue;
+		rc = add_group(o, m, n, core, first);
+		first = false;
+	}
+	if (first && !rc)
+		rc = add_group(o, m, n, -1, true);
+	o->siblings += n;
+	return rc;
+}
+
+/* ---- one count per CPU ------------------------------------------------------------------------------------------------ */
+
+/* True if the PMU of @c counts CPU @cpu somewhere. */
+static bool serves(const struct counting *c, unsigned cpu)
+{
+	const struct kernel_pmu *d = c->asked.device;
+	bool all = !d;
+
+	for (unsigned i = 0; d && !all && i < d->n_instances; i++) {
+		struct cpus set;
+
+		if (!pfmi_wants_instance(c, i))
+			continue;
+		all = pfmi_cpus_read(d->instance_cpus[i], &set) || set.n_words == 0 || pfmi_cpus_has(&set, cpu);
+		pfmi_cpus_free(&set);
+	}
+	return all;
+}
+
+/* The counts @old, @n of them in @groups groups, for CPU @cpu alone. @number: the CPU as a text that stays. */
+static int copy_for_cpu(struct opening *o, const struct counting *old, unsigned n, unsigned cpu, const char *number)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct counting *c;
+
+		if (!serves(&old[i], cpu))
+			continue;
+		c = new_count(o);
+		if (!c)
+			return pfmi_opening_no_memory(o);
+		*c = old[i];
+		c->asked.cpu = (int)cpu;
+		c->asked.cpus = number;
+		c->asked.group += o->s->n_groups;
+		c->asked.sibling = 0;
+		c->asked.name = copy_name(old[i].asked.name);
+		if (!c->asked.name)
+			return pfmi_opening_no_memory(o);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Repeats the groups of a finished list for one CPU after the other. @text: room for the numbers. */
+static int split_by_cpu(struct opening *o, const struct cpus *cpus, char *text)
+{
+	struct pfm_session *s = o->s;
+	struct counting *old = s->counts;
+	unsigned n = s->n, groups = s->n_groups;
+	int rc = PFMLIB_SUCCESS;
+
+	s->counts = NULL;
+	s->n = o->room = s->n_groups = 0;
+	for (unsigned cpu = 0; !rc && pfmi_cpus_from(cpus, &cpu); cpu++) {
+		int len = snprintf(text, CPU_ROOM, "%u", cpu);
+
+		rc = copy_for_cpu(o, old, n, cpu, text);
+		text += len + 1;
+		s->n_groups += groups;
+	}
+	for (unsigned i = 0; i < n; i++)
+		free(old[i].asked.name);
+	free(old);
+	return rc;
+}
+
+/* What is on line just now: the context may be older than the last CPU that came or went. */
+static int read_online(struct pfm_session *s)
+{
+	char *list;
+	int rc = pfmi_cpus_file(&s->sys, "/sys/devices/system/cpu/online", &list);
+
+	if (rc)
+		return rc == -ENOMEM ? rc : 0; /* whatever needs to know it will say that it cannot be read */
+	rc = pfmi_cpus_read(list, &s->online);
+	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write at once. */
+	if (!rc && s->sampling && s->wanted.n_words == 0 &&
+	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE)) == PFM_SESSION_INHERIT)
+		rc = pfmi_cpus_read(list, &s->wanted);
+	free(list);
+	return rc;
+}
+
+int pfmi_keep_cpus(struct opening *o)
+{
+	const unsigned per_cpu = PFM_SESSION_PER_CPU | PFM_SESSION_SYSTEM_WIDE;
+	struct pfm_session *s = o->s;
+	const char *given = s->options.cpus ? s->options.cpus : "";
+	const struct cpus *cpus = *given ? &s->wanted : &s->online;
+	size_t len = strlen(given);
+	int rc = pfmi_cpus_read(given, &s->wanted);
+
+	if (rc == -EINVAL)
+		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
+		                           "options.cpus is no list of CPUs such as 0,2-3");
+	if (!rc)
+		rc = read_online(s);
+	s->cpus = rc ? NULL : malloc(len + 1 + CPU_ROOM * pfmi_cpus_count(cpus));
+	if (!s->cpus)
+		return pfmi_opening_no_memory(o);
+	memcpy(s->cpus, given, len + 1);
+	s->options.cpus = len ? s->cpus : NULL;
+	if ((s->options.flags & per_cpu) != per_cpu)
+		return PFMLIB_SUCCESS;
+	if (cpus->n_words == 0)
+		return pfmi_opening_refuse(o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
+		                           "which CPUs are on line cannot be read from /sys/devices/system/cpu/online");
+	return split_by_cpu(o, cpus, s->cpus + len + 1);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* perf.data, the file of recordings: what its writer and its reader share. Numbers are those of the machine that wrote it. */
+#ifndef PERFMON_DATA_H
+#define PERFMON_DATA_H
+
+#include "count/inside.h"
+#include "count/samples.h"
+
+#define DATA_MAGIC     0x32454c4946524550ULL /* "PERFILE2" on a machine that writes the lowest byte first */
+#define DATA_ATTR_SIZE 128u                  /* readers of Linux 6.1 refuse more */
+#define DATA_NO_BITS   256u
+
+struct data_section {
+	uint64_t offset, size;
+};
+
+struct data_head {
+	uint64_t magic, size, attr_size; /* attr_size: of an entry: attributes, then a section of ids */
+	struct data_section attrs, data, types;
+	uint64_t features[DATA_NO_BITS / 64];
+};
+
+/* Features: what a section behind the data says. */
+enum { DATA_HOSTNAME = 3,
+       DATA_OSRELEASE = 4,
+       DATA_VERSION = 5,
+       DATA_ARCH = 6,
+       DATA_NRCPUS = 7,
+       DATA_TOTAL_MEM = 10,
+       DATA_CMDLINE = 11,
+       DATA_EVENT_DESC = 12,
+       DATA_CPU_TOPOLOGY = 13,
+       DATA_SAMPLE_TIME = 21,
+       DATA_CLOCKID = 23,
+       DATA_CLOCK_DATA = 29 };
+
+/* Types of records that the kernel does not write. */
+enum { DATA_USER_TYPES = 64,
+       DATA_ATTR = 64,
+       DATA_FINISHED_ROUND = 68,
+       DATA_AUXTRACE = 71,
+       DATA_EVENT_UPDATE = 78,
+       DATA_COMPRESSED = 81,
+       DATA_COMPRESSED2 = 83,
+       DATA_UPDATE_NAME = 2 };
+
+/* The next record of a recording that is read: 1, 0 at its end, or a negative code. (lib/count/data_read.c) */
+int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size);
+void pfmi_data_close(struct pfm_session *s);
+/* Records that say what was there before: names and mappings of the tasks that are watched. (lib/count/data_before.c) */
+typedef int (*pfmi_put_fn)(void *arg, const void *bytes, size_t size);
+int pfmi_data_before(struct pfm_session *s, pfmi_put_fn put, void *arg);
+
+#endif

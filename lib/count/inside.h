@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this room share. */
+#ifndef PERFMON_COUNT_INSIDE_H
+#define PERFMON_COUNT_INSIDE_H
+
+#include <linux/perf_event.h>
+#include "count/count.h"
+
+#define MAX_GROUP 64 /* members of one group */
+#define MAX_CORES 4  /* core PMUs of one machine */
+
+/* ---- from texts to counts -------------------------------------------------------------------------------------------- */
+
+/* One event of a text, on one PMU. */
+struct found {
+	struct event event;
+	unsigned unit;
+	int core;          /* which of the kernel's core PMUs, -1: none in particular */
+	unsigned instance; /* 1 + the instance of the PMU, 0: all */
+};
+
+/* One member of a group (or the only event of a text). */
+struct member {
+	char *name; /* as the user wrote it */
+	bool pinned, exclusive;
+	unsigned precise; /* 1 + what the text asks for */
+	uint64_t period, freq;
+	unsigned n;
+	bool missing;                     /* some type of core does not have it */
+	const struct kernel_pmu *lacking; /* a type that was asked and does not have it, or NULL */
+	struct found found[MAX_CORES];
+};
+
+/* A session while it is opened. */
+struct opening {
+	struct pfm_session *s;
+	unsigned room;
+	unsigned request, siblings;
+	bool weak, pinned;
+	const char *text; /* the whole text, for positions in errors */
+	pfm_error_t *why;
+};
+
+/* Fills o->why: @len bytes at @at are the culprit in o->text. Returns @code. */
+int pfmi_opening_refuse(const struct opening *o, int code, int kind, const char *at, size_t len, const char *detail);
+int pfmi_opening_no_memory(const struct opening *o);
+/* Takes what concerns samples (period=, freq=, precise=, pinned, excl) out of @text. True if there was something; *@bad points to a
+ * term whose value is wrong, else NULL. (lib/count/terms.c) */
+bool pfmi_take_terms(char *text, struct member *m, const char **bad);
+/* The kernel's core PMUs; how many there are. */
+unsigned pfmi_core_pmus(const struct pfm_ctx *ctx, const struct kernel_pmu *list[MAX_CORES]);
+/* True if @f is one of the kernel's own events, which every core PMU may count. */
+bool pfmi_is_generic(const struct opening *o, const struct found *f);
+/* Adds the counts of one text. (lib/count/list.c) */
+int pfmi_add_text(struct opening *o, const char *text);
+/* Adds the counts of @n members of one group. (lib/count/counts.c) */
+int pfmi_add_members(struct opening *o, const struct member *m, unsigned n);
+/* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for each. */
+int pfmi_keep_cpus(struct opening *o);
+
+/* ---- what the user is told ------------------------------------------------------------------------------------------- */
+
+/* From what a backend has read to what the user is told: quality and cause of counts[i], and the sentences in s->counts[i].
+ * @counts are those of the whole session. (lib/count/judge.c) */
+void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts);
+/* Fills the sentences of count @c, unless they already say why it could not be opened. */
+void pfmi_tell(struct counting *c, int cause, const char *remedy, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Count @c cannot be opened (or not everywhere): @cause, errno @err and the sentences about it. The last to speak is heard. */
+void pfmi_give_up(struct counting *c, int cause, int err, const char *remedy, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+#define GROUP_HEAD 3 /* words before the values of a group: number of members, enabled, running */
+
+/* ---- the perf_event backend ------------------------------------------------------------------------------------------ */
+
+/* One kernel event: a count on one CPU, for one task, on one instance of its PMU. */
+struct part {
+	int fd; /* -1: not open */
+	int pid, cpu;
+	unsigned instance, count;
+	int lead;         /* part it joined, -1: it leads or is alone */
+	int next, last;   /* next member of its group; of a leader: last member, -1 for none */
+	unsigned members; /* of a leader: how many joined it */
+	int witness;      /* of a task on one CPU: tells how long it was there; else -1 */
+	bool whole;       /* reading it gives the whole group */
+	bool lost;        /* with a witness: the last reading found it without its counter */
+	uint64_t base[3]; /* value, enabled, running at the last reset */
+	uint64_t now[3];  /* with a witness: the last reading */
+	uint64_t losses;  /* samples that did not fit the buffer, as last read */
+	void *page;       /* for reading from user space, or NULL */
+};
+
+/* An event that never waits for a counter: the time it ran is the time @pid spent on @cpu. */
+struct witness {
+	bool wanted;
+	int fd; /* -1: not open, because of errno @err */
+	int pid, cpu, err;
+	uint64_t base[2]; /* enabled, running at the last reset */
+	uint64_t here;    /* by the last reading: time on the CPU, ... */
+	uint64_t away;    /* ... and on others */
+};
+
+/* A task's time on a CPU that was asked for and does not have the count's PMU. */
+struct elsewhere {
+	unsigned count, witness;
+};
+
+/* Tasks to count. */
+struct tasks {
+	unsigned n, room;
+	int *pids;
+	bool whole; /* all the threads of a process */
+	int unseen; /* errno: whether there are more could not be seen; 0: these are all */
+};
+
+struct perf_state {
+	unsigned n_parts, room;
+	struct part *parts;
+	struct tasks tasks;
+	unsigned n_cpus, n_witnesses; /* CPUs that were asked for; that times tasks */
+	struct witness *witnesses;
+	unsigned n_elsewhere;
+	struct elsewhere *elsewhere;
+	int cgroup; /* descriptor of the control group's folder, -1: none */
+	size_t page_size;
+	bool one_by_one; /* the kernel does not read groups of inherited events at once */
+	uint64_t *buf;   /* for reading a group */
+};
+
+/* perf_event_attr with room for words that the header of the system we are built on does not know. */
+union attr {
+	struct perf_event_attr attr;
+	uint64_t words[32];
+};
+
+/* What is asked for part @k of count @i. @leader: it leads its group (or is alone). */
+void pfmi_perf_attr(const struct pfm_session *s, unsigned i, unsigned k, bool leader, union attr *out);
+/* @from as the members of the kernel's own struct that say what to count; everything else in @attr, which has @room bytes, stays.
+ * PFMLIB_ERR_FULL if that is too little. (lib/count/perf_attr.c) */
+int pfmi_perf_fill(const pfm_attr_t *from, struct perf_event_attr *attr, size_t room);
+/* True if the kernel raises the event itself, so that it is never seen at user level: leaving the kernel out would give zeros that
+ * look like counts. */
+bool pfmi_only_in_kernel(const pfm_attr_t *attr);
+/* The call, repeated when a signal interrupts it. */
+int pfmi_perf_open(const struct sys *sys, union attr *a, int pid, int cpu, int group);
+/* Says in s->counts[i] why its part @k could not be opened with error @err; @group: descriptor it was to join, or -1. */
+void pfmi_perf_diagnose(struct pfm_session *s, unsigned i, unsigned k, int group, int err);
+/* Says that count @i cannot be in a group with its leader: they are counted at different places. */
+void pfmi_perf_foreign(struct pfm_session *s, unsigned i);
+/* The tasks of a session for @pid: all threads of a process (unless it is wanted @alone), one thread, or the caller's own (0). 0 or
+ * -ENOMEM. */
+int pfmi_perf_tasks(const struct sys *sys, int pid, bool alone, struct tasks *out);
+void pfmi_perf_tasks_free(struct tasks *t);
+/* True if @all has each of @some; sorts @all. */
+bool pfmi_perf_tasks_within(const struct tasks *some, struct tasks *all);
+/* Lays out the parts of all counts, closed. 0 or -ENOMEM. (lib/count/perf_where.c) */
+int pfmi_perf_plan(struct pfm_session *s);
+int pfmi_perf_start(struct pfm_session *s);
+int pfmi_perf_stop(struct pfm_session *s);
+int pfmi_perf_reset(struct pfm_session *s);
+int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n);
+int pfmi_perf_read_fast(struct pfm_session *s, unsigned i, pfm_count_t *count);
+/* Value, enabled and running from the page, without a system call. False if the page cannot tell. */
+bool pfmi_perf_page_read(const void *page, uint64_t out[3]);
+
+#endif

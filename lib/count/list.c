@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* From texts to events: what one text of a session names, alone or as a group in braces, and on which types of core. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "count/inside.h"
+#include "ctx.h"
+
+/* ---- texts to events ----------------------------------------------------------------------------------------------- */
+
+int pfmi_opening_refuse(const struct opening *o, int code, int kind, const char *at, size_t len, const char *detail)
+{
+	int rc = pfmi_refuse(o->why, code, kind, o->text, (struct slice){ at, (uint32_t)len }, detail);
+
+	if (o->why)
+		o->why->event = (int)o->request;
+	return rc;
+}
+
+int pfmi_opening_no_memory(const struct opening *o)
+{
+	return pfmi_opening_refuse(o, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, 0, NULL);
+}
+
+/* Modifiers behind the last slash or colon of @text: their place, or NULL. */
+static char *last_modifiers(char *text)
+{
+	char *slash = strrchr(text, '/'), *colon = strrchr(text, ':'), *at = slash > colon ? slash : colon, *p;
+
+	if (!at || !at[1])
+		return NULL;
+	for (p = at + 1; *p; p++)
+		if (!strchr("ukhpPDSWGHI", *p))
+			return NULL;
+	return at + 1;
+}
+
+/* D, S and W belong to sessions; no processor knows them. Takes them away; true if there was one. */
+static bool take_session_letters(char *text, struct member *m)
+{
+	char *p = last_modifiers(text), *to = p, *start = p;
+	bool any = false;
+
+	if (!p)
+		return false;
+	for (; *p; p++)
+		if (strchr("DSW", *p)) {
+			m->pinned |= *p == 'D';
+			any = true;
+		} else {
+			*to++ = *p;
+		}
+	*to = '\0';
+	if (to == start && start[-1] == ':')
+		start[-1] = '\0';
+	return any;
+}
+
+/* @text to an event. @at: where it stands in the user's text. */
+static int find_event(const struct opening *o, char *text, const char *at, struct member *m)
+{
+	pfm_error_t mine = PFM_INIT(mine);
+	struct found *f = &m->found[0];
+	const char *bad = NULL;
+	int rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, &f->event, &mine);
+	size_t len = strlen(text);
+
+	if ((rc || !f->event.given) && take_session_letters(text, m))
+		rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, &f->event, &mine);
+	if (rc && o->s->sampling && pfmi_take_terms(text, m, &bad)) {
+		if (bad)
+			return pfmi_opening_refuse(o, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, at + (bad - text), strcspn(bad, ":,/"),
+			                           "not a number above 0");
+		take_session_letters(text, m);
+		rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, &f->event, &mine);
+	}
+	if (rc == PFMLIB_SUCCESS) {
+		m->n = 1;
+		f->core = -1;
+		f->instance = pfmi_ctx_instance(o->s->ctx, text, f->unit);
+		return rc;
+	}
+	if (o->why) {
+		size_t size = o->why->size, base = (size_t)(at - o->text), end = strlen(o->text);
+
+		*o->why = mine;
+		o->why->size = size;
+		o->why->event = (int)o->request;
+		if (mine.end <= len) {
+			o->why->start = (uint32_t)(base + mine.start < end ? base + mine.start : end);
+			o->why->end = (uint32_t)(base + mine.end < end ? base + mine.end : end);
+		}
+	}
+	return rc;
+}
+
+/* ---- types of cores ------------------------------------------------------------------------------------------------- */
+
+unsigned pfmi_core_pmus(const struct pfm_ctx *ctx, const struct kernel_pmu *list[MAX_CORES])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; ctx->kernel && i < ctx->kernel->n && n < MAX_CORES; i++)
+		if (ctx->kernel->pmus[i].is_core)
+			list[n++] = &ctx->kernel->pmus[i];
+	return n;
+}
+
+bool pfmi_is_generic(const struct opening *o, const struct found *f)
+{
+	const struct table *t = pfmi_unit_table(o->s->ctx, f->unit);
+
+	return t->encoder == ENCODER_PERF && (t->perf_type == 0 || t->perf_type == 3);
+}
+
+static bool names_pmu(const struct opening *o, const char *text)
+{
+	struct spec spec;
+
+	return o->s->ctx->wanted || pfmi_spec_parse(text, &spec, NULL) || spec.pmu.len || spec.form == SPEC_PERF;
+}
+
+/* The event @text on core PMU @core, from the unit that comes first for this machine. */
+static bool find_on_core(const struct opening *o, const char *text, const struct kernel_pmu *core, struct found *out)
+{
+	const struct pfm_ctx *ctx = o->s->ctx;
+
+	for (unsigned i = 0; i < ctx->n_host_order; i++) {
+		out->unit = ctx->host_order[i];
+		if (pfmi_unit_kernel(ctx, out->unit) == core && !pfmi_ctx_event_on(ctx, text, out->unit, &out->event, NULL))
+			return true;
+	}
+	return false;
+}
+
+/* On a machine with several types of cores: the event on each of them. */
+static void fan_out(const struct opening *o, const char *text, struct member *m)
+{
+	const struct kernel_pmu *cores[MAX_CORES];
+	unsigned n = pfmi_core_pmus(o->s->ctx, cores);
+	struct found first = m->found[0];
+	bool generic = pfmi_is_generic(o, &first);
+
+	if (n < 2)
+		return;
+	for (unsigned i = 0; i < n; i++)
+		if (!generic && pfmi_unit_kernel(o->s->ctx, first.unit) == cores[i])
+			m->found[0].core = (int)i;
+	if (names_pmu(o, text) || (!generic && m->found[0].core < 0) || (first.event.row == ROW_NONE && !generic)) {
+		m->missing = m->found[0].core >= 0;
+		return;
+	}
+	m->n = 0;
+	for (unsigned i = 0; i < n; i++) {
+		struct found *f = &m->found[m->n];
+		bool have = generic || pfmi_unit_kernel(o->s->ctx, first.unit) == cores[i];
+
+		if (have)
+			*f = first;
+		else
+			have = find_on_core(o, text, cores[i], f);
+		f->core = (int)i;
+		m->n += have;
+		m->missing |= !have;
+		if (!have)
+			m->lacking = cores[i];
+	}
+}
+
+/* ---- groups ---------------------------------------------------------------------------------------------------------- */
+
+/* True if @s is a qualifier of the event before the comma: "cmask=2", "edge". */
+static bool is_qualifier(const char *s, size_t len)
+{
+	static const char words[][5] = { "edge", "inv", "os", "usr" };
+	const char *eq = memchr(s, '=', len);
+
+	for (unsigned i = 0; i < 4; i++)
+		if (pfmi_slice_is((struct slice){ s, (uint32_t)len }, words[i]))
+			return true;
+	return eq && !memchr(s, '/', (size_t)(eq - s)) && !memchr(s, ':', (size_t)(eq - s));
+}
+
+/* Length of the event at the start of the @len bytes at @s: up to a comma that separates events. */
+static size_t event_length(const char *s, size_t len)
+{
+	bool inside = false, breakpoint = len > 4 && memcmp(s, "mem:", 4) == 0;
+	size_t i, next;
+
+	for (i = 0; i < len; i++) {
+		if (s[i] == '/' && !breakpoint)
+			inside = !inside;
+		if (s[i] != ',' || inside)
+			continue;
+		for (next = i + 1; next < len && s[next] != ','; next++)
+			;
+		if (!is_qualifier(s + i + 1, next - i - 1))
+			return i;
+	}
+	return len;
+}
+
+/* The @len bytes at @s, with the group's modifiers @mods behind it. */
+static int read_member(const struct opening *o, const char *s, size_t len, const char *mods, struct member *m)
+{
+	char *text = malloc(len + strlen(mods) + 2);
+	int rc;
+
+	*m = (struct member){ 0 };
+	m->name = malloc(len + strlen(mods) + 2);
+	if (!text || !m->name) {
+		free(text);
+		return pfmi_opening_no_memory(o);
+	}
+	memcpy(text, s, len);
+	text[len] = '\0';
+	if (*mods) {
+		bool slash = len && text[len - 1] == '/';
+
+		snprintf(text + len, strlen(mods) + 2, "%s%s", slash ? "" : ":", mods);
+	}
+	memcpy(m->name, text, strlen(text) + 1);
+	rc = find_event(o, text, s, m);
+	if (rc == PFMLIB_SUCCESS)
+		fan_out(o, text, m);
+	free(text);
+	return rc;
+}
+
+/* Letters behind the closing brace: what concerns the group is noted, what concerns its events stays in @mods. */
+static int read_group_modifiers(struct opening *o, const char *s, char mods[16])
+{
+	size_t n = 0;
+
+	if (*s == ':')
+		s++;
+	for (; *s; s++) {
+		if (*s == 'W')
+			o->weak = true;
+		else if (*s == 'D')
+			o->pinned = true;
+		else if (strchr("ukhpPGHI", *s) && n < 15)
+			mods[n++] = *s;
+		else if (*s != 'S')
+			return pfmi_opening_refuse(o, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, s, 1, "not a modifier of a group");
+	}
+	mods[n] = '\0';
+	return PFMLIB_SUCCESS;
+}
+
+static int read_members(struct opening *o, const char *s, const char *end, const char *mods, struct member *m, unsigned *n)
+{
+	for (;;) {
+		size_t len = event_length(s, (size_t)(end - s));
+		int rc;
+
+		while (len && *s == ' ') {
+			s++;
+			len--;
+		}
+		if (len == 0)
+			return pfmi_opening_refuse(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s, 0, "an event is missing in the group");
+		if (*n == MAX_GROUP)
+			return pfmi_opening_refuse(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, s, len, "at most 64 events in a group");
+		(*n)++;
+		rc = read_member(o, s, len, mods, &m[*n - 1]);
+		if (rc || s + len == end)
+			return rc;
+		s += len + 1;
+	}
+}
+
+static int read_text(struct opening *o, const char *text, struct member *m, unsigned *n)
+{
+	const char *s = text, *end;
+	char mods[16] = "";
+	int rc;
+
+	while (*s == ' ')
+		s++;
+	if (*s != '{') {
+		*n = 1;
+		return read_member(o, s, strlen(s), "", &m[0]);
+	}
+	end = strrchr(s, '}');
+	if (!end)
+		return pfmi_opening_refuse(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s, 1, "the brace is never closed");
+	rc = read_group_modifiers(o, end + 1, mods);
+	return rc ? rc : read_members(o, s + 1, end, mods, m, n);
+}
+
+int pfmi_add_text(struct opening *o, const char *text)
+{
+	struct member *m = calloc(MAX_GROUP, sizeof(*m));
+	unsigned n = 0;
+	int rc;
+
+	o->text = text;
+	o->weak = o->pinned = false;
+	if (!m)
+		return pfmi_opening_no_memory(o);
+	rc = read_text(o, text, m, &n);
+	if (!rc)
+		rc = pfmi_add_members(o, m, n);
+	for (unsigned i = 0; i < n; i++)
+		free(m[i].name);
+	free(m);
+	return rc;
+}

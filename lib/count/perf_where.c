@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Where counts must be opened: for which tasks, on which CPUs, on which instances of a PMU.
+ *
+ * The kernel gives an event of a task on one CPU the time the task spent on other CPUs as time it was enabled and did not run:
+ * just as if it had waited for a counter. A witness, an event that never waits, opened for the same task and CPU, tells the two
+ * apart. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "count/inside.h"
+#include "ctx.h"
+
+/* ---- tasks ----------------------------------------------------------------------------------------------------------- */
+
+static int add_pid(void *arg, const char *name)
+{
+	struct tasks *t = arg;
+	char *end;
+	long pid = strtol(name, &end, 10);
+
+	if (*end || pid <= 0 || pid > INT32_MAX)
+		return 0;
+	if (t->n == t->room) {
+		unsigned room = t->room * 2 + 8;
+		int *pids = realloc(t->pids, room * sizeof(*pids));
+
+		if (!pids)
+			return -ENOMEM;
+		t->pids = pids;
+		t->room = room;
+	}
+	t->pids[t->n++] = (int)pid;
+	return 0;
+}
+
+/* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen. */
+static int leads_threads(const struct sys *sys, int pid)
+{
+	char path[64], *text;
+	const char *line;
+	size_t len;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	rc = pfmi_sys_read(sys, path, &text, &len);
+	if (rc)
+		return rc;
+	line = strstr(text, "\nTgid:");
+	rc = line ? atoi(line + 6) == pid : -EINVAL;
+	free(text);
+	return rc;
+}
+
+static int one_task(struct tasks *t, int pid)
+{
+	char name[16];
+
+	t->n = 0;
+	snprintf(name, sizeof(name), "%d", pid);
+	return pid ? add_pid(t, name) : (t->pids = calloc(1, sizeof(*t->pids))) ? (int)(t->n = t->room = 1) - 1
+	                                                                        : -ENOMEM;
+}
+
+int pfmi_perf_tasks(const struct sys *sys, int pid, bool alone, struct tasks *out)
+{
+	char path[64];
+	int rc;
+
+	*out = (struct tasks){ .whole = false };
+	rc = pid > 0 && !alone ? leads_threads(sys, pid) : 0;
+	if (rc == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/task", pid);
+		rc = sys->list(sys, path, add_pid, out);
+		out->whole = rc == 0 && out->n;
+		if (out->whole)
+			return 0;
+		rc = rc ? rc : -ENOENT;
+	}
+	if (rc == -ENOMEM)
+		return rc;
+	out->unseen = -rc;
+	return one_task(out, pid);
+}
+
+void pfmi_perf_tasks_free(struct tasks *t)
+{
+	free(t->pids);
+	*t = (struct tasks){ .n = 0 };
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+bool pfmi_perf_tasks_within(const struct tasks *some, struct tasks *all)
+{
+	qsort(all->pids, all->n, sizeof(*all->pids), by_number);
+	for (unsigned i = 0; i < some->n; i++)
+		if (!bsearch(&some->pids[i], all->pids, all->n, sizeof(*all->pids), by_number))
+			return false;
+	return true;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------------------------------- */
+
+struct walk {
+	struct pfm_session *s;
+	struct counting *c;
+	unsigned absent; /* CPUs that were asked for but are not on line */
+	bool blind;      /* which CPUs are on line is not known */
+	int rc;
+};
+
+/* Where in the session a part is to be. */
+struct place {
+	int pid;
+	unsigned task; /* number of the task */
+	unsigned instance;
+	bool own; /* the instance says where it is counted: nobody needs to ask for those CPUs */
+};
+
+static void put(struct walk *w, const struct place *at, int cpu, int witness)
+{
+	struct perf_state *st = w->s->state;
+
+	if (st->n_parts == st->room) {
+		unsigned room = st->room * 2 + 16;
+		struct part *parts = realloc(st->parts, room * sizeof(*parts));
+
+		if (!parts) {
+			w->rc = -ENOMEM;
+			return;
+		}
+		st->parts = parts;
+		st->room = room;
+	}
+	st->parts[st->n_parts++] = (struct part){ .fd = -1,
+		                                  .pid = at->pid,
+		                                  .cpu = cpu,
+		                                  .instance = at->instance,
+		                                  .lead = -1,
+		                                  .next = -1,
+		                                  .last = -1,
+		                                  .witness = witness,
+		                                  .count = (unsigned)(w->c - w->s->counts) };
+	w->c->opened.n_parts++;
+}
+
+/* A CPU that was asked for and that the count's PMU does not serve: the time the task spends there is missing. */
+static void put_elsewhere(struct walk *w, unsigned witness)
+{
+	struct perf_state *st = w->s->state;
+	struct elsewhere *e = realloc(st->elsewhere, (st->n_elsewhere + 1) * sizeof(*e));
+
+	if (!e) {
+		w->rc = -ENOMEM;
+		return;
+	}
+	st->elsewhere = e;
+	e[st->n_elsewhere++] = (struct elsewhere){ .count = (unsigned)(w->c - w->s->counts), .witness = witness };
+}
+
+/* CPUs of instance @k, in words; "" for all. */
+static const char *served(const struct counting *c, unsigned k)
+{
+	return c->asked.device && k < c->asked.device->n_instances ? c->asked.device->instance_cpus[k] : "";
+}
+
+static bool in(const struct cpus *set, unsigned cpu)
+{
+	return set->n_words == 0 || pfmi_cpus_has(set, cpu);
+}
+
+/* One part for each CPU that was asked for, is on line and is served by the instance. */
+static void put_cpus(struct walk *w, const struct place *at)
+{
+	const struct pfm_session *s = w->s;
+	const struct perf_state *st = s->state;
+	const struct cpus *base = s->wanted.n_words ? &s->wanted : &s->online;
+	unsigned next = at->task * st->n_cpus;
+	struct cpus serves;
+
+	if (pfmi_cpus_read(served(w->c, at->instance), &serves) == -ENOMEM)
+		w->rc = -ENOMEM;
+	if (at->own && serves.n_words)
+		base = &serves;
+	w->blind |= base->n_words == 0;
+	for (unsigned cpu = 0; !w->rc && pfmi_cpus_from(base, &cpu); cpu++) {
+		unsigned witness = next++;
+
+		if (!in(&s->wanted, cpu) || (w->c->asked.cpu >= 0 && w->c->asked.cpu != (int)cpu))
+			continue;
+		if (!in(&s->online, cpu)) {
+			w->absent += in(&serves, cpu) && at->task == 0;
+			continue;
+		}
+		if (in(&serves, cpu))
+			put(w, at, (int)cpu, at->pid < 0 ? -1 : (int)witness);
+		else if (at->pid >= 0 && w->c->asked.one_core)
+			put_elsewhere(w, witness);
+		else
+			continue;
+		if (at->pid >= 0)
+			st->witnesses[witness] = (struct witness){ .wanted = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1 };
+	}
+	pfmi_cpus_free(&serves);
+}
+
+static void walk_parts(struct walk *w)
+{
+	const struct pfm_session *s = w->s;
+	const struct perf_state *st = s->state;
+	const struct kernel_pmu *device = w->c->asked.device;
+	struct place at = { .pid = -1, .instance = w->c->asked.instance ? w->c->asked.instance - 1 : 0 };
+
+	if (device && device->is_uncore) {
+		at.own = true;
+		for (at.instance = 0; at.instance < device->n_instances; at.instance++)
+			if (pfmi_wants_instance(w->c, at.instance))
+				put_cpus(w, &at);
+		return;
+	}
+	if (s->options.flags & PFM_SESSION_SYSTEM_WIDE) {
+		put_cpus(w, &at);
+		return;
+	}
+	for (; at.task < st->tasks.n; at.task++) {
+		at.pid = st->tasks.pids[at.task];
+		if (s->wanted.n_words)
+			put_cpus(w, &at);
+		else
+			put(w, &at, -1, -1);
+	}
+}
+
+static void no_cpu(struct counting *c, const struct walk *w)
+{
+	const char *cpus = c->asked.device ? c->asked.device->cpus : "";
+	char remedy[sizeof(c->told.remedy)];
+
+	snprintf(remedy, sizeof(remedy), "choose CPUs of the list in /sys/devices/system/cpu/online%s%s%s",
+	         *cpus ? " and in the PMU's own (" : "", cpus, *cpus ? ")" : "");
+	if (w->blind)
+		pfmi_give_up(c, PFM_CAUSE_NO_CPU, ENODEV, "name the CPUs (-C), or make that file readable",
+		             "which CPUs are on line cannot be read from /sys/devices/system/cpu/online");
+	else if (w->absent)
+		pfmi_give_up(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%u of the CPUs asked for %s not on line", w->absent,
+		             w->absent == 1 ? "is" : "are");
+	else
+		pfmi_give_up(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%s counts only from CPUs %s, and none of them was asked for",
+		             c->asked.device ? c->asked.device->name : "the PMU", *cpus ? cpus : "(none)");
+}
+
+/* A witness for every task on every CPU that was asked for, in that order. */
+static int make_witnesses(struct pfm_session *s)
+{
+	struct perf_state *st = s->state;
+
+	if (s->options.flags & PFM_SESSION_SYSTEM_WIDE || s->wanted.n_words == 0)
+		return 0;
+	st->n_cpus = (unsigned)pfmi_cpus_count(&s->wanted);
+	st->n_witnesses = st->tasks.n * st->n_cpus;
+	st->witnesses = calloc(st->n_witnesses + 1, sizeof(*st->witnesses));
+	return st->witnesses ? 0 : -ENOMEM;
+}
+
+int pfmi_perf_plan(struct pfm_session *s)
+{
+	struct perf_state *st = s->state;
+	struct walk w = { .s = s, .rc = make_witnesses(s) };
+
+	for (unsigned i = 0; i < s->n && !w.rc; i++) {
+		struct counting *c = &s->counts[i];
+
+		c->opened.part = st->n_parts;
+		c->opened.n_parts = 0;
+		if (c->told.cause)
+			continue;
+		w.c = c;
+		w.absent = 0;
+		w.blind = false;
+		walk_parts(&w);
+		if (!w.rc && (w.absent || !c->opened.n_parts))
+			no_cpu(c, &w);
+	}
+	return w.rc;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples are handed out: one record after the other, the oldest of all buffers first, each decoded where it lies. What the kernel
+ * says of losses is added up on the way. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "count/inside.h"
+#include "count/data.h"
+
+#define LATE_NS 1000000u /* what a buffer may be late without its records coming out of order */
+
+/* ---- the order of buffers ---------------------------------------------------------------------------------------------- */
+
+static bool before(const struct sampling *sm, unsigned a, unsigned b)
+{
+	const struct stream *x = &sm->streams[a], *y = &sm->streams[b];
+
+	return x->next_time < y->next_time || (x->next_time == y->next_time && a < b);
+}
+
+/* Lets the top of the heap sink to its place. */
+static void sink(struct sampling *sm)
+{
+	unsigned at = 0;
+
+	for (;;) {
+		unsigned child = 2 * at + 1, top = sm->heap[at];
+
+		if (child >= sm->n_heap)
+			return;
+		if (child + 1 < sm->n_heap && before(sm, sm->heap[child + 1], sm->heap[child]))
+			child++;
+		if (!before(sm, sm->heap[child], top))
+			return;
+		sm->heap[at] = sm->heap[child];
+		sm->heap[child] = top;
+		at = child;
+	}
+}
+
+static void enter(struct sampling *sm, unsigned stream)
+{
+	unsigned at = sm->n_heap++;
+
+	sm->heap[at] = stream;
+	while (at && before(sm, sm->heap[at], sm->heap[(at - 1) / 2])) {
+		sm->heap[at] = sm->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+		sm->heap[at] = stream;
+	}
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------------------------- */
+
+/* A record without a time comes with what is before it in its buffer. */
+static bool look_ahead(struct sampling *sm, struct stream *st)
+{
+	uint64_t time;
+
+	st->next = pfmi_ring_next(&st->ring, &st->next_size);
+	if (!st->next) {
+		st->next_size = 0;
+		return false;
+	}
+	time = sm->n_streams > 1 ? pfmi_record_time(&sm->common, st->next, st->next_size) : 0;
+	if (time > st->next_time)
+		st->next_time = time;
+	return true;
+}
+
+static uint64_t now(int32_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool all_ended(const struct sampling *sm)
+{
+	for (unsigned i = 0; i < sm->n_streams; i++)
+		if (sm->streams[i].place >= 0)
+			return false;
+	return true;
+}
+
+/* A buffer that holds no records is given up: what follows cannot be found any more. */
+static void give_up_damaged(struct sampling *sm, struct stream *st)
+{
+	sm->damaged++;
+	st->ring.tail = st->ring.head;
+	st->ring.damaged = false;
+	pfmi_ring_release(&st->ring, 0);
+}
+
+/* Everything that is in the buffers now, but for what is younger than a buffer may be late. */
+static void begin_pass(struct pfm_session *s)
+{
+	struct sampling *sm = s->sampling;
+
+	/* The clock before the buffers: what they are found to lack is younger. */
+	sm->until = sm->n_streams > 1 && s->running && !all_ended(sm) ? now(sm->asked.clock) - LATE_NS : UINT64_MAX;
+	sm->n_heap = 0;
+	for (unsigned i = 0; i < sm->n_streams; i++) {
+		struct stream *st = &sm->streams[i];
+
+		pfmi_ring_release(&st->ring, st->next_size);
+		pfmi_ring_begin(&st->ring);
+		if (st->next || look_ahead(sm, st))
+			enter(sm, i);
+		else if (st->ring.damaged)
+			give_up_damaged(sm, st);
+	}
+}
+
+/* The stream that gave the last record steps on; room is given back before the kernel could miss it. */
+static void step_on(struct sampling *sm)
+{
+	struct stream *st = &sm->streams[sm->heap[0]];
+
+	sm->bytes += st->next_size;
+	if (!look_ahead(sm, st))
+		sm->heap[0] = sm->heap[--sm->n_heap];
+	if (st->ring.tail - st->ring.released > st->ring.size / 4)
+		pfmi_ring_release(&st->ring, st->next_size);
+	sink(sm);
+}
+
+/* The stream whose record is next, or NULL. */
+static struct stream *next_stream(struct pfm_session *s)
+{
+	struct sampling *sm = s->sampling;
+
+	if (sm->last >= 0)
+		step_on(sm);
+	sm->last = -1;
+	if (!sm->n_heap || sm->streams[sm->heap[0]].next_time > sm->until)
+		begin_pass(s);
+	if (!sm->n_heap || sm->streams[sm->heap[0]].next_time > sm->until)
+		return NULL;
+	sm->last = (int)sm->heap[0];
+	return &sm->streams[sm->last];
+}
+
+/* ---- what a record says -------------------------------------------------------------------------------------------------- */
+
+static int count_of(const struct sampling *sm, uint64_t id)
+{
+	unsigned low = 0, high = sm->n_known;
+
+	while (low < high) {
+		unsigned mid = (low + high) / 2;
+
+		if (sm->known[mid].id == id)
+			return (int)sm->known[mid].count;
+		if (sm->known[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return -1;
+}
+
+static void tally_sample(const struct counting *c, struct tally *t, pfm_record_t *r)
+{
+	if (!(r->has & PFM_SAMPLE_PERIOD)) {
+		r->sample.period = c->asked.period;
+		r->has |= PFM_SAMPLE_PERIOD;
+	}
+	t->samples++;
+	t->exact += (r->misc & PFM_MISC_EXACT) != 0;
+	t->weight += r->sample.period;
+}
+
+static void tally_side(struct tally *t, const pfm_record_t *r)
+{
+	if (r->type == PFM_RECORD_LOST_SAMPLES) {
+		t->discarded += r->lost.lost;
+	} else if (r->type == PFM_RECORD_THROTTLE) {
+		t->throttled++;
+		t->since = r->time;
+	} else if (r->type == PFM_RECORD_UNTHROTTLE && t->since) {
+		t->throttled_ns += r->time > t->since ? r->time - t->since : 0;
+		t->since = 0;
+	}
+}
+
+/* Decodes a record. One that is damaged has its type and its bytes. */
+static void decode(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
+{
+	struct sampling *sm = s->sampling;
+	int i = count_of(sm, pfmi_record_id(&sm->common, bytes, size));
+	bool ok;
+
+	if (i < 0 && s->n == 1 && !sm->n_known)
+		i = 0; /* a recording of one event, without ids */
+	ok = pfmi_record_decode(i >= 0 ? &sm->tallies[i].layout : &sm->common, bytes, size, r);
+
+	/* In a shared buffer the record about losses carries the id of the event that came through, not of those that did not. */
+	if (r->type == PFM_RECORD_LOST)
+		sm->lost += r->lost.lost;
+	else if (i >= 0)
+		r->event = (uint32_t)i;
+	if (i >= 0 && ok && r->type == PFM_RECORD_SAMPLE)
+		tally_sample(&s->counts[i], &sm->tallies[i], r);
+	else if (i >= 0 && ok)
+		tally_side(&sm->tallies[i], r);
+	r->has &= ~(uint64_t)(r->type == PFM_RECORD_LOST ? PFM_SAMPLE_ID : 0);
+}
+
+static bool samples(const pfm_session_t *s)
+{
+	return s && s->sampling && s->sampling->streams;
+}
+
+/* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code. */
+static int next_bytes(struct pfm_session *s, const void **bytes, size_t *size)
+{
+	const struct stream *st;
+
+	if (s->reading)
+		return pfmi_data_next(s, bytes, size);
+	st = next_stream(s);
+	if (!st)
+		return 0;
+	*bytes = st->next;
+	*size = st->next_size;
+	return 1;
+}
+
+int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
+{
+	const void *bytes;
+	pfm_record_t r;
+	uint32_t size;
+	size_t len;
+	int rc;
+
+	if ((!samples(s) && !(s && s->reading)) || !record || record->size < offsetof(pfm_record_t, has))
+		return PFMLIB_ERR_INVAL;
+	rc = next_bytes(s, &bytes, &len);
+	if (rc != 1)
+		return rc;
+	size = record->size;
+	if (size >= sizeof(r)) {
+		decode(s, bytes, len, record);
+		record->size = size;
+		return 1;
+	}
+	decode(s, bytes, len, &r);
+	r.size = size;
+	memcpy(record, &r, size);
+	return 1;
+}
+
+int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *buffer)
+{
+	struct sampling *sm;
+
+	if (!samples(s) || !bytes || !len)
+		return PFMLIB_ERR_INVAL;
+	sm = s->sampling;
+	for (unsigned i = 0; i < sm->n_streams && sm->at == 0; i++) {
+		pfmi_ring_release(&sm->streams[i].ring, 0);
+		pfmi_ring_begin(&sm->streams[i].ring);
+	}
+	for (; sm->at < sm->n_streams; sm->at++) {
+		struct stream *st = &sm->streams[sm->at];
+
+		pfmi_ring_release(&st->ring, 0);
+		*bytes = pfmi_ring_span(&st->ring, len);
+		if (*len == 0)
+			continue;
+		sm->bytes += *len;
+		if (buffer)
+			*buffer = sm->at;
+		return 1;
+	}
+	sm->at = 0;
+	return 0;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------------------- */
+
+static bool has_data(const struct stream *st, uint64_t at_least)
+{
+	const struct perf_event_mmap_page *page = st->base;
+	uint64_t head = pfmi_ring_head(page);
+
+	return head - (st->ring.tail - st->next_size) >= at_least && head != st->ring.tail - st->next_size;
+}
+
+/* poll(2) tells of a wakeup once, whether anything is read or not: what is there is seen in the buffers themselves. */
+static bool ready(const struct sampling *sm, bool any)
+{
+	for (unsigned i = 0; i < sm->n_streams; i++) {
+		const struct stream *st = &sm->streams[i];
+		uint64_t mark = sm->asked.watermark ? sm->asked.watermark : st->ring.size / 4;
+
+		if (has_data(st, any || sm->asked.wakeup_events ? 1 : mark))
+			return true;
+	}
+	return false;
+}
+
+/* The task that owned the buffer has ended: another that writes into it is polled from now on. */
+static void pass_on(struct sampling *sm, unsigned stream)
+{
+	struct stream *st = &sm->streams[stream];
+
+	sm->places[st->place].ended = true;
+	st->place = -1;
+	for (unsigned i = 0; i < sm->n_places; i++)
+		if (sm->places[i].fd >= 0 && !sm->places[i].ended && sm->places[i].stream == stream) {
+			st->place = (int)i;
+			return;
+		}
+}
+
+static unsigned to_poll(const struct sampling *sm)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sm->n_streams; i++)
+		if (sm->streams[i].place >= 0)
+			sm->polled[n++] = (struct pollfd){ .fd = sm->places[sm->streams[i].place].fd, .events = POLLIN };
+	return n;
+}
+
+/* True if a task has ended since the last look. */
+static bool note_ends(struct sampling *sm)
+{
+	bool any = false;
+
+	for (unsigned i = 0, at = 0; i < sm->n_streams; i++) {
+		if (sm->streams[i].place < 0)
+			continue;
+		if (sm->polled[at++].revents & (POLLHUP | POLLERR | POLLNVAL)) {
+			pass_on(sm, i);
+			any = true;
+		}
+	}
+	return any;
+}
+
+int pfm_wait_session(pfm_session_t *s, int timeout)
+{
+	struct sampling *sm;
+
+	if (!samples(s))
+		return PFMLIB_ERR_INVAL;
+	sm = s->sampling;
+	if (timeout && ready(sm, false))
+		return PFM_WAIT_READY;
+	for (;;) {
+		int rc = s->sys.poll(&s->sys, sm->polled, to_poll(sm), all_ended(sm) ? 0 : timeout);
+
+		if (rc < 0 && rc != -EINTR) {
+			s->sys_errno = -rc;
+			return PFMLIB_ERR_SYS;
+		}
+		if (rc <= 0 || !note_ends(sm))
+			break;
+		timeout = 0; /* others may have ended as well: no more waiting */
+	}
+	if (ready(sm, true))
+		return PFM_WAIT_READY;
+	return all_ended(sm) ? PFM_WAIT_ENDED : PFM_WAIT_TIMEOUT;
+}
+
+unsigned pfm_session_fds(const pfm_session_t *s, int *fds, unsigned n)
+{
+	unsigned k = 0;
+
+	if (!samples(s))
+		return 0;
+	for (unsigned i = 0; i < s->sampling->n_streams; i++) {
+		const struct stream *st = &s->sampling->streams[i];
+
+		if (st->place < 0)
+			continue;
+		if (k < n && fds)
+			fds[k] = s->sampling->places[st->place].fd;
+		k++;
+	}
+	return k;
+}
+
+static int send_signals(int fd, int signo)
+{
+	struct f_owner_ex me = { .type = F_OWNER_TID, .pid = (pid_t)syscall(SYS_gettid) };
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (signo && (fcntl(fd, F_SETOWN_EX, &me) || fcntl(fd, F_SETSIG, signo))))
+		return -errno;
+	return fcntl(fd, F_SETFL, signo ? flags | O_ASYNC : flags & ~O_ASYNC) ? -errno : 0;
+}
+
+/* The signal is the sampling event's, whoever owns the buffer. */
+int pfm_session_signal(pfm_session_t *s, int signo)
+{
+	const struct perf_state *st;
+
+	if (!samples(s) || signo < 0 || signo > SIGRTMAX)
+		return PFMLIB_ERR_INVAL;
+	st = s->state;
+	for (unsigned i = 0; i < st->n_parts; i++) {
+		int rc = st->parts[i].fd >= 0 ? send_signals(st->parts[i].fd, signo) : 0;
+
+		if (rc) {
+			s->sys_errno = -rc;
+			return PFMLIB_ERR_SYS;
+		}
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- accounts ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t losses(const struct pfm_session *s, const struct counting *c)
+{
+	const struct perf_state *st = s->state;
+	uint64_t lost = 0;
+
+	for (unsigned k = 0; k < c->opened.n_parts; k++)
+		lost += st->parts[c->opened.part + k].losses;
+	return s->sampling->no_losses ? PFM_LOST_UNKNOWN : lost;
+}
+
+static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
+{
+	const pfm_count_t *count = &s->last[i];
+
+	o->quality = count->quality;
+	o->cause = count->cause;
+	if (o->quality != PFM_QUALITY_EXACT)
+		return;
+	if (o->throttled) {
+		o->quality = PFM_QUALITY_PARTIAL;
+		o->cause = PFM_CAUSE_THROTTLED;
+	} else if (o->discarded || (o->lost && o->lost != PFM_LOST_UNKNOWN) || (o->lost == PFM_LOST_UNKNOWN && s->sampling->lost)) {
+		o->quality = PFM_QUALITY_PARTIAL;
+		o->cause = PFM_CAUSE_LOST;
+	}
+}
+
+int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
+{
+	pfm_sample_count_t full = { .size = sizeof(full) };
+	pfm_count_t count = PFM_INIT(count);
+	const struct counting *c;
+	const struct tally *t;
+	uint32_t size;
+	int rc;
+
+	if (!samples(s) || i >= s->n || !out || out->size < offsetof(pfm_sample_count_t, samples))
+		return PFMLIB_ERR_INVAL;
+	rc = pfm_read_count(s, i, &count);
+	if (rc)
+		return rc;
+	c = &s->counts[i];
+	t = &s->sampling->tallies[i];
+	full.precise = c->asked.attr.precise;
+	full.samples = t->samples;
+	full.exact = t->exact;
+	full.weight = t->weight;
+	full.discarded = t->discarded;
+	full.throttled = t->throttled;
+	full.throttled_ns = t->throttled_ns;
+	full.lost = losses(s, c);
+	full.count = count.value;
+	full.period = c->asked.period;
+	full.freq = c->asked.freq;
+	judge(s, i, &full);
+	size = out->size;
+	memcpy(out, &full, size < sizeof(full) ? size : sizeof(full));
+	out->size = size;
+	return PFMLIB_SUCCESS;
+}
+
+int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
+{
+	pfm_buffers_t full = { .size = sizeof(full) };
+	uint32_t size;
+
+	if (!samples(s) || !out || out->size < offsetof(pfm_buffers_t, lost))
+		return PFMLIB_ERR_INVAL;
+	full.n = s->sampling->n_streams;
+	full.pages = s->sampling->pages;
+	full.wanted = s->sampling->asked.pages;
+	full.lost = s->sampling->lost;
+	full.bytes = s->sampling->bytes;
+	full.damaged = s->sampling->damaged;
+	size = out->size;
+	memcpy(out, &full, size < sizeof(full) ? size : sizeof(full));
+	out->size = size;
+	return PFMLIB_SUCCESS;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of sampling share: buffers the kernel writes, records in them, and the order in which they are handed out. */
+#ifndef PERFMON_SAMPLES_H
+#define PERFMON_SAMPLES_H
+
+#include <perfmon/sampling.h>
+#include <stdbool.h>
+
+#define RECORD_HEAD 8u     /* u32 type, u16 misc, u16 size */
+#define RECORD_MAX  65536u /* more than a u16 size can say */
+
+/* ---- records (sample_decode.c) --------------------------------------------------------------------------------------- */
+
+/* How an event's records are laid out: a part of its perf_event_attr. */
+struct layout {
+	uint64_t fields, read_format, branch_type, regs, intr_regs;
+	bool trailers; /* records that are no samples end with the fields that tell whose they are */
+};
+
+struct record_head {
+	uint32_t type;
+	uint16_t misc, size;
+};
+
+/* Decodes the record at @bytes, aligned to 8, of @size bytes in all. @out is zeroed first, but for its size. False if something
+ * in it points beyond its end: type, misc and raw are filled even then. */
+bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, pfm_record_t *out);
+/* The id of the event it belongs to, 0 if the record does not say. */
+uint64_t pfmi_record_id(const struct layout *l, const void *bytes, size_t size);
+/* Its time, 0 if the record does not say. */
+uint64_t pfmi_record_time(const struct layout *l, const void *bytes, size_t size);
+/* Turns a record of the other byte order into ours, in place, header included. False if it is damaged. */
+bool pfmi_record_swap(const struct layout *l, void *bytes, size_t size);
+
+/* ---- one buffer (ring.c) --------------------------------------------------------------------------------------------- */
+
+struct perf_event_mmap_page;
+
+struct ring {
+	void *base; /* the kernel's page; data behind it */
+	const uint8_t *data;
+	uint64_t size;     /* of the data: a power of two */
+	uint64_t head;     /* as it was when this pass began */
+	uint64_t tail;     /* read so far */
+	uint64_t released; /* what the kernel has been told */
+	uint64_t *bounce;  /* for the record that goes over the end; made when first needed */
+	bool damaged;
+};
+
+/* A ring over the mapping at @base of @len bytes. False if its page says what cannot be. */
+bool pfmi_ring_open(struct ring *r, void *base, size_t len);
+void pfmi_ring_close(struct ring *r);
+/* How far the kernel has written; what it wrote before is there to be read. */
+uint64_t pfmi_ring_head(const struct perf_event_mmap_page *page);
+/* Looks how far the kernel has written. One pass ends there, however fast it writes on. */
+void pfmi_ring_begin(struct ring *r);
+/* The next record of this pass and its size, or NULL; it stays readable until the next call that gives room back. */
+const void *pfmi_ring_next(struct ring *r, size_t *size);
+/* The bytes of this pass that follow each other in memory: for those who copy. *@len 0: none. */
+const void *pfmi_ring_span(struct ring *r, size_t *len);
+/* Gives the room of what was read back to the kernel, but for the last @keep bytes. */
+void pfmi_ring_release(struct ring *r, size_t keep);
+
+/* ---- samples of a session (sampling.c, sample_read.c) ------------------------------------------------------------------ */
+
+struct opening;
+struct counting;
+struct pfm_session;
+struct perf_event_attr;
+union attr;
+
+/* One buffer: of a CPU, or of a task wherever it runs. */
+struct stream {
+	struct ring ring;
+	void *base;
+	size_t len;
+	int cpu, pid;
+	int place;        /* whose descriptor is polled; -1: every task of it has ended */
+	const void *next; /* the record that comes next, NULL: none in this pass */
+	size_t next_size;
+	uint64_t next_time;
+};
+
+/* A CPU or task that is watched: an event that counts nothing owns the buffer (or joins it) and brings the records beside samples. */
+struct place {
+	int fd, pid, cpu;
+	uint64_t id;
+	unsigned stream;
+	bool ended;
+};
+
+/* Samples of one count. */
+struct tally {
+	uint64_t samples, exact, weight, discarded, throttled, throttled_ns, since;
+	struct layout layout;
+};
+
+/* From the kernel's ids to counts. */
+struct known {
+	uint64_t id;
+	unsigned count;
+};
+
+struct sampling {
+	pfm_sampling_t asked;
+	bool no_losses; /* the kernel does not tell them for each event */
+	unsigned pages; /* of each buffer, as granted */
+	unsigned n_streams, n_places, n_heap;
+	struct stream *streams;
+	struct place *places;
+	unsigned *heap; /* streams with a next record, the oldest first */
+	struct known *known;
+	unsigned n_known;
+	struct layout common; /* enough for whose and when */
+	struct tally *tallies;
+	int last;       /* the stream that gave the last record, -1: none */
+	uint64_t until; /* records after this time wait for the next pass */
+	uint64_t lost, bytes;
+	unsigned damaged, at; /* at: where pfm_next_bytes() is */
+	struct pollfd *polled;
+};
+
+/* Reads options.sampling. */
+int pfmi_sampling_ask(struct opening *o);
+void pfmi_sampling_free(struct pfm_session *s);
+/* Settles periods and frequencies, before anything is opened. */
+void pfmi_sampling_prepare(struct pfm_session *s);
+/* What sampling adds to the attributes of a count. */
+void pfmi_sampling_attr(const struct pfm_session *s, const struct counting *c, struct perf_event_attr *a);
+/* Asks again for an event that was refused with @err, for less where that is allowed. Returns a descriptor or -errno. */
+int pfmi_sampling_settle(struct pfm_session *s, struct counting *c, union attr *a, int pid, int cpu, int group, int err);
+/* Says so if the count could be opened if only it did not sample. */
+void pfmi_sampling_diagnose(struct pfm_session *s, unsigned i, unsigned k, int err);
+/* Maps the buffers and leads the events into them. */
+int pfmi_sampling_open(struct pfm_session *s, struct pfm_error *why);
+void pfmi_sampling_close(struct pfm_session *s);
+/* What the event beside samples was asked for. */
+void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
+/* Enables or disables the records beside samples. */
+int pfmi_sampling_command(struct pfm_session *s, unsigned long request);
+/* True if a read tells the losses of an event behind its times. */
+bool pfmi_sampling_losses(const struct pfm_session *s);
+
+#endif

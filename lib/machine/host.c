@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: MIT */
+/* Which processor this is. On x86 two CPUID leaves say it; below another root, and everywhere else, small files do. Nothing is
+ * asked twice and nothing else is read: the answer is a struct that all matching is done on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include "machine/sys.h"
+#include "table/table.h"
+
+#define ANY            0xffffffffu
+#define CORE_TYPE_ATOM 0x20
+#define CORE_TYPE_CORE 0x40
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+static unsigned digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 99;
+}
+
+static bool read_number(const char **s, unsigned base, uint64_t *out)
+{
+	unsigned d;
+	const char *p = *s;
+
+	/* strtoull() would take blanks and signs as well. */
+	if (base == 0) {
+		base = p[0] == '0' && (p[1] | 0x20) == 'x' && digit(p[2]) < 16 ? 16 : p[0] == '0' ? 8
+		                                                                                  : 10;
+		p += base == 16 ? 2 : 0;
+	} else if (base == 16 && p[0] == '0' && (p[1] | 0x20) == 'x' && digit(p[2]) < 16) {
+		p += 2;
+	}
+	if (digit(*p) >= base)
+		return false;
+	for (*out = 0; (d = digit(*p)) < base; p++)
+		*out = *out > (UINT64_MAX - d) / base ? UINT64_MAX : *out * base + d;
+	*s = p;
+	return true;
+}
+
+/* strcmp() for words of a few letters, without the way to the C library. */
+static bool is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static void copy(char *to, size_t room, const char *from, size_t len)
+{
+	if (len >= room)
+		len = room - 1;
+	memcpy(to, from, len);
+	to[len] = '\0';
+}
+
+static void set_arch(struct host *h, const char *arch)
+{
+	copy(h->arch, sizeof(h->arch), arch, strlen(arch));
+}
+
+static bool is_vendor(const char *v)
+{
+	return strcmp(v, "GenuineIntel") == 0 || strcmp(v, "AuthenticAMD") == 0 || strcmp(v, "HygonGenuine") == 0 ||
+	       strcmp(v, "CentaurHauls") == 0 || strcmp(v, "  Shanghai  ") == 0;
+}
+
+/* ---- identities as text --------------------------------------------------------------------------------------- */
+
+/* "GenuineIntel-6-55-4", "ia64-32-0", "alpha-11": a word and up to three numbers; models and steppings are hexadecimal. */
+static bool parse_words(const char *id, struct host *h)
+{
+	size_t len = strcspn(id, "-");
+	const char *s = id + len;
+	uint64_t n[3] = { 0 };
+	unsigned given = 0;
+	char word[sizeof(h->vendor)];
+
+	if (len == 0 || len >= sizeof(word) || *s != '-')
+		return false;
+	copy(word, sizeof(word), id, len);
+	while (given < 3 && *s == '-') {
+		s++;
+		if (!read_number(&s, given ? 16 : 10, &n[given]) || n[given] > 0xffffff)
+			return false;
+		given++;
+	}
+	if (*s || given == 0)
+		return false;
+	if (strcmp(word, "alpha") == 0) {
+		set_arch(h, "alpha");
+		h->value = n[0];
+		return given == 1;
+	}
+	if (given < 2 || !(is_vendor(word) || strcmp(word, "ia64") == 0))
+		return false;
+	set_arch(h, is_vendor(word) ? "x86" : "ia64");
+	copy(h->vendor, sizeof(h->vendor), is_vendor(word) ? word : "GenuineIntel", strlen(is_vendor(word) ? word : "GenuineIntel"));
+	h->family = (uint32_t)n[0];
+	h->model = (uint32_t)n[1];
+	h->stepping = given == 3 ? (uint32_t)n[2] : ANY;
+	return true;
+}
+
+/* MIDR is written with 16 digits, PVR with 8; "0x" may be missing before a PVR. */
+static bool parse_hex(const char *id, struct host *h)
+{
+	bool prefix = id[0] == '0' && (id[1] == 'x' || id[1] == 'X');
+	const char *s = prefix ? id + 2 : id;
+	size_t len = strspn(s, "0123456789abcdefABCDEF");
+	uint64_t value;
+
+	if (s[len] || !(len == 8 || (len == 16 && prefix)) || !read_number(&s, 16, &value))
+		return false;
+	set_arch(h, len == 16 ? "arm64" : "powerpc");
+	h->value = value;
+	return true;
+}
+
+/* RISC-V: mvendorid-marchid-mimpid, each 0x.... */
+static bool parse_riscv(const char *id, struct host *h)
+{
+	const char *s = id;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t n;
+
+		if (strncmp(s, "0x", 2) != 0)
+			return false;
+		s += 2;
+		if (!read_number(&s, 16, &n) || *s != (i < 2 ? '-' : '\0'))
+			return false;
+		if (i == 1)
+			h->value = n;
+		s += i < 2;
+	}
+	set_arch(h, "riscv");
+	return true;
+}
+
+bool pfmi_host_parse(const char *id, struct host *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->stepping = ANY;
+	if (strlen(id) >= sizeof(out->id))
+		return false;
+	copy(out->id, sizeof(out->id), id, strlen(id));
+	if (strncmp(id, "IBM,", 4) == 0)
+		set_arch(out, "s390");
+	else if (!parse_words(id, out) && !parse_hex(id, out) && !parse_riscv(id, out))
+		return false;
+	out->known = true;
+	return true;
+}
+
+/* ---- x86 ------------------------------------------------------------------------------------------------------ */
+
+static char *put_number(char *p, uint32_t n, unsigned base)
+{
+	char digits[12];
+	unsigned i = 0;
+
+	do {
+		digits[i++] = "0123456789ABCDEF"[n % base];
+		n /= base;
+	} while (n);
+	*p++ = '-';
+	while (i)
+		*p++ = digits[--i];
+	return p;
+}
+
+/* "GenuineIntel-6-55-4". Part of every program's start: the first snprintf() of a process costs more than all the rest. */
+static void name_x86(struct host *h)
+{
+	char *p = h->id;
+
+	memcpy(h->arch, "x86", 4);
+	for (const char *v = h->vendor; *v; v++)
+		*p++ = *v;
+	p = put_number(p, h->family, 10);
+	p = put_number(p, h->model, 16);
+	p = put_number(p, h->stepping, 16);
+	*p = '\0';
+	h->known = true;
+}
+
+/* Four letters of the vendor's name, the first in the lowest byte. */
+static void put_letters(char *to, uint32_t letters)
+{
+	for (unsigned i = 0; i < 4; i++)
+		to[i] = (char)(letters >> 8 * i & 0xff);
+}
+
+/* Leaves 0 and 1. */
+static bool ask_cpuid(const struct sys *sys, struct host *h)
+{
+	uint32_t r[4], base_family;
+
+	if (!sys->cpuid || !sys->cpuid(sys, 0, 0, r) || r[0] < 1)
+		return false;
+	put_letters(h->vendor, r[1]);
+	put_letters(h->vendor + 4, r[3]);
+	put_letters(h->vendor + 8, r[2]);
+	if (!sys->cpuid(sys, 1, 0, r))
+		return false;
+	base_family = r[0] >> 8 & 0xf;
+	h->family = base_family + (base_family == 0xf ? r[0] >> 20 & 0xff : 0);
+	h->model = (r[0] >> 4 & 0xf) | (h->family >= 6 ? r[0] >> 12 & 0xf0 : 0);
+	h->stepping = r[0] & 0xf;
+	h->hypervisor = r[2] >> 31 & 1;
+	name_x86(h);
+	return true;
+}
+
+static void architectural(const struct sys *sys, struct host *h)
+{
+	uint32_t r[4];
+
+	if (!sys->cpuid || strcmp(h->vendor, "GenuineIntel") != 0 || !sys->cpuid(sys, 0xa, 0, r))
+		return;
+	h->pmu_version = r[0] & 0xff;
+	h->n_general = r[0] >> 8 & 0xff;
+	h->width_general = r[0] >> 16 & 0xff;
+	/* Bits past the given length stand for events that are missing as well. */
+	h->arch_missing = r[1];
+	if ((r[0] >> 24 & 0xff) < 32)
+		h->arch_missing |= ~(uint32_t)0 << (r[0] >> 24 & 0xff);
+	if (h->pmu_version >= 2) {
+		h->n_fixed = r[3] & 0x1f;
+		h->width_fixed = r[3] >> 5 & 0xff;
+	}
+}
+
+void pfmi_host_detail(const struct sys *sys, struct host *h)
+{
+	uint32_t r[4];
+
+	if (!h->known || strcmp(h->arch, "x86") != 0)
+		return;
+	architectural(sys, h);
+	/* The leaf speaks of the core it is asked on: good for its own type alone. */
+	if (h->n_types && sys->cpuid && sys->cpuid(sys, 0x1a, 0, r))
+		for (unsigned i = 0; i < h->n_types; i++)
+			if (h->types[i].core_type == r[0] >> 24 && h->types[i].native_model == ANY)
+				h->types[i].native_model = r[0] & 0xffffff;
+}
+
+/* Hybrid processors have one kernel PMU per core type, each with the list of its CPUs. */
+static void find_core_types(const struct sys *sys, struct host *h)
+{
+	static const struct {
+		char device[16];
+		uint8_t core_type;
+	} kinds[] = {
+		{ "cpu_core", CORE_TYPE_CORE },
+		{ "cpu_atom", CORE_TYPE_ATOM },
+		{ "cpu_lowpower", CORE_TYPE_ATOM },
+	};
+	bool arrow_lake_h = h->family == 6 && h->model == 0xc5;
+
+	if (strcmp(h->vendor, "GenuineIntel") != 0)
+		return;
+	for (unsigned i = 0; i < 3; i++) {
+		char path[96], first[8];
+		long rc;
+
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpus", kinds[i].device);
+		rc = pfmi_sys_slurp(sys, path, first, sizeof(first));
+		if (rc < 0 && rc != -EFBIG) {
+			if (i == 0)
+				return;
+			continue;
+		}
+		copy(h->types[h->n_types].device, sizeof(h->types[0].device), kinds[i].device, strlen(kinds[i].device));
+		h->types[h->n_types].core_type = kinds[i].core_type;
+		h->types[h->n_types].native_model = ANY;
+		/* Two kinds of Atom in one package: the low-power ones are the older design. */
+		if (arrow_lake_h && kinds[i].core_type == CORE_TYPE_ATOM)
+			h->types[h->n_types].native_model = i == 1 ? 3 : 2;
+		h->n_types++;
+	}
+}
+
+/* ---- /proc/cpuinfo -------------------------------------------------------------------------------------------- */
+
+/* The value of the first line "@key : value"; false if there is none. */
+static bool cpuinfo(const char *text, const char *key, char *out, size_t room)
+{
+	size_t len = strlen(key);
+
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n"), at = len;
+
+		if (n > len && strncmp(line, key, len) == 0) {
+			at += strspn(line + at, " \t");
+			if (line[at] == ':') {
+				at++;
+				at += strspn(line + at, " \t");
+				while (n > at && (line[n - 1] == ' ' || line[n - 1] == '\t'))
+					n--;
+				copy(out, room, line + at, n > at ? n - at : 0);
+				return true;
+			}
+		}
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	return false;
+}
+
+static uint32_t cpuinfo_number(const char *text, const char *key, uint32_t otherwise)
+{
+	char value[32];
+	const char *s = value;
+	uint64_t n;
+
+	return cpuinfo(text, key, value, sizeof(value)) && read_number(&s, 10, &n) ? (uint32_t)n : otherwise;
+}
+
+/* x86 of a recorded machine; Itanium has the words "vendor", "family" and "model" for what x86 calls otherwise. */
+static bool read_intel(const char *text, struct host *h)
+{
+	char flags[4096];
+
+	if (cpuinfo(text, "vendor_id", h->vendor, sizeof(h->vendor)) && is_vendor(h->vendor)) {
+		h->family = cpuinfo_number(text, "cpu family", 0);
+		h->model = cpuinfo_number(text, "model", 0);
+		h->stepping = cpuinfo_number(text, "stepping", 0);
+		h->hypervisor = cpuinfo(text, "flags", flags, sizeof(flags)) && strstr(flags, " hypervisor");
+		name_x86(h);
+		return true;
+	}
+	if (cpuinfo(text, "vendor", h->vendor, sizeof(h->vendor)) && strcmp(h->vendor, "GenuineIntel") == 0) {
+		set_arch(h, "ia64");
+		h->family = cpuinfo_number(text, "family", 0);
+		h->model = cpuinfo_number(text, "model", 0);
+		h->stepping = cpuinfo_number(text, "revision", 0);
+		snprintf(h->id, sizeof(h->id), "ia64-%u-%X", (unsigned)h->family, (unsigned)h->model);
+		h->known = true;
+		return true;
+	}
+	return false;
+}
+
+/* Names the kernel gives to the processor types of the HWRPB, in their order from 1. */
+static bool read_alpha(const char *text, struct host *h)
+{
+	static const char names[][11] = { "EV3", "EV4", "Simulation", "LCA4", "EV5", "EV45", "EV56", "EV6", "PCA56", "PCA57",
+		                          "EV67", "EV68CB", "EV68AL", "EV68CX", "EV7", "EV79", "EV69" };
+	char cpu[16], model[16];
+
+	if (!cpuinfo(text, "cpu", cpu, sizeof(cpu)) || strcmp(cpu, "Alpha") != 0 ||
+	    !cpuinfo(text, "cpu model", model, sizeof(model)))
+		return false;
+	set_arch(h, "alpha");
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(model, names[i]) == 0) {
+			h->value = i + 1;
+			snprintf(h->id, sizeof(h->id), "alpha-%u", i + 1);
+			h->known = true;
+		}
+	return true;
+}
+
+/* "revision : 2.2 (pvr 004e 1202)" */
+static bool read_powerpc(const char *text, struct host *h)
+{
+	const char *s = strstr(text, "(pvr ");
+	uint64_t high, low;
+
+	if (!s)
+		return false;
+	s += 5;
+	if (!read_number(&s, 16, &high) || *s++ != ' ' || !read_number(&s, 16, &low))
+		return false;
+	set_arch(h, "powerpc");
+	h->value = high << 16 | low;
+	snprintf(h->id, sizeof(h->id), "0x%08x", (unsigned)h->value);
+	h->known = true;
+	return true;
+}
+
+static bool read_riscv(const char *text, struct host *h)
+{
+	char vendor[24], arch[24], imp[24], id[sizeof(h->id)];
+
+	if (!cpuinfo(text, "mvendorid", vendor, sizeof(vendor)) || !cpuinfo(text, "marchid", arch, sizeof(arch)) ||
+	    !cpuinfo(text, "mimpid", imp, sizeof(imp)))
+		return false;
+	snprintf(id, sizeof(id), "%s-%s-%s", vendor, arch, imp);
+	return pfmi_host_parse(id, h);
+}
+
+/* The implementer, part and revision lines of arm64, for kernels that do not show MIDR in sysfs. */
+static bool read_arm_cpuinfo(const char *text, struct host *h)
+{
+	static const struct {
+		char key[16];
+		unsigned shift;
+		uint64_t mask;
+	} parts[] = {
+		{ "CPU implementer", 24, 0xff },
+		{ "CPU variant", 20, 0xf },
+		{ "CPU part", 4, 0xfff },
+		{ "CPU revision", 0, 0xf },
+	};
+	uint64_t midr = 0xf0000; /* architecture: given by the ID registers, so on all of arm64 */
+
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char value[24];
+		const char *s = value;
+		uint64_t n;
+
+		if (!cpuinfo(text, parts[i].key, value, sizeof(value)) || !read_number(&s, 0, &n))
+			return false;
+		/* "0x41": the number ends behind its digits. */
+		midr |= (n & parts[i].mask) << parts[i].shift;
+	}
+	h->value = midr;
+	return true;
+}
+
+/* ---- other machines ------------------------------------------------------------------------------------------- */
+
+static void name_arm64(struct host *h)
+{
+	set_arch(h, "arm64");
+	snprintf(h->id, sizeof(h->id), "0x%016llx", (unsigned long long)h->value);
+	h->known = true;
+}
+
+static bool sysinfo(const char *text, const char *key, char *out, size_t room)
+{
+	return cpuinfo(text, key, out, room) && *out;
+}
+
+/* s390: "IBM,8561,703,T01,3.6,002f" out of two files. */
+static bool read_s390(const struct sys *sys, struct host *h)
+{
+	char text[8192], maker[24], type[16], capacity[24], model[24] = "", facility[64];
+	char *end;
+	const char *version = NULL, *authorization = NULL;
+
+	if (pfmi_sys_slurp(sys, "/proc/sysinfo", text, sizeof(text)) < 0 ||
+	    !sysinfo(text, "Manufacturer", maker, sizeof(maker)) || !sysinfo(text, "Type", type, sizeof(type)) ||
+	    !sysinfo(text, "Model", capacity, sizeof(capacity)))
+		return false;
+	/* "Model: 703 T01": capacity, then the model proper. */
+	end = capacity + strcspn(capacity, " \t");
+	if (*end) {
+		*end++ = '\0';
+		end += strspn(end, " \t");
+		copy(model, sizeof(model), end, strcspn(end, " \t"));
+	}
+	if (pfmi_sys_slurp(sys, "/proc/service_levels", text, sizeof(text)) > 0 &&
+	    cpuinfo(text, "CPU-MF", facility, sizeof(facility)) && strncmp(facility, "Counter facility", 16) == 0) {
+		version = strstr(facility, "version=");
+		authorization = strstr(facility, "authorization=");
+	}
+	set_arch(h, "s390");
+	snprintf(h->id, sizeof(h->id), "%s,%s,%s,%s", maker, type, capacity, model);
+	if (version && authorization) {
+		size_t used = strlen(h->id);
+
+		version += 8;
+		authorization += 14;
+		snprintf(h->id + used, sizeof(h->id) - used, ",%.*s,%.*s", (int)strcspn(version, " ,"), version,
+		         (int)strcspn(authorization, " ,"), authorization);
+	}
+	h->known = true;
+	return true;
+}
+
+/* The first processors are enough, so a file longer than @room is no error. */
+static void read_start(const struct sys *sys, const char *path, char *text, size_t room)
+{
+	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK); /* not to be held up by a FIFO below a root */
+	long n = 0;
+
+	if (fd >= 0) {
+		n = sys->read(sys, fd, text, room - 1);
+		sys->close(sys, fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+}
+
+static void read_files(const struct sys *sys, struct host *h)
+{
+	char text[16384];
+
+	if (pfmi_sys_number(sys, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", &h->value) == 0) {
+		name_arm64(h);
+		return;
+	}
+	read_start(sys, "/proc/cpuinfo", text, sizeof(text));
+	if (read_arm_cpuinfo(text, h))
+		name_arm64(h);
+	else if (!read_intel(text, h) && !read_alpha(text, h) && !read_powerpc(text, h) && !read_riscv(text, h))
+		read_s390(sys, h);
+}
+
+void pfmi_host_identify(const struct sys *sys, const char *cpuid, struct host *out)
+{
+	*out = (struct host){ .known = false };
+	if (cpuid)
+		pfmi_host_parse(cpuid, out);
+	else if (!ask_cpuid(sys, out))
+		read_files(sys, out);
+}
+
+void pfmi_host_cores(const struct sys *sys, const char *cpuid, struct host *h)
+{
+	/* Files of this machine say nothing about another processor; those below a root may belong to it. */
+	if (h->known && is_same(h->arch, "x86") && (!cpuid || sys->root[0]))
+		find_core_types(sys, h);
+}
+
+void pfmi_host_describe(const struct sys *sys, const char *cpuid, struct host *out)
+{
+	pfmi_host_identify(sys, cpuid, out);
+	pfmi_host_cores(sys, cpuid, out);
+}
+
+/* ---- matching ------------------------------------------------------------------------------------------------- */
+
+static bool starts_with(const char *id, const char *prefix, bool whole)
+{
+	while (*prefix && *id == *prefix) {
+		id++;
+		prefix++;
+	}
+	return !*prefix && (!whole || !*id);
+}
+
+static bool matches_core(const struct host *h, const struct match *m, unsigned *core)
+{
+	/* Of a hybrid whose cores are not known every list is as good. */
+	if (!m->has_core_type || h->n_types == 0)
+		return true;
+	for (unsigned i = 0; i < h->n_types; i++)
+		if (h->types[i].core_type == m->core_type &&
+		    (m->native_model == ANY || h->types[i].native_model == ANY || h->types[i].native_model == m->native_model)) {
+			*core = i;
+			return true;
+		}
+	return false;
+}
+
+static bool matches_one(const struct host *h, const struct table *t, const struct match *m, unsigned *core)
+{
+	const char *arch = table_text(t, m->arch), *vendor = table_text(t, m->vendor);
+
+	/* Numbers first: they tell nearly all apart. */
+	if ((m->family != ANY && m->family != h->family) || h->model < m->model_lo || h->model > m->model_hi)
+		return false;
+	/* An id without a stepping stands for all of them. */
+	if (m->stepping_mask && h->stepping != ANY && (h->stepping > 31 || !(m->stepping_mask >> h->stepping & 1)))
+		return false;
+	if (m->mask && (h->value & m->mask) != m->value)
+		return false;
+	/* Version 0 is "not asked" as often as "none", so only a known one can be wrong. */
+	if (h->pmu_version && (h->pmu_version < m->version_lo || h->pmu_version > m->version_hi))
+		return false;
+	if ((*arch && !is_same(arch, h->arch)) || (*vendor && !is_same(vendor, h->vendor)))
+		return false;
+	return starts_with(h->id, table_text(t, m->prefix), m->exact) && matches_core(h, m, core);
+}
+
+bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core)
+{
+	const struct match *m = table_matches(t);
+
+	*core = 0;
+	for (unsigned i = 0; host->known && i < t->n_matches; i++)
+		if (matches_one(host, t, &m[i], core))
+			return true;
+	return false;
+}
+
+/* Calls @each for the tables under one key. */
+static void hosts_under(const struct image *im, const struct host *h, uint32_t key, pfmi_host_each each, void *arg)
+{
+	const struct host_slot *hosts = image_array(im, ARRAY_HOSTS);
+	uint32_t n = im->arrays[ARRAY_HOSTS].n;
+	unsigned core = 0;
+
+	for (uint32_t i = slot_of(key, n); hosts[i].table; i = i + 1 < n ? i + 1 : 0) {
+		const struct table *t;
+
+		if (hosts[i].key != key)
+			continue;
+		t = image_table(im, hosts[i].table - 1);
+		if (t->n_matches ? pfmi_host_matches(h, t, &core) : t->encoder == ENCODER_PERF)
+			each(arg, hosts[i].table - 1, core);
+	}
+}
+
+static uint32_t hash_bytes(const char *s, size_t len)
+{
+	uint32_t h = NAME_HASH_SEED;
+
+	while (len--)
+		h = name_hash(h, (unsigned char)*s++);
+	return h;
+}
+
+void pfmi_image_hosts(const struct image *im, const struct host *h, pfmi_host_each each, void *arg)
+{
+	size_t words = strcspn(h->id, "-,");
+
+	if (h->known) {
+		words += h->id[words] ? 1 + strcspn(h->id + words + 1, "-,") : 0;
+		if (is_same(h->arch, "x86") || is_same(h->arch, "ia64")) {
+			hosts_under(im, h, host_hash(HOST_MODEL, h->family * 0x01000193u ^ h->model), each, arg);
+			hosts_under(im, h, host_hash(HOST_FAMILY, h->family), each, arg);
+		} else {
+			hosts_under(im, h, host_hash(HOST_PART, (uint32_t)h->value & 0xff00fff0u), each, arg);
+			hosts_under(im, h, host_hash(HOST_UPPER, (uint32_t)h->value & 0xffff0000u), each, arg);
+			hosts_under(im, h, host_hash(HOST_ID, hash_bytes(h->id, words)), each, arg);
+		}
+	}
+	hosts_under(im, h, host_hash(HOST_ANY, 0), each, arg);
+}
+
+void pfmi_image_devices(const struct image *im, const char *device, pfmi_host_each each, void *arg)
+{
+	uint32_t key = host_hash(HOST_DEVICE, hash_bytes(device, strlen(device))), n = im->arrays[ARRAY_HOSTS].n;
+	const struct host_slot *hosts = image_array(im, ARRAY_HOSTS);
+
+	for (uint32_t i = slot_of(key, n); hosts[i].table; i = i + 1 < n ? i + 1 : 0)
+		if (hosts[i].key == key)
+			each(arg, hosts[i].table - 1, 0);
+}

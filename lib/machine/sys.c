@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* The real end of the seam: Linux system calls below a root, and the few file reads everybody needs. */
+#include "machine/sys.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+#define PATH_ROOM 4096
+#define MOST      (16u << 20) /* bytes of a file that is read whole */
+
+static int below_root(const struct sys *sys, const char *path, char out[PATH_ROOM])
+{
+	int n = snprintf(out, PATH_ROOM, "%s%s", sys->root, path);
+
+	return n < 0 || n >= PATH_ROOM ? -ENAMETOOLONG : 0;
+}
+
+static int real_open(const struct sys *sys, const char *path, int flags)
+{
+	char full[PATH_ROOM];
+	int fd = below_root(sys, path, full);
+
+	if (fd)
+		return fd;
+	fd = open(full, flags | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+static long real_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	ssize_t got = read(fd, buf, n);
+
+	(void)sys;
+	return got < 0 ? -errno : (long)got;
+}
+
+static int real_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	/* musl and glibc disagree about the type of the request; the kernel takes an unsigned int. */
+	long rc = syscall(SYS_ioctl, fd, request, arg);
+
+	(void)sys;
+	return rc < 0 ? -errno : (int)rc;
+}
+
+static int real_close(const struct sys *sys, int fd)
+{
+	(void)sys;
+	return close(fd) ? -errno : 0;
+}
+
+static int real_mmap(const struct sys *sys, int fd, size_t len, int writable, void **out)
+{
+	void *at = mmap(NULL, len, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+
+	(void)sys;
+	if (at == MAP_FAILED)
+		return -errno;
+	*out = at;
+	return 0;
+}
+
+static int real_munmap(const struct sys *sys, void *at, size_t len)
+{
+	(void)sys;
+	return munmap(at, len) ? -errno : 0;
+}
+
+static int real_poll(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout)
+{
+	int rc = poll(fds, n, timeout);
+
+	(void)sys;
+	return rc < 0 ? -errno : rc;
+}
+
+static int real_perf_event_open(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group,
+                                unsigned long flags)
+{
+	long fd;
+
+	/* A recorded machine must never be mistaken for this one. */
+	if (sys->root[0])
+		return -ENOSYS;
+	fd = syscall(SYS_perf_event_open, attr, pid, cpu, group, flags);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Names of a folder, one after another in a growing buffer. */
+struct names {
+	char *text;
+	size_t used, room, n;
+};
+
+static int add_name(struct names *names, const char *name)
+{
+	size_t len = strlen(name) + 1;
+
+	if (names->room - names->used < len) {
+		size_t room = names->room * 2 + len + 1024;
+		char *text = realloc(names->text, room);
+
+		if (!text)
+			return -ENOMEM;
+		names->text = text;
+		names->room = room;
+	}
+	memcpy(names->text + names->used, name, len);
+	names->used += len;
+	names->n++;
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+static int tell_sorted(const struct names *names, int (*each)(void *arg, const char *name), void *arg)
+{
+	const char **order;
+	size_t at = 0, i;
+	int rc = 0;
+
+	if (names->n == 0)
+		return 0;
+	order = malloc(names->n * sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < names->n; i++, at += strlen(names->text + at) + 1)
+		order[i] = names->text + at;
+	qsort(order, names->n, sizeof(*order), by_name);
+	for (i = 0; i < names->n && rc == 0; i++)
+		rc = each(arg, order[i]);
+	free(order);
+	return rc;
+}
+
+static int read_names(DIR *dir, struct names *names)
+{
+	for (;;) {
+		const struct dirent *e;
+		int rc;
+
+		errno = 0;
+		e = readdir(dir);
+		if (!e)
+			return -errno;
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		rc = add_name(names, e->d_name);
+		if (rc)
+			return rc;
+	}
+}
+
+static int real_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+{
+	struct names names = { 0 };
+	char full[PATH_ROOM];
+	DIR *dir;
+	int rc = below_root(sys, path, full);
+
+	if (rc)
+		return rc;
+	dir = opendir(full);
+	if (!dir)
+		return -errno;
+	rc = read_names(dir, &names);
+	closedir(dir);
+	if (rc == 0)
+		rc = tell_sorted(&names, each, arg);
+	free(names.text);
+	return rc;
+}
+
+static bool real_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+{
+#if defined(__x86_64__) || defined(__i386__)
+	if (sys->root[0] == '\0') {
+		/* Each leaf may cost a trap. Whoever has leaf 0 has leaf 1: only above it the highest one has to be asked for. */
+		bool low = leaf <= 1 && sizeof(void *) == 8;
+
+		if (!low)
+			return __get_cpuid_count(leaf, subleaf, &regs[0], &regs[1], &regs[2], &regs[3]);
+		__cpuid_count(leaf, subleaf, regs[0], regs[1], regs[2], regs[3]);
+		return true;
+	}
+#endif
+	(void)sys;
+	(void)leaf;
+	(void)subleaf;
+	(void)regs;
+	return false;
+}
+
+void pfmi_sys_real(struct sys *out, const char *root)
+{
+	size_t len = root ? strlen(root) : 0;
+
+	*out = (struct sys){
+		.open = real_open,
+		.read = real_read,
+		.ioctl = real_ioctl,
+		.close = real_close,
+		.mmap = real_mmap,
+		.munmap = real_munmap,
+		.poll = real_poll,
+		.perf_event_open = real_perf_event_open,
+		.list = real_list,
+		.cpuid = real_cpuid,
+	};
+	while (len && root[len - 1] == '/')
+		len--;
+	if (len >= sizeof(out->root)) {
+		root = "/dev/null"; /* nothing is below it: a root that cannot be stored must not become this machine's */
+		len = strlen(root);
+	}
+	if (len)
+		memcpy(out->root, root, len);
+}
+
+long pfmi_sys_slurp(const struct sys *sys, const char *path, char *buf, size_t len)
+{
+	/* Not to be held up by a FIFO that somebody put below a root. */
+	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK);
+	size_t used = 0;
+	long got;
+
+	if (fd < 0)
+		return fd;
+	do {
+		got = sys->read(sys, fd, buf + used, len - used);
+		if (got > 0)
+			used += (size_t)got;
+	} while (got == -EINTR || (got > 0 && used < len));
+	sys->close(sys, fd);
+	if (got < 0)
+		return got;
+	if (used == len)
+		return -EFBIG;
+	while (used && (buf[used - 1] == '\n' || buf[used - 1] == '\r'))
+		used--;
+	buf[used] = '\0';
+	return (long)used;
+}
+
+/* Reads on until there is nothing more; the buffer grows. */
+static long read_on(const struct sys *sys, int fd, char **buf, size_t *room)
+{
+	size_t used = 0;
+	long got;
+
+	for (;;) {
+		if (*room - used < 2) {
+			char *more = realloc(*buf, *room * 2 + 4096);
+
+			if (!more)
+				return -ENOMEM;
+			*buf = more;
+			*room = *room * 2 + 4096;
+		}
+		got = sys->read(sys, fd, *buf + used, *room - used - 1);
+		if (got == -EINTR)
+			continue;
+		if (got < 0)
+			return got == -ENOMEM ? -EIO : got;
+		if (got == 0)
+			return (long)used;
+		used += (size_t)got;
+		if (used > MOST)
+			return -EFBIG;
+	}
+}
+
+int pfmi_sys_read(const struct sys *sys, const char *path, char **out, size_t *len)
+{
+	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK);
+	size_t room = 0;
+	long n;
+
+	*out = NULL;
+	if (fd < 0)
+		return fd == -ENOMEM ? -EIO : fd; /* -ENOMEM is for our own memory: the kernel's is like any other failure of a file */
+	n = read_on(sys, fd, out, &room);
+	sys->close(sys, fd);
+	if (n < 0) {
+		free(*out);
+		*out = NULL;
+		return (int)n;
+	}
+	(*out)[n] = '\0';
+	*len = (size_t)n;
+	return 0;
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+}
+
+int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out)
+{
+	char buf[64];
+	const char *p = buf;
+	unsigned base = 10;
+	uint64_t v = 0;
+	long n = pfmi_sys_slurp(sys, path, buf, sizeof(buf));
+
+	if (n < 0)
+		return (int)n;
+	if (p[0] == '0' && (p[1] | 0x20) == 'x') {
+		base = 16;
+		p += 2;
+	}
+	if (!*p)
+		return -EINVAL;
+	for (; *p; p++) {
+		unsigned d = (unsigned)digit(*p);
+
+		if (d >= base || v > (UINT64_MAX - d) / base)
+			return -EINVAL;
+		v = v * base + d;
+	}
+	*out = v;
+	return 0;
+}

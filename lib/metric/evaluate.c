@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* A metric's value from the counts a caller has: the machine that runs its code, and what an error of the counts makes of the
+ * result. Nothing is allocated; a value that is undefined anywhere on its way is told, never a number. */
+#include <float.h>
+#include <string.h>
+#include "metric/metric.h"
+
+struct machine {
+	unsigned depth, n_slots;
+	struct cell stack[METRIC_MAX_STACK];
+	struct cell slots[METRIC_MAX_SLOTS];
+};
+
+static bool is_finite(double x)
+{
+	return x <= DBL_MAX && x >= -DBL_MAX;
+}
+
+/* Newton's, from above: the library does without libm. */
+static double square_root(double x)
+{
+	double r = x > 1 ? x : 1, before;
+
+	if (!(x > 0))
+		return 0;
+	do {
+		before = r;
+		r = (r + x / r) / 2;
+	} while (r < before);
+	return before;
+}
+
+/* ---- code -------------------------------------------------------------------------------------------------------- */
+
+static unsigned n_digits(char op)
+{
+	switch (op) {
+	case 'i': return 1;
+	case 'e':
+	case 'j':
+	case 's':
+	case 'l': return 2;
+	case 'k': return 11;
+	default: return 0;
+	}
+}
+
+unsigned pfmi_metric_step(const char *code)
+{
+	unsigned n = n_digits(*code);
+
+	if (!*code || !strchr("eijkslv+-*/%<>[]=!&|^mMd~?", *code))
+		return 0;
+	for (unsigned i = 1; i <= n; i++)
+		if (code[i] < '0' || code[i] > 'o')
+			return 0;
+	return 1 + n;
+}
+
+uint64_t pfmi_metric_operand(const char *code)
+{
+	uint64_t x = 0;
+
+	for (unsigned n = n_digits(*code); n; n--)
+		x = x << 6 | ((unsigned)*++code - '0');
+	return x;
+}
+
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
+
+static struct cell undefined(int state)
+{
+	return (struct cell){ .state = state };
+}
+
+static struct cell number(double v, double d)
+{
+	return is_finite(v) && is_finite(d) ? (struct cell){ v, d, PFM_METRIC_DEFINED } : undefined(PFM_METRIC_OVERFLOW);
+}
+
+static struct cell truth(bool yes)
+{
+	return (struct cell){ yes, 0, PFM_METRIC_DEFINED };
+}
+
+static struct cell divide(struct cell a, struct cell b)
+{
+	if (b.v == 0)
+		return undefined(PFM_METRIC_DIVISION);
+	return number(a.v / b.v, (a.d - a.v / b.v * b.d) / b.v);
+}
+
+/* Of whole numbers, as perf has it. */
+static struct cell remainder_of(struct cell a, struct cell b)
+{
+	const double limit = 9e18;
+
+	if (a.v > limit || a.v < -limit || b.v > limit || b.v < -limit)
+		return undefined(PFM_METRIC_OVERFLOW);
+	if ((int64_t)b.v == 0)
+		return undefined(PFM_METRIC_DIVISION);
+	return number((double)((int64_t)a.v % (int64_t)b.v), a.d);
+}
+
+/* What is decided by one side does not depend on the other: 0 & x is 0 whatever x is. */
+static struct cell both(struct cell a, struct cell b)
+{
+	if ((!a.state && a.v == 0) || (!b.state && b.v == 0))
+		return truth(false);
+	return a.state ? a : b.state ? b
+	                             : truth(true);
+}
+
+static struct cell either(struct cell a, struct cell b)
+{
+	if ((!a.state && a.v != 0) || (!b.state && b.v != 0))
+		return truth(true);
+	return a.state ? a : b.state ? b
+	                             : truth(false);
+}
+
+static struct cell compute(char op, struct cell a, struct cell b)
+{
+	if (op == '&')
+		return both(a, b);
+	if (op == '|')
+		return either(a, b);
+	if (a.state || b.state)
+		return a.state ? a : b;
+	switch (op) {
+	case '+': return number(a.v + b.v, a.d + b.d);
+	case '-': return number(a.v - b.v, a.d - b.d);
+	case '*': return number(a.v * b.v, a.d * b.v + a.v * b.d);
+	case '/': return divide(a, b);
+	case '%': return remainder_of(a, b);
+	case '<': return truth(a.v < b.v);
+	case '>': return truth(a.v > b.v);
+	case '[': return truth(a.v <= b.v);
+	case ']': return truth(a.v >= b.v);
+	case '=': return truth(a.v == b.v);
+	case '!': return truth(a.v != b.v);
+	case '^': return truth((a.v != 0) != (b.v != 0));
+	case 'm': return b.v < a.v ? b : a;
+	case 'M': return b.v > a.v ? b : a;
+	default: return b.v == 0 ? truth(false) : divide(a, b);
+	}
+}
+
+static bool push(struct machine *m, struct cell c)
+{
+	if (m->depth == METRIC_MAX_STACK)
+		return false;
+	m->stack[m->depth++] = c;
+	return true;
+}
+
+static bool push_bits(struct machine *m, uint64_t bits)
+{
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return push(m, number(v, 0));
+}
+
+static bool push_input(struct machine *m, const pfm_metric_count_t *input, bool along)
+{
+	return push(m, input->known ? number(input->value, along) : undefined(PFM_METRIC_NOT_COUNTED));
+}
+
+/* Slots are filled in order, so one that was not filled is seen. */
+static bool keep(struct machine *m, uint64_t slot)
+{
+	if (m->depth == 0 || slot != m->n_slots || slot >= METRIC_MAX_SLOTS)
+		return false;
+	m->slots[m->n_slots++] = m->stack[m->depth - 1];
+	return true;
+}
+
+static bool choose(struct machine *m)
+{
+	struct cell *s;
+
+	if (m->depth < 3)
+		return false;
+	m->depth -= 2;
+	s = &m->stack[m->depth - 1];
+	if (!s[0].state)
+		s[0] = s[0].v != 0 ? s[1] : s[2];
+	return true;
+}
+
+static bool operate(struct machine *m, char op)
+{
+	if (m->depth < 2)
+		return false;
+	m->depth--;
+	m->stack[m->depth - 1] = compute(op, m->stack[m->depth - 1], m->stack[m->depth]);
+	return true;
+}
+
+static bool negate(struct machine *m)
+{
+	struct cell *top;
+
+	if (m->depth == 0)
+		return false;
+	top = &m->stack[m->depth - 1];
+	top->v = -top->v;
+	top->d = -top->d;
+	return true;
+}
+
+int pfmi_metric_run(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct cell *own,
+                    struct cell *out)
+{
+	struct machine m;
+	bool ok = true;
+	unsigned step;
+
+	m.depth = m.n_slots = 0;
+	for (; ok && (step = pfmi_metric_step(code)); code += step) {
+		uint64_t x = step > 1 ? pfmi_metric_operand(code) : 0;
+
+		switch (*code) {
+		case 'e': ok = x < n && push_input(&m, &inputs[x], x == along); break;
+		case 'i':
+		case 'j': ok = push(&m, number((double)x, 0)); break;
+		case 'k': ok = push_bits(&m, x); break;
+		case 'v': ok = own && push(&m, *own); break;
+		case 's': ok = keep(&m, x); break;
+		case 'l': ok = x < m.n_slots && push(&m, m.slots[x]); break;
+		case '~': ok = negate(&m); break;
+		case '?': ok = choose(&m); break;
+		default: ok = operate(&m, *code); break;
+		}
+	}
+	if (!ok || *code || m.depth != 1)
+		return PFMLIB_ERR_INVAL;
+	*out = m.stack[0];
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- values and errors --------------------------------------------------------------------------------------------- */
+
+/* Which input keeps the value from being one, if that is the reason. */
+static int missing_input(const pfm_metric_count_t *inputs, unsigned n, const struct cell *value)
+{
+	for (unsigned i = 0; i < n && value->state == PFM_METRIC_NOT_COUNTED; i++)
+		if (!inputs[i].known)
+			return (int)i;
+	return -1;
+}
+
+/* Is @value above what calls for a closer look? 1, 0, or -1 where nobody can say. */
+static int over_threshold(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, const struct cell *value)
+{
+	struct cell over;
+
+	if (!*m->threshold || pfmi_metric_run(m->threshold, inputs, n, n, value, &over) || over.state)
+		return -1;
+	return over.v != 0;
+}
+
+static int evaluate(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, pfm_metric_value_t *out)
+{
+	struct cell value;
+	int rc = pfmi_metric_run(m->code, inputs, n, n, NULL, &value);
+
+	if (rc)
+		return rc;
+	out->state = value.state;
+	out->value = value.state ? 0 : value.v;
+	out->missing = missing_input(inputs, n, &value);
+	out->over_threshold = over_threshold(m, inputs, n, &value);
+	return PFMLIB_SUCCESS;
+}
+
+/* The derivative of the value along input @i; 0 where there is none. */
+static double slope(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, unsigned i)
+{
+	struct cell value;
+
+	if (pfmi_metric_run(m->code, inputs, n, i, NULL, &value) || value.state)
+		return 0;
+	return value.d;
+}
+
+/* Half of a 95 % interval in standard errors: Student's distribution with @n degrees of freedom, 0 for the normal one. */
+static double half_width(unsigned n)
+{
+	static const float table[] = { 0, 12.7062f, 4.3027f, 3.1824f, 2.7764f, 2.5706f, 2.4469f, 2.3646f, 2.3060f, 2.2622f, 2.2281f,
+		                       2.2010f, 2.1788f, 2.1604f, 2.1448f, 2.1314f, 2.1199f, 2.1098f, 2.1009f, 2.0930f, 2.0860f,
+		                       2.0796f, 2.0739f, 2.0687f, 2.0639f, 2.0595f, 2.0555f, 2.0518f, 2.0484f, 2.0452f, 2.0423f };
+	double z = 1.959964;
+
+	if (n > 0 && n < sizeof(table) / sizeof(table[0]))
+		return (double)table[n];
+	return n ? z + (z * z * z + z) / (4 * n) : z; /* the first term of its expansion: four digits from 30 on */
+}
+
+static void set_interval(pfm_metric_value_t *out, double variance, unsigned freedom)
+{
+	out->error = square_root(variance);
+	out->low = out->value - half_width(freedom) * out->error;
+	out->high = out->value + half_width(freedom) * out->error;
+}
+
+static int deliver(const pfm_metric_value_t *full, pfm_metric_value_t *out)
+{
+	size_t size = out->size;
+
+	memcpy(out, full, size < sizeof(*full) ? size : sizeof(*full));
+	out->size = size;
+	return PFMLIB_SUCCESS;
+}
+
+static bool usable(const pfm_metric_value_t *out)
+{
+	return out && out->size >= offsetof(pfm_metric_value_t, over_threshold);
+}
+
+int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_count_t *counts, unsigned n,
+                        pfm_metric_value_t *out)
+{
+	pfm_metric_value_t full = PFM_INIT(full);
+	struct metric m;
+	double variance = 0;
+	int rc = usable(out) && (counts || !n) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+
+	if (!rc)
+		rc = evaluate(&m, counts, n, &full);
+	if (rc)
+		return rc;
+	for (unsigned i = 0; i < n && !full.state; i++)
+		if (counts[i].known && counts[i].error > 0) {
+			double part = slope(&m, counts, n, i) * counts[i].error;
+
+			variance += part * part;
+		}
+	set_interval(&full, variance, 0);
+	return deliver(&full, out);
+}
+
+/* ---- from repetitions ------------------------------------------------------------------------------------------------ */
+
+static void means(const double *samples, unsigned rounds, unsigned n, pfm_metric_count_t *out)
+{
+	for (unsigned i = 0; i < n; i++) {
+		double sum = 0;
+
+		for (unsigned r = 0; r < rounds; r++)
+			sum += samples[(size_t)r * n + i];
+		out[i] = (pfm_metric_count_t){ .value = sum / rounds, .known = sum == sum };
+	}
+}
+
+/* The variance of the mean, along the slopes of the formula at the means: counts of one round belong together, so what they share
+ * (a longer round has more of everything) is in it and what cancels in a ratio is not. */
+static double variance_of_mean(const double *samples, unsigned rounds, unsigned n, const pfm_metric_count_t *mean, const double *slopes)
+{
+	double sum = 0;
+
+	for (unsigned r = 0; r < rounds; r++) {
+		double away = 0;
+
+		for (unsigned i = 0; i < n; i++)
+			if (mean[i].known)
+				away += slopes[i] * (samples[(size_t)r * n + i] - mean[i].value);
+		sum += away * away;
+	}
+	return sum / rounds / (rounds - 1);
+}
+
+int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const double *samples, unsigned rounds, unsigned n,
+                        pfm_metric_value_t *out)
+{
+	pfm_metric_value_t full = PFM_INIT(full);
+	pfm_metric_count_t mean[METRIC_MAX_INPUTS];
+	double slopes[METRIC_MAX_INPUTS];
+	struct metric m;
+	int rc = usable(out) && samples && rounds && n <= METRIC_MAX_INPUTS ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+
+	if (rc)
+		return rc;
+	means(samples, rounds, n, mean);
+	rc = evaluate(&m, mean, n, &full);
+	if (rc)
+		return rc;
+	if (!full.state && rounds > 1) {
+		for (unsigned i = 0; i < n; i++)
+			slopes[i] = slope(&m, mean, n, i);
+		set_interval(&full, variance_of_mean(samples, rounds, n, mean, slopes), rounds - 1);
+	} else if (!full.state) {
+		full.low = -DBL_MAX;
+		full.high = DBL_MAX;
+	}
+	return deliver(&full, out);
+}
+
+const char *pfm_metric_state_name(int state)
+{
+	switch (state) {
+	case PFM_METRIC_DEFINED: return "defined";
+	case PFM_METRIC_DIVISION: return "division by zero";
+	case PFM_METRIC_NOT_COUNTED: return "not counted";
+	case PFM_METRIC_OVERFLOW: return "out of range";
+	default: return "";
+	}
+}

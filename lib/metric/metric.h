@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics inside the library: where a table keeps them, and the machine that computes them.
+ *
+ * A metric is a row with three texts: the code of its value, the code of its threshold, and what they need to be given.
+ * Code is postfix, one instruction after the other; operands are digits in base 64, from '0' on:
+ *
+ *   eNN       push input NN                    iN  jNN    push the integer N, NN
+ *   v         push the metric's own value      kN*11      push the double with these bits
+ *   sNN       keep the top in slot NN          lNN        push slot NN
+ *   + - * / %   < > [ ] = !   & | ^ m M d      two operands: [ is <=, ] is >=, m M are min and max,
+ *                                              d is a quotient that is 0 where the divisor is 0
+ *   ~         sign                             ?          C A B: A if C, else B
+ *
+ * lib/pmuc/pmformula.py writes it. Images come from anywhere, so every step is checked when it is taken. */
+#ifndef PERFMON_METRIC_H
+#define PERFMON_METRIC_H
+
+#include <perfmon/perfmon.h>
+#include "ctx.h"
+
+#define METRIC_MAX_STACK  64
+#define METRIC_MAX_SLOTS  256
+#define METRIC_MAX_INPUTS 256
+
+/* The texts of one metric. */
+struct metric {
+	const struct table *table;
+	uint32_t row;
+	const char *code, *threshold, *inputs;
+};
+
+/* One item of the inputs: its name in our grammar, the list's spelling and the preset ("" for none). */
+struct metric_input {
+	struct slice name, alias, preset;
+};
+
+/* A number with its derivative, or the reason (PFM_METRIC_*) why it is none. */
+struct cell {
+	double v, d;
+	int state;
+};
+
+/* Metric @event of @pmu. PFMLIB_ERR_INVAL for what does not exist, PFMLIB_ERR_NOTFOUND for a row that is no metric. */
+int pfmi_metric_find(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
+/* How many inputs a metric has; input @i of it, false past the last. */
+unsigned pfmi_metric_inputs(const struct metric *m);
+bool pfmi_metric_input(const struct metric *m, unsigned i, struct metric_input *out);
+/* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: what 'v' pushes.
+ * PFMLIB_ERR_INVAL if @code is no code. */
+int pfmi_metric_run(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct cell *own,
+                    struct cell *out);
+/* Length of the instruction at @code, 0 at the end or if there is none. */
+unsigned pfmi_metric_step(const char *code);
+/* The operand of the instruction at @code: a number of base-64 digits. */
+uint64_t pfmi_metric_operand(const char *code);
+
+#endif

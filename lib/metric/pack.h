@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Items into the least number of groups: each item takes one of the counters in its mask, each counter of a group serves one item,
+ * and items that are not plain share more than counters, which a question to the caller settles.
+ *
+ * Plain items alone are a matching problem with an exact answer: k groups are k copies of the counters. So only the other items
+ * are searched for a group; at every step a matching says whether all items still find a counter. What is found is the least
+ * number unless the search runs out of its budget; then the bound says how far off it can be. */
+#ifndef PERFMON_PACK_H
+#define PERFMON_PACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PACK_MAX_ITEMS 1024
+#define PACK_MAX_GROUP 48 /* items of one group */
+#define PACK_NONE      0xffffu
+
+/* What proves the bound. */
+enum pack_proof {
+	PACK_ONE,      /* there is something to count */
+	PACK_COUNTERS, /* so many items have only these counters */
+	PACK_GIVEN,    /* the caller's own bound */
+	PACK_SEARCH    /* every way to use fewer groups was tried */
+};
+
+struct pack {
+	unsigned n;
+	const uint64_t *mask; /* counters of each item; 0: takes none */
+	const bool *plain;
+	/* Can these items, of which some are not plain, be counted together? Asked of items that are not plain, and of whole groups. */
+	bool (*fits)(void *arg, const uint16_t *items, unsigned n);
+	void *arg;
+	unsigned given;         /* a bound the caller has proved */
+	const uint16_t *family; /* items of one family (not 0) go together where that costs nothing; or NULL */
+	unsigned long effort;   /* steps of the search beyond one straight walk through it */
+	/* What comes out. */
+	uint16_t *group;
+	unsigned n_groups, bound;
+	bool optimal;
+	enum pack_proof proof;
+	uint64_t counters; /* of PACK_COUNTERS */
+};
+
+/* PFMLIB_SUCCESS, PFMLIB_ERR_NOMEM, PFMLIB_ERR_TOOMANY, or PFMLIB_ERR_NOASSIGN for an item that does not even fit alone
+ * (p->n_groups is its number then). */
+int pfmi_pack(struct pack *p);
+
+#endif

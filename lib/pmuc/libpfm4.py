@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""libpfm4's names: one text file per table, and the compiled form that libpfm.so.4 reads.
+
+    libpfm4.py --c OUT.c --blob OUT.bin [--byteorder little] FILE...    compile
+
+libpfm4_names.py writes those files from a list of names. The language is described in lib/events/libpfm4/README.md, the compiled form in lib/libpfm4/blob.h."""
+
+import argparse
+import os
+import re
+import struct
+import sys
+import zlib
+
+import texts
+
+ENCODERS = ["core", "nhm_unc", "ep_unc", "amd64", "arm", "plain", "sparc", "mips", "netburst", "perf", "perf_raw", "torrent", "arch"]
+# Modifiers by bit number. Where a name exists with several ranges, the width in bits or the highest value is added here.
+CORE = "k u e i c t ldlat intx intxcp fe_thres".split()
+EP = ("e i t8 t5 tf1 cf4 nf8 ff addr nf16 isoc nc cf6 tf3 cf64 loc rem lmem rmem dnid rcsnid t6 occ_i occ_e").split()
+MODS = {"core": CORE, "arch": CORE, "nhm_unc": "e i c o".split(), "ep_unc": EP, "amd64": "k u e i c h g".split(), "arm": "k u hv".split(),
+        "plain": "k u hv".split(), "sparc": "k u h".split(), "mips": "k u s e".split(), "netburst": "u k cmpl e thr".split()}
+INTEL_FLAGS = ("ncombo fallback pebs dfl grp_excl offcore excl_grp_gt fixed no_auto code_override ldlat grp_dfl_none frontend fethr "
+               "excl_grp_but_0 grp_req filt_umask force_filt0 spec deprecated duplicate no_mods").split()
+AMD_FLAGS = "ncombo ibs_fetch ibs_op dfl omit".split()
+PMU_FLAGS = {4: "raw", 8: "default", 0x10: "no_sampling", 0x20: "speculation", 0x40: "deprecated"}
+PMU_OWN = {"core": {0x10000: "edge", 0x20000: "pebs_all"}, "ep_unc": {0x10000: "occupancy", 0x20000: "cbo", 0x40000: "cha"}}
+PMU_OWN["arch"] = PMU_OWN["core"]
+TYPES = ["unknown", "core", "uncore", "os"]
+LEVELS = {1: "k", 8: "u", 16: "h"}
+HOSTS = ["none", "intel", "amd", "arm", "power", "cpuinfo", "sysfs", "any", "arch"]
+FAMILIES = {"amd64": "amd", "arm": "arm", "core": "intel", "arch": "intel", "ep_unc": "intel", "nhm_unc": "intel", "netburst": "intel"}
+WORDS = 1 << 31   # mask flag: what its filters add to word 1 and clear in word 0 (corrections alone have it)
+
+
+class Fault(Exception):
+    """What is wrong with a text, and where."""
+
+
+# ---- the text ------------------------------------------------------------------------------------------------------
+
+
+class Row:
+    """An event or a unit mask: a name, a code and what else its line says."""
+
+    def __init__(self, name, code, keys=None):
+        self.name = name
+        self.code = code
+        self.keys = keys or {}
+        self.masks = []
+        self.exact = None   # the row as libpfm4 has it, where it is corrected here
+
+    def key(self):
+        return self.name, self.code, tuple(sorted(self.keys.items())), tuple(m.key() for m in self.masks)
+
+    def copy(self):
+        new = Row(self.name, self.code, dict(self.keys))
+        new.masks = [m.copy() for m in self.masks]
+        return new
+
+
+class Table:
+    def __init__(self, name, encoder):
+        self.name = name
+        self.encoder = encoder
+        self.rows = []
+        self.default = {}
+
+    def find(self, name):
+        return next((r for r in self.rows if r.name == name), None)
+
+
+class Unit:
+    """One PMU: a name and a number; its events are a table's."""
+
+    def __init__(self, name, keys):
+        self.name = name
+        self.keys = keys
+
+
+class Texts:
+    """All files of libpfm4's names, read."""
+
+    def __init__(self):
+        self.units = []
+        self.tables = {}
+        self.corrections = []
+
+    def read(self, paths):
+        lines = [(path, n, line.split("#")[0].split()) for path in paths for n, line in enumerate(open(path, encoding="utf-8"), 1)]
+        table = None
+        pending = []
+        for path, n, words in lines:
+            if not words:
+                continue
+            try:
+                if words[0] == "table":
+                    table = self.tables[words[1]] = Table(words[1], words[2])
+                    table.default = keys_of(words[3:])
+                elif words[0] == "pmu":
+                    self.units += units_of(words[1], keys_of(words[2:]))
+                elif words[0] == "correct":
+                    self.corrections.append((words[1].split(","), words[2], keys_of(words[3:])))
+                elif words[0] == "event":
+                    table.rows.append(event_of(table, words, pending))
+                elif words[0] == "mask":
+                    table.rows[-1].masks.append(Row(words[1], int(words[2], 0), keys_of(words[3:])))
+                else:
+                    raise Fault("\"%s\" begins no line here; known are table, pmu, event, mask and correct" % words[0])
+            except (IndexError, ValueError, AttributeError, KeyError) as why:
+                raise Fault("%s:%d: cannot read \"%s\" (%s)" % (path, n, " ".join(words), why)) from why
+            except Fault as why:
+                raise Fault("%s:%d: %s" % (path, n, why)) from why
+        for table, row in pending:
+            self.share(table, row)
+        for names, target, keys in self.corrections:
+            for name in names:
+                self.correct(name, target, keys)
+
+    def share(self, table, row):
+        """Fills a row that only says where its like is; that one may say the same."""
+        source = row.keys.pop("from", None)
+        if source is not None:
+            other = self.whole(source, row.name, table)
+            row.code, row.keys = other.code, dict(other.keys)
+            row.masks = [m.copy() for m in other.masks]
+        where, _, event = row.keys.pop("masks", "").rpartition(":")
+        if event:
+            row.masks = [m.copy() for m in self.whole(where or table.name, event, table).masks]
+
+    def whole(self, where, name, table):
+        other = self.tables[where].find(name) if where in self.tables else None
+        if other is None:
+            raise Fault("table %s: there is no event %s in table %s to take from" % (table.name, name, where))
+        self.share(self.tables[where], other)
+        return other
+
+    def correct(self, name, target, keys):
+        table = self.tables[name]
+        event, _, mask = target.partition(":")
+        row = table.find(event)
+        at = next((m for m in row.masks if m.name == mask), None) if mask and row else row
+        if at is None:
+            raise Fault("correction: table %s has no %s" % (name, target))
+        if row.exact is None:
+            row.exact = row.copy()
+        keys = dict(keys)
+        if "on" in keys:   # sister models have a table in common: each gets a mask of its own
+            others = at.copy()
+            others.keys["only"], keys["only"] = keys.pop("rest"), keys.pop("on")
+            row.masks.insert(row.masks.index(at) + 1, others)
+        if "code" in keys:
+            at.code = int(keys.pop("code"), 0)
+        at.keys.update(keys)
+
+
+def keys_of(words):
+    keys = {}
+    for word in words:
+        key, eq, value = word.partition("=")
+        keys[key] = value if eq else ""
+    return keys
+
+
+def units_of(name, keys):
+    """Instances: "icx_unc_cha{0..39} id=330 perf=uncore_cha_{}" is forty PMUs."""
+    m = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}(.*)", name)
+    if not m:
+        return [Unit(name, keys)]
+    out = []
+    for i in range(int(m[2]), int(m[3]) + 1):
+        own = dict(keys, id=str(int(keys["id"]) + i - int(m[2])))
+        for key in ("perf", "desc"):
+            own[key] = own.get(key, "").replace("{}", str(i))
+        out.append(Unit(m[1] + str(i) + m[4], own))
+    return out
+
+
+def event_of(table, words, pending):
+    row = Row(words[1], 0)
+    rest = words[2:]
+    if rest and "=" not in rest[0]:
+        row.code = int(rest.pop(0), 0)
+    row.keys = keys_of(rest)
+    if "from" in row.keys or "masks" in row.keys:
+        pending.append((table, row))
+    if "from" not in row.keys:
+        for key, value in table.default.items():
+            row.keys.setdefault(key, value)
+    return row
+
+
+# ---- the compiled form ---------------------------------------------------------------------------------------------
+
+
+class Pool:
+    def __init__(self):
+        self.data = bytearray(b"\0")
+        self.at = {"": 0}
+
+    def add(self, text):
+        if text not in self.at:
+            self.at[text] = len(self.data)
+            self.data += text.encode("ascii") + b"\0"
+        return self.at[text]
+
+
+def hash_of(name):
+    """FNV-1a of the name in lower case: the same in lib/libpfm4/blob.h."""
+    h = 0x811c9dc5
+    for c in name.lower().encode("ascii"):
+        h = (h ^ c) * 0x01000193 & 0xffffffff
+    return h ^ h >> 15
+
+
+def slots_of(names):
+    """An open-addressed index: slot = number + 1; of equal names the first comes first. At most two thirds full."""
+    size = 4
+    while size * 2 < len(names) * 3:
+        size *= 2
+    slots = [0] * size
+    for n, name in enumerate(names):
+        at = hash_of(name) & size - 1
+        while slots[at]:
+            at = at + 1 & size - 1
+        slots[at] = n + 1
+    return slots
+
+
+def bits_of(names, text):
+    value = 0
+    for word in text.split(",") if text else []:
+        if word not in names:
+            raise Fault("\"%s\" is none of %s" % (word, ", ".join(names)))
+        value |= 1 << names.index(word)
+    return value
+
+
+def number(keys, key):
+    return int(keys.get(key, "0"), 0)
+
+
+class Compiler:
+    def __init__(self, texts, order):
+        self.texts = texts
+        self.order = order
+        self.pool = Pool()
+        self.ids = {u.name: int(u.keys["id"]) for u in texts.units}
+        self.rows, self.row_at = [], {}
+        self.masks, self.list_at = [], {}
+        self.filters, self.filter_at = [(0, 0)], {(0, 0): 0}
+        self.numbers = []   # row numbers of the tables
+        self.slots = []     # 16 bits each: indices of all tables
+        self.family, self.box = None, ""   # of the table at hand, for its texts
+        self.models = [0]   # numbers that hosts are matched with
+
+    def pack(self, form, *values):
+        return struct.pack(self.order + form, *values)
+
+    def describe(self, name):
+        """What an event counts, in our own words; @name with a dot before the mask's."""
+        if self.family is None:
+            return 0
+        return self.pool.add(texts.describe(self.family, self.box, name))
+
+    def mask(self, m, encoder, event):
+        keys = m.keys
+        flags = bits_of(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS, keys.get("is", "")) | number(keys, "t") << 28
+        if encoder == "amd64":
+            flags |= number(keys, "from_rev") << 8 | number(keys, "to_rev") << 16
+        if "word1" in keys or "clear" in keys:
+            flags |= WORDS
+        filters = number(keys, "word1") or number(keys, "f0"), number(keys, "clear") or number(keys, "f1")
+        if filters not in self.filter_at:
+            self.filter_at[filters] = len(self.filters)
+            self.filters.append(filters)
+        mods = MODS.get(encoder, [])
+        return self.pack("Q6I3H2B", m.code, self.pool.add(m.name), self.pool.add(keys.get("equiv", "")), flags, bits_of(mods, keys.get("req", "")),
+                         hash_of(m.name), self.describe(event + "." + m.name), self.ids[keys["only"]] if "only" in keys else 0,
+                         self.filter_at[filters], bits_of(mods, keys.get("hw", "")), number(keys, "g"), number(keys, "needs"))
+
+    def list(self, row, encoder):
+        data = tuple(self.mask(m, encoder, row.name) for m in row.masks)
+        if not data:
+            return 0
+        if data not in self.list_at:
+            self.list_at[data] = len(self.masks)
+            self.masks += data
+        return self.list_at[data]
+
+    def row(self, r, encoder):
+        keys = r.keys
+        flags = bits_of(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS, keys.get("is", ""))
+        if encoder == "amd64":
+            flags |= number(keys, "from_rev") << 8 | number(keys, "to_rev") << 16
+        mods = MODS.get(encoder, [])
+        exact = 0 if r.exact is None else self.row(r.exact, encoder)
+        data = self.pack("Q8I2H4B", r.code, self.pool.add(r.name), self.pool.add(keys.get("equiv", "")), self.list(r, encoder),
+                         flags, bits_of(mods, keys.get("mods", "")), bits_of(mods, keys.get("req", "")), exact, self.describe(r.name), len(r.masks),
+                         self.ids[keys["only"]] if "only" in keys else 0, number(keys, "groups"), self.traits(r, encoder), number(keys, "pic"),
+                         number(keys, "type"))
+        if data not in self.row_at:
+            self.row_at[data] = len(self.rows)
+            self.rows.append(data)
+        return self.row_at[data]
+
+    @staticmethod
+    def traits(r, encoder):
+        """1: some masks are only for some models; 2: a mask is PEBS."""
+        every = [m.keys for m in r.masks]
+        own = any("only" in k or "from_rev" in k or "to_rev" in k for k in every)
+        pebs = encoder in ("core", "arch") and any("pebs" in k.get("is", "").split(",") for k in every)
+        return own | pebs << 1
+
+    def table(self, t):
+        first = len(self.numbers)
+        self.family = FAMILIES.get(t.encoder, "power" if t.name.startswith(("power", "ppc")) else "other")
+        if t.encoder in ("perf", "perf_raw"):
+            self.family = None
+        self.box = re.sub(r"\d*$", "", t.name.split("_unc_")[1]) if "_unc_" in t.name else ""
+        self.numbers += [self.row(r, t.encoder) for r in t.rows]
+        slots = slots_of([r.name for r in t.rows])
+        at = len(self.slots)
+        self.slots += slots
+        return self.pack("5I", first, len(t.rows), at, len(slots) - 1, ENCODERS.index(t.encoder))
+
+    def valid(self, unit, row):
+        """True if the PMU has the event: tables are shared by sister models."""
+        rev, low, high = number(unit.keys, "rev"), number(row.keys, "from_rev"), number(row.keys, "to_rev")
+        return row.keys.get("only", unit.name) == unit.name and (not low or rev >= low) and (not high or rev <= high)
+
+    def unit(self, u, tables):
+        k = u.keys
+        t = self.texts.tables[k["table"]]
+        own = PMU_OWN.get(t.encoder, {})
+        names = {v: b for b, v in list(PMU_FLAGS.items()) + list(own.items())}
+        flags = sum(names[w] for w in k["is"].split(",")) if k.get("is") else 0
+        kind, _, values = k.get("host", "none").partition(":")
+        words = []
+        if kind == "amd":
+            words = [self.ids[w] for w in values.split(",")]
+        elif kind in ("intel", "arm", "power"):
+            words = [int(w, 10 if kind == "intel" else 16) for w in re.split("[,:]", values)]
+        text = values if kind in ("cpuinfo", "sysfs") else ""
+        at = len(self.models)
+        self.models += words
+        valid = [self.valid(u, r) for r in t.rows]
+        levels = sum(b for b, w in LEVELS.items() if w in k.get("levels", ""))
+        counted = sum(valid) if "counted" in k else len(t.rows)
+        return self.pack("6I6H8B", self.pool.add(u.name), self.pool.add(k.get("perf", "")), flags, at, self.pool.add(text), self.pool.add(k.get("desc", "").replace("_", " ")),
+                         self.ids[u.name], tables.index(k["table"]), counted, valid.index(True) if True in valid else 0, len(words), number(k, "rev"),
+                         TYPES.index(k["type"]), number(k, "counters"), number(k, "fixed"), levels, number(k, "words"),
+                         HOSTS.index(kind), "sysfs" in k, 0)
+
+    def image(self):
+        names = list(self.texts.tables)
+        self.masks.append(bytes(len(self.pack("Q6I3H2B", *[0] * 12))))   # number 0 is nobody's
+        self.rows.append(bytes(len(self.pack("Q8I2H4B", *[0] * 15))))
+        tables = [self.table(self.texts.tables[n]) for n in names]
+        units = [self.unit(u, names) for u in self.texts.units]
+        by_id = [0] * 700
+        for n, u in enumerate(self.texts.units):
+            by_id[self.ids[u.name]] = n + 1
+        filters = b"".join(self.pack("QQ", *f) for f in self.filters)
+        halves = lambda values: b"".join(self.pack("H", v) for v in values)
+        words = lambda values: b"".join(self.pack("I", v) for v in values)
+        unit_slots = slots_of([u.name for u in self.texts.units])
+        parts = [("rows", b"".join(self.rows), len(self.rows)), ("masks", b"".join(self.masks), len(self.masks)),
+                 ("filters", filters, len(self.filters)), ("units", b"".join(units), len(units)), ("tables", b"".join(tables), len(tables)),
+                 ("numbers", halves(self.numbers), len(self.numbers)), ("models", words(self.models), len(self.models)),
+                 ("slots", halves(self.slots), len(self.slots)), ("unit_slots", halves(unit_slots), len(unit_slots)),
+                 ("by_id", halves(by_id), len(by_id)), ("strings", bytes(self.pool.data), len(self.pool.data))]
+        head = 8 + 8 * len(parts)
+        out, body = b"", b""
+        for _, data, n in parts:
+            body += bytes(-(head + len(body)) % 8)
+            out += self.pack("II", head + len(body), n)
+            body += data
+        return b"PFM4\0\0\0\1" + out + body
+
+
+C_TEXT = """/* SPDX-License-Identifier: MIT */
+/* Made by lib/pmuc/libpfm4.py out of lib/events/libpfm4: %d bytes, checksum %08x. */
+__asm__(".section .rodata\\n"
+        ".balign 64\\n"
+        ".globl l4_image\\n"
+        ".hidden l4_image\\n"
+        "l4_image:\\n"
+        ".incbin \\"%s\\"\\n"
+        ".previous");
+_Static_assert(sizeof(int) == 4, "the image holds fixed-width numbers");
+"""
+
+
+def compile_files(args):
+    texts = Texts()
+    texts.read(sorted(args.files, key=lambda f: (not f.endswith("pmus.pmu"), f)))
+    data = Compiler(texts, ">" if args.byteorder == "big" else "<").image()
+    with open(args.blob, "wb") as f:
+        f.write(data)
+    with open(args.c, "w", encoding="ascii") as f:
+        f.write(C_TEXT % (len(data), zlib.crc32(data), os.path.abspath(args.blob)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compile libpfm4's names.")
+    parser.add_argument("--c", required=True)
+    parser.add_argument("--blob", required=True)
+    parser.add_argument("--byteorder", choices=["little", "big"], default=sys.byteorder)
+    parser.add_argument("files", nargs="+")
+    try:
+        compile_files(parser.parse_args())
+    except Fault as why:
+        print("libpfm4: %s" % why, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

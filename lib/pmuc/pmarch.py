@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Tables for Linux's lists: the fields and counters of cores and units, by architecture."""
+
+import re
+
+from pmbuild import Sheet
+from pmcore import core_table
+from pmheads import core_libpfm, unit_device
+
+
+def table_for(reading, unit):
+    """The table for a unit of a list; '' is the core."""
+    m = reading.model
+    if m.arch == "s390" and unit == "CPU-M-CF":
+        unit = ""
+    if m.arch == "x86" and not m.folder.startswith("amd") and (not unit or unit.startswith("cpu_")):
+        return intel_core(reading, unit[4:])
+    return unit_table(reading, unit) if unit else other_core(reading)
+
+
+def source_of(model):
+    return "Linux tools/perf/pmu-events/arch/%s/%s" % (model.arch, model.folder)
+
+
+# ---- Intel's cores ---------------------------------------------------------------------------------------------------
+
+def intel_core(reading, kind):
+    """A core of Intel's; @kind is 'core', 'atom' or 'lowpower' in a hybrid."""
+    m, known = reading.model, reading.processor
+    alone = m.folder == "alderlaken"            # a hybrid's small cores, sold alone
+    if not kind and known and known.hybrid() and not alone:
+        kind = "core"
+    name = m.name + "_" + kind if kind else m.name
+
+    def make():
+        core = ""
+        if kind == "lowpower":
+            core = "crestmont"
+        elif known and (kind or alone):
+            core = known.core_named(kind != "core")
+        b = core_table(reading, name, core, (), "cpu_" + kind if kind else "cpu", reading.desc)
+        b.source = source_of(m)
+        if known and not alone:
+            b.aka += intel_names(known, kind, core, name)
+        reading.cores[kind] = name
+        return b
+    return reading.builder(name, make)
+
+
+def intel_names(known, kind, core, name):
+    """Names that other programs have for a core's table."""
+    short = known.short()
+    if not kind:
+        return [n for n in dict.fromkeys([short] + known.libpfm) if n != name]
+    names = ["%s_%s" % (short, core)]
+    if core_libpfm(core):
+        names.append("%s_%s" % (known.libpfm[0] if known.libpfm else short, core_libpfm(core)))
+    return names
+
+
+# ---- other cores -----------------------------------------------------------------------------------------------------
+
+def other_core(reading):
+    """The only core of a list that is not Intel's."""
+    m, known = reading.model, reading.processor
+
+    def make():
+        small, uses = (known and known.cores.get("")) or reading.arch.cores[""]
+        b = Sheet(m.name, reading.desc, uses)
+        b.source = source_of(m)
+        reading.cores[""] = m.name
+        if m.arch == "arm64" and m.name.startswith("cortex"):
+            b.aka.append("armv8_" + m.name)
+        if m.arch == "s390":
+            b.aka.append(m.name.replace("cf_", ""))
+        b.aka += known.libpfm if known else []
+        return b
+    return reading.builder(m.name, make)
+
+
+def core_counters(b, arch, event):
+    """The counters that can count a core's event; None: all general ones."""
+    if arch == "x86":
+        return None
+    if b.unit:
+        return 0
+    if arch == "arm64":
+        return 0xFFFFFFFF if event == 0x11 else 0x7FFFFFFF
+    if arch == "powerpc":
+        counter = event >> 16 & 15
+        return 1 << counter if 1 <= counter <= 6 else 0x1E
+    return 0
+
+
+# ---- units beside the core -------------------------------------------------------------------------------------------
+
+def unit_table(reading, unit):
+    """A unit's table, on any architecture but Intel's."""
+    m, known = reading.model, reading.processor
+    device = unit_device(unit)
+    flat = re.sub(r"[^a-z0-9_]", "_", device.lower())
+    name = flat if flat.endswith(m.name) else m.name + "_" + flat
+
+    def make():
+        here = (known and known.units.get(device)) or reading.arch.units.get(device, {})
+        b = Sheet(name, "%s, %s" % (reading.desc, unit), here.get("use", "any.unit").split(","))
+        b.device, b.unit = device, unit
+        b.source = source_of(m)
+        b.uncore = "core" not in here
+        if device == "amd_l3" and known:
+            b.aka += [n + "_l3" for n in known.libpfm]
+        return b
+    return reading.builder(name, make)

@@ -1,0 +1,510 @@
+# SPDX-License-Identifier: MIT
+"""From what a list says to .pmu text.
+
+    Draft     one event on its way to a row: the keys its list has, the values made of them so far
+    Sheet     one table's statements while its rows arrive
+    Reading   one model while its lists are read: its sheets, its counts, and everything that could not be taken
+
+Readers of a format are functions that take the Reading and fill its sheets. The compiler alone makes tables of them.
+"""
+
+import re
+
+import pmtable as pt
+from pmcompile import Compiler, place
+from pmheads import LIBRARY, architecture, bits, processor, skeleton
+from pmmeaning import compile_metrics
+from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, content, nothing, parse_json, take
+
+REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
+SCALE_UNIT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*)", re.S)
+FILTER_TERM = r"[a-z0-9_]+=0?[xX]?[0-9a-fA-F]+"
+FILTER_TERMS = re.compile(r"\s*(?:%s)(?:\s*,\s*%s)*\s*" % (FILTER_TERM, FILTER_TERM))
+WORD = re.compile(r'[^\s"#\\]+')
+SAYS_WHAT = ("metric", "msr", "alt")        # keys beside fields of registers that say what a row counts
+FLAG_NAMES = sorted(pt.ROW_FLAGS.items(), key=lambda f: f[1])
+GENERAL = (1 << 32) - 1
+SMALL = ("cpu_atom", "cpu_lowpower")        # the kernel's names of a hybrid's small cores
+SENTENCES = frozenset(("desc", "detail", "topic"))
+
+
+# ---- words of the language -------------------------------------------------------------------------------------------
+
+def quoted(text):
+    return '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ").replace("\r", " ")
+
+
+def word(text):
+    """A name as a word: in quotes where it would be something else without."""
+    return text if WORD.fullmatch(text) else quoted(text)
+
+
+def counters_word(bits):
+    """A set of counters as `on` has it: 0..3,F1."""
+    out = []
+    for base, mark in ((0, ""), (32, "F")):
+        n = 0
+        while n < 32:
+            if bits >> base + n & 1:
+                last = n
+                while last < 31 and bits >> base + last + 1 & 1:
+                    last += 1
+                out.append("%s%d" % (mark, n) if n == last else "%s%d..%d" % (mark, n, last))
+                n = last
+            n += 1
+    return ",".join(out) or "none"
+
+
+def flags_word(flags):
+    return ",".join(name for name, bit in FLAG_NAMES if flags & bit)
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+class Entry:
+    """A row: what its line says. @counters is None for all general ones."""
+    __slots__ = ("name", "desc", "counters", "values", "takes", "flags", "aliases", "file")
+
+    def __init__(self, name, desc, counters, values, flags, file):
+        self.name, self.desc, self.counters, self.values, self.flags, self.file = name, desc, counters, values, flags, file
+        self.takes, self.aliases = (), ()
+
+    def has(self, key):
+        return any(k == key for k, _ in self.values)
+
+    def value(self, key):
+        return next((v for k, v in self.values if k == key), None)
+
+    def line(self, sheet, counters, flags, facts):
+        """The row's line; @counters and @flags are what the table has by default."""
+        metric = self.flags & pt.ROW_METRIC
+        parts = ["metric" if metric else "event", word(self.name)]
+        for key, value in self.values:
+            if key == "detail" or key in facts:
+                continue
+            parts.append("%s=%s" % (key, quoted(value) if key in TEXTS or key in sheet.at and sheet.at[key].kind == pt.TEXT else value if type(value) is str else number_word(value)))
+        on = self.counters
+        if on is not None and not metric and on != counters:
+            parts.append("on=" + counters_word(on))
+        own = self.flags & ~pt.ROW_METRIC & ~(0 if metric else flags)
+        if own:
+            parts.append("flags=" + flags_word(own))
+        if self.takes:
+            parts.append("takes=" + ",".join(self.takes))
+        if self.aliases:
+            parts.append("alias=" + ",".join(word(a) for a in self.aliases))
+        if "desc" not in facts and self.desc:
+            parts.append(quoted(self.desc))
+            detail = self.value("detail")
+            if detail:
+                parts.append(quoted(detail))
+        return " ".join(parts)
+
+
+TEXTS = frozenset(key for key, (_, text) in pt.keys().items() if text)
+
+
+def number_word(n):
+    return str(n) if n < 10 else "0x%x" % n
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+class Sheet:
+    """A table's statements, and what is needed while its rows arrive."""
+
+    def __init__(self, name, desc, uses):
+        self.name, self.desc, self.uses = name, desc, list(uses)
+        head, self.registers = skeleton(uses)
+        self.at = {f.name: f for f in head.fields}      # fields by name
+        self.encoder = head.encoder
+        self.known = head.all_counters()                # counters that the head has
+        self.device, self.unit, self.source = "", "", ""
+        self.whole = ""         # the processor this is a part of
+        self.perf_type = -1
+        self.uncore = False
+        self.aka, self.extra, self.matches, self.groups, self.features = [], [], [], [], []
+        self.rows = []
+        self.seen = {}          # folded name -> row
+        self.used = 0           # counters of all rows
+        self.general = None     # number of general counters, when a list says so
+        self.fixed = None
+        self.htoff = 0          # counters of all rows with hyper-threading off
+        self.width = 48
+        self.waiting = []       # (row, name): names that count only if no row has them
+        self.same_as = None     # a sheet whose rows this one has
+
+    def field(self, name, at, width=64):
+        """A field that a list needs beside those of the head."""
+        if name not in self.at:
+            self.extra.append("field %s %s" % (name, "at=" + at if at else "bits=%d" % width))
+            self.at[name] = pt.Field(name, ranges=bits(at) if at else (), width=width)
+
+    def add(self, row):
+        """Enters a row. Raises Refused if its name is taken."""
+        if len(self.rows) >= MAX_ROWS:
+            raise Refused("EventName", "more than %d rows" % MAX_ROWS)
+        folded = pt.fold(row.name)
+        if not folded:
+            raise Refused("EventName", "an empty name")
+        other = self.seen.setdefault(folded, row)
+        if other is not row:
+            self.same_name(row, other, folded)
+        if row.counters is not None:
+            self.used |= row.counters
+        self.rows.append(row)
+
+    def same_name(self, row, other, folded):
+        """Two rows whose names compare equal: if they also count the same, both stay and one of them answers to the
+        name, the one that is not deprecated. Else the second is refused: the name would be ambiguous."""
+        if other.name == row.name:
+            raise Refused("EventName", "the list has this name twice")
+        if self.programming(row) != self.programming(other) or (row.flags ^ other.flags) & pt.ROW_METRIC:
+            raise Refused("EventName", "the same name as '%s', with other values" % other.name)
+        if other.flags & pt.ROW_DEPRECATED and not row.flags & pt.ROW_DEPRECATED and not other.aliases:
+            other.flags |= pt.ROW_SHADOWED
+            self.seen[folded] = row
+        else:
+            row.flags |= pt.ROW_SHADOWED
+
+    def programming(self, row):
+        """The values that say what a row counts, in an order of their own."""
+        return sorted((k, str(v)) for k, v in row.values if k in SAYS_WHAT or k in self.at and self.at[k].ranges)
+
+    def alias(self, row, name):
+        """One more name for @row, unless another row has it."""
+        folded = pt.fold(name)
+        if self.seen.setdefault(folded, row) is row and folded != pt.fold(row.name):
+            row.aliases += (name,)
+
+    # ---- as text -----------------------------------------------------------------------------------------------------
+
+    def counter_lines(self):
+        """Counters are known when all rows are. Returns (lines, set of the general ones)."""
+        if self.known:
+            return [], self.known & GENERAL
+        general = max(self.general or 0, (self.used & GENERAL).bit_length())
+        fixed = max(self.fixed or 0, (self.used >> 32).bit_length())
+        intel = self.encoder == "x86"       # AMD's counters are known from the start
+        lines = []
+        if general:
+            lines.append("counter %s width=%d%s" % (span("", general), self.width, " control=0x186 value=0xc1" if intel else ""))
+        if fixed:
+            lines.append("counter %s width=%d%s" % (span("F", fixed), self.width, " control=0x38d value=0x309" if intel else ""))
+        return lines, (1 << general) - 1
+
+    def identity(self):
+        """Lines that say whose table it is."""
+        out = ["pmu %s %s" % (self.name, quoted(self.desc or self.name))]
+        if self.aka:
+            out.append("aka " + " ".join(dict.fromkeys(a for a in self.aka if a != self.name)))
+        out.append("source " + quoted(self.source))
+        if self.whole:
+            out.append("whole " + self.whole)
+        if self.unit:
+            out.append("%s %s" % ("uncore" if self.uncore else "part", quoted(self.unit)))
+        if self.device:
+            out.append("device " + word(self.device))
+        if self.perf_type >= 0:
+            out.append("pmctype perf %d" % self.perf_type)
+        return out + list(dict.fromkeys(self.matches))
+
+    def lines(self, facts=frozenset()):
+        """The table as text."""
+        first, *rest = self.identity()
+        return [first, "use " + self.same_as.name, *rest] if self.same_as else [first, *rest, *self.body(facts)]
+
+    def body(self, facts=frozenset()):
+        """Lines of the head and of rows; the rows come last."""
+        counters, general = self.counter_lines()
+        out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [g.line(facts) for g in self.groups]
+        on, flags = self.defaults(general)
+        default = ["on=" + counters_word(on)] if on is not None else []
+        default += ["flags=" + flags_word(flags)] if flags else []
+        if default:
+            out.append("default " + " ".join(default))
+        known = self.known or sum(c for c in (general, ((1 << (self.used >> 32).bit_length()) - 1) << 32))
+        everything = known if on is None else on
+        for row in self.rows:
+            if row.counters is None:
+                row.counters = general
+            out.append(row.line(self, everything, flags, facts))
+        return out
+
+    def defaults(self, general):
+        """(counters, flags) that most rows have; None for counters where the table's are meant."""
+        sets, flags = {}, -1
+        for row in self.rows:
+            if not row.flags & pt.ROW_METRIC:
+                c = general if row.counters is None else row.counters
+                sets[c] = sets.get(c, 0) + 1
+                flags &= row.flags
+        most = max(sets, key=sets.get, default=None)
+        return most, flags if sets else 0
+
+
+def span(mark, n):
+    return "%s0..%d" % (mark, n - 1) if n > 1 else mark + "0"
+
+
+class Group:
+    """Unit masks that a list gives apart: words are (name, value, text)."""
+
+    def __init__(self, name, field, words, required):
+        self.name, self.field, self.words, self.required = name, field, words, required
+
+    def line(self, facts):
+        out = ["group %s any field=%s%s" % (self.name, self.field, " default=!" if self.required else "")]
+        for name, value, desc in self.words:
+            out.append("%s=0x%x%s" % (name, value, ":" + quoted(desc) if desc and "desc" not in facts else ""))
+        return " ".join(out)
+
+
+class Draft:
+    """An event on its way to a row: what its list says of it, and the values made of that so far."""
+
+    def __init__(self, b, name, e):
+        self.b, self.name, self.e = b, name, e
+        self.values = []
+        self.flags = 0
+
+    def number(self, key):
+        """Value of a key; 0 if it is missing."""
+        return take(NUMBER, self.e, key)
+
+    def set(self, key, value):
+        self.values.append((key, value))
+
+    def text(self, key, text):
+        if key not in TEXTS and key not in self.b.at:
+            self.b.extra.append("text " + key)
+            self.b.at[key] = pt.Field(key, pt.TEXT, 32)
+        self.values.append((key, text))
+
+    def put(self, field, value, key):
+        """A field's value, if the box has the field and it fits."""
+        f = self.b.at.get(field)
+        if f is None:
+            raise Refused(key, "0x%x: this unit has no field '%s'" % (value, field))
+        if value > f.max:
+            raise Refused(key, "0x%x does not fit the %d bits of '%s'" % (value, f.width, field))
+        self.values.append((field, value))
+
+    def put_key(self, key, field):
+        """The same with the value of a key, unless that is 0."""
+        text = self.e.get(key)
+        if text is not None and text != "0":
+            value = take(NUMBER, self.e, key)
+            if value:
+                self.put(field, value, key)
+
+    def config1(self, value, key):
+        """Filters that are given as a whole."""
+        if value > pt.ALL64:
+            raise Refused(key, "0x%x does not fit 64 bits" % value)
+        self.b.field("config1", "config1:0-63")
+        self.set("config1", value)
+
+    def filters(self):
+        """Filter is a remark in Intel's lists, terms in Linux's; FILTER_VALUE is what goes in the second filter."""
+        second = self.number("FILTER_VALUE")
+        if second:
+            self.config1(second << 32, "FILTER_VALUE")
+        text = self.e.get("Filter")
+        if not text or nothing(text) or text.strip() == "0":
+            return
+        if not FILTER_TERMS.fullmatch(text):
+            self.text("note", "filter: " + " ".join(text.split()))
+            return
+        for term in text.split(","):
+            name, _, value = term.strip().partition("=")
+            try:
+                value = NUMBER[value]
+            except ValueError as why:
+                raise Refused("Filter", str(why)) from None
+            if name == "config1":
+                self.config1(value, "Filter")
+            else:
+                self.put(name, value | self.take_back(name), "Filter")
+
+    def take_back(self, key):
+        """The value a key was given already, which goes away: what a list says twice is meant together."""
+        had = [v for k, v in self.values if k == key]
+        self.values = [v for v in self.values if v[0] != key]
+        return had[0] if had else 0
+
+    def describe(self):
+        """The short description; the long one becomes a value if it says more."""
+        e = self.e
+        brief = e.get("BriefDescription") or e.get("BriefDescript6ion") or ""
+        brief = clean(brief) if brief else ""
+        long = e.get("PublicDescription") or e.get("PublicDescrition") or ""
+        if long:
+            long = clean(long)
+            if not brief:
+                brief = long
+            elif long != brief and long != self.name:
+                self.text("detail", long)
+        return brief or self.name
+
+    def scale(self):
+        """ScaleUnit: '64Bytes', a factor and what it gives."""
+        text = self.e["ScaleUnit"]
+        m = SCALE_UNIT.fullmatch(text)
+        if not m:
+            raise Refused("ScaleUnit", "'%s' is not a number and a unit" % text[:40])
+        self.text("scale", m[1])
+        unit = m[2].strip()
+        if unit:
+            self.text("unit", unit)
+
+    def row(self, counters, file):
+        """The row, with what all lists say alike: descriptions, errata, scale."""
+        e = self.e
+        desc = self.describe()
+        if NUMBER[e.get("Deprecated", "0")]:
+            self.flags |= pt.ROW_DEPRECATED
+            m = REPLACED.search(desc)
+            if m:
+                self.text("replaced", m[1].rstrip("."))
+        errata = e.get("Errata", "")
+        if errata and not nothing(errata) and errata.strip() != "0":
+            self.text("errata", " ".join(errata.split()))
+        if "ScaleUnit" in e:
+            self.scale()
+        return Entry(self.name, desc, counters, self.values, self.flags, file)
+
+
+# ---- a model ---------------------------------------------------------------------------------------------------------
+
+class Reading:
+    """A model while its lists are read."""
+
+    def __init__(self, model):
+        self.model = model
+        self.processor = processor(model.folder)    # what is known of it, or None
+        self.arch = architecture(model.arch)
+        self.intel = bool(self.processor) and self.processor.section.startswith("intel.")
+        self.desc = ""
+        self.builders = {}      # table name -> Sheet, in the order they were begun
+        self.cores = {}         # core's name, '' for the only one -> table name
+        self.file = model.folder                    # what is being read, as users know it
+        self.damaged = False    # a file could not be read at all
+        self.refused = []       # (file, event, key, reason)
+        self.notes = []         # the same, for what was taken with a grain of salt
+        self.grammars = {}      # id of a metric's row -> "intel" or "perf": what its expression is written in
+        self.counts = {"core": 0, "uncore": 0, "metrics": 0, "masks": 0}
+
+    def refuse(self, event, key, reason):
+        self.refused.append((self.file, event or "-", key or "-", reason))
+
+    def note(self, event, key, reason):
+        self.notes.append((self.file, event or "-", key or "-", reason))
+
+    def builder(self, name, make):
+        """The sheet of that name, made by @make on first use."""
+        b = self.builders.get(name)
+        if b is None:
+            b = self.builders[name] = make()
+        return b
+
+    def files(self, files):
+        """(shown path, path below the model's folder, value) of each file that can be read."""
+        for shown, inner, source in files:
+            self.file = shown
+            try:
+                data = parse_json(content(source), self.note)
+            except (ValueError, OSError) as why:
+                self.refuse("-", "-", str(why))
+                self.damaged = True
+            else:
+                yield shown, inner, data
+
+    def objects(self, items, do):
+        """Calls @do for each object of a list; one bad object never costs the rest."""
+        if not isinstance(items, list):
+            self.refuse("-", "-", "a list of objects is expected")
+            return
+        for e in items:
+            name = "-"
+            try:
+                if type(e) is not dict:
+                    raise Refused("-", "not an object")
+                name = e.get("EventName") or e.get("MetricName") or e.get("ArchStdEvent") or e.get("name") or "-"
+                name = name[:MAX_NAME] if type(name) is str else "-"
+                do(e)
+            except Refused as r:
+                self.refuse(name, r.key, r.why)
+            except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as why:
+                self.refuse(name, "-", "not understood: %s" % why)
+
+    def sheets(self):
+        """The sheets with rows, big cores before small ones, each with a source."""
+        sources = [b.source for b in self.builders.values() if b.source]
+        out = [b for b in self.builders.values() if b.rows or b.same_as]
+        out.sort(key=lambda b: b.device in SMALL)
+        for b in out:
+            if b.name.startswith(self.model.name + "_"):
+                b.whole = self.model.name
+            b.source = b.source or (sources[0] if sources else "intel/perfmon %s" % self.model.folder)
+        return out
+
+    def text_parts(self, facts=False):
+        """[(table, uncore, lines of its identity, lines of the rest)]: what .pmu files are made of. @facts: without anybody's sentences;
+        and of lists that may only be quoted as facts, without their formulas."""
+        out = []
+        left_out = SENTENCES if facts else frozenset()
+        for b in self.sheets():
+            if facts and self.model.kind == "linux":
+                b.rows = [r for r in b.rows if not r.flags & pt.ROW_METRIC]
+                b.features = [f for f in b.features if not f.startswith("metricgroup")]
+            if b.rows or b.same_as:
+                out.append((b.name, b.uncore, b.identity(), ["use " + b.same_as.name] if b.same_as else b.body(left_out)))
+        return out
+
+    def tables(self):
+        """The compiled tables; rows that the compiler does not take are refused."""
+        sheets = [(b, b.lines()) for b in self.sheets()]
+        file = self.model.name + ".pmu"
+        while True:
+            parts = LIBRARY.text("\n".join("\n".join(lines) for _, lines in sheets) + "\n", file)
+            tables, errors = [], list(LIBRARY.errors)
+            for part in parts:
+                c = Compiler(LIBRARY)
+                tables.append(c.compile(part))
+                errors += c.errors
+            del LIBRARY.errors[:]
+            if not errors:
+                self.compile_metrics(tables, errors)
+            if not errors:
+                return tables
+            if not self.without(sheets, errors, file):
+                raise ValueError("line %d: %s" % (errors[0][0][1], errors[0][1]))
+
+    def compile_metrics(self, tables, errors):
+        """Formulas to code; those that have none are errors of their lines."""
+        compile_metrics(tables, lambda t, row, key, why: errors.append((place(row), why)),
+                        lambda row, key, why: self.note(row.name, key, why))
+
+    def without(self, sheets, errors, file):
+        """Takes the rows with errors out of the sheets; False if one is no row's."""
+        bad = {}
+        for (path, line, _), why in errors:
+            if path != file:
+                return False
+            bad.setdefault(line, why)
+        first, found = 1, 0
+        for b, lines in sheets:
+            rows = len(lines) - len(b.rows)
+            for line in sorted(bad, reverse=True):
+                n = line - first
+                if rows <= n < len(lines):
+                    row = b.rows.pop(n - rows)
+                    self.file = row.file
+                    self.refuse(row.name, "-", bad[line])
+                    self.counts["metrics" if row.flags & pt.ROW_METRIC else "uncore" if b.uncore else "core"] -= 1
+                    found += 1
+            first += len(lines)
+        for i, (b, lines) in enumerate(sheets):
+            sheets[i] = b, b.lines()
+        return found == len(bad)

@@ -1,0 +1,516 @@
+# SPDX-License-Identifier: MIT
+"""From .pmu texts to tables.
+
+    Library     files that were read, each once, in parts: a part is what begins with `pmu` or `section`
+    Compiler    one `pmu` part, with all that it uses, to a Table
+"""
+
+import os
+
+import pmtable as pt
+from pmfields import Fields, row_flags
+from pmmeaning import compile_metrics
+from pmtext import NAME, Bad, RowLine, Token, statements
+
+try:
+    import texts
+except ImportError:         # a compiler without its texts leaves descriptions empty
+    texts = None
+
+MAX_FILE = 64 << 20
+MAX_USE = 8
+# Never taken over by `use`: who somebody else is, and what only readers of lists ask for.
+IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "test", "source", "whole", "list", "core", "boxes", "unit", "topdown"))
+FOR_READERS = frozenset(("section", "list", "core", "boxes", "unit", "topdown"))
+ROW_STATEMENTS = frozenset(("event", "metric", "synonym", "unsupported", "drop"))
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+class Part:
+    """Statements from one `pmu` or `section` to the next."""
+    __slots__ = ("file", "name", "section", "statements")
+
+    def __init__(self, file, name, section):
+        self.file, self.name, self.section = file, name, section
+        self.statements = []
+
+
+def parts_of(text, file, errors):
+    """The parts of a text. What stands before the first `pmu` is a part without a name."""
+    parts = []
+    for s in statements(text, file, errors):
+        word = "" if type(s) is RowLine else s[0].raw
+        if word in ("pmu", "section") or not parts:
+            parts.append(Part(file, s[1].raw if word in ("pmu", "section") and len(s) > 1 else "", word == "section"))
+        parts[-1].statements.append(s)
+    return parts
+
+
+def heads_folder():
+    return pt.near("../events/heads", "heads")
+
+
+class Library:
+    """Every file that was read, and the sections of all heads."""
+
+    def __init__(self):
+        self.files = {}         # path -> parts
+        self.errors = []
+        self._sections = None
+
+    def file(self, path):
+        if path not in self.files:
+            self.files[path] = []
+            self.files[path] = parts_of(read_text(path), path, self.errors)
+        return self.files[path]
+
+    def text(self, text, path):
+        """Takes a text for the file of that name."""
+        self.files[path] = parts_of(text, path, self.errors)
+        return self.files[path]
+
+    def sections(self):
+        """Name -> part, of all heads that come with the compiler."""
+        if self._sections is None:
+            self._sections = {}
+            folder = heads_folder()
+            for name in sorted(os.listdir(folder)):
+                if name.endswith(".pmu"):
+                    for part in self.file(os.path.join(folder, name)):
+                        self._sections.setdefault(part.name, part)
+        return self._sections
+
+
+def read_text(path):
+    try:
+        if os.path.getsize(path) > MAX_FILE:
+            raise Bad((path, 1, 1), "file is too big")
+        with open(path, "rb") as f:
+            return f.read().decode("utf-8")
+    except OSError as e:
+        raise Bad((path, 1, 1), e.strerror or str(e)) from None
+    except UnicodeDecodeError as e:
+        raise Bad((path, 1, 1), "not UTF-8 at byte %d" % e.start) from None
+
+
+# ---- one table -------------------------------------------------------------------------------------------------------
+
+class Compiler(Fields):
+    """One part, with all that it uses, to a Table."""
+
+    def __init__(self, library=None):
+        super().__init__()
+        self.library = library or Library()
+
+    def load(self, part, stack=()):
+        """[(statement, (part, depth))] of a part, its `use` statements replaced by what they bring."""
+        out, origin = [], (part, len(stack))
+        for s in part.statements:
+            if type(s) is RowLine or s[0].raw != "use":
+                out.append((s, origin))
+                continue
+            other = self.used(part, s)
+            if other is None:
+                continue
+            if other in stack + (part,) or len(stack) >= MAX_USE:
+                self.error(s[1].at(), "files use each other in a circle")
+                continue
+            out += [x for x in self.load(other, stack + (part,)) if type(x[0]) is RowLine or x[0][0].raw not in IDENTITY]
+        return out
+
+    def used(self, part, words):
+        """The part that a `use` names: a section or table of this file, a section of a head, or a file and maybe a table of it."""
+        if not 2 <= len(words) <= 3 or any(w.is_text() or "/" in w.raw for w in words[1:]) or words[2:] and words[2].raw.endswith(".pmu"):
+            self.error(words[-1].at(), "use takes one file of this folder")
+            return None
+        name = words[1].raw
+        if not name.endswith(".pmu") and len(words) == 2:
+            near = [p for p in self.library.files[part.file] if p.name == name]
+            found = near[0] if near else self.library.sections().get(name)
+            if found is None:
+                self.error(words[1].at(), "no section '%s'" % name)
+            return found
+        path = os.path.join(os.path.dirname(part.file), name)
+        try:
+            parts = self.library.file(path)
+        except Bad as e:
+            if e.where[0] != path:
+                raise
+            self.error(words[1].at(), "%s: %s" % (name, e.text))
+            return None
+        wanted = words[2].raw if len(words) > 2 else None
+        for p in parts:
+            if p.name == wanted or wanted is None:
+                return p
+        self.error(words[-1].at(), "%s: no table '%s'" % (name, wanted) if wanted else "%s: an empty file" % name)
+        return None
+
+    def head(self, part):
+        """Everything but the rows, which it returns as [(row, origin)]; self.table is what they go into."""
+        self.table = pt.Table("", "")
+        self.at_name = (part.file, 1, 1)
+        self.named = self.encoder_set = False
+        self.origins = {}      # (kind, name) -> (token, origin)
+        self.groups, self.default, self.modifiers = {}, {}, []
+        self.registers = {}    # number of an extra register -> the field users know it by
+        self.default_counters = None
+        self.default_takes = ()
+        self.default_flags = 0
+        self.family = None     # whose words describe events that say nothing themselves
+        self.meanings = {}     # word of a row -> what it means
+        self.rows = []         # Row, or None where dropped
+        self.names = {}        # folded -> (text, token, row number, depth)
+        self.waiting = []      # synonyms and unsupported names, resolved when all rows are known
+        loaded = self.load(part)
+        first = loaded[0][0] if loaded else None
+        if type(first) is RowLine or first is None or first[0].raw != "pmu":
+            at = (part.file, first.number, 1) if type(first) is RowLine else first[0].at() if first else (part.file, 1, 1)
+            self.error(at, "the first statement must be pmu")
+        rows = []
+        for words, origin in loaded:
+            if type(words) is RowLine or words[0].raw in ROW_STATEMENTS:
+                rows.append((words, origin))
+            elif words[0].raw not in FOR_READERS:
+                self.statement(words, origin)
+        self.finish_head()
+        return rows
+
+    def compile(self, part):
+        """The table, or None when there were errors."""
+        for words, origin in self.head(part):
+            if type(words) is RowLine:
+                self.row_line(words, origin)
+            else:
+                self.statement(words, origin)
+        self.finish()
+        return None if self.errors else self.table
+
+    def statement(self, words, origin):
+        self.origin = origin
+        word = words[0]
+        method = getattr(self, "do_" + word.raw, None) if NAME.fullmatch(word.raw) else None
+        if not method:
+            self.error(word.at(), "unknown statement '%s'" % word.raw)
+            return
+        try:
+            method(words)
+        except Bad as e:
+            self.error(e.where, e.text)
+
+    # ---- rows --------------------------------------------------------------------------------------------------
+
+    def row_line(self, line, origin):
+        """A row by its words alone; as tokens when something is wrong, to say where."""
+        words = line.words()
+        if words and not self.quick(line, words, origin):
+            words = None
+        if not words:
+            tokens_ = line.tokens(self.errors)
+            if tokens_:
+                self.statement(tokens_, origin)
+
+    def quick(self, line, words, origin):
+        """Enters a row whose words are all understood; False, and nothing done, otherwise."""
+        if len(words) < 2 or words[1][0] == '"':
+            return False
+        name, meanings = words[1], self.meanings
+        folded = pt.fold(name)
+        if not folded or folded in self.names:
+            return False
+        metric = words[0] == "metric"
+        values, given, texts_ = [], [], []
+        flags = pt.ROW_METRIC if metric else self.default_flags
+        on, named, takes, aliases = None, 0, self.default_takes, ()
+        for w in words[2:]:
+            if w[0] == '"':
+                texts_.append(w[1:-1])
+                continue
+            m = meanings.get(w)
+            if m is None:
+                try:
+                    m = self.meaning(Token(w, line.file, line.number, 1))
+                except Bad:
+                    return False
+                meanings[w] = m
+            given.append(m[0])
+            kind = m[1]
+            if kind == "values":
+                values += m[2]
+                named |= m[3]
+            elif kind == "on":
+                on = m[2]
+            elif kind == "flags":
+                flags |= m[2]
+            elif kind == "takes":
+                takes = m[2]
+            else:
+                aliases = tuple(a.text() for a in m[2].split())
+        if len(set(given)) != len(given) or len(texts_) > 2 or not (metric or self.family or texts_ and texts_[0]) or any('"' in t for t in texts_):
+            return False
+        if len(texts_) == 2:
+            values.append((self.field_index(None, "detail"), pt.ANYWHERE, texts_[1]))
+        number = len(self.rows)
+        others = [pt.fold(a) for a in aliases]
+        if others and (flags & pt.ROW_SHADOWED or any(not o or self.names.get(o, (0, 0, number))[2] != number for o in others)):
+            return False
+        if not flags & pt.ROW_SHADOWED:
+            for f, n in zip((folded, *others), (name, *aliases)):
+                self.names[f] = n, line, number, origin[1]
+        self.rows.append(pt.Row(name, texts_[0] if texts_ else "", self.where(on, named, metric), values, takes, flags, aliases, line))
+        return True
+
+    def where(self, on, named, metric):
+        """The counters of a row that says @on, and values for the counters @named alone."""
+        if on is None and not named:
+            if metric:
+                return 0
+            return self.table.all_counters() if self.default_counters is None else self.default_counters
+        return (on or 0) | named
+
+    def meaning(self, w):
+        """What a word of a row says: (key, kind, what, counters it names)."""
+        t = self.table
+        key, value = w.pair()
+        if value is None:
+            raise Bad(w.at(), "unknown word '%s'" % key)
+        key, at, counter = key.partition("@")
+        where, named = pt.ANYWHERE, 0
+        if at:
+            named = self.counter_set(Token(counter, *w.at(len(key) + 1)))
+            if named & (named - 1):
+                raise Bad(w.at(len(key) + 1), "one counter is needed here")
+            where = named.bit_length() - 1
+        if key in t.field_at or key not in ("on", "takes", "alias", "hidden", "shadowed", "flags"):
+            return w.raw.partition("=")[0], "values", self.values_of(w, key, where, value), named
+        if at:
+            raise Bad(w.at(), "'%s' takes no counter" % key)
+        if key == "on":
+            return key, "on", 0 if value.raw == "none" else self.counter_set(value), 0
+        if key == "takes":
+            return key, "takes", self.group_list(value), 0
+        if key == "alias":
+            return key, "alias", value, 0
+        if key == "flags":
+            return key, "flags", row_flags(value), 0
+        if value.number() > 1:
+            raise Bad(value.at(), "%s does not fit %s (0..1)" % (value.raw, key))
+        return key, "flags", pt.ROW_FLAGS[key] if value.number() else 0, 0
+
+    def values_of(self, w, key, where, value):
+        """The values that KEY=VALUE gives; some keys give several."""
+        t = self.table
+        if key == "alt" and ":" in value.raw:
+            return [(t.field_at[key], where, packed_alternative(part)) for part in value.split()]
+        if key == "msr" and ":" in value.raw:
+            number, setting = value.split(":")[:2]
+            msr, n = number.number(), setting.number()
+            out = [(self.field_index(w, "msr"), where, self.field_value(t.fields[self.field_index(w, "msr")], number)),
+                   (self.field_index(w, "msr_value"), where, n)]
+            if msr in self.registers:
+                f = self.field_index(w, self.registers[msr])
+                out.insert(0, (f, where, self.field_value(t.fields[f], setting)))
+            return out
+        f = self.field_index(w, key)
+        return [(f, where, self.field_value(t.fields[f], value))]
+
+    def claim(self, text, token, row):
+        """Enters a name; a row of that name that came by a deeper `use` makes room, any other is an error."""
+        folded = pt.fold(text)
+        if not folded:
+            raise Bad(token.at(), "an empty name")
+        before = self.names.get(folded)
+        if before and before[2] == row:
+            return
+        if before:
+            at = before[1]
+            line = at.number if type(at) is RowLine else at.line
+            raise Bad(token.at(), "'%s' is the same name as '%s' in line %d%s"
+                      % (text, before[0], line, "" if at.file == token.file else " of " + os.path.basename(at.file)))
+        self.names[folded] = text, token, row, self.origin[1]
+
+    def forget(self, row):
+        self.rows[row] = None
+        self.names = {k: v for k, v in self.names.items() if v[2] != row}
+
+    def do_event(self, words):
+        if len(words) < 2:
+            raise Bad(words[0].at(), "event needs a name")
+        metric = words[0].raw == "metric"
+        name = words[1].text()
+        number = len(self.rows)
+        before = self.names.get(pt.fold(name))
+        if before and before[3] > self.origin[1] and type(before[2]) is int:
+            number = before[2]
+            self.forget(number)
+        else:
+            self.rows.append(None)
+        texts_, values, aliases, given = [], [], [], set()
+        flags = pt.ROW_METRIC if metric else self.default_flags
+        on, named, takes = None, 0, self.default_takes
+        for w in words[2:]:
+            try:
+                if w.is_text():
+                    texts_.append(w)
+                    continue
+                key, kind, what, bits = self.meaning(w)
+                if key in given:
+                    raise Bad(w.at(), "'%s' is given twice" % key)
+                given.add(key)
+                named |= bits
+                if kind == "values":
+                    values += what
+                elif kind == "on":
+                    on = what
+                elif kind == "takes":
+                    takes = what
+                elif kind == "alias":
+                    aliases += what.split()
+                else:
+                    flags |= what
+            except Bad as e:
+                self.error(e.where, e.text)
+        if not (metric or self.family) and (not texts_ or not texts_[0].text()):
+            self.error(words[1].at(), "missing description of event '%s'" % name)
+        elif len(texts_) > 2:
+            self.error(texts_[2].at(), "an event has a description and one longer text")
+        elif len(texts_) == 2:
+            values.append((self.field_index(texts_[1], "detail"), pt.ANYWHERE, texts_[1].text()))
+        row = pt.Row(name, texts_[0].text() if texts_ else "", self.where(on, named, metric), values, takes, flags, (), words[1])
+        if not flags & pt.ROW_SHADOWED:
+            self.claim(name, words[1], number)
+            for a in aliases:
+                try:
+                    self.claim(a.text(), a, number)
+                    row.aliases += (a.text(),)
+                except Bad as e:
+                    self.error(e.where, e.text)
+        elif aliases:
+            self.error(aliases[0].at(), "a shadowed event has no names")
+        self.rows[number] = row
+
+    do_metric = do_event
+
+    def do_drop(self, words):
+        if len(words) < 2:
+            raise Bad(words[0].at(), "drop needs a name")
+
+        def one(w):
+            found = self.names.get(pt.fold(w.text()))
+            if not found:
+                raise Bad(w.at(), "nothing of the name '%s' to drop" % w.text())
+            if type(found[2]) is int:
+                self.forget(found[2])
+            else:
+                del self.names[pt.fold(w.text())]
+                self.waiting = [x for x in self.waiting if x[1] is not found[1]]
+        self.each(words[1:], one)
+
+    def do_synonym(self, words):
+        if len(words) != 3:
+            raise Bad(words[-1].at(), "synonym takes a name and an event")
+        self.claim(words[1].text(), words[1], words[1])
+        self.waiting.append(("synonym", words[1], words[2]))
+
+    def do_unsupported(self, words):
+        if len(words) != 3 or not words[2].is_text() or not words[2].text():
+            raise Bad(words[-1].at(), "unsupported takes a name and the reason as text")
+        self.claim(words[1].text(), words[1], words[1])
+        self.waiting.append(("unsupported", words[1], words[2]))
+
+    # ---- the end -----------------------------------------------------------------------------------------------
+
+    def finish(self):
+        t = self.table
+        index = {}
+        for i, row in enumerate(self.rows):
+            if row:
+                index[i] = len(t.rows)
+                t.rows.append(row)
+        for kind, name, what in self.waiting:
+            if kind == "unsupported":
+                t.unsupported.append((name.text(), what.text()))
+                continue
+            found = self.names.get(pt.fold(what.text()))
+            if not found or type(found[2]) is not int:
+                self.error(what.at(), "no event '%s'" % what.text())
+            else:
+                t.synonyms.append((name.text(), index.get(found[2], 0)))
+        if not self.named:
+            return
+        if not self.encoder_set:
+            self.error(self.at_name, "no encoder is given")
+        if not t.rows and not self.errors:
+            self.error(self.at_name, "a table without events")
+        if self.family and texts and not self.errors:
+            self.describe()
+        if not self.errors:
+            for row, text in t.check():
+                self.error(row_place(t.rows[row].where) if row is not None else self.at_name, text)
+
+    def describe(self):
+        """Descriptions of our own for rows that have none."""
+        t = self.table
+        for row in t.rows:
+            if not row.desc:
+                facts = {t.fields[f].name: v for f, _, v in row.values}
+                facts["core"] = t.name
+                row.desc = texts.describe(self.family, t.unit, row.name, facts) or ""
+
+
+def row_place(where):
+    return (where.file, where.number, 1) if type(where) is RowLine else where.at()
+
+
+def packed_alternative(token):
+    """CODE:UMASK:REGISTER, another way to program the event."""
+    parts = [p.number() for p in token.split(":")]
+    if len(parts) != 3 or parts[0] > 0xFFFF or parts[1] > 0xFFFF or parts[2] > pt.ANY32:
+        raise Bad(token.at(), "an alternative is CODE:UMASK:REGISTER")
+    return parts[0] | parts[1] << 16 | parts[2] << 32
+
+
+# ---- all of them -----------------------------------------------------------------------------------------------------
+
+def compile_parts(library, parts, errors):
+    """Tables of the `pmu` parts; sections are for others."""
+    tables = []
+    for part in parts:
+        if part.section:
+            continue
+        c = Compiler(library)
+        table = c.compile(part)
+        errors += c.errors
+        if table:
+            tables.append((table, c.at_name))
+    return tables
+
+
+def place(row):
+    """Where a row was written: (file, line, column)."""
+    return row.where.at() if isinstance(row.where, Token) else (row.where.file, row.where.number, 1)
+
+
+def compile_all(paths):
+    """(tables, files read, errors)."""
+    library, tables, errors, taken = Library(), [], [], {}
+    for path in paths:
+        try:
+            parts = library.file(path)
+        except Bad as e:
+            errors.append((e.where, e.text))
+            continue
+        if not parts:
+            errors.append(((path, 1, 1), "an empty file"))
+        for table, at in compile_parts(library, parts, errors):
+            for name in [table.name] + table.aka:
+                # A view's other names may be those of a processor with its own table: that one wins when looked up.
+                if name in taken and (name == table.name or not (table.flags | taken[name][1]) & pt.TABLE_VIEW):
+                    errors.append((at, "the name '%s' belongs to %s already" % (name, taken[name][0])))
+                taken.setdefault(name, (path, table.flags))
+            tables.append(table)
+    compile_metrics(tables, lambda t, row, key, why: errors.append((place(row), "metric '%s': %s" % (row.name, why))),
+                    lambda row, key, why: errors.append((place(row), "threshold of '%s': %s" % (row.name, why))))
+    seen = set()
+    unique = [e for e in errors + library.errors if not (e in seen or seen.add(e))]
+    return tables, sorted(library.files), unique

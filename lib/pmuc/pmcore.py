@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Intel's cores: the fields of a core's table, and its events, as Intel's folders and Linux's lists both have them."""
+
+import re
+
+import pmtable as pt
+from pmbuild import Draft, Sheet, counters_word
+from pmheads import in_order, is_big, row_names
+from pmread import COUNTERS, NUMBERS, Refused, name_of, strings, take
+
+OFFCORE_RSP_0, OFFCORE_RSP_1, PEBS_LD_LAT = 0x1A6, 0x1A7, 0x3F6
+MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"), ("AnyThread", "any"), ("Equal", "eq"))
+ALWAYS = ("x86.select", "x86.count", "x86.extra", "x86.facts")      # of the sections of intel_core.pmu
+BY_KEY = (("UMaskExt", "x86.wide"), ("Equal", "x86.eq"))            # what a list's keys tell of a core
+NEW = ("x86.tsx", "x86.frontend")                                   # what a processor has that nobody knows
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+def core_table(reading, name, core, keys, device, desc):
+    """An empty sheet: @core is the microarchitecture of a hybrid's core, @keys the keys its list has."""
+    processor = reading.processor if reading.intel else None
+    known = processor and (processor.cores.get(core) or processor.cores.get(""))
+    parts = list(known[1]) if known else list(NEW)
+    parts += [section for key, section in BY_KEY if key in keys]
+    if not known and "AnyThread" in keys:
+        parts.append("x86.any")
+    b = Sheet(name, desc, in_order((*ALWAYS, *parts)))
+    b.device = device
+    b.perf_type = 4 if device == "cpu" else -1
+    return b
+
+
+def core_of(reading, file):
+    """The core a list without events of its own speaks of: the one its file name has, else the big one, else the
+    first."""
+    for core, name in reading.cores.items():
+        if core and core in file.lower():
+            return reading.builders[name]
+    if reading.cores:
+        big = [name for core, name in reading.cores.items() if is_big(core)]
+        return reading.builders[big[0] if big else next(iter(reading.cores.values()))]
+    m = reading.model
+    b = reading.builder(m.name, lambda: core_table(reading, m.name, "", (), "cpu", m.folder))
+    reading.cores[""] = m.name
+    return b
+
+
+def top_down(reading, b):
+    """The figures of PERF_METRICS, where SLOTS is on fixed counter 3: rows of a head, which no list has."""
+    slots = b.seen.get(b"topdown.slots")
+    if slots is None or slots.counters != 1 << 35 or b.device not in ("cpu", "cpu_core"):
+        return
+    section = reading.processor.topdown if reading.processor and reading.processor.topdown else "x86.topdown8"
+    b.uses.append(section)
+    for name in row_names(section):
+        b.seen.setdefault(pt.fold(name), slots)
+
+
+# ---- events ----------------------------------------------------------------------------------------------------------
+
+def core_event(reading, b, e):
+    """One event of a core's list; returns its row."""
+    e = strings(e)
+    d = Draft(b, name_of(e), e)
+    counters, fixed = take(COUNTERS, e, "Counter")
+    msrs, counters = select(d, counters, fixed)
+    for key, field in MODIFIERS:
+        d.put_key(key, field)
+    htoff = take(COUNTERS, e, "CounterHTOff")[0]
+    if htoff:
+        d.set("on_htoff", counters_word(htoff))
+        b.htoff |= htoff
+    precise = d.number("PEBS") or d.number("Precise")
+    if precise or PEBS_LD_LAT in msrs:
+        must = precise == 2 or PEBS_LD_LAT in msrs and not (precise and fixed)
+        d.set("precise", "must" if must else "may")
+    period = d.number("SampleAfterValue")
+    if period:
+        d.set("period", str(period))
+    if d.number("TakenAlone"):
+        d.flags |= pt.ROW_ALONE
+    row = d.row(counters or None, reading.file)
+    b.add(row)
+    if row.name.startswith("OFFCORE_RESPONSE"):
+        offcore_aliases(reading, b, row)
+    reading.counts["core"] += 1
+    return row
+
+
+def select(d, counters, fixed):
+    """Adds code, unit mask and extra register, and alternatives to them. Returns the registers that the list names and
+    the counters, which it may have given another way."""
+    b, e = d.b, d.e
+    codes = take(NUMBERS, e, "EventCode")
+    umasks = take(NUMBERS, e, "UMask")
+    msrs = take(NUMBERS, e, "MSRIndex")
+    msr_value = d.number("MSRValue")
+    bare = not any(msrs) and not msr_value and d.name == "OFFCORE_RESPONSE" and max(len(codes), len(umasks)) == 2
+    if bare:                # the list leaves both registers to whoever asks
+        msrs = OFFCORE_RSP_0, OFFCORE_RSP_1
+    if fixed is not None:
+        fixed = numbered(d.name, fixed, codes[0], umasks[0])
+        counters = 1 << (32 + fixed)
+        code, umask = fixed_code(d.name, fixed)
+        others, msr = (), 0
+    else:
+        (code, umask, msr), *others = ways(b, codes, umasks, msrs, d.number("UMaskExt"))
+    d.set("code", code)
+    d.set("umask", umask)
+    if msr and not bare:        # the register of a bare event is chosen when somebody gives it a value
+        extra_register(d, msr, msr_value)
+    if others:
+        d.set("alt", ",".join("0x%x:0x%x:0x%x" % way for way in others))
+    return msrs, counters
+
+
+def numbered(name, fixed, code, umask):
+    """The fixed counter of an event. Some lists count these counters from one (Silvermont, Nehalem, Westmere, one row of Sandy
+    Bridge EP; Bonnell, with code 0AH); the unit mask, the counter's number plus one, is the better witness, and without one the
+    name."""
+    if umask:
+        return umask - 1 if code == 0 else fixed
+    known = {"INST_RETIRED.ANY": 0, "CPU_CLK_UNHALTED.CORE": 1, "CPU_CLK_UNHALTED.THREAD": 1, "CPU_CLK_UNHALTED.REF": 2}
+    return known.get(name.upper(), fixed)
+
+
+def fixed_code(name, fixed):
+    """(code, unit mask) Linux knows a fixed counter's event by. Lists give 0 and the counter's number plus one."""
+    if fixed == 0:
+        return (0, 1) if name.upper() == "INST_RETIRED.PREC_DIST" else (0xC0, 0)
+    if fixed == 1:
+        return 0x3C, 0
+    return 0, fixed + 1
+
+
+def ways(b, codes, umasks, msrs, ext):
+    """The ways to program an event: (code, unit mask, extra register); lists pair by position."""
+    limit = b.at["umask"].max
+    out = []
+    for i in positions(codes, umasks, msrs):
+        code = codes[min(i, len(codes) - 1)]
+        umask = umasks[min(i, len(umasks) - 1)] | ext << 8
+        if code > 0xFF:
+            raise Refused("EventCode", "0x%x does not fit 8 bits" % code)
+        if umask > limit:
+            raise Refused("UMaskExt" if ext else "UMask", "0x%x does not fit the unit mask" % umask)
+        if i >= len(msrs) > 1:
+            break
+        msr = msrs[i] if len(msrs) > 1 else msrs[0]
+        if msr > pt.ANY32:
+            raise Refused("MSRIndex", "0x%x is no register number" % msr)
+        out.append((code, umask, msr))
+    return out
+
+
+def positions(codes, umasks, msrs):
+    """Which positions of the lists are ways of their own. One register for several masks or codes decides which of
+    them: 1A6H is the first of its kind, 1A7H the second. With no register at all, several codes are still
+    alternatives, several masks are not."""
+    n = max(len(codes), len(umasks))
+    if n > 1 and len(msrs) == 1:
+        if msrs[0]:
+            return (min(n - 1, {OFFCORE_RSP_1: 1, 0x3E1: 1, 0x3E2: 2, 0x3E3: 3}.get(msrs[0], 0)),)
+        if len(codes) == 1:
+            return (0,)
+    return range(n)
+
+
+def extra_register(d, msr, value):
+    """A register beside the event's own. The head says which field users know it by; the value must fit that."""
+    field = d.b.registers.get(msr)
+    if field and value > d.b.at[field].max:
+        raise Refused("MSRValue", "0x%x does not fit the %d bits of '%s'" % (value, d.b.at[field].width, field))
+    d.set("msr", "0x%x:0x%x" % (msr, value))
+
+
+def offcore_aliases(reading, b, row):
+    m = re.fullmatch(r"OFFCORE_RESPONSE:request=(.*):response=(.*)", row.name, re.I)
+    if m:
+        b.alias(row, "OFFCORE_RESPONSE.%s.%s" % (m[1], m[2]))
+    elif reading.intel and reading.processor.short()[:3] in ("nhm", "wsm"):
+        if row.name.startswith("OFFCORE_RESPONSE."):
+            b.alias(row, "OFFCORE_RESPONSE_0." + row.name[17:])
+        elif row.name.startswith("OFFCORE_RESPONSE_0."):
+            b.alias(row, "OFFCORE_RESPONSE." + row.name[19:])

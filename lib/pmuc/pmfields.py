@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: MIT
+"""Statements about fields of registers, their groups of unit masks and modifiers; and values that events give them."""
+
+import re
+
+import pmtable as pt
+from pmhead import Head
+from pmtext import Bad, Token, unquote
+
+
+def row_flags(value):
+    flags = 0
+    for part in value.split():
+        if part.raw not in pt.ROW_FLAGS:
+            raise Bad(part.at(), "unknown flag '%s'" % part.raw)
+        flags |= pt.ROW_FLAGS[part.raw]
+    return flags
+
+
+WORDS = {"config": 0, "config1": 1, "config2": 2, "config3": 3}
+
+
+class Fields(Head):
+    """field to default, and values."""
+
+    # ---- fields and groups -------------------------------------------------------------------------------------
+
+    def put_field(self, token, field):
+        if self.declare("field", token, field.name):
+            self.table.fields[self.table.field_at[field.name]] = field
+        else:
+            if field.name in self.table.field_at:
+                raise Bad(token.at(), "field '%s' exists" % field.name)
+            self.table.add_field(field)
+
+    def do_field(self, words):
+        name = self.name(words, "field")
+        got = {}
+
+        def one(w):
+            key, value = w.pair()
+            if key not in ("bits", "at", "range") or value is None:
+                raise Bad(w.at(), "unknown key '%s'" % key)
+            if key in got:
+                raise Bad(w.at(), "'%s' is given twice" % key)
+            if key == "bits":
+                got[key] = value.number()
+                if not 1 <= got[key] <= 64:
+                    raise Bad(value.at(), "a field has 1 to 64 bits")
+            elif key == "range":
+                got[key] = self.ranges(value, pt.ALL64)
+                if len(got[key]) != 1:
+                    raise Bad(value.at(), "range takes LOW..HIGH")
+            else:
+                got[key] = self.bit_ranges(value)
+        before = len(self.errors)
+        self.each(words[2:], one)
+        if len(self.errors) > before:
+            self.origins["broken", name] = words[1], None
+            return
+        if not got:
+            raise Bad(words[1].at(), "a field needs bits, at or range")
+        ranges = got.get("at", ())
+        low, high = got.get("range", [(0, None)])[0]
+        width = got.get("bits") or sum(r[2] for r in ranges) or max(1, high.bit_length())
+        if ranges and width != sum(r[2] for r in ranges):
+            raise Bad(words[1].at(), "bits and at disagree about the width")
+        if high is not None and high >> width:
+            raise Bad(words[1].at(), "range does not fit %d bits" % width)
+        self.put_field(words[1], pt.Field(name, pt.NUMBER, width, ranges, low=low, high=high, preset=low))
+
+    def do_nofield(self, words):
+        """A field that what is used has and this does not."""
+        name = self.name(words, "nofield")
+        t = self.table
+        if name not in t.field_at:
+            raise Bad(words[1].at(), "no field '%s'" % name)
+        del t.fields[t.field_at[name]]
+        t.field_at = {f.name: i for i, f in enumerate(t.fields)}
+        self.origins.pop(("field", name))
+        self.modifiers = [m for m in self.modifiers if m[1] != name]
+
+    def do_register(self, words):
+        """Extra registers, and the field that users know them by."""
+        if len(words) != 3 or words[2].pair()[0] != "field":
+            raise Bad(words[-1].at(), "register takes numbers and field=NAME")
+        for part in words[1].split():
+            self.registers[part.number()] = words[2].pair()[1].raw
+
+    @staticmethod
+    def bit_ranges(value):
+        word, colon, bits = value.raw.partition(":")
+        if not colon or word not in WORDS:
+            raise Bad(value.at(), "expected config, config1, config2 or config3, a colon and bits")
+        out, used = [], 0
+        for part in Token(bits, *value.at(len(word) + 1)).split():
+            m = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", part.raw)
+            low, high = (int(m[1]), int(m[2] or m[1])) if m else (1, 0)
+            if not low <= high < 64:
+                raise Bad(part.at(), "bad bits '%s'" % part.raw)
+            mask = (1 << (high + 1)) - (1 << low)
+            if used & mask:
+                raise Bad(part.at(), "bits given twice")
+            used |= mask
+            out.append((WORDS[word], low, high - low + 1))
+        if len(out) > pt.MAX_RANGES:
+            raise Bad(value.at(), "more than %d bit ranges" % pt.MAX_RANGES)
+        return out
+
+    def word_list(self, tokens_, numbered):
+        """Words of a trait or choice; A:0..6 stands for seven, A/B for two spellings, A=N gives a value."""
+        words, seen, position = [], {}, 0
+
+        def one(w):
+            nonlocal position
+            key, value = w.pair()
+            if value is not None and not numbered:
+                raise Bad(value.at(), "words of a trait have no values")
+            m = re.fullmatch(r"(.*?)([0-9]{1,4})\.\.([0-9]{1,4})", key)
+            names = [["%s%d" % (m[1], n)] for n in range(int(m[2]), int(m[3]) + 1)] if m else [key.split("/")]
+            if m and (int(m[2]) > int(m[3]) or value is not None):
+                raise Bad(w.at(), "bad range of words")
+            if value is not None:
+                position = value.number()
+            for spellings in names:
+                for s in spellings:
+                    folded = pt.fold(s)
+                    if not folded or folded in seen:
+                        raise Bad(w.at(), "the word '%s' is given twice" % s if folded else "an empty word")
+                    seen[folded] = s
+                    words.append(pt.Word(s, position if numbered else 1 << position))
+                position += 1
+        self.each(tokens_, one)
+        return words
+
+    def do_trait(self, words):
+        name = self.name(words, "trait")
+        got = self.word_list(words[2:], False)
+        if not got and len(words) > 2:
+            return               # said already
+        if not got or len({w.value for w in got}) > 64:
+            raise Bad(words[1].at(), "a trait has 1 to 64 words")
+        high = max(w.value for w in got) * 2 - 1
+        self.put_field(words[1], pt.Field(name, pt.TRAIT, high.bit_length(), words=got, high=high))
+
+    def do_choice(self, words):
+        name = self.name(words, "choice")
+        got = self.word_list(words[2:], True)
+        if not got and len(words) > 2:
+            return
+        if not got:
+            raise Bad(words[1].at(), "a choice needs words")
+        high = max(w.value for w in got)
+        self.put_field(words[1], pt.Field(name, pt.CHOICE, max(1, high.bit_length()), words=got, high=high))
+
+    def do_text(self, words):
+        if len(words) > 2:
+            raise Bad(words[2].at(), "text takes one name")
+        self.put_field(words[1] if len(words) > 1 else words[0],
+                       pt.Field(self.name(words, "text"), pt.TEXT, 32))
+
+    def do_group(self, words):
+        name = self.name(words, "group")
+        if len(words) < 3 or words[2].raw not in ("one", "any"):
+            raise Bad(words[min(2, len(words) - 1)].at(), "after its name, a group says one or any")
+        replaces = self.declare("group", words[1], name)
+        got, values, seen = {}, [], {}
+
+        def one(w):
+            key, value = w.pair()
+            if value is None:
+                raise Bad(w.at(), "a group takes VALUE=NUMBER")
+            if key in ("field", "default", "mask", "explicit"):
+                if key in got:
+                    raise Bad(w.at(), "'%s' is given twice" % key)
+                got[key] = value
+                return
+            number = value.split(":")[0]
+            desc = value.raw[len(number.raw):]
+            if desc and not re.fullmatch(r':"(?:[^"\\]|\\.)*"', desc):
+                raise Bad(value.at(len(number.raw)), "a value's description is a quoted text after a colon")
+            n = number.number()
+            for s in key.split("/"):
+                folded = pt.fold(s)
+                if not folded or folded in seen:
+                    raise Bad(w.at(), "the word '%s' is given twice" % s if folded else "an empty word")
+                seen[folded] = n
+                values.append((pt.Word(s, n, unquote(desc[1:])), number))
+        before = len(self.errors)
+        self.each(words[3:], one)
+        if len(self.errors) > before:
+            self.groups[name] = None       # known, but broken: no second error for its users
+            return
+        if not values:
+            raise Bad(words[1].at(), "a group needs values")
+        self.groups[name] = (words, got, values, seen, words[2].raw == "any", replaces)
+
+    def make_groups(self):
+        """When all fields are known."""
+        t = self.table
+        for name, parts in list(self.groups.items()):
+            if not parts:
+                continue
+            words, got, values, seen, union, _ = parts
+            self.groups[name] = None
+            field = got["field"].raw if "field" in got else "umask"
+            if field not in t.field_at:
+                if ("broken", field) not in self.origins:
+                    self.error(got.get("field", words[1]).at(), "unknown field '%s'" % field)
+                continue
+            index = t.field_at[field]
+            f = t.fields[index]
+            fits = True
+            for w, token in values:
+                if w.value >> f.width:
+                    self.error(token.at(), "0x%x does not fit field %s" % (w.value, field))
+                    fits = False
+            flags = pt.GROUP_ANY if union else 0
+            preset = 0
+            try:
+                if "default" in got and got["default"].raw == "!":
+                    flags |= pt.GROUP_REQUIRED
+                elif "default" in got:
+                    flags |= pt.GROUP_DEFAULT
+                    parts = got["default"].split()
+                    if len(parts) > 1 and not union:
+                        raise Bad(got["default"].at(), "a group of one value has one default")
+                    for p in parts:
+                        if pt.fold(p.raw) not in seen:
+                            raise Bad(p.at(), "the group has no value '%s'" % p.raw)
+                        preset |= seen[pt.fold(p.raw)]
+                mask = got["mask"].number() if "mask" in got else None
+                if "explicit" in got and got["explicit"].number():
+                    flags |= pt.GROUP_EXPLICIT
+            except Bad as e:
+                self.error(e.where, e.text)
+                continue
+            if not fits:
+                continue
+            group = pt.Group(name, flags, index, [w for w, _ in values], preset, mask)
+            if any(w.value & ~group.mask for w in group.words) or group.mask >> f.width:
+                self.error(got["mask"].at(), "the mask does not fit the values and the field")
+                continue
+            self.groups[name] = len(t.groups)
+            t.groups.append(group)
+
+    def do_modifier(self, words):
+        name = self.name(words, "modifier")
+        self.declare("modifier", words[1], name)
+        got = {}
+
+        def one(w):
+            key, value = w.pair()
+            if key not in ("field", "max") or value is None or key in got:
+                raise Bad(w.at(), "unknown key '%s'" % key if key not in got else "'%s' is given twice" % key)
+            got[key] = value if key == "field" else value.number()
+        self.each(words[2:], one)
+        self.modifiers.append((words[1], name, got))
+
+    def make_modifiers(self):
+        t = self.table
+        for token, name, got in self.modifiers:
+            field = got["field"].raw if "field" in got else name
+            if field not in t.field_at:
+                if ("broken", field) not in self.origins:
+                    self.error(got.get("field", token).at(), "unknown field '%s'" % field)
+                continue
+            f = t.fields[t.field_at[field]]
+            if name != field:       # a second name for the same bits
+                if name in t.field_at:
+                    self.error(token.at(), "'%s' is a field already" % name)
+                    continue
+                f = pt.Field(name, f.kind, f.width, f.ranges, words=f.words, low=f.min, high=f.max)
+                t.add_field(f)
+            f.modifier = True
+            if "max" in got:
+                if got["max"] >> f.width:
+                    self.error(token.at(), "max does not fit the field")
+                else:
+                    f.max = got["max"]
+
+    def do_default(self, words):
+        def one(w):
+            key, value = w.pair()
+            if value is None:
+                raise Bad(w.at(), "default takes KEY=VALUE")
+            self.declare("default", w, key)
+            self.default[key] = w
+        self.each(words[1:], one)
+
+    def finish_head(self):
+        """Everything rows refer to, in the order of its dependence."""
+        self.make_modifiers()
+        self.make_groups()
+        t = self.table
+        for key, w in self.default.items():
+            try:
+                value = w.pair()[1]
+                if key == "on":
+                    self.default_counters = 0 if value.raw == "none" else self.counter_set(value)
+                elif key == "flags":
+                    self.default_flags = row_flags(value)
+                elif key == "takes":
+                    self.default_takes = self.group_list(value)
+                else:
+                    f = self.field_index(w, key)
+                    n = self.field_value(t.fields[f], value)
+                    if type(n) is str:
+                        raise Bad(w.at(), "texts have no default")
+                    t.fields[f].preset = n
+            except Bad as e:
+                self.error(e.where, e.text)
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    def field_index(self, token, key):
+        """Index of a field; texts that all tables may have come into being when first used."""
+        t = self.table
+        if key in t.field_at:
+            return t.field_at[key]
+        known = pt.keys().get(key)
+        if known and known[1]:
+            return t.add_field(pt.Field(key, pt.TEXT, 32))
+        if key == "on_htoff":
+            return t.add_field(pt.Field(key, pt.NUMBER, 64))
+        if ("broken", key) in self.origins:
+            raise Bad(token.at(), "'%s' could not be declared" % key)
+        raise Bad(token.at(), "unknown key '%s'" % key)
+
+    def field_value(self, f, value):
+        if f.kind == pt.TEXT:
+            return value.text()
+        if f.name == "on_htoff":
+            return self.counter_set(value, False)      # with hyper-threading off there may be more
+        if f.kind == pt.NUMBER:
+            n = value.number()
+            if not f.min <= n <= f.max:
+                raise Bad(value.at(), "%s does not fit %s (%d..%d)" % (value.raw, f.name, f.min, f.max))
+            return n
+        total = 0
+        for part in value.split() if f.kind == pt.TRAIT else [value]:
+            folded = pt.fold(part.raw)
+            found = [w.value for w in f.words if pt.fold(w.name) == folded]
+            if not found and f.kind == pt.TRAIT and folded in (b"none", b"") and part.raw == value.raw:
+                return 0
+            if not found:
+                raise Bad(part.at(), "%s has no word '%s'" % (f.name, part.raw))
+            total |= found[0]
+        return total
+
+    def counter_set(self, value, known=True):
+        everything = self.table.all_counters() if known else pt.ALL64
+        bits = 0
+        for part in value.split():
+            m = re.fullmatch(r"(F?)([0-9]{1,3})(?:\.\.(F?)([0-9]{1,3}))?", part.raw)
+            if not m or (m[3] and not m[1]) or int(m[4] or m[2]) < int(m[2]) or int(m[4] or m[2]) > 31:
+                raise Bad(part.at(), "bad counter '%s'" % part.raw)
+            base = 32 if m[1] else 0
+            these = ((2 << int(m[4] or m[2])) - (1 << int(m[2]))) << base
+            if these & ~everything:
+                raise Bad(part.at(), "counter '%s' does not exist" % part.raw)
+            bits |= these
+        return bits
+
+    def group_list(self, value):
+        out = []
+        for part in value.split():
+            if part.raw not in self.groups:
+                raise Bad(part.at(), "unknown group '%s'" % part.raw)
+            if self.groups[part.raw] is not None:
+                if self.groups[part.raw] in out:
+                    raise Bad(part.at(), "group '%s' is taken twice" % part.raw)
+                out.append(self.groups[part.raw])
+        if len(out) > pt.MAX_TAKES:
+            raise Bad(value.at(), "an event takes at most %d groups" % pt.MAX_TAKES)
+        return tuple(out)

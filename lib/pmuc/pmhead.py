@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Statements about the processor as a whole: its names, counters, and the machines it is for."""
+
+import re
+
+import pmtable as pt
+from pmtext import IDENT, NAME, Bad, Token
+
+ENCODER_NAMES = {name: name for name in pt.ENCODERS}
+ENCODER_NAMES.update({"alpha_ev4": "ev4", "alpha_ev5": "ev5", "alpha_ev6": "ev6", "alpha_ev67": "ev67",
+                      "intel_arch": "x86", "ia64_montecito": "montecito"})
+
+
+class Statements:
+    """What the statements of every kind need: places of errors, and names given once."""
+
+    def __init__(self):
+        self.errors = []      # ((file, line, column), text)
+        self.table = None
+
+    def error(self, where, text):
+        self.errors.append((where, text))
+
+    def each(self, words, action):
+        """Does @action for each word; one bad word does not hide the next."""
+        for w in words:
+            try:
+                action(w)
+            except Bad as e:
+                self.error(e.where, e.text)
+
+    def declare(self, kind, token, name=None):
+        """Notes a declaration; refuses a second one in the same part. True if it replaces one that was used."""
+        name = token.raw if name is None else name
+        before = self.origins.get((kind, name))
+        if before and before[1] == self.origin:
+            raise Bad(token.at(), "%s '%s' is declared twice; first in line %d" % (kind, name, before[0].line))
+        self.origins[kind, name] = token, self.origin
+        return before is not None
+
+    @staticmethod
+    def name(words, what):
+        if len(words) < 2:
+            raise Bad(words[0].at(len(words[0].raw)), "%s needs a name" % what)
+        if words[1].is_text() or not IDENT.fullmatch(words[1].raw):
+            raise Bad(words[1].at(), "bad name '%s'" % words[1].raw)
+        return words[1].raw
+
+
+class Head(Statements):
+    """pmu to match."""
+
+    def do_pmu(self, words):
+        self.at_name = words[0].at()
+        if self.named:
+            raise Bad(words[0].at(), "pmu is given twice")
+        self.named = True
+        if len(words) < 2 or not NAME.fullmatch(words[1].raw):
+            raise Bad(words[min(1, len(words) - 1)].at(), "pmu needs a name of lower case letters, digits and _")
+        self.table.name = words[1].raw
+        if len(words) != 3 or not words[2].is_text() or not words[2].text():
+            raise Bad(words[-1].at(), "missing description of the processor")
+        self.table.desc = words[2].text()
+
+    def do_aka(self, words):
+        def one(w):
+            if not re.fullmatch(r"[A-Za-z0-9_.]+", w.raw):
+                raise Bad(w.at(), "bad name '%s'" % w.raw)
+            if w.raw in self.table.aka or w.raw == self.table.name:
+                raise Bad(w.at(), "'%s' is given twice" % w.raw)
+            self.table.aka.append(w.raw)
+        self.each(words[1:], one)
+
+    def do_encoder(self, words):
+        self.encoder_set = True
+        if len(words) != 2 or words[1].raw not in ENCODER_NAMES:
+            raise Bad(words[-1].at(), "unknown encoder '%s'" % (words[1].raw if len(words) > 1 else ""))
+        self.declare("encoder", words[1], "")
+        self.table.encoder = ENCODER_NAMES[words[1].raw]
+
+    def do_source(self, words):
+        if len(words) != 2 or not words[1].is_text():
+            raise Bad(words[-1].at(), "source takes one text")
+        self.table.source = words[1].text()
+
+    def flag(self, words, bit):
+        if len(words) > 1:
+            raise Bad(words[1].at(), "%s stands alone" % words[0].raw)
+        self.table.flags |= bit
+
+    def do_texts(self, words):
+        if len(words) != 2:
+            raise Bad(words[-1].at(), "texts takes the name of a family")
+        self.family = words[1].raw
+
+    def do_fallback(self, words):
+        self.flag(words, pt.TABLE_FALLBACK)
+
+    def do_view(self, words):
+        self.flag(words, pt.TABLE_VIEW)
+
+    def do_test(self, words):
+        self.flag(words, pt.TABLE_TEST)
+
+    def do_uncore(self, words):
+        self.table.flags |= pt.TABLE_UNCORE
+        if len(words) > 2:
+            raise Bad(words[2].at(), "uncore takes the name of one unit")
+        if len(words) == 2:
+            self.table.unit = words[1].text()
+
+    def do_part(self, words):
+        if len(words) != 2:
+            raise Bad(words[-1].at(), "part takes the name of one unit")
+        self.table.unit = words[1].text()
+
+    def do_whole(self, words):
+        if len(words) != 2 or not IDENT.fullmatch(words[1].raw):
+            raise Bad(words[-1].at(), "whole takes the name of the processor that this is a part of")
+        self.table.part_of = words[1].raw
+
+    def do_device(self, words):
+        if len(words) != 2:
+            raise Bad(words[-1].at(), "device takes the name the kernel gives the PMU")
+        self.table.device = words[1].text()
+
+    def do_pmctype(self, words):
+        if len(words) != 3 or words[1].raw not in ("perf", "libpfm"):
+            raise Bad(words[min(1, len(words) - 1)].at(), "pmctype takes perf or libpfm and a number")
+        n = words[2].number()
+        if n > 0x7FFFFFFF:
+            raise Bad(words[2].at(), "0x%x does not fit" % n)
+        self.declare("pmctype", words[1])
+        setattr(self.table, words[1].raw + "_type", n)
+
+    def do_feature(self, words):
+        def one(w):
+            key, value = w.pair()
+            if not IDENT.fullmatch(key) or value is None:
+                raise Bad(w.at(), "a feature is NAME=VALUE")
+            replaces = self.declare("feature", w, key)
+            what = value.number() if re.match(r"[0-9]", value.raw) else value.text()
+            if replaces:
+                self.table.features = [f for f in self.table.features if f[0] != key]
+            self.table.features.append((key, what))
+        self.each(words[1:], one)
+
+    def do_metricgroup(self, words):
+        if len(words) != 3 or not words[2].is_text():
+            raise Bad(words[-1].at(), "metricgroup takes a name and a text")
+        self.declare("feature", words[1], "metricgroup." + words[1].text())
+        self.table.features.append(("metricgroup." + words[1].text(), words[2].text()))
+
+    def do_counter(self, words):
+        if len(words) < 2:
+            raise Bad(words[0].at(), "counter needs numbers")
+        m = re.fullmatch(r"(F?)([0-9]{1,3})(?:\.\.(F?)([0-9]{1,3}))?", words[1].raw)
+        if not m or (m[3] and not m[1]):
+            raise Bad(words[1].at(), "bad counter '%s'" % words[1].raw)
+        c = pt.Counter(int(m[2]), int(m[4] or m[2]), 0, m[1] == "F")
+        given = set()
+
+        def one(w):
+            key, value = w.pair()
+            if key in given:
+                raise Bad(w.at(), "'%s' is given twice" % key)
+            given.add(key)
+            if key == "kind" and value is not None:
+                if value.raw not in ("fixed", "general"):
+                    raise Bad(value.at(), "a counter is fixed or general")
+                c.fixed = c.fixed or value.raw == "fixed"
+            elif key in ("width", "control", "value", "step") and value is not None:
+                n = value.number()
+                if n > (64 if key == "width" else pt.ANY32) or key == "width" and not n:
+                    raise Bad(value.at(), "0x%x does not fit" % n)
+                setattr(c, key, n)
+            else:
+                raise Bad(w.at(), "unknown key '%s'" % key)
+        self.each(words[2:], one)
+        if "width" not in given:
+            raise Bad(words[1].at(), "counter without width")
+        if not c.first <= c.last < 32:
+            raise Bad(words[1].at(), "counters are numbered 0..31, fixed ones F0..F31")
+        for n in range(c.first, c.last + 1):
+            if self.declare("counter", words[1], "%s%d" % ("F" if c.fixed else "", n)):
+                for old in self.table.counters[:]:
+                    if old.fixed == c.fixed and old.first <= n <= old.last:
+                        self.table.counters.remove(old)
+        self.table.counters.append(c)
+
+    def do_match(self, words):
+        one = {}
+        lists = {"model": [(0, pt.ANY32)], "family": [(pt.ANY32, pt.ANY32)]}
+        identities = []
+
+        def key_value(w):
+            key, value = w.pair()
+            if value is None or not value.raw:
+                raise Bad(w.at(), "match takes KEY=VALUE")
+            if key in one:
+                raise Bad(w.at(), "'%s' is given twice" % key)
+            one[key] = value
+            if key in ("arch", "vendor", "prefix", "exact"):
+                one[key] = value.text()
+            elif key in ("family", "model"):
+                lists[key] = self.ranges(value, 0xFFFFFF)
+                if key == "family" and any(a != b for a, b in lists[key]):
+                    lists[key] = [(n, n) for a, b in lists[key] for n in range(a, min(b, a + 256) + 1)]
+            elif key == "stepping":
+                one[key] = 0
+                for a, b in self.ranges(value, 31):
+                    one[key] |= (1 << (b + 1)) - (1 << a)
+            elif key == "pmuversion":
+                r = self.ranges(value, 255)
+                one[key] = r[0][0], r[-1][1]
+            elif key in ("midr", "pvr", "implver", "cputype", "id"):
+                identities.append(w)
+                number, slash, mask = value.raw.partition("/")
+                n = Token(number, *value.at()).number()
+                m = Token(mask, *value.at(len(number) + 1)).number() if slash else pt.ALL64
+                if n & ~m:
+                    raise Bad(value.at(), "the value has bits outside its mask")
+                one[key] = n, m
+            elif key in ("core_type", "native_model"):
+                n = value.number()
+                if n > (255 if key == "core_type" else 0xFFFFFF):
+                    raise Bad(value.at(), "0x%x does not fit" % n)
+                one[key] = n
+            else:
+                raise Bad(w.at(), "unknown key '%s'" % key)
+
+        before = len(self.errors)
+        self.each(words[1:], key_value)
+        if len(words) < 2:
+            raise Bad(words[0].at(), "match takes KEY=VALUE")
+        if len(identities) > 1:
+            raise Bad(identities[1].at(), "one identity per match: midr, pvr, implver, cputype and id exclude each other")
+        if len(self.errors) > before:
+            return
+        value, mask = one[identities[0].pair()[0]] if identities else (0, 0)
+        arch = one.get("arch", "")
+        if not arch and identities:
+            arch = {"implver": "alpha", "cputype": "alpha", "midr": "arm64", "pvr": "powerpc"}.get(
+                identities[0].pair()[0], "")
+        version = one.get("pmuversion", (0, 255))
+        for family, _ in lists["family"]:
+            for low, high in lists["model"]:
+                self.table.matches.append(pt.Match(
+                    arch, one.get("vendor", ""), family, low, high, one.get("stepping", 0), value, mask,
+                    one.get("exact", one.get("prefix", "")), "exact" in one, one.get("core_type"), version[0], version[1],
+                    one.get("native_model", pt.ANY32)))
+
+    @staticmethod
+    def ranges(token, most):
+        """Numbers, ranges A..B and lists of them, as (low, high) pairs."""
+        out = []
+        for part in token.split():
+            low, dots, high = part.raw.partition("..")
+            a = Token(low, *part.at()).number()
+            b = Token(high, *part.at(len(low) + 2)).number() if dots else a
+            if b < a or b > most:
+                raise Bad(part.at(), "'%s' is out of range" % part.raw)
+            out.append((a, b))
+        return out

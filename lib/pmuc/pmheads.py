@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""What is known of processors beside their lists: the sections of lib/events/heads, as the readers of lists ask for them.
+
+    list NAME... [linux=NAME,...] [libpfm=NAME,...]     folders of lists this section is for
+    core big|small|NAME use=SECTION,...                 what its cores are put together from; NAME in hybrids
+    boxes FAMILY                                        its boxes are FAMILY.BOX, or FAMILY.box, or intel.box
+    unit UNIT [device=NAME] [use=SECTION,...] [core=1]  what the kernel calls a list's unit; its head
+    topdown SECTION                                     rows for PERF_METRICS
+    match ...                                           its hosts, for lists that do not say
+"""
+
+import functools
+import re
+
+import pmtable as pt
+from pmcompile import Compiler, Library, Part
+from pmtext import Token, statements
+
+LIBRARY = Library()         # of this process
+_processors, _skeletons = {}, {}
+
+
+class Processor:
+    """A section with `list` or of an architecture."""
+
+    def __init__(self, part):
+        self.section = part.name
+        self.names, self.linux, self.libpfm = [], [], []
+        self.cores = {}         # name, '' for the only one -> (small, sections)
+        self.units = {}         # kernel's or list's name of a unit -> {key: value}
+        self.boxes = self.topdown = ""
+        self.matches = []       # statements
+        for words in part.statements:
+            if type(words) is not list:
+                continue
+            method = getattr(self, "on_" + words[0].raw, None)
+            if method:
+                method([w.text() for w in words[1:]])
+            if words[0].raw == "match":
+                self.matches.append(words)
+
+    def on_list(self, words):
+        for w in words:
+            key, equals, value = w.partition("=")
+            if equals:
+                setattr(self, key, value.split(","))
+            else:
+                self.names.append(key)
+
+    def on_core(self, words):
+        kind, pairs = words[0], dict(w.split("=", 1) for w in words[1:])
+        sections = [s for s in pairs.get("use", "").split(",") if s not in ("", "none")]
+        if kind in ("big", "small"):
+            self.cores[""] = kind == "small", sections
+        else:
+            self.cores[kind] = is_small(kind), sections
+        self.libpfm += [pairs["libpfm"]] if "libpfm" in pairs else []
+
+    def on_boxes(self, words):
+        self.boxes = words[0]
+
+    def on_topdown(self, words):
+        self.topdown = words[0]
+
+    def on_unit(self, words):
+        self.units[words[0]] = dict(w.split("=", 1) for w in words[1:])
+
+    def hosts(self):
+        """The arguments of its matches."""
+        if self.matches and type(self.matches[0]) is list:
+            c = Compiler(LIBRARY)
+            c.table, c.origins, c.origin = pt.Table("", ""), {}, None
+            for words in self.matches:
+                c.do_match(words)
+            self.matches = [{k: getattr(m, k) for k in pt.Match.__slots__ if k not in ("value", "mask")} for m in c.table.matches]
+        return self.matches
+
+    def short(self):
+        return self.names[0].replace("-", "_")
+
+    def hybrid(self):
+        return "" not in self.cores and bool(self.cores)
+
+    def core_named(self, small):
+        """The first of a hybrid's cores of that kind."""
+        return next((c for c in self.cores if c and self.cores[c][0] == small), "")
+
+
+def section(name):
+    """A section as a Processor, or None."""
+    if name not in _processors:
+        part = LIBRARY.sections().get(name)
+        _processors[name] = Processor(part) if part else None
+    return _processors[name]
+
+
+_by_list = {}
+
+
+def by_list():
+    """Folder in small letters -> Processor."""
+    if not _by_list:
+        for name, part in LIBRARY.sections().items():
+            if any(type(s) is list and s[0].raw == "list" for s in part.statements):
+                p = section(name)
+                for n in p.names + p.linux:
+                    _by_list[n.lower()] = p
+    return _by_list
+
+
+def processor(folder):
+    """What is known of the processor of a folder of Intel's, Linux's or Arm's; None of a new one."""
+    return by_list().get(folder.lower())
+
+
+def architecture(arch):
+    return section("arch." + arch) or section("arch.any")
+
+
+def is_small(core):
+    """True for the small cores of hybrids."""
+    p = section("intel.core." + core)
+    return p is not None and "" in p.cores and p.cores[""][0]
+
+
+def is_big(core):
+    p = section("intel.core." + core)
+    return p is not None and "" in p.cores and not p.cores[""][0]
+
+
+def core_libpfm(core):
+    """libpfm's short name of a hybrid's core, or ''."""
+    p = section("intel.core." + core)
+    return p.libpfm[0] if p and p.libpfm else ""
+
+
+@functools.lru_cache(None)
+def unit_device(unit):
+    """The kernel's name for the box a list calls @unit."""
+    known = {k.lower(): v for k, v in section("units").units.items()}
+    u = unit.lower()
+    if u in known:
+        return known[u]["device"]
+    if u.startswith(("hisi_", "imx", "ali_", "arm_", "cpu_")):
+        return u.replace(",", "_").replace(" ", "_")     # 'hisi_sccl,ddrc' is a pattern: hisi_sccl1_ddrc0 and its like
+    u = re.sub(r"cbo$", "cbox", u)
+    u = re.sub(r"^sbo$", "sbox", u)
+    return "uncore_" + u.replace(" ", "_")
+
+
+def box_section(family, box):
+    """The section of an Intel box."""
+    if re.search(r"free_running(_\d+)?$", box):
+        return "intel.free_running"
+    known = LIBRARY.sections()
+    return next(s for s in ("intel." + box, "%s.%s" % (family, box), family + ".box", "intel.box")
+                if s in known and not s.startswith(("intel.core.",)) and not is_processor(s))
+
+
+def is_processor(name):
+    p = section(name)
+    return bool(p.names)
+
+
+def skeleton(uses):
+    """What those sections make together: (table, extra registers and their fields)."""
+    key = tuple(uses)
+    if key not in _skeletons:
+        text = "pmu head \"A head.\"\n" + "".join("use %s\n" % u for u in uses)
+        part = Part("head", "head", False)
+        part.statements = list(statements(text, "head", []))
+        LIBRARY.files.setdefault("head", [])
+        c = Compiler(LIBRARY)
+        c.head(part)
+        if c.errors:
+            raise ValueError("%s: %s" % (" ".join(uses), c.errors[0][1]))
+        _skeletons[key] = c.table, c.registers
+    return _skeletons[key]
+
+
+def in_order(uses):
+    """Sections in the order of their file: parts of Intel's cores are put together that way."""
+    order = list(LIBRARY.sections())
+    return sorted(dict.fromkeys(uses), key=order.index)
+
+
+def bits(text):
+    """'config1:0-7,9' as ranges."""
+    return Compiler.bit_ranges(Token(text, "", 0, 0))
+
+
+def row_names(name):
+    """Names and other names of the rows of a section."""
+    part = LIBRARY.sections()[name]
+    out = []
+    for s in part.statements:
+        if type(s) is not list:
+            words = s.words()
+            out.append(words[1])
+            out += [a for w in words if w.startswith("alias=") for a in w[6:].split(",")]
+        elif s[0].raw == "use":
+            out += row_names(s[1].raw)
+    return out

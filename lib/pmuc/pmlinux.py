@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""One list of Linux: the files of a folder of tools/perf/pmu-events/arch.
+
+An object is an event, a metric, or both; it may take what an architecture's standard events say. Metrics, their groups
+and the counts of counters wait until all events are known.
+"""
+
+import os
+import re
+
+import pmtable as pt
+from pmarch import core_counters, table_for
+from pmbuild import Draft, quoted, word
+from pmheads import unit_device
+from pmcore import core_event, top_down
+from pmmatch import identifiers, linux_matches
+from pmmetrics import linux_metric
+from pmread import MAX_NAME, MAX_TEXT, NUMBER, Refused, clean, name_of, strings, take
+from pmuncore import uncore_event
+
+FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"),
+              ("EnAllCores", "enallcores"), ("EnAllSlices", "enallslices"), ("SliceId", "sliceid"),
+              ("ThreadMask", "threadmask"), ("RdWrMask", "rdwrmask"))
+
+
+def read(reading):
+    LinuxList(reading).read()
+
+
+class LinuxList:
+    """A list while it is read."""
+
+    def __init__(self, reading):
+        m = reading.model
+        self.reading, self.model = reading, m
+        self.intel = m.arch == "x86" and not m.folder.startswith("amd")
+        self.standard = {}      # name in small letters -> object
+        self.metrics = []       # waiting: (file, object, unit)
+        self.groups = []        # waiting: (file, what metric groups are for)
+        self.counters = []      # waiting: (file, how many counters units have)
+        reading.desc = "%s (Linux event list, %s)" % (m.folder, m.arch)
+
+    def read(self):
+        self.read_standard()
+        for shown, inner, data in self.reading.files(sorted(self.model.files, key=lambda f: f[1])):
+            self.one_file(shown, os.path.basename(inner), data)
+        if self.reading.intel:
+            for name in self.reading.cores.values():
+                top_down(self.reading, self.reading.builders[name])
+        self.enter_metrics()
+        self.enter_groups()
+        for shown, data in self.counters:
+            self.reading.file = shown
+            self.reading.objects(data, self.unit_counters)
+        linux_matches(self.reading)
+
+    def read_standard(self):
+        """Standard events of the architecture, which objects speak of by name."""
+        for _, _, data in self.reading.files((shown, "", source) for shown, source in self.model.standard):
+            for e in data if type(data) is list else ():
+                if type(e) is dict:
+                    for key in ("EventName", "MetricName"):
+                        if type(e.get(key)) is str:
+                            self.standard.setdefault(e[key].lower(), e)
+
+    def one_file(self, shown, file, data):
+        if file == "counter.json" and type(data) is not dict:
+            self.counters.append((shown, data))
+        elif type(data) is not dict:
+            topic = re.sub(r"[-_]", " ", file[:-5])
+            self.reading.objects(data, lambda e: self.one_object(e, topic))
+        elif file == "metricgroups.json":
+            self.groups.append((shown, data))
+        else:
+            self.reading.refuse("-", "-", "neither events nor metrics")
+
+    # ---- events ------------------------------------------------------------------------------------------------------
+
+    def one_object(self, e, topic):
+        """An event, a metric, or both in one."""
+        e = self.with_standard(strings(e))
+        unit = e.get("Unit", "").strip()
+        metric = "MetricName" in e or "MetricExpr" in e
+        if metric:
+            self.metrics.append((self.reading.file, e, unit))
+        if "EventName" in e:
+            self.event(e, topic, unit)
+        elif not metric:
+            raise Refused("EventName", "missing")
+
+    def with_standard(self, e):
+        """@e with what it leaves to a standard event."""
+        name = e.get("ArchStdEvent")
+        if not name:
+            return e
+        base = self.standard.get(name.strip().lower())
+        if base is None:
+            raise Refused("ArchStdEvent", "no standard event of that name")
+        merged = dict(strings(base))
+        merged.update({k: v for k, v in e.items() if k != "ArchStdEvent"})
+        return merged
+
+    def event(self, e, topic, unit):
+        if not re.fullmatch(r"[A-Za-z0-9_, -]{0,60}", unit):
+            raise Refused("Unit", "'%s' is no unit" % unit[:40])
+        if self.intel and unit and not unit.startswith("cpu_"):
+            uncore_event(self.reading, e)
+        elif self.intel:
+            b = table_for(self.reading, unit)
+            row = core_event(self.reading, b, e)
+            row.values.append(("topic", topic))
+        else:
+            self.plain_event(table_for(self.reading, unit), e, topic)
+
+    def plain_event(self, b, e, topic):
+        """AMD, Arm, POWER, s390, RISC-V and their units: fields, no constraints."""
+        d = Draft(b, name_of(e), e)
+        arch = self.model.arch
+        uncore = b.uncore
+        selector = select(d)
+        for key, field in FIELD_KEYS:
+            d.put_key(key, field)
+        if d.number("PerPkg") or uncore and arch == "x86":
+            d.flags |= pt.ROW_PER_PKG
+        if d.number("Experimental"):
+            d.flags |= pt.ROW_EXPERIMENTAL
+        period = d.number("SampleAfterValue")
+        if period:
+            b.field("period", None)
+            d.set("period", str(period))
+        compat = e.get("Compat", "").strip()
+        if compat:
+            d.text("compat", identifiers(compat))
+        d.filters()
+        row = d.row(core_counters(b, arch, selector), self.reading.file)
+        d.text("topic", topic)
+        b.add(row)
+        self.reading.counts["uncore" if uncore else "core"] += 1
+
+    # ---- what waits --------------------------------------------------------------------------------------------------
+
+    def enter_metrics(self):
+        for shown, e, unit in self.metrics:
+            self.reading.file = shown
+            b = self.metric_table(unit)
+            try:
+                linux_metric(self.reading, b, e)
+            except Refused as r:
+                self.reading.refuse(e.get("MetricName", "-")[:MAX_NAME], r.key, r.why)
+
+    def metric_table(self, unit):
+        """Metrics stand with the core's events, or with their unit's where a list has no core."""
+        tables = self.reading.builders
+        if unit.startswith("cpu_") or not tables or self.reading.cores or self.model.arch == "x86":
+            return table_for(self.reading, unit if unit.startswith("cpu_") else "")
+        return table_for(self.reading, unit) if unit else next(iter(tables.values()))
+
+    def enter_groups(self):
+        for shown, data in self.groups:
+            self.reading.file = shown
+            for group, text in data.items():
+                if type(text) is not str or not group or len(group) > MAX_NAME or len(text) > MAX_TEXT:
+                    self.reading.refuse(group[:60], "-", "a text is expected")
+                elif self.reading.builders:
+                    b = self.metric_table("")
+                    b.features.append("metricgroup %s %s" % (word(group), quoted(clean(text) or group)))
+
+    def unit_counters(self, e):
+        """How many counters a unit has."""
+        e = strings(e)
+        unit = e.get("Unit", "").strip()
+        fixed, general = take(NUMBER, e, "CountersNumFixed"), take(NUMBER, e, "CountersNumGeneric")
+        if fixed > 32 or general > 32:
+            raise Refused("CountersNumGeneric", "more than 32 counters")
+        device = "cpu" if unit == "core" else unit if unit.startswith("cpu_") else unit_device(unit)
+        for b in self.reading.builders.values():
+            if b.device == device:
+                b.fixed, b.general = fixed, general
+
+
+def in_fields(b, config):
+    """A whole configuration word as values of the head's fields, code first; of a field for the word where they do not cover it."""
+    out, left = [], config
+    for f in sorted(b.at.values(), key=lambda f: f.name != "code"):
+        v, place = 0, 0
+        for word, lsb, width in f.ranges:
+            if word == 0:
+                v |= (left >> lsb & (1 << width) - 1) << place
+                left &= ~(((1 << width) - 1) << lsb)
+            place += width
+        if v or f.name == "code" and f.ranges:
+            out.append((f.name, v))
+    if not left and out:
+        return out
+    b.field("config", "config:0-63")
+    return [("config", config)]
+
+
+def select(d):
+    """The value that selects the event: of all 64 bits, of a mesh's node, or an event code. Returns it."""
+    b, e = d.b, d.e
+    if "ConfigCode" in e:
+        value = d.number("ConfigCode")
+        for field, v in in_fields(b, value):
+            d.set(field, v)
+    elif "EventidCode" in e:
+        d.put("eventid", d.number("EventidCode"), "EventidCode")
+        d.put("type", d.number("NodeType"), "NodeType")
+    elif "EventCode" in e:
+        d.put("code", d.number("EventCode"), "EventCode")
+    else:
+        raise Refused("EventCode", "missing")
+    return d.values[0][1]

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""Finding the lists: what lies below a path, or in a source archive, as models.
+
+A model is one processor's lists. Intel's repository has a folder for each, with events/ and metrics/ in it; a Linux
+tree has a folder for each below its architecture's, where mapfile.csv and the standard events are.
+"""
+
+import os
+import re
+import tarfile
+
+from pmarm import is_arm
+from pmheads import processor
+from pmread import MAX_FILE, MAX_TREE, content
+
+INTEL_FILE = re.compile(r"^(.*)/([^/]+)/((?:events|metrics)(?:/perf)?/[^/]+\.json)$")
+NO_LISTS = re.compile(r"/(?:tests?|testdata|scripts?|schemas?|\.[^/]+)/")
+IN_LINUX = "tools/perf/pmu-events/arch/"
+
+
+class Model:
+    """One processor's lists: where they are. A source is a path to read, or the bytes themselves."""
+
+    def __init__(self, kind, name, folder, files, mapfile=None, standard=(), arch="", inner=""):
+        self.kind = kind              # intel, linux or pmu
+        self.name, self.folder, self.arch = name, folder, arch
+        self.files = files            # [(shown path, path below the model's folder, source)]
+        self.mapfile = mapfile        # (shown path, source) or None
+        self.standard = standard      # [(shown path, source)]: standard events of an architecture
+        self.inner = inner            # the folder as Linux's mapfile has it
+        self.size = 0
+
+    def processor(self):
+        """What we know of the processor of Intel's folder, or None."""
+        return processor(self.folder) if self.kind == "intel" else None
+
+    def akas(self):
+        known = self.processor()
+        return [n.replace("-", "_") for n in known.linux[:1]] + known.libpfm if known else []
+
+
+class Place:
+    """The files below one path, before they are models."""
+
+    def __init__(self, sep=os.sep, data=None):
+        self.files = {}         # full path -> shown path
+        self.maps = {}          # folder -> (shown path, source) of its mapfile.csv
+        self.standard = []      # full paths of JSON files beside a mapfile: standard events
+        self.sep, self.data = sep, data         # data: full path -> bytes, in an archive
+
+    def source(self, full):
+        return full if self.data is None else self.data[full]
+
+    def root(self, folder):
+        """The folder at or above @folder that has the mapfile, or None."""
+        while folder not in self.maps and folder not in ("/", "", os.path.dirname(folder)):
+            folder = os.path.dirname(folder)
+        return folder if folder in self.maps else None
+
+    def add_map_above(self, folder):
+        """A part of a tree was named: the mapfile is a few folders up."""
+        for _ in range(4):
+            full = os.path.join(folder, "mapfile.csv")
+            if os.path.isfile(full):
+                self.maps.setdefault(folder, (full, full))
+                return
+            folder = os.path.dirname(folder)
+
+    def add_standard(self, folder):
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else ()
+        paths = [os.path.join(folder, n) for n in names if n.endswith(".json")]
+        self.standard += [p for p in paths if p not in self.files]
+
+    def foreign(self):
+        """Folders of Intel's mapfiles: JSON below them that is not in their form is no event list."""
+        return {folder for folder, (_, source) in self.maps.items() if is_intel_map(source)}
+
+
+class Finder:
+    """Groups what is found into models. @problem is told what cannot be used: (path, reason)."""
+
+    def __init__(self, problem):
+        self.models = []
+        self.problem = problem
+        self.bytes = 0
+        self.skipped = 0        # JSON files that are no lists
+
+    def path(self, path):
+        real = os.path.abspath(path)
+        if os.path.isdir(real):
+            self.tree(path, real)
+        elif not os.path.exists(real):
+            self.problem(path, "no such file or directory")
+        elif real.endswith(".pmu"):
+            self.pmu(path, real)
+        elif real.endswith(".json"):
+            self.one_file(path, real)
+        elif real.endswith(".xz") or tarfile.is_tarfile(real):
+            self.archive(path, real)
+        else:
+            self.problem(path, "neither a list, a directory nor an archive")
+
+    # ---- where files are ---------------------------------------------------------------------------------------------
+
+    def pmu(self, shown, real):
+        name = os.path.basename(real)[:-4]
+        self.models.append(Model("pmu", table_name(name), name, [(shown, name, real)]))
+
+    def tree(self, shown, real):
+        """A directory: everything below it, and the mapfile and standard events above it."""
+        place = Place()
+        for folder, folders, names in os.walk(real, followlinks=False):
+            folders[:] = sorted(f for f in folders if not f.startswith("."))
+            for n in sorted(names):
+                full = os.path.join(folder, n)
+                below = os.path.join(shown, os.path.relpath(full, real))
+                if n.endswith(".json") and os.path.isfile(full):
+                    place.files[full] = below
+                elif n == "mapfile.csv" and os.path.isfile(full):
+                    place.maps[folder] = (below, full)
+                elif n.endswith(".pmu") and folder == real:
+                    self.pmu(os.path.join(shown, n), full)
+        place.add_map_above(real)
+        for folder in place.maps:
+            if folder == real or real.startswith(folder + os.sep):
+                place.add_standard(folder)
+        self.group(place)
+
+    def one_file(self, shown, real):
+        """One list: the model is that of its folder, with this file alone."""
+        place = Place()
+        place.files[real] = shown
+        place.add_map_above(os.path.dirname(real))
+        for folder in place.maps:
+            place.add_standard(folder)
+        self.group(place)
+
+    def archive(self, shown, real):
+        """A source archive, read as a stream: only the event lists are kept."""
+        place = Place("/", {})
+        try:
+            with tarfile.open(real, "r|*") as tar:
+                for name, member in lists_in(tar):
+                    self.bytes += member.size
+                    if member.size > MAX_FILE or self.bytes > MAX_TREE:
+                        self.problem("%s: %s" % (shown, name), "too big")
+                        continue
+                    data = tar.extractfile(member).read()
+                    full, below = "/" + name, "%s: %s" % (os.path.basename(shown), name)
+                    if name.endswith("mapfile.csv"):
+                        place.maps[os.path.dirname(full)] = (below, data)
+                    else:
+                        place.files[full] = below
+                        place.data[full] = data
+        except Exception as why:         # tarfile, lzma and zlib raise their own
+            self.problem(shown, "cannot be read: %s" % why)
+        if not place.files:
+            self.problem(shown, "no event lists inside")
+        self.group(place)
+
+    # ---- what they are -----------------------------------------------------------------------------------------------
+
+    def group(self, place):
+        """Files to models."""
+        intel, linux, standard = {}, {}, {}
+        foreign = place.foreign()
+        for full in place.standard:
+            standard.setdefault(os.path.dirname(full), []).append((full, place.source(full)))
+        for full, shown in place.files.items():
+            folder = os.path.dirname(full)
+            m = INTEL_FILE.search(full.replace(os.sep, "/"))
+            if m and "/pmu-events/" not in m[1] + "/" + m[2]:
+                intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.source(full)))
+                continue
+            if any(folder == f or folder.startswith(f.rstrip(place.sep) + place.sep) for f in foreign) or \
+               re.search(NO_LISTS, full.replace(os.sep, "/")):
+                self.skipped += 1    # scripts and test data lie in repositories
+                continue
+            root = place.root(folder)
+            if folder == root:
+                standard.setdefault(root, []).append((shown, place.source(full)))
+            elif "/pmu-events/arch/test/" in full.replace(os.sep, "/"):
+                continue             # made up for perf's own tests
+            elif is_arm(beginning(place.source(full))):
+                name = os.path.basename(full)[:-5]
+                self.models.append(Model("arm", table_name(name), name, [(shown, name, place.source(full))], arch="arm64"))
+            elif is_other(beginning(place.source(full))):
+                self.skipped += 1
+            else:
+                linux.setdefault((root, folder), []).append((shown, os.path.basename(full), place.source(full)))
+        for (root, folder), files in sorted(intel.items()):
+            mapfile = place.maps.get(root.replace("/", place.sep))
+            self.models.append(Model("intel", table_name(folder), folder, files, mapfile))
+        for (root, folder), files in sorted(linux.items(), key=lambda x: (x[0][0] or "", x[0][1])):
+            self.models.append(linux_model(root, folder, files, place.maps.get(root), standard.get(root, ())))
+
+
+def lists_in(tar):
+    """(name, member) of each file of an archive that may be a list or a mapfile."""
+    in_linux = False
+    for member in tar:
+        name = member.name
+        mark = IN_LINUX in name
+        if in_linux and not mark and "tools/perf/" not in name:
+            return                   # archives are in order: nothing more to come
+        if not member.isfile() or not name.endswith((".json", "/mapfile.csv")):
+            continue
+        if mark or re.search(r"/(events|metrics)/|/mapfile\.csv$", name):
+            in_linux = in_linux or mark
+            yield name, member
+
+
+def linux_model(root, folder, files, mapfile, standard):
+    """A folder of Linux: @root is that of its architecture, or None."""
+    inner = os.path.relpath(folder, root).replace(os.sep, "/") if root else os.path.basename(folder)
+    last = (inner[:-4] if inner.endswith("/sys") else inner).rsplit("/", 1)[-1]
+    arch = os.path.basename(root) if root else ""
+    return Model("linux", table_name(last), last, files, mapfile, standard, arch or guess_arch(last), inner)
+
+
+def table_name(text):
+    return re.sub(r"[^a-z0-9_]", "_", text.lower())
+
+
+def is_intel_map(source):
+    """Intel's mapfile names files, Linux's folders."""
+    try:
+        return b".json," in content(source)[:65536]
+    except (OSError, ValueError):
+        return False
+
+
+def beginning(source):
+    """The first bytes of a file."""
+    if isinstance(source, bytes):
+        return source[:256]
+    try:
+        with open(source, "rb") as f:
+            return f.read(256)
+    except OSError:
+        return b""
+
+
+def is_other(head):
+    """JSON that is no list of events: schemas, lists of processors, what is no object or array at all."""
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return text[:1] not in (b"[", b"{") or re.match(rb'\{\s*"(\$schema|_type)"', text) is not None
+
+
+def guess_arch(folder):
+    known = processor(folder)
+    if known and known.section.startswith(("intel.", "amd.")) or folder.startswith("amdzen"):
+        return "x86"
+    if folder.startswith("power"):
+        return "powerpc"
+    if folder.startswith("cf_z"):
+        return "s390"
+    return "arm64" if folder.startswith(("cortex", "neoverse")) else "other"

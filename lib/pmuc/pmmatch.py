@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: MIT
+"""Which hosts a table is for: the lines of mapfile.csv as matches.
+
+Intel's mapfile names files and has plain CPU models in it. Linux's names folders and has patterns; they are turned into
+numbers where an architecture has them, and into what identities start with elsewhere. Patterns from outside are kept short and
+simple: none may take for ever.
+"""
+
+import os
+import re
+import warnings
+from collections import namedtuple
+
+import pmtable as pt
+from pmbuild import Sheet, counters_word, quoted
+from pmheads import is_small
+from pmread import Refused, content
+
+try:
+    import re._parser as parser
+except ImportError:
+    import sre_parse as parser
+
+MAX_BEGINNINGS = 256        # texts that one pattern may stand for
+CORE_TYPE_CORE, CORE_TYPE_ATOM = 0x40, 0x20
+
+
+def mapfile_lines(reading):
+    """All lines but the first, which names the columns."""
+    if not reading.model.mapfile:
+        return []
+    shown, source = reading.model.mapfile
+    try:
+        return content(source).decode("utf-8", "replace").splitlines()[1:]
+    except (OSError, ValueError) as why:
+        reading.file = shown
+        reading.refuse("-", "-", str(why))
+        return []
+
+
+def add_match(b, what):
+    """One more host of a sheet: @what has the arguments of pt.Match."""
+    words = ["match"]
+    for key in ("arch", "vendor", "prefix", "exact"):
+        if what.get(key):
+            words.append("%s=%s" % (key, quoted(what[key])))
+    if what.get("family", pt.ANY32) != pt.ANY32:
+        words.append("family=%d" % what["family"])
+    if "model_lo" in what:
+        low, high = what["model_lo"], what["model_hi"]
+        words.append("model=0x%x" % low if low == high else "model=0x%x..0x%x" % (low, high))
+    if what.get("stepping_mask"):
+        words.append("stepping=" + counters_word(what["stepping_mask"]))
+    if "value" in what:
+        words.append("id=0x%x/0x%x" % (what["value"], what["mask"]))
+    if what.get("core_type") is not None:
+        words.append("core_type=0x%x" % what["core_type"])
+    if what.get("native_model", pt.ANY32) != pt.ANY32:
+        words.append("native_model=0x%x" % what["native_model"])
+    b.matches.append(" ".join(words))
+
+
+# ---- Intel's folders -------------------------------------------------------------------------------------------------
+
+# A CPU and a file with events of it. core_type, native and core_name tell the cores of a hybrid apart: what CPUID says,
+# in hexadecimal, and what Intel calls it.
+Host = namedtuple("Host", "cpu file kind core_type native core_name")
+
+
+def intel_hosts(reading):
+    """The lines of the mapfile that name files of this folder."""
+    hosts = []
+    folder = reading.model.folder.lower() + "/"
+    for line in mapfile_lines(reading):
+        cells = [c.strip() for c in line.split(",")]
+        if len(cells) < 4 or not cells[2].lstrip("/").lower().startswith(folder):
+            continue
+        cells += [""] * (7 - len(cells))
+        hosts.append(Host(cells[0], cells[2].rsplit("/", 1)[-1], *cells[3:7]))
+    return hosts
+
+
+def hosts_without_mapfile(reading):
+    """The same from what we know of the folder."""
+    processor = reading.model.processor()
+    hosts = []
+    for _, inner, _ in reading.model.files if processor else ():
+        file = os.path.basename(inner)
+        core = core_in(reading, file)
+        for what in processor.hosts():
+            if core:
+                hosts.append(Host(what, file, "hybridcore", "0x20" if is_small(core) else "0x40", "", ""))
+            else:
+                hosts.append(Host(what, file, "core" if "_core" in file else "uncore", "", "", ""))
+    return hosts
+
+
+def core_in(reading, file):
+    """The core of a hybrid that a file name speaks of, or ''."""
+    return next((core for core in reading.cores if core and "_%s_core" % core in file), "")
+
+
+def intel_matches(reading, hosts):
+    """Matches for all tables of a folder: cores by their own lines, boxes by every CPU of the folder."""
+    hosts = hosts or hosts_without_mapfile(reading)
+    everywhere, alone = {}, []
+    for h in hosts:
+        what = h.cpu if type(h.cpu) is dict else intel_cpu(h.cpu)
+        if what is None:
+            reading.file = reading.model.mapfile[0] if reading.model.mapfile else reading.model.folder
+            reading.refuse(h.cpu[:60], "Family-model", "not understood")
+            continue
+        everywhere.setdefault(tuple(sorted(what.items())), what)
+        core = core_in(reading, h.file.lower())
+        name = reading.cores.get(core)
+        if name is None or h.kind not in ("core", "hybridcore"):
+            continue
+        if h.kind == "hybridcore":
+            add_hybrid_match(reading, name, h, what)
+        elif core:
+            alone.append((name, what))
+        else:
+            add_match(reading.builders[name], what)
+    for name, what in alone:
+        add_match(sold_alone(reading, name), what)
+    for b in reading.builders.values():
+        if b.uncore:
+            for what in everywhere.values():
+                add_match(b, what)
+
+
+def intel_cpu(text):
+    """'GenuineIntel-6-55-[01234]' as the arguments of a match, or None."""
+    m = re.fullmatch(r"(?:GenuineIntel-)?([0-9]{1,3})-([0-9A-F]{1,3})(?:-\[?([0-9A-F]+)\]?)?", text)
+    if not m:
+        return None
+    steppings = 0
+    for c in m[3] or "":
+        steppings |= 1 << int(c, 16)
+    return {"arch": "x86", "vendor": "GenuineIntel", "family": int(m[1]), "model_lo": int(m[2], 16),
+            "model_hi": int(m[2], 16), "stepping_mask": steppings}
+
+
+def add_hybrid_match(reading, name, h, what):
+    try:
+        core_type = int(h.core_type, 16) if h.core_type else None
+        native = int(h.native, 16) if h.native else pt.ANY32
+    except ValueError:
+        reading.refuse(h.cpu[:60], "Core Type", "not a number")
+        return
+    if core_type is not None and core_type > 255 or native > pt.ANY32:
+        reading.refuse(h.cpu[:60], "Core Type", "does not fit")
+        return
+    add_match(reading.builders[name], dict(what, core_type=core_type, native_model=native))
+
+
+def sold_alone(reading, name):
+    """The table of a hybrid's core that is also sold alone: the same rows as the kernel's only core PMU."""
+    own = reading.model.name + "_n"
+
+    def make():
+        old = reading.builders[name]
+        b = Sheet(own, old.desc, old.uses)
+        b.same_as = old
+        b.source = old.source
+        b.device, b.perf_type = "cpu", 4
+        processor = reading.model.processor()
+        b.aka = [processor.linux[0] + "n"] if processor else []
+        return b
+    return reading.builder(own, make)
+
+
+# ---- Linux's lists ---------------------------------------------------------------------------------------------------
+
+def linux_matches(reading):
+    """Matches for all tables of a Linux list: the lines of the mapfile that name its folder."""
+    rows = [r for r in map(linux_line, mapfile_lines(reading)) if r]
+    if reading.model.mapfile:
+        reading.file = reading.model.mapfile[0]
+    arch = reading.model.arch
+    matches = []
+    for i, (pattern, folder) in enumerate(rows):
+        if folder != reading.model.inner:
+            continue
+        try:
+            matches += MATCHERS.get(arch, match_text)([p for p, _ in rows[:i + 1]], arch)
+        except (re.error, ValueError) as why:
+            reading.refuse(pattern[:60], "CPUID", "not understood: %s" % why)
+    kinds = {"cpu_core": {"core_type": CORE_TYPE_CORE}, "cpu_atom": {"core_type": CORE_TYPE_ATOM},
+             "cpu_lowpower": {"core_type": CORE_TYPE_ATOM}}
+    for b in reading.builders.values():
+        for what in matches:
+            add_match(b, dict(what, **kinds.get(b.device, {})))
+
+
+def linux_line(line):
+    """(pattern, folder) of a line of the mapfile, or None. A comma inside brackets or braces belongs to the pattern."""
+    line = line.strip()
+    if not line or line.startswith("#"):
+        return None
+    cells, depth, start = [], 0, 0
+    for i, c in enumerate(line):
+        if c in "[{(":
+            depth += 1
+        elif c in "]})":
+            depth = max(0, depth - 1)
+        elif c == "," and not depth:
+            cells.append(line[start:i].strip())
+            start = i + 1
+    cells.append(line[start:].strip())
+    return (cells[0], cells[2].strip("/")) if len(cells) >= 3 else None
+
+
+# Each takes the patterns of the mapfile up to and with the one that is meant, and gives the arguments of matches.
+
+def match_text(patterns, arch):
+    """What the identities start with. s390 writes its separator as any character."""
+    texts, is_open = beginnings(patterns[-1], "," if arch == "s390" else None)
+    return [{"prefix" if is_open else "exact": text, "arch": arch[:11]} for text in texts]
+
+
+def beginnings(pattern, any_character=None):
+    """The texts that what a pattern means starts with, and whether more may follow. They end where something is repeated without
+    end: what a pattern wants behind that is not looked at."""
+    if not tame(pattern):
+        raise ValueError("a pattern that could take for ever")
+    compiled(pattern)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        texts, is_open = expand(parser.parse(posix(pattern)), any_character)
+    if "" in texts:
+        raise ValueError("a pattern that could mean anything")
+    return texts, is_open
+
+
+def identifiers(pattern):
+    """The kernel's identifiers a pattern means: texts separated by blanks, with * behind those that may go on."""
+    try:
+        texts, is_open = beginnings(pattern)
+    except (ValueError, re.error) as why:
+        raise Refused("Compat", str(why)) from None
+    return " ".join(t + "*" * is_open for t in texts)
+
+
+def expand(items, any_character):
+    """beginnings() of a parsed pattern."""
+    texts, is_open = [""], False
+    for op, what in items:
+        op, more = str(op), None
+        if op == "AT":
+            continue
+        if op == "LITERAL":
+            more = [chr(what)]
+        elif op == "ANY" and any_character:
+            more = [any_character]
+        elif op == "IN" and all(str(kind) in ("LITERAL", "RANGE") for kind, _ in what):
+            more = [chr(c) for kind, v in what for c in ([v] if str(kind) == "LITERAL" else range(v[0], v[1] + 1))]
+        elif op == "SUBPATTERN":
+            more, is_open = expand(what[3], any_character)
+        elif op == "BRANCH":
+            branches = [expand(b, any_character) for b in what[1]]
+            more, is_open = [t for b, _ in branches for t in b], any(o for _, o in branches)
+        elif op == "MAX_REPEAT":
+            low, high, inner = what
+            one, is_open = expand(inner, any_character)
+            more = [""]
+            for _ in range(low if low <= 32 and not is_open else 1 if low else 0):
+                more = [m + o for m in more for o in one][:MAX_BEGINNINGS + 1]
+            is_open |= high != low
+            if is_open and any(str(k) in ("ANY", "IN") for k, _ in inner):
+                more = [""]      # "any digits": how many does not matter
+        texts = [t + m for t in texts for m in more or [""]]
+        if len(texts) > MAX_BEGINNINGS:
+            raise ValueError("a pattern with too many meanings")
+        if is_open or more is None:
+            return texts, True
+    return texts, is_open
+
+
+def tame(pattern):
+    """Short, and nothing repeated that contains a repetition or a choice."""
+    return len(pattern) <= 200 and not re.search(r"\)[*+{?]|[*+}][*+{]|\\[0-9]", pattern) and \
+        len(re.findall(r"[*+{]", pattern)) <= 8
+
+
+def posix(pattern):
+    """An extended regular expression as Python's."""
+    return pattern.replace("[:xdigit:]", "0-9a-fA-F")
+
+
+def compiled(pattern):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)      # "[[" may be a set within a set one day
+        return re.compile(posix(pattern))
+
+
+def match_x86(patterns, arch):
+    """All models and steppings the pattern means and no earlier one took."""
+    head = re.match(r"([A-Za-z]+)-([0-9]+)-", patterns[-1])
+    if not head:
+        raise ValueError("no vendor and family")
+    same = [p for p in patterns if p.startswith(head[0]) and tame(p)]
+    if not same or same[-1] != patterns[-1]:
+        raise ValueError("a pattern that could take for ever")
+    # Three dashes outside brackets: the pattern has a part for the stepping.
+    tests = [(compiled(p), re.sub(r"\[[^]]*\]", "", posix(p)).count("-") >= 3) for p in same]
+    out = []
+    for model in range(256):
+        *earlier, mask = [steppings("%s%X" % (head[0], model), *test) for test in tests]
+        for taken in earlier:
+            mask &= ~taken
+        if not mask:
+            continue
+        mask = 0 if mask == 0xFFFF else mask
+        if out and out[-1]["model_hi"] == model - 1 and out[-1]["stepping_mask"] == mask:
+            out[-1]["model_hi"] = model
+        else:
+            out.append({"arch": "x86", "vendor": head[1], "family": int(head[2]), "model_lo": model,
+                        "model_hi": model, "stepping_mask": mask})
+    return out
+
+
+def steppings(cpu, test, with_stepping):
+    """Set of the steppings of a CPU that a pattern means."""
+    if with_stepping:
+        return sum(1 << s for s in range(16) if test.fullmatch("%s-%X" % (cpu, s)))
+    return 0xFFFF if test.fullmatch(cpu) else 0
+
+
+def match_arm64(patterns, arch):
+    """Implementer, architecture and part equal, variant and revision at least those given."""
+    midr = int(patterns[-1], 16)
+    if midr > pt.ALL64:
+        raise ValueError("not a MIDR")
+    fixed, low = midr & 0xFF0FFFF0, midr & 15
+    variant = midr >> 20 & 15
+    if not variant and not low:
+        return [{"arch": "arm64", "value": fixed, "mask": 0xFF0FFFF0}]
+    out = [{"arch": "arm64", "value": fixed | variant << 20 | r, "mask": 0xFFFFFFFF} for r in range(low, 16)]
+    return out + [{"arch": "arm64", "value": fixed | v << 20, "mask": 0xFFFFFFF0} for v in range(variant + 1, 16)]
+
+
+def match_powerpc(patterns, arch):
+    """'0x004[bcd][[:xdigit:]]{4}': the upper half of the PVR; with or without 0x."""
+    m = re.fullmatch(r"(?:0x)?((?:[0-9a-fA-F]|\[[0-9a-fA-F]+\]){4})\[\[:xdigit:\]\]\{4\}", patterns[-1])
+    if not m:
+        return match_text(patterns, arch)
+    uppers = [0]
+    for part in re.findall(r"\[([0-9a-fA-F]+)\]|([0-9a-fA-F])", m[1]):
+        uppers = [u << 4 | int(d, 16) for u in uppers for d in part[0] or part[1]]
+    return [{"arch": "powerpc", "value": u << 16, "mask": 0xFFFF0000} for u in uppers]
+
+
+MATCHERS = {"x86": match_x86, "arm64": match_arm64, "powerpc": match_powerpc}

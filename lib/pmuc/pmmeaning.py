@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: MIT
+"""What the names in a metric's formula mean, and the pass over finished tables that turns formulas into code.
+
+A name is an event of the metric's own table, an event of another table of the same processor (a unit off the core), an
+event of the kernel's own, a constant of the machine (#smt_on), or another metric. Intel's lists put letters of their
+own behind an event (`:c1:e1:u0x80`); they become what every grammar of the library reads, and the list's spelling is
+kept beside it, so that counts may be given by either.
+"""
+
+import re
+
+import pmtable as pt
+from pmformula import Coder, Graph, Inputs, Parser, bounded, number
+from pmread import Refused
+
+# Constants of the machine, the measurement or the processor: ours -> as Intel's lists have them.
+CONSTANTS = {
+    "#smt_on": "HYPERTHREADING_ON", "#threads_per_core": "THREADS_PER_CORE", "#duration_ms": "DURATIONTIMEINMILLISECONDS",
+    "#system_tsc_freq": "SYSTEM_TSC_FREQ", "#num_packages": "SOCKET_COUNT", "#chas_per_socket": "CHAS_PER_SOCKET",
+    "#cores_per_socket": "CORES_PER_SOCKET", "#num_cpus": "system.sockets[0].cpus.count * system.socket_count",
+    "#num_cpus_online": "", "#num_cores": "", "#num_dies": "", "#core_wide": "", "#slots": "", "#has_pmem": "",
+    "#user_time": "", "#system_time": "",
+    # Energy in the unit of its register, 61 millionths of a joule; the kernel counts it in another.
+    "#energy_pkg": "UNC_PKG_ENERGY_STATUS", "#energy_ram": "FREERUN_DRAM_ENERGY_STATUS",
+}
+OURS = {theirs: ours for ours, theirs in CONSTANTS.items() if theirs}
+MORE = {"FREERUN_PKG_ENERGY_STATUS": "#energy_pkg"}
+SECONDS = ("DURATIONTIMEINSECONDS", "duration_time")
+TOOLS = {"user_time": "#user_time", "system_time": "#system_time", "TSC": "msr/tsc/"}
+# Events of every kernel, by the table that has them.
+KERNEL = {pt.fold(name): table for table, names in (
+    ("hardware::", "cycles cpu-cycles instructions branches branch-instructions branch-misses cache-references cache-misses "
+                   "bus-cycles ref-cycles stalled-cycles-frontend stalled-cycles-backend"),
+    ("software::", "cpu-clock task-clock page-faults faults context-switches cs cpu-migrations migrations minor-faults "
+                   "major-faults alignment-faults emulation-faults"),
+    ("hw_cache::", "L1-dcache-loads L1-dcache-load-misses L1-icache-loads L1-icache-load-misses dTLB-loads dTLB-load-misses "
+                   "iTLB-loads iTLB-load-misses LLC-loads LLC-load-misses"),
+    ("cpu/", "slots topdown-retiring topdown-bad-spec topdown-fe-bound topdown-be-bound topdown-heavy-ops "
+             "topdown-br-mispredict topdown-fetch-lat topdown-mem-bound"),
+) for name in names.split()}
+DROPPED = ("perf_metrics", "percore", "one_unit")    # where an event is read, not what it counts
+THRESHOLDS = ("cmask", "thresh", "threshold")       # one field, named differently
+LATENCY = re.compile(r"mean ([0-9.e+]+)")
+
+
+def spell_constant(name):
+    """Intel's name of a constant in ours; other names stay."""
+    return OURS.get(name, name)
+
+
+class Family:
+    """Tables of one processor, and what their names mean."""
+
+    def __init__(self, tables):
+        self.tables = tables
+        self.rows = [self.index(t) for t in tables]
+
+    @staticmethod
+    def index(t):
+        at = {}
+        for text, target, kind in t.entries():
+            if kind != pt.NAME_UNSUPPORTED:
+                at.setdefault(pt.fold(text), target)
+        return at
+
+    def event(self, home, name):
+        """(table, row) of the event; the metric's own table is asked first."""
+        folded = pt.fold(name)
+        order = [home] + [i for i in range(len(self.tables)) if i != home]
+        for i in order:
+            at = self.rows[i].get(folded)
+            if at is not None and not self.tables[i].rows[at].flags & pt.ROW_METRIC:
+                return i, self.tables[i].rows[at]
+        return None
+
+    def metric(self, home, name):
+        for n in (name, name + ".metric"):
+            at = self.rows[home].get(pt.fold(n))
+            if at is not None and self.tables[home].rows[at].flags & pt.ROW_METRIC:
+                return self.tables[home].rows[at]
+        return None
+
+
+# ---- events ----------------------------------------------------------------------------------------------------------
+
+def filter1(t, value):
+    """What the second filter register of a unit holds, as values of its named fields."""
+    words, left = [], value << 32
+    for f in t.fields:
+        if f.name.startswith("filter_") and len(f.ranges) == 1 and f.ranges[0][0] == 1:
+            _, low, n = f.ranges[0]
+            part = left >> low & ((1 << n) - 1)
+            if low >= 32 and part:
+                words.append("%s=0x%x" % (f.name, part))
+                left &= ~(((1 << n) - 1) << low)
+    if left:
+        raise Refused("Events", "filter1=0x%x has bits that no field of %s has" % (value, t.name))
+    return words
+
+
+def qualifier(t, q, umask):
+    """One of Intel's qualifiers as a list of ours; @umask takes a unit mask."""
+    m = re.fullmatch(r"(c|e|i|eq)([0-9]+)", q)
+    if m:
+        key = {"c": "cmask", "e": "edge", "i": "inv", "eq": "eq"}[m[1]]
+        if key == "cmask":
+            key = next((k for k in THRESHOLDS if k in t.field_at), key)
+        if key not in t.field_at:
+            raise Refused("Events", "'%s': %s has no field %s" % (q, t.name, key))
+        return ["%s=%s" % (key, m[2])]
+    if re.fullmatch(r"u0x[0-9a-fA-F]+", q):
+        umask.append(q[1:])
+        return []
+    key, _, value = q.partition("=")
+    if key == "opc":
+        return ["filter_opc=" + value]
+    if key == "tid":
+        return ["filter_tid=" + value, "tid_en=1"] if "tid_en" in t.field_at else ["filter_tid=" + value]
+    if key == "filter1":
+        return filter1(t, int(value, 0))
+    if key == "ocr_msr_val":
+        return ["offcore_rsp=" + value]
+    return None
+
+
+def event_text(t, name, qualifiers):
+    """An event with its qualifiers in a grammar of the library, as it is called in its own table."""
+    words, umask, level = [], [], ""
+    for q in qualifiers:
+        if q in DROPPED:
+            continue
+        if q.upper() in ("SUP", "USER"):
+            level = "k" if q.upper() == "SUP" else "u"
+            continue
+        ours = qualifier(t, q, umask)
+        words += [q] if ours is None else ours
+    if umask:       # replaces the row's own, which perf's grammar alone can say
+        return "%s/%s/%s" % (t.name, ",".join([name, "umask=" + umask[0]] + words), level)
+    return ":".join([name] + words + ([level] if level else []))
+
+
+def split_name(name):
+    """(prefix with ::, base, qualifiers) of an event as it is written in a formula."""
+    prefix, colons, rest = name.rpartition("::")
+    base, *qualifiers = rest.split(":")
+    return prefix + colons, base, qualifiers
+
+
+class Names:
+    """What names mean for one metric, or for its threshold."""
+
+    def __init__(self, family, home, graph):
+        self.f, self.home, self.g = family, home, graph
+        self.stack, self.done = [], {}
+
+    def input(self, ours, theirs, preset=""):
+        """An input; its name is all that is known of it: ours, the list's spelling, what to take when nobody gives one.
+        Two spellings of one event are two inputs: a list may mean the same count read in two ways."""
+        parts = [ours, theirs if theirs != ours else "", preset]
+        while not parts[-1]:
+            parts.pop()
+        if any(";" in part or "|" in part for part in parts):
+            raise Refused("Formula", "'%s': ';' and '|' cannot be in a name" % ours[:60])
+        return self.g.node("input", "|".join(parts))
+
+    def leaf(self, name):
+        if name in SECONDS:
+            ms = self.input("#duration_ms", CONSTANTS["#duration_ms"])
+            return self.g.node("/", ms, self.g.number(1000.0))
+        if name in ("NaN", "nan", "#NA"):      # not a value: only the branch not taken has it
+            return self.g.node("/", self.g.number(0.0), self.g.number(0.0))
+        if name.startswith("#"):
+            return self.constant(name)
+        if name in OURS or name in MORE:
+            return self.input(OURS.get(name) or MORE[name], name)
+        if name in TOOLS:
+            return self.input(TOOLS[name], name)
+        return self.event(name)
+
+    def constant(self, name):
+        ours = name.lower().replace("#smton", "#smt_on")
+        if ours not in CONSTANTS:
+            raise Refused("Formula", "no constant '%s'" % name[:40])
+        return self.input(ours, CONSTANTS[ours])
+
+    def event(self, name):
+        if "/" in name:
+            return self.raw_event(name)
+        prefix, base, qualifiers = split_name(name)
+        found = self.f.event(self.home, base)
+        if found is None:
+            return self.other(name, base)
+        t, row = self.f.tables[found[0]], found[1]
+        if "retire_latency" in qualifiers:
+            return self.latency(t, row, name)
+        ours = event_text(t, row.name, qualifiers)
+        if found[0] != self.home and "/" not in ours:
+            ours = t.name + "::" + ours
+        return self.input(ours, name if not prefix else "")
+
+    def raw_event(self, name):
+        """perf's pmu/terms/modifiers. A named event among the terms must exist."""
+        m = re.fullmatch(r"([A-Za-z0-9_]*)/([^/]*)/([A-Za-z]*)", name)
+        if not m:
+            raise Refused("Formula", "'%s' is no event" % name[:60])
+        first = m[2].split(",")[0]
+        if "?" in name:
+            raise Refused("Formula", "'%s' takes a number that nobody gives" % name[:60])
+        if m[1] in ("cpu", "cpu_core", "cpu_atom") and "=" not in first and self.f.event(self.home, first) is None \
+                and pt.fold(first) not in KERNEL:
+            raise Refused("Formula", "no event '%s'" % first[:60])
+        return self.input(name, "")
+
+    def latency(self, t, row, name):
+        """How long instructions of a kind take to retire: a constant that GNR's list gives."""
+        ours = "#retire_latency(%s)" % row.name
+        for f, _, v in row.values:
+            m = LATENCY.search(v) if t.fields[f].name == "note" else None
+            if m:
+                return self.input(ours, name, m[1])
+        return self.input(ours, name)
+
+    def other(self, name, base):
+        table = KERNEL.get(pt.fold(base))
+        if table:
+            behind = name[len(base):]
+            return self.input("%s%s/%s" % (table, base, behind.lstrip(":")) if table.endswith("/") else table + name, name)
+        row = self.f.metric(self.home, name)
+        if row is None:
+            raise Refused("Formula", "no event '%s'" % name[:60])
+        return self.metric(row)
+
+    def metric(self, row):
+        """Another metric's value, computed in place."""
+        if id(row) in self.done:
+            return self.done[id(row)]
+        if any(r is row for r in self.stack):
+            raise Refused("Formula", "'%s' is computed from itself" % row.name)
+        if len(self.stack) > 40:
+            raise Refused("Formula", "metrics of metrics, more than 40 deep")
+        self.stack.append(row)
+        at = self.done[id(row)] = self.parse(texts_of(self.f.tables[self.home], row)["metric"])
+        self.stack.pop()
+        return at
+
+    def named(self, function, name):
+        if function == "has_event":
+            base = name.strip("/").split("/")[-1].split(",")[0].split(":")[0]
+            return self.g.number(float(self.f.event(self.home, base) is not None or pt.fold(base) in KERNEL))
+        return self.input("#%s(%s)" % (function, name), "")
+
+    def parse(self, text):
+        return Parser(self.g, text, "own", self.leaf, self.named).whole()
+
+
+class Threshold(Names):
+    """In a threshold names are those of metrics before they are those of events."""
+
+    def __init__(self, family, home, graph, row):
+        super().__init__(family, home, graph)
+        self.stack.append(row)
+        self.done[id(row)] = graph.node("value")
+
+    def leaf(self, name):
+        row = self.f.metric(self.home, name)
+        return self.metric(row) if row is not None and not name.startswith("#") else super().leaf(name)
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+def texts_of(t, row):
+    """The texts of a metric's row by the names of their fields."""
+    return {t.fields[f].name: v for f, _, v in row.values if t.fields[f].kind == pt.TEXT}
+
+
+def text_field(t, name):
+    at = t.field_at.get(name)
+    return t.add_field(pt.Field(name, pt.TEXT, 32)) if at is None else at
+
+
+def code_of(family, home, row, note):
+    """{field: text} of a metric: its code, that of its threshold, and what they need to be given."""
+    t = family.tables[home]
+    texts, graph, inputs = texts_of(t, row), Graph(), Inputs()
+    names = Names(family, home, graph)
+    root = names.metric(row)
+    scale = texts.get("scale", "")
+    if scale:
+        root = graph.node("*", root, graph.number(number(scale)))
+    out = {"metric": Coder(graph, inputs).code(root), "metric_threshold": ""}
+    if texts.get("metric_threshold"):
+        try:
+            names = Threshold(family, home, graph, row)
+            if scale:       # perf compares the value before it is scaled
+                names.done[id(row)] = graph.node("/", graph.node("value"), graph.number(number(scale)))
+            more = Inputs()
+            more.names, more.at = list(inputs.names), dict(inputs.at)
+            out["metric_threshold"] = Coder(graph, more).code(names.parse(texts["metric_threshold"]))
+            inputs = more
+        except Refused as r:
+            note(row, "Threshold", r.why)
+    out["metric_inputs"] = ";".join(inputs.names)
+    return out
+
+
+def families(tables):
+    """Tables grouped by processor: skx with skx_uncore_cha, adl_goldencove with adl_uncore_imc."""
+    groups = {}
+    for t in tables:
+        groups.setdefault("" if t.encoder == "perf" else t.name.split("_")[0], []).append(t)
+    return groups.values()
+
+
+def compile_metrics(tables, refuse, note=lambda row, key, why: None):
+    """Turns the formulas of all metrics in @tables into code. @refuse(table, row, key, why) is told what cannot be."""
+    for group in families(tables):
+        if not any(r.flags & pt.ROW_METRIC for t in group for r in t.rows):
+            continue
+        family, ready = Family(group), []
+        for home, t in enumerate(group):
+            for row in t.rows:
+                if not row.flags & pt.ROW_METRIC:
+                    continue
+                try:
+                    with bounded():
+                        ready.append((t, row, code_of(family, home, row, note)))
+                except Refused as r:
+                    refuse(t, row, r.key, r.why)
+        for t, row, fields in ready:
+            enter(t, row, fields)
+
+
+def enter(t, row, fields):
+    """Code takes the place of the texts it was made from."""
+    gone = [t.field_at[n] for n in ("metric", "metric_threshold", "metric_inputs", "scale") if n in t.field_at]
+    row.values = [v for v in row.values if v[0] not in gone]
+    first = [(text_field(t, n), pt.ANYWHERE, fields[n]) for n in ("metric", "metric_inputs", "metric_threshold") if fields[n]]
+    row.values = first + row.values

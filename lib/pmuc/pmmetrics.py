@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Metrics: rows that are expressions over events.
+
+Intel gives many of them twice, in two grammars: a formula of its own whose letters stand for events, and an expression
+as perf reads them. A row has one formula, in the grammar of .pmu files; pmmeaning.py makes code of it.
+"""
+
+import re
+
+import pmtable as pt
+from pmbuild import Draft, Entry
+from pmcore import core_of
+from pmformula import rewrite
+from pmmatch import identifiers
+from pmmeaning import spell_constant
+from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean, strings
+
+INTEL_TEXTS = (("MetricGroup", "metric_group"), ("ParentCategory", "metric_parent"), ("Category", "topic"),
+               ("LocateWith", "metric_locate"))
+LINUX_TEXTS = (("MetricGroup", "metric_group"), ("MetricThreshold", "metric_threshold"),
+               ("MetricConstraint", "metric_constraint"), ("DefaultMetricgroupName", "metric_default_group"),
+               ("MetricgroupNoGroup", "metric_no_group"), ("AggregationMode", "aggregation"), ("Compat", "compat"))
+OLD_NAME = re.compile(r"metric_TMA_[.A-Za-z0-9_]+(?:\(%\))?")
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+def metric_row(reading, d, name, desc, expression, grammar):
+    """A metric as a row; an event of its name keeps that name, the metric gets `.metric`. @expression is in the grammar
+    of .pmu files, @grammar the one it came in."""
+    b = d.b
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise Refused("MetricName", "missing or unusable")
+    d.values.insert(0, ("metric", expression))
+    before = b.seen.get(pt.fold(name))
+    if before is not None and before.flags & pt.ROW_METRIC and before.name == name:
+        name = other_name(reading, b, d, before, expression, grammar)
+        if not name:
+            return before
+    folded = pt.fold(name)
+    for other in reading.builders.values():
+        taken = other.seen.get(folded)
+        if taken is not None and not taken.flags & pt.ROW_METRIC:
+            name += ".metric"
+            break
+    row = Entry(name, desc or name, 0, d.values, pt.ROW_METRIC, reading.file)
+    b.add(row)
+    reading.grammars[id(row)] = grammar
+    reading.counts["metrics"] += 1
+    return row
+
+
+def other_name(reading, b, d, before, expression, grammar):
+    """The list has a metric of this name already. Intel's own formula goes before perf's; a second list of Intel's for
+    another variant of the processor has names of its own where it differs: hbm.NAME. '' if nothing is to be added."""
+    had = before.value("metric")
+    if grammar != reading.grammars[id(before)]:
+        if grammar == "intel":
+            before.values = d.values
+            reading.grammars[id(before)] = grammar
+        return ""
+    if had == expression:
+        if before.file == reading.file:
+            reading.note(before.name, "MetricName", "given twice, alike")
+        return ""
+    variant = variant_of(before.file, reading.file)
+    if not variant or pt.fold("%s.%s" % (variant, before.name)) in b.seen:
+        raise Refused("MetricName", "the list has this name twice, with other expressions")
+    return "%s.%s" % (variant, before.name)
+
+
+def variant_of(first, second):
+    """What the second list's file has in its name that the first's has not: sapphirerapids, sapphirerapidshbm."""
+    one, two = (re.sub(r"_metrics.*", "", f.rsplit("/", 1)[-1]) for f in (first, second))
+    return two[len(one):].strip("_").lower() if two.startswith(one) else ""
+
+
+# ---- Intel's own -----------------------------------------------------------------------------------------------------
+
+def intel_metrics(reading, items, file):
+    """A list with Intel's formulas."""
+    b = core_of(reading, file)
+    reading.objects(items, lambda e: intel_metric(reading, b, e))
+
+
+def intel_metric(reading, b, e):
+    expression = spelled_out(e)
+    d = Draft(b, "", e)
+    unit = text_of(e, "UnitOfMeasure")
+    if unit:
+        d.text("unit", unit)
+    for key, field in INTEL_TEXTS:
+        text = text_of(e, key)
+        if text:
+            d.text(field, identifiers(text) if field == "compat" else text)
+    level = e.get("Level")
+    if type(level) is int and 0 < level < 256:
+        b.field("metric_level", None, 8)
+        d.set("metric_level", level)
+    threshold = e.get("Threshold")
+    if type(threshold) is dict and text_of(threshold, "Formula"):
+        try:
+            d.text("metric_threshold", spelled_out(threshold, ("ThresholdMetrics",), "Value"))
+        except Refused as r:
+            reading.note(text_of(e, "MetricName"), "Threshold", r.why)
+    row = metric_row(reading, d, text_of(e, "MetricName"), text_of(e, "BriefDescription"), expression, "intel")
+    legacy = text_of(e, "LegacyName")
+    if legacy and len(legacy) <= MAX_NAME:
+        b.alias(row, legacy)
+
+
+def text_of(e, key):
+    text = e.get(key, "")
+    if type(text) is not str:
+        raise Refused(key, "a text is expected")
+    limit = MAX_FORMULA if key == "Formula" else MAX_TEXT
+    if len(text) > limit:
+        raise Refused(key, "a text of more than %d characters" % limit)
+    return clean(text)
+
+
+def spelled_out(e, keys=("Events", "Constants"), what="Name"):
+    """The formula with the names of events and constants in place of its letters."""
+    names = {}
+    for key in keys:
+        pairs = e.get(key, [])
+        if type(pairs) is not list:
+            raise Refused(key, "a list is expected")
+        for p in pairs:
+            if type(p) is not dict or type(p.get(what)) is not str or type(p.get("Alias")) is not str:
+                raise Refused(key, "%s and Alias are expected" % what)
+            names[p["Alias"]] = spell_constant(" ".join(p[what].split()))
+    text = text_of(e, "Formula")
+    if not text:
+        raise Refused("Formula", "missing")
+    # Some lists have the old names of metrics in the formula itself, with marks that are no letters.
+    for i, old in enumerate(sorted(set(OLD_NAME.findall(text)), key=len, reverse=True)):
+        names["old__%d" % i] = old
+        text = text.replace(old, "old__%d" % i)
+
+    def spell(name):
+        if name.endswith("[0]"):        # the count of the first unit alone
+            return names.get(name[:-3], name[:-3]) + ":one_unit"
+        return names.get(name, name)
+    return rewrite(text, "intel", spell)
+
+
+# ---- as perf has them ------------------------------------------------------------------------------------------------
+
+def linux_metrics(reading, items, file):
+    """A list in Linux's form that lies in Intel's folder."""
+    reading.objects(items, lambda e: linux_metric(reading, core_of(reading, file), strings(e)))
+
+
+def linux_metric(reading, b, e):
+    d = Draft(b, e.get("MetricName", ""), e)
+    if e.get("ScaleUnit", "").strip():
+        d.scale()
+    for key, field in LINUX_TEXTS:
+        text = e.get(key, "").strip()
+        if text:
+            d.text(field, rewrite(text, "perf") if field == "metric_threshold" else text)
+    desc = d.describe()
+    expression = e.get("MetricExpr", "").strip()
+    if not expression:
+        raise Refused("MetricExpr", "missing")
+    metric_row(reading, d, d.name.strip(), desc, rewrite(expression, "perf"), "perf")

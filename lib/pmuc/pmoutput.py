@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What users, or machines, read of an import: lines, JSON objects, and progress on a terminal."""
+
+import json
+import shutil
+import sys
+
+
+def size_text(n):
+    return "%d B" % n if n < 1024 else "%.1f KiB" % (n / 1024) if n < 1 << 20 else "%.1f MiB" % (n / (1 << 20))
+
+
+class Bar:
+    """Progress on a terminal; nothing elsewhere."""
+
+    def __init__(self, n):
+        self.n, self.done = n, 0
+        self.on = sys.stderr.isatty() and n > 1
+
+    def step(self, name):
+        self.done += 1
+        if self.on:
+            wide = max(10, min(40, shutil.get_terminal_size().columns - 40))
+            full = wide * self.done // self.n
+            sys.__stderr__.write("\r[%s%s] %d/%d %-16.16s" % ("#" * full, " " * (wide - full), self.done, self.n, name))
+            sys.__stderr__.flush()
+
+    def clear(self):
+        if self.on:
+            sys.__stderr__.write("\r\033[K")
+            sys.__stderr__.flush()
+
+
+# Control characters of file names and texts, which are other people's, as a terminal may show them.
+VISIBLE = {c: "\\x%02x" % c for c in (*range(32), 127, *range(128, 160)) if c not in (9, 10)}
+
+
+class Visible:
+    """A stream through which nothing passes that would move a terminal's cursor, and worse."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def write(self, text):
+        return self.stream.write(text.translate(VISIBLE))
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+
+class Output:
+    """What users, or machines, read."""
+
+    def __init__(self, as_json, verbose=False):
+        self.json, self.verbose = as_json, verbose
+
+    def line(self, what):
+        print(json.dumps(what, ensure_ascii=True, sort_keys=True))
+
+    def problem(self, path, why):
+        if self.json:
+            self.line({"problem": {"path": path, "reason": why}})
+        else:
+            print("%s: %s" % (path, why), file=sys.stderr)
+
+    def unchanged(self, path):
+        if self.json:
+            self.line({"summary": {"path": path, "unchanged": 1}})
+        else:
+            print("%s: up to date" % path)
+
+    def model(self, r):
+        """What reading one model gave: @r is a result of import_model()."""
+        for kind in ("refused", "notes"):
+            for row in r[kind] if kind == "refused" or self.json or self.verbose else ():
+                self.row(kind == "refused", *row)
+        if r.get("error"):
+            self.problem(r["model"], r["error"])
+        if self.json:
+            self.line({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"], "core": r["core"],
+                                 "uncore": r["uncore"], "metrics": r["metrics"], "masks": r["masks"],
+                                 "refused": len(r["refused"]), "bytes": r["bytes"], "path": r["path"]}})
+        elif r["state"] == "unchanged":
+            print("%-18s up to date" % r["model"])
+        elif r["state"] in ("done", "damaged"):
+            print("%-18s %5d core, %5d uncore events, %4d metrics in %2d tables, %s%s%s" % (
+                r["model"], r["core"], r["uncore"], r["metrics"], len(r["tables"]), size_text(r["bytes"]),
+                ", %d refused" % len(r["refused"]) if r["refused"] else "",
+                "" if r["state"] == "done" else "; a list is damaged: " +
+                ("the former image stays" if not r["bytes"] else "written without it")))
+        elif r["state"] == "empty":
+            print("%-18s nothing usable" % r["model"])
+
+    def row(self, refused, file, event, key, reason):
+        """One event that was left out, or taken with a grain of salt."""
+        if self.json:
+            self.line({"refused" if refused else "note": {"file": file, "event": event, "key": key, "reason": reason}})
+        else:
+            print("%s: %s: %s: %s%s" % (file, event, key, "" if refused else "note: ", reason), file=sys.stderr)
+
+    def summary(self, done, seconds, where):
+        total = {k: sum(r[k] for r in done) for k in ("core", "uncore", "metrics", "bytes")}
+        refused = sum(len(r["refused"]) for r in done)
+        fresh = sum(r["state"] == "unchanged" for r in done)
+        if self.json:
+            self.line({"summary": {"models": len(done), "unchanged": fresh, "core": total["core"],
+                                   "uncore": total["uncore"], "metrics": total["metrics"], "refused": refused,
+                                   "bytes": total["bytes"], "seconds": round(seconds, 3), "path": where}})
+        else:
+            notes = sum(len(r["notes"]) for r in done)
+            if notes and not self.verbose:
+                print("%d notes about what was taken with a grain of salt: -v lists them" % notes)
+            print("%d models (%d up to date), %d core and %d uncore events, %d metrics, %d refused, "
+                  "%s in %.1f s: %s" % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
+                                        size_text(total["bytes"]), seconds, where))

@@ -1,0 +1,886 @@
+# SPDX-License-Identifier: MIT
+"""Compiled event tables: the model in memory, the writer of images, and a reader.
+
+lib/table/table.h is the layout. The image inside the library and an image file differ in nothing. What several tables have in
+common (rows, lists of values and fields, strings) is written once. The reader looks names up exactly as the C code does.
+"""
+
+import array
+import hashlib
+import itertools
+import os
+import re
+import struct
+import sys
+
+IMAGE_MAGIC = 0x62646D70
+IMAGE_VERSION = 2
+TABLE_MAGIC = 0x32746D70
+TABLE_PRESETS = 32  # set by the writer
+IMAGE_MAX_TABLES = 4096
+POOL_PAD = 8  # zero bytes at the end of every pool
+
+ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf")
+TABLE_FALLBACK, TABLE_UNCORE, TABLE_VIEW, TABLE_TEST, TABLE_KERNEL = 1, 2, 4, 8, 16
+NUMBER, TRAIT, CHOICE, TEXT = range(4)
+# What a terminal would obey is in no string: descriptions of unknown origin are printed.
+CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
+GROUP_ANY, GROUP_DEFAULT, GROUP_REQUIRED, GROUP_EXPLICIT = 1, 2, 4, 8
+MAX_TAKES = 8
+ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experimental": 16, "arch": 32, "shadowed": 64,
+             "metric": 128, "snapshot": 256, "free_running": 512}
+ROW_HIDDEN, ROW_DEPRECATED, ROW_ALONE, ROW_PER_PKG, ROW_EXPERIMENTAL, ROW_ARCH, ROW_SHADOWED, ROW_METRIC, \
+    ROW_SNAPSHOT, ROW_FREE_RUNNING = ROW_FLAGS.values()
+NAME_EVENT, NAME_ALIAS, NAME_SYNONYM, NAME_UNSUPPORTED = range(4)
+ANYWHERE = 0xFFFF
+ANY32 = 0xFFFFFFFF
+ALL64 = 0xFFFFFFFFFFFFFFFF
+MAX_RANGES = 4
+
+VALUE_WIDE = 0x800000
+MAX_NAMES = 65534    # rows and further names of a table
+MAX_FIELDS = 255
+WAY_ANY = ANY32
+
+# Arrays of the image in the order they follow its head: name, struct format of an element.
+ARRAYS = (
+    ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
+    ("calls", "I"), ("wholes", "III"), ("parts", "H"), ("hosts", "II"),
+    ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"),
+    ("matches", "IIIIIIQQIBBBBII"), ("features", "IIQ"), ("sets", "Q"), ("wides", "QII"),
+    ("keys", "64B"), ("counters", "BBBBIII"), ("names", "II"),
+    ("slots", "I"), ("row_numbers", "I"), ("rows", "IIIIHHHBB"), ("values", "I"), ("takes", "I"), ("group_numbers", "I"),
+    ("ways", "H"), ("pool", "B"),
+)
+FORMATS = dict(ARRAYS)
+SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in ARRAYS}
+# Arrays that the head of the image says where they are, in the order of enum image_array.
+DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts")
+N_DIRECTORY = 16
+# Offsets in the head of a table, in the order of struct table: its own slices, then what all tables share.
+SLICES = ("keys", "counters", "fields", "group_numbers", "matches", "features", "row_numbers", "names", "slots", "ways")
+SHARED = ("sets", "words", "groups", "rows", "values", "wides", "takes")
+HEAD_SIZE = SIZES["tables"]
+IMAGE_FORMAT = "IIQIIQ32s" + "II" * N_DIRECTORY
+IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
+
+_FOLD = bytes(ord(".") if c == ord(":") else c + 32 if 65 <= c <= 90 else c for c in range(256))
+
+
+def fold(text):
+    """The form of a name that is compared: table.h, name_fold()."""
+    return text.encode("utf-8", "surrogateescape").translate(_FOLD, b" \t-_")
+
+
+def name_hash(folded):
+    h = 0x811C9DC5
+    for c in folded:
+        h = ((h ^ c) * 0x01000193) & 0xFFFFFFFF
+    return h
+
+
+def near(*names):
+    """The first of the files that exists: sources and installed scripts lie differently."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for name in names:
+        path = os.path.join(here, name)
+        if os.path.exists(path):
+            return path
+    raise FileNotFoundError(names[0])
+
+
+_KEYS = None
+
+
+def keys():
+    """Key names of lib/table/keys.def: name -> (number, is a text)."""
+    global _KEYS
+    if _KEYS is None:
+        _KEYS = {}
+        with open(near("../table/keys.def", "keys.def"), encoding="utf-8") as f:
+            for line in f:
+                m = re.match(r'(KEY|TEXT)\((\w+),\s*"(\w*)"\)', line)
+                if m:
+                    _KEYS[m[3]] = (len(_KEYS), m[1] == "TEXT")
+        if len(_KEYS) > 64:
+            raise ValueError("keys.def: more than 64 keys")
+    return _KEYS
+
+
+class Word:
+    __slots__ = ("name", "value", "desc")
+
+    def __init__(self, name, value, desc=""):
+        self.name, self.value, self.desc = name, value, desc
+
+
+class Field:
+    """A named field; ranges are (word, lsb, width), lowest value bits first."""
+    __slots__ = ("name", "kind", "width", "ranges", "modifier", "words", "min", "max", "preset")
+
+    def __init__(self, name, kind=NUMBER, width=64, ranges=(), modifier=False, words=(), low=0, high=None, preset=0):
+        self.name, self.kind, self.ranges, self.modifier = name, kind, tuple(ranges), modifier
+        self.width = sum(r[2] for r in self.ranges) or width
+        self.words = list(words)
+        self.min = low
+        self.max = (1 << self.width) - 1 if high is None else high
+        self.preset = preset
+
+
+class Group:
+    """Values is a list of Word; words with the value of an earlier one are further spellings of it."""
+    __slots__ = ("name", "flags", "field", "words", "preset", "mask")
+
+    def __init__(self, name, flags=0, field=0, words=(), preset=0, mask=None):
+        self.name, self.flags, self.field, self.words, self.preset = name, flags, field, list(words), preset
+        self.mask = mask
+        if mask is None:
+            self.mask = 0
+            for w in self.words:
+                self.mask |= w.value
+
+
+class Counter:
+    __slots__ = ("first", "last", "width", "fixed", "control", "value", "step")
+
+    def __init__(self, first, last, width, fixed=False, control=0, value=0, step=1):
+        self.first, self.last, self.width, self.fixed = first, last, width, fixed
+        self.control, self.value, self.step = control, value, step
+
+    def bits(self):
+        low = self.first + (32 if self.fixed else 0)
+        return ((1 << (self.last - self.first + 1)) - 1) << low
+
+
+class Match:
+    __slots__ = ("arch", "vendor", "family", "model_lo", "model_hi", "stepping_mask", "value", "mask", "prefix",
+                 "exact", "core_type", "version_lo", "version_hi", "native_model")
+
+    def __init__(self, arch="", vendor="", family=ANY32, model_lo=0, model_hi=ANY32, stepping_mask=0, value=0, mask=0,
+                 prefix="", exact=False, core_type=None, version_lo=0, version_hi=255, native_model=ANY32):
+        self.arch, self.vendor, self.family = arch, vendor, family
+        self.model_lo, self.model_hi, self.stepping_mask = model_lo, model_hi, stepping_mask
+        self.value, self.mask, self.prefix, self.exact = value, mask, prefix, exact
+        self.core_type, self.native_model = core_type, native_model
+        self.version_lo, self.version_hi = version_lo, version_hi
+
+
+class Row:
+    """values: (field index, counter or ANYWHERE, number or, for text fields, str). takes: group indices."""
+    __slots__ = ("name", "desc", "counters", "values", "takes", "flags", "aliases", "where")
+
+    def __init__(self, name, desc, counters=0, values=(), takes=(), flags=0, aliases=(), where=None):
+        self.name, self.desc, self.counters, self.values = name, desc, counters, values
+        self.takes, self.flags, self.aliases, self.where = takes, flags, aliases, where
+
+
+class Table:
+    def __init__(self, name, desc="", encoder="none"):
+        self.name, self.desc, self.encoder = name, desc, encoder
+        self.source = self.unit = self.device = ""
+        self.part_of = ""    # the processor this is a box or a kind of core of
+        self.aka = []
+        self.flags = 0
+        self.perf_type = self.libpfm_type = -1
+        self.counters, self.fields, self.groups, self.matches, self.features = [], [], [], [], []
+        self.rows, self.synonyms, self.unsupported = [], [], []   # synonyms: (name, row index); unsupported: (name, why)
+        self.field_at = {}
+        self.where = None
+
+    # ---- building ----------------------------------------------------------------------------------------------
+
+    def add_field(self, field):
+        self.field_at[field.name] = len(self.fields)
+        self.fields.append(field)
+        return len(self.fields) - 1
+
+    def all_counters(self):
+        bits = 0
+        for c in self.counters:
+            bits |= c.bits()
+        return bits
+
+    def n_general(self):
+        return max((c.last + 1 for c in self.counters if not c.fixed), default=0)
+
+    def entries(self):
+        """Every findable name: (text, target, kind); target is a row index, or the reason of an unsupported name."""
+        for kind_of in (NAME_EVENT, NAME_ALIAS):
+            for i, row in enumerate(self.rows):
+                if row.flags & ROW_SHADOWED:
+                    continue
+                if kind_of == NAME_EVENT:
+                    yield row.name, i, NAME_EVENT
+                else:
+                    for alias in row.aliases:
+                        yield alias, i, NAME_ALIAS
+        for name, row in self.synonyms:
+            yield name, row, NAME_SYNONYM
+        for name, why in self.unsupported:
+            yield name, why, NAME_UNSUPPORTED
+
+    def check(self):
+        """What is wrong with the model: list of (row index or None, text)."""
+        wrong = []
+
+        def bad(text, row=None):
+            wrong.append((row, text))
+
+        if not re.fullmatch(r"[a-z0-9_]+", self.name):
+            bad("bad processor name '%s'" % self.name)
+        if self.encoder not in ENCODERS:
+            bad("unknown encoder '%s'" % self.encoder)
+        everything = self.all_counters()
+        if len({f.name for f in self.fields}) != len(self.fields):
+            bad("two fields of one name")
+        if len(self.fields) > MAX_FIELDS:
+            bad("more than %d fields" % MAX_FIELDS)
+        for f in self.fields:
+            if not 1 <= f.width <= 64:
+                bad("field %s: width %d" % (f.name, f.width))
+            if len(f.ranges) > MAX_RANGES:
+                bad("field %s: more than %d bit ranges" % (f.name, MAX_RANGES))
+            if any(w > 3 or low + n > 64 or n < 1 for w, low, n in f.ranges):
+                bad("field %s: bits outside a 64-bit word" % f.name)
+            if f.kind == NUMBER and not (f.min <= f.max < 1 << f.width):
+                bad("field %s: bad bounds" % f.name)
+        for g in self.groups:
+            if g.field >= len(self.fields):
+                bad("group %s: no field" % g.name)
+            elif g.mask >> self.fields[g.field].width:
+                bad("group %s: does not fit field %s" % (g.name, self.fields[g.field].name))
+            if g.preset & ~g.mask:
+                bad("group %s: default has bits that no value has" % g.name)
+        limits = [(f.kind == TEXT, f.min, f.max) for f in self.fields]
+        groups = len(self.groups)
+        for i, row in enumerate(self.rows):
+            if row.counters & ~everything:
+                bad("counter that does not exist", i)
+            for f, c, v in row.values:
+                text, low, high = limits[f]
+                if text:
+                    if type(v) is not str:
+                        bad("%s: needs a text" % self.fields[f].name, i)
+                elif not low <= v <= high:
+                    bad("%s: 0x%x does not fit" % (self.fields[f].name, v), i)
+                if c != ANYWHERE and not everything >> c & 1:
+                    bad("%s: counter that does not exist" % self.fields[f].name, i)
+            for t in row.takes:
+                if t >= groups:
+                    bad("unknown group", i)
+            if len(row.takes) > MAX_TAKES or len(row.values) > 65535:
+                bad("too many values or groups", i)
+        seen = {}
+        for text, target, kind in self.entries():
+            folded = fold(text)
+            if not folded:
+                bad("empty name", target if kind < NAME_UNSUPPORTED else None)
+            else:
+                first = seen.setdefault(folded, (target, text))
+                if first[0] != target:
+                    bad("'%s' is the same name as '%s'" % (text, first[1]), target if kind < NAME_UNSUPPORTED else None)
+        if len(self.rows) + len(seen) > MAX_NAMES:
+            bad("more than %d events and names" % MAX_NAMES)
+        for name, row in self.synonyms:
+            if not 0 <= row < len(self.rows):
+                bad("synonym '%s' of no row" % name)
+        return wrong
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+def _field_counter(value):
+    return value[0], value[1]
+
+
+def slot_of(h, n):
+    """Where probing starts: table.h, slot_of()."""
+    return (h * 0x9E3779B1 & ANY32) * n >> 32
+
+
+def n_slots(n):
+    return max(2, n * 3 // 2 + 1)
+
+
+def way_hash(code, umask, config1=0):
+    return ((code * 0x9E3779B1 ^ umask ^ (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
+
+
+HOST_ANY, HOST_MODEL, HOST_FAMILY, HOST_PART, HOST_UPPER, HOST_ID, HOST_DEVICE = range(7)
+PART_MASK, UPPER_MASK = 0xFF00FFF0, 0xFFFF0000    # of MIDR and of PVR, as machine/host.c looks them up
+
+
+def config1_of(t, row):
+    """What a row has in the second word of the configuration."""
+    extra = 0
+    for f, _, v in row.values:
+        if t.fields[f].kind != TEXT:
+            for word, lsb, width in t.fields[f].ranges:
+                if word == 1:
+                    extra |= (v & (1 << width) - 1) << lsb
+                v >>= width
+    return extra
+
+
+def host_hash(kind, a):
+    """table.h, host_hash()."""
+    return (((a & ANY32) * 0x9E3779B1 ^ kind) * 0x85EBCA6B) & ANY32
+
+
+def id_words(text):
+    """The first two words of a textual identity, which its index is over; None if @text does not have them whole."""
+    m = re.match(r"[^-,]*[-,][^-,]*(?=[-,])", text)
+    return m and m[0]
+
+
+def host_keys(m):
+    """Where a line of hosts is looked for."""
+    if m.family != ANY32:
+        if m.model_hi - m.model_lo >= 64:
+            return [host_hash(HOST_FAMILY, m.family)]
+        return [host_hash(HOST_MODEL, m.family * 0x01000193 ^ model) for model in range(m.model_lo, m.model_hi + 1)]
+    if m.mask & PART_MASK == PART_MASK:
+        return [host_hash(HOST_PART, m.value & PART_MASK)]
+    if m.mask & UPPER_MASK == UPPER_MASK:
+        return [host_hash(HOST_UPPER, m.value & UPPER_MASK)]
+    words = id_words(m.prefix + "," if m.exact else m.prefix)
+    if words:
+        return [host_hash(HOST_ID, name_hash(words.encode()))]
+    return [host_hash(HOST_ANY, 0)]
+
+
+def enter(slots, h, slot):
+    at = slot_of(h, len(slots))
+    while slots[at]:
+        at = at + 1 if at + 1 < len(slots) else 0
+    slots[at] = slot
+
+
+def packed_slots(hashes):
+    """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again."""
+    slots = [0] * n_slots(len(hashes))
+    for h, number in hashes:
+        enter(slots, h, (h & 0xFFFF) << 16 | number + 1)
+    for h, number in hashes:
+        at, want = slot_of(h, len(slots)), (h & 0xFFFF) << 16 | number + 1
+        while slots[at] != want:
+            if not slots[at]:
+                raise AssertionError("index lost name %d" % number)
+            at = at + 1 if at + 1 < len(slots) else 0
+    return slots
+
+
+class Pool:
+    """Strings, each once; offset 0 is the empty one."""
+
+    def __init__(self):
+        self.at = {"": 0}
+        self.parts = [b"\0"]
+        self.size = 1
+
+    def add(self, text):
+        at = self.at.get(text)
+        if at is None:
+            raw = text.translate(CONTROLS).encode("utf-8", "surrogateescape") + b"\0"
+            at = self.at[text] = self.size
+            self.parts.append(raw)
+            self.size += len(raw)
+        return at
+
+    def end(self):
+        """Look-up compares eight bytes at a time."""
+        self.parts.append(b"\0" * (POOL_PAD + -(self.size + POOL_PAD) % 8))
+        self.size += len(self.parts[-1])
+        return b"".join(self.parts)
+
+
+class Records:
+    """An array of the image that grows. Equal elements, or equal slices, are there once."""
+
+    def __init__(self, fmt, order):
+        self.pack = struct.Struct(order + fmt).pack
+        self.size = struct.calcsize(order + fmt)
+        self.parts, self.n, self.seen = [], 0, {}
+
+    def slice(self, records):
+        """Number of the first of these elements."""
+        key = tuple(records)
+        at = self.seen.get(key)
+        if at is None:
+            at = self.seen[key] = self.n
+            pack = self.pack
+            self.parts.extend([pack(*r) for r in key])
+            self.n += len(key)
+        return at
+
+    def one(self, record):
+        return self.slice((record,))
+
+    def end(self):
+        return b"".join(self.parts)
+
+
+class Numbers:
+    """The same for arrays of plain numbers."""
+
+    def __init__(self, code, swap):
+        self.all, self.swap, self.seen = array.array(code), swap, {}
+
+    def slice(self, numbers):
+        key = tuple(numbers)
+        at = self.seen.get(key)
+        if at is None:
+            at = self.seen[key] = len(self.all)
+            self.all.extend(key)
+        return at
+
+    def one(self, number):
+        return self.slice((number,))
+
+    @property
+    def n(self):
+        return len(self.all)
+
+    def end(self):
+        if self.swap:
+            self.all.byteswap()
+        return self.all.tobytes()
+
+
+class Writer:
+    """Lays tables out in an image."""
+
+    def __init__(self, byteorder):
+        self.order = "<" if byteorder == "little" else ">"
+        self.pool = Pool()
+        self.heads = []
+        self.hashes = {}
+        swap = byteorder != sys.byteorder
+        for name, fmt in ARRAYS:
+            if name not in ("tables", "pool"):
+                setattr(self, name, Numbers(fmt, swap) if fmt in "IHQ" else Records(fmt, self.order))
+
+    def hash_of(self, name):
+        """(folded form, its hash)"""
+        both = self.hashes.get(name)
+        if both is None:
+            folded = fold(name)
+            both = self.hashes[name] = folded, name_hash(folded)
+        return both
+
+    def add_names(self, t):
+        """Names end up side by side in the pool, apart from the texts that few calls read."""
+        add = self.pool.add
+        add(t.name)
+        for text, _, _ in t.entries():
+            add(text)
+
+    def index_names(self, t):
+        """Further names of the table, and the index over all of them: numbers of their first elements."""
+        add, rows = self.pool.add, len(t.rows)
+        names, hashes, seen = [], [], {}
+        for text, target, kind in t.entries():
+            folded, h = self.hash_of(text)
+            if seen.setdefault(folded, target) != target:
+                raise ValueError("%s: '%s' stands for two rows" % (t.name, text))
+            if len(seen) == len(hashes):
+                continue            # a spelling that folding already covers
+            if kind == NAME_EVENT:
+                hashes.append((h, target))
+            else:
+                hashes.append((h, rows + len(names)))
+                names.append((add(text), kind << 30 | (add(target) if kind == NAME_UNSUPPORTED else target)))
+        slots = packed_slots(hashes)
+        return (self.names.slice(names), len(names)), (self.slots.slice(slots), len(slots))
+
+    def add_words(self, of):
+        """(first word, how many, how many values)"""
+        distinct, more, values = [], [], set()
+        for w in of:
+            (more if w.value in values else distinct).append(w)
+            values.add(w.value)
+        add = self.pool.add
+        return self.words.slice([(w.value, add(w.name), add(w.desc)) for w in distinct + more]), len(of), len(distinct)
+
+    def add_fields(self, t):
+        """(first byte of the keys, first field)"""
+        known, add = keys(), self.pool.add
+        field_of_key, fields = [0] * 64, []
+        for i, f in enumerate(t.fields):
+            key = known.get(f.name, (0, False))[0]
+            if key:
+                field_of_key[key] = i + 1
+            first, n, _ = self.add_words(f.words)
+            ranges = list(f.ranges) + [(0, 0, 0)] * (MAX_RANGES - len(f.ranges))
+            fields.append((add(f.name), key, f.kind, 32 if f.kind == TEXT else f.width, len(f.ranges), int(f.modifier), n, first,
+                           0, 0, f.min, f.max & ALL64, f.preset) + tuple(x for r in ranges for x in (r[0], r[1], r[2], 0)))
+        return self.keys.one(tuple(field_of_key)), self.fields.slice(fields)
+
+    def add_group(self, g):
+        first, n, distinct = self.add_words(g.words)
+        return self.groups.one((self.pool.add(g.name), g.flags, g.field, first, n, distinct, g.preset, g.mask))
+
+    def add_match(self, m):
+        add = self.pool.add
+        return (add(m.arch), add(m.vendor), m.family, m.model_lo, m.model_hi, m.stepping_mask, m.value, m.mask, add(m.prefix),
+                m.core_type or 0, int(m.core_type is not None), m.version_lo, m.version_hi, m.native_model, int(m.exact))
+
+    def add_feature(self, name, value):
+        text = value if isinstance(value, str) else ""
+        return self.pool.add(name), self.pool.add(text), 0 if text or value == "" else value
+
+    def wide(self, field, counter, value):
+        number = self.wides.one((value, counter, 0))
+        if number >= VALUE_WIDE:
+            raise ValueError("more values than an image can hold")
+        return field << 24 | VALUE_WIDE | number
+
+    def add_rows(self, t, groups):
+        """Their numbers among all rows."""
+        add, wide, of_values, of_takes = self.pool.add, self.wide, self.values.slice, self.takes.slice
+        texts = {i for i, f in enumerate(t.fields) if f.kind == TEXT}
+        numbers = []
+        for row in t.rows:
+            run = []
+            for f, c, v in sorted(row.values, key=_field_counter):
+                if f in texts:
+                    v = add(v)
+                run.append(f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else wide(f, c, v))
+            takes = [groups[i] for i in row.takes]
+            numbers.append(self.rows.one((add(row.name), add(row.desc), of_values(run), of_takes(takes), self.sets.one(row.counters),
+                                          row.flags, len(run), len(takes), 0)))
+        if self.sets.n > 65536:
+            raise ValueError("more sets of counters than an image can hold")
+        return self.row_numbers.slice(numbers)
+
+    def add_ways(self, t):
+        """(first slot, how many) of the index over code and unit mask; none where a code depends on the counter."""
+        code, umask = t.field_at.get("code"), t.field_at.get("umask")
+        if code is None or not t.fields[code].ranges:
+            return 0, 0
+        entries = []
+        by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
+        beside = self.fields_over(t, [f for f in (code, umask) if f is not None])
+        for i, row in enumerate(t.rows):
+            if row.flags & (ROW_SHADOWED | ROW_METRIC):
+                continue
+            has = {code: t.fields[code].preset}
+            if umask is not None:
+                has[umask] = t.fields[umask].preset
+            for f, c, v in row.values:
+                if f in has:
+                    if c != ANYWHERE:
+                        return 0, 0
+                    has[f] = v
+            for f, _, v in row.values if beside else ():
+                for g, move in beside.get(f, ()):
+                    has[g] |= move(v)
+            mask = WAY_ANY if any(g in by_words for g in row.takes) else has.get(umask, 0) & ANY32
+            if any(t.groups[g].field == code for g in row.takes):
+                return 0, 0
+            entries.append((way_hash(has[code] & ANY32, mask), i + 1))
+            extra = config1_of(t, row)
+            if extra:
+                entries.append((way_hash(has[code] & ANY32, mask, extra), i + 1))
+        slots = [0] * n_slots(len(entries))
+        for h, number in entries:
+            enter(slots, h, number)
+        return self.ways.slice(slots), len(slots)
+
+    @staticmethod
+    def fields_over(t, wanted):
+        """Fields that reach into the bits of those @wanted (a whole word, say): field -> [(wanted field, value -> its value there)]."""
+        def bits(f):
+            return [(word, lsb + i) for word, lsb, width in t.fields[f].ranges for i in range(width)]
+
+        def mover(pairs):
+            return lambda v: sum((v >> a & 1) << b for a, b in pairs)
+        out = {}
+        for w in wanted:
+            place = {at: i for i, at in enumerate(bits(w))}
+            for f in range(len(t.fields)):
+                pairs = [(i, place[at]) for i, at in enumerate(bits(f)) if at in place] if f not in wanted else []
+                if pairs:
+                    out.setdefault(f, []).append((w, mover(pairs)))
+        return out
+
+    def add(self, t):
+        add = self.pool.add
+        texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)]
+        (names, n_names), (slots, n_slot) = self.index_names(t)
+        if len(t.rows) + n_names > MAX_NAMES:
+            raise ValueError("table %s is too big" % t.name)
+        keys_at, fields = self.add_fields(t)
+        groups = [self.add_group(g) for g in t.groups]
+        ways, n_ways = self.add_ways(t)
+        slices = {"keys": keys_at, "fields": fields, "names": names, "slots": slots, "ways": ways,
+                  "group_numbers": self.group_numbers.slice(groups),
+                  "counters": self.counters.slice([(c.first, c.last, c.width, int(c.fixed), c.control, c.value, c.step)
+                                                   for c in t.counters]),
+                  "matches": self.matches.slice([self.add_match(m) for m in t.matches]),
+                  "features": self.features.slice([self.add_feature(*f) for f in t.features]),
+                  "row_numbers": self.add_rows(t, groups)}
+        flags = t.flags | (TABLE_PRESETS if any(f.preset and f.ranges for f in t.fields) else 0)
+        self.heads.append((t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
+                           (len(t.counters), len(t.fields), len(t.matches), len(t.features), len(t.rows), n_names, n_slot, n_ways,
+                            len(groups)), slices))
+
+    def index_tables(self, tables):
+        """The index over their names; own names come before other ones."""
+        names = [(t.name, i) for i, t in enumerate(tables)] + [(n, i) for i, t in enumerate(tables) for n in t.aka]
+        wholes = {}
+        for i, t in enumerate(tables):
+            if t.part_of:
+                wholes.setdefault(t.part_of, []).append(i)
+        records = []
+        for name, parts in wholes.items():
+            names.append((name, len(tables) + len(records)))
+            records.append((self.pool.add(name), self.parts.slice(parts), len(parts)))
+        self.wholes.slice(records)
+        self.calls.slice(packed_slots([(self.hash_of(name)[1], i) for name, i in names]))
+
+    def index_hosts(self, tables):
+        """Hash table over what hosts are known by. Units of any processor are known by the kernel's name for them."""
+        entries = {}
+        for i, t in enumerate(tables):
+            for key in [k for m in t.matches for k in host_keys(m)]:
+                entries[key, i] = None
+            if not t.matches and t.encoder == "perf":
+                entries[host_hash(HOST_ANY, 0), i] = None
+            elif not t.matches and t.flags & TABLE_UNCORE and t.device:
+                entries[host_hash(HOST_DEVICE, name_hash(t.device.encode())), i] = None
+        slots = [None] * n_slots(len(entries))
+        for key, i in entries:
+            enter(slots, key, (key, i + 1))
+        self.hosts.slice([s or (0, 0) for s in slots])
+
+    def head(self, at, size, offsets, table):
+        """Offsets count from the head itself."""
+        everything, texts, (perf_type, libpfm_type, flags, encoder, n_general), counts, slices = table
+        return struct.pack(
+            self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts, offsets["pool"] - at, self.pool.size,
+            perf_type, libpfm_type, flags, encoder, n_general, *counts,
+            *[offsets[a] + slices[a] * SIZES[a] - at for a in SLICES], *[offsets[a] - at for a in SHARED], *[0] * 7)
+
+    def end(self, digest, built, byteorder):
+        self.pool.end()
+        counts = {name: len(self.heads) if name == "tables" else self.pool.size if name == "pool" else getattr(self, name).n
+                  for name, _ in ARRAYS}
+        bodies = {name: getattr(self, name).end() for name, _ in ARRAYS if name not in ("tables", "pool")}
+        bodies["pool"] = b"".join(self.pool.parts)
+        offsets, at = {}, IMAGE_SIZE
+        for name, _ in ARRAYS:
+            offsets[name] = at
+            at += -(-counts[name] * SIZES[name] // 8) * 8
+        if at > 0x7FFFFFF0:
+            raise ValueError("the image is too big")
+        bodies["tables"] = b"".join(self.head(offsets["tables"] + i * HEAD_SIZE, at, offsets, h) for i, h in enumerate(self.heads))
+        rest = b"".join(bodies[name].ljust(-(-len(bodies[name]) // 8) * 8, b"\0") for name, _ in ARRAYS)
+        directory = [x for name in DIRECTORY for x in (offsets[name], counts[name])]
+        head = struct.pack(self.order + IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_VERSION, at, len(self.heads), checksum(
+            struct.pack(self.order + "II" * N_DIRECTORY, *directory, *[0] * (2 * N_DIRECTORY - len(directory))) + rest, byteorder),
+            built, digest.ljust(32, b"\0"), *directory, *[0] * (2 * N_DIRECTORY - len(directory)))
+        return head + rest
+
+
+def checksum(raw, byteorder):
+    """Two running sums over 64-bit words, folded to 32 bits: cheap enough to take whenever an image is opened."""
+    words = struct.unpack(("<" if byteorder == "little" else ">") + "%dQ" % (len(raw) // 8), raw)
+    first = sum(words) % (1 << 64)
+    second = sum(itertools.accumulate(words)) % (1 << 64)
+    both = first ^ (second << 1 | second >> 63) % (1 << 64)
+    return (both ^ both >> 32) & 0xFFFFFFFF
+
+
+def image_bytes(tables, byteorder="little", digest=b"", built=0):
+    """A whole image of Tables."""
+    if len(tables) > IMAGE_MAX_TABLES:
+        raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
+    w = Writer(byteorder)
+    for t in tables:
+        w.add_names(t)
+    for t in tables:
+        w.add(t)
+    w.index_tables(tables)
+    w.index_hosts(tables)
+    return w.end(digest, built, byteorder)
+
+
+def embedding(path, raw):
+    """Assembler text that brings the image @raw, which lies at @path, into the library. It changes whenever the image does, which is
+    what builds look at."""
+    return """/* SPDX-License-Identifier: MIT */
+/* Written by pmuc.py: the image with checksum %s */
+#ifdef __CET__
+#include <cet.h>
+#endif
+	.section .rodata
+	.globl pfmi_builtin_image
+	.hidden pfmi_builtin_image
+	.type pfmi_builtin_image, %%object
+	.balign 64
+pfmi_builtin_image:
+	.incbin "%s"
+	.size pfmi_builtin_image, . - pfmi_builtin_image
+	.section .note.GNU-stack, "", %%progbits
+""" % (hashlib.sha256(raw).hexdigest(), os.path.abspath(path).replace("\\", "\\\\").replace('"', '\\"'))
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+class View:
+    """One table of an image, read as the C code reads it."""
+
+    def __init__(self, raw, byteorder="little", at=None):
+        self.order = "<" if byteorder == "little" else ">"
+        self.raw = raw
+        head_at = IMAGE_SIZE if at is None else at
+        head = struct.unpack_from(self.order + FORMATS["tables"], raw, head_at)
+        if head[0] != TABLE_MAGIC:
+            raise ValueError("not a table")
+        self.size, self.all_counters = head[1:3]
+        self.perf_type, self.libpfm_type, self.flags, self.encoder, self.n_general = head[12:17]
+        self.count = dict(zip(("counters", "fields", "matches", "features", "rows", "names", "slots", "ways", "group_numbers"),
+                              head[17:26]))
+        self.count["pool"] = head[11]
+        self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
+        self.at["pool"] = head_at + head[10]
+        self.field_of_key = self.element("keys", 0)
+        self.name, self.desc, self.source, aka, self.unit, self.device, self.part_of = (self.text(o) for o in head[3:10])
+        self.aka = aka.split()
+
+    def text(self, offset):
+        if offset >= self.count["pool"]:
+            raise ValueError("string outside the pool")
+        at = self.at["pool"] + offset
+        return self.raw[at:self.raw.index(b"\0", at)].decode("utf-8", "surrogateescape")
+
+    def element(self, array_name, i):
+        """Element of any array, counted from where the table's own slice begins."""
+        return struct.unpack_from(self.order + FORMATS[array_name], self.raw, self.at[array_name] + i * SIZES[array_name])
+
+    def record(self, array_name, i):
+        """Element @i of those that belong to the table; rows and groups in its own order."""
+        array_name = "group_numbers" if array_name == "groups" else array_name
+        if array_name in ("sets", "words", "values", "wides", "takes"):
+            return self.element(array_name, i)
+        if not 0 <= i < self.count[array_name]:
+            raise IndexError("%s %d" % (array_name, i))
+        if array_name == "rows":
+            return self.element("rows", self.element("row_numbers", i)[0])
+        if array_name == "group_numbers":
+            return self.element("groups", self.element("group_numbers", i)[0])
+        return self.element(array_name, i)
+
+    def records(self, array_name):
+        return [self.record(array_name, i) for i in range(self.count["group_numbers" if array_name == "groups" else array_name])]
+
+    def entry(self, i):
+        """Name number @i: (text offset, row or reason, kind)."""
+        if i < self.count["rows"]:
+            return self.record("rows", i)[0], i, NAME_EVENT
+        text, target = self.record("names", i - self.count["rows"])
+        return text, target & 0x3FFFFFFF, target >> 30
+
+    def find_folded(self, folded):
+        """(text offset, row or reason, kind), or None."""
+        h, n = name_hash(folded), self.count["slots"]
+        at = slot_of(h, n)
+        while True:
+            slot = self.element("slots", at)[0]
+            if not slot:
+                return None
+            if slot >> 16 == h & 0xFFFF:
+                entry = self.entry((slot & 0xFFFF) - 1)
+                start = self.at["pool"] + entry[0]
+                if self.raw[start:self.raw.index(b"\0", start)].translate(_FOLD, b" \t-_") == folded:
+                    return entry
+            at = at + 1 if at + 1 < n else 0
+
+    def find(self, text):
+        """Row number of a name, or None."""
+        found = self.find_folded(fold(text))
+        return found[1] if found and found[2] != NAME_UNSUPPORTED else None
+
+    def field(self, key):
+        """Index of the field of that name, or None: key fields by number as in C, others by name."""
+        number = keys().get(key, (0, False))[0]
+        if number:
+            return self.field_of_key[number] - 1 if self.field_of_key[number] else None
+        for i in range(self.count["fields"]):
+            if self.text(self.record("fields", i)[0]) == key:
+                return i
+        return None
+
+    def field_ranges(self, index):
+        f = self.record("fields", index)
+        return [f[13 + 4 * i:16 + 4 * i] for i in range(f[4])]
+
+    def unpack(self, packed):
+        """(field, counter, value) of a value."""
+        field, value = packed >> 24, packed & VALUE_WIDE - 1
+        if not packed & VALUE_WIDE:
+            return field, ANYWHERE, value
+        wide, counter, _ = self.element("wides", value)
+        return field, counter, wide
+
+    def row(self, i):
+        """takes: numbers among the table's own groups."""
+        name, desc, value, take, counters, flags, n_values, n_takes, _ = self.record("rows", i)
+        own = {self.element("group_numbers", k)[0]: k for k in range(self.count["group_numbers"])} if n_takes else {}
+        return {"name": self.text(name), "desc": self.text(desc), "counters": self.element("sets", counters)[0], "flags": flags,
+                "values": [self.unpack(self.element("values", value + k)[0]) for k in range(n_values)],
+                "takes": [own[self.element("takes", take + k)[0]] for k in range(n_takes)]}
+
+    def value(self, i, key, counter=ANYWHERE):
+        f = self.field(key)
+        if f is None:
+            return 0
+        general = None
+        for field, c, v in self.row(i)["values"]:
+            if field == f and c == counter:
+                return v
+            if field == f and c == ANYWHERE and general is None:
+                general = v
+        return self.record("fields", f)[12] if general is None else general
+
+    def value_list(self, i, key):
+        f = self.field(key)
+        return [v for field, _, v in self.row(i)["values"] if field == f]
+
+    def value_text(self, i, key, counter=ANYWHERE):
+        return self.text(self.value(i, key, counter))
+
+
+def image_head(raw):
+    """What the head of an image in either byte order says; raises ValueError."""
+    for byteorder, order in (("little", "<"), ("big", ">")):
+        if len(raw) >= IMAGE_SIZE and struct.unpack_from(order + "I", raw)[0] == IMAGE_MAGIC:
+            break
+    else:
+        raise ValueError("not an image")
+    _, version, size, n, crc, built, digest, *directory = struct.unpack_from(order + IMAGE_FORMAT, raw)
+    return {"byteorder": byteorder, "version": version, "size": size, "n_tables": n, "checksum": crc, "built": built,
+            "digest": digest, "tables": directory[0]}
+
+
+def read_image(raw):
+    """(tables, header dict) of an image in either byte order; raises ValueError."""
+    head = image_head(raw)
+    if head["version"] != IMAGE_VERSION or head["size"] != len(raw) or \
+            head["checksum"] != checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):
+        raise ValueError("damaged image")
+    return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE) for i in range(head["n_tables"])], head
+
+
+def compiler_digest():
+    """Changes with the compiler and the key names, so that images are made anew when either does."""
+    h = hashlib.sha256()
+    here = os.path.dirname(os.path.abspath(__file__))
+    parts = [os.path.join(here, name) for name in sorted(os.listdir(here)) if re.fullmatch(r"pm[a-z]+\.py", name)]
+    heads = near("../events/heads", "heads")
+    parts += [os.path.join(heads, name) for name in sorted(os.listdir(heads)) if name.endswith(".pmu")]
+    for path in parts + [near("../table/keys.def", "keys.def")]:
+        with open(path, "rb") as f:
+            h.update(f.read())
+    return h.digest()

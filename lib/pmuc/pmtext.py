@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""The words of a .pmu file: a statement is a list of tokens, and each knows its place."""
+
+import re
+
+import pmtable as pt
+
+NAME = re.compile(r"[a-z0-9_]+")
+IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+
+
+class Bad(Exception):
+    """An error at a place."""
+
+    def __init__(self, where, text):
+        super().__init__(text)
+        self.where, self.text = where, text
+
+
+class Token:
+    """A word of a line. A word that starts with a quote is a text; in another, '=' splits key and value."""
+    __slots__ = ("raw", "file", "line", "col")
+
+    def __init__(self, raw, file, line, col):
+        self.raw, self.file, self.line, self.col = raw, file, line, col
+
+    def at(self, offset=0):
+        return self.file, self.line, self.col + offset
+
+    def is_text(self):
+        return self.raw.startswith('"')
+
+    def text(self):
+        return unquote(self.raw)
+
+    def pair(self):
+        """(key, value token); value None without '='."""
+        if self.is_text():
+            raise Bad(self.at(), "a text where KEY=VALUE is expected")
+        key, equals, value = self.raw.partition("=")
+        if '"' in key:
+            raise Bad(self.at(), "a quote inside a key")
+        if not equals:
+            return key, None
+        return key, Token(value, self.file, self.line, self.col + len(key) + 1)
+
+    def split(self, mark=","):
+        """Parts between unquoted marks, each a token."""
+        if '"' not in self.raw:
+            parts, col = [], self.col
+            for part in self.raw.split(mark):
+                parts.append(Token(part, self.file, self.line, col))
+                col += len(part) + 1
+            return parts
+        parts, start, quoted, i = [], 0, False, 0
+        while i < len(self.raw):
+            c = self.raw[i]
+            if c == "\\" and quoted:
+                i += 1
+            elif c == '"':
+                quoted = not quoted
+            elif c == mark and not quoted:
+                parts.append(Token(self.raw[start:i], self.file, self.line, self.col + start))
+                start = i + 1
+            i += 1
+        parts.append(Token(self.raw[start:], self.file, self.line, self.col + start))
+        return parts
+
+    def number(self):
+        m = re.fullmatch(r"0[xX]([0-9a-fA-F]{1,16})|([0-9]{1,20})", self.raw)
+        n = int(m[1], 16) if m and m[1] else int(m[2]) if m else None
+        if n is None or n > pt.ALL64:
+            raise Bad(self.at(), "'%s' is not a number" % self.raw if self.raw else "a number is missing")
+        return n
+
+
+def unquote(raw):
+    return re.sub(r'\\(.)|"', lambda m: m[1] or "", raw)
+
+
+class RowLine:
+    """A line that begins an event or a metric. Most of a list is such lines: they are split when their turn comes, and into tokens only when
+    something is wrong with them."""
+    __slots__ = ("file", "number", "text")
+
+    def __init__(self, file, number, text):
+        self.file, self.number, self.text = file, number, text
+
+    def words(self):
+        """The line's words, or None if only tokens() can tell."""
+        text = self.text
+        if "\\" in text:
+            return None
+        if '"' not in text:
+            return text.split() if "#" not in text else None
+        words = WORD.findall(text)
+        if text.count('"') & 1 or "#" in text and any("#" in w.partition('"')[0] for w in words):
+            return None
+        return words
+
+    def tokens(self, errors):
+        """The same as tokens; [] if the line is broken."""
+        return next(tokens(self.text, self.file, errors, self.number), [])
+
+
+WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
+ROW_STARTS = ("event ", "metric ")
+
+
+def statements(text, file, errors):
+    """Statements of a file, in order: a list of tokens, or a RowLine."""
+    waiting, first = [], 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if not waiting and line.startswith(ROW_STARTS) and not line.endswith(("\\", "\\\r")):
+            yield RowLine(file, number, line)
+            continue
+        if not line or line[0] == "#" and not waiting:
+            continue
+        first = first if waiting else number
+        waiting.append(line)
+        if not line.rstrip().endswith("\\"):
+            yield from tokens("\n".join(waiting), file, errors, first)
+            waiting = []
+    if waiting:
+        yield from tokens("\n".join(waiting), file, errors, first)
+
+
+def tokens(text, file, errors, first=1):
+    """Statements of a text whose first line has the number @first: lists of tokens."""
+    statement, broken = [], False
+    for number, line in enumerate(text.split("\n"), first):
+        line = line.rstrip("\r")
+        if not statement and plain(line):
+            words = [Token(m[0], file, number, m.start() + 1) for m in WORD.finditer(line)]
+            if words:
+                yield words
+            continue
+        i, n = 0, len(line)
+        continued = False
+        while i < n:
+            c = line[i]
+            if c in " \t":
+                i += 1
+                continue
+            if c == "#":
+                break
+            if c == "\\" and not line[i + 1:].strip():
+                continued = True
+                break
+            i, word = one_word(line, i)
+            if word is None:
+                errors.append(((file, number, i + 1), "a text that does not end"))
+                broken = True
+                break
+            statement.append(Token(word, file, number, i - len(word) + 1))
+        if not continued:
+            if statement and not broken:
+                yield statement
+            statement, broken = [], False
+    if statement and not broken:
+        yield statement
+
+
+def plain(line):
+    """True if the words of a line are what a pattern finds."""
+    return "\\" not in line and "#" not in line and not line.count('"') & 1
+
+
+def one_word(line, i):
+    """(where the word that begins at @i ends, the word); (where it begins, None) for a text that does not end."""
+    start, n, quoted = i, len(line), None
+    while i < n and (quoted is not None or line[i] not in ' \t#'):
+        if quoted is not None and line[i] == "\\" and i + 1 < n:
+            i += 1
+        elif line[i] == '"':
+            quoted = i if quoted is None else None
+        elif quoted is None and line[i] == "\\" and not line[i + 1:].strip():
+            break
+        i += 1
+    return (i, line[start:i]) if quoted is None else (quoted, None)

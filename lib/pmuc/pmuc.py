@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compiles event tables.
+
+    pmuc.py --image OUT.pmdb [--byteorder little|big] NAME.pmu...    an image file
+            [--embed OUT.S]      and assembler text that brings it into the library
+            [--depfile FILE]     and what it was made from, for make and ninja
+            [--processors P,...] only these of them: names, or shell patterns; the kernel's own events always
+    pmuc.py --check NAME.pmu...                                      only say what is wrong
+    pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
+
+README.md describes the language, ../table.h the result. Everything wrong is reported as FILE:LINE:COLUMN: error: text,
+all errors of a run together; then the exit status is 1 and nothing is written.
+"""
+
+import fnmatch
+import os
+import sys
+
+sys.dont_write_bytecode = True   # the build directory and an installed copy stay as they are
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pmtable as pt  # noqa: E402
+from pmcompile import compile_all  # noqa: E402
+from pmfile import write_atomically  # noqa: E402
+
+PARTS = ("pmuc.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py", "pmtable.py",
+         "pmformula.py", "pmmeaning.py", "pmread.py")   # what tables depend on
+
+
+def report(errors):
+    for (file, line, column), text in sorted(errors):
+        print("%s:%d:%d: error: %s" % (file, line, column, text), file=sys.stderr)
+    return 1 if errors else 0
+
+
+def usage(text=None):
+    if text:
+        print("pmuc: %s" % text, file=sys.stderr)
+    print(__doc__.strip().split("\n\n")[1], file=sys.stderr)
+    return 2
+
+
+def chosen(tables, patterns):
+    """The tables whose name, other name or processor one of the patterns means."""
+    if "all" in patterns:
+        return tables
+    unused, kept = set(patterns), []
+    for t in tables:
+        means = {p for p in patterns for name in (t.name, t.part_of, *t.aka) if fnmatch.fnmatchcase(name, p)}
+        unused -= means
+        if means or t.encoder == "perf":
+            kept.append(t)
+    if unused:
+        raise ValueError("no processor is called '%s'" % min(unused))
+    return kept
+
+
+def main(argv):
+    if argv and argv[0] == "import":
+        import pmvendor
+        return pmvendor.main(argv[1:])
+    out = {"--byteorder": "little" if sys.byteorder == "little" else "big"}
+    inputs, check = [], False
+    i = 0
+    while i < len(argv):
+        a = argv[i]
+        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors"):
+            i += 1
+            if i == len(argv):
+                return usage("%s needs a value" % a)
+            out[a] = argv[i]
+        elif a == "--check":
+            check = True
+        elif a in ("-h", "--help"):
+            print(__doc__.strip())
+            return 0
+        elif a.startswith("-"):
+            return usage("unknown option '%s'" % a)
+        else:
+            inputs.append(a)
+        i += 1
+    if out["--byteorder"] not in ("little", "big"):
+        return usage("byte order is little or big")
+    if not inputs and "--embed" not in out or not (check or "--image" in out) or "--embed" in out and "--image" not in out:
+        return usage()
+    tables, files, errors = compile_all(inputs)
+    if errors:
+        return report(errors)
+    try:
+        tables = chosen(tables, out.get("--processors", "all").split(","))
+    except ValueError as e:
+        return usage(str(e))
+    here = os.path.dirname(os.path.abspath(__file__))
+    files += [os.path.join(here, part) for part in PARTS] + [pt.near("../table/keys.def", "keys.def")]
+    try:
+        if "--image" in out:
+            raw = pt.image_bytes(tables, out["--byteorder"])
+            write_atomically(out["--image"], raw)
+        if "--embed" in out:
+            write_atomically(out["--embed"], pt.embedding(out["--image"], raw).encode())
+        if "--depfile" in out:
+            line = "%s: %s\n" % (out["--image"], " ".join(f.replace(" ", "\\ ") for f in files))
+            write_atomically(out["--depfile"], line.encode())
+    except (OSError, ValueError) as e:
+        print("pmuc: %s" % e, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    from pmoutput import Visible
+    sys.stdout, sys.stderr = Visible(sys.stdout), Visible(sys.stderr)
+    sys.exit(main(sys.argv[1:]))

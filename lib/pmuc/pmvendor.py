@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: MIT
+"""Vendors' event lists to images: `pfm import`, pmuc.py import. This is the run; the parts, in the order data takes:
+
+    pmlists     where the lists are: repositories, Linux trees, source archives; the result is models
+    pmread      reading values, none of which is trusted
+    pmintel     one model of Intel's repository, with pmcore, pmuncore, pmmasks, pmmetrics
+    pmlinux     one model of a Linux tree, with pmarch and the same
+    pmmatch     which hosts its tables are for
+    pmheads     what is known of processors beside their lists: lib/events/heads
+    pmbuild     rows and tables under construction, as .pmu text; pmcompile makes tables of it, pmtable bytes
+    pmoutput    what users see
+
+One image per model, one table per PMU in it. A row that cannot be represented is reported as FILE: EVENT: KEY: reason
+and left out, and the rest goes on. Same input, same image, to the byte.
+"""
+
+import fnmatch
+import hashlib
+import multiprocessing
+import os
+import signal
+import sys
+import time
+
+import pmarm
+import pmintel
+import pmlinux
+import pmtable as pt
+from pmbuild import Reading
+from pmcompile import compile_all
+from pmfile import write_atomically
+from pmlists import Finder
+from pmoutput import Bar, Output, size_text
+from pmread import MAX_TREE, content
+
+USAGE = """usage: pfm import PATH... [--cpu PATTERN] [-o FILE] [--json] [--force] [--jobs N] [-v]
+       pfm import --text DIR [--facts] PATH...
+
+PATH     Intel's perfmon repository, one folder or list of it; a Linux tree, its tools/perf/pmu-events/arch or a part of
+         that; a packed source archive of Linux; Arm's lists; a .pmu file
+--cpu    only models whose name matches the shell pattern, e.g. 'skx', 'amdzen*'
+-o FILE  everything into one image; into a folder, if FILE is one or ends in '/': one image per model there.
+         Default: one per model in $XDG_DATA_HOME/perfmon or ~/.local/share/perfmon
+--json   one JSON object a line: a model, a refused row, a summary
+--force  make images anew that are up to date
+--text   write .pmu files into DIR instead of images; --facts: without descriptions, and without the formulas of Linux
+-v       list what was taken with a grain of salt, not only how much there was"""
+
+
+# ---- options ---------------------------------------------------------------------------------------------------------
+
+class Options:
+    """The command line. Raises ValueError if it makes no sense."""
+
+    def __init__(self, argv):
+        self.paths, self.cpu, self.output = [], [], None
+        self.json = self.force = self.facts = self.verbose = False
+        self.text = None
+        self.jobs = min(2, os.cpu_count() or 1)
+        self.byteorder = sys.byteorder
+        words = iter(argv)
+        for word in words:
+            name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+            if name in ("--cpu", "-o", "--output", "--jobs", "--byteorder", "--text"):
+                value = value if equals else next(words, None)
+                if value is None:
+                    raise ValueError("%s needs a value" % name)
+                self.take(name, value)
+            elif name in ("--json", "--force", "--facts", "--verbose"):
+                setattr(self, name[2:], True)
+            elif name == "-v":
+                self.verbose = True
+            elif name == "--":
+                self.paths += words
+            elif name.startswith("-") and name != "-":
+                raise ValueError("unknown option '%s'" % name)
+            else:
+                self.paths.append(name)
+
+    def take(self, name, value):
+        if name == "--cpu":
+            self.cpu.append(value)
+        elif name == "--jobs":
+            if not value.isdigit() or not 1 <= int(value) <= 64:
+                raise ValueError("--jobs takes a number from 1 to 64")
+            self.jobs = int(value)
+        elif name == "--byteorder":
+            if value not in ("little", "big"):
+                raise ValueError("byte order is little or big")
+            self.byteorder = value
+        elif name == "--text":
+            self.text = value
+        else:
+            self.output = value
+
+
+def default_folder():
+    base = os.environ.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".local", "share")
+    return os.path.join(base, "perfmon")
+
+
+class Run:
+    """What one call of `import` shares between models."""
+
+    def __init__(self, opt, models):
+        self.models = models
+        self.force, self.byteorder = opt.force, opt.byteorder
+        out = opt.output
+        self.text, self.facts = opt.text, opt.facts
+        self.single = self.text is None and out is not None and not out.endswith("/") and not os.path.isdir(out)
+        self.image = out if self.single else None       # everything goes there, or
+        self.folder = "" if self.single else self.text or out or default_folder()
+        epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+        self.built = int(epoch) if epoch.isdigit() and int(epoch) <= pt.ALL64 else 0
+
+    def target(self, model):
+        return os.path.join(self.folder, model.name + ".pmdb")
+
+
+# ---- images that are there already -----------------------------------------------------------------------------------
+
+def digest_of(models, byteorder):
+    """Of all that an image depends on: the compiler, and every byte of the lists."""
+    h = hashlib.sha256(pt.compiler_digest() + byteorder.encode())
+    for m in models:
+        items = [(inner, source) for _, inner, source in m.files]
+        items += [("standard/" + os.path.basename(shown), source) for shown, source in m.standard]
+        if m.mapfile:
+            items.append(("mapfile.csv", m.mapfile[1]))
+        h.update(("%s %s %s\0" % (m.kind, m.arch, m.name)).encode())
+        for name, source in sorted(items, key=lambda i: i[0]):
+            try:
+                raw = content(source)
+            except (OSError, ValueError):
+                raw = b""
+            h.update(b"%s\0%d\0" % (name.encode("utf-8", "surrogateescape"), len(raw)))
+            h.update(raw)
+    return h.digest()
+
+
+def unchanged(path, digest, byteorder):
+    """True if the image at @path was made from the same bytes by the same compiler."""
+    try:
+        with open(path, "rb") as f:
+            got = pt.image_head(f.read(pt.IMAGE_SIZE))
+            size = os.fstat(f.fileno()).st_size
+    except (OSError, ValueError):
+        return False
+    return (got["byteorder"], got["version"], got["size"], got["digest"]) == (byteorder, pt.IMAGE_VERSION, size, digest)
+
+
+# ---- one model -------------------------------------------------------------------------------------------------------
+
+RUN = None          # set before workers are forked: they inherit it instead of receiving it
+
+
+def import_model(index):
+    """Reads one model and writes its image; returns what happened. Runs in a worker or in the main process."""
+    run, model = RUN, RUN.models[index]
+    result = {"index": index, "model": model.name, "refused": [], "notes": [], "tables": [], "core": 0, "uncore": 0,
+              "metrics": 0, "masks": 0, "bytes": 0, "state": "done", "path": None, "made": [], "text": []}
+    try:
+        import_into(result, run, model)
+    except OSError as why:
+        result["state"] = "failed"
+        result["error"] = "%s: %s" % (result["path"] or model.folder, why.strerror or why)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, MemoryError, AssertionError) as why:
+        # A list that breaks the reader costs its own model, not the run.
+        result["state"] = "failed"
+        result["error"] = "%s: %s: %s" % (model.folder, type(why).__name__, why)
+    return result
+
+
+def import_into(result, run, model):
+    if not run.single and run.text is None:
+        result["path"] = run.target(model)
+        digest = digest_of([model], run.byteorder)
+        if not run.force and unchanged(result["path"], digest, run.byteorder):
+            result["state"] = "unchanged"
+            result["bytes"] = os.path.getsize(result["path"])
+            return
+    reading = Reading(model)
+    tables = read_model(reading)
+    result.update(reading.counts, refused=reading.refused, notes=reading.notes, tables=[t.name for t in tables])
+    if not tables:
+        result["state"] = "empty"
+        return
+    if run.text is not None:
+        result["text"] = reading.text_parts(run.facts) if model.kind != "pmu" else []
+        return
+    if reading.damaged:
+        result["state"] = "damaged"
+    if run.single:
+        result["made"] = tables
+        return
+    if reading.damaged and os.path.exists(result["path"]):
+        return                      # better a former list that is whole
+    image = pt.image_bytes(tables, run.byteorder, digest, run.built)
+    result["bytes"] = len(image)
+    write_atomically(result["path"], image)
+
+
+def read_model(reading):
+    """Reads the lists of a model; returns its tables."""
+    kind = reading.model.kind
+    if kind == "pmu":
+        return read_pmu(reading)
+    if kind == "intel":
+        pmintel.read(reading)
+    elif kind == "arm":
+        pmarm.read(reading)
+    else:
+        pmlinux.read(reading)
+    return reading.tables()
+
+
+def read_pmu(reading):
+    """Our own language, by its own compiler."""
+    tables, _, errors = compile_all([reading.model.files[0][2]])
+    for (file, line, column), text in errors:
+        reading.refused.append(("%s:%d:%d" % (file, line, column), "-", "-", text))
+    for t in tables:
+        reading.counts["uncore" if t.flags & pt.TABLE_UNCORE else "core"] += len(t.rows)
+    return tables
+
+
+# ---- all models ------------------------------------------------------------------------------------------------------
+
+def stop(signum, frame):
+    raise SystemExit(128 + signum)
+
+
+def end_with_parent():
+    """Where the system can: a worker ends when the process that began it is gone, whatever ended that."""
+    try:
+        import ctypes
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+    except (ImportError, OSError, AttributeError):
+        pass
+
+
+def worker_setup():
+    signal.signal(signal.SIGTERM, stop)      # so that a half-written temporary file is removed
+    signal.signal(signal.SIGINT, signal.SIG_IGN)    # the one who asked for the work stops it
+    end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def results(n, jobs, sizes):
+    """Results in the order they come, biggest models first."""
+    order = sorted(range(n), key=lambda i: -sizes[i])
+    if jobs < 2 or n < 3 or sum(sizes) < 1 << 20:
+        for i in order:
+            yield import_model(i)
+        return
+    pool = multiprocessing.get_context("fork").Pool(jobs, worker_setup)
+    try:
+        yield from pool.imap_unordered(import_model, order)
+        pool.close()
+    except BaseException:
+        pool.terminate()
+        raise
+    finally:
+        pool.join()
+
+
+def import_all(run, jobs, say, start):
+    """Imports the models; returns the exit status."""
+    if run.single:
+        digest = digest_of(run.models, run.byteorder)
+        if not run.force and unchanged(run.image, digest, run.byteorder):
+            say.unchanged(run.image)
+            return 0
+    done = [None] * len(run.models)
+    bar = Bar(len(run.models))
+    try:
+        for r in results(len(run.models), jobs, [m.size for m in run.models]):
+            done[r["index"]] = r
+            bar.step(r["model"])
+    finally:
+        bar.clear()
+    for r in done:
+        say.model(r)
+    if run.text is not None:
+        write_texts(run.text, [(r["model"], r["text"]) for r in done])
+    if run.single and not write_single(run, done, digest, say):
+        return 1
+    say.summary(done, time.monotonic() - start, run.image if run.single else run.folder)
+    return 1 if any(r["state"] in ("failed", "empty", "damaged") for r in done) else 0
+
+
+TEXT_HEAD = """# SPDX-License-Identifier: MIT
+# Made by "pfm import --text" from the lists that the tables name as their sources; made again when those change, not edited.
+"""
+
+
+def write_texts(folder, models):
+    """Files for the cores, the boxes and the metrics of each model; what an earlier file has in the same words is used from there."""
+    seen = {}
+    for model, tables in models:
+        files = {}                  # name -> lines
+        for table, uncore, identity, body in tables:
+            name = "%s%s.pmu" % (model, "_uncore" if uncore else "")
+            metrics = [line for line in body if line.startswith("metric ")]
+            if metrics:
+                body = [line for line in body if not line.startswith("metric ")]
+                body += shared(seen, "%s_metrics.pmu" % model, table, metrics, files)
+            same = seen.setdefault(tuple(body), (name, table))
+            if same != (name, table):
+                body = [use(same, name)]
+            first, *rest = identity
+            files.setdefault(name, []).extend(["", first, *body, *rest] if len(body) == 1 else ["", first, *rest, *body])
+        for name, lines in files.items():
+            write_atomically(os.path.join(folder, name), (TEXT_HEAD + "\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
+
+
+def use(place, name):
+    """The statement that uses a table or section of @place in the file @name."""
+    return "use " + (place[1] if place[0] == name else "%s %s" % place)
+
+
+def shared(seen, name, section, lines, files):
+    """Lines that go into a section of their own, unless one with them is there; returns what to put in their place."""
+    place = seen.setdefault(tuple(lines), (name, section))
+    if place == (name, section):
+        files.setdefault(name, []).extend(["", "section " + section] + lines)
+    return ["use %s %s" % place]
+
+
+def write_single(run, done, digest, say):
+    """All tables into one image. False if there is none, or it cannot be written."""
+    tables = [t for r in done for t in r["made"]]
+    if not tables:
+        return False
+    try:
+        write_atomically(run.image, pt.image_bytes(tables, run.byteorder, digest, run.built))
+    except (OSError, ValueError) as why:
+        say.problem(run.image, getattr(why, "strerror", None) or str(why))
+        return False
+    return True
+
+
+# ---- the command -----------------------------------------------------------------------------------------------------
+
+def main(argv):
+    if "-h" in argv or "--help" in argv:
+        print(USAGE)
+        return 0
+    try:
+        opt = Options(argv)
+    except ValueError as why:
+        print("pfm import: %s" % why, file=sys.stderr)
+        return 2
+    if not opt.paths:
+        print(USAGE, file=sys.stderr)
+        return 2
+    start = time.monotonic()
+    models, problems = find(opt)
+    say = Output(opt.json, opt.verbose)
+    for path, why in problems:
+        say.problem(path, why)
+    paths = " ".join(opt.paths)
+    if not models:
+        if not problems:
+            say.problem(paths, "no model" + (" matches" if opt.cpu else " found"))
+        return 1
+    for m in models:
+        m.size = sum(map(size_of, (source for _, _, source in m.files)))
+    if sum(m.size for m in models) > MAX_TREE:
+        say.problem(paths, "more than %s of lists" % size_text(MAX_TREE))
+        return 1
+    return guarded(Run(opt, models), opt.jobs, say, start)
+
+
+def find(opt):
+    """(models to import, problems found on the way)."""
+    problems = []
+    finder = Finder(lambda path, why: problems.append((path, why)))
+    for p in opt.paths:
+        finder.path(p)
+    patterns = [p.lower() for p in opt.cpu]
+    models = {}
+    for m in finder.models:
+        names = [m.name, m.folder.lower()] + m.akas()
+        if patterns and not any(fnmatch.fnmatchcase(n, p) for p in patterns for n in names):
+            continue
+        other = models.setdefault(m.name, m)
+        if other is m:
+            continue
+        if m.kind == other.kind == "linux" and (m.arch, m.folder) == (other.arch, other.folder):
+            problems.append((m.files[0][0], "the model '%s' was found before: left out" % m.name))
+        else:
+            problems.append((m.files[0][0], "another model is called '%s': left out" % m.name))
+    return list(models.values()), problems
+
+
+def size_of(source):
+    try:
+        return len(source) if isinstance(source, bytes) else os.path.getsize(source)
+    except OSError:
+        return 0
+
+
+def guarded(run, jobs, say, start):
+    """import_all(), with what may interrupt it."""
+    global RUN
+    RUN = run
+    try:
+        signal.signal(signal.SIGTERM, stop)
+        if not run.single:
+            os.makedirs(run.folder, exist_ok=True)
+        return import_all(run, jobs, say, start)
+    except OSError as why:
+        say.problem(why.filename or run.folder, why.strerror or str(why))
+        return 1
+    except KeyboardInterrupt:
+        say.problem("-", "interrupted: images written before stay, nothing is half-written")
+        return 130

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""What an event counts, in our own words.
+
+Lists of events come without texts. The words are kept once per event name in lib/events/texts: a sentence where
+somebody wrote one, else a base (what a family of names counts) and a glossary of the parts that follow it.
+
+The files of texts, one thing a line, name and text two blanks apart:
+
+    MEM_LOAD_RETIRED.L2_HIT  Sentence.       one event
+    L2_REQUEST.ANY  = L2_RQSTS.REFERENCES    the same event under another name
+    X.LATENCY_GT_#  Loads above # cycles.    the last number of a name, where no row has that number
+    UNC_CHA_TOR_INSERTS.*  @tor Requests     the base of every name that begins so; %s is where the rest goes, else it
+                                             follows a colon; its parts are looked up in section tor of the glossary first
+glossary.txt has [SECTION ...] lines and TERM  words; a later block overrides an earlier one. Words that begin with +
+follow the part before them without a comma, words that end in ~ stand before the part after them, - alone says
+nothing. # in a term is any number, and so in its words."""
+
+import os
+import re
+
+import pmtable as pt
+
+FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm",),
+         "power": ("power",), "s390": ("s390",), "riscv": ("riscv",), "other": ("others",)}
+SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight|\b(bnl|slm|glm|glp|ehl|snr|grr|srf|cwf|knl|knm)", re.I)
+LIMIT = 200
+NUMBER = re.compile(r"[0-9]+")
+PLAIN = re.compile(r"[A-Z]{5,}")
+WORD = re.compile(r"[A-Z0-9]+")
+PART = re.compile(r"\.?[A-Z0-9]+")
+LAST_NUMBER = re.compile(r"^(.*?)([0-9]+)([^0-9]*)$")
+
+_texts, _glossary, _seen = {}, {}, {}
+
+
+class Texts:
+    """Sentences and bases: of one file, or of the files of a family, of which the first that knows a name is right."""
+
+    def __init__(self, files=()):
+        self.exact, self.bases = {}, {}
+        for f in reversed(files):
+            self.exact.update(f.exact)
+            self.bases.update(f.bases)
+        self.reach = max((k.count("_") + 1 for k in self.bases), default=0)
+
+    def sentence(self, name):
+        text = self.exact.get(name)
+        if text is None:
+            m = LAST_NUMBER.match(name)
+            text = self.exact.get(m[1] + "#" + m[3]) if m else None
+            text = text and text.replace("#", m[2])
+        if text and text.startswith("= "):
+            return self.sentence(text[2:])
+        return text
+
+    def base(self, words):
+        """(number of words it covers, section, text) of the longest base, or None."""
+        words = [w.lstrip(".") for w in words[:self.reach]]
+        for n in range(len(words), 0, -1):
+            found = self.bases.get("_".join(words[:n]))
+            if found:
+                return (n,) + found
+        return None
+
+
+def folder():
+    """lib/events/texts of a source tree, or the folder of that name beside an installed compiler."""
+    try:
+        return pt.near("../events/texts", "texts")
+    except FileNotFoundError:
+        return None
+
+
+def lines(name):
+    where = folder()
+    path = where and os.path.join(where, name + ".txt")
+    if not path or not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            line = line.rstrip()
+            if line and not line.startswith("#"):
+                yield "%s:%d" % (path, number), line
+
+
+def canonical(name):
+    return name.upper().replace(":", ".").replace("-", "_").replace(" ", "_")
+
+
+def of_family(family, small=False):
+    """The texts of a family; of Intel's those of small cores or of big ones first."""
+    found = _texts.get((family, small))
+    if not found:
+        files = [load(f) for f in FILES.get(family, FILES["other"])]
+        if small:
+            files.insert(0, files.pop(1))
+        found = _texts[family, small] = Texts(files)
+    return found
+
+
+def load(name):
+    texts = Texts()
+    for at, line in lines(name):
+        key, gap, text = line.partition("  ")
+        key, text = canonical(key), text.strip()
+        if not gap or not text:
+            raise ValueError("%s: a name and a text, two blanks apart" % at)
+        if key.endswith("*"):
+            section = ""
+            if text.startswith("@"):
+                section, _, text = text[1:].partition(" ")
+            key = "_".join(WORD.findall(key))
+            table, value = texts.bases, (section, text)
+        else:
+            table, value = texts.exact, "= " + canonical(text[2:]) if text.startswith("= ") else text
+        if key in table:
+            raise ValueError("%s: %s is there already" % (at, key))
+        table[key] = value
+    return texts
+
+
+class Section(dict):
+    """Terms and their words; @reach tells how many words the longest term has that begins with a word."""
+
+    def __init__(self):
+        super().__init__()
+        self.reach = {}
+
+    def enter(self, key, text):
+        self[key] = text
+        words = PART.findall(key.replace("#", "0"))
+        first = NUMBER.sub("#", words[0])
+        self.reach[first] = max(self.reach.get(first, 1), len(words))
+
+
+def glossary():
+    """{section: {term: words}}; of two blocks that give a term to one section the later wins."""
+    if not _glossary:
+        names, block = ["common"], set()
+        for at, line in lines("glossary"):
+            if line.startswith("["):
+                names, block = line.strip("[]").split(), set()
+                continue
+            word, gap, text = line.partition("  ")
+            if not gap or word in block:
+                raise ValueError("%s: %s" % (at, "a term and its words, two blanks apart" if not gap else word + " is there already"))
+            block.add(word)
+            for n in names:
+                _glossary.setdefault(n, Section()).enter(word, text.strip())
+        _glossary.setdefault("common", Section())
+    return _glossary
+
+
+def term(words, sections):
+    """The words of the glossary for a run of words, or None. A dot of the name counts: L3_MISS.REMOTE_HIT has no L3_MISS_REMOTE."""
+    key = "_".join(words).replace("_.", ".").lstrip(".")
+    for s in sections:
+        if key in s:
+            return s[key]
+    pattern = NUMBER.sub("#", key)
+    if pattern != key:
+        for s in sections:
+            if pattern in s:
+                numbers = iter(NUMBER.findall(key))
+                return re.sub("#", lambda m: next(numbers), s[pattern])
+    return None
+
+
+def phrases(words, sections, unknown=None):
+    """The parts of a name in words, longest terms first; what the glossary does not have stays as it is."""
+    out, i = [], 0
+    while i < len(words):
+        first = NUMBER.sub("#", words[i].lstrip("."))
+        longest = max(s.reach.get(first, 0) for s in sections)
+        for n in range(min(longest, len(words) - i), 0, -1):
+            text = term(words[i:i + n], sections)
+            if text is not None:
+                break
+        else:
+            word = words[i].lstrip(".")
+            n, text = 1, "+" + word if word.isdigit() else word.lower() if PLAIN.fullmatch(word) else word
+            if unknown is not None and not word.isdigit():
+                unknown.append(word)
+        i += n
+        if text != "-":
+            out.append(text)
+    return out
+
+
+def joined(parts):
+    text, glue = "", ""
+    for p in parts:
+        if p.startswith("+"):
+            p, glue = p[1:], " " if text else ""
+        text += glue + p.rstrip("~")
+        glue = " " if p.endswith("~") else ", "
+    return text
+
+
+def sentence_of(text):
+    text = text.strip().rstrip(".,:;")
+    if len(text) >= LIMIT:
+        text = text[:LIMIT - 1].rsplit(",", 1)[0]
+    return text[:1].upper() + text[1:] + "."
+
+
+def composed(family, unit, name, texts, unknown=None):
+    words = PART.findall(name)
+    g = glossary()
+    own = [g[n] for n in (unit.replace(" ", "_"), family, "common") if n in g]
+    found = texts.base(words)
+    if not found:
+        return sentence_of(joined(phrases(words, own, unknown)))
+    n, section, text = found
+    rest = joined(phrases(words[n:], ([g[section]] if section in g else []) + own, unknown))
+    if "%s" in text:
+        return sentence_of(text.replace("%s", rest or "any"))
+    return sentence_of(text + ": " + rest if rest else text)
+
+
+def describe(family, unit, name, facts=None, unknown=None):
+    """One sentence about the event @name of @unit ("" for a core, else the vendor's word in lower case). @facts["core"], a
+    processor's name, tells small cores from big ones. Parts that the glossary does not have are added to the list @unknown."""
+    small = family == "intel" and bool(facts and SMALL_CORE.search(facts.get("core") or ""))
+    key = family, unit, name, small
+    text = _seen.get(key)
+    if text is None or unknown is not None:
+        texts, plain = of_family(family, small), canonical(name)
+        text = _seen[key] = texts.sentence(plain) or composed(family, unit, plain, texts, unknown)
+    return text
+
+
+def check():
+    """Faults of the files of texts: aliases that lead nowhere."""
+    return ["%s: %s = %s, which has no text" % (family, k, v[2:]) for family in FILES for k, v in of_family(family).exact.items()
+            if v.startswith("= ") and not of_family(family).sentence(v[2:])]

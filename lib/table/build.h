@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Builds an event table in memory, in the layout of table.h, piece by piece: for processors that only the running kernel
+ * describes. A failed allocation is remembered and reported once, at the end. */
+#ifndef PERFMON_BUILD_H
+#define PERFMON_BUILD_H
+
+#include "table/table.h"
+
+/* A growing array. */
+struct pieces {
+	void *at;
+	size_t n, room;
+};
+
+struct builder {
+	struct table head; /* everything but offsets and counts is the caller's to set */
+	uint8_t keys[64];
+	struct pieces fields, features, rows, values, wides, pool;
+	bool failed;
+};
+
+void pfmi_build_begin(struct builder *b);
+/* Copies @len bytes into the pool; their offset. */
+uint32_t pfmi_build_text(struct builder *b, const char *s, size_t len);
+/* Adds a field that lies in @n_ranges (at most 4) places; its index. Users may set it on any event. */
+unsigned pfmi_build_field(struct builder *b, const char *name, enum key key, const struct bitrange *ranges, unsigned n_ranges);
+/* Adds a text that rows can have; its index. */
+unsigned pfmi_build_text_field(struct builder *b, enum key key);
+/* Index of the field called @name (@len bytes); -1 if there is none. */
+int pfmi_build_find_field(const struct builder *b, const char *name, size_t len);
+const struct field *pfmi_build_get_field(const struct builder *b, unsigned field);
+/* Adds a fact: a text, or a number if @text is NULL. */
+void pfmi_build_feature(struct builder *b, const char *name, const char *text, uint64_t value);
+/* Starts a row; values that follow belong to it. */
+void pfmi_build_row(struct builder *b, const char *name, const char *desc, uint32_t flags);
+/* Gives the last row a value for @field; a second one replaces the first. */
+void pfmi_build_value(struct builder *b, unsigned field, uint64_t value);
+/* Takes the last row back. */
+void pfmi_build_drop_row(struct builder *b);
+/* The finished table, free() it; NULL without memory. The builder is empty afterwards. */
+struct table *pfmi_build_end(struct builder *b);
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* Compiled event tables. One layout serves the tables inside the library and those in image files: host byte order, no pointers.
+ * pmuc.py writes it, pfmi_image_check() proves a foreign one safe once, and from then on it is trusted: the look-up functions
+ * below do no bounds checks of their own.
+ *
+ *   struct image                  magic, version, size, and where the arrays are that belong to no table
+ *     tables    struct table[]    heads, one per PMU. All their references are offsets in bytes from the head itself.
+ *     calls     uint32_t[]        hash table over the names of tables: 16 bits of hash, 16 bits 1 + number of a table or a whole
+ *     wholes    struct whole[]    names that stand for the parts of a processor ("skx" for skx_uncore_cha ...)
+ *     parts     uint16_t[]        their tables
+ *     hosts     struct host_slot[]  hash table over what hosts are known by: which tables may be for one
+ *   of one table, equal ones of several tables once:
+ *     keys      uint8_t[64]       1 + number of the field with that enum key
+ *     counters  struct counter[]  ranges of counters
+ *     fields    struct field[]    named fields, their bits
+ *     group numbers  uint32_t[]   its unit mask groups, among all groups of the image
+ *     matches   struct match[]    which hosts this table is for
+ *     features  struct feature[]  facts about the processor
+ *     row numbers    uint32_t[]   its events in table order, among all rows of the image
+ *     names     struct other_name[]  names of rows beside their own, and names without a row
+ *     slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits 1 + number of a row, or n_rows + of a name
+ *     ways      uint16_t[]        hash table over (code, unit mask), the way back: 1 + number of a row
+ *   shared by all tables, each element once:
+ *     sets      uint64_t[]        sets of counters
+ *     words     struct word[]     words of traits, choices and groups
+ *     groups    struct group[]    unit mask groups
+ *     rows      struct row[]      events
+ *     values    uint32_t[]        field values of rows: 8 bits field, 1 bit "wide", 23 bits the value or the number of a wide one
+ *     wides     struct wide[]     values that do not fit, or that are for one counter
+ *     takes     uint32_t[]        group numbers of rows
+ *     pool      char[]            strings, NUL terminated; offset 0 is the empty string. Names first, texts that few calls read behind.
+ *
+ * All hash tables are probed linearly from (hash * 0x9e3779b1 mod 2^32) * slots / 2^32. */
+#ifndef PERFMON_TABLE_H
+#define PERFMON_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/text.h"
+
+#define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
+#define IMAGE_VERSION    2u
+#define TABLE_MAGIC      0x32746d70u
+#define IMAGE_MAX_TABLES 4096u
+#define TABLE_MAX_NAMES  65534u /* rows and further names together: slots have 16 bits for their numbers */
+#define TABLE_MAX_FIELDS 255u
+#define POOL_PAD         8u /* zero bytes that end every string pool: look-up compares eight bytes at a time */
+
+struct span {
+	uint32_t at, n; /* offset in bytes from the start of the image; elements */
+};
+
+enum image_array { ARRAY_TABLES,
+	           ARRAY_CALLS,
+	           ARRAY_WHOLES,
+	           ARRAY_PARTS,
+	           ARRAY_POOL,
+	           ARRAY_HOSTS,
+	           N_ARRAYS = 16 }; /* room for those to come: zeros */
+
+/* The start of an image. */
+struct image {
+	uint32_t magic;
+	uint32_t version;
+	uint64_t size; /* bytes of the whole image */
+	uint32_t n_tables;
+	uint32_t checksum;  /* two sums over the 64-bit words after this header, folded (check.c) */
+	uint64_t built;     /* seconds since 1970, 0 if unknown */
+	uint8_t digest[32]; /* SHA-256 of the source files, for resuming an import */
+	struct span arrays[N_ARRAYS];
+};
+
+struct host_slot {
+	uint32_t key, table; /* host_hash(); 1 + number, 0 for an empty slot */
+};
+
+struct whole {
+	uint32_t name; /* pool */
+	uint32_t part; /* the first one among parts */
+	uint32_t n_parts;
+};
+
+enum key {
+#define KEY(ID, NAME) KEY_##ID,
+#include "table/keys.def"
+#undef KEY
+	N_KEYS
+};
+_Static_assert(N_KEYS <= 64, "tables and events index fields by key in 64 bytes");
+
+static inline bool key_is_text(unsigned key)
+{
+	const uint64_t texts = 0
+#define KEY(ID, NAME)
+#define TEXT(ID, NAME) | (uint64_t)1 << KEY_##ID
+#include "table/keys.def"
+#undef KEY
+		;
+
+	return texts >> key & 1;
+}
+
+enum encoder {
+	ENCODER_NONE,
+	ENCODER_FORMAT,    /* fields laid into config words; any kernel-described PMU, Arm, POWER, s390, RISC-V, uncore */
+	ENCODER_X86,       /* PERFEVTSEL: Intel and AMD cores */
+	ENCODER_MONTECITO, /* Itanium 2 9000 */
+	ENCODER_EV4,       /* Alpha ICCSR */
+	ENCODER_EV5,       /* Alpha PMCTR: EV5, EV56, PCA56 */
+	ENCODER_EV6,       /* Alpha PCTR_CTL: EV6 */
+	ENCODER_EV67,      /* Alpha PCTR_CTL: EV67 and later */
+	ENCODER_PERF,      /* the kernel's own software, hardware and cache events */
+	N_ENCODERS
+};
+
+struct table {
+	uint32_t magic;
+	uint32_t size;         /* bytes from this head to the end of all it refers to, multiple of 8 */
+	uint64_t all_counters; /* every counter, fixed ones at bit 32 + n */
+	uint32_t name;         /* pool: what users type */
+	uint32_t desc;         /* pool */
+	uint32_t source;       /* pool */
+	uint32_t aka;          /* pool: other names, separated by one blank */
+	uint32_t unit;         /* pool: vendor's unit name of an uncore table, else "" */
+	uint32_t device;       /* pool: kernel PMU name, e.g. "cpu", "uncore_cha", else "" */
+	uint32_t whole;        /* pool: name of the processor that this is a part of, else "" */
+	uint32_t pool, n_pool;
+	int32_t perf_type;   /* perf_event_attr.type if the ABI fixes it, else -1 */
+	int32_t libpfm_type; /* PFMLIB_*_PMU, or -1 */
+	uint32_t flags;      /* TABLE_* */
+	uint16_t encoder;    /* enum encoder */
+	uint16_t n_general;  /* counters 0 .. n_general-1 exist unless the counters array says otherwise */
+	uint16_t n_counters, n_fields, n_matches, n_features;
+	uint32_t n_rows, n_names, n_slots, n_ways, n_groups;
+	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names, slots, ways;
+	uint32_t sets, words, groups, rows, values, wides, takes;
+	uint32_t spare[7]; /* 0 */
+};
+_Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
+
+enum {
+	TABLE_PRESETS = 32, /* some field with declared bits has a preset other than 0 */
+	TABLE_FALLBACK = 1, /* architectural: when nothing better matches */
+	TABLE_UNCORE = 2,   /* counts for a package, not a task */
+	TABLE_VIEW = 4,     /* another spelling of a processor that has its own table: not listed, not detected */
+	TABLE_TEST = 8,     /* invented, for tests of the machinery */
+	TABLE_KERNEL = 16   /* built from what the running kernel shows; never in an image */
+};
+
+/* Counters first .. last; a fixed counter n is numbered 32 + n. */
+struct counter {
+	uint8_t first, last, width, fixed;
+	uint32_t control, value; /* register address of the first one, 0 if none; each next one adds step */
+	uint32_t step;
+};
+
+enum field_kind { FIELD_NUMBER,
+	          FIELD_TRAIT,
+	          FIELD_CHOICE,
+	          FIELD_TEXT };
+
+struct bitrange {
+	uint8_t word, lsb, width, pad;
+}; /* word: 0 config, 1 config1, 2 config2, 3 config3 */
+
+struct field {
+	uint32_t name;
+	uint16_t key;     /* enum key, KEY_NONE if nobody asks by number */
+	uint8_t kind;     /* enum field_kind */
+	uint8_t width;    /* bits a value may have, 1..64; texts: 32 */
+	uint8_t n_ranges; /* 0: the encoder knows where it goes */
+	uint8_t modifier; /* 1: users may set it on any event */
+	uint16_t n_words;
+	uint32_t word;        /* first word */
+	uint32_t reserved[2]; /* 64-bit members stay on multiples of 8, also where the compiler would align them to 4 */
+	uint64_t min, max;    /* allowed values */
+	uint64_t preset;      /* value of rows that do not say */
+	struct bitrange range[4];
+};
+
+/* A word of a trait or choice, or a value of a group. Other spellings of one value are further words with the same value. */
+struct word {
+	uint64_t value;
+	uint32_t name;
+	uint32_t desc;
+};
+
+enum group_flags {
+	GROUP_ANY = 1,
+	GROUP_DEFAULT = 2,
+	GROUP_REQUIRED = 4,
+	GROUP_EXPLICIT = 8 /* libpfm 3 and 4 differ in the default: a text in their spelling without "pmu::" must name it */
+};
+
+struct group {
+	uint32_t name;
+	uint16_t flags;
+	uint16_t field; /* index of the field the value is ORed into */
+	uint32_t word;
+	uint16_t n_words, n_values; /* words with spellings; distinct values come first, in order */
+	uint64_t preset;            /* with GROUP_DEFAULT */
+	uint64_t mask;              /* every bit the group owns */
+};
+
+/* One alternative; members that do not matter are 0 or ~0 as noted. */
+struct match {
+	uint32_t arch, vendor;                                    /* pool, "" for any */
+	uint32_t family;                                          /* ~0 for any */
+	uint32_t model_lo, model_hi;                              /* 0 .. ~0 for any */
+	uint32_t stepping_mask;                                   /* bit per stepping, 0 for any */
+	uint64_t value, mask;                                     /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0 for any */
+	uint32_t prefix;                                          /* pool: what the textual id starts with, "" for any */
+	uint8_t core_type, has_core_type, version_lo, version_hi; /* hybrid core type; architectural version, 0..255 any */
+	uint32_t native_model;                                    /* ~0 for any */
+	uint32_t exact;                                           /* 1: the prefix is the whole id */
+};
+
+struct feature {
+	uint32_t name, text;
+	uint64_t value;
+};
+
+enum row_flags {
+	ROW_HIDDEN = 1,
+	ROW_DEPRECATED = 2,
+	ROW_ALONE = 4,
+	ROW_PER_PKG = 8,
+	ROW_EXPERIMENTAL = 16,
+	ROW_ARCH = 32,
+	ROW_SHADOWED = 64,
+	ROW_METRIC = 128,
+	ROW_SNAPSHOT = 256,
+	ROW_FREE_RUNNING = 512
+};
+
+struct row {
+	uint32_t name, desc;
+	uint32_t value; /* first value */
+	uint32_t take;  /* first of its group numbers */
+	uint16_t set;   /* candidate counters: number among the sets */
+	uint16_t flags; /* enum row_flags */
+	uint16_t n_values;
+	uint8_t n_takes;
+	uint8_t reserved;
+};
+
+/* A value that does not fit into 23 bits, or for one counter. */
+struct wide {
+	uint64_t value;
+	uint32_t counter; /* or ANYWHERE */
+	uint32_t reserved;
+};
+#define VALUE_WIDE 0x800000u
+
+/* A value, unpacked. counter is ANYWHERE, or the one counter this value is for. Texts: value is a pool offset. */
+#define ANYWHERE 0xffffu
+struct value {
+	uint16_t field, counter;
+	uint64_t value;
+};
+
+enum name_kind { NAME_EVENT,
+	         NAME_ALIAS,
+	         NAME_SYNONYM,
+	         NAME_UNSUPPORTED,
+	         NAME_NONE }; /* no such name */
+/* A name as it is found. For NAME_UNSUPPORTED row is a pool offset: the reason. */
+struct name {
+	uint32_t text, row;
+	enum name_kind kind;
+};
+/* As it lies in the image: the two highest bits of target are the kind. */
+struct other_name {
+	uint32_t text, target;
+};
+#define NAME_TARGET 0x3fffffffu
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+static inline const char *table_text(const struct table *t, uint32_t off)
+{
+	return (const char *)t + t->pool + off;
+}
+
+#define TABLE_ARRAY(TYPE, NAME)                                                 \
+	static inline const TYPE *table_##NAME(const struct table *t)           \
+	{                                                                       \
+		return (const TYPE *)(const void *)((const char *)t + t->NAME); \
+	}
+TABLE_ARRAY(uint8_t, keys)
+TABLE_ARRAY(struct counter, counters)
+TABLE_ARRAY(struct field, fields)
+TABLE_ARRAY(uint32_t, group_numbers)
+TABLE_ARRAY(struct match, matches)
+TABLE_ARRAY(struct feature, features)
+TABLE_ARRAY(uint32_t, row_numbers)
+TABLE_ARRAY(struct other_name, names)
+TABLE_ARRAY(uint32_t, slots)
+TABLE_ARRAY(uint16_t, ways)
+TABLE_ARRAY(uint64_t, sets)
+TABLE_ARRAY(struct word, words)
+TABLE_ARRAY(struct group, groups)
+TABLE_ARRAY(struct row, rows)
+TABLE_ARRAY(uint32_t, values)
+TABLE_ARRAY(struct wide, wides)
+TABLE_ARRAY(uint32_t, takes)
+#undef TABLE_ARRAY
+
+static inline const struct row *table_row(const struct table *t, uint32_t row)
+{
+	return table_rows(t) + table_row_numbers(t)[row];
+}
+
+static inline const char *table_row_name(const struct table *t, uint32_t row)
+{
+	return table_text(t, table_row(t, row)->name);
+}
+
+/* Candidate counters of a row; fixed counter n is bit 32 + n. */
+static inline uint64_t row_counters(const struct table *t, const struct row *r)
+{
+	return table_sets(t)[r->set];
+}
+
+static inline struct value value_unpack(const struct table *t, uint32_t packed)
+{
+	const struct wide *w = table_wides(t) + (packed & (VALUE_WIDE - 1));
+
+	if (packed & VALUE_WIDE)
+		return (struct value){ (uint16_t)(packed >> 24), (uint16_t)w->counter, w->value };
+	return (struct value){ (uint16_t)(packed >> 24), ANYWHERE, packed & (VALUE_WIDE - 1) };
+}
+
+/* Value number @i of @r. */
+static inline struct value row_value(const struct table *t, const struct row *r, unsigned i)
+{
+	return value_unpack(t, table_values(t)[r->value + i]);
+}
+
+/* Group number @i of all that the table has; and of those that @r takes. */
+static inline const struct group *table_group(const struct table *t, uint32_t i)
+{
+	return table_groups(t) + table_group_numbers(t)[i];
+}
+static inline const struct group *row_group(const struct table *t, const struct row *r, unsigned i)
+{
+	return table_groups(t) + table_takes(t)[r->take + i];
+}
+
+/* 1 + the number of the field with @key, 0 if the table has none. */
+static inline unsigned table_key(const struct table *t, enum key key)
+{
+	return table_keys(t)[key];
+}
+
+/* The field with @key, or NULL. */
+static inline const struct field *table_field(const struct table *t, enum key key)
+{
+	unsigned at = table_key(t, key);
+
+	return at ? table_fields(t) + (at - 1) : NULL;
+}
+
+static inline const struct table *image_table(const struct image *im, uint32_t i)
+{
+	return (const struct table *)(const void *)((const char *)im + im->arrays[ARRAY_TABLES].at) + i;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+/* What a character is in a folded name: lower case, '.' for ':', 0 for those that are ignored (table.c). */
+extern const unsigned char pfmi_fold[256];
+static inline unsigned char name_fold(unsigned char c)
+{
+	return pfmi_fold[c];
+}
+
+/* Hash of a folded name, one character at a time: start at NAME_HASH_SEED. pmuc.py has the same function. */
+#define NAME_HASH_SEED 0x811c9dc5u
+static inline uint32_t name_hash(uint32_t h, unsigned char folded)
+{
+	return (h ^ folded) * 0x01000193u;
+}
+
+/* Where probing for hash @h starts among @n slots. Names that differ in a digit have hashes side by side: they are spread first. */
+static inline uint32_t slot_of(uint32_t h, uint32_t n)
+{
+	return (uint32_t)((uint64_t)(h * 0x9e3779b1u) * n >> 32);
+}
+
+/* Hash of a code and a unit mask, for ways. Rows whose unit mask is chosen by words are under WAY_ANY. Rows that have something in
+ * config1 are there twice, with it and without. */
+#define WAY_ANY 0xffffffffu
+static inline uint32_t way_hash(uint32_t code, uint32_t umask, uint64_t config1)
+{
+	return (code * 0x9e3779b1u ^ umask ^ (uint32_t)(config1 ^ config1 >> 32) * 0xc2b2ae35u) * 0x85ebca6bu;
+}
+
+/* What an entry of hosts is found by: everything, family and model, family, implementer and part of a MIDR, upper half of a PVR, first
+ * two words of the textual id, kernel's name of a unit that any processor may have. */
+enum host_kind { HOST_ANY,
+	         HOST_MODEL,
+	         HOST_FAMILY,
+	         HOST_PART,
+	         HOST_UPPER,
+	         HOST_ID,
+	         HOST_DEVICE };
+static inline uint32_t host_hash(enum host_kind kind, uint32_t a)
+{
+	return (a * 0x9e3779b1u ^ (uint32_t)kind) * 0x85ebca6bu;
+}
+
+/* Every name a table knows, by number: first those of rows (NAME_NONE where a row is shadowed by another of the same name). */
+static inline uint32_t table_count_names(const struct table *t)
+{
+	return t->n_rows + t->n_names;
+}
+static inline struct name table_name(const struct table *t, uint32_t i)
+{
+	if (i < t->n_rows) {
+		const struct row *r = table_row(t, i);
+
+		return (struct name){ r->name, i, r->flags & ROW_SHADOWED ? NAME_NONE : NAME_EVENT };
+	}
+	i -= t->n_rows;
+	return (struct name){ table_names(t)[i].text, table_names(t)[i].target & NAME_TARGET,
+		              (enum name_kind)(table_names(t)[i].target >> 30) };
+}
+
+/* Hash of the folded bytes of @s. */
+uint32_t pfmi_name_hash(struct slice s);
+/* True if the folded form of @len bytes at @s is that of the terminated @name. */
+bool pfmi_folds_to(const char *name, const char *s, size_t len);
+/* Finds the name whose folded form has hash @h and equals the folded @len bytes at @s; kind NAME_NONE if there is none. Here, because
+ * most probes end at an empty slot. */
+static inline struct name pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len)
+{
+	const uint32_t *slots = table_slots(t);
+
+	for (uint32_t i = slot_of(h, t->n_slots); slots[i]; i = i + 1 < t->n_slots ? i + 1 : 0) {
+		struct name n;
+
+		if ((uint16_t)h != slots[i] >> 16)
+			continue;
+		n = table_name(t, (slots[i] & 0xffff) - 1);
+		if (pfmi_folds_to(table_text(t, n.text), s, len))
+			return n;
+	}
+	return (struct name){ .kind = NAME_NONE };
+}
+
+/* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
+uint64_t pfmi_row_value(const struct table *t, uint32_t row, enum key key, unsigned counter);
+/* The same for texts: "" when the row has none. */
+const char *pfmi_row_text(const struct table *t, uint32_t row, enum key key);
+/* True if the row itself gives a value for @key. */
+bool pfmi_row_has(const struct table *t, uint32_t row, enum key key);
+
+/* How much of a foreign table is looked at. Its head is enough to know what it is called and which hosts it is for. */
+enum check_depth { CHECK_HEAD,
+	           CHECK_ALL };
+/* 0 if @size bytes at @t are a table whose head (or everything: each offset, index, string and hash slot) is in bounds and
+ * consistent. Else a negative PFMLIB code and *@why says what is wrong. Reads nothing outside the bytes. */
+int pfmi_table_check(const void *t, size_t size, enum check_depth depth, const char **why);
+/* The same for a whole image: header, every table; the checksum too with CHECK_ALL. */
+int pfmi_image_check(const void *image, size_t size, enum check_depth depth, const char **why);
+
+/* The image inside the library (the build makes it, embed.S brings it in). */
+extern const char pfmi_builtin_image[] __attribute__((visibility("hidden")));
+static inline const struct image *pfmi_builtins(void)
+{
+	return (const struct image *)(const void *)pfmi_builtin_image;
+}
+static inline unsigned pfmi_n_builtin(void)
+{
+	return pfmi_builtins()->n_tables;
+}
+static inline const struct table *pfmi_builtin(unsigned i)
+{
+	return image_table(pfmi_builtins(), i);
+}
+static inline const void *image_array(const struct image *im, enum image_array which)
+{
+	return (const char *)im + im->arrays[which].at;
+}
+/* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0; -1 when there are no more. Numbers from
+ * n_tables on are wholes. */
+static inline int image_next_called(const struct image *im, uint32_t h, uint32_t *cursor)
+{
+	const uint32_t *calls = image_array(im, ARRAY_CALLS);
+	uint32_t n = im->arrays[ARRAY_CALLS].n;
+
+	for (uint32_t i = slot_of(h, n); *cursor < n;) {
+		uint32_t slot = calls[(i + (*cursor)++) % n];
+
+		if (!slot)
+			break;
+		if (slot >> 16 == (uint16_t)h)
+			return (int)(slot & 0xffff) - 1;
+	}
+	return -1;
+}
+
+#endif

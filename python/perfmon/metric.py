@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Metrics: formulas over counts, with what their errors make of the result."""
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ._c import ffi, lib, new, text as c_text
+from ._errors import check
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .event import EventInfo
+
+__all__ = ["Metric", "MetricInput", "MetricState", "MetricValue"]
+
+
+class MetricState(enum.IntEnum):
+    """Whether a metric has a value, or why not."""
+
+    DEFINED = lib.PFM_METRIC_DEFINED
+    DIVISION = lib.PFM_METRIC_DIVISION        #: division by zero
+    NOT_COUNTED = lib.PFM_METRIC_NOT_COUNTED  #: an input has no value
+    OVERFLOW = lib.PFM_METRIC_OVERFLOW        #: out of the range of a double
+
+
+@dataclass(frozen=True)
+class MetricInput:
+    """What a metric needs: an event, or a constant such as ``#smt_on``. alias is the list's own spelling, preset what is
+    taken when nobody gives a value."""
+
+    text: str
+    alias: str
+    constant: bool
+    preset: float | None
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """A metric's value. None, with the reason in state, where it is not defined; then missing is the input that was not
+    counted, if that is why. error is the standard error, low and high bound the 95 % interval."""
+
+    value: float | None
+    error: float
+    low: float
+    high: float
+    unit: str
+    state: MetricState
+    over_threshold: bool | None
+    missing: str | None
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return c_text(lib.pfm_metric_state_name(self.state))
+        return f"{self.value:g} {self.unit}".rstrip()
+
+
+class Metric:
+    """A metric of a processor.
+
+    name, description, unit, groups, parent, level   what its table says; ``""``, () and 0 where it says nothing
+    inputs     :class:`MetricInput`, in the order of evaluation
+    formula, threshold   as text; ``""`` for no threshold
+    """
+
+    def __init__(self, context: Context, row: EventInfo) -> None:
+        self._context, self._at = context, (row._pmu_index, row.index)
+        info, one = new("pfm_metric_info_t"), new("pfm_metric_input_t")
+        check(lib.pfm_describe_metric(context._handle(), *self._at, info))
+        self.pmu = row.pmu
+        self.name = c_text(info.name)
+        self.description = c_text(info.desc)
+        self.unit = c_text(info.unit)
+        self.groups = tuple(g for g in c_text(info.groups).split(";") if g)
+        self.parent = c_text(info.parent)
+        self.level = int(info.level)
+        inputs = []
+        for i in range(info.n_inputs):
+            check(lib.pfm_describe_metric_input(context._handle(), *self._at, i, one))
+            inputs.append(MetricInput(c_text(one.text), c_text(one.alias), bool(one.is_constant),
+                                      float(one.preset) if one.has_preset else None))
+        self.inputs = tuple(inputs)
+        self.formula = self._print(0)
+        self.threshold = self._print(1) if info.has_threshold else ""
+
+    def _print(self, which: int) -> str:
+        n = check(lib.pfm_print_metric(self._context._handle(), *self._at, which, ffi.NULL, 0))
+        buf = ffi.new("char[]", n + 1)
+        check(lib.pfm_print_metric(self._context._handle(), *self._at, which, buf, n + 1))
+        return c_text(buf)
+
+    @staticmethod
+    def _given(i: MetricInput, counts: Mapping[str, float]) -> float | None:
+        for name in (i.alias, i.text, i.text.partition("::")[2], i.text.lstrip("#")):
+            if name and name in counts:
+                return counts[name]
+        return i.preset
+
+    def evaluate(self, counts: Mapping[str, float], errors: Mapping[str, float] | None = None) -> MetricValue:
+        """The value from counts and constants by name; @errors are standard errors of counts, taken as independent."""
+        array = ffi.new("pfm_metric_count_t[]", max(1, len(self.inputs)))
+        for c, i in zip(array, self.inputs):
+            value = self._given(i, counts)
+            c.known = value is not None
+            c.value = value or 0.0
+            c.error = (self._given(i, errors) or 0.0) if errors else 0.0
+        out = new("pfm_metric_value_t")
+        check(lib.pfm_evaluate_metric(self._context._handle(), *self._at, array, len(self.inputs), out))
+        return self._value(out)
+
+    def estimate(self, samples: Iterable[Mapping[str, float]]) -> MetricValue:
+        """The value from repetitions of a measurement, and how far it can be trusted: its error comes from how the
+        counts vary together."""
+        flat: list[float] = []
+        rounds = 0
+        for counts in samples:
+            rounds += 1
+            for i in self.inputs:
+                value = self._given(i, counts)
+                flat.append(float("nan") if value is None else value)
+        out = new("pfm_metric_value_t")
+        check(lib.pfm_estimate_metric(self._context._handle(), *self._at, ffi.new("double[]", flat or [0.0]), rounds,
+                                      len(self.inputs), out))
+        return self._value(out)
+
+    def _value(self, out: Any) -> MetricValue:
+        state = MetricState(out.state)
+        missing = self.inputs[out.missing] if out.missing >= 0 else None
+        return MetricValue(float(out.value) if state == MetricState.DEFINED else None, float(out.error), float(out.low),
+                           float(out.high), self.unit, state, bool(out.over_threshold) if out.over_threshold >= 0 else None,
+                           (missing.alias or missing.text) if missing else None)
+
+    def __str__(self) -> str:
+        return f"{self.pmu}::{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<Metric {self}: {self.formula}>"

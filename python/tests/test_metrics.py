@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Metrics and plans."""
+import math
+import random
+
+import pytest
+
+import perfmon
+from perfmon import MetricState
+
+
+def test_a_metric_from_counts(built_in):
+    ipc = built_in.metric("hardware::ipc")
+    assert (ipc.name, ipc.unit, ipc.groups) == ("ipc", "insn per cycle", ("ratios",))
+    assert [i.alias or i.text for i in ipc.inputs] == ["hardware::instructions", "cycles"]
+    v = ipc.evaluate({"instructions": 3000, "cycles": 2000}, errors={"instructions": 30})
+    assert (v.value, v.state, str(v)) == (1.5, MetricState.DEFINED, "1.5 insn per cycle")
+    assert math.isclose(v.error, 0.015) and v.low < 1.5 < v.high
+    v = ipc.evaluate({"instructions": 3000})
+    assert (v.value, v.state, v.missing) == (None, MetricState.NOT_COUNTED, "cycles")
+    assert str(ipc.evaluate({"instructions": 1, "cycles": 0})) == "division by zero"
+    with pytest.raises(perfmon.PerfmonError):
+        built_in.metric("hardware::cycles")
+
+
+def test_an_interval_from_repetitions(built_in):
+    rng = random.Random(2)
+    ipc = built_in.metric("hardware::ipc")
+    samples = []
+    for _ in range(12):
+        cycles = rng.uniform(1e9, 2e9)        # of different length, the same ratio: the error is small
+        samples.append({"cycles": cycles, "instructions": 1.25 * cycles * rng.gauss(1, 0.001)})
+    v = ipc.estimate(samples)
+    assert abs(v.value - 1.25) < 0.01 and 0 < v.error < 0.01
+
+
+def test_metrics_are_listed(built_in):
+    names = {m.name for m in built_in.metrics("ratios")}
+    assert {"ipc", "ghz", "cpus_used", "LLC_miss_share"} <= names
+    assert [m.name for m in built_in.metrics("gh?")] == ["ghz"]
+
+
+def test_a_plan(built_in):
+    p = perfmon.plan(["coreduo::L2_Lines_In", "coreduo::Uops_Ret", "coreduo::L2_Rqsts"], context=built_in)
+    assert (len(p), p.bound, p.optimal, p.rounds) == (2, 2, True, 2)
+    assert "2 counters" in p.certificate and sum(map(len, p)) == 3
+    assert all(e.pmu == "coreduo" and e.counter in (0, 1) for group in p for e in group)
+    assert len(perfmon.plan(["coreduo::L2_Lines_In", "coreduo::Uops_Ret"], context=built_in, taken=[0])) == 2
+    with pytest.raises(perfmon.UnknownEventError):
+        perfmon.plan(["coreduo::nobody"], context=built_in)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Samples, against pages that are touched."""
+import mmap
+import os
+
+import pytest
+
+import perfmon
+
+PAGES = 300
+
+
+def touch(memory):
+    for at in range(0, len(memory), mmap.PAGESIZE):
+        memory[at] = 1
+
+
+def fresh():
+    memory = mmap.mmap(-1, PAGES * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return memory
+
+
+def open_session(events=("page-faults:u",), **options):
+    """A session, or a skip where this user may not sample."""
+    s = perfmon.Session(events, **options)
+    for count in s.plan():
+        if count.why:
+            pytest.skip(count.why)
+    return s
+
+
+def test_every_page_comes_with_its_address():
+    memory = fresh()
+    s = open_session(sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID))
+    s.start()
+    touch(memory)
+    s.stop()
+    records = list(s.records())
+    addresses = sorted({r.addr for r in records if r.addr is not None})
+    run = max((sum(a + i * mmap.PAGESIZE in addresses for i in range(PAGES)) for a in addresses), default=0)
+    assert run == PAGES
+    assert all(r.type is perfmon.RecordType.SAMPLE and r.pid == os.getpid() and r.event == 0 and not r.kernel for r in records)
+    n = s.sampled()
+    assert n.samples == n.count == len(records) and n.lost in (0, None) and n.quality is perfmon.Quality.EXACT
+    assert s.buffers().n == 1 and s.buffers().pages <= 128
+    assert len(s.filenos()) == 1
+
+
+def test_columns_and_bytes():
+    memory = fresh()
+    s = open_session(["page-faults:u:period=10"], sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.PERIOD))
+    s.start()
+    touch(memory)
+    s.stop()
+    columns = s.columns("time", "ip", "period", "event")
+    assert len(columns["ip"]) == s.sampled().count // 10 and set(columns["period"]) == {10}
+    assert list(columns["time"]) == sorted(columns["time"])
+    memory = fresh()
+    s.start()
+    touch(memory)
+    s.stop()
+    assert sum(map(len, s.bytes())) % 32 == 0
+    with pytest.raises(ValueError, match="columns are"):
+        s.columns("speed")
+
+
+def test_waiting_and_the_end():
+    s = open_session(sampling=perfmon.Sampling(wakeup_events=1))
+    s.start()
+    touch(fresh())
+    assert s.wait(1)
+    s.signal(0)
+    s.stop()
+    list(s.records())
+    assert s.wait(0.01)
+
+
+def test_refusals():
+    with pytest.raises(perfmon.PerfmonError):
+        perfmon.Session(["page-faults"], sampling=perfmon.Sampling(pages=3))
+    with pytest.raises(perfmon.EventError) as refused:
+        perfmon.Session(["page-faults:period=0"], sampling=perfmon.Sampling())
+    assert refused.value.token == "period=0"
+    with perfmon.Session(["page-faults:u"]) as s, pytest.raises(perfmon.PerfmonError):
+        next(s.records())
+
+
+def test_a_recording_is_read_back(tmp_path):
+    s = open_session(sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID,
+                                               records=perfmon.Side.USUAL))
+    s.start()
+    with perfmon.Recording(s, tmp_path / "perf.data", ["test", "me"]) as recording:
+        touch(fresh())
+        assert recording.write() > PAGES * 40
+        s.stop()
+    recorded = perfmon.Recorded(tmp_path / "perf.data")
+    assert recorded.events[0] == "page-faults:u"
+    records = list(recorded.records())
+    assert sum(r.type is perfmon.RecordType.SAMPLE for r in records) == s.read()[0].value
+    assert any(r.type is perfmon.RecordType.MAP2 and "python" in r.name for r in records)
+    with pytest.raises(perfmon.PerfmonError):
+        perfmon.Recorded(__file__)

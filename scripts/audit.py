@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""docs/audit.md: how far the sources of our event tables agree, and what is decided where they do not.
+
+    scripts/audit.py SHARED > docs/audit.md
+
+SHARED holds data/full (Intel's, Linux's and Arm's lists) and facts/libpfm4/names.jsonl. The lists are read here anew, without
+the readers of lib/pmuc, so that a fault there is not shared. Compared is what programs a counter: event code, unit mask, counter
+mask, invert, edge, any thread and, where an event has one, the value of its extra register. Periods, counters and texts are not."""
+
+import collections
+import glob
+import json
+import os
+import re
+import sys
+import tarfile
+
+# Processor: folder of Intel's repository, folder of Linux's lists, libpfm4's core and prefix of its boxes.
+INTEL = """
+NHM-EP nehalemep nhm -
+NHM-EX nehalemex nhm_ex -
+WSM-EP-SP westmereep-sp wsm -
+WSM-EP-DP westmereep-dp wsm_dp -
+WSM-EX westmereex - -
+SNB sandybridge snb -
+JKT jaketown snb_ep snbep_unc
+IVB ivybridge ivb -
+IVT ivytown ivb_ep ivbep_unc
+HSW haswell hsw -
+HSX haswellx hsw_ep hswep_unc
+BDW broadwell bdw -
+BDW-DE broadwellde - -
+BDX broadwellx bdw_ep bdx_unc
+SKL skylake skl -
+SKX skylakex skx skx_unc
+CLX cascadelakex clx -
+ICL icelake icl -
+ICX icelakex icx icx_unc
+RKL rocketlake - -
+TGL tigerlake - -
+SPR sapphirerapids spr spr_unc
+EMR emeraldrapids emr -
+GNR graniterapids gnr gnr_unc
+ADL alderlake adl_glc,adl_grt -
+MTL meteorlake - -
+LNL lunarlake - -
+ARL arrowlake - -
+SRF sierraforest - -
+GRR grandridge - -
+CWF clearwaterforest - -
+PTL pantherlake - -
+NVL novalake - -
+BNL bonnell atom -
+SLM silvermont slm -
+GLM goldmont glm -
+GLP goldmontplus - -
+SNR snowridgex tmt -
+EHL elkhartlake - -
+KNL knightslanding knl knl_unc"""
+ARM = "neoverse-n1 n1, neoverse-n2 n2, neoverse-n3 n3, neoverse-v1 v1, neoverse-v2 v2, neoverse-v3 v3, cortex-a53 ac53, cortex-a55 ac55, " \
+      "cortex-a57 ac57, cortex-a72 ac72, cortex-a76 ac76, cortex-a15 ac15, cortex-a7 ac7, cortex-a8 ac8, cortex-a9 ac9, cortex-x4 x4"
+BIG, SMALL = "big", "small"
+SMALL_CORES = re.compile("gracemont|crestmont|skymont|darkmont|arcticwolf")
+
+FIELDS = ("code", "umask", "cmask", "inv", "edge", "any", "extra", "port", "fc")
+Fact = collections.namedtuple("Fact", FIELDS, defaults=(0,) * len(FIELDS))
+
+
+def fold(name):
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def number(value):
+    value = str(value or "0").split(",")[0].strip()
+    try:
+        return int(value, 0)
+    except ValueError:
+        return int(value, 16) if re.fullmatch("[0-9a-fA-F]+", value) else 0
+
+
+def packed(shared, prefix):
+    """(path, parsed JSON) of the lists of a packed tree."""
+    for path in sorted(glob.glob(os.path.join(shared, "data", "full", prefix + "*.tar.xz"))):
+        with tarfile.open(path) as t:
+            for m in t:
+                if m.isfile() and m.name.endswith(".json"):
+                    yield m.name, json.load(t.extractfile(m))
+
+
+def rows(found):
+    found = found.get("Events", found.get("events", [])) if isinstance(found, dict) else found
+    return [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
+
+
+def fact(row):
+    """What Intel's keys, which Linux uses too, say."""
+    port = [number(row.get(k)) if "IIO" in row.get("EventName", "") else 0 for k in ("PortMask", "FCMask")]
+    return Fact(number(row.get("EventCode")), number(row.get("UMask")) | number(row.get("UMaskExt")) << 8, number(row.get("CounterMask")),
+                number(row.get("Invert")), number(row.get("EdgeDetect")), number(row.get("AnyThread")), number(row.get("MSRValue")), *port)
+
+
+def intel_lists(shared):
+    out = collections.defaultdict(dict)
+    for path, found in packed(shared, "intel"):
+        parts = path.split("/")
+        if "events" not in parts:
+            continue
+        kind = "uncore" if "uncore" in parts[-1] else SMALL if SMALL_CORES.search(parts[-1]) else BIG
+        for r in rows(found):
+            if r.get("EventName"):
+                out[parts[parts.index("events") - 1], kind][fold(r["EventName"])] = r["EventName"], fact(r)
+    return out
+
+
+def linux_lists(shared):
+    out, standard, wanted = collections.defaultdict(dict), {}, []
+    for path, found in packed(shared, "linux"):
+        parts = path.split("pmu-events/arch/")[-1].split("/")
+        folder = "/".join(parts[:-1])
+        for r in rows(found):
+            name = r.get("EventName") or r.get("ArchStdEvent")
+            if not name:
+                continue
+            unit = r.get("Unit") or ""
+            kind = SMALL if unit == "cpu_atom" else BIG if unit in ("", "cpu_core") else "uncore"
+            if "ArchStdEvent" in r:
+                wanted.append((folder, kind, name))
+            else:
+                out[folder, kind][fold(name)] = name, fact(r)
+                if len(parts) == 2:
+                    standard.setdefault(fold(name), fact(r))
+    for folder, kind, name in wanted:
+        if fold(name) in standard:
+            out[folder, kind].setdefault(fold(name), (name, standard[fold(name)]))
+    return out
+
+
+def arm_lists(shared):
+    out = {}
+    for path, found in packed(shared, "arm"):
+        out[os.path.basename(path)[:-5]] = {fold(r["name"]): (r["name"], Fact(r["code"])) for r in rows(found) if r.get("name")}
+    return out
+
+
+def intel_words(event, mask):
+    """libpfm4's encoding of an event with one mask."""
+    flags, code = event.get("fl", 0), event.get("code", 0)
+    value = mask["c"] >> 8 if mask else 0
+    if mask and mask.get("fl", 0) & 0x200:
+        code = code & ~0xFF | mask["c"] & 0xFF
+    extra = 0
+    if flags & 0x1020:
+        value, extra = 0, value
+    word = code | value << 8
+    return Fact(word & 0xFF, word >> 8 & 0xFF, word >> 24 & 0xFF, word >> 23 & 1, word >> 18 & 1, word >> 21 & 1, extra)
+
+
+def box_words(event, mask, pmu):
+    """The same of a box; those of the I/O stacks have ports and flow classes in the upper part of the unit mask."""
+    code, value = event.get("code", 0), mask["c"] >> 8 if mask else 0
+    umask, port, fc = code >> 8 & 0xFF | value & 0xFF | value >> 24 << 8, 0, 0
+    if "iio" in pmu:
+        at = 20 if pmu.startswith("skx") else 24
+        umask, port, fc = umask & 0xFF, umask >> 12 & (1 << at - 12) - 1, umask >> at & 7
+    return Fact(code & 0xFF, umask, value >> 16 & 0xFF, 0, value >> 10 & 1, 0, 0, port, fc)
+
+
+def libpfm4_names(shared):
+    """PMU name -> {folded name: (name, Fact)}; box instances lose their number."""
+    out = collections.defaultdict(dict)
+    with open(os.path.join(shared, "facts", "libpfm4", "names.jsonl")) as f:
+        for line in f:
+            t = json.loads(line)
+            for pmu in t["pmus"]:
+                box = "_unc" in pmu["name"]
+                key = re.sub(r"_unc.*", "_unc", pmu["name"]) if box else pmu["name"]
+                for e in t["events"]:
+                    if e.get("model", pmu["id"]) != pmu["id"]:
+                        continue
+                    if t["kind"] == "arm":
+                        out[key][fold(e["e"])] = e["e"], Fact(e["code"] & 0xFFFF)
+                    elif t["kind"] == "power":
+                        out[key][fold(e["e"])] = e["e"], Fact(e["code"])
+                    elif t["kind"] == "intel_x86":
+                        words = (lambda e, u: box_words(e, u, pmu["name"])) if box else intel_words
+                        masks = [u for u in e.get("u", ()) if u.get("model", pmu["id"]) == pmu["id"]]
+                        groups = {u.get("g", 0) & 0xFF for u in masks}
+                        if not masks:
+                            out[key][fold(e["e"])] = e["e"], words(e, None)
+                        for u in masks if len(groups) < 2 else ():
+                            name = e["e"] + "." + u["u"]
+                            out[key][fold(re.sub("^OFFCORE_RESPONSE_[01]", "OCR", name))] = name, words(e, u)
+    return out
+
+
+# ---- why they differ ------------------------------------------------------------------------------------------------------------
+
+CAUSES = (
+    ("latency", "A threshold that the name carries",
+     "Intel's list has a row per threshold with its value; libpfm4 takes the threshold as a modifier or packs it otherwise.",
+     "Intel's row; libpfm4's spelling needs its modifier."),
+    ("fixed", "Fixed counter or general counter",
+     "Intel's row is a fixed counter (event 0), another source gives the code for a general counter. Both count the same.",
+     "The fixed counter, as Intel's row names it; the general code is kept as the row's other encoding."),
+    ("branches", "Mask 0 or mask 4 for all branches",
+     "BR_INST_RETIRED and BR_MISP_RETIRED count all branches with unit mask 0 and with 4 on the cores of that generation.",
+     "Intel's value."),
+    ("any", "Both hyper-threads", "The sources differ in the AnyThread bit alone; the name says that the whole core is meant.",
+     "The bit is set, as Intel's list has it."),
+    ("dropped", "Linux's copy loses the longer unit mask",
+     "Unit masks of newer boxes have more than eight bits, the upper ones under UMaskExt in Intel's list. Linux's copy joins the two, "
+     "but where the lower byte is 0 it drops the upper part as well, so that `perf` counts something else, mostly nothing.",
+     "Intel's mask, both parts."),
+    ("longmask", "Unit masks beyond eight bits", "The sources differ in the upper part of a unit mask of more than eight bits.",
+     "Intel's mask."),
+    ("driver", "Numbers of the kernel's driver",
+     "Free-running and fixed box counters have no event code in hardware. Intel writes 0, Linux the number (0xff) "
+     "by which its driver knows them.",
+     "The kernel's number, without which it cannot be asked for them."),
+    ("occupancy", "Selector of an occupancy",
+     "The power unit selects a C-state in bits 14 and 15, which Intel's older lists write as part of the unit mask and Linux as a filter.",
+     "The selector in its own field; the register is the same."),
+    ("twin", "Two codes that do the same",
+     "OCR events can be programmed with 0x2a and 0x2b, each with a response register of its own; Intel's row names both.",
+     "The first; the second is kept as the row's alternative, so that two can count at once."),
+    ("newer", "Intel's list is newer than Linux's copy",
+     "Linux 6.12 holds an older state of the same list, which Intel has since corrected.", "Intel's value of 2026-08-13."),
+    ("linuxonly", "Linux differs from Intel's list and libpfm4 has Intel's value", "Two sources stand against the copy.", "Intel's value."),
+    ("majority", "libpfm4 differs from Intel and Linux, which agree",
+     "libpfm4's tables are typed from manuals, some of them early ones. Linux's copy comes from Intel's list, so that these "
+     "are one and a half sources against one.",
+     "Intel's value. `libpfm.so.4` alone gives libpfm4's own numbers."),
+    ("onesided", "libpfm4 differs from Intel's list, and Linux does not have the event", "One source against one; the vendor's is newer.",
+     "Intel's value."),
+    ("three", "All three differ", "No two sources agree.", "Intel's value, which is the newest, in the form that the kernel takes."),
+    ("arm", "Numbers of Arm events",
+     "libpfm4's 0xff for Cortex-A8's cycles is a number inside the kernel's old driver; 0x11 is the architecture's.", "Arm's number."),
+    ("pmc", "Counter of a POWER event",
+     "The sources differ in the counter that the code carries (bits 16 to 19) alone: Linux leaves the choice to the kernel, "
+     "libpfm4 fixes it.",
+     "Linux's code, so that the kernel can choose."),
+    ("power", "Codes of POWER events", "Linux's list and libpfm4 give different codes for the name; which is right has not been tried on a "
+     "machine.",
+     "Linux's code, which IBM keeps up to date."),
+)
+
+
+def differing(facts):
+    return {f for f in FIELDS if len({getattr(x, f) for x in facts}) > 1}
+
+
+def cause(kind, name, intel, linux, pfm):
+    """Key of CAUSES for a disagreement of Intel's list, Linux's and libpfm4; any may be None."""
+    known = [x for x in (intel, linux, pfm) if x]
+    fields = differing(known)
+    if re.search("(?i)load_latency_gt", name):
+        return "latency"
+    if kind == "uncore":
+        found = box_cause(name, fields, intel, linux, known)
+        if found:
+            return found
+    elif intel and intel.code == 0 and "code" in fields:
+        return "fixed"
+    if re.match("(?i)br_(inst|misp)_retired", name) and fields == {"umask"} and {x.umask for x in known} <= {0, 4}:
+        return "branches"
+    if fields == {"any"}:
+        return "any"
+    if fields == {"code"} and {x.code for x in known} == {0x2A, 0x2B}:
+        return "twin"
+    if not pfm:
+        return "newer"
+    if not linux:
+        return "onesided"
+    if intel == linux:
+        return "majority"
+    return "linuxonly" if intel == pfm else "newer" if linux == pfm else "three"
+
+
+def box_cause(name, fields, intel, linux, known):
+    if linux and linux.code == 0xFF or "FREERUN" in name.upper():
+        return "driver"
+    if "POWER_STATE_OCCUPANCY" in name.upper():
+        return "occupancy"
+    if fields == {"umask"} and intel and intel.umask > 0xFF and linux and not linux.umask:
+        return "dropped"
+    if fields == {"umask"} and any(x.umask > 0xFF for x in known):
+        return "longmask"
+    return None
+
+
+def power_cause(kind, name, facts):
+    a, b = (f.code for f in facts.values())
+    return "pmc" if (a ^ b) & ~0xF0000 == 0 else "power"
+
+
+# ---- counting -------------------------------------------------------------------------------------------------------------------
+
+class Audit:
+    def __init__(self):
+        self.counts = collections.OrderedDict()      # family -> Counter
+        self.found = collections.defaultdict(list)   # cause -> [(processor, name, {source: Fact})]
+
+    def compare(self, family, processor, kind, lists, why):
+        """@lists: [(source, {folded: (name, Fact)})] of one processor, the first the one we follow."""
+        count = self.counts.setdefault(family, collections.Counter())
+        for key in sorted({k for _, names in lists for k in names}):
+            have = [(source, names[key]) for source, names in lists if key in names]
+            facts = {source: f for source, (_, f) in have}
+            name = have[0][1][0]
+            if len(have) == 1:
+                count["alone in " + have[0][0]] += 1
+            elif len(set(facts.values())) == 1:
+                count["agree in %d" % len(have)] += 1
+            else:
+                count["differ"] += 1
+                self.found[why(kind, name, facts)].append((processor, name, facts))
+
+
+def intel_cause(kind, name, facts):
+    return cause(kind, name, facts.get("Intel"), facts.get("Linux"), facts.get("libpfm4"))
+
+
+def intel_audit(audit, intel, linux, pfm):
+    for line in INTEL.split("\n")[1:]:
+        folder, copy, cores, boxes = line.split()
+        cores = (cores.split(",") + ["-"])[:2]
+        for kind, ours in ((BIG, cores[0]), (SMALL, cores[1]), ("uncore", boxes)):
+            lists = [("Intel", intel.get((folder, kind), {})), ("Linux", linux.get(("x86/" + copy, kind), {})),
+                     ("libpfm4", pfm.get(ours, {}))]
+            if lists[0][1]:
+                family = "Intel boxes" if kind == "uncore" else "Intel cores"
+                audit.compare(family, folder + (" (small core)" if kind == SMALL else ""), kind, lists, intel_cause)
+
+
+def arm_audit(audit, arm, linux, pfm):
+    for pair in ARM.split(", "):
+        core, short = pair.split()
+        lists = [("Arm", arm.get(core, {})), ("Linux", linux.get(("arm64/arm/" + core, BIG), {})), ("libpfm4", pfm.get("arm_" + short, {}))]
+        audit.compare("Arm cores", core, BIG, lists, lambda *_: "arm")
+
+
+def power_audit(audit, linux, pfm):
+    for core in ("power8", "power9", "power10"):
+        lists = [("Linux", linux.get(("powerpc/" + core, BIG), {})), ("libpfm4", pfm.get(core, {}))]
+        audit.compare("POWER", core, BIG, lists, power_cause)
+
+
+# ---- printing -------------------------------------------------------------------------------------------------------------------
+
+def told(f, fields):
+    return " ".join("%s=%#x" % (k, getattr(f, k)) for k in FIELDS if k in fields)
+
+
+def print_counts(audit):
+    print("| family | events compared | agree in 3 sources | agree in 2 | in one source alone | differ |")
+    print("|---|---|---|---|---|---|")
+    for family, c in audit.counts.items():
+        alone = {k[9:]: v for k, v in c.items() if k.startswith("alone")}
+        print("| %s | %d | %d | %d | %d (%s) | %d |" % (family, sum(c.values()), c["agree in 3"], c["agree in 2"], sum(alone.values()),
+                                                      ", ".join("%s %d" % x for x in sorted(alone.items())), c["differ"]))
+
+
+def print_cause(audit, key, title, reason, decision):
+    found = audit.found.get(key)
+    if not found:
+        return
+    print("\n## %s\n\n%d events. %s\n\n**Decision:** %s\n" % (title, len(found), reason, decision))
+    groups = collections.OrderedDict()
+    for processor, name, facts in found:
+        fields = differing(facts.values())
+        groups.setdefault((name, tuple((s, told(f, fields)) for s, f in facts.items())), []).append(processor)
+    for (name, values), processors in sorted(groups.items()):
+        print("- `%s` (%s): %s" % (name, ", ".join(processors), "; ".join("%s `%s`" % v for v in values)))
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: audit.py SHARED > docs/audit.md")
+    shared = sys.argv[1]
+    intel, linux, pfm = intel_lists(shared), linux_lists(shared), libpfm4_names(shared)
+    audit = Audit()
+    intel_audit(audit, intel, linux, pfm)
+    arm_audit(audit, arm_lists(shared), linux, pfm)
+    power_audit(audit, linux, pfm)
+    print("# Audit of the event tables\n\n"
+          "Made by `scripts/audit.py` from Intel's repository of 2026-08-13, Linux 6.12.117, Arm's data of 2025-01-17 "
+          "and libpfm4 of\n2026-06; "
+          "events are compared by processor and name, by what programs a counter.\n"
+          "An event that one source alone has is as a rule one that the others list under another name or not yet.\n"
+          "Linux's x86 lists are copies of Intel's, so that a row which only these two have rests on one source and a half.\n")
+    print_counts(audit)
+    for c in CAUSES:
+        print_cause(audit, *c)
+
+
+if __name__ == "__main__":
+    main()

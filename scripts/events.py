@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes the .pmu files of lib/events that come from lists, or says how they differ.
+
+    events.py DATA [--check] [--into DIR]
+
+DATA holds the packed lists that docs/sources.md names. A processor that several have comes from the one with the more permissive licence:
+Intel's and Arm's own before Linux's copies.
+"""
+
+import contextlib
+import filecmp
+import glob
+import io
+import os
+import shutil
+import sys
+import tarfile
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
+import pmvendor  # noqa: E402
+
+# (archive, folder of lib/events, models)
+LISTS = (
+    ("intel-perfmon-*.tar.xz", "intel", ["*"]),
+    ("arm-data-*.tar.xz", "arm", ["cortex*", "neoverse*", "rainier"]),
+    ("linux-*-pmu-events.tar.xz", "amd", ["amdzen*"]),
+    ("linux-*-pmu-events.tar.xz", "armv8", ["a64fx", "ampereone*", "cmn", "emag", "hip0*", "imx*", "thunderx2", "yitian710"]),
+    ("linux-*-pmu-events.tar.xz", "power", ["power*"]),
+    ("linux-*-pmu-events.tar.xz", "s390", ["cf_z*"]),
+    ("linux-*-pmu-events.tar.xz", "riscv", ["ax45", "c900_legacy", "dubhe_80", "u74"]),
+)
+
+
+def make(data, into):
+    """Writes all files below @into."""
+    with tempfile.TemporaryDirectory(prefix="perfmon-lists-") as lists:
+        for pattern in sorted({p for p, _, _ in LISTS}):
+            archive, = glob.glob(os.path.join(data, pattern))
+            with tarfile.open(archive) as tar:
+                tar.extractall(os.path.join(lists, pattern[:5]), filter="data")
+        for pattern, folder, models in LISTS:
+            words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1", os.path.join(lists, pattern[:5])]
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+                status = pmvendor.main(words + ["--cpu=" + m for m in models])
+            if status:
+                raise SystemExit("%s: %s" % (folder, said.getvalue()[-500:]))
+
+
+def folders():
+    return sorted({folder for _, folder, _ in LISTS})
+
+
+def differences(ours, made):
+    """Files that differ, below two folders."""
+    out = []
+    for folder in folders():
+        a, b = ({n for n in os.listdir(os.path.join(top, folder)) if n.endswith(".pmu")} if os.path.isdir(os.path.join(top, folder)) else set()
+                for top in (ours, made))
+        both = sorted(a & b)
+        _, different, errors = filecmp.cmpfiles(os.path.join(ours, folder), os.path.join(made, folder), both, shallow=False)
+        out += [os.path.join(folder, n) for n in sorted(a ^ b) + different + errors]
+    return out
+
+
+def main(argv):
+    check = "--check" in argv
+    into = argv[argv.index("--into") + 1] if "--into" in argv else os.path.join(ROOT, "lib", "events")
+    if not argv or argv[0].startswith("-"):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory(prefix="perfmon-events-") as made:
+        make(argv[0], made)
+        if check:
+            different = differences(into, made)
+            print("\n".join(different))
+            return 1 if different else 0
+        for folder in folders():
+            for old in glob.glob(os.path.join(into, folder, "*.pmu")):
+                os.unlink(old)
+            shutil.copytree(os.path.join(made, folder), os.path.join(into, folder), dirs_exist_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

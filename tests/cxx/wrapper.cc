@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// perfmon.hpp at work. Exits with the number of what went wrong.
+#include <perfmon/perfmon.hpp>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+static int wrong;
+
+static void expect(int number, bool right)
+{
+	if (!right && !wrong)
+		wrong = number;
+}
+
+static void names()
+{
+	perfmon::context c, same = c;
+
+	expect(1, c.encode("coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH").regs[0].value == 0x53d024);
+	expect(2, same.get() == c.get());
+	expect(3, c.encode(std::string_view("coreduo::Instr_Ret and more").substr(0, 18)).regs[0].value == 0x5300c0);
+	expect(4, c.print("coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", PFM_DIALECT_LIBPMC) == "L2_Lines_In,core=all,prefetch=only");
+	expect(5, c.events("montecito").size() == 637 && c.events("nobody").empty());
+	expect(6, c.pmus().size() > 10);
+}
+
+static void refusals()
+{
+	perfmon::context c;
+	auto r = c.try_encode("coreduo::L2_LINES_INN");
+
+	expect(10, !r && r.error().code() == PFMLIB_ERR_NOTFOUND && r.error().kind() == "unknown_event");
+	expect(11, r.error().at() == std::pair<std::size_t, std::size_t>(9, 21));
+	expect(12, !r.error().suggestions().empty() && r.error().suggestions()[0] == "L2_Lines_In");
+	try {
+		c.encode("coreduo::L2_LINES_INN");
+		expect(13, false);
+	} catch (const perfmon::error &e) {
+		expect(14, std::string_view(e.what()).find("is not an event of coreduo") != std::string_view::npos);
+	}
+	try {
+		perfmon::session s(c, { "page-faults", "nonsense" });
+		expect(15, false);
+	} catch (const perfmon::error &e) {
+		expect(16, e.event() == 1 && e.kind() == "unknown_event");
+	}
+	expect(17, c.try_encode("coreduo::Instr_Ret")->regs[0].value == 0x5300c0);
+}
+
+static void counts()
+{
+	perfmon::context c;
+	perfmon::session first(c, { "page-faults:u", "montecito::CPU_OP_CYCLES_ALL" }), s = std::move(first);
+	std::vector<char> memory;
+
+	expect(20, first.get() == nullptr);
+	s.start();
+	memory.resize(64 << 20);
+	s.stop();
+	auto readings = s.read();
+	expect(21, readings.size() == 2 && readings[0].name == "page-faults:u");
+	expect(22, !readings[1].value && readings[1].quality_name() == "not supported" && !readings[1].why.empty());
+	if (readings[0].value)
+		expect(23, *readings[0].value > 0 && readings[0].exact());
+	s.reset();
+#ifdef __cpp_lib_span
+	const std::string_view texts[] = { "page-faults:u", "task-clock:u" };
+	expect(24, perfmon::session(c, std::span<const std::string_view>(texts)).read().size() == 2);
+#endif
+}
+
+int main()
+{
+	names();
+	refusals();
+	counts();
+	return wrong;
+}

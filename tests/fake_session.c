@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fake fake;
+pfm_ctx_t *ctx;
+pfm_session_t *session;
+pfm_session_options_t options;
+pfm_error_t error;
+pfm_count_t counts[64];
+
+void open_context(const char *cpuid)
+{
+	pfm_ctx_options_t o = PFM_INIT(o);
+
+	o.flags = PFM_CTX_NO_IMAGES;
+	o.cpuid = cpuid;
+	assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
+	ctx->sys = fake.sys;
+	options = (pfm_session_options_t){ .size = sizeof(options) };
+	error = (pfm_error_t){ .size = sizeof(error) };
+}
+
+void machine(const char *name)
+{
+	const char *tests = getenv("PERFMON_TESTS");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/machines/%s.txt", tests ? tests : "tests", name);
+	fake_begin(&fake);
+	assert_true(fake_machine(&fake, path));
+	open_context("GenuineIntel-6-97-2");
+}
+
+int open_texts(const char *const *texts, unsigned n)
+{
+	return pfm_open_session(&session, ctx, &options, texts, n, &error);
+}
+
+void must_open(const char *const *texts, unsigned n)
+{
+	int rc = open_texts(texts, n);
+
+	if (rc)
+		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+}
+
+void read_all(void)
+{
+	unsigned n = pfm_count_session(session);
+
+	assert_true(n <= 64);
+	for (unsigned i = 0; i < n; i++)
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]) };
+	assert_int_equal(pfm_read_session(session, counts, n), PFMLIB_SUCCESS);
+}
+
+void run(void)
+{
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	read_all();
+}
+
+pfm_count_info_t about(unsigned i)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+
+	assert_int_equal(pfm_describe_count(session, i, &info), PFMLIB_SUCCESS);
+	return info;
+}
+
+struct fake_event *event(unsigned i)
+{
+	assert_true(i < fake.n_events);
+	return &fake.events[i];
+}
+
+void expect_count(unsigned i, int quality, int cause)
+{
+	if (counts[i].quality != quality || counts[i].cause != cause)
+		fail_msg("count %u (%s) is %s/%s: %s", i, about(i).name, pfm_quality_name(counts[i].quality),
+		         pfm_cause_name(counts[i].cause), about(i).why);
+	/* What is not exact says why. */
+	if (cause != PFM_CAUSE_NONE)
+		assert_true(*about(i).why);
+	else
+		assert_string_equal(about(i).why, "");
+}
+
+void expect_why(unsigned i, const char *piece)
+{
+	if (!strstr(about(i).why, piece) && !strstr(about(i).remedy, piece))
+		fail_msg("\"%s\" is neither in \"%s\" nor in \"%s\"", piece, about(i).why, about(i).remedy);
+}
+
+void end_session(void)
+{
+	pfm_close_session(session);
+	session = NULL;
+	assert_int_equal(fake.n_open, 0);
+	assert_int_equal(fake.n_maps, 0);
+}
+
+int done(void **state)
+{
+	(void)state;
+	end_session();
+	pfm_close_context(ctx);
+	ctx = NULL;
+	fake_end(&fake);
+	return 0;
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pfm doctor against faults: those of machines that are files, and those that this machine can be given for one process."""
+import ctypes
+import json
+import os
+import platform
+import resource
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import tap
+
+PFM = os.environ.get("PFM", "pfm")
+BUILD = os.environ.get("PERFMON_BUILD", "")
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "LC_")) and k != "LANG"}
+CLEAN["PERFMON_EVENTS"] = "/nonexistent"
+CLEAN["LD_LIBRARY_PATH"] = os.pathsep.join(p for p in (os.path.join(BUILD, "lib"), os.environ.get("LD_LIBRARY_PATH", "")) if p)
+NOBODY = 65534
+
+
+def doctor(env=None, before=(), **more):
+    r = subprocess.run([*before, PFM, "doctor", "--json"], env=dict(CLEAN, **(env or {})), capture_output=True, text=True, timeout=60,
+                       stdin=subprocess.DEVNULL, **more)
+    if r.returncode:
+        raise AssertionError("%d\n%s" % (r.returncode, r.stderr))
+    return {o["check"]: o for o in map(json.loads, r.stdout.splitlines())}
+
+
+class Recorded(unittest.TestCase):
+    """A machine that is a folder: nothing is tried there."""
+
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+        self.write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n")
+        self.write("proc/sys/kernel/perf_event_paranoid", "2\n")
+        self.write("sys/bus/event_source/devices/cpu/type", "4\n")
+        self.write("sys/bus/event_source/devices/cpu/format/event", "config:0-7\n")
+        self.write("sys/bus/event_source/devices/cpu/rdpmc", "1\n")
+
+    def write(self, name, text):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+
+    def look(self):
+        return doctor(env={"PERFMON_SYSFS": self.root})
+
+    def test_each_level(self):
+        for level, words in ((-1, "everything"), (0, "CPUs"), (1, "kernel does"), (2, "user mode only"), (3, "some distributions"), (4, "some distributions")):
+            self.write("proc/sys/kernel/perf_event_paranoid", "%d\n" % level)
+            self.assertIn(words, self.look()["paranoid level"]["found"], level)
+
+    def test_no_proc(self):
+        os.unlink(os.path.join(self.root, "proc/sys/kernel/perf_event_paranoid"))
+        f = self.look()["paranoid level"]
+        self.assertEqual((f["state"], f["remedy"]), ("bad", "mount -t proc proc /proc"))
+
+    def test_no_pmu(self):
+        self.assertEqual(self.look()["PMUs"]["state"], "good")
+        shutil.rmtree(os.path.join(self.root, "sys/bus/event_source/devices/cpu"))
+        f = self.look()["PMUs"]
+        self.assertEqual(f["state"], "bad")
+        self.assertIn("hypervisor", f["why"])
+        self.assertIn("task-clock", f["works"])
+        self.write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu\n")
+        self.assertNotIn("hypervisor", self.look()["PMUs"]["why"])
+
+    def test_watchdog(self):
+        self.assertNotIn("NMI watchdog", self.look())
+        for on, state in (0, "good"), (1, "note"):
+            self.write("proc/sys/kernel/nmi_watchdog", "%d\n" % on)
+            self.assertEqual(self.look()["NMI watchdog"]["state"], state)
+        self.assertEqual(self.look()["NMI watchdog"]["remedy"], "sysctl kernel.nmi_watchdog=0")
+
+    def test_rdpmc(self):
+        for value, state in (0, "note"), (1, "good"), (2, "good"):
+            self.write("sys/bus/event_source/devices/cpu/rdpmc", "%d\n" % value)
+            self.assertEqual(self.look()["rdpmc"]["state"], state)
+
+    def test_tracefs(self):
+        self.assertEqual(self.look()["tracefs"]["remedy"], "mount -t tracefs tracefs /sys/kernel/tracing")
+        self.write("sys/kernel/debug/tracing/events/enable", "0\n")
+        self.assertEqual(self.look()["tracefs"]["found"], "on /sys/kernel/debug/tracing")
+
+    def test_nothing_is_tried(self):
+        self.assertFalse({"own code", "whole CPUs", "seccomp", "page-faults:u"} & set(self.look()))
+
+
+def deny_perf_event_open():
+    """For a child: a filter as containers have, under which the call is not permitted."""
+    number = {"x86_64": 298, "aarch64": 241}[platform.machine()]
+    code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | 1), (0x06, 0, 0, 0x7fff0000)]
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
+    fprog = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(program)))
+    libc = ctypes.CDLL(None)
+    libc.prctl(38, 1, 0, 0, 0)
+    libc.prctl(22, 2, fprog, 0, 0)
+
+
+class Here(unittest.TestCase):
+    """What a process can be given in earnest."""
+
+    def test_the_workload(self):
+        found = doctor()
+        f = found["page-faults:u"]
+        if f["state"] == "good":
+            self.assertGreaterEqual(int(f["found"].split(",")[0]), 512)
+        self.assertIn("task-clock:u", found)
+
+    def test_few_files(self):
+        f = doctor(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 4096)))["limits"]
+        self.assertEqual((f["state"], f["remedy"]), ("bad", "ulimit -n 4096"))
+
+    def test_no_capability(self):
+        level = int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read())
+        if os.geteuid() or not shutil.which("setpriv") or level < 1 or level > 2:
+            self.skipTest("not root, or a level at which capabilities do not matter so")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            pfm = shutil.copy(PFM, folder)
+            for name in os.listdir(os.path.join(BUILD, "lib")):
+                if name.startswith("libperfmon.so") and os.path.isfile(os.path.join(BUILD, "lib", name)):
+                    shutil.copy(os.path.join(BUILD, "lib", name), folder)
+            r = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", pfm, "doctor", "--json"], cwd="/", text=True,
+                               env=dict(CLEAN, LD_LIBRARY_PATH=folder), capture_output=True, timeout=60)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        found = {o["check"]: o for o in map(json.loads, r.stdout.splitlines())}
+        self.assertIn("CAP_PERFMON no", found["capabilities"]["found"])
+        self.assertEqual(found["own code"]["state"], "good")
+        self.assertEqual(found["own kernel time"]["state"], "bad" if level > 1 else "good")
+        self.assertEqual(found["whole CPUs"]["state"], "bad")
+        self.assertIn("perf_event_paranoid is %d" % level, found["whole CPUs"]["why"])
+        self.assertIn("pfm stat", found["whole CPUs"]["works"])
+
+    def test_seccomp(self):
+        if platform.machine() not in ("x86_64", "aarch64"):
+            self.skipTest("its system call has another number")
+        found = doctor(preexec_fn=deny_perf_event_open)
+        if found["seccomp"]["found"] == "no filter":
+            self.skipTest("no filters here")
+        self.assertEqual(found["seccomp"]["state"], "bad")
+        self.assertIn("--cap-add PERFMON", found["seccomp"]["remedy"])
+        self.assertEqual(found["own code"]["state"], "bad")
+
+    def test_no_proc_and_no_tracefs(self):
+        if os.geteuid() or not shutil.which("unshare"):
+            self.skipTest("not root")
+        found = doctor(before=["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && mount -t tmpfs none /sys/kernel && exec "$@"', "sh"])
+        self.assertEqual(found["paranoid level"]["remedy"], "mount -t proc proc /proc")
+        self.assertEqual(found["tracefs"]["found"], "not mounted")
+        self.assertNotIn("capabilities", found)
+
+
+if __name__ == "__main__":
+    tap.main()

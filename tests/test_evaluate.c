@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine that computes metrics: hostile code, slopes against differences, intervals against the truth. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "metric/metric.h"
+
+static const pfm_metric_count_t none;
+
+static int run(const char *code, const pfm_metric_count_t *in, unsigned n, struct cell *out)
+{
+	return pfmi_metric_run(code, in, n, n, NULL, out);
+}
+
+static void instructions(void **state)
+{
+	const pfm_metric_count_t in[] = { { .value = 12, .known = 1 }, { .value = 5, .known = 1 }, { .known = 0 } };
+	static const struct {
+		const char *code;
+		double value;
+		int state;
+	} cases[] = {
+		{ "e00e01+", 17, 0 },
+		{ "e00e01-", 7, 0 },
+		{ "e00e01*", 60, 0 },
+		{ "e00e01/", 2.4, 0 },
+		{ "e00e01%", 2, 0 },
+		{ "e00~", -12, 0 },
+		{ "e00e01<", 0, 0 },
+		{ "e00e01>", 1, 0 },
+		{ "i1i1[", 1, 0 },
+		{ "i1i2]", 0, 0 },
+		{ "i1i1=", 1, 0 },
+		{ "i1i1!", 0, 0 },
+		{ "e00e01m", 5, 0 },
+		{ "e00e01M", 12, 0 },
+		{ "i1i0d", 0, 0 },
+		{ "i1e00e01?", 12, 0 },
+		{ "i0e00e01?", 5, 0 },
+		{ "j10", 64, 0 },
+		{ "e00s00l00*", 144, 0 },
+		{ "e00i0/", 0, PFM_METRIC_DIVISION },
+		{ "e02i1+", 0, PFM_METRIC_NOT_COUNTED },
+		{ "i1e00e02?", 12, 0 },
+		{ "e02e00e00?", 0, PFM_METRIC_NOT_COUNTED },
+		{ "i0e02&", 0, 0 },
+		{ "e02i1|", 1, 0 },
+		{ "i1i0/e00m", 0, PFM_METRIC_DIVISION },
+	};
+	struct cell out;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(run(cases[i].code, in, 3, &out), PFMLIB_SUCCESS);
+		assert_int_equal(out.state, cases[i].state);
+		if (!out.state)
+			assert_true(fabs(out.v - cases[i].value) < 1e-12);
+	}
+}
+
+static void code_that_is_none_is_refused(void **state)
+{
+	static const char *const codes[] = { "", "+", "i1+", "i1i1", "e", "e0", "e0z", "e05", "l00", "s00", "i1s01", "?", "i1i1?", "~", "v", "x", "i", "k0000",
+		                             "i1l00+" };
+	char deep[3 * 80 + 1] = "", slots[8000] = "i1";
+	struct cell out;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		assert_int_equal(run(codes[i], &none, 1, &out), PFMLIB_ERR_INVAL);
+	for (unsigned i = 0; i < 80; i++)
+		strcat(deep, "i1");
+	for (unsigned i = 0; i < 79; i++)
+		strcat(deep, "+");
+	assert_int_equal(run(deep, &none, 1, &out), PFMLIB_ERR_INVAL);
+	for (unsigned i = 0; i < 300; i++) {
+		char one[4] = { 's', (char)('0' + i / 64), (char)('0' + i % 64), '\0' };
+
+		strcat(slots, one);
+	}
+	assert_int_equal(run(slots, &none, 1, &out), PFMLIB_ERR_INVAL);
+}
+
+static void noise_never_leaves_the_machine(void **state)
+{
+	static const char letters[] = "eijkslv+-*/%<>[]=!&|^mMd~?00001230";
+	pfm_metric_count_t in[4] = { { .value = 1, .known = 1 }, { .value = 0, .known = 1 }, { .value = 1e300, .known = 1 } };
+	char code[64];
+	struct cell out;
+
+	(void)state;
+	srand(5);
+	for (unsigned round = 0; round < 200000; round++) {
+		unsigned n = (unsigned)rand() % 60;
+
+		for (unsigned i = 0; i < n; i++)
+			code[i] = letters[(unsigned)rand() % (sizeof(letters) - 1)];
+		code[n] = '\0';
+		if (run(code, in, 4, &out) == PFMLIB_SUCCESS && !out.state)
+			assert_true(isfinite(out.v));
+	}
+}
+
+/* (a - b) / max(a * b, c) and its kin: the slope along each input is what a small step makes. */
+static void slopes_are_those_of_differences(void **state)
+{
+	static const char *const codes[] = { "e00e01-e00e01*e02M/", "e00e01/s00l00*e02+", "e00e01e02*>e00e01e02/?", "e00~e01d", "e00e01me02*" };
+	pfm_metric_count_t in[3] = { { .value = 7, .known = 1 }, { .value = 3, .known = 1 }, { .value = 11, .known = 1 } };
+	const double step = 1e-6;
+	struct cell low, high, at;
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(codes) / sizeof(codes[0]); c++)
+		for (unsigned i = 0; i < 3; i++) {
+			assert_int_equal(pfmi_metric_run(codes[c], in, 3, i, NULL, &at), PFMLIB_SUCCESS);
+			in[i].value += step;
+			run(codes[c], in, 3, &high);
+			in[i].value -= 2 * step;
+			run(codes[c], in, 3, &low);
+			in[i].value += step;
+			assert_true(fabs((high.v - low.v) / (2 * step) - at.d) < 1e-6);
+		}
+}
+
+/* ---- intervals ----------------------------------------------------------------------------------------------------------- */
+
+static double uniform(void)
+{
+	return (rand() + 0.5) / ((double)RAND_MAX + 1);
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+static void find(const char *name, int *pmu, unsigned *event)
+{
+	assert_int_equal(pfm_find_event_by_text(NULL, name, pmu, event, NULL), PFMLIB_SUCCESS);
+}
+
+/* A program of a known IPC, its events on counters a part of the time: what is extrapolated is off by some per cent, and rounds
+ * differ in length. The true value lies in the interval 95 times of 100. */
+static void the_truth_is_in_the_interval(void **state)
+{
+	const double ipc = 1.7;
+	unsigned trials = 4000, inside = 0, rounds = 8, event;
+	double samples[16];
+	int pmu;
+
+	(void)state;
+	srand(11);
+	find("hardware::ipc", &pmu, &event);
+	for (unsigned t = 0; t < trials; t++) {
+		pfm_metric_value_t v = PFM_INIT(v);
+
+		for (unsigned r = 0; r < rounds; r++) {
+			double length = 1e9 * (1 + 0.3 * uniform());
+
+			samples[2 * r] = ipc * length * (1 + 0.03 * normal());
+			samples[2 * r + 1] = length * (1 + 0.03 * normal());
+		}
+		assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, rounds, 2, &v), PFMLIB_SUCCESS);
+		inside += v.low <= ipc && ipc <= v.high;
+	}
+	assert_in_range(inside, trials * 93 / 100, trials * 97 / 100);
+}
+
+static void errors_of_counts_become_errors_of_values(void **state)
+{
+	pfm_metric_count_t in[] = { { .value = 2000, .error = 20, .known = 1 }, { .value = 1000, .error = 10, .known = 1 } };
+	pfm_metric_value_t v = PFM_INIT(v);
+	unsigned event;
+	int pmu;
+
+	(void)state;
+	find("hardware::ipc", &pmu, &event);
+	assert_int_equal(pfm_evaluate_metric(NULL, pmu, event, in, 2, &v), PFMLIB_SUCCESS);
+	assert_true(fabs(v.value - 2) < 1e-12);
+	assert_true(fabs(v.error - 2 * sqrt(2) * 0.01) < 1e-12);
+	assert_true(fabs(v.high - v.value - 1.959964 * v.error) < 1e-12);
+	in[1].known = 0;
+	assert_int_equal(pfm_evaluate_metric(NULL, pmu, event, in, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(v.state, PFM_METRIC_NOT_COUNTED);
+	assert_int_equal(v.missing, 1);
+	assert_int_equal(pfm_evaluate_metric(NULL, pmu, 0, in, 2, &v), PFMLIB_ERR_NOTFOUND);
+}
+
+static void formulas_are_printed(void **state)
+{
+	char text[128];
+	unsigned event;
+	int pmu, n;
+
+	(void)state;
+	find("software::cpus_used", &pmu, &event);
+	n = pfm_print_metric(NULL, pmu, event, 0, text, sizeof(text));
+	assert_string_equal(text, "(task-clock / (#duration_ms * 1000000))");
+	assert_int_equal(n, (int)strlen(text));
+	assert_int_equal(pfm_print_metric(NULL, pmu, event, 0, text, 5), n);
+	assert_string_equal(text, "(tas");
+	assert_int_equal(pfm_print_metric(NULL, pmu, event, 1, text, 5), PFMLIB_ERR_NOTFOUND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(instructions),
+		cmocka_unit_test(code_that_is_none_is_refused),
+		cmocka_unit_test(noise_never_leaves_the_machine),
+		cmocka_unit_test(slopes_are_those_of_differences),
+		cmocka_unit_test(the_truth_is_in_the_interval),
+		cmocka_unit_test(errors_of_counts_become_errors_of_values),
+		cmocka_unit_test(formulas_are_printed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

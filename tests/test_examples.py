@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every command line that README, the command's help and the manual pages show, typed.
+
+They run in a folder that has what they speak of: a program, lists of events, a machine's vendor's folder, small and invented. A line that is
+new is found by itself; one that needs a file nobody made here fails, and then the file is made here or the line is a bad example.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+import tap
+
+SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
+PFM = os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm"))
+PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "lib/pmuc/pmuc.py"))
+
+# What is refused on purpose: the example shows a refusal.
+REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode coreduo::L2_LINES_INN")
+# Lines for a machine that counts run until somebody interrupts them, or need rights: they may end with "nothing could be counted".
+OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b")
+# Lines about other programs than ours, which the suite runs elsewhere (test_install, test_walks, python's package test).
+ELSEWHERE = re.compile(r"^(cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |docker )")
+PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
+TOY = """# SPDX-License-Identifier: MIT
+pmu      toy        "A processor of two counters"
+encoder  format
+match    arch=x86 vendor="ToyMaker" family=1
+source   "the author's imagination"
+counter  0..1       width=40
+field    code       at=config:0-7
+event    CYCLES       code=0x01          "Clocks."
+event    LINE_FILLS   code=0x02          "Lines brought into the cache."
+"""
+ARM = """[
+  {"EventCode": "0x0011", "EventName": "CPU_CYCLES", "BriefDescription": "Clocks"},
+  {"EventCode": "0x0008", "EventName": "INST_RETIRED", "BriefDescription": "Instructions"}
+]
+"""
+INTEL = """{"Header": {"Copyright": "nobody", "Info": "invented", "DatePublished": "1/1/2026", "Version": "1.00"},
+ "Events": [{"EventCode": "0x3C", "UMask": "0x00", "EventName": "CPU_CLK_UNHALTED.THREAD", "BriefDescription": "Clocks",
+  "PublicDescription": "Clocks", "Counter": "0,1,2,3", "CounterHTOff": "0,1,2,3", "PEBScounters": "", "SampleAfterValue": "2000003",
+  "MSRIndex": "0", "MSRValue": "0", "CollectPEBSRecord": "0", "TakenAlone": "0", "CounterMask": "0", "Invert": "0", "EdgeDetect": "0",
+  "PEBS": "0", "Deprecated": "0"}]}
+"""
+
+
+def read(*names):
+    with open(os.path.join(SOURCE, *names), encoding="utf-8") as f:
+        return f.read()
+
+
+def of_help(text):
+    """Examples are indented by six columns."""
+    return [line.strip() for line in text.partition("\nExamples\n")[2].splitlines() if line.startswith("      ")]
+
+
+def of_markdown(text):
+    """Lines of blocks for a shell, and those behind a prompt in a console."""
+    lines = []
+    for kind, body in re.findall(r"^ *```(sh|console)\n(.*?)^ *```$", text, re.M | re.S):
+        for line in body.replace("\\\n", " ").splitlines():
+            if kind == "sh" and line.strip() and not line.strip().startswith("#"):
+                lines.append(line.strip())
+            elif kind == "console" and line.startswith("$ "):
+                lines.append(line[2:])
+    return lines
+
+
+def of_page(text):
+    """Displays that begin with a prompt."""
+    found = re.findall(r"^(?:\.Dl )?\$ (.*)$", text, re.M)
+    return [line.replace("\\-", "-").replace("\\e", "\\") for line in found]
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="perfmon-examples-")
+        cls.bin = os.path.join(cls.folder, "bin")
+        os.makedirs(cls.bin)
+        os.symlink(PFM, os.path.join(cls.bin, "pfm"))
+        cls.script(os.path.join("bin", "pmuc.py"), 'exec "%s" "%s" "$@"' % (sys.executable, PMUC))
+        cls.script(os.path.join("bin", "make"), "exit 0")
+        for name in ("work", "my-program"):
+            cls.script(name, "exit 0")
+        for name in ("tru64-program", "countcycles", "ipl-histogram"):
+            cls.script(name, """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
+        cls.write("events.txt", "Instr_Ret\nL2_Rqsts,core=all\n")
+        cls.write("toy.pmu", TOY)
+        cls.write("sessions.jsonl", '{"kind":"error","pmu":"ev5","steps":[{"op":"open","flags":"0x18000","proc":"A"}]}\n')
+        for top in ("perfmon", "intel-perfmon"):
+            cls.write(top + "/mapfile.csv", "Family-model,Version,Filename,EventType,Core Type,Native Model ID,Core Role Name\n"
+                      "GenuineIntel-6-8F,V1.00,/SPR/events/sapphirerapids_core.json,core,,,\n")
+            cls.write(top + "/SPR/events/sapphirerapids_core.json", INTEL)
+        arch = "linux-source-6.1/tools/perf/pmu-events/arch/arm64/"
+        cls.write(arch + "mapfile.csv", "#Family-model,Version,Filename,EventType\n0x00000000410fd0c0,v1,arm/neoverse-n1,core\n")
+        cls.write(arch + "arm/neoverse-n1/pipeline.json", ARM)
+        with tarfile.open(os.path.join(cls.folder, "linux-source-6.1.tar.xz"), "w:xz") as tar:
+            tar.add(os.path.join(cls.folder, "linux-source-6.1"), "linux-source-6.1")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    @classmethod
+    def write(cls, name, text):
+        path = os.path.join(cls.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    @classmethod
+    def script(cls, name, body):
+        cls.write(name, "#!/bin/sh\n%s\n" % body)
+        os.chmod(os.path.join(cls.folder, name), 0o755)
+
+    def type(self, line, seconds="60"):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "XDG_"))}
+        env.update(PATH=self.bin + os.pathsep + env["PATH"], HOME=self.folder, XDG_DATA_HOME=os.path.join(self.folder, "data"), PERFMON_PMUC=PMUC)
+        return subprocess.run(["timeout", "-s", "INT", seconds, "sh", "-c", line], cwd=self.folder, env=env, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+
+    def type_all(self, lines):
+        n = 0
+        for line in lines:
+            line = re.sub(r"\s+# .*$", "", line).replace("~/", "")
+            if ELSEWHERE.match(line):
+                continue
+            n += 1
+            with self.subTest(line):
+                done = self.type(line, "2" if OPEN_END.match(line) else "60")
+                wanted = (0, 1, 124) if OPEN_END.match(line) else (1,) if line in REFUSED else (0,)
+                self.assertIn(done.returncode, wanted, line + "\n" + done.stdout[-500:] + done.stderr)
+                for words in ("is not an event", "there is no option", "usage:"):
+                    if line not in REFUSED:
+                        self.assertNotIn(words, done.stderr, line)
+        return n
+
+    def test_help(self):
+        overview = self.type("pfm --help").stdout
+        commands = re.findall(r"^  ([a-z]+) +\S", overview.partition("\nCommands\n")[2].partition("\nOptions\n")[0], re.M)
+        lines = of_help(overview)
+        self.assertGreater(len(lines), 4)
+        for command in commands:
+            more = of_help(self.type("pfm %s --help" % command).stdout)
+            self.assertTrue(more, command)
+            lines += more
+        self.assertGreater(self.type_all(lines), 25)
+
+    def test_readme(self):
+        self.assertGreater(self.type_all(of_markdown(read("README.md"))), 5)
+
+    def test_documents(self):
+        for name in sorted(os.listdir(os.path.join(SOURCE, "docs"))):
+            if name.endswith(".md"):
+                self.type_all(of_markdown(read("docs", name)))
+
+    def test_pages(self):
+        lines = []
+        for section in ("man1", "man3", "man5", "man7"):
+            for name in sorted(os.listdir(os.path.join(SOURCE, "docs", section))):
+                lines += of_page(read("docs", section, name))
+        self.assertGreater(self.type_all(lines), 6)
+
+    def test_names_in_the_manual(self):
+        """The tables of examples in perfmon(7)."""
+        text = read("docs", "man7", "perfmon.7")
+        rows = re.findall(r"^\.It Li (\S+) Ta ", text.partition("Names and what they are:")[2], re.M)
+        rows += re.findall(r"^\.It (?:libpfm|libpmc|perf) Ta \S+ Ta (\S+)$", text, re.M)
+        self.assertGreater(len(rows), 6)
+        for name in rows:
+            pmu = ["--pmu", "coreduo"] if not re.search("::|^coreduo/", name) else []
+            done = self.type(" ".join(["pfm", "encode", *pmu, "'%s'" % name]))
+            self.assertEqual(done.returncode, 0, name + "\n" + done.stderr)
+
+    def test_the_diagnostic_in_the_manual_is_what_is_said(self):
+        text = read("docs", "man1", "pfm.1").partition(".Sh DIAGNOSTICS")[2]
+        shown = re.search(r"^\$ (.*)\n((?:.*\n)*?)\.Ed", text, re.M)
+        self.assertEqual(self.type(shown.group(1)).stderr, shown.group(2))
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The processors that come from lists: what holds of all of them, and that they come out again."""
+
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import events  # noqa: E402
+import pmcompile  # noqa: E402
+import pmtable as pt  # noqa: E402
+from tap import SHARED, main  # noqa: E402
+
+FULL = os.path.join(SHARED, "data", "full")
+EVENTS = os.path.join(ROOT, "lib", "events")
+PFM = os.environ.get("PFM")
+CYCLES = ("CPU_CLK_UNHALTED.CORE", "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.THREAD_ANY")
+
+
+def paths():
+    return sorted(p for folder in events.folders() for p in glob.glob(os.path.join(EVENTS, folder, "*.pmu")))
+
+
+class Tables(unittest.TestCase):
+    """Every table of every list."""
+
+    @classmethod
+    def setUpClass(cls):
+        texts, pmcompile.texts = pmcompile.texts, None      # descriptions are the business of other tests
+        compile_metrics, pmcompile.compile_metrics = pmcompile.compile_metrics, lambda *_: None
+        try:
+            cls.tables, _, errors = pmcompile.compile_all(paths())
+        finally:
+            pmcompile.texts, pmcompile.compile_metrics = texts, compile_metrics
+        if errors:
+            raise AssertionError(errors[:3])
+        cls.by_name = {t.name: t for t in cls.tables}
+
+    def rows(self, flags=0):
+        for t in self.tables:
+            for r in t.rows:
+                if not r.flags & pt.ROW_METRIC and not r.flags & flags:
+                    yield t, r, {t.fields[f].name: v for f, c, v in r.values if c == pt.ANYWHERE}
+
+    def test_there_are_many(self):
+        self.assertGreater(len(self.tables), 350)
+        self.assertGreater(sum(1 for _ in self.rows()), 50000)
+
+    def test_no_text_of_anybody(self):
+        """Descriptions are composed when tables are compiled; the files hold facts."""
+        for t, r, values in self.rows():
+            if r.name.startswith("PERF_METRICS."):      # of a head, in words of our own
+                continue
+            self.assertEqual((r.desc, values.get("detail", "")), ("", ""), "%s::%s" % (t.name, r.name))
+
+    def test_fixed_counters_are_numbered_from_zero(self):
+        """Nehalem, Westmere, Silvermont and a row of Sandy Bridge EP count them from one in their lists."""
+        seen = collections.Counter()
+        for t, r, _ in self.rows():
+            if t.encoder != "x86" or not r.counters >> 32 or r.counters & 0xFFFFFFFF:
+                continue
+            name = r.name.upper()
+            want = 0 if name in ("INST_RETIRED.ANY", "INST_RETIRED.PREC_DIST") else 1 if name in CYCLES else \
+                2 if name in ("CPU_CLK_UNHALTED.REF", "CPU_CLK_UNHALTED.REF_TSC") else None
+            if want is not None:
+                self.assertEqual(r.counters, 1 << 32 + want, "%s::%s" % (t.name, r.name))
+                seen[want] += 1
+        self.assertTrue(all(seen[i] > 40 for i in range(3)), seen)
+
+    def test_counters_of_two_controllers_are_in_two_boxes(self):
+        """UNC_M_MC0_ and UNC_M_MC1_ of Meteor and Arrow Lake had one configuration in one box."""
+        seen = 0
+        for t, r, _ in self.rows():
+            m = re.match(r"UNC_(?:M_)?MC([01])_", r.name)
+            if m and r.flags & pt.ROW_FREE_RUNNING:
+                self.assertTrue(t.device.endswith("free_running_" + m[1]), "%s::%s" % (t.name, r.name))
+                seen += 1
+        self.assertGreater(seen, 20)
+
+    def test_no_two_free_running_events_are_the_same(self):
+        for t in self.tables:
+            if "free_running" in t.device:
+                ways = [tuple(sorted(v for v in r.values if t.fields[v[0]].ranges)) for r in t.rows if not r.flags & pt.ROW_DEPRECATED]
+                self.assertEqual(len(set(ways)), len(ways), t.name)
+
+    def test_bare_off_core_responses_may_take_either_register(self):
+        seen = 0
+        for t, r, values in self.rows():
+            if r.name == "OFFCORE_RESPONSE":
+                self.assertEqual(values["alt"] >> 32, 0x1A7, t.name)
+                seen += 1
+        self.assertGreaterEqual(seen, 11)
+
+    def test_look_ups_count_in_some_state(self):
+        """A state filter of nothing lets nothing through."""
+        seen = 0
+        for t, r, values in self.rows():
+            if "LLC_LOOKUP" in r.name and "filter_state" in t.field_at:
+                self.assertTrue(values.get("filter_state") or values.get("config1"), "%s::%s" % (t.name, r.name))
+                seen += 1
+        self.assertGreater(seen, 30)
+
+    def test_what_the_kernel_drops_is_said(self):
+        seen = 0
+        for t, r, values in self.rows():
+            if re.fullmatch(r"(jkt|ivt)_uncore_(pcu|ubox)", t.name) and values["code"] > 0xFF:
+                self.assertIn("extra select", values["note"])
+                seen += 1
+        self.assertEqual(seen, 38)
+
+    def test_boxes_belong_to_their_own_processor(self):
+        for t in self.tables:
+            if t.part_of:
+                self.assertTrue(t.name.startswith(t.part_of), t.name)
+        self.assertEqual(self.by_name["bdw_de_uncore_ha"].part_of, "bdw_de")
+
+    def test_big_cores_come_first(self):
+        first = {}
+        for t in self.tables:
+            if t.part_of and not t.flags & pt.TABLE_UNCORE:
+                first.setdefault(t.part_of, t.device)
+        self.assertEqual({p: d for p, d in first.items() if d in ("cpu_atom", "cpu_lowpower")}, {})
+        self.assertIn("arl", first)
+
+    def test_each_says_its_source(self):
+        self.assertEqual([t.name for t in self.tables if not t.source], [])
+
+    def test_hosts(self):
+        """Every core that a list is for is found by some identity, but for those whose lists name none."""
+        without = {t.name for t in self.tables if not t.matches and not t.flags & pt.TABLE_UNCORE}
+        self.assertEqual(without, set())
+
+
+@unittest.skipUnless(PFM, "no command (PFM)")
+class Command(unittest.TestCase):
+    """With nothing imported."""
+
+    def encode(self, text, cpu):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
+        env.update(PERFMON_CPUID=cpu, PERFMON_EVENTS="", XDG_DATA_HOME="/nonexistent")
+        done = subprocess.run([PFM, "encode", text], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return done.returncode, done.stdout
+
+    def test_vendors_names_of_this_machine(self):
+        for cpu, text, config in (("GenuineIntel-6-8F", "MEM_LOAD_RETIRED.L3_MISS", "0x20d1"),
+                                  ("AuthenticAMD-25-61-2", "ls_dispatch.ld_dispatch", "0x129"),
+                                  ("0x00000000413fd0c1", "L1D_CACHE_REFILL", "0x3"),
+                                  ("GenuineIntel-6-2E", "INST_RETIRED.ANY", "0xc0")):
+            status, said = self.encode(text, cpu)
+            self.assertEqual(status, 0, said)
+            self.assertRegex(said, r"config=%s\b" % config)
+
+    def test_instructions_are_on_the_first_fixed_counter(self):
+        for pmu in ("slm", "nhm_ep", "nhm_ex", "wsm_ep_dp", "wsm_ep_sp", "wsm_ex", "jkt", "bnl"):
+            status, said = self.encode(pmu + "::INST_RETIRED.ANY", "GenuineIntel-6-8F")
+            self.assertEqual(status, 0, said)
+            self.assertRegex(said, r"counters +F0\b")
+
+    def test_a_family_is_not_its_neighbour(self):
+        self.assertEqual(self.encode("bdw_de::UNC_H_CLOCKTICKS", "GenuineIntel-6-3D")[0], 0)
+        self.assertEqual(self.encode("bdw::UNC_H_CLOCKTICKS", "GenuineIntel-6-3D")[0], 1)
+
+
+@unittest.skipUnless(os.path.isdir(FULL), "no packed lists at PERFMON_SHARED")
+class Again(unittest.TestCase):
+    def test_the_files_come_out_again(self):
+        status = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "events.py"), FULL, "--check"],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual((status.returncode, status.stdout.strip()), (0, ""))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Metrics from end to end: a list's formula, the parser, the postfix code, the library's machine.
+
+The formulas of an invented processor are checked against Python's own arithmetic; those of Intel's lists against values
+that somebody else computed (vectors/metrics_public.jsonl), where those lists are at hand.
+"""
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tap import SHARED, main  # noqa: E402
+
+PFM, PMUC = os.environ["PFM"], os.environ["PERFMON_PMUC"]
+sys.path.insert(0, os.path.dirname(PMUC))
+sys.dont_write_bytecode = True
+import pmformula  # noqa: E402
+from pmread import Refused  # noqa: E402
+
+HEAD = """pmu invented "invented"
+encoder format
+source "invented for tests"
+counter 0..3 width=48
+field code at=config:0-7
+field cmask at=config:24-31
+field edge at=config:18
+modifier cmask
+modifier edge
+event A code=1 "a"
+event B code=2 "b"
+event C.D code=3 "c"
+"""
+NAMES = {"A": 0, "B": 1, "C.D": 2}
+
+
+def compile_text(text, folder):
+    source, image = os.path.join(folder, "x.pmu"), os.path.join(folder, "x.pmdb")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(text)
+    done = subprocess.run([sys.executable, PMUC, "--image", image, source], capture_output=True, text=True)
+    return image, done.stderr
+
+
+def ask(image, requests):
+    lines = "".join(json.dumps(r) + "\n" for r in requests)
+    done = subprocess.run([PFM, "metric", "--json", "-"], input=lines, capture_output=True, text=True,
+                          env={"PERFMON_EVENTS": image, "PATH": os.environ["PATH"]})
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def formula(rng, depth):
+    """A random formula, in our grammar and in Python's."""
+    if depth == 0 or rng.random() < 0.15:
+        leaf = rng.choice(["A", "B", "C.D", "#smt_on", "%d" % rng.randrange(9), "%g" % rng.uniform(0, 3)])
+        return leaf, leaf.replace("C.D", "CD").replace("#smt_on", "smt")
+    kind = rng.choice(["+", "-", "*", "/", "if", "min", "max", "neg", "d_ratio"])
+    (a, pa), (b, pb), (c, pc) = (formula(rng, depth - 1) for _ in range(3))
+    if kind == "if":
+        op = rng.choice(["<", ">", "<=", ">=", "==", "!="])
+        return ("(%s if %s %s %s else %s)" % (a, b, op, c, a + " + 1"),
+                "(%s if (%s) %s (%s) else (%s) + 1)" % (pa, pb, op, pc, pa))
+    if kind == "neg":
+        return "(-(%s))" % a, "(-(%s))" % pa
+    if kind in ("min", "max", "d_ratio"):
+        return "%s(%s, %s)" % (kind, a, b), "%s(%s, %s)" % (kind, pa, pb)
+    return "((%s) %s (%s))" % (a, kind, b), "((%s) %s (%s))" % (pa, kind, pb)
+
+
+class Formulas(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def image(self, metrics):
+        image, errors = compile_text(HEAD + metrics, self.folder.name)
+        self.assertEqual(errors, "")
+        return image
+
+    def values(self, metrics, counts, constants=None):
+        """Value of each of the metrics."""
+        image = self.image("".join('metric M%d metric="%s"\n' % (i, m) for i, m in enumerate(metrics)))
+        return [a for a in ask(image, [{"id": i, "pmu": "invented", "metric": "M%d" % i, "counts": counts,
+                                         "constants": constants or {}} for i in range(len(metrics))])]
+
+    def test_random_formulas_agree_with_python(self):
+        rng = random.Random(7)
+        made = [formula(rng, rng.randrange(1, 6)) for _ in range(400)]
+        env = {"A": 7.0, "B": 0.25, "CD": 3e9, "smt": 1.0, "min": min, "max": max,
+               "d_ratio": lambda a, b: a / b if b else 0.0}
+        got = self.values([ours for ours, _ in made], {"A": 7, "B": 0.25, "C.D": 3e9}, {"HYPERTHREADING_ON": 1})
+        undefined = 0
+        for (ours, python), answer in zip(made, got):
+            try:
+                value = eval(python, {}, env)   # noqa: S307 (made here)
+            except ZeroDivisionError:
+                value = None
+            # Python leaves out what is not chosen; so does the library, except that equal parts are computed once.
+            if value is None or math.isinf(value) or math.isnan(value):
+                undefined += 1
+                self.assertIsNone(answer["value"], ours)
+            else:
+                self.assertIsNotNone(answer["value"], ours)
+                self.assertTrue(math.isclose(answer["value"], value, rel_tol=1e-12, abs_tol=1e-300), ours)
+        self.assertGreater(undefined, 5)
+        self.assertLess(undefined, 300)
+
+    def test_precedence(self):
+        got = self.values(["1 + 2 * 3", "-2 * 3 - 1", "7 - 2 - 1", "16 / 4 / 2", "1 if 2 < 1 else 5 if 0 else 6",
+                           "1 < 2 & 3 > 2", "0 | 1 ^ 1", "7 % 4 + 1", "1 + 1 if 1 > 0 & 1 else 9"], {})
+        self.assertEqual([a["value"] for a in got], [7, -7, 4, 2, 6, 1, 0, 4, 2])
+
+    def test_undefined_is_told(self):
+        got = self.values(["A / B", "d_ratio(A, B)", "A + C.D", "A if 1 else A / B", "max(A / B, 1)", "1e200 * 1e200",
+                           "5 % B", "0 & A / B"], {"A": 1, "B": 0})
+        self.assertEqual([a["value"] for a in got], [None, 0, None, 1, None, None, None, 0])
+        self.assertEqual([a.get("why") for a in got], ["division by zero", None, "not counted", None, "division by zero",
+                                                       "out of range", "division by zero", None])
+        self.assertEqual(got[2]["missing"], "invented::C.D")
+
+    def test_metrics_of_metrics_and_thresholds(self):
+        image = self.image('metric IN metric="A / B"\n'
+                           'metric OUT metric="100 * IN" metric_threshold="OUT > 40 & IN < 2" unit="percent"\n'
+                           'metric SCALED metric="IN" scale="100" unit="%" metric_threshold="SCALED > 0.4"\n')
+        for a, over in ((1, False), (5, True), (90, False)):
+            out, scaled = ask(image, [{"metric": m, "pmu": "invented", "counts": {"A": a, "B": 10}} for m in ("OUT", "SCALED")])
+            self.assertAlmostEqual(out["value"], 10 * a)
+            self.assertAlmostEqual(scaled["value"], 10 * a)
+            self.assertEqual(out["over_threshold"], over if a != 90 else False if 9 >= 2 else True)
+            self.assertEqual(scaled["over_threshold"], a > 4)
+            self.assertEqual((out["unit"], scaled["unit"]), ("percent", "%"))
+
+    def test_a_name_nobody_knows_is_refused_by_name(self):
+        for text, word in (("A / NOBODY", "NOBODY"), ("#nothing", "#nothing"), ("f(A)", "f"), ("A B", "B"), ("(A", "')'"),
+                           ("A +", "the end"), ("A $ B", "$"), ("1e999", "1e999")):
+            _, errors = compile_text(HEAD + 'metric M metric="%s"\n' % text, self.folder.name)
+            self.assertIn("metric 'M'", errors, text)
+            self.assertIn(word, errors, text)
+        _, errors = compile_text(HEAD + 'metric M metric="N"\nmetric N metric="M"\n', self.folder.name)
+        self.assertIn("computed from itself", errors)
+
+    def test_qualifiers_of_lists_and_ours_are_one_event(self):
+        image = self.image('metric M metric="A:c2:e1 / A:cmask=2:edge=1"\n')
+        shown = subprocess.run([PFM, "show", "invented::M"], capture_output=True, text=True,
+                               env={"PERFMON_EVENTS": image, "PATH": os.environ["PATH"]}).stdout
+        self.assertIn("A:cmask=2:edge=1", shown)
+
+
+class Counted(unittest.TestCase):
+    """pfm stat computes metrics from what it counts; software events are counted everywhere."""
+
+    def stat(self, *words):
+        done = subprocess.run([PFM, "stat", *words, "--", "true"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout, done.stderr
+
+    def test_a_metric_from_its_counts(self):
+        rows = [json.loads(line) for line in self.stat("--json", "-M", "software::faults_per_second")[0].splitlines()]
+        counts = {r["event"]: r["value"] for r in rows if "event" in r}
+        metric = next(r for r in rows if "metric" in r)
+        self.assertEqual(set(counts), {"software::page-faults", "software::task-clock"})
+        self.assertAlmostEqual(metric["value"], counts["software::page-faults"] / counts["software::task-clock"] * 1e9, delta=1)
+        self.assertEqual((metric["unit"], metric["scaled"]), ("/s", False))
+
+    def test_repetitions_give_an_error(self):
+        rows = [json.loads(line) for line in self.stat("--json", "-r", "4", "-M", "software::faults_per_second")[0].splitlines()]
+        metric = next(r for r in rows if "metric" in r)
+        self.assertGreater(metric["error"], 0)
+
+    def test_usual_ratios_without_asking(self):
+        self.assertIn("cpus_used", self.stat("-e", "task-clock,page-faults")[1])
+        self.assertIn("faults_per_second", self.stat("-e", "task-clock,page-faults")[1])
+        self.assertNotIn("migrations_per_second", self.stat("-e", "task-clock,page-faults")[1])
+        self.assertNotIn("cpus_used", self.stat("-e", "task-clock", "--no-ratios")[1])
+
+    def test_what_was_not_counted_has_no_value(self):
+        done = subprocess.run([PFM, "stat", "--json", "-M", "skx::Info_Thread_IPC", "--", "true"], capture_output=True, text=True)
+        metric = next(r for r in map(json.loads, done.stdout.splitlines()) if "metric" in r)
+        self.assertEqual((metric["value"], metric["why"]), (None, "not counted"))
+
+    def test_groups_are_those_of_the_plan(self):
+        rows = [json.loads(line) for line in subprocess.run([PFM, "stat", "--dry-run", "--json", "-M", "skx::TmaL1"], capture_output=True,
+                                                            text=True).stdout.splitlines()]
+        plan = json.loads(subprocess.run([PFM, "plan", "--json", "--bare", "skx::TmaL1"], capture_output=True, text=True).stdout)
+        groups = {}
+        for r in rows:
+            groups.setdefault(r["group"], []).append(r["event"])
+        self.assertEqual(list(groups.values()), plan["groups"])
+
+
+class Hostile(unittest.TestCase):
+    """Formulas are somebody else's text."""
+
+    def refused(self, text, grammar="own"):
+        with self.assertRaises(Refused):
+            pmformula.rewrite(text, grammar)
+
+    def test_depth_length_numbers(self):
+        self.refused("(" * 5000 + "1" + ")" * 5000)
+        self.refused("-" * 5000 + "1")
+        self.refused("1 if 1 else " * 5000 + "1")
+        self.refused("1+" * 400000 + "1")
+        self.refused("9" * 400)
+        self.refused("1" + "e9" * 3)
+
+    def test_noise_never_breaks_the_parser(self):
+        rng = random.Random(3)
+        words = ["A", "(", ")", "+", "-", "if", "else", "min", ",", "1", "1e9", "<", "&", "#x", "'", "\\-", "@", "has_event", "/", "%"]
+        for _ in range(3000):
+            text = " ".join(rng.choice(words) for _ in range(rng.randrange(12)))
+            for grammar in pmformula.NAMES:
+                try:
+                    pmformula.rewrite(text, grammar)
+                except Refused:
+                    pass
+
+    def test_perf_spelling(self):
+        self.assertEqual(pmformula.rewrite(r"cpu_core@A\,cmask\=1@ / topdown\-retiring", "perf"),
+                         "'cpu_core/A,cmask=1/' / 'topdown-retiring'")
+        self.assertEqual(pmformula.rewrite("1 - (2 - 3) - 4", "own"), "1 - (2 - 3) - 4")
+
+    def test_rewriting_twice_changes_nothing(self):
+        rng = random.Random(11)
+        for _ in range(300):
+            once = pmformula.rewrite(formula(rng, 5)[0], "own")
+            self.assertEqual(pmformula.rewrite(once, "own"), once)
+
+
+class Lists(unittest.TestCase):
+    """Every formula of Intel's lists."""
+
+    @classmethod
+    def setUpClass(cls):
+        archive = os.path.join(SHARED, "data", "full", "intel-perfmon-2026-08-13.tar.xz")
+        cls.vectors = os.path.join(SHARED, "vectors", "metrics_public.jsonl")
+        if not os.path.exists(archive) or not os.path.exists(cls.vectors):
+            raise unittest.SkipTest("no lists of Intel's in PERFMON_SHARED")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        with tarfile.open(archive) as tar:
+            tar.extractall(cls.folder.name, filter="data") if hasattr(tarfile, "data_filter") else tar.extractall(cls.folder.name)
+        cls.image = os.path.join(cls.folder.name, "all.pmdb")
+        cls.said = subprocess.run([sys.executable, PMUC, "import", "--json", cls.folder.name, "-o", cls.image],
+                                  capture_output=True, text=True).stdout
+
+    def test_every_metric_has_its_events(self):
+        lines = [json.loads(line) for line in self.said.splitlines()]
+        self.assertEqual([line for line in lines if "refused" in line and "model" not in line and "Formula" in str(line)], [])
+        self.assertEqual([line for line in lines if "note" in line and "Threshold" in str(line)], [])
+        self.assertGreater(lines[-1]["summary"]["metrics"], 4400)
+
+    def test_values(self):
+        with open(self.vectors, encoding="utf-8") as f:
+            rows = [json.loads(line) for line in f]
+        answers = ask(self.image, [{k: v for k, v in r.items() if k != "value"} for r in rows])
+        self.assertEqual(len(answers), len(rows))
+        wrong = []
+        for r, a in zip(rows, answers):
+            same = a["id"] == r["id"] and "error" not in a
+            if same and (r["value"] is None or a["value"] is None):
+                same = a["value"] is r["value"]
+            elif same:
+                same = abs(a["value"] - r["value"]) <= 1e-9 * max(abs(a["value"]), abs(r["value"]))
+            if not same:
+                wrong.append((r["list"], r["metric"], r["value"], a))
+        self.assertEqual(wrong, [])
+        self.assertEqual(len(rows), 2363)
+
+
+if __name__ == "__main__":
+    main()

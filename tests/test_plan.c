@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans against brute force: the least number of groups of random sets, found by trying every way, for every processor there is.
+ * PERFMON_EVENTS adds the processors of images; argument: how many sets of each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+#include <perfmon/perfmon.h>
+#include "metric/pack.h"
+
+#define MOST 12
+
+static unsigned n_sets = 12, size_limit = 8;
+static pfm_ctx_t *ctx;
+
+/* ---- the slow way ------------------------------------------------------------------------------------------------------- */
+
+static bool placed(const char *const *texts, unsigned set, pfm_set_t *out)
+{
+	const char *members[MOST];
+
+	/* Some sets want one of their events first. */
+	for (unsigned first = 0; first < MOST; first++) {
+		unsigned n = 0;
+
+		if (!(set >> first & 1))
+			continue;
+		members[n++] = texts[first];
+		for (unsigned i = 0; i < MOST; i++)
+			if (set >> i & 1 && i != first)
+				members[n++] = texts[i];
+		if (pfm_dispatch_set(ctx, members, n, NULL, out, NULL) == PFMLIB_SUCCESS)
+			return true;
+	}
+	return false;
+}
+
+/* Least number of groups over all partitions; 0 if some event fits nowhere. */
+static unsigned least(const char *const *texts, unsigned n)
+{
+	static bool fits[1u << MOST];
+	static unsigned char best[1u << MOST];
+	pfm_set_t set = PFM_INIT(set);
+
+	for (unsigned s = 1; s < 1u << n; s++)
+		fits[s] = placed(texts, s, &set);
+	best[0] = 0;
+	for (unsigned s = 1; s < 1u << n; s++) {
+		unsigned low = s & -s;
+
+		best[s] = 255;
+		for (unsigned sub = s; sub; sub = (sub - 1) & s)
+			if (sub & low && fits[sub] && best[s & ~sub] + 1u < best[s])
+				best[s] = (unsigned char)(best[s & ~sub] + 1);
+	}
+	return best[(1u << n) - 1] == 255 ? 0 : best[(1u << n) - 1];
+}
+
+/* ---- plans -------------------------------------------------------------------------------------------------------------- */
+
+/* Every group of @plan can be dispatched, on the counters it names. */
+static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
+{
+	pfm_planned_t e = PFM_INIT(e);
+
+	for (unsigned g = 0; g < n_groups; g++) {
+		const char *members[PFM_MAX_SET];
+		int counters[PFM_MAX_SET];
+		unsigned n = 0;
+		pfm_set_t set = PFM_INIT(set);
+
+		for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+			if (e.group == g) {
+				members[n] = e.text;
+				counters[n++] = e.counter;
+			}
+		assert_int_equal(pfm_dispatch_set(ctx, members, n, NULL, &set, NULL), PFMLIB_SUCCESS);
+		for (unsigned i = 0; i < n; i++)
+			assert_int_equal(set.counter[i], counters[i]);
+	}
+}
+
+static bool has_added(const pfm_plan_t *plan)
+{
+	pfm_planned_t e = PFM_INIT(e);
+
+	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+		if (e.added)
+			return true;
+	return false;
+}
+
+static void check_set(const char *pmu, const char *const *texts, unsigned n)
+{
+	unsigned want = least(texts, n);
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_plan_t *plan;
+	int rc = pfm_plan(&plan, ctx, texts, n, NULL, NULL);
+
+	if (want == 0) {
+		pfm_free_plan(plan);
+		return;
+	}
+	/* With an event more than was asked for, sets fit that would not. */
+	if (!rc && has_added(plan))
+		want = pfm_describe_plan(plan, &info) ? 0 : info.n_groups;
+	if (rc || pfm_describe_plan(plan, &info) || info.n_groups != want || !info.optimal || info.bound != want) {
+		print_message("# %s: %u groups, %u wanted, bound %u, optimal %d, %s\n", pmu, info.n_groups, want, info.bound, info.optimal,
+		              pfm_strerror(rc));
+		for (unsigned i = 0; i < n; i++)
+			print_message("#   %s\n", texts[i]);
+		fail();
+	}
+	check_groups(plan, info.n_groups);
+	pfm_free_plan(plan);
+}
+
+/* A random event of @pmu that can be encoded without attributes, as text. */
+static bool pick(int pmu, const pfm_pmu_info_t *info, char *text, size_t len)
+{
+	for (unsigned tries = 0; tries < 50; tries++) {
+		pfm_event_info_t e = PFM_INIT(e);
+		pfm_encoding_t enc = PFM_INIT(enc);
+		unsigned i = (unsigned)rand() % info->n_events;
+
+		if (pfm_describe_event(ctx, pmu, i, &e) || e.flags & PFM_EVENT_METRIC)
+			continue;
+		snprintf(text, len, "%s::%s", info->name, e.name);
+		if (pfm_encode_event(ctx, text, 0, &enc, NULL) == PFMLIB_SUCCESS && enc.pmu == pmu)
+			return true;
+	}
+	return false;
+}
+
+static void random_sets_need_no_fewer_groups(void **state)
+{
+	unsigned done = 0;
+
+	(void)state;
+	srand(17);
+	for (int pmu = 0; pmu < pfm_count_pmus(ctx); pmu++) {
+		pfm_pmu_info_t info = PFM_INIT(info);
+
+		if (pfm_describe_pmu(ctx, pmu, &info) || !info.n_events || info.flags & PFM_PMU_HIDDEN)
+			continue;
+		for (unsigned k = 0; k < n_sets; k++) {
+			char room[MOST][300];
+			const char *texts[MOST];
+			unsigned n = 0, wanted = 2 + (unsigned)rand() % (size_limit - 1);
+
+			while (n < wanted && pick(pmu, &info, room[n], sizeof(room[n]))) {
+				bool again = false;
+
+				texts[n] = room[n];
+				for (unsigned i = 0; i < n; i++)
+					again |= strcmp(room[i], room[n]) == 0;
+				if (again)
+					wanted--;
+				else
+					n++;
+			}
+			if (n > 1)
+				check_set(info.name, texts, n);
+			done += n > 1;
+		}
+	}
+	assert_true(done >= n_sets);
+}
+
+/* ---- packing alone ------------------------------------------------------------------------------------------------------- */
+
+struct clashes {
+	unsigned n;
+	uint64_t mask[MOST];
+	unsigned with[MOST]; /* items it cannot stand beside */
+};
+
+static bool seated(const struct clashes *c, const uint16_t *items, unsigned n, uint64_t used)
+{
+	if (n == 0)
+		return true;
+	for (uint64_t left = c->mask[items[0]] & ~used; left; left &= left - 1)
+		if (seated(c, items + 1, n - 1, used | (left & -left)))
+			return true;
+	return false;
+}
+
+static bool together(void *arg, const uint16_t *items, unsigned n)
+{
+	const struct clashes *c = arg;
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < i; k++)
+			if (c->with[items[i]] >> items[k] & 1)
+				return false;
+	return seated(c, items, n, 0);
+}
+
+static unsigned least_of(struct clashes *c)
+{
+	static unsigned char best[1u << MOST];
+
+	best[0] = 0;
+	for (unsigned s = 1; s < 1u << c->n; s++) {
+		best[s] = 255;
+		for (unsigned sub = s; sub; sub = (sub - 1) & s) {
+			uint16_t items[MOST];
+			unsigned n = 0;
+
+			if (!(sub & s & -s) || best[s & ~sub] + 1u >= best[s])
+				continue;
+			for (unsigned i = 0; i < c->n; i++)
+				if (sub >> i & 1)
+					items[n++] = (uint16_t)i;
+			if (together(c, items, n))
+				best[s] = (unsigned char)(best[s & ~sub] + 1);
+		}
+	}
+	return best[(1u << c->n) - 1];
+}
+
+static void packing_is_exact(void **state)
+{
+	(void)state;
+	srand(23);
+	for (unsigned round = 0; round < 400; round++) {
+		struct clashes c = { .n = 2 + (unsigned)rand() % 8 };
+		bool plain[MOST];
+		uint16_t group[MOST];
+		struct pack p = { .n = c.n, .mask = c.mask, .plain = plain, .fits = together, .arg = &c, .group = group, .effort = 1000000 };
+		unsigned counters = 2 + (unsigned)rand() % 4;
+
+		for (unsigned i = 0; i < c.n; i++) {
+			c.mask[i] = 1 + (unsigned)rand() % ((1u << counters) - 1);
+			for (unsigned k = 0; k < i; k++)
+				if (rand() % 4 == 0 && round & 1) {
+					c.with[i] |= 1u << k;
+					c.with[k] |= 1u << i;
+				}
+		}
+		for (unsigned i = 0; i < c.n; i++)
+			plain[i] = !c.with[i];
+		assert_int_equal(pfmi_pack(&p), PFMLIB_SUCCESS);
+		assert_true(p.optimal);
+		assert_int_equal(p.n_groups, least_of(&c));
+		assert_int_equal(p.bound, p.n_groups);
+		for (unsigned g = 0; g < p.n_groups; g++) {
+			uint16_t items[MOST];
+			unsigned n = 0;
+
+			for (unsigned i = 0; i < c.n; i++)
+				if (group[i] == g)
+					items[n++] = (uint16_t)i;
+			assert_true(together(&c, items, n));
+		}
+	}
+}
+
+static bool never_asked(void *arg, const uint16_t *items, unsigned n)
+{
+	(void)arg;
+	(void)items;
+	return n == 1;
+}
+
+/* 18 items on four counters, where taking the first free counter leaves the last of them without one: five groups, not six. */
+static void eighteen_on_four(void **state)
+{
+	uint64_t mask[18];
+	bool plain[18];
+	uint16_t group[18];
+	struct pack p = { .n = 18, .mask = mask, .plain = plain, .fits = never_asked, .group = group, .effort = 1 };
+
+	(void)state;
+	for (unsigned i = 0; i < 18; i++) {
+		mask[i] = i < 5 ? 0xf : i < 9 ? 0x3
+		                : i < 14      ? 0x1
+		                              : 0xc;
+		plain[i] = true;
+	}
+	assert_int_equal(pfmi_pack(&p), PFMLIB_SUCCESS);
+	assert_int_equal(p.n_groups, 5);
+	assert_int_equal(p.bound, 5);
+	for (unsigned i = 0; i < 18; i++)
+		mask[i] = i < 11 ? 0x3 : 0xf;
+	assert_int_equal(pfmi_pack(&p), PFMLIB_SUCCESS);
+	assert_int_equal(p.n_groups, 6);
+	assert_int_equal(p.proof, PACK_COUNTERS);
+	assert_int_equal(p.counters, 0x3);
+}
+
+/* ---- manners ------------------------------------------------------------------------------------------------------------- */
+
+static void equal_input_gives_an_equal_plan(void **state)
+{
+	const char *texts[] = { "montecito::CPU_OP_CYCLES_ALL", "montecito::BUS_ALL_IO", "montecito::BUS_ALL_ANY",
+		                "montecito::IA64_INST_RETIRED_THIS", "montecito::CPU_OP_CYCLES_HALTED", "hardware::ipc" };
+	pfm_planned_t one = PFM_INIT(one), two = PFM_INIT(two);
+	pfm_plan_t *a, *b;
+	unsigned n = 0;
+
+	(void)state;
+	assert_int_equal(pfm_plan(&a, ctx, texts, 6, NULL, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_plan(&b, ctx, texts, 6, NULL, NULL), PFMLIB_SUCCESS);
+	for (unsigned i = 0; !pfm_describe_planned(a, i, &one); i++) {
+		assert_int_equal(pfm_describe_planned(b, i, &two), PFMLIB_SUCCESS);
+		assert_string_equal(one.text, two.text);
+		assert_int_equal(one.counter, two.counter);
+		n++;
+	}
+	assert_int_equal(n, 7);
+	pfm_free_plan(a);
+	pfm_free_plan(b);
+}
+
+static void taken_counters_are_left_alone(void **state)
+{
+	const char *texts[] = { "coreduo::Uops_Ret", "coreduo::L2_Lines_In" };
+	pfm_plan_options_t o = PFM_INIT(o);
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_t e = PFM_INIT(e);
+	pfm_error_t error = PFM_INIT(error);
+	pfm_plan_t *plan;
+
+	(void)state;
+	o.taken = 1;
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, &o, NULL), PFMLIB_SUCCESS);
+	pfm_describe_plan(plan, &info);
+	assert_int_equal(info.n_groups, 2);
+	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+		assert_int_equal(e.counter, 1);
+	pfm_free_plan(plan);
+	o.taken = 3;
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, &o, &error), PFMLIB_ERR_NOASSIGN);
+	assert_null(plan);
+	assert_int_equal(error.event, 0);
+	texts[1] = "coreduo::nobody";
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(error.event, 1);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packing_is_exact),
+		cmocka_unit_test(eighteen_on_four),
+		cmocka_unit_test(random_sets_need_no_fewer_groups),
+		cmocka_unit_test(equal_input_gives_an_equal_plan),
+		cmocka_unit_test(taken_counters_are_left_alone),
+	};
+	pfm_ctx_options_t options = PFM_INIT(options);
+	int failed;
+
+	options.flags = PFM_CTX_NO_HOST;
+	if (argc > 1) {
+		n_sets = (unsigned)strtoul(argv[1], NULL, 10);
+		size_limit = MOST - 2;
+	}
+	if (pfm_open_context(&ctx, &options, NULL))
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	pfm_close_context(ctx);
+	return failed;
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pfm record and pfm report, over a program that spends its time where it is known to.
+
+    PFM  the command (default: pfm of the path)
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+
+PFM = os.environ.get("PFM", "pfm")
+PROGRAM = """
+#include <stdio.h>
+static volatile unsigned x;
+__attribute__((noinline)) void three(void) { for (unsigned i = 0; i < 60000000; i++) x += i; }
+__attribute__((noinline)) void one(void) { for (unsigned i = 0; i < 20000000; i++) x += i; }
+__attribute__((noinline)) void both(void) { three(); one(); x++; }
+int main(void) { both(); puts("done"); return 3; }
+"""
+
+
+class Record(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="perfmon-record-")
+        with open(os.path.join(cls.folder, "p.c"), "w", encoding="utf-8") as f:
+            f.write(PROGRAM)
+        cc = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+        cls.built = cc and subprocess.run([cc, "-O0", "-fno-omit-frame-pointer", "-o", "program", "p.c"],
+                                          cwd=cls.folder, check=False).returncode == 0
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def pfm(self, *args):
+        return subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+
+    def record(self, *args):
+        if not self.built:
+            self.skipTest("no C compiler")
+        done = self.pfm("record", *args, "--", "./program")
+        if done.returncode == 1:
+            self.skipTest(done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (3, "done\n"), done.stderr)
+        return done
+
+    def test_time_is_where_it_is_spent(self):
+        self.record("-e", "task-clock:u:period=500000", "-g")
+        places = [json.loads(line) for line in self.pfm("report", "--json").stdout.splitlines()]
+        share = {p["function"]: p["share"] for p in places}
+        self.assertAlmostEqual(sum(share.values()), 1)
+        self.assertAlmostEqual(share["three"], 0.75, delta=0.1)
+        self.assertAlmostEqual(share["one"], 0.25, delta=0.1)
+        self.assertTrue(all(p["event"].startswith("task-clock") and p["task"] == "program" for p in places))
+        n = sum(p["samples"] for p in places)
+        for p in places:
+            self.assertAlmostEqual(p["error"], (p["share"] * (1 - p["share"]) / n) ** 0.5)
+        text = self.pfm("report").stdout
+        self.assertRegex(text, r"\d\d\.\d\d% \+- ?\d\.\d\d +program +program +three\n")
+        self.assertEqual(len(self.pfm("report", "-n", "1").stdout.splitlines()), 3)
+
+    def test_stacks_are_folded_and_drawn(self):
+        self.record("-e", "task-clock:u:period=500000", "-g")
+        folded = self.pfm("report", "--folded").stdout
+        self.assertRegex(folded, r"(?m)^program;.*main;both;three \d+$")
+        self.assertRegex(folded, r"(?m)^program;.*main;both;one \d+$")
+        svg = self.pfm("report", "--svg").stdout
+        root = xml.etree.ElementTree.fromstring(svg)
+        titles = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertTrue(any(t.startswith("three, 7") or t.startswith("three, 8") or t.startswith("three, 6") for t in titles), titles)
+        self.assertNotRegex(svg, r"(src|href)=")  # a file that stands alone
+
+    def test_an_event_in_every_way(self):
+        done = self.record("-e", "page-faults:u", "-c", "1", "-d", "-o", "faults.data")
+        self.assertIn("pfm report faults.data", done.stderr)
+        self.assertIn("page-faults:u", self.pfm("report", "faults.data").stdout)
+        self.record("-F", "500", "-e", "task-clock:u,page-faults:u:period=2")
+        names = {json.loads(line)["event"] for line in self.pfm("report", "--json").stdout.splitlines()}
+        self.assertTrue({"task-clock:u", "page-faults:u:period=2"} >= names and names)
+
+    def test_losses_are_told(self):
+        done = self.record("-e", "task-clock:u:period=10000", "-m", "1")
+        self.assertRegex(done.stderr, r"pfm record: .* MB in perf\.data")
+
+    def test_perf_reads_it(self):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        self.record("-e", "task-clock:u:period=500000", "-g")
+        done = subprocess.run(["perf", "report", "--stdio", "--no-children", "-g", "none"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {m[2]: float(m[1]) for m in re.finditer(r"^ +(\d+\.\d+)% .*\[\.\] (\w+)", done.stdout, re.M)}
+        ours = {p["function"]: 100 * p["share"] for p in map(json.loads, self.pfm("report", "--json").stdout.splitlines())}
+        for name in ("three", "one"):
+            self.assertAlmostEqual(found[name], ours[name], delta=0.01)
+
+    def test_refusals(self):
+        self.assertEqual(self.pfm("record").returncode, 2)
+        self.assertEqual(self.pfm("record", "-F", "9", "-c", "9", "--", "true").returncode, 2)
+        self.assertEqual(self.pfm("record", "-a", "-p", "1").returncode, 2)
+        self.assertEqual(self.pfm("record", "-m", "3", "--", "true").returncode, 2)
+        done = self.pfm("record", "-e", "page-faults:period=0", "--", "true")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("^^^^^^^^", done.stderr)
+        self.assertEqual(self.pfm("record", "-e", "page-faults:u", "-o", "/nonexistent/x", "--", "true").returncode, 1)
+        self.assertEqual(self.pfm("report", "p.c").returncode, 1)
+        self.assertEqual(self.pfm("report", "/nonexistent").returncode, 1)
+        self.assertEqual(self.pfm("report", "--json", "--svg").returncode, 2)
+        done = self.pfm("record", "-e", "page-faults:u", "--", "/nonexistent/program")
+        self.assertIn(done.returncode, (1, 127))
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* Recordings: what is written is read back, sample by sample; perf, where it is installed, reads the same out of our file, and we read
+ * the same out of perf's. Files that were cut off, and files that were damaged, are read as far as they make sense. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <perfmon/sampling.h>
+
+enum { PAGES = 400 };
+
+static pfm_session_t *session, *reading;
+static pfm_recording_t *recording;
+static char path[] = "/tmp/perfmon-recording-XXXXXX";
+
+#define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
+
+static int set_up(void **state)
+{
+	int fd;
+
+	(void)state;
+	memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+	fd = mkstemp(path);
+	return fd < 0 || close(fd);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	pfm_close_recording(recording);
+	pfm_close_session(session);
+	pfm_close_session(reading);
+	session = reading = NULL;
+	recording = NULL;
+	unlink(path);
+	return 0;
+}
+
+static void skip_because(const char *why)
+{
+	print_message("# SKIP %s\n", why);
+	skip();
+}
+
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void touch(char *p, size_t pages, size_t size)
+{
+	for (size_t i = 0; i < pages; i++)
+		*((volatile char *)p + i * size) = 1;
+}
+
+static void touch_pages(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, PAGES * size, MADV_NOHUGEPAGE);
+	touch(p, PAGES, size);
+	munmap(p, PAGES * size);
+}
+
+static void begin(const char *const *texts, unsigned n)
+{
+	pfm_sampling_t sampling = PFM_INIT(sampling);
+	pfm_session_options_t options = PFM_INIT(options);
+	pfm_count_info_t info = PFM_INIT(info);
+	pfm_error_t error = PFM_INIT(error);
+
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD;
+	sampling.records = PFM_SIDE_USUAL;
+	options.sampling = &sampling;
+	if (pfm_open_session(&session, NULL, &options, texts, n, &error))
+		fail_msg("%s", error.detail);
+	pfm_describe_count(session, 0, &info);
+	if (*info.why)
+		skip_because(info.why);
+	pfm_start_session(session);
+	assert_int_equal(pfm_open_recording(&recording, path, session, "test\nof recordings", &error), PFMLIB_SUCCESS);
+}
+
+static void write_rounds(unsigned rounds)
+{
+	uint64_t size = 0;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		touch_pages();
+		assert_int_equal(pfm_write_records(recording, &size), PFMLIB_SUCCESS);
+	}
+	pfm_stop_session(session);
+	assert_true(size > rounds * PAGES * 50);
+}
+
+static void finish(void)
+{
+	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+	recording = NULL;
+}
+
+/* A line for each sample of the file: what perf script is asked for as well. */
+static char *ours(unsigned *n)
+{
+	pfm_error_t error = PFM_INIT(error);
+	pfm_record_t r = PFM_INIT(r);
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int rc;
+
+	*n = 0;
+	rc = pfm_read_recording(&reading, path, &error);
+	if (rc)
+		fail_msg("%d %s", rc, error.detail);
+	while ((rc = pfm_next_record(reading, &r)) == 1)
+		if (r.type == PFM_RECORD_SAMPLE) {
+			fprintf(f, "%u %u %llu %llx %llx\n", r.tid, r.cpu, (unsigned long long)r.time, (unsigned long long)r.sample.addr,
+			        (unsigned long long)r.sample.ip);
+			(*n)++;
+		}
+	assert_int_equal(rc, 0);
+	fclose(f);
+	return text;
+}
+
+static bool have_perf(void)
+{
+	return system("perf --version >/dev/null 2>&1") == 0;
+}
+
+/* The same of perf: "TID [CPU] SECONDS.NANO: EVENT: ADDR IP". */
+static char *theirs(unsigned *n)
+{
+	char command[256], line[1024], *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size), *f;
+
+	*n = 0;
+	snprintf(command, sizeof(command), "perf script -i %s --ns -F tid,cpu,time,addr,ip 2>/dev/null", path);
+	f = popen(command, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned long long seconds, ns, addr, ip;
+		unsigned tid, cpu;
+
+		if (sscanf(line, " %u [%u] %llu.%llu: %llx %llx", &tid, &cpu, &seconds, &ns, &addr, &ip) != 6)
+			continue;
+		fprintf(out, "%u %u %llu %llx %llx\n", tid, cpu, seconds * 1000000000 + ns, addr, ip);
+		(*n)++;
+	}
+	assert_int_equal(pclose(f), 0);
+	fclose(out);
+	return text;
+}
+
+static void what_is_written_is_read(void **state)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	char *text;
+	unsigned n;
+
+	(void)state;
+	begin(TEXTS("page-faults:u", "minor-faults:u:period=10"));
+	write_rounds(3);
+	finish();
+	text = ours(&n);
+	free(text);
+	assert_in_range(n, 3 * (PAGES + PAGES / 10), 3 * (PAGES + PAGES / 10) + 200);
+	assert_true(pfm_count_session(reading) >= 2);
+	assert_int_equal(pfm_describe_count(reading, 0, &info), PFMLIB_SUCCESS);
+	assert_string_equal(info.name, "page-faults:u");
+	assert_int_equal(pfm_describe_count(reading, 1, &info), PFMLIB_SUCCESS);
+	assert_string_equal(info.name, "minor-faults:u:period=10");
+}
+
+static void perf_reads_what_we_write(void **state)
+{
+	char *mine, *perfs;
+	unsigned n, m;
+
+	(void)state;
+	if (!have_perf())
+		skip_because("perf is not installed");
+	begin(TEXTS("page-faults:u", "minor-faults:u:period=10"));
+	write_rounds(3);
+	finish();
+	mine = ours(&n);
+	perfs = theirs(&m);
+	assert_int_equal(n, m);
+	assert_string_equal(mine, perfs);
+	free(mine);
+	free(perfs);
+}
+
+static void we_read_what_perf_writes(void **state)
+{
+	char command[256], *mine, *perfs;
+	unsigned n, m;
+
+	(void)state;
+	if (!have_perf())
+		skip_because("perf is not installed");
+	snprintf(command, sizeof(command), "perf record -q --sample-cpu -o %s -d -c 1 -e page-faults:u -e minor-faults:u true >/dev/null 2>&1", path);
+	if (system(command))
+		skip_because("perf cannot record here");
+	mine = ours(&n);
+	perfs = theirs(&m);
+	assert_true(n > 20);
+	assert_int_equal(n, m);
+	assert_string_equal(mine, perfs);
+	free(mine);
+	free(perfs);
+}
+
+static void perf_finds_names_in_what_we_write(void **state)
+{
+	char command[256], line[512];
+	bool event = false, symbol = false, cmdline = false;
+	FILE *f;
+
+	(void)state;
+	if (!have_perf())
+		skip_because("perf is not installed");
+	begin(TEXTS("page-faults:u"));
+	write_rounds(2);
+	finish();
+	snprintf(command, sizeof(command), "perf report --stdio --header -i %s 2>/dev/null", path);
+	f = popen(command, "r");
+	while (fgets(line, sizeof(line), f)) {
+		event |= strstr(line, "page-faults:u") != NULL;
+		symbol |= strstr(line, "[.] touch") != NULL;
+		cmdline |= strstr(line, "cmdline : test of recordings") != NULL;
+	}
+	assert_int_equal(pclose(f), 0);
+	assert_true(event);
+	assert_true(symbol);
+	assert_true(cmdline);
+}
+
+/* A writer that is killed leaves what it has moved so far. */
+static void a_killed_writer_leaves_a_readable_file(void **state)
+{
+	char *mine, *perfs;
+	unsigned n, m;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	if (pid == 0) {
+		begin(TEXTS("page-faults:u"));
+		write_rounds(2);
+		kill(getpid(), 9);
+	}
+	waitpid(pid, &status, 0);
+	if (!WIFSIGNALED(status))
+		skip_because("nothing can be sampled here");
+	mine = ours(&n);
+	assert_true(n >= 2 * PAGES);
+	if (have_perf()) {
+		perfs = theirs(&m);
+		assert_string_equal(mine, perfs);
+		free(perfs);
+	}
+	free(mine);
+}
+
+static void read_it_all(void)
+{
+	pfm_error_t error = PFM_INIT(error);
+	pfm_record_t r = PFM_INIT(r);
+
+	if (pfm_read_recording(&reading, path, &error) == PFMLIB_SUCCESS)
+		while (pfm_next_record(reading, &r) == 1)
+			;
+	pfm_close_session(reading);
+	reading = NULL;
+}
+
+static void damaged_files_do_no_harm(void **state)
+{
+	static uint8_t bytes[1 << 18];
+	uint64_t random = 88172645463325252u;
+	ssize_t n;
+	int fd;
+
+	(void)state;
+	begin(TEXTS("page-faults:u"));
+	write_rounds(1);
+	finish();
+	fd = open(path, O_RDWR);
+	n = read(fd, bytes, sizeof(bytes));
+	assert_true(n > 1000);
+	for (unsigned i = 0; i < 400; i++) {
+		uint8_t was;
+		off_t at;
+
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		at = (off_t)(i < 300 ? random % 1200 : random % (uint64_t)n);
+		was = bytes[at];
+		bytes[at] = (uint8_t)(random >> 40);
+		assert_int_equal(pwrite(fd, bytes + at, 1, at), 1);
+		read_it_all();
+		bytes[at] = was;
+		assert_int_equal(pwrite(fd, bytes + at, 1, at), 1);
+	}
+	for (off_t size = n; size > 0; size -= size > 2000 ? n / 20 : 97) {
+		assert_int_equal(ftruncate(fd, size), 0);
+		read_it_all();
+	}
+	close(fd);
+}
+
+static void what_is_no_recording_is_refused(void **state)
+{
+	pfm_error_t error = PFM_INIT(error);
+	FILE *f = fopen(path, "w");
+
+	(void)state;
+	fputs("once upon a time there was a file of text that was longer than a head", f);
+	fclose(f);
+	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(error.kind, PFM_KIND_IMAGE);
+	assert_non_null(error.detail);
+	assert_int_equal(pfm_read_recording(&reading, "/nonexistent/file", &error), PFMLIB_ERR_SYS);
+	assert_int_equal(error.sys_errno, ENOENT);
+	assert_int_equal(pfm_open_recording(&recording, path, NULL, NULL, &error), PFMLIB_ERR_INVAL);
+}
+
+int main(void)
+{
+#define ROW(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		ROW(what_is_written_is_read),
+		ROW(perf_reads_what_we_write),
+		ROW(we_read_what_perf_writes),
+		ROW(perf_finds_names_in_what_we_write),
+		ROW(a_killed_writer_leaves_a_readable_file),
+		ROW(damaged_files_do_no_harm),
+		ROW(what_is_no_recording_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,783 @@
+/* SPDX-License-Identifier: MIT */
+/* Sampling on the kernel we run on, against what is known from elsewhere: pages touched, each once; system calls made; where a loop is;
+ * who was born and who ended. samples + lost = floor(count / period) is the law that nothing may break. What this kernel or this
+ * user does not allow is skipped with the session's own reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <perfmon/sampling.h>
+
+static pfm_session_t *session;
+static pfm_session_options_t options;
+static pfm_sampling_t sampling;
+
+#define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
+
+static int set_up(void **state)
+{
+	(void)state;
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling) };
+	options = (pfm_session_options_t){ .size = sizeof(options), .sampling = &sampling };
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	pfm_close_session(session);
+	session = NULL;
+	return 0;
+}
+
+static void skip_because(const char *why)
+{
+	print_message("# SKIP %s\n", why);
+	skip();
+}
+
+static void open_or_skip(const char *const *texts, unsigned n)
+{
+	pfm_error_t error = PFM_INIT(error);
+	int rc = pfm_open_session(&session, NULL, &options, texts, n, &error);
+
+	if (rc == PFMLIB_ERR_NOTFOUND && error.sys_errno)
+		skip_because(error.detail);
+	if (rc)
+		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+		pfm_count_info_t info = PFM_INIT(info);
+
+		pfm_describe_count(session, i, &info);
+		if (*info.why)
+			skip_because(info.why);
+	}
+}
+
+static pfm_sample_count_t samples_of(unsigned i)
+{
+	pfm_sample_count_t c = PFM_INIT(c);
+
+	assert_int_equal(pfm_read_samples(session, i, &c), PFMLIB_SUCCESS);
+	return c;
+}
+
+static bool next(pfm_record_t *r)
+{
+	int rc;
+
+	r->size = sizeof(*r);
+	rc = pfm_next_record(session, r);
+	assert_true(rc >= 0);
+	return rc;
+}
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *fresh(size_t pages)
+{
+	char *p = mmap(NULL, pages * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	madvise(p, pages * page_size(), MADV_NOHUGEPAGE);
+	return p;
+}
+
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void touch(char *p, size_t pages, size_t size)
+{
+	for (size_t i = 0; i < pages; i++)
+		*((volatile char *)p + i * size) = 1;
+}
+
+/* ---- page faults ------------------------------------------------------------------------------------------------------------- */
+
+static void every_page_comes_once_with_its_address(void **state)
+{
+	enum { PAGES = 1000 };
+	char *p = fresh(PAGES);
+	size_t size = page_size(), at = 0;
+	uint64_t time = 0;
+	pfm_record_t r;
+
+	(void)state;
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_ADDR | PFM_SAMPLE_TID | PFM_SAMPLE_PERIOD;
+	open_or_skip(TEXTS("page-faults:u"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	touch(p, PAGES, size);
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	while (next(&r)) {
+		assert_int_equal(r.type, PFM_RECORD_SAMPLE);
+		assert_int_equal(r.event, 0);
+		assert_int_equal(r.tid, syscall(SYS_gettid));
+		assert_int_equal(r.sample.period, 1);
+		assert_true(r.time >= time);
+		time = r.time;
+		if (r.sample.addr < (uintptr_t)p || r.sample.addr >= (uintptr_t)p + PAGES * size)
+			continue; /* the session's own memory */
+		assert_int_equal(r.sample.addr, (uintptr_t)p + at++ * size);
+		assert_int_equal(r.misc & PFM_MISC_MODE, PFM_MISC_USER);
+	}
+	assert_int_equal(at, PAGES);
+	assert_int_equal(samples_of(0).samples, samples_of(0).count);
+	assert_int_equal(samples_of(0).lost, 0);
+	assert_int_equal(samples_of(0).quality, PFM_QUALITY_EXACT);
+	munmap(p, PAGES * size);
+}
+
+/* The kernel ignores the period of its own events when PERF_SAMPLE_PERIOD is asked for. */
+static void a_period_of_a_software_event_is_kept(void **state)
+{
+	enum { PAGES = 1000 };
+	char *p = fresh(PAGES);
+	pfm_sample_count_t c;
+	pfm_record_t r;
+
+	(void)state;
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD;
+	open_or_skip(TEXTS("page-faults:u:period=7"));
+	pfm_start_session(session);
+	touch(p, PAGES, page_size());
+	pfm_stop_session(session);
+	while (next(&r))
+		assert_int_equal(r.sample.period, 7);
+	c = samples_of(0);
+	assert_int_equal(c.samples, c.count / 7);
+	assert_int_equal(c.weight, c.samples * 7);
+	assert_int_equal(c.period, 7);
+	munmap(p, PAGES * page_size());
+}
+
+static void what_a_slow_reader_misses_is_told_to_the_sample(void **state)
+{
+	enum { PAGES = 10000 };
+	char *p = fresh(PAGES);
+	pfm_sample_count_t c;
+	pfm_record_t r;
+
+	(void)state;
+	sampling.pages = 4;
+	open_or_skip(TEXTS("page-faults:u"));
+	if (samples_of(0).lost == PFM_LOST_UNKNOWN)
+		skip_because("this kernel does not tell losses");
+	pfm_start_session(session);
+	touch(p, PAGES, page_size());
+	pfm_stop_session(session);
+	while (next(&r))
+		assert_int_not_equal(r.type, PFM_RECORD_LOST); /* nothing was written after the losses: no record tells them */
+	c = samples_of(0);
+	assert_true(c.count >= PAGES);
+	assert_true(c.lost > 0 && c.samples > 0);
+	assert_int_equal(c.samples + c.lost, c.count);
+	assert_int_equal(c.quality, PFM_QUALITY_PARTIAL);
+	assert_int_equal(c.cause, PFM_CAUSE_LOST);
+	munmap(p, PAGES * page_size());
+}
+
+static void losses_between_samples_come_as_a_record(void **state)
+{
+	enum { PAGES = 3000 };
+	char *p = fresh(PAGES + 10);
+	pfm_buffers_t b = PFM_INIT(b);
+	uint64_t told = 0;
+	pfm_record_t r;
+
+	(void)state;
+	sampling.pages = 4;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	touch(p, PAGES, page_size());
+	pfm_stop_session(session);
+	while (next(&r))
+		;
+	pfm_start_session(session);
+	touch(p + PAGES * page_size(), 10, page_size());
+	pfm_stop_session(session);
+	while (next(&r))
+		if (r.type == PFM_RECORD_LOST) {
+			told += r.lost.lost;
+			assert_int_equal(r.event, PFM_NO_EVENT);
+		}
+	assert_true(told > 0);
+	if (samples_of(0).lost != PFM_LOST_UNKNOWN)
+		assert_int_equal(told, samples_of(0).lost);
+	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(b.lost, told);
+	assert_int_equal(b.n, 1);
+	assert_int_equal(b.pages, 4);
+	munmap(p, (PAGES + 10) * page_size());
+}
+
+static void events_share_a_buffer_and_are_told_apart(void **state)
+{
+	enum { PAGES = 500 };
+	char *p = fresh(PAGES);
+	pfm_buffers_t b = PFM_INIT(b);
+	unsigned seen[3] = { 0 };
+	pfm_record_t r;
+
+	(void)state;
+	open_or_skip(TEXTS("page-faults:u", "minor-faults:u:period=5", "task-clock:period=100000"));
+	pfm_start_session(session);
+	touch(p, PAGES, page_size());
+	pfm_stop_session(session);
+	while (next(&r)) {
+		assert_true(r.event < 3);
+		seen[r.event] += r.type == PFM_RECORD_SAMPLE;
+	}
+	assert_int_equal(seen[0], samples_of(0).count);
+	assert_int_equal(seen[1], samples_of(1).count / 5);
+	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(b.n, 1);
+	munmap(p, PAGES * page_size());
+}
+
+static void raw_bytes_are_whole_records(void **state)
+{
+	enum { PAGES = 300 };
+	char *p = fresh(PAGES);
+	uint64_t bytes = 0;
+	const void *at;
+	unsigned buffer;
+	size_t len;
+
+	(void)state;
+	sampling.fields = PFM_SAMPLE_IP;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	touch(p, PAGES, page_size());
+	pfm_stop_session(session);
+	while (pfm_next_bytes(session, &at, &len, &buffer) == 1)
+		bytes += len;
+	assert_int_equal(bytes, samples_of(0).count * 32); /* header, identifier, address, time */
+	munmap(p, PAGES * page_size());
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------------------------------------- */
+
+static volatile unsigned sink;
+
+__attribute__((noinline)) static void busy_loop(void)
+{
+	for (unsigned i = 0; i < 30000000; i++)
+		sink += i;
+}
+
+static void samples_of_a_loop_are_in_the_loop(void **state)
+{
+	unsigned inside = 0, all = 0;
+	uint64_t from = (uintptr_t)busy_loop;
+	pfm_sample_count_t c;
+	pfm_record_t r;
+
+	(void)state;
+	sampling.period = 1000000;
+	open_or_skip(TEXTS("task-clock:u"));
+	pfm_start_session(session);
+	for (unsigned i = 0; i < 4; i++)
+		busy_loop();
+	pfm_stop_session(session);
+	while (next(&r)) {
+		if (r.type != PFM_RECORD_SAMPLE)
+			continue;
+		all++;
+		inside += r.sample.ip >= from && r.sample.ip < from + 256;
+		assert_int_equal(r.sample.period, 1000000);
+	}
+	c = samples_of(0);
+	if (c.count < 20000000)
+		skip_because("the loop was too short");
+	assert_true(inside * 10 >= all * 9);
+	if (c.throttled == 0)
+		assert_in_range(all, c.count / 1000000 * 8 / 10, c.count / 1000000 + 1);
+	assert_int_equal(c.samples, all);
+}
+
+static void a_frequency_weighs_its_samples(void **state)
+{
+	uint64_t weight = 0;
+	pfm_sample_count_t c;
+	pfm_record_t r;
+
+	(void)state;
+	open_or_skip(TEXTS("task-clock:u:freq=1000"));
+	pfm_start_session(session);
+	busy_loop();
+	pfm_stop_session(session);
+	while (next(&r)) {
+		assert_true(r.type != PFM_RECORD_SAMPLE || (r.has & PFM_SAMPLE_PERIOD && r.sample.period));
+		weight += r.type == PFM_RECORD_SAMPLE ? r.sample.period : 0;
+	}
+	c = samples_of(0);
+	assert_int_equal(c.weight, weight);
+	assert_int_equal(c.freq, 1000);
+	assert_int_equal(c.period, 0);
+}
+
+/* ---- call chains ------------------------------------------------------------------------------------------------------------ */
+
+__attribute__((noinline)) static unsigned recurse(unsigned depth, char *p)
+{
+	unsigned v = depth ? recurse(depth - 1, p) + 1 : (unsigned)(*(volatile char *)p = 1);
+
+	__asm__ volatile("" ::
+	                         : "memory");
+	return v;
+}
+
+static void a_known_recursion_is_its_call_chain(void **state)
+{
+	enum { DEPTH = 20 };
+	char *p = fresh(1);
+	bool found = false;
+	pfm_record_t r;
+
+	(void)state;
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	recurse(DEPTH, p);
+	pfm_stop_session(session);
+	while (next(&r)) {
+		unsigned calls = 0;
+
+		if (r.sample.addr != (uintptr_t)p)
+			continue;
+		found = true;
+		assert_int_equal(r.sample.chain[0], PFM_CHAIN_USER);
+		assert_int_equal(r.sample.chain[1], r.sample.ip);
+		/* Every return address but the last is the same one. */
+		for (unsigned i = 3; i < r.sample.n_chain; i++)
+			calls += r.sample.chain[i] == r.sample.chain[2];
+		assert_in_range(calls, DEPTH - 2, DEPTH);
+	}
+	assert_true(found);
+	munmap(p, page_size());
+}
+
+/* ---- tracepoints ------------------------------------------------------------------------------------------------------------- */
+
+static void every_call_of_a_tracepoint_comes(void **state)
+{
+	enum { CALLS = 1000 };
+	unsigned seen = 0;
+	pfm_record_t r;
+
+	(void)state;
+	mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_RAW;
+	open_or_skip(TEXTS("syscalls:sys_enter_getppid"));
+	pfm_start_session(session);
+	for (unsigned i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	pfm_stop_session(session);
+	while (next(&r)) {
+		assert_true(r.sample.raw_size >= 8);
+		seen++;
+	}
+	assert_int_equal(seen, CALLS);
+	assert_int_equal(samples_of(0).count, CALLS);
+}
+
+/* ---- children ---------------------------------------------------------------------------------------------------------------- */
+
+/* A child that waits for a byte, then does @work. */
+static pid_t child(int *go, void (*work)(void))
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		char byte;
+
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 1)
+			work();
+		_exit(0);
+	}
+	close(ends[0]);
+	*go = ends[1];
+	return pid;
+}
+
+static void let_go(int go)
+{
+	assert_int_equal(write(go, "", 1), 1);
+	close(go);
+}
+
+enum { TREE_PAGES = 200 };
+
+static void touch_some(void)
+{
+	char *p = mmap(NULL, TREE_PAGES * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, TREE_PAGES * page_size(), MADV_NOHUGEPAGE);
+	touch(p, TREE_PAGES, page_size());
+}
+
+static void a_tree(void)
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (fork() == 0) {
+			touch_some();
+			_exit(0);
+		}
+	touch_some();
+	while (wait(NULL) > 0)
+		;
+}
+
+static void a_fork_tree_is_followed_and_its_births_told(void **state)
+{
+	unsigned forks = 0, exits = 0, late = 0;
+	uint64_t time = 0;
+	pfm_sample_count_t c;
+	pfm_record_t r;
+	int go, rc;
+
+	(void)state;
+	options.pid = child(&go, a_tree);
+	options.flags = PFM_SESSION_INHERIT;
+	sampling.records = PFM_SIDE_TASKS;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	let_go(go);
+	while ((rc = pfm_wait_session(session, 5000)) == PFM_WAIT_READY)
+		while (next(&r)) {
+			forks += r.type == PFM_RECORD_FORK;
+			exits += r.type == PFM_RECORD_EXIT;
+			late += r.time < time;
+			time = r.time;
+		}
+	assert_int_equal(rc, PFM_WAIT_ENDED);
+	assert_true(late <= 2); /* a CPU that was held up for a millisecond while it wrote */
+	waitpid(options.pid, NULL, 0);
+	assert_int_equal(forks, 3);
+	assert_int_equal(exits, 4);
+	c = samples_of(0);
+	assert_true(c.count >= 4 * TREE_PAGES);
+	assert_int_equal(c.samples + c.lost, c.count);
+	assert_int_equal(c.quality, PFM_QUALITY_EXACT);
+}
+
+static void run_true(void)
+{
+	execlp("true", "true", (char *)NULL);
+}
+
+static void a_program_is_sampled_from_its_start(void **state)
+{
+	bool named = false, mapped = false;
+	pfm_record_t r;
+	int go;
+
+	(void)state;
+	options.pid = child(&go, run_true);
+	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
+	sampling.records = PFM_SIDE_USUAL;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	let_go(go);
+	while (pfm_wait_session(session, 5000) == PFM_WAIT_READY)
+		while (next(&r)) {
+			if (r.type == PFM_RECORD_COMM && r.misc & PFM_MISC_EXEC)
+				named = strcmp(r.comm.name, "true") == 0;
+			if (r.type == PFM_RECORD_MAP2 && strstr(r.map.name, "true"))
+				mapped = true;
+			if (r.type == PFM_RECORD_SAMPLE)
+				assert_true(named && mapped);
+		}
+	waitpid(options.pid, NULL, 0);
+	assert_true(named && mapped);
+	assert_true(samples_of(0).samples > 20);
+}
+
+/* ---- several buffers ---------------------------------------------------------------------------------------------------------- */
+
+static void times_rise_over_all_cpus(void **state)
+{
+	uint64_t time = 0, n = 0, late = 0, before;
+	pfm_buffers_t b = PFM_INIT(b);
+	struct timespec t;
+	pfm_record_t r;
+	int go;
+	pid_t pid = child(&go, a_tree);
+
+	(void)state;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	open_or_skip(TEXTS("page-faults", "context-switches"));
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	before = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	pfm_start_session(session);
+	let_go(go);
+	for (unsigned i = 0; i < 20; i++) {
+		pfm_wait_session(session, 20);
+		while (next(&r)) {
+			assert_true(r.time >= before);
+			late += r.time < time;
+			time = r.time;
+			n += r.type == PFM_RECORD_SAMPLE;
+		}
+	}
+	waitpid(pid, NULL, 0);
+	pfm_stop_session(session);
+	while (next(&r)) {
+		late += r.time < time;
+		time = r.time;
+		n += r.type == PFM_RECORD_SAMPLE;
+	}
+	assert_true(late <= 2);
+	assert_int_equal(n, samples_of(0).samples + samples_of(1).samples);
+	assert_int_equal(samples_of(0).samples + samples_of(0).lost, samples_of(0).count);
+	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(b.n, sysconf(_SC_NPROCESSORS_ONLN));
+	assert_int_equal(pfm_session_fds(session, NULL, 0), b.n);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------------------------ */
+
+static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
+{
+	char *p = fresh(2000);
+	pfm_record_t r;
+
+	(void)state;
+	sampling.wakeup_events = 1;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	while (next(&r))
+		;
+	touch(p, 3, page_size());
+	assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
+	/* Still there although poll(2) has told it. */
+	assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
+	assert_true(next(&r));
+	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
+	pfm_stop_session(session);
+	while (next(&r))
+		;
+	assert_int_equal(pfm_wait_session(session, 10), PFM_WAIT_TIMEOUT);
+	munmap(p, 2000 * page_size());
+}
+
+static void a_few_records_below_the_watermark_come_with_the_timeout(void **state)
+{
+	char *p = fresh(5);
+	pfm_record_t r;
+
+	(void)state;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	touch(p, 5, page_size());
+	assert_int_equal(pfm_wait_session(session, 20), PFM_WAIT_READY);
+	assert_true(next(&r));
+	munmap(p, 5 * page_size());
+}
+
+static void a_task_that_ends_is_drained_then_over(void **state)
+{
+	unsigned n = 0;
+	pfm_record_t r;
+	int go;
+
+	(void)state;
+	options.pid = child(&go, touch_some);
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	let_go(go);
+	waitpid(options.pid, NULL, 0);
+	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
+	while (next(&r))
+		n += r.type == PFM_RECORD_SAMPLE;
+	assert_true(n >= TREE_PAGES);
+	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_ENDED);
+	assert_int_equal(pfm_session_fds(session, NULL, 0), 0);
+	assert_int_equal(samples_of(0).count, n);
+}
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int signo)
+{
+	(void)signo;
+	signals++;
+}
+
+static void a_signal_comes_with_the_samples(void **state)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	char *p = fresh(100);
+
+	(void)state;
+	open_or_skip(TEXTS("page-faults:u"));
+	sigaction(SIGRTMIN, &act, NULL);
+	signals = 0;
+	assert_int_equal(pfm_session_signal(session, SIGRTMIN), PFMLIB_SUCCESS);
+	pfm_start_session(session);
+	touch(p, 100, page_size());
+	pfm_stop_session(session);
+	assert_in_range(signals, 100, samples_of(0).count);
+	assert_int_equal(pfm_session_signal(session, 0), PFMLIB_SUCCESS);
+	munmap(p, 100 * page_size());
+}
+
+/* ---- what is refused ---------------------------------------------------------------------------------------------------------- */
+
+static void a_wrong_term_is_pointed_at(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t start, end;
+	} rows[] = { { "page-faults:period=0", 12, 20 }, { "page-faults:u:freq=x", 14, 20 }, { "page-faults:precise=4", 12, 21 } };
+	pfm_error_t error = PFM_INIT(error);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(pfm_open_session(&session, NULL, &options, &rows[i].text, 1, &error), PFMLIB_ERR_ATTR_VAL);
+		assert_int_equal(error.start, rows[i].start);
+		assert_int_equal(error.end, rows[i].end);
+	}
+	options.sampling = NULL; /* to count there is no period */
+	assert_true(pfm_open_session(&session, NULL, &options, TEXTS("page-faults:period=10"), &error) < 0);
+}
+
+static void settings_that_cannot_be_are_refused(void **state)
+{
+	static const pfm_sampling_t wrong[] = {
+		{ .size = sizeof(sampling), .period = 1, .freq = 1 },
+		{ .size = sizeof(sampling), .pages = 3 },
+		{ .size = sizeof(sampling), .fields = 1u << 25 },
+		{ .size = sizeof(sampling), .fields = PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS },
+		{ .size = sizeof(sampling), .precise = 4 },
+		{ .size = sizeof(sampling), .user_stack = 12 },
+		{ .size = sizeof(sampling), .fields = PFM_SAMPLE_STACK },
+		{ .size = sizeof(sampling), .fields = PFM_SAMPLE_REGS },
+		{ .size = sizeof(sampling), .records = 1u << 11 },
+		{ .size = 4 },
+	};
+	pfm_error_t error = PFM_INIT(error);
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		options.sampling = &wrong[i];
+		error.detail = NULL;
+		assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("page-faults"), &error), PFMLIB_ERR_INVAL);
+		assert_non_null(error.detail);
+	}
+}
+
+static void what_has_no_samples_says_why(void **state)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	pfm_error_t error = PFM_INIT(error);
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "r");
+	char text[64];
+	long max = 0;
+
+	(void)state;
+	if (!f || fscanf(f, "%ld", &max) != 1)
+		max = 0;
+	if (f)
+		fclose(f);
+	snprintf(text, sizeof(text), "task-clock:u:freq=%ld", max + 1);
+	if (!max || pfm_open_session(&session, NULL, &options, TEXTS(text), &error))
+		skip_because("no limit to exceed");
+	pfm_describe_count(session, 0, &info);
+	assert_non_null(strstr(info.why, "at most"));
+	assert_non_null(strstr(info.remedy, "perf_event_max_sample_rate"));
+}
+
+static void a_counting_session_has_no_records(void **state)
+{
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	options.sampling = NULL;
+	open_or_skip(TEXTS("page-faults:u"));
+	assert_int_equal(pfm_next_record(session, &r), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_wait_session(session, 0), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_session_fds(session, NULL, 0), 0);
+}
+
+/* An ordinary user's allowance: buffers shrink until they fit. */
+static void buffers_shrink_to_the_limit(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid())
+		skip_because("needs root to become somebody else");
+	pid = fork();
+	if (pid == 0) {
+		struct rlimit none = { 0, 0 };
+		pfm_buffers_t b = PFM_INIT(b);
+		pfm_error_t error = PFM_INIT(error);
+
+		setrlimit(RLIMIT_MEMLOCK, &none);
+		if (setresuid(65534, 65534, 65534))
+			_exit(77);
+		sampling.pages = 8192;
+		if (pfm_open_session(&session, NULL, &options, TEXTS("page-faults:u"), &error))
+			_exit(error.sys_errno == EACCES ? 77 : 2);
+		if (pfm_read_buffers(session, &b))
+			_exit(77); /* nothing can be opened at all */
+		_exit(b.wanted == 8192 && b.pages >= 16 && (b.pages < 8192) ? 0 : b.pages == 8192 ? 77
+		                                                                                  : 3);
+	}
+	waitpid(pid, &status, 0);
+	if (WEXITSTATUS(status) == 77)
+		skip_because("ordinary users have no limit here, or may not sample");
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+#define ROW(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		ROW(every_page_comes_once_with_its_address),
+		ROW(a_period_of_a_software_event_is_kept),
+		ROW(what_a_slow_reader_misses_is_told_to_the_sample),
+		ROW(losses_between_samples_come_as_a_record),
+		ROW(events_share_a_buffer_and_are_told_apart),
+		ROW(raw_bytes_are_whole_records),
+		ROW(samples_of_a_loop_are_in_the_loop),
+		ROW(a_frequency_weighs_its_samples),
+		ROW(a_known_recursion_is_its_call_chain),
+		ROW(every_call_of_a_tracepoint_comes),
+		ROW(a_fork_tree_is_followed_and_its_births_told),
+		ROW(a_program_is_sampled_from_its_start),
+		ROW(times_rise_over_all_cpus),
+		ROW(waiting_ends_with_data_with_time_or_with_the_task),
+		ROW(a_few_records_below_the_watermark_come_with_the_timeout),
+		ROW(a_task_that_ends_is_drained_then_over),
+		ROW(a_signal_comes_with_the_samples),
+		ROW(a_wrong_term_is_pointed_at),
+		ROW(settings_that_cannot_be_are_refused),
+		ROW(what_has_no_samples_says_why),
+		ROW(a_counting_session_has_no_records),
+		ROW(buffers_shrink_to_the_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs are compiled with other versions of the headers than the library: their structs are shorter or longer. Each struct that
+ * begins with its size is given in every length, in memory of exactly that length, and compared with what a caller of our own
+ * version gets: the shared part is the same, whatever lies behind it is left alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <perfmon/perfmon.h>
+#include "base/sizes.h"
+
+#define FILL  0xa5
+#define EXTRA 48 /* bytes that only a later version knows */
+
+/* A call that fills a struct of the caller. Returns what the library says. */
+typedef int (*fill_fn)(void *out);
+
+static pfm_ctx_t *ctx;
+
+static int fill_error(void *out)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+
+	return pfm_encode_event(ctx, "coreduo::NO_SUCH", 0, &e, out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+}
+
+static int fill_error_at(void *out)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+
+	return pfm_encode_event_at(ctx, -1, 0, 0, &e, out) == PFMLIB_ERR_INVAL ? 0 : -1;
+}
+
+static int fill_error_found(void *out)
+{
+	int pmu;
+	unsigned event;
+
+	return pfm_find_event_by_text(ctx, "coreduo::NO_SUCH", &pmu, &event, out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+}
+
+static int fill_error_printed(void *out)
+{
+	char buf[80];
+
+	return pfm_print_event(ctx, "coreduo::NO_SUCH", PFM_DIALECT_PERF, buf, sizeof(buf), out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+}
+
+static int fill_error_set(void *out)
+{
+	static const char *const texts[] = { "coreduo::Instr_Ret", "coreduo::NO_SUCH" };
+	pfm_set_t set = PFM_INIT(set);
+
+	return pfm_dispatch_set(ctx, texts, 2, NULL, &set, out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+}
+
+static int fill_error_context(void *out)
+{
+	pfm_ctx_options_t o = PFM_INIT(o);
+	pfm_ctx_t *other = NULL;
+
+	o.pmu = "no such processor";
+	o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
+	return pfm_open_context(&other, &o, out) == PFMLIB_ERR_NOPMU && !other ? 0 : -1;
+}
+
+static int fill_error_session(void *out)
+{
+	static const char *const texts[] = { "page-faults", "coreduo::NO_SUCH" };
+	pfm_session_t *s;
+
+	return pfm_open_session(&s, ctx, NULL, texts, 2, out) == PFMLIB_ERR_NOTFOUND && !s ? 0 : -1;
+}
+
+static int fill_encoding(void *out)
+{
+	return pfm_encode_event(ctx, "coreduo::L2_LINES_IN:SELF:c=1", 0, out, NULL);
+}
+
+static int fill_encoding_at(void *out)
+{
+	return pfm_encode_event_at(ctx, pfm_find_pmu(ctx, "coreduo"), 3, 0, out, NULL);
+}
+
+static int fill_set(void *out)
+{
+	static const char *const texts[] = { "montecito::CPU_OP_CYCLES_ALL", "montecito::IA64_INST_RETIRED" };
+
+	return pfm_dispatch_set(ctx, texts, 2, NULL, out, NULL);
+}
+
+static int fill_pmu(void *out)
+{
+	return pfm_describe_pmu(ctx, pfm_find_pmu(ctx, "ev6"), out);
+}
+
+static int fill_event(void *out)
+{
+	return pfm_describe_event(ctx, pfm_find_pmu(ctx, "montecito"), 5, out);
+}
+
+static int fill_umask(void *out)
+{
+	int pmu = pfm_find_pmu(ctx, "coreduo");
+	pfm_event_info_t e = PFM_INIT(e);
+	unsigned i = 0;
+
+	while (pfm_describe_event(ctx, pmu, i, &e) == PFMLIB_SUCCESS && e.n_umasks == 0)
+		i++;
+	return pfm_describe_umask(ctx, pmu, i, 0, out);
+}
+
+static pfm_session_t *session;
+
+static int fill_count(void *out)
+{
+	return pfm_read_count(session, 0, out);
+}
+
+static int fill_count_info(void *out)
+{
+	return pfm_describe_count(session, 1, out);
+}
+
+/* All that hand out a struct, with its size. */
+static const struct {
+	const char *name;
+	fill_fn fill;
+	size_t size;
+} outs[] = {
+	{ "error of encode", fill_error, sizeof(pfm_error_t) },
+	{ "error of encode_at", fill_error_at, sizeof(pfm_error_t) },
+	{ "error of find", fill_error_found, sizeof(pfm_error_t) },
+	{ "error of print", fill_error_printed, sizeof(pfm_error_t) },
+	{ "error of dispatch", fill_error_set, sizeof(pfm_error_t) },
+	{ "error of a context", fill_error_context, sizeof(pfm_error_t) },
+	{ "error of a session", fill_error_session, sizeof(pfm_error_t) },
+	{ "encoding", fill_encoding, sizeof(pfm_encoding_t) },
+	{ "encoding at", fill_encoding_at, sizeof(pfm_encoding_t) },
+	{ "set", fill_set, sizeof(pfm_set_t) },
+	{ "pmu info", fill_pmu, sizeof(pfm_pmu_info_t) },
+	{ "event info", fill_event, sizeof(pfm_event_info_t) },
+	{ "umask info", fill_umask, sizeof(pfm_umask_info_t) },
+	{ "count", fill_count, sizeof(pfm_count_t) },
+	{ "count info", fill_count_info, sizeof(pfm_count_info_t) },
+};
+#define N_OUTS (sizeof(outs) / sizeof(outs[0]))
+
+/* Memory of exactly @size bytes that says so in its first member. */
+static unsigned char *sized(size_t size)
+{
+	unsigned char *s = malloc(size);
+
+	assert_non_null(s);
+	memset(s, FILL, size);
+	memcpy(s, &size, sizeof(size));
+	return s;
+}
+
+/* Lengths to try for a struct of @ours bytes: each up to the smaller ones, then steps. */
+static size_t next_size(size_t size, size_t ours)
+{
+	return size + (size < 256 || size + 8 > ours ? 1 : ours / 61);
+}
+
+/* Every byte the library wrote into a struct of its own size; nobody promises what is in holes between members, so bytes that differ
+ * between two fillings of our own are not compared. */
+static void every_length(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < N_OUTS; i++) {
+		unsigned char *full = sized(outs[i].size);
+
+		if (outs[i].fill(full))
+			fail_msg("%s: refused in its own size", outs[i].name);
+		for (size_t size = sizeof(size_t); size <= outs[i].size + EXTRA; size = next_size(size, outs[i].size)) {
+			unsigned char *s = sized(size);
+			size_t kept, shared = size < outs[i].size ? size : outs[i].size;
+
+			if (outs[i].fill(s))
+				fail_msg("%s: refused in size %zu", outs[i].name, size);
+			memcpy(&kept, s, sizeof(kept));
+			assert_int_equal(kept, size);
+			for (size_t b = sizeof(size_t); b < shared; b++)
+				if (s[b] != full[b] && full[b] != FILL && s[b] != FILL)
+					fail_msg("%s of size %zu: byte %zu is %#x, not %#x", outs[i].name, size, b, s[b], full[b]);
+			for (size_t b = shared; b < size; b++)
+				assert_int_equal(s[b], FILL);
+			free(s);
+		}
+		free(full);
+	}
+}
+
+static void no_length_is_refused(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < N_OUTS; i++)
+		for (size_t size = 0; size < sizeof(size_t); size++) {
+			unsigned char s[8192];
+			int rc;
+
+			memset(s, FILL, sizeof(s));
+			memcpy(s, &size, sizeof(size));
+			rc = outs[i].fill(s);
+			/* An error without its size is one that nobody wants; everything else is asked for. */
+			assert_int_equal(rc, strncmp(outs[i].name, "error", 5) == 0 ? 0 : PFMLIB_ERR_INVAL);
+			for (size_t b = sizeof(size_t); b < sizeof(s); b++)
+				assert_int_equal(s[b], FILL);
+		}
+}
+
+/* ---- in ---------------------------------------------------------------------------------------------------------------- */
+
+static int give_ctx_options(const void *in)
+{
+	pfm_ctx_t *other;
+	int rc = pfm_open_context(&other, in, NULL);
+
+	pfm_close_context(other);
+	return rc;
+}
+
+static int give_set_options(const void *in)
+{
+	static const char *const texts[] = { "coreduo::Instr_Ret" };
+	pfm_set_t set = PFM_INIT(set);
+
+	return pfm_dispatch_set(ctx, texts, 1, in, &set, NULL);
+}
+
+static int give_session_options(const void *in)
+{
+	static const char *const texts[] = { "page-faults" };
+	pfm_session_t *s;
+	int rc = pfm_open_session(&s, ctx, in, texts, 1, NULL);
+
+	pfm_close_session(s);
+	return rc;
+}
+
+static int give_error(const void *in)
+{
+	char buf[80], names[2][96];
+
+	pfm_suggest_names(ctx, "coreduo::NO_SUCH", in, names, 2);
+	return pfm_explain_error(ctx, "coreduo::NO_SUCH", in, buf, sizeof(buf)) ? 0 : PFMLIB_ERR_INVAL;
+}
+
+static void options_of_every_length(void **state)
+{
+	static const struct {
+		int (*give)(const void *in);
+		size_t size;
+	} ins[] = {
+		{ give_ctx_options, sizeof(pfm_ctx_options_t) },
+		{ give_set_options, sizeof(pfm_set_options_t) },
+		{ give_session_options, sizeof(pfm_session_options_t) },
+		{ give_error, sizeof(pfm_error_t) },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(ins) / sizeof(ins[0]); i++)
+		for (size_t size = sizeof(size_t); size <= ins[i].size + EXTRA; size++) {
+			unsigned char *s = sized(size);
+			size_t shared = size < ins[i].size ? size : ins[i].size;
+
+			/* What is known is the usual, what is not known is anything. */
+			memset(s + sizeof(size), 0, shared - sizeof(size));
+			if (ins[i].give == give_error && size > offsetof(pfm_error_t, kind) + sizeof(int)) {
+				static const int code = PFMLIB_ERR_NOTFOUND, kind = PFM_KIND_UNKNOWN_EVENT;
+
+				memcpy(s + offsetof(pfm_error_t, code), &code, sizeof(code));
+				memcpy(s + offsetof(pfm_error_t, kind), &kind, sizeof(kind));
+			}
+			if (ins[i].give != give_error || size > offsetof(pfm_error_t, kind) + sizeof(int))
+				assert_int_equal(ins[i].give(s), 0);
+			else
+				ins[i].give(s);
+			free(s);
+		}
+	for (size_t size = 0; size < sizeof(size_t); size++) {
+		unsigned char s[512] = { 0 };
+
+		memcpy(s, &size, sizeof(size));
+		for (unsigned i = 0; i < sizeof(ins) / sizeof(ins[0]); i++)
+			assert_int_equal(ins[i].give(s), PFMLIB_ERR_INVAL);
+	}
+}
+
+/* ---- arrays ------------------------------------------------------------------------------------------------------------ */
+
+static void counts_in_the_callers_stride(void **state)
+{
+	pfm_count_t ours[2] = { PFM_INIT(ours[0]), PFM_INIT(ours[1]) };
+
+	(void)state;
+	assert_int_equal(pfm_read_session(session, ours, 2), 0);
+	for (size_t size = sizeof(size_t); size <= sizeof(pfm_count_t) + EXTRA; size++) {
+		unsigned char *all = malloc(2 * size);
+		size_t shared = size < sizeof(pfm_count_t) ? size : sizeof(pfm_count_t);
+
+		memset(all, FILL, 2 * size);
+		for (unsigned i = 0; i < 2; i++)
+			memcpy(all + i * size, &size, sizeof(size));
+		/* The library takes the address for what its own header says it is; nothing is read through that type. */
+		assert_int_equal(pfm_read_session(session, (pfm_count_t *)(void *)all, 2), 0);
+		for (unsigned i = 0; i < 2; i++) {
+			assert_memory_equal(all + i * size + sizeof(size_t), (char *)&ours[i] + sizeof(size_t), shared - sizeof(size_t));
+			for (size_t b = shared; b < size; b++)
+				assert_int_equal(all[i * size + b], FILL);
+		}
+		free(all);
+	}
+	ours[1].size--;
+	assert_int_equal(pfm_read_session(session, ours, 2), PFMLIB_ERR_INVAL);
+}
+
+int main(void)
+{
+	static const char *const texts[] = { "page-faults", "context-switches" };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_length),
+		cmocka_unit_test(no_length_is_refused),
+		cmocka_unit_test(options_of_every_length),
+		cmocka_unit_test(counts_in_the_callers_stride),
+	};
+	pfm_ctx_options_t o = PFM_INIT(o);
+	pfm_session_options_t so = PFM_INIT(so);
+	int rc;
+
+	o.flags = PFM_CTX_NO_IMAGES;
+	so.flags = PFM_SESSION_DRY_RUN;
+	if (pfm_open_context(&ctx, &o, NULL) || pfm_open_session(&session, ctx, &so, texts, 2, NULL))
+		return 1;
+	rc = cmocka_run_group_tests_name("sizes", tests, NULL, NULL);
+	pfm_close_session(session);
+	pfm_close_context(ctx);
+	return rc;
+}

@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pfm stat beside what is known otherwise: pages that a program touches, clocks, the kernel's own topology files, signals."""
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import tap
+
+PFM = os.environ.get("PFM", "pfm")
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "LC_")) and k not in ("NO_COLOR", "LANG")}
+CLEAN["PERFMON_EVENTS"] = "/nonexistent"
+PAGES = 2000
+# Touches so many pages, in a second thread if asked for, when a line arrives; says when it is ready and when it is done.
+TOUCH = """
+import mmap, sys, threading
+def touch(n):
+    m = mmap.mmap(-1, n * mmap.PAGESIZE)
+    if hasattr(m, "madvise"):
+        m.madvise(mmap.MADV_NOHUGEPAGE)
+    for i in range(n):
+        m[i * mmap.PAGESIZE] = 1
+def wait():
+    ready.wait()
+    touch(int(sys.argv[1]))
+ready = threading.Event()
+threads = [threading.Thread(target=wait, name="toucher")] if sys.argv[2:] else []
+for t in threads: t.start()
+print("ready", flush=True)
+sys.stdin.readline()
+ready.set()
+for t in threads: t.join()
+if not threads: touch(int(sys.argv[1]))
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+
+def stat(*args, env=None, **more):
+    more.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([PFM, "stat", *args], env=dict(CLEAN, **(env or {})), capture_output=True, text=True, timeout=60, **more)
+
+
+def objects(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class Toucher:
+    """A process that waits, touches pages, waits."""
+
+    def __init__(self, pages, *more):
+        self.p = subprocess.Popen([sys.executable, "-S", "-c", TOUCH, str(pages), *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = self.p.pid
+        self.p.stdout.readline()
+
+    def go(self):
+        self.p.stdin.write("\n")
+        self.p.stdin.flush()
+        self.p.stdout.readline()
+
+    def end(self):
+        self.p.stdin.close()
+        self.p.stdout.close()
+        self.p.wait()
+
+
+class Case(unittest.TestCase):
+    def counted(self, *args, events="page-faults:u", touchers=()):
+        """Objects of a count of touchers, which go once everything is open and end it by their end."""
+        p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while True:                    # what is told with -v comes when all is open, a moment before it is switched on
+            line = p.stderr.readline()
+            if not line or "config" in line:
+                break
+        time.sleep(0.4)
+        for t in touchers:
+            t.go()
+        for t in touchers:
+            t.end()
+        out, err = p.communicate(timeout=60)
+        self.assertIn(p.returncode, (0, 1), err)
+        return objects(out)
+
+    def near(self, got, wanted, slack=PAGES // 4):
+        self.assertGreaterEqual(got, wanted)
+        self.assertLess(got, wanted + slack)
+
+
+class Tasks(Case):
+    def test_several_processes_are_one_sum(self):
+        a, b = Toucher(PAGES), Toucher(2 * PAGES)
+        (o,) = self.counted("-p", "%d,%d,%d" % (a.pid, b.pid, a.pid), touchers=(a, b))
+        self.assertEqual(o["quality"], "exact")
+        self.near(o["value"], 3 * PAGES)
+
+    def test_each_thread_has_a_row(self):
+        a = Toucher(PAGES, "thread")
+        rows = self.counted("-p", str(a.pid), "--per-thread", touchers=(a,))
+        self.assertEqual(len(rows), 2)
+        values = {o["thread"]: o["value"] or 0 for o in rows}
+        (leader,) = [v for k, v in values.items() if k.endswith("-%d" % a.pid)]
+        (other,) = [v for k, v in values.items() if not k.endswith("-%d" % a.pid)]
+        self.near(other, PAGES)
+        self.assertLess(leader, PAGES // 2)
+
+    def test_one_thread_is_not_its_process(self):
+        a = Toucher(PAGES, "thread")
+        tids = [int(t) for t in os.listdir("/proc/%d/task" % a.pid)]
+        (o,) = self.counted("-t", str(a.pid), touchers=(a,))
+        self.assertLess(o["value"] or 0, PAGES // 2)
+        self.assertEqual(len(tids), 2)
+
+    def test_a_mixture(self):
+        a, b = Toucher(PAGES), Toucher(PAGES, "thread")
+        (thread,) = [int(t) for t in os.listdir("/proc/%d/task" % b.pid) if int(t) != b.pid]
+        (o,) = self.counted("-p", str(a.pid), "-t", str(thread), touchers=(a, b))
+        self.near(o["value"], 2 * PAGES)
+
+    def test_numbers_are_asked_for(self):
+        for wrong in ("x", "", "1,", "0", "-1", "1,,2", "99999999999"):
+            r = stat("-p", wrong)
+            self.assertEqual(r.returncode, 2, wrong)
+            self.assertIn("-p wants numbers", r.stderr)
+
+
+class Groups(Case):
+    MOUNT = next((line.split()[1] for line in open("/proc/self/mounts", encoding="utf-8") if line.split()[2] == "cgroup2"), None)
+
+    def setUp(self):
+        if not self.MOUNT:
+            self.skipTest("no cgroup2 is mounted")
+        self.names = ["perfmon-test-%d-%s" % (os.getpid(), c) for c in "ab"]
+        for name in self.names:
+            try:
+                os.mkdir(os.path.join(self.MOUNT, name))
+            except OSError as e:
+                self.skipTest("no control group can be made: %s" % e)
+            self.addCleanup(os.rmdir, os.path.join(self.MOUNT, name))
+        r = stat("-a", "--timeout", "1", "--json", "-e", "page-faults")
+        if objects(r.stdout)[0]["value"] is None:
+            self.skipTest("this user may not count CPUs")
+
+    def put(self, toucher, name):
+        with open(os.path.join(self.MOUNT, name, "cgroup.procs"), "w", encoding="ascii") as f:
+            f.write(str(toucher.pid))
+
+    def count_both(self, *args, events="page-faults:u"):
+        a, b = Toucher(PAGES), Toucher(3 * PAGES)
+        for toucher, name in zip((a, b), self.names):
+            self.put(toucher, name)
+        return self.counted(*args, "--timeout", "3000", events=events, touchers=(a, b))
+
+    def test_each_group_has_a_row(self):
+        rows = self.count_both("--for-each-cgroup", ",".join(self.names))
+        self.assertEqual([o["cgroup"] for o in rows], self.names)
+        self.near(rows[0]["value"], PAGES)
+        self.near(rows[1]["value"], 3 * PAGES)
+
+    def test_one_group_for_every_event(self):
+        rows = self.count_both("-G", self.names[1], events="page-faults:u,minor-faults:u")
+        for o in rows:
+            self.near(o["value"], 3 * PAGES)
+
+    def test_a_group_for_each_event(self):
+        rows = self.count_both("-G", ",".join(self.names), events="page-faults:u,minor-faults:u")
+        self.near(rows[0]["value"], PAGES)
+        self.near(rows[1]["value"], 3 * PAGES)
+
+    def test_a_group_that_is_not_there(self):
+        r = stat("-G", "perfmon-no-such-group", "-e", "page-faults", "--timeout", "10")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("perfmon-no-such-group: No such file", r.stderr)
+
+
+class Times(Case):
+    def test_own_clocks(self):
+        rows = {o["event"]: o for o in objects(stat("--json", "-e", "duration_time,user_time,system_time", "--", "sleep", "0.3").stdout)}
+        self.assertEqual(rows["duration_time"]["unit"], "ns")
+        self.assertGreater(rows["duration_time"]["value"], 0.3e9)
+        self.assertAlmostEqual(rows["duration_time"]["value"] / 1e9, rows["duration_time"]["elapsed"], places=3)
+        self.assertLess(rows["user_time"]["value"] + rows["system_time"]["value"], 0.2e9)
+        busy = "import time\nwhile time.process_time() < 0.2: pass"
+        rows = {o["event"]: o["value"] for o in objects(stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c", busy).stdout)}
+        self.near(rows["user_time"] + rows["system_time"], 0.2e9, 0.1e9)
+
+    def test_a_time_that_is_over_ends_the_command(self):
+        began = time.monotonic()
+        r = stat("--timeout", "300", "--json", "-e", "duration_time", "--", "sleep", "20")
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertGreater(objects(r.stdout)[0]["value"], 0.3e9)
+        self.assertEqual(r.stderr, "")
+
+    def test_so_many_intervals(self):
+        rows = objects(stat("-I", "50", "--interval-count", "3", "--json", "-e", "page-faults", "--", "sleep", "20").stdout)
+        self.assertEqual(len(rows), 3)
+
+    def test_what_comes_before_the_delay_is_not_counted(self):
+        early = "import mmap,time\nm=mmap.mmap(-1,2000*4096)\nm.madvise(mmap.MADV_NOHUGEPAGE)\nfor i in range(2000): m[i*4096]=1\ntime.sleep(1.5)"
+        whole, late = (objects(stat(*more, "--json", "-e", "page-faults:u", "--", sys.executable, "-S", "-c", early).stdout)[0]["value"]
+                       for more in ((), ("-D", "1000")))
+        self.assertGreaterEqual(whole, 2000)
+        self.assertLess(late or 0, 500)
+
+    def test_a_command_that_ends_before_the_delay(self):
+        r = stat("-D", "5000", "-e", "page-faults", "--", "true")
+        self.assertIn(r.returncode, (0, 1))
+        self.assertIn("not counted", r.stderr)
+
+
+class Ends(Case):
+    def test_death_in_words(self):
+        r = stat("-e", "page-faults", "--", "sh", "-c", "kill -SEGV $$")
+        self.assertEqual(r.returncode, 128 + signal.SIGSEGV)
+        self.assertRegex(r.stderr, r"sh was ended by signal 11 \(Segmentation fault")
+        self.assertRegex(r.stderr, r"\d page-faults|\d +page-faults")
+
+    def test_interrupted_without_a_command(self):
+        p = subprocess.Popen([PFM, "stat", "-v", "-e", "page-faults:u", "-p", str(os.getpid())], env=CLEAN, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        while "config" not in p.stderr.readline():
+            pass
+        time.sleep(0.3)
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=20)
+        self.assertIn("seconds elapsed", out)
+
+
+class Answers(Case):
+    def test_the_command_as_it_would_be_typed(self):
+        words = ["printf", "%s\n", "two words", "it's", "", "$HOME", "a=b"]
+        r = stat("-e", "page-faults", "--", *words)
+        line = [line for line in r.stderr.splitlines() if line.startswith("  printf")][0]
+        shown = subprocess.run(["sh", "-c", "for w in " + r.stderr.split("  printf ")[1].partition("\n\n")[0] + "; do printf '%s\\0' \"$w\"; done"],
+                               capture_output=True, text=True).stdout.split("\0")[:-1]
+        self.assertEqual(shown, words[1:], line)
+
+    def test_columns(self):
+        for sep in (",", ";", "::"):
+            r = stat("-x", sep, "-e", "page-faults,task-clock,duration_time", "--", "true")
+            rows = [line.split(sep) for line in r.stderr.splitlines()] if sep != "," else list(csv.reader(io.StringIO(r.stderr)))
+            self.assertEqual([row[2].removesuffix(":u") for row in rows], ["page-faults", "task-clock", "duration_time"])
+            for row in rows:
+                self.assertEqual(len(row), 9)
+                float(row[0])
+                self.assertEqual(float(row[4]), 100)
+                self.assertEqual(row[7], "exact")
+            self.assertEqual(rows[1][1], "msec")
+
+    def test_columns_quote_what_would_be_two(self):
+        text = "{page-faults,minor-faults}"
+        r = stat("-x", ",", "-e", "coreduo::L2_Rqsts,core=all", "-e", text, "--", "true")
+        rows = list(csv.reader(io.StringIO(r.stderr)))
+        self.assertEqual(rows[0][2], "coreduo::L2_Rqsts,core=all")
+        self.assertEqual(rows[0][0], "<not supported>")
+
+    def test_append_and_overwrite(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "counts")
+            for more, lines in ((), 1), (("--append",), 2), (("--append",), 3), ((), 1):
+                stat("-x", ",", "-o", path, *more, "-e", "page-faults", "--", "true")
+                with open(path, encoding="utf-8") as f:
+                    self.assertEqual(len(f.readlines()), lines)
+
+    def test_table_of_runs(self):
+        r = stat("-r", "4", "--table", "-e", "page-faults", "--", "true")
+        rows = re.findall(r"^ +(\d+\.\d+)  ([+-]\d+\.\d+)", r.stderr, re.M)
+        self.assertEqual(len(rows), 4)
+        mean = float(re.search(r"(\d+\.\d+) seconds elapsed", r.stderr).group(1))
+        self.assertAlmostEqual(sum(float(a) for a, _ in rows) / 4, mean, places=5)
+        for a, b in rows:
+            self.assertAlmostEqual(float(a) - mean, float(b), places=5)
+
+    def test_errors_are_objects_too(self):
+        r = stat("--json", "-e", "page-faults,foo", "--", "true")
+        self.assertEqual(r.returncode, 1)
+        (o,) = objects(r.stdout)
+        self.assertEqual((o["input"], o["error"]["kind"], o["error"]["at"]), ("foo", "unknown_event", [0, 3]))
+        self.assertEqual(r.stderr, "")
+
+    def test_details_add_events(self):
+        plans = [[o["event"] for o in objects(stat("--dry-run", "--json", *["-d"] * n, "--", "true").stdout)] for n in range(4)]
+        self.assertEqual([len(p) for p in plans], [8, 12, 17, 19])
+        for less, more in zip(plans, plans[1:]):
+            self.assertEqual(more[:len(less)], less)
+
+    def test_labels_are_the_kernels_topology(self):
+        r = stat("-a", "--timeout", "20", "--json", "--per-core", "-e", "context-switches")
+        rows = objects(r.stdout)
+        if rows[0]["value"] is None:
+            self.skipTest("this user may not count CPUs")
+        wanted = set()
+        for cpu in range(os.cpu_count()):
+            def of(name, cpu=cpu):
+                try:
+                    with open("/sys/devices/system/cpu/cpu%d/topology/%s" % (cpu, name), encoding="ascii") as f:
+                        return f.read().strip()
+                except OSError:
+                    return "?"
+            wanted.add("S%s-D%s-C%s" % (of("physical_package_id"), of("die_id"), of("core_id")))
+        self.assertEqual({o["core"] for o in rows}, wanted)
+        self.assertEqual(len(rows), len(wanted))
+        sockets = {o["socket"] for o in objects(stat("-a", "--timeout", "20", "--json", "--per-socket", "-e", "context-switches").stdout)}
+        self.assertEqual(sockets, {w.split("-")[0] for w in wanted})
+
+    def test_what_does_not_go_together(self):
+        for words in (["--per-core"], ["--table", "--", "true"], ["--interval-count", "2", "--", "true"], ["-p", "1", "-a"], ["-p", "1", "-G", "x"],
+                      ["--json", "-x", ",", "--", "true"], ["--append", "--", "true"], ["--per-thread", "-a"], ["-x", "", "--", "true"],
+                      ["--filter", "a == 1", "--", "true"], ["-d", "-e", "page-faults", "--", "true"]):
+            r = stat(*words)
+            self.assertEqual(r.returncode, 2, words)
+            self.assertIn("usage: pfm stat", r.stderr)
+
+
+class Filters(Case):
+    def test_the_kernel_counts_what_fits(self):
+        if os.geteuid() or not shutil.which("unshare"):
+            self.skipTest("not root")
+        script = ('mount -t tracefs tracefs /sys/kernel/tracing || exit 77; "$0" stat -a --json -e sched:sched_process_exit '
+                  "-e sched:sched_process_exit --filter 'comm == \"perfmon-exits\"' -- sh -c '\"$0\"; \"$0\"; \"$0\"; true; /bin/true' \"$1\"")
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy("/bin/true", os.path.join(folder, "perfmon-exits"))
+            r = subprocess.run(["unshare", "-m", "sh", "-c", script, PFM, program], env=CLEAN, capture_output=True, text=True, timeout=60)
+        if r.returncode == 77:
+            self.skipTest("no tracefs")
+        plain, filtered = objects(r.stdout)
+        self.assertEqual((filtered["value"], filtered["quality"]), (3, "exact"), r.stderr)
+        self.assertGreaterEqual(plain["value"], 4)
+
+    def test_no_tracepoint_has_no_fields(self):
+        (o,) = objects(stat("--json", "-e", "page-faults", "--filter", "pid == 1", "--", "true").stdout)
+        self.assertEqual((o["value"], o["quality"]), (None, "not supported"))
+        self.assertIn("is none", o["why"])
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Texts of events: one for every name that a list or libpfm4 has, in our own words."""
+
+import glob
+import json
+import os
+import re
+import sys
+import tarfile
+import unittest
+
+import tap
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..")
+sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
+
+import texts  # noqa: E402
+
+FULL = os.path.join(tap.SHARED, "data", "full")
+LIBPFM4 = os.path.join(tap.SHARED, "facts", "libpfm4", "names.jsonl")
+RUN = 8
+LONGEST = 200
+SHOWN = 12
+SMALL_WORDS = set("a an and any are as at be been by counts event events for from in is it no not number of on or per that the times to"
+                  " unit was were with".split())
+ARCHES = {"x86": "intel", "arm64": "arm", "powerpc": "power", "s390": "s390", "riscv": "riscv"}
+KINDS = {"amd64": "amd", "arm": "arm", "power": "power", "intel_x86": "intel"}
+
+
+def words(text):
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def members(prefix):
+    """(path, parsed JSON) of a packed tree."""
+    for path in glob.glob(os.path.join(FULL, prefix + "*.tar.xz")):
+        with tarfile.open(path) as t:
+            for m in t:
+                if m.name.endswith(".json") and m.isfile():
+                    yield m.name, json.load(t.extractfile(m))
+
+
+def rows(found):
+    found = found.get("Events", found.get("events", [])) if isinstance(found, dict) else found
+    return [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
+
+
+def intel_lists():
+    for path, found in members("intel"):
+        if "/events/" not in path:
+            continue
+        core = "" if "uncore" in path else os.path.basename(path)
+        for r in rows(found):
+            if r.get("EventName"):
+                unit = (r.get("Unit") or "").lower() if not core else ""
+                yield "intel", unit, r["EventName"], core, [r.get("BriefDescription"), r.get("PublicDescription")]
+
+
+def linux_lists():
+    for path, found in members("linux"):
+        parts = path.split("pmu-events/arch/")[-1].split("/")
+        if parts[0] == "test":
+            continue
+        family = "amd" if len(parts) > 1 and parts[1].startswith("amd") else ARCHES.get(parts[0], "other")
+        for r in rows(found):
+            name = r.get("EventName") or r.get("ArchStdEvent")
+            if name:
+                yield (family, (r.get("Unit") or "").lower(), name, "/".join(parts[1:-1]),
+                       [r.get("BriefDescription"), r.get("PublicDescription")])
+
+
+def arm_lists():
+    for path, found in members("arm"):
+        for r in rows(found):
+            if r.get("name"):
+                yield "arm", "", r["name"], os.path.basename(path)[:-5], [r.get("description")]
+
+
+def libpfm4_names():
+    with open(LIBPFM4) as f:
+        for line in f:
+            table = json.loads(line)
+            pmu = table["pmus"][0]["name"]
+            family = KINDS.get(table["kind"], "other")
+            if table["kind"] == "other":
+                family = {"netburst": "intel", "cpum_sf": "s390", "power_torrent": "power"}.get(pmu.replace("_p", ""), "other")
+            for e in table["events"]:
+                yield family, "", e["e"], pmu, []
+                for u in e.get("u", []):
+                    if table["kind"] != "other" or u.get("t") == 1:
+                        yield family, "", e["e"] + ":" + u["u"], pmu, []
+
+
+def runs(text):
+    w = words(text)
+    return {tuple(w[i:i + RUN]) for i in range(len(w) - RUN + 1)}
+
+
+class Texts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.names, cls.vendors = {}, {}
+        if not os.path.isdir(FULL):
+            return
+        for source in (intel_lists, linux_lists, arm_lists, libpfm4_names):
+            for family, unit, name, core, theirs in source():
+                key = family, unit, name, bool(texts.SMALL_CORE.search(core))
+                if key not in cls.names:
+                    cls.names[key] = texts.describe(family, unit, name, {"core": core})
+                cls.vendors.setdefault((family, name.lower()), set()).update(t for t in theirs if t)
+
+    def need(self):
+        if not self.names:
+            self.skipTest("vendors' lists are not here")
+
+    def none(self, faults):
+        self.assertEqual(faults[:SHOWN], [], "%d of %d texts" % (len(faults), len(self.names)))
+
+    def test_files_are_in_order(self):
+        self.assertEqual(texts.check(), [])
+
+    def test_every_name_has_a_sentence(self):
+        self.need()
+        self.none([(k[2], t) for k, t in self.names.items() if not t.endswith(".") or len(words(t)) < 2 or not t[0].isupper() and
+                   not t[0].isdigit()])
+
+    def test_none_is_too_long(self):
+        self.need()
+        self.none([(k[2], len(t), t) for k, t in self.names.items() if len(t) > LONGEST])
+
+    def test_none_only_repeats_its_name(self):
+        self.need()
+
+        def repeats(name, text):
+            folded = "".join(words(name))
+            return all(w in SMALL_WORDS or w in folded for w in words(text))
+        self.none([(k[2], t) for k, t in self.names.items() if repeats(k[2], t)])
+
+    def test_none_is_the_vendors(self):
+        self.need()
+        found = []
+        for (family, _, name, _), text in self.names.items():
+            ours = runs(text)
+            if ours and any(ours & runs(t) for t in self.vendors.get((family, name.lower()), ())):
+                found.append((name, text))
+        self.none(found)
+
+    def test_numbers_of_names_are_told(self):
+        self.need()
+        told = re.compile(r"(?:_GT_|_GE_|LATENCY_GE_)([0-9]+)$")
+        self.none([(k[2], t) for k, t in self.names.items() if k[0] == "intel" and told.search(k[2])
+                   and told.search(k[2])[1] not in words(t)])
+
+    def test_neighbours_differ(self):
+        """Names that people choose between tell what makes the difference."""
+        def of(name):
+            return texts.describe("intel", "", name, {"core": "goldencove"})
+        for a, b in (("MEM_LOAD_RETIRED.L3_MISS", "LONGEST_LAT_CACHE.MISS"), ("CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC"),
+                     ("INST_RETIRED.ANY", "INST_RETIRED.ANY_P"), ("UOPS_ISSUED.ANY", "UOPS_RETIRED.SLOTS")):
+            self.assertNotEqual(of(a), of(b))
+
+    def test_speed(self):
+        """A name whose text is known costs a few look-ups."""
+        import time
+        start = time.perf_counter()
+        for _ in range(10000):
+            texts.describe("intel", "", "MEM_LOAD_RETIRED.L3_MISS", None)
+        self.assertLess((time.perf_counter() - start) / 10000, 50e-6)
+
+
+if __name__ == "__main__":
+    tap.main()

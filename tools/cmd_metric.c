@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm metric: metrics computed from counts that somebody has. */
+#include "metric.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { OPT_JSON = LONG_ONLY };
+
+static const struct opt options[] = {
+	{ 'p', "pmu", "PMU", "processor whose metric it is" },
+	{ OPT_JSON, "json", NULL, "requests and answers are JSON, one object a line" },
+	{ 0, NULL, NULL, NULL }
+};
+
+/* ---- lists -------------------------------------------------------------------------------------------------------------- */
+
+/* Intel's lists by their path: the processor is the folder, the core of a hybrid is in the file's name. */
+static void pmu_of_list(const char *list, char pmu[64], char stem[64])
+{
+	const char *slash = strrchr(list, '/'), *file = slash ? slash + 1 : list, *end = strstr(file, "_metrics"), *core;
+	size_t n = strcspn(list, "/");
+
+	snprintf(stem, 64, "%.*s", end ? (int)(end - file) : 0, file);
+	snprintf(pmu, 64, "%.*s", (int)(n < 30 ? n : 30), list);
+	core = end ? end + strlen("_metrics") : "";
+	if (*core == '_' && strstr(core, "_core"))
+		snprintf(pmu + strlen(pmu), 64 - strlen(pmu), "%.*s", (int)(strstr(core, "_core") - core), core);
+	for (char *p = pmu; *p; p++)
+		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
+}
+
+/* A list for a variant of the processor (sapphirerapidshbm) has metrics of its own, with the variant's name before theirs. */
+static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name, struct metric_use *m, pfm_error_t *error)
+{
+	char pmu[64], stem[64], text[NAME_MAX_LEN];
+
+	pmu_of_list(list, pmu, stem);
+	for (size_t n = strlen(stem), at = n > 8 ? n - 8 : 0; at < n; at++) {
+		snprintf(text, sizeof(text), "%s.%s", stem + at, name);
+		if (!find_metric(ctx, pmu, text, m, NULL))
+			return PFMLIB_SUCCESS;
+	}
+	return find_metric(ctx, pmu, name, m, error);
+}
+
+/* ---- counts ------------------------------------------------------------------------------------------------------------ */
+
+/* The member of @object called @name, without regard to case if there is none spelled so. */
+static const json_t *member(const json_t *object, const char *name)
+{
+	const json_t *exact = *name ? json_object_get(object, name) : NULL;
+	union {
+		const json_t *in;
+		json_t *out;
+	} o = { .in = object };
+
+	for (void *at = json_object_iter(o.out); at && !exact && *name; at = json_object_iter_next(o.out, at))
+		if (strcasecmp(json_object_iter_key(at), name) == 0)
+			return json_object_iter_value(at);
+	return exact;
+}
+
+/* What @object has for an input, by the list's spelling, by ours, or by ours without the processor. */
+static const json_t *given(const json_t *object, const pfm_metric_input_t *in)
+{
+	const char *behind = strstr(in->text, "::");
+	const json_t *v = member(object, in->alias);
+
+	v = v ? v : member(object, in->text);
+	if (!v && behind)
+		v = member(object, behind + 2);
+	return v || !in->is_constant ? v : member(object, in->text + 1);
+}
+
+/* The duration may be given in seconds, as perf's metrics have it. */
+static bool derived(const json_t *constants, const pfm_metric_input_t *in, double *value)
+{
+	const json_t *v = strcmp(in->text, "#duration_ms") == 0 ? member(constants, "duration_time") : NULL;
+
+	if (v)
+		*value = json_number_value(v) * 1000;
+	return v != NULL;
+}
+
+static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t *constants, struct metric_use *m)
+{
+	for (unsigned i = 0; i < m->info.n_inputs; i++) {
+		pfm_metric_input_t in = PFM_INIT(in);
+		pfm_metric_count_t *c = &m->counts[i];
+		const json_t *v;
+
+		*c = (pfm_metric_count_t){ 0 };
+		if (pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in))
+			continue;
+		v = given(in.is_constant ? constants : counts, &in);
+		v = v ? v : given(in.is_constant ? counts : constants, &in);
+		c->known = json_is_number(v) || in.has_preset || derived(constants, &in, &c->value);
+		if (json_is_number(v))
+			c->value = json_number_value(v);
+		else if (in.has_preset)
+			c->value = in.preset;
+	}
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------------------- */
+
+static const char *text_of(const json_t *request, const char *key)
+{
+	return json_string_value(json_object_get(request, key));
+}
+
+static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_use *m, const pfm_metric_value_t *v)
+{
+	pfm_metric_input_t in = PFM_INIT(in);
+
+	if (v->state == PFM_METRIC_DEFINED)
+		put_number(j, "value", v->value);
+	else
+		put_null(j, "value");
+	put_text(j, "unit", m->info.unit);
+	if (v->over_threshold < 0)
+		put_null(j, "over_threshold");
+	else
+		put_bool(j, "over_threshold", v->over_threshold != 0);
+	if (v->state != PFM_METRIC_DEFINED)
+		put_text(j, "why", pfm_metric_state_name(v->state));
+	if (v->missing >= 0 && !pfm_describe_metric_input(ctx, m->pmu, m->event, (unsigned)v->missing, &in))
+		put_text(j, "missing", *in.alias ? in.alias : in.text);
+}
+
+static void put_refusal(struct json *j, const char *message)
+{
+	put_begin(j, "error", '{');
+	put_text(j, "message", message);
+	put_end(j, '}');
+}
+
+static int answer(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const json_t *request)
+{
+	static struct metric_use m;
+	pfm_metric_value_t value = PFM_INIT(value);
+	pfm_error_t error = PFM_INIT(error);
+	const char *name = text_of(request, "metric"), *list = text_of(request, "list"), *own = text_of(request, "pmu");
+	int rc;
+
+	if (!name || strlen(name) > 240) {
+		put_refusal(j, "the request has no \"metric\", or one that is too long");
+		return REFUSED;
+	}
+	rc = list && !own ? find_in_list(ctx, list, name, &m, &error) : find_metric(ctx, own ? own : pmu, name, &m, &error);
+	if (rc) {
+		refuse_json(j, ctx, name, &error);
+		return REFUSED;
+	}
+	read_counts(ctx, json_object_get(request, "counts"), json_object_get(request, "constants"), &m);
+	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &value);
+	if (rc) {
+		put_refusal(j, pfm_strerror(rc));
+		return REFUSED;
+	}
+	put_value(j, ctx, &m, &value);
+	return DONE;
+}
+
+static int answer_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const char *line, size_t len)
+{
+	json_error_t why;
+	json_t *request = json_loadb(line, len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &why);
+	json_t *id = request ? json_object_get(request, "id") : NULL;
+	int status;
+
+	put_begin(j, NULL, '{');
+	if (id) {
+		char *text = json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
+
+		put_raw(j, "id", text ? text : "null");
+		free(text);
+	}
+	if (json_is_object(request)) {
+		status = answer(j, ctx, pmu, request);
+	} else {
+		put_refusal(j, request ? "an object is expected" : why.text);
+		status = REFUSED;
+	}
+	put_end(j, '}');
+	put_line(j);
+	json_decref(request);
+	return status;
+}
+
+static int answer_all(const pfm_ctx_t *ctx, const char *pmu)
+{
+	struct lines lines = { .fd = 0 };
+	struct json j = { .out = stdout };
+	char *line;
+	size_t len;
+	int status = DONE;
+
+	while (lines_next(&lines, &line, &len))
+		if (len && answer_line(&j, ctx, pmu, line, len))
+			status = REFUSED;
+	if (lines.failed)
+		status = REFUSED;
+	lines_free(&lines);
+	return status;
+}
+
+/* ---- one metric, counts on the command line ---------------------------------------------------------------------------- */
+
+static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, const json_t *counts)
+{
+	static struct metric_use m;
+	pfm_metric_value_t v = PFM_INIT(v);
+	pfm_metric_input_t in = PFM_INIT(in);
+	pfm_error_t error = PFM_INIT(error);
+	int rc = find_metric(ctx, pmu, name, &m, &error);
+
+	if (rc) {
+		refuse(ctx, name, &error);
+		return REFUSED;
+	}
+	read_counts(ctx, counts, counts, &m);
+	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &v);
+	if (!rc && v.state == PFM_METRIC_DEFINED) {
+		printf("%s  %.6g%s%s%s\n", m.info.name, v.value, *m.info.unit ? " " : "", m.info.unit,
+		       v.over_threshold > 0 ? "  worth a closer look" : "");
+		return DONE;
+	}
+	fprintf(stderr, "pfm metric: %s: %s", m.info.name, rc ? pfm_strerror(rc) : pfm_metric_state_name(v.state));
+	if (!rc && v.missing >= 0 && !pfm_describe_metric_input(ctx, m.pmu, m.event, (unsigned)v.missing, &in))
+		fprintf(stderr, ": give %s=COUNT", *in.alias ? in.alias : strstr(in.text, "::") ? strstr(in.text, "::") + 2
+		                                                                                : in.text);
+	fprintf(stderr, "\n");
+	return REFUSED;
+}
+
+/* NAME=COUNT of each operand; NULL if one is not of that form, which is told. */
+static json_t *operand_counts(const struct args *args)
+{
+	json_t *counts = json_object();
+
+	for (int i = 1; i < args->n; i++) {
+		char *mark = strrchr(args->operands[i], '='), *end = NULL;
+		double value = mark ? strtod(mark + 1, &end) : 0;
+
+		if (!mark || mark == args->operands[i] || !mark[1] || *end || !isfinite(value)) {
+			usage(args, "'%s' is not NAME=COUNT", args->operands[i]);
+			json_decref(counts);
+			return NULL;
+		}
+		*mark = '\0';
+		json_object_set_new(counts, args->operands[i], json_real(value));
+	}
+	return counts;
+}
+
+static int run(struct args *args)
+{
+	const char *value, *pmu = NULL;
+	bool json = false;
+	json_t *counts;
+	pfm_ctx_t *ctx;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0) {
+		json |= id == OPT_JSON;
+		pmu = id == 'p' ? value : pmu;
+	}
+	if (id < 0)
+		return args->status;
+	if (json ? args->n > 1 || (args->n == 1 && strcmp(args->operands[0], "-") != 0) : args->n == 0)
+		return usage(args, json ? "requests are read from standard input" : "name a metric");
+	counts = json ? NULL : operand_counts(args);
+	ctx = json || counts ? open_context(NULL) : NULL;
+	if (!ctx)
+		status = json || counts ? REFUSED : USAGE;
+	else
+		status = json ? answer_all(ctx, pmu) : print_value(ctx, pmu, args->operands[0], counts);
+	json_decref(counts);
+	pfm_close_context(ctx);
+	return status;
+}
+
+const struct command cmd_metric = {
+	.name = "metric",
+	.usage = "[--pmu PMU] METRIC NAME=COUNT...\n--json [-] < REQUESTS",
+	.summary = "metrics computed from counts",
+	.about = "Computes a metric from counts that were taken before, anywhere. With --json one request a line is read, an object with the members "
+		 "\"id\", \"pmu\" or \"list\", \"metric\", \"counts\" and \"constants\", and answered with \"id\", \"value\", \"unit\" and "
+		 "\"over_threshold\"; the value is null where it is not defined, and \"why\" says the reason.",
+	.examples = "Instructions per cycle of a Skylake server\n"
+		    "pfm metric --pmu skx Info_Thread_IPC INST_RETIRED.ANY=2000 CPU_CLK_UNHALTED.THREAD=1000\n"
+		    "The same as a request\n"
+		    "echo '{\"id\":1,\"pmu\":\"skx\",\"metric\":\"Info_Thread_IPC\",\"counts\":{\"INST_RETIRED.ANY\":2000,\"CPU_CLK_UNHALTED.THREAD\":1000}}' | pfm metric --json -\n",
+	.options = options,
+	.run = run
+};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm plan: the least number of groups that count a set of events, with a proof. */
+#include "pfm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "stat.h"
+
+enum { OPT_JSON = LONG_ONLY,
+       OPT_TAKEN,
+       OPT_HTOFF,
+       OPT_BARE,
+       OPT_EFFORT };
+
+static const struct opt options[] = {
+	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
+	{ OPT_JSON, "json", NULL, "one JSON object a set" },
+	{ OPT_TAKEN, "taken", "COUNTERS", "counters that somebody else holds, such as 3 or F1" },
+	{ OPT_HTOFF, "htoff", NULL, "hyper-threading is off: more counters" },
+	{ OPT_BARE, "bare", NULL, "ignore what this machine's kernel holds for itself" },
+	{ OPT_EFFORT, "effort", "N", "steps of the search for fewer groups" },
+	{ 0, NULL, NULL, NULL }
+};
+
+struct planner {
+	pfm_ctx_t *ctx;
+	bool json;
+	pfm_plan_options_t options;
+	struct json out;
+};
+
+/* ---- answers ----------------------------------------------------------------------------------------------------------- */
+
+/* Calls @begin before the first event of each group, @each for every event, @end behind the last. */
+static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, bool counters)
+{
+	pfm_planned_t e = PFM_INIT(e);
+	unsigned group = 0;
+
+	put_begin(j, key, '[');
+	if (pfm_describe_planned(plan, 0, &e)) {
+		put_end(j, ']');
+		return;
+	}
+	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++) {
+		if (i && e.group != group)
+			put_end(j, ']');
+		if (!i || e.group != group)
+			put_begin(j, NULL, '[');
+		group = e.group;
+		if (counters)
+			put_int(j, NULL, e.counter);
+		else
+			put_text(j, NULL, e.text);
+	}
+	put_end(j, ']');
+	put_end(j, ']');
+}
+
+static void put_plan(struct json *j, const pfm_plan_t *plan)
+{
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_t e = PFM_INIT(e);
+
+	pfm_describe_plan(plan, &info);
+	put_begin(j, NULL, '{');
+	put_groups(j, plan, "groups", false);
+	put_groups(j, plan, "counters", true);
+	put_int(j, "bound", info.bound);
+	put_bool(j, "optimal", info.optimal != 0);
+	put_int(j, "rounds", info.n_rounds);
+	put_text(j, "certificate", info.certificate);
+	put_begin(j, "proof", '[');
+	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+		if (e.in_proof)
+			put_text(j, NULL, e.text);
+	put_end(j, ']');
+	put_end(j, '}');
+	put_line(j);
+}
+
+static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
+{
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_t e = PFM_INIT(e);
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	char counter[16];
+
+	pfm_describe_plan(plan, &info);
+	for (unsigned i = 0, group = ~0u; !pfm_describe_planned(plan, i, &e); i++) {
+		if (e.group != group && !pfm_describe_pmu(ctx, e.pmu, &pmu))
+			printf("%s%sgroup %u%s  on %s\n", i ? "\n" : "", term_on(stdout, BOLD), e.group + 1, term_off(stdout), pmu.name);
+		group = e.group;
+		printf("  %-4s %s%s\n", counter_text(e.counter, counter), e.text, e.added ? "  (added: the group needs it)" : "");
+	}
+	printf("\n%u group%s, %s: %s\n", info.n_groups, info.n_groups == 1 ? "" : "s",
+	       info.optimal ? "no plan has fewer" : "not proved to be the least", info.certificate);
+}
+
+static int plan_list(struct planner *p, const struct event_list *list)
+{
+	pfm_error_t error = PFM_INIT(error);
+	pfm_plan_t *plan;
+	int rc = pfm_plan(&plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, &error);
+	const char *culprit = error.event >= 0 && (unsigned)error.event < list->n ? list->texts[error.event] : list->n ? list->texts[0]
+	                                                                                                               : "";
+
+	if (rc && p->json) {
+		put_begin(&p->out, NULL, '{');
+		refuse_json(&p->out, p->ctx, culprit, &error);
+		put_end(&p->out, '}');
+		put_line(&p->out);
+	} else if (rc) {
+		refuse(p->ctx, culprit, &error);
+	} else if (p->json) {
+		put_plan(&p->out, plan);
+	} else {
+		print_plan(p->ctx, plan);
+	}
+	pfm_free_plan(plan);
+	return rc ? REFUSED : DONE;
+}
+
+/* ---- sets -------------------------------------------------------------------------------------------------------------- */
+
+static int plan_texts(struct planner *p, char *const *texts, int n)
+{
+	struct event_list list = { 0 };
+	bool room = true;
+	int status;
+
+	for (int i = 0; i < n && room; i++)
+		room = event_list_add(&list, texts[i]);
+	status = room ? plan_list(p, &list) : REFUSED;
+	event_list_free(&list);
+	return status;
+}
+
+static int plan_lines(struct planner *p)
+{
+	struct lines lines = { .fd = 0 };
+	char *line;
+	size_t len;
+	int status = DONE;
+
+	while (lines_next(&lines, &line, &len))
+		if (len && plan_texts(p, &line, 1))
+			status = REFUSED;
+	if (lines.failed)
+		status = REFUSED;
+	lines_free(&lines);
+	return status;
+}
+
+/* "3,F1" as a set of counters; false if it is none. */
+static bool read_counters(const char *text, uint64_t *out)
+{
+	for (const char *s = text; *s; s += *s == ',') {
+		bool fixed = *s == 'F' || *s == 'f';
+		char *end;
+		unsigned long n = strtoul(s + fixed, &end, 10);
+
+		if (end == s + fixed || n > 31 || (*end && *end != ','))
+			return false;
+		*out |= (uint64_t)1 << (n + (fixed ? 32 : 0));
+		s = end;
+	}
+	return *text != '\0';
+}
+
+static int run(struct args *args)
+{
+	struct planner p = { .options = PFM_INIT(p.options), .out = { .out = stdout } };
+	const char *value, *pmu = NULL;
+	uint64_t effort = 0;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0) {
+		switch (id) {
+		case 'p': pmu = value; break;
+		case OPT_JSON: p.json = true; break;
+		case OPT_HTOFF: p.options.htoff = 1; break;
+		case OPT_BARE: p.options.flags |= PFM_PLAN_BARE; break;
+		case OPT_TAKEN:
+			if (!read_counters(value, &p.options.taken))
+				return usage(args, "'%s' is no list of counters such as 3,F1", value);
+			break;
+		default:
+			if (!option_number(args, "effort", value, 1, 1000000000, &effort))
+				return USAGE;
+		}
+	}
+	if (id < 0)
+		return args->status;
+	if (args->n == 0)
+		return usage(args, "name events or metrics");
+	p.options.effort = (unsigned long)effort;
+	p.ctx = open_context(pmu);
+	if (!p.ctx)
+		return REFUSED;
+	status = args->n == 1 && strcmp(args->operands[0], "-") == 0 ? plan_lines(&p) : plan_texts(&p, args->operands, args->n);
+	pfm_close_context(p.ctx);
+	return status;
+}
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.usage = "[--pmu PMU] [--json] EVENT|METRIC...\n[--pmu PMU] [--json] - < SETS",
+	.summary = "the least number of groups that count a set of events",
+	.about = "Puts events, and those of metrics and groups of metrics, into as few groups as the counters allow: each group can be counted "
+		 "together, and is shown with the counter of each event. The last line proves that there is no plan with fewer groups, or says how far off "
+		 "it can be. With - one set a line is read, its events separated as stat -e takes them.",
+	.examples = "How often must the counters be loaded for these?\n"
+		    "pfm plan --pmu coreduo L2_Lines_In,core=all L2_Rqsts,core=all Uops_Ret\n"
+		    "The same for a program\n"
+		    "pfm plan --pmu ev5 --json ISSUES CYCLES\n",
+	.options = options,
+	.run = run
+};

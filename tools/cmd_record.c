@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm record: samples of a command, a process, CPUs or the whole system, in a file. */
+#include "pfm.h"
+#include "stat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <perfmon/sampling.h>
+
+#define ME "pfm record"
+
+static const struct opt options[] = {
+	{ 'e', "event", "EVENT,...", "what to sample; may be given several times. EVENT:period=N and EVENT:freq=N say how often" },
+	{ 'F', "freq", "HZ", "so many samples a second" },
+	{ 'c', "count", "PERIOD", "a sample each time an event has counted so much" },
+	{ 'g', "call-graph", NULL, "with call chains" },
+	{ 'd', "data", NULL, "with data addresses" },
+	{ 'p', "pid", "PID", "sample this process, until it ends or you interrupt" },
+	{ 't', "tid", "TID", "sample this thread" },
+	{ 'a', "all-cpus", NULL, "sample everything on every CPU" },
+	{ 'C', "cpu", "LIST", "sample everything on these CPUs: 0,2-3" },
+	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
+	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
+	{ 'o', "output", "FILE", "write the samples here (perf.data)" },
+	{ 0, NULL, NULL, NULL }
+};
+
+struct recorder {
+	struct event_list events;
+	pfm_sampling_t sampling;
+	pfm_ctx_t *ctx;
+	pfm_session_t *session;
+	pfm_recording_t *recording;
+	char **command;
+	const char *cpus, *output;
+	int pid;
+	bool all, thread, no_inherit, stand_in; /* stand_in: nobody said what to sample, and a clock had to do */
+	struct child child;
+	uint64_t size, began;
+};
+
+static volatile sig_atomic_t interrupted, ended;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGCHLD)
+		ended = 1;
+	else
+		interrupted = 1;
+}
+
+/* ---- the session ----------------------------------------------------------------------------------------------------------- */
+
+static int open_texts(struct recorder *job, const char *const *texts, unsigned n)
+{
+	pfm_session_options_t so = PFM_INIT(so);
+	pfm_error_t error = PFM_INIT(error);
+
+	error.event = -1;
+	so.sampling = &job->sampling;
+	so.pid = job->pid ? job->pid : job->child.pid;
+	so.cpus = job->cpus;
+	so.flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
+	if (job->all || job->cpus)
+		so.flags = PFM_SESSION_SYSTEM_WIDE;
+	else if (job->command && !job->pid)
+		so.flags |= PFM_SESSION_ENABLE_ON_EXEC;
+	if (job->thread)
+		so.flags |= PFM_SESSION_ONE_TASK;
+	if (so.flags & PFM_SESSION_SYSTEM_WIDE)
+		so.pid = 0;
+	if (pfm_open_session(&job->session, job->ctx, &so, texts, n, &error) == PFMLIB_SUCCESS)
+		return DONE;
+	refuse(job->ctx, error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event], &error);
+	return REFUSED;
+}
+
+/* True if at least one event samples. Says why the others do not. */
+static bool any_event(const struct recorder *job, bool quiet)
+{
+	unsigned n = pfm_count_session(job->session);
+	bool any = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		pfm_count_info_t info = PFM_INIT(info);
+
+		pfm_describe_count(job->session, i, &info);
+		any |= !*info.why;
+		if (*info.why && !quiet)
+			fprintf(stderr, ME ": %s: %s%s%s\n", info.name, info.why, *info.remedy ? "; " : "", info.remedy);
+	}
+	return any;
+}
+
+/* Without a PMU a clock says where time goes, though not where cycles do. */
+static int open_usual(struct recorder *job)
+{
+	static const char *const cycles[] = { "cycles" }, *const clock[] = { "cpu-clock" };
+	int status = open_texts(job, cycles, 1);
+
+	if (status != DONE || any_event(job, true))
+		return status;
+	pfm_close_session(job->session);
+	job->session = NULL;
+	job->stand_in = true;
+	return open_texts(job, clock, 1);
+}
+
+static int open_session(struct recorder *job)
+{
+	int status = job->events.n ? open_texts(job, (const char *const *)job->events.texts, job->events.n) : open_usual(job);
+
+	if (status != DONE)
+		return status;
+	if (job->stand_in)
+		fputs(ME ": cycles cannot be sampled here; sampling cpu-clock instead\n", stderr);
+	return any_event(job, false) ? DONE : REFUSED;
+}
+
+/* ---- recording ------------------------------------------------------------------------------------------------------------- */
+
+static void show_progress(const struct recorder *job)
+{
+	pfm_buffers_t b = PFM_INIT(b);
+	char line[120];
+
+	pfm_read_buffers(job->session, &b);
+	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s", (double)(now_ns() - job->began) / 1e9, (double)job->size / 1e6,
+	         b.damaged ? ", a buffer was damaged" : "");
+	term_progress(stderr, line);
+}
+
+static int write_all(struct recorder *job)
+{
+	if (pfm_write_records(job->recording, &job->size) == PFMLIB_SUCCESS)
+		return DONE;
+	fprintf(stderr, ME ": %s: %s\n", job->output, strerror(pfm_session_errno(job->session)));
+	return REFUSED;
+}
+
+static bool over(struct recorder *job, int *wait_status)
+{
+	if (!job->command || !ended || job->child.pid <= 0 || waitpid(job->child.pid, wait_status, WNOHANG) != job->child.pid)
+		return false;
+	job->child.pid = 0;
+	return true;
+}
+
+static int record(struct recorder *job, int *wait_status)
+{
+	int status = DONE, woken = PFM_WAIT_TIMEOUT;
+	bool done = false;
+
+	while (status == DONE && !done && woken != PFM_WAIT_ENDED && woken >= 0) {
+		woken = pfm_wait_session(job->session, 100);
+		status = write_all(job);
+		done = over(job, wait_status) || (interrupted && job->child.pid <= 0);
+		show_progress(job);
+		/* The terminal's interrupt reaches the command as well: its end is awaited. */
+	}
+	if (job->child.pid > 0) {
+		waitpid(job->child.pid, wait_status, 0);
+		job->child.pid = 0;
+	}
+	pfm_stop_session(job->session);
+	return status == DONE ? write_all(job) : status;
+}
+
+static void put_losses(const struct recorder *job)
+{
+	unsigned n = pfm_count_session(job->session);
+
+	for (unsigned i = 0; i < n; i++) {
+		pfm_sample_count_t c = PFM_INIT(c);
+		pfm_count_info_t info = PFM_INIT(info);
+
+		if (pfm_read_samples(job->session, i, &c) || pfm_describe_count(job->session, i, &info))
+			continue;
+		if (c.lost && c.lost != PFM_LOST_UNKNOWN)
+			fprintf(stderr, ME ": %s: %llu samples lost; larger buffers (-m) or fewer samples (-c, -F) help\n", info.name,
+			        (unsigned long long)c.lost);
+	}
+}
+
+static int start(struct recorder *job)
+{
+	pfm_error_t error = PFM_INIT(error);
+	char line[4096] = "pfm record";
+	size_t at = strlen(line);
+
+	for (char **p = job->command; p && *p && at < sizeof(line); p++)
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n%s", *p);
+	if (pfm_start_session(job->session) != PFMLIB_SUCCESS) {
+		fprintf(stderr, ME ": cannot start: %s\n", strerror(pfm_session_errno(job->session)));
+		return REFUSED;
+	}
+	if (pfm_open_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
+		fprintf(stderr, ME ": %s: %s\n", job->output, error.sys_errno ? strerror(error.sys_errno) : error.detail);
+		return REFUSED;
+	}
+	job->began = now_ns();
+	return job->command ? child_start(job->command, &job->child) : DONE;
+}
+
+static int perform(struct recorder *job)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	int status = DONE, wait_status = 0;
+	sigset_t before;
+
+	sigprocmask(SIG_SETMASK, NULL, &before);
+	if (job->command)
+		status = child_prepare(job->command, &before, &job->child);
+	if (status == DONE)
+		status = open_session(job);
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGCHLD, &act, NULL);
+	if (status == DONE)
+		status = start(job);
+	if (status != DONE)
+		return status;
+	status = record(job, &wait_status);
+	if (pfm_close_recording(job->recording) != PFMLIB_SUCCESS && status == DONE) {
+		fprintf(stderr, ME ": %s: %s\n", job->output, strerror(pfm_session_errno(job->session)));
+		status = REFUSED;
+	}
+	job->recording = NULL;
+	term_progress(stderr, "");
+	put_losses(job);
+	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n", (double)job->size / 1e6, job->output,
+	        strcmp(job->output, "perf.data") ? " " : "", strcmp(job->output, "perf.data") ? job->output : "");
+	if (status != DONE || !job->command)
+		return status;
+	return child_status(job->command[0], wait_status);
+}
+
+/* ---- the command line ------------------------------------------------------------------------------------------------------- */
+
+static int check(struct args *args, struct recorder *job)
+{
+	if (args->n)
+		job->command = args->operands;
+	if (!job->command && !job->pid && !job->all && !job->cpus)
+		return usage(args, "what should be sampled? A command behind --, -p PID, -t TID, -a or -C CPUS.");
+	if (job->pid && (job->all || job->cpus))
+		return usage(args, "-p and -t sample a process, -a and -C sample CPUs: choose.");
+	if (job->sampling.freq && job->sampling.period)
+		return usage(args, "-F gives a frequency, -c a period: choose.");
+	if (job->sampling.pages & (job->sampling.pages - 1))
+		return usage(args, "-m wants a power of two.");
+	if (!job->output)
+		job->output = "perf.data";
+	job->ctx = open_context(NULL);
+	return job->ctx ? DONE : REFUSED;
+}
+
+static int read_options(struct args *args, struct recorder *job)
+{
+	const char *value;
+	uint64_t number;
+	int id;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case 'e':
+			if (!*value)
+				return usage(args, "-e wants events, with commas between.");
+			if (!event_list_add(&job->events, value))
+				return REFUSED;
+			break;
+		case 'F':
+			if (!option_number(args, "-F", value, 1, 1000000000, &job->sampling.freq))
+				return args->status;
+			break;
+		case 'c':
+			if (!option_number(args, "-c", value, 1, INT64_MAX, &job->sampling.period))
+				return args->status;
+			break;
+		case 'm':
+			if (!option_number(args, "-m", value, 1, 1 << 20, &number))
+				return args->status;
+			job->sampling.pages = (uint32_t)number;
+			break;
+		case 't':
+			job->thread = true;
+			/* fall through */
+		case 'p':
+			if (!option_number(args, id == 'p' ? "-p" : "-t", value, 1, INT32_MAX, &number))
+				return args->status;
+			job->pid = (int)number;
+			break;
+		case 'g': job->sampling.fields |= PFM_SAMPLE_CHAIN; break;
+		case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;
+		case 'a': job->all = true; break;
+		case 'C': job->cpus = value; break;
+		case 'i': job->no_inherit = true; break;
+		case 'o': job->output = value; break;
+		}
+	return id < 0 ? args->status : -1;
+}
+
+static int run(struct args *args)
+{
+	struct recorder job = { .sampling = PFM_INIT(job.sampling), .child = { .go = -1, .failure = -1 } };
+	int status;
+
+	program_name = ME;
+	job.sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD;
+	job.sampling.records = PFM_SIDE_USUAL;
+	status = read_options(args, &job);
+	if (status < 0)
+		status = check(args, &job);
+	if (status == DONE && job.ctx)
+		status = perform(&job);
+	child_drop(&job.child);
+	pfm_close_recording(job.recording);
+	pfm_close_session(job.session);
+	pfm_close_context(job.ctx);
+	event_list_free(&job.events);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- COMMAND [ARG]...]",
+	.summary = "sample a command, a process, CPUs or the system",
+	.about = "Writes where events happen to a file in the format of perf.data: pfm report shows it, and so do perf and other readers. Whatever was "
+		 "written is readable at any time, also after the recorder was killed. Without -e cycles are sampled, and cpu-clock where "
+		 "the machine has no PMU.\n"
+		 "With -p, -t, -a or -C a command only says how long to sample. The exit status is the command's.",
+	.examples = "Where does a program spend its time, and who called?\n"
+		    "pfm record -g -- ./work\n"
+		    "The data addresses of page faults\n"
+		    "pfm record -d -e page-faults -- ./work\n"
+		    "The system for ten seconds, 99 times a second\n"
+		    "pfm record -a -F 99 -- sleep 10\n",
+	.options = options,
+	.stops_at_operand = true,
+	.run = run
+};

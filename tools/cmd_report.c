@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm report: where the samples of a recording are. */
+#include "pfm.h"
+#include "profile.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { OPT_JSON = LONG_ONLY,
+       OPT_FOLDED,
+       OPT_SVG };
+
+static const struct opt options[] = {
+	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
+	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
+	{ OPT_SVG, "svg", NULL, "a flame graph: a page for any browser, where a click shows a part alone" },
+	{ 'n', "lines", "N", "at most so many places of each event (0: all)" },
+	{ 0, NULL, NULL, NULL }
+};
+
+struct job {
+	struct profile profile;
+	bool json, folded, svg;
+	uint64_t lines;
+};
+
+static const char *event_name(const struct profile *p, unsigned event)
+{
+	static char name[256];
+	pfm_count_info_t info = PFM_INIT(info);
+
+	name[0] = '\0';
+	if (pfm_describe_count(p->session, event, &info) == PFMLIB_SUCCESS)
+		snprintf(name, sizeof(name), "%s", info.name);
+	return name;
+}
+
+static double share(const struct profile *p, const struct place *at)
+{
+	return (double)at->weight / (double)p->weights[at->event];
+}
+
+/* Of a share of @n samples taken by chance. */
+static double standard_error(double share, uint64_t n)
+{
+	return n ? sqrt(share * (1 - share) / (double)n) : 0;
+}
+
+static void put_places_json(const struct job *job)
+{
+	const struct profile *p = &job->profile;
+
+	for (size_t i = 0; i < p->n_places; i++) {
+		const struct place *at = &p->places[i];
+		struct json j = { .out = stdout };
+
+		put_begin(&j, NULL, '{');
+		put_text(&j, "event", event_name(p, at->event));
+		put_text(&j, "task", p->texts.text[at->task]);
+		put_text(&j, "object", p->texts.text[at->object]);
+		put_text(&j, "function", p->texts.text[at->function]);
+		put_int(&j, "samples", (int64_t)at->samples);
+		put_int(&j, "weight", (int64_t)at->weight);
+		put_real(&j, "share", share(p, at));
+		put_real(&j, "error", standard_error(share(p, at), p->samples[at->event]));
+		put_end(&j, '}');
+		put_line(&j);
+	}
+}
+
+static void put_places(const struct job *job)
+{
+	const struct profile *p = &job->profile;
+
+	for (unsigned event = 0; event < p->n_events; event++) {
+		char number[GROUPED_MAX];
+		uint64_t shown = 0;
+
+		if (!p->samples[event])
+			continue;
+		printf("%s%s%s: %s samples\n", term_on(stdout, BOLD), event_name(p, event), term_off(stdout), grouped(p->samples[event], number));
+		for (size_t i = 0; i < p->n_places; i++) {
+			const struct place *at = &p->places[i];
+			double s;
+
+			if (at->event != event || (job->lines && shown++ >= job->lines))
+				continue;
+			s = share(p, at);
+			printf("%6.2f%% +-%5.2f  %-16s %-24s %s\n", 100 * s, 100 * standard_error(s, p->samples[event]), p->texts.text[at->task],
+			       strrchr(p->texts.text[at->object], '/') ? strrchr(p->texts.text[at->object], '/') + 1 : p->texts.text[at->object],
+			       p->texts.text[at->function]);
+		}
+		putchar('\n');
+	}
+}
+
+static void put_folded(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_stacks; i++)
+		printf("%s %llu\n", p->texts.text[p->stacks[i].function], (unsigned long long)p->stacks[i].weight);
+}
+
+static int show(struct job *job, const char *path)
+{
+	struct profile *p = &job->profile;
+	uint64_t samples = 0;
+	int status = profile_read(p, path, job->folded || job->svg);
+
+	if (status != DONE)
+		return status;
+	for (unsigned i = 0; i < p->n_events; i++)
+		samples += p->samples[i];
+	if (p->lost)
+		fprintf(stderr, "pfm report: %llu records were lost while recording\n", (unsigned long long)p->lost);
+	if (!samples) {
+		fprintf(stderr, "pfm report: %s has no samples\n", path);
+		return DONE;
+	}
+	if (job->folded)
+		put_folded(p);
+	else if (job->svg)
+		profile_flame(p, stdout, path);
+	else if (job->json)
+		put_places_json(job);
+	else
+		put_places(job);
+	return DONE;
+}
+
+static int run(struct args *args)
+{
+	struct job job = { .lines = 40 };
+	const char *value;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case OPT_JSON: job.json = true; break;
+		case OPT_FOLDED: job.folded = true; break;
+		case OPT_SVG: job.svg = true; break;
+		case 'n':
+			if (!option_number(args, "-n", value, 0, UINT32_MAX, &job.lines))
+				return args->status;
+			break;
+		}
+	if (id < 0)
+		return args->status;
+	if (job.json + job.folded + job.svg > 1)
+		return usage(args, "--json, --folded and --svg: choose one.");
+	if (args->n > 1)
+		return usage(args, "one recording at a time.");
+	status = show(&job, args->n ? args->operands[0] : "perf.data");
+	profile_free(&job.profile);
+	return status;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.usage = "[OPTION]... [FILE]",
+	.summary = "show where the samples of a recording are",
+	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or that of perf: by event, task, object and function, with "
+		 "the share of each and the standard error of that share. Samples weigh what they stand for. Functions are found in the symbol "
+		 "tables of the programs and libraries that were mapped, and of the running kernel; where there is no name the address stands.",
+	.examples = "Where a program spends its time\n"
+		    "pfm record -- ./work && pfm report\n"
+		    "A flame graph\n"
+		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n",
+	.options = options,
+	.run = run
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* A flame graph: every stack a column of boxes, as wide as its share, what called below what was called. One file, with the few
+ * lines of script that make a click on a box show that box alone. */
+#include <stdlib.h>
+#include <string.h>
+#include "profile.h"
+
+enum { WIDTH = 1200,
+       ROW = 17,
+       TOP = 40 };
+
+struct line {
+	const char *text;
+	uint64_t weight;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
+}
+
+static void put_escaped(FILE *out, const char *s, size_t n)
+{
+	for (; n && *s; s++, n--)
+		switch (*s) {
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '&': fputs("&amp;", out); break;
+		case '"': fputs("&quot;", out); break;
+		default:
+			if ((unsigned char)*s >= ' ')
+				fputc(*s, out);
+		}
+}
+
+/* Frame @depth of a stack, its length in *@len; NULL behind the last. */
+static const char *frame(const char *s, unsigned depth, size_t *len)
+{
+	for (; depth; depth--) {
+		s = strchr(s, ';');
+		if (!s)
+			return NULL;
+		s++;
+	}
+	*len = strcspn(s, ";");
+	return s;
+}
+
+/* Length of the stack up to and with frame @depth. */
+static size_t upto(const char *s, unsigned depth)
+{
+	size_t len;
+	const char *f = frame(s, depth, &len);
+
+	return f ? (size_t)(f - s) + len : 0;
+}
+
+static unsigned depth_of(const char *s)
+{
+	unsigned n = 1;
+
+	for (; *s; s++)
+		n += *s == ';';
+	return n;
+}
+
+static unsigned warm(const char *s, size_t n)
+{
+	unsigned h = 5381;
+
+	while (n--)
+		h = h * 33 + (unsigned char)*s++;
+	return h;
+}
+
+static void put_box(FILE *out, const char *name, size_t len, double x, double width, unsigned depth, uint64_t weight, uint64_t total)
+{
+	unsigned h = warm(name, len);
+
+	fprintf(out, "<g data-x=\"%.4f\" data-w=\"%.4f\" data-d=\"%u\"><title>", x, width, depth);
+	put_escaped(out, name, len);
+	fprintf(out, ", %.2f%% (%llu)</title><rect fill=\"rgb(%u,%u,%u)\"/><text>", 100.0 * (double)weight / (double)total,
+	        (unsigned long long)weight, 205 + h % 50, 80 + h / 50 % 120, h / 6000 % 55);
+	put_escaped(out, name, len);
+	fputs("</text></g>\n", out);
+}
+
+/* Boxes of one depth: neighbours that agree up to it are one. */
+static void put_level(FILE *out, const struct line *lines, size_t n, unsigned depth, uint64_t total)
+{
+	uint64_t before = 0, weight;
+	size_t end;
+
+	for (size_t i = 0; i < n; i = end, before += weight) {
+		size_t len = upto(lines[i].text, depth), name_len = 0;
+		const char *name = frame(lines[i].text, depth, &name_len);
+
+		weight = lines[i].weight;
+		for (end = i + 1; end < n && len && upto(lines[end].text, depth) == len && strncmp(lines[i].text, lines[end].text, len) == 0; end++)
+			weight += lines[end].weight;
+		if (len && name)
+			put_box(out, name, name_len, (double)before / (double)total, (double)weight / (double)total, depth, weight, total);
+	}
+}
+
+static const char script[] =
+	"<script><![CDATA[\n"
+	"const W = 1200, R = 17, H = +document.documentElement.getAttribute('height'), boxes = [...document.querySelectorAll('g')];\n"
+	"function show(x, w, d) {\n"
+	"  for (const g of boxes) {\n"
+	"    const gx = +g.dataset.x, gw = +g.dataset.w, gd = +g.dataset.d, below = gd < d;\n"
+	"    const inside = below ? gx <= x + 1e-6 && gx + gw >= x + w - 1e-6 : gx >= x - 1e-6 && gx + gw <= x + w + 1e-6;\n"
+	"    const px = below ? 0 : (gx - x) / w * W, pw = below ? W : gw / w * W, r = g.querySelector('rect'), t = g.querySelector('text');\n"
+	"    g.style.display = inside && pw > 0.3 ? '' : 'none';\n"
+	"    g.style.opacity = below ? 0.5 : 1;\n"
+	"    const y = H - 10 - (gd + 1) * R;\n"
+	"    r.setAttribute('x', px); r.setAttribute('y', y); r.setAttribute('width', Math.max(pw - 0.5, 0.3)); r.setAttribute('height', R - 1);\n"
+	"    const name = g.querySelector('title').textContent.replace(/, [^,]*$/, ''), fits = Math.floor(pw / 7) - 1;\n"
+	"    t.textContent = fits < 2 ? '' : name.length <= fits ? name : name.slice(0, fits - 1) + '\\u2026';\n"
+	"    t.setAttribute('x', px + 3); t.setAttribute('y', y + R - 5);\n"
+	"  }\n"
+	"}\n"
+	"for (const g of boxes) g.addEventListener('click', () => show(+g.dataset.x, +g.dataset.w, +g.dataset.d));\n"
+	"document.getElementById('whole').addEventListener('click', () => show(0, 1, 0));\n"
+	"show(0, 1, 0);\n"
+	"]]></script>\n";
+
+void profile_flame(const struct profile *p, FILE *out, const char *title)
+{
+	struct line *lines = calloc(p->n_stacks + 1, sizeof(*lines));
+	unsigned depth = 0;
+	uint64_t total = 0;
+
+	for (size_t i = 0; lines && i < p->n_stacks; i++) {
+		lines[i] = (struct line){ p->texts.text[p->stacks[i].function], p->stacks[i].weight };
+		total += lines[i].weight;
+		if (depth_of(lines[i].text) > depth)
+			depth = depth_of(lines[i].text);
+	}
+	if (!lines)
+		return;
+	qsort(lines, p->n_stacks, sizeof(*lines), by_text);
+	fprintf(out,
+	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+	        "font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}g:hover rect{stroke:#000}</style>\n"
+	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
+	        WIDTH, TOP + 10 + depth * ROW);
+	put_escaped(out, title, strlen(title));
+	fputs(" (click a box to see it alone, here to see all)</text>\n", out);
+	for (unsigned d = 0; d < depth && total; d++)
+		put_level(out, lines, p->n_stacks, d, total);
+	fputs(script, out);
+	fputs("</svg>\n", out);
+	free(lines);
+}

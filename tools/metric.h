@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics in the command: finding them by name or group, and giving them what they need. */
+#ifndef PFM_METRIC_H
+#define PFM_METRIC_H
+
+#include "pfm.h"
+
+enum { NAME_MAX_LEN = 512 };
+
+/* A metric of a context, and room for its counts. */
+struct metric_use {
+	int pmu;
+	unsigned event;
+	pfm_metric_info_t info;
+	pfm_metric_count_t counts[256];
+};
+
+/* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a code with @error. */
+int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out, pfm_error_t *error);
+/* The formula of a metric, or of its threshold; NULL if there is none. To be freed. */
+char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold);
+/* What a metric is, line by line, and as members of an object. */
+void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, void (*line)(const char *label, const char *text));
+void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
+/* True if @group is one of the words of @groups, which ';' separates; case does not count. */
+bool in_groups(const char *groups, const char *group);
+/* A number as JSON, with every digit it has. */
+void put_number(struct json *j, const char *key, double value);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording added up: which file was mapped where in which process, who was born to whom, and where each sample was. */
+#include "profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "pfm.h"
+#include "symbols.h"
+
+enum { BUCKETS = 1024 };
+
+struct mapping {
+	uint64_t start, end, offset;
+	uint32_t name;
+	struct object *object;
+};
+
+struct process {
+	uint32_t pid;
+	struct mapping *maps;
+	size_t n, room;
+	struct process *next;
+};
+
+struct task {
+	uint32_t tid, name;
+	struct task *next;
+};
+
+/* What is known while the recording is read. */
+struct reader {
+	struct profile *p;
+	struct symbols *symbols;
+	struct process *processes[BUCKETS];
+	struct task *tasks[BUCKETS];
+	uint32_t *place_slots, *stack_slots;
+	size_t n_place_slots, n_stack_slots, places_room, stacks_room;
+	bool stacks;
+};
+
+/* ---- texts and places ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h)
+{
+	h ^= h >> 33;
+	h *= 0xff51afd7ed558ccdu;
+	return h ^ h >> 33;
+}
+
+static uint64_t hash_text(const char *s)
+{
+	uint64_t h = 1469598103934665603u;
+
+	for (; *s; s++)
+		h = (h ^ (uint8_t)*s) * 1099511628211u;
+	return mix(h);
+}
+
+/* Room for twice as many; false without memory. */
+static bool grow_texts(struct texts *t)
+{
+	size_t n = t->n_slots ? t->n_slots * 2 : 1024;
+	uint32_t *slots = calloc(n, sizeof(*slots));
+	char **text = realloc(t->text, n * sizeof(*text));
+
+	t->text = text ? text : t->text;
+	if (!slots || !text) {
+		free(slots);
+		return false;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		size_t at = (size_t)hash_text(t->text[i]) & (n - 1);
+
+		while (slots[at])
+			at = (at + 1) & (n - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	free(t->slots);
+	t->slots = slots;
+	t->n_slots = n;
+	t->room = n;
+	return true;
+}
+
+uint32_t text_number(struct texts *t, const char *text)
+{
+	size_t at;
+
+	if (t->n * 2 >= t->n_slots && !grow_texts(t))
+		return 0;
+	for (at = (size_t)hash_text(text) & (t->n_slots - 1); t->slots[at]; at = (at + 1) & (t->n_slots - 1))
+		if (strcmp(t->text[t->slots[at] - 1], text) == 0)
+			return t->slots[at] - 1;
+	t->text[t->n] = strdup(text);
+	if (!t->text[t->n])
+		return 0;
+	t->slots[at] = (uint32_t)++t->n;
+	return (uint32_t)t->n - 1;
+}
+
+static uint64_t hash_place(const struct place *a)
+{
+	return mix(mix((uint64_t)a->event << 32 | a->task) ^ mix((uint64_t)a->object << 32 | a->function));
+}
+
+static bool same_place(const struct place *a, const struct place *b)
+{
+	return a->event == b->event && a->task == b->task && a->object == b->object && a->function == b->function;
+}
+
+/* Adds one sample at @key to the list of places. */
+static bool add_place(struct place **list, size_t *n, size_t *room, uint32_t **slots, size_t *n_slots, const struct place *key)
+{
+	size_t at;
+
+	if (*n * 2 >= *n_slots) {
+		size_t more = *n_slots ? *n_slots * 2 : 1024;
+		struct place *bigger = realloc(*list, more * sizeof(**list));
+		uint32_t *fresh = calloc(more, sizeof(*fresh));
+
+		*list = bigger ? bigger : *list;
+		if (!bigger || !fresh) {
+			free(fresh);
+			return false;
+		}
+		for (size_t i = 0; i < *n; i++) {
+			for (at = (size_t)hash_place(&(*list)[i]) & (more - 1); fresh[at]; at = (at + 1) & (more - 1))
+				;
+			fresh[at] = (uint32_t)i + 1;
+		}
+		free(*slots);
+		*slots = fresh;
+		*n_slots = *room = more;
+	}
+	for (at = (size_t)hash_place(key) & (*n_slots - 1); (*slots)[at]; at = (at + 1) & (*n_slots - 1))
+		if (same_place(&(*list)[(*slots)[at] - 1], key))
+			break;
+	if (!(*slots)[at]) {
+		(*list)[*n] = *key;
+		(*list)[*n].samples = (*list)[*n].weight = 0;
+		(*slots)[at] = (uint32_t)++ * n;
+	}
+	(*list)[(*slots)[at] - 1].samples++;
+	(*list)[(*slots)[at] - 1].weight += key->weight;
+	return true;
+}
+
+/* ---- tasks and mappings ---------------------------------------------------------------------------------------------------- */
+
+static struct process *process_of(struct reader *r, uint32_t pid)
+{
+	struct process **at = &r->processes[pid % BUCKETS], *p;
+
+	for (p = *at; p; p = p->next)
+		if (p->pid == pid)
+			return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->next = *at;
+	return *at = p;
+}
+
+static struct task *task_of(struct reader *r, uint32_t tid)
+{
+	struct task **at = &r->tasks[tid % BUCKETS], *t;
+	char name[16];
+
+	for (t = *at; t; t = t->next)
+		if (t->tid == tid)
+			return t;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	snprintf(name, sizeof(name), ":%u", tid);
+	t->tid = tid;
+	t->name = text_number(&r->p->texts, name);
+	t->next = *at;
+	return *at = t;
+}
+
+static bool room_for_map(struct process *p)
+{
+	size_t room = p->room * 2 + 16;
+	struct mapping *maps = p->n < p->room ? p->maps : realloc(p->maps, room * sizeof(*maps));
+
+	if (!maps)
+		return false;
+	p->room = p->n < p->room ? p->room : room;
+	p->maps = maps;
+	return true;
+}
+
+static void take_map(struct reader *r, const pfm_record_t *record)
+{
+	struct process *p = process_of(r, record->pid);
+
+	if (!record->map.name || (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL || !p || !room_for_map(p))
+		return;
+	p->maps[p->n++] = (struct mapping){ .start = record->map.start,
+		                            .end = record->map.start + record->map.length,
+		                            .offset = record->map.offset,
+		                            .name = text_number(&r->p->texts, record->map.name),
+		                            .object = symbols_object(r->symbols, record->map.name) };
+}
+
+/* A child begins as what its parent is; a program that is started has nothing of what was there before. */
+static void take_fork(struct reader *r, const pfm_record_t *record)
+{
+	struct task *parent = task_of(r, record->task.ptid), *task = task_of(r, record->tid);
+	struct process *from, *to;
+
+	if (parent && task)
+		task->name = parent->name;
+	if (record->pid == record->task.ppid)
+		return;
+	from = process_of(r, record->task.ppid);
+	to = process_of(r, record->pid);
+	if (!from || !to)
+		return;
+	to->n = 0;
+	for (size_t i = 0; i < from->n && room_for_map(to); i++)
+		to->maps[to->n++] = from->maps[i];
+}
+
+static void take_comm(struct reader *r, const pfm_record_t *record)
+{
+	struct task *task = task_of(r, record->tid);
+	struct process *p = process_of(r, record->pid);
+
+	if (task && record->comm.name)
+		task->name = text_number(&r->p->texts, record->comm.name);
+	if (p && record->misc & PFM_MISC_EXEC)
+		p->n = 0;
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------------------------- */
+
+/* Object and function of @address; the newest mapping wins. */
+static void name_address(struct reader *r, uint32_t pid, uint64_t address, bool kernel, uint32_t *object, uint32_t *function)
+{
+	struct process *p = kernel ? NULL : process_of(r, pid);
+	const char *name = NULL, *where = kernel ? "[kernel]" : "[unknown]";
+	char number[24];
+
+	if (kernel)
+		name = symbols_kernel(r->symbols, address);
+	for (size_t i = p ? p->n : 0; i-- > 0;)
+		if (address >= p->maps[i].start && address < p->maps[i].end) {
+			where = r->p->texts.text[p->maps[i].name];
+			if (p->maps[i].object)
+				name = symbols_at(p->maps[i].object, address - p->maps[i].start + p->maps[i].offset);
+			break;
+		}
+	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
+	*object = text_number(&r->p->texts, where);
+	*function = text_number(&r->p->texts, name ? name : number);
+}
+
+/* "task;outer;...;inner". */
+static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_t task)
+{
+	bool kernel[256];
+	uint64_t frames[256];
+	unsigned n = 0;
+	bool in_kernel = (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL;
+	char text[16384];
+	size_t at;
+
+	for (uint32_t i = 0; i < record->sample.n_chain && n < 256; i++) {
+		uint64_t a = record->sample.chain[i];
+
+		if (a >= PFM_CHAIN_MARKER) {
+			in_kernel = a == PFM_CHAIN_KERNEL;
+			continue;
+		}
+		kernel[n] = in_kernel;
+		/* A return address may be the first byte behind the function that called. */
+		frames[n] = n ? a - 1 : a;
+		n++;
+	}
+	if (n == 0) {
+		kernel[0] = in_kernel;
+		frames[n++] = record->sample.ip;
+	}
+	at = (size_t)snprintf(text, sizeof(text), "%s", r->p->texts.text[task]);
+	while (n-- > 0 && at < sizeof(text)) {
+		uint32_t object, function;
+
+		name_address(r, record->pid, frames[n], kernel[n], &object, &function);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, ";%s%s", r->p->texts.text[function], kernel[n] ? "_[k]" : "");
+	}
+	return text_number(&r->p->texts, text);
+}
+
+static void take_sample(struct reader *r, const pfm_record_t *record)
+{
+	struct profile *p = r->p;
+	const struct task *task = task_of(r, record->tid);
+	struct place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event, .weight = record->sample.period };
+
+	if (!task || key.event >= p->n_events) {
+		p->failed |= !task;
+		return;
+	}
+	if (!key.weight)
+		key.weight = 1;
+	p->weights[key.event] += key.weight;
+	p->samples[key.event]++;
+	key.task = task->name;
+	if (r->stacks) {
+		key.function = stack_text(r, record, key.task);
+		if (!add_place(&p->stacks, &p->n_stacks, &r->stacks_room, &r->stack_slots, &r->n_stack_slots, &key))
+			p->failed = true;
+		return;
+	}
+	name_address(r, record->pid, record->sample.ip, (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL, &key.object, &key.function);
+	if (!add_place(&p->places, &p->n_places, &r->places_room, &r->place_slots, &r->n_place_slots, &key))
+		p->failed = true;
+}
+
+static void take(struct reader *r, const pfm_record_t *record)
+{
+	switch (record->type) {
+	case PFM_RECORD_SAMPLE: take_sample(r, record); break;
+	case PFM_RECORD_MAP:
+	case PFM_RECORD_MAP2: take_map(r, record); break;
+	case PFM_RECORD_FORK: take_fork(r, record); break;
+	case PFM_RECORD_COMM: take_comm(r, record); break;
+	case PFM_RECORD_LOST: r->p->lost += record->lost.lost; break;
+	default: break;
+	}
+}
+
+static void forget(struct reader *r)
+{
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		struct process *p, *next;
+		struct task *t, *after;
+
+		for (p = r->processes[i]; p; p = next) {
+			next = p->next;
+			free(p->maps);
+			free(p);
+		}
+		for (t = r->tasks[i]; t; t = after) {
+			after = t->next;
+			free(t);
+		}
+	}
+	free(r->place_slots);
+	free(r->stack_slots);
+	symbols_close(r->symbols);
+	free(r);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return x->weight < y->weight ? 1 : x->weight > y->weight ? -1
+	                                                         : (x->function > y->function) - (x->function < y->function);
+}
+
+int profile_read(struct profile *p, const char *path, bool stacks)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	pfm_error_t error = PFM_INIT(error);
+	pfm_record_t record = PFM_INIT(record);
+	int rc = pfm_read_recording(&p->session, path, &error);
+
+	if (rc || !r) {
+		fprintf(stderr, "pfm report: %s: %s\n", path, error.sys_errno ? strerror(error.sys_errno) : error.detail ? error.detail
+		                                                                                                         : "no memory");
+		free(r);
+		return REFUSED;
+	}
+	p->n_events = pfm_count_session(p->session);
+	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
+	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
+	r->p = p;
+	r->stacks = stacks;
+	r->symbols = symbols_open();
+	p->failed = !p->weights || !p->samples || !r->symbols || text_number(&p->texts, "");
+	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1)
+		take(r, &record);
+	forget(r);
+	if (p->failed || rc < 0) {
+		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : rc == PFMLIB_ERR_NOTSUPP ? "compressed recordings cannot be read; record without compression"
+		                                                                                                 : pfm_strerror(rc));
+		return REFUSED;
+	}
+	qsort(p->places, p->n_places, sizeof(*p->places), by_weight);
+	qsort(p->stacks, p->n_stacks, sizeof(*p->stacks), by_weight);
+	return DONE;
+}
+
+void profile_free(struct profile *p)
+{
+	pfm_close_session(p->session);
+	for (size_t i = 0; i < p->texts.n; i++)
+		free(p->texts.text[i]);
+	free(p->texts.text);
+	free(p->texts.slots);
+	free(p->places);
+	free(p->stacks);
+	free(p->weights);
+	free(p->samples);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm report: a recording, added up. */
+#ifndef PFM_PROFILE_H
+#define PFM_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <perfmon/sampling.h>
+
+/* Texts by number: each is there once. */
+struct texts {
+	char **text;
+	size_t n, room;
+	uint32_t *slots; /* number + 1, 0 for free; a power of two of them */
+	size_t n_slots;
+};
+
+uint32_t text_number(struct texts *t, const char *text);
+
+/* Where samples were: all with the same event, task, object and function, or (folded) with the same stack. */
+struct place {
+	uint32_t event, task, object, function;
+	uint64_t samples, weight;
+};
+
+struct profile {
+	pfm_session_t *session;
+	struct texts texts;
+	struct place *places, *stacks; /* stacks: function is the number of "task;outer;inner" */
+	size_t n_places, n_stacks;
+	uint64_t lost;
+	uint64_t *weights, *samples; /* of each event */
+	unsigned n_events;
+	bool failed; /* no memory */
+};
+
+/* Reads the recording @path. DONE or REFUSED, everything said. */
+int profile_read(struct profile *p, const char *path, bool stacks);
+void profile_free(struct profile *p);
+/* A flame graph of the stacks, one file that any browser shows (flame.c). */
+void profile_flame(const struct profile *p, FILE *out, const char *title);
+
+#endif

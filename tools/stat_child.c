@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: the command that is counted. It is started in two steps, so that counters are open before its first instruction. */
+#include "pfm.h"
+#include "stat.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *program_name = "pfm stat";
+
+static _Noreturn void wait_and_exec(char *const *command, const sigset_t *mask, int go, int failure)
+{
+	ssize_t got;
+	char byte;
+	int err;
+
+	do
+		got = read(go, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(0);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(command[0], command);
+	err = errno;
+	while (write(failure, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(err == ENOENT ? NOT_FOUND : NOT_RUN);
+}
+
+int child_prepare(char *const *command, const sigset_t *mask, struct child *c)
+{
+	int go[2], failure[2];
+
+	if (pipe2(go, O_CLOEXEC) != 0)
+		return complain("no pipe", errno);
+	if (pipe2(failure, O_CLOEXEC) != 0) {
+		close(go[0]);
+		close(go[1]);
+		return complain("no pipe", errno);
+	}
+	fflush(NULL);
+	c->pid = fork();
+	if (c->pid == 0) {
+		close(go[1]);
+		close(failure[0]);
+		wait_and_exec(command, mask, go[0], failure[1]);
+	}
+	close(go[0]);
+	close(failure[1]);
+	c->go = go[1];
+	c->failure = failure[0];
+	if (c->pid > 0)
+		return DONE;
+	close(c->go);
+	close(c->failure);
+	return complain("no process", errno);
+}
+
+int child_start(char *const *command, struct child *c)
+{
+	ssize_t got;
+	int err = 0;
+
+	/* If it is gone already, reading says so. */
+	(void)!write(c->go, "", 1);
+	close(c->go);
+	c->go = -1;
+	do
+		got = read(c->failure, &err, sizeof(err));
+	while (got < 0 && errno == EINTR);
+	close(c->failure);
+	c->failure = -1;
+	if (got != (ssize_t)sizeof(err))
+		return DONE;
+	waitpid(c->pid, NULL, 0);
+	c->pid = 0;
+	fprintf(stderr, "%s: cannot run '%s': %s\n", program_name, command[0], strerror(err));
+	return err == ENOENT ? NOT_FOUND : NOT_RUN;
+}
+
+void child_drop(struct child *c)
+{
+	if (c->go >= 0)
+		close(c->go);
+	if (c->failure >= 0)
+		close(c->failure);
+	if (c->pid > 0)
+		waitpid(c->pid, NULL, 0);
+}
+
+int child_status(const char *name, int status)
+{
+	if (WIFSIGNALED(status)) {
+		fprintf(stderr, "%s: %s was ended by signal %d (%s%s)\n", program_name, name, WTERMSIG(status), strsignal(WTERMSIG(status)),
+		        WCOREDUMP(status) ? ", core dumped" : "");
+		return 128 + WTERMSIG(status);
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : DONE;
+}
+
+/* ---- the command as it would be typed ----------------------------------------------------------------------------------------- */
+
+static bool needs_quotes(const char *word)
+{
+	if (!*word)
+		return true;
+	for (; *word; word++)
+		if (!isalnum((unsigned char)*word) && !strchr("%+,-./:=@_", *word) && (unsigned char)*word < 0x80)
+			return true;
+	return false;
+}
+
+static size_t append(char *buf, size_t at, size_t room, const char *text, size_t len)
+{
+	for (; len && at + 1 < room; len--)
+		buf[at++] = *text++;
+	buf[at] = 0;
+	return at;
+}
+
+static size_t append_word(char *buf, size_t at, size_t room, const char *word)
+{
+	size_t len;
+
+	if (!needs_quotes(word))
+		return append(buf, at, room, word, strlen(word));
+	at = append(buf, at, room, "'", 1);
+	for (;; word += len + 1) {
+		len = strcspn(word, "'");
+		at = append(buf, at, room, word, len);
+		if (!word[len])
+			return append(buf, at, room, "'", 1);
+		at = append(buf, at, room, "'\\''", 4);
+	}
+}
+
+char *quoted_command(char *const *command, char *buf, size_t room)
+{
+	size_t at = append(buf, 0, room, "", 0);
+
+	for (int i = 0; command[i]; i++) {
+		if (i)
+			at = append(buf, at, room, " ", 1);
+		at = append_word(buf, at, room, command[i]);
+	}
+	return buf;
+}

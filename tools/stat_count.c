@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: waiting for the end of what is counted, and counting, once or many times. */
+#include "pfm.h"
+#include "stat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { POLL_NS = 100000000 };
+
+/* One run: when it began, and what ends it. */
+struct run {
+	struct child child;
+	unsigned number, intervals;
+	uint64_t began, last, next;
+	struct rusage usage;
+	int status; /* of the command */
+	bool ours;  /* it was ended because its time was over */
+};
+
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+}
+
+/* ---- waiting ---------------------------------------------------------------------------------------------------------------- */
+
+enum woken { TIMEOUT,
+	     CHILD_ENDED,
+	     INTERRUPTED };
+
+/* Waits for a signal until @until. The terminal's interrupt reaches the command as well: its end is awaited then. */
+static enum woken wait_signal(struct job *job, const struct child *child, uint64_t until)
+{
+	uint64_t now = now_ns(), left = until > now ? until - now : 0;
+	struct timespec t = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
+	int sig = sigtimedwait(&job->signals, NULL, &t);
+
+	if (sig < 0)
+		return TIMEOUT;
+	if (sig == SIGCHLD)
+		return CHILD_ENDED;
+	job->interrupted = true;
+	if (child->pid <= 0)
+		return INTERRUPTED;
+	if (sig != SIGINT && sig != SIGQUIT)
+		kill(child->pid, sig);
+	return TIMEOUT;
+}
+
+static void show_progress(const struct job *job, unsigned run)
+{
+	double seconds = (double)(now_ns() - job->since) / NS;
+	char line[120];
+
+	if (seconds < 1)
+		return;
+	if (job->repeat > 1)
+		snprintf(line, sizeof(line), "run %u of %u, %.0f s", run, job->repeat, seconds);
+	else if (job->interval && !term_is_terminal(job->out))
+		snprintf(line, sizeof(line), "%.0f s", seconds);
+	else
+		return;
+	term_progress(stderr, line);
+}
+
+static void report(struct job *job, double elapsed, double time)
+{
+	int err;
+
+	if (job->out == stderr || job->interval)
+		term_progress(stderr, "");
+	err = report_counts(job, elapsed, time);
+	if (err && !job->write_error)
+		job->write_error = err;
+}
+
+/* Shows what was counted since the interval before. */
+static int report_interval(struct job *job, struct run *r)
+{
+	uint64_t now = now_ns();
+
+	if (parts_read(job) != DONE)
+		return REFUSED;
+	rows_own(job, (double)(now - r->last) / NS, -1, -1);
+	rows_gather(job, true);
+	report(job, (double)(now - r->last) / NS, (double)(now - r->began) / NS);
+	r->last = now;
+	r->intervals++;
+	return DONE;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* True when the time or the number of intervals that the user gave is over. */
+static bool time_is_over(const struct job *job, const struct run *r, uint64_t now)
+{
+	return (job->timeout && now >= r->began + job->timeout) || (job->intervals && r->intervals >= job->intervals);
+}
+
+/* True when what is counted has ended; the command's end is taken note of. */
+static bool has_ended(const struct job *job, struct run *r)
+{
+	if (r->child.pid > 0 && wait4(r->child.pid, &r->status, WNOHANG, &r->usage) == r->child.pid) {
+		r->child.pid = 0;
+		return true;
+	}
+	/* It may have ended, or the user left, before counting began. */
+	if (r->child.pid <= 0 && (job->command || job->interrupted))
+		return true;
+	return !job->command && (job->n_pids || job->n_tids) && parts_ended(job);
+}
+
+/* The command's time is over: it is asked to end, and does. */
+static void end_child(struct run *r)
+{
+	if (r->child.pid <= 0)
+		return;
+	r->ours = true;
+	kill(r->child.pid, SIGTERM);
+	while (wait4(r->child.pid, &r->status, 0, &r->usage) < 0 && errno == EINTR)
+		;
+	r->child.pid = 0;
+}
+
+/* Until the command ends, or the process, the time is over, or the user has seen enough. */
+static int wait_to_the_end(struct job *job, struct run *r)
+{
+	bool over = false;
+	uint64_t now, until;
+	int rc = DONE;
+
+	r->last = r->began;
+	r->next = r->began + job->interval;
+	while (rc == DONE && !over) {
+		now = now_ns();
+		if (job->interval && now >= r->next) {
+			rc = report_interval(job, r);
+			r->next += job->interval;
+			if (r->next < now)
+				r->next = now + job->interval;
+		}
+		show_progress(job, r->number);
+		over = time_is_over(job, r, now);
+		if (over || rc != DONE || has_ended(job, r))
+			break;
+		until = now + POLL_NS;
+		if (job->interval)
+			until = earlier(until, r->next);
+		if (job->timeout)
+			until = earlier(until, r->began + job->timeout);
+		if (wait_signal(job, &r->child, until) == INTERRUPTED)
+			break;
+	}
+	parts_stop(job);
+	now = now_ns();
+	if (over)
+		end_child(r);
+	job->elapsed += job->each[r->number - 1] = (double)(now - r->began) / NS;
+	/* What is left of the last interval. */
+	if (rc == DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
+		rc = report_interval(job, r);
+	return rc;
+}
+
+/* ---- counting --------------------------------------------------------------------------------------------------------------- */
+
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+/* True if no event could be opened: then there is nothing to wait for. */
+static bool nothing_opened(struct job *job)
+{
+	unsigned i, k;
+
+	if (parts_read(job) != DONE)
+		return false;
+	for (k = 0; k < job->n_parts; k++)
+		for (i = 0; i < job->parts[k].n; i++)
+			if (has_value(&job->parts[k].counts[i]) || job->parts[k].counts[i].cause == PFM_CAUSE_NO_TIME)
+				return false;
+	for (i = 0; i < job->n_rows; i++)
+		if (job->rows[i].own)
+			return false;
+	return true;
+}
+
+/* The time before counting begins. False if the user has had enough by then, or the command has ended. */
+static bool wait_for_start(struct job *job, struct run *r)
+{
+	uint64_t begin = now_ns() + job->delay;
+
+	while (now_ns() < begin)
+		if (wait_signal(job, &r->child, begin) == INTERRUPTED || has_ended(job, r))
+			return false;
+	return true;
+}
+
+/* Lets the command go, and counting; which first depends on whether the beginning is wanted. */
+static int begin(struct job *job, struct run *r)
+{
+	int rc = job->delay && job->command ? child_start(job->command, &r->child) : DONE;
+
+	if (rc == DONE && job->delay && !wait_for_start(job, r))
+		return DONE;
+	r->began = now_ns();
+	if (rc == DONE)
+		rc = parts_start(job);
+	if (rc == DONE && job->command && !job->delay)
+		rc = child_start(job->command, &r->child);
+	return rc;
+}
+
+static void tell_parts(const struct job *job)
+{
+	unsigned i;
+
+	for (i = 0; i < job->n_parts; i++) {
+		if (job->parts[i].label || job->n_parts > 1)
+			fprintf(stderr, "%s\n", job->parts[i].label ? job->parts[i].label : "task");
+		if (job->parts[i].session)
+			report_plan(stderr, false, job->ctx, job->parts[i].session);
+	}
+}
+
+static int count_with(struct job *job, struct run *r)
+{
+	int rc = parts_open(job, r->child.pid);
+	bool idle;
+	double user, system;
+
+	if (rc != DONE)
+		return rc;
+	if (job->verbose && r->number == 1)
+		tell_parts(job);
+	idle = !job->command && nothing_opened(job);
+	if (idle)
+		job->interval = 0;
+	r->began = now_ns();
+	rc = begin(job, r);
+	if (rc == DONE && !idle)
+		rc = wait_to_the_end(job, r);
+	if (rc != DONE || job->interval)
+		return rc != DONE ? rc : job->command && !r->ours ? child_status(job->command[0], r->status)
+		                                                  : DONE;
+	rc = parts_read(job);
+	if (rc != DONE)
+		return rc;
+	user = job->command ? seconds_of(r->usage.ru_utime) : -1;
+	system = job->command ? seconds_of(r->usage.ru_stime) : -1;
+	rows_own(job, job->each[r->number - 1], user, system);
+	rows_gather(job, false);
+	job->user += user;
+	job->system += system;
+	return job->command && !r->ours ? child_status(job->command[0], r->status) : DONE;
+}
+
+static int run_once(struct job *job, unsigned number)
+{
+	struct run r = { .child = { .pid = 0, .go = -1, .failure = -1 }, .number = number };
+	int rc = job->command ? child_prepare(job->command, &job->before, &r.child) : DONE;
+
+	if (rc == DONE)
+		rc = count_with(job, &r);
+	child_drop(&r.child);
+	return rc;
+}
+
+static bool counted_something(const struct job *job)
+{
+	unsigned i;
+
+	for (i = 0; i < job->n_rows; i++)
+		if (job->rows[i].tally.counted)
+			return true;
+	return false;
+}
+
+/* Signals are waited for, not handled: nothing is interrupted half way. */
+static void block_signals(struct job *job)
+{
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	struct sigaction was;
+	size_t i;
+
+	sigemptyset(&job->signals);
+	sigaddset(&job->signals, SIGCHLD);
+	/* Whoever started us may want some ignored, as nohup does. */
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaddset(&job->signals, ends[i]);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &job->signals, &job->before);
+}
+
+int count(struct job *job)
+{
+	unsigned run;
+	int rc = DONE, status = DONE;
+
+	job->each = calloc(job->repeat, sizeof(*job->each));
+	if (!job->each)
+		return complain("runs", ENOMEM);
+	block_signals(job);
+	job->since = now_ns();
+	for (run = 1; run <= job->repeat && !job->interrupted; run++) {
+		parts_close(job);
+		rc = run_once(job, run);
+		if (rc != DONE)
+			status = rc;
+		if (!job->n_rows)
+			return rc;
+		if (rc == NOT_FOUND || rc == NOT_RUN)
+			break;
+	}
+	term_progress(stderr, "");
+	job->repeat = run > 1 ? run - 1 : 1;
+	if (!job->interval && job->rows[0].tally.runs)
+		report(job, job->elapsed / job->repeat, -1);
+	return status == DONE && !counted_something(job) ? REFUSED : status;
+}

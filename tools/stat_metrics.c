@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: metrics. What they need is planned, so that the events of a group are on counters at the same times; their values come
+ * from the rows of the answer, with the error that repetitions show; ratios of the usual events need nobody to ask. */
+#include "metric.h"
+#include "stat.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { MOST_METRICS = 1024 };
+
+/* ---- names to metrics -------------------------------------------------------------------------------------------------- */
+
+static bool add_use(struct job *job, int pmu, unsigned event)
+{
+	struct stat_metric *more = realloc(job->metrics, (job->n_metrics + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	job->metrics = more;
+	for (unsigned i = 0; i < job->n_metrics; i++)
+		if (more[i].pmu == pmu && more[i].event == event)
+			return true;
+	more[job->n_metrics++] = (struct stat_metric){ pmu, event };
+	return true;
+}
+
+/* Figures beside the tree: what they are groups of is not a level of it. */
+static bool is_aside(const char *name)
+{
+	return strncasecmp(name, "info_", 5) == 0 || strncasecmp(name, "tma_info_", 9) == 0 || strncasecmp(name, "bottleneck", 10) == 0 ||
+	       strncasecmp(name, "tma_bottleneck", 14) == 0;
+}
+
+/* The metrics of group @name, on the processors of this machine or on the one named before "::". */
+static unsigned add_group(struct job *job, const char *name, bool tree)
+{
+	const char *colons = strstr(name, "::"), *group = colons ? colons + 2 : name;
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+	char prefix[80];
+	unsigned before = job->n_metrics;
+	int one = -1, n = pfm_count_pmus(job->ctx);
+
+	if (colons) {
+		snprintf(prefix, sizeof(prefix), "%.*s", (int)(colons - name), name);
+		one = pfm_find_pmu(job->ctx, prefix);
+	}
+	for (int p = 0; p < n; p++) {
+		if (colons ? p != one : pfm_describe_pmu(job->ctx, p, &pmu) || !(pmu.flags & PFM_PMU_HOST))
+			continue;
+		if (pfm_describe_pmu(job->ctx, p, &pmu))
+			continue;
+		for (unsigned e = 0; e < pmu.n_events && job->n_metrics < MOST_METRICS; e++)
+			if (!pfm_describe_metric(job->ctx, p, e, &info) && in_groups(info.groups, group) &&
+			    !(tree && is_aside(info.name)) && !add_use(job, p, e))
+				return 0;
+	}
+	return job->n_metrics - before;
+}
+
+/* A metric's name, or that of a group. An exit status. */
+static int add_name(struct job *job, const char *name)
+{
+	static struct metric_use m;
+	pfm_error_t error = PFM_INIT(error);
+	int rc = find_metric(job->ctx, NULL, name, &m, &error);
+
+	if (!rc)
+		return add_use(job, m.pmu, m.event) ? DONE : complain("metrics", ENOMEM);
+	if (add_group(job, name, false))
+		return DONE;
+	refuse(job->ctx, name, &error);
+	return REFUSED;
+}
+
+/* ---- what they need ---------------------------------------------------------------------------------------------------- */
+
+/* "PMU::NAME" of each metric, for the plan. */
+static char **texts_of(const struct job *job)
+{
+	char **texts = calloc(job->n_metrics + 1, sizeof(*texts));
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+
+	for (unsigned i = 0; texts && i < job->n_metrics; i++) {
+		size_t room;
+
+		if (pfm_describe_pmu(job->ctx, job->metrics[i].pmu, &pmu) ||
+		    pfm_describe_metric(job->ctx, job->metrics[i].pmu, job->metrics[i].event, &info))
+			continue;
+		room = strlen(pmu.name) + strlen(info.name) + 3;
+		texts[i] = malloc(room);
+		if (texts[i])
+			snprintf(texts[i], room, "%s::%s", pmu.name, info.name);
+	}
+	return texts;
+}
+
+/* The groups of @plan as texts for a session; a group that the kernel cannot keep together is broken up and told. */
+static bool add_plan(struct job *job, const pfm_plan_t *plan)
+{
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_t e = PFM_INIT(e);
+	unsigned i = 0;
+
+	pfm_describe_plan(plan, &info);
+	for (unsigned g = 0; g < info.n_groups; g++) {
+		size_t room = 8, at = 1;
+		unsigned first = i, members = 0;
+		char *text;
+		bool added;
+
+		for (; !pfm_describe_planned(plan, i, &e) && e.group == g; i++, members++)
+			room += strlen(e.text) + 1;
+		text = malloc(room);
+		if (!text)
+			return false;
+		text[0] = '{';
+		for (unsigned k = first; k < i && !pfm_describe_planned(plan, k, &e); k++)
+			at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "", e.text);
+		snprintf(text + at, room - at, "}:W");
+		if (members == 1)
+			text[at] = '\0';
+		added = event_list_add(&job->events, members == 1 ? text + 1 : text);
+		free(text);
+		if (!added)
+			return false;
+	}
+	return true;
+}
+
+static int plan_metrics(struct job *job)
+{
+	pfm_error_t error = PFM_INIT(error);
+	pfm_plan_t *plan = NULL;
+	char **texts = texts_of(job);
+	int rc = texts ? pfm_plan(&plan, job->ctx, (const char *const *)texts, job->n_metrics, NULL, &error) : PFMLIB_ERR_NOMEM;
+	int status = DONE;
+
+	if (rc) {
+		refuse(job->ctx, texts && error.event >= 0 ? texts[error.event] : "", &error);
+		status = REFUSED;
+	} else if (!add_plan(job, plan)) {
+		status = complain("metrics", ENOMEM);
+	}
+	pfm_free_plan(plan);
+	for (unsigned i = 0; texts && i < job->n_metrics; i++)
+		free(texts[i]);
+	free(texts);
+	return status;
+}
+
+/* Levels 1 to @level of the tree of top-down analysis, as Intel's lists name their groups. */
+static int add_topdown(struct job *job, unsigned level)
+{
+	unsigned before = job->n_metrics;
+	char group[16];
+
+	for (unsigned i = 1; i <= level; i++) {
+		snprintf(group, sizeof(group), "TmaL%u", i);
+		add_group(job, group, true);
+		snprintf(group, sizeof(group), "TopdownL%u", i);
+		add_group(job, group, true);
+	}
+	if (job->n_metrics > before)
+		return DONE;
+	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; another's are asked for with -M PMU::TmaL1\n");
+	return REFUSED;
+}
+
+int metrics_make(struct job *job)
+{
+	int status = DONE;
+
+	for (unsigned i = 0; i < job->metric_names.n && status == DONE; i++)
+		status = add_name(job, job->metric_names.texts[i]);
+	if (status == DONE && job->topdown)
+		status = add_topdown(job, job->topdown);
+	if (status == DONE && job->n_metrics)
+		status = plan_metrics(job);
+	return status;
+}
+
+void metrics_free(struct job *job)
+{
+	free(job->metrics);
+	event_list_free(&job->metric_names);
+}
+
+/* ---- counts ------------------------------------------------------------------------------------------------------------ */
+
+/* A fact of the machine or of the measurement; false for what nobody here knows. */
+static bool constant(const char *name, double elapsed, double *value)
+{
+	FILE *f;
+	int smt = 0;
+
+	if (strcmp(name, "#duration_ms") == 0) {
+		*value = elapsed * 1000;
+		return true;
+	}
+	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0) {
+		*value = (double)sysconf(name[9] ? _SC_NPROCESSORS_ONLN : _SC_NPROCESSORS_CONF);
+		return *value > 0;
+	}
+	if (strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0)
+		return false;
+	f = fopen("/sys/devices/system/cpu/smt/active", "r");
+	if (!f)
+		return false;
+	if (fscanf(f, "%d", &smt) != 1)
+		smt = -1;
+	fclose(f);
+	*value = name[1] == 's' ? smt : smt + 1;
+	return smt >= 0;
+}
+
+/* Does the row called @name count the event that input @in names? Ratios go by events alone: one with qualifiers is another. */
+static bool is_input(const struct job *job, const char *name, const pfm_metric_input_t *in)
+{
+	int pmu, other;
+	unsigned event, wanted;
+
+	if (strcmp(name, in->text) == 0 || strcmp(name, in->alias) == 0)
+		return true;
+	if (strpbrk(name, ":/,@") || strpbrk(strstr(in->text, "::") ? strstr(in->text, "::") + 2 : in->text, ":/,@"))
+		return false;
+	return !pfm_find_event_by_text(job->ctx, name, &pmu, &event, NULL) &&
+	       !pfm_find_event_by_text(job->ctx, in->text, &other, &wanted, NULL) && pmu == other && event == wanted;
+}
+
+/* What became of one input among the rows labelled like row @like; rows of several cores' types are not one count. */
+static unsigned find_rows(const struct job *job, const char *label, const pfm_metric_input_t *in, const struct row **row)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		row_info(&job->rows[i], &info);
+		if (strcmp(job->rows[i].label, label) == 0 && is_input(job, info.name, in)) {
+			*row = &job->rows[i];
+			found++;
+		}
+	}
+	return found;
+}
+
+struct reading {
+	pfm_metric_info_t info;
+	pfm_metric_count_t counts[256];
+	bool scaled;           /* some count shared a counter */
+	bool across;           /* counts of several groups */
+	unsigned found, asked; /* events among the rows; events it needs */
+};
+
+static void take_row(const struct row *row, struct reading *r, unsigned i, int *group)
+{
+	const struct tally *t = &row->tally;
+	pfm_count_info_t info = PFM_INIT(info);
+
+	row_info(row, &info);
+	r->found++;
+	r->counts[i].known = t->counted != 0;
+	r->counts[i].value = t->mean;
+	if (t->counted > 1)
+		r->counts[i].error = sqrt(t->squares / (t->counted - 1) / t->counted);
+	r->scaled |= t->counted && t->count.quality != PFM_QUALITY_EXACT;
+	r->across |= *group >= 0 && *group != (int)info.group;
+	*group = (int)info.group;
+}
+
+static bool read_inputs(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct reading *r)
+{
+	pfm_metric_input_t in = PFM_INIT(in);
+	int group = -1;
+
+	*r = (struct reading){ .info = PFM_INIT(r->info) };
+	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
+		return false;
+	for (unsigned i = 0; i < r->info.n_inputs && !pfm_describe_metric_input(job->ctx, m->pmu, m->event, i, &in); i++) {
+		const struct row *row = NULL;
+
+		if (in.is_constant) {
+			r->counts[i].known = constant(in.text, elapsed, &r->counts[i].value) || in.has_preset;
+			if (in.has_preset)
+				r->counts[i].value = in.preset;
+			continue;
+		}
+		r->asked += i < r->info.n_value_inputs;
+		if (find_rows(job, label, &in, &row) == 1)
+			take_row(row, r, i, &group);
+	}
+	return true;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------------------- */
+
+static void print_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
+{
+	char value[40] = "";
+
+	if (v->state == PFM_METRIC_DEFINED)
+		snprintf(value, sizeof(value), "%.4g", v->value);
+	else
+		snprintf(value, sizeof(value), "<%s>", pfm_metric_state_name(v->state));
+	if (time >= 0)
+		fprintf(job->out, "%12.6f", time);
+	if (*label)
+		fprintf(job->out, "  %s", label);
+	fprintf(job->out, "%s%20s%s %s%s%s", term_on(job->out, v->state ? RED : v->over_threshold > 0 ? YELLOW
+	                                                                                              : PLAIN),
+	        value, term_off(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "", r->info.name);
+	if (!v->state && v->error > 0)
+		fprintf(job->out, "  +- %.2g", v->error);
+	if (!v->state && r->across && r->scaled)
+		fprintf(job->out, "  (from groups counted at different times)");
+	else if (!v->state && r->scaled)
+		fprintf(job->out, "  scaled");
+	fprintf(job->out, "%s\n", v->over_threshold > 0 ? "  look closer" : "");
+}
+
+static void json_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
+{
+	struct json j = { .out = job->out };
+
+	put_begin(&j, NULL, '{');
+	if (time >= 0)
+		put_real(&j, "time", time);
+	put_text(&j, "metric", r->info.name);
+	put_text_if(&j, "label", label);
+	if (v->state)
+		put_null(&j, "value");
+	else
+		put_number(&j, "value", v->value);
+	put_text_if(&j, "unit", r->info.unit);
+	if (v->state)
+		put_text(&j, "why", pfm_metric_state_name(v->state));
+	if (!v->state && v->error > 0)
+		put_number(&j, "error", v->error);
+	put_bool(&j, "scaled", r->scaled);
+	put_bool(&j, "across_groups", r->across);
+	if (v->over_threshold >= 0)
+		put_bool(&j, "over_threshold", v->over_threshold != 0);
+	put_text_if(&j, "parent", r->info.parent);
+	if (r->info.level)
+		put_int(&j, "level", r->info.level);
+	put_end(&j, '}');
+	put_line(&j);
+}
+
+/* @whole: only if all its events are among the rows. */
+static void report_one(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, double time, bool whole)
+{
+	static struct reading r;
+	pfm_metric_value_t v = PFM_INIT(v);
+
+	if (!read_inputs(job, m, label, elapsed, &r) || (whole && (r.found < r.asked || !r.asked)))
+		return;
+	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r.counts, r.info.n_inputs, &v) || (whole && v.state))
+		return;
+	if (job->json)
+		json_metric(job, &r, &v, label, time);
+	else
+		print_metric(job, &r, &v, label, time);
+}
+
+/* Calls for each label that rows have. */
+static void report_labels(const struct job *job, const struct stat_metric *m, double elapsed, double time, bool whole)
+{
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		unsigned k = 0;
+
+		while (strcmp(job->rows[k].label, job->rows[i].label) != 0)
+			k++;
+		if (k == i)
+			report_one(job, m, job->rows[i].label, elapsed, time, whole);
+	}
+}
+
+/* The kernel's own events have ratios that people look for. */
+static void report_ratios(const struct job *job, double elapsed, double time)
+{
+	static const char *const names[] = { "hardware", "software", "hw_cache" };
+	pfm_metric_info_t info = PFM_INIT(info);
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int p = pfm_find_pmu(job->ctx, names[i]);
+
+		if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
+			continue;
+		for (unsigned e = 0; e < pmu.n_events; e++)
+			if (!pfm_describe_metric(job->ctx, p, e, &info) && in_groups(info.groups, "ratios"))
+				report_labels(job, &(struct stat_metric){ p, e }, elapsed, time, true);
+	}
+}
+
+void report_metrics(const struct job *job, double elapsed, double time)
+{
+	for (unsigned i = 0; i < job->n_metrics; i++)
+		report_labels(job, &job->metrics[i], elapsed, time, false);
+	if (!job->n_metrics && !job->no_ratios && !job->json)
+		report_ratios(job, elapsed, time);
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: whom to count. Each task, control group, or everybody, is a part of the job with a session of its own. */
+#include "pfm.h"
+#include "stat.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <mntent.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <perfmon/pfmlib_alpha.h>
+
+enum { PATH_ROOM = 4096 };
+
+/* ---- parts ------------------------------------------------------------------------------------------------------------------- */
+
+static struct part *new_part(struct job *job, unsigned first, unsigned n)
+{
+	struct part *more = realloc(job->parts, (job->n_parts + 1) * sizeof(*more));
+
+	if (!more)
+		return NULL;
+	job->parts = more;
+	job->parts[job->n_parts] = (struct part){ .first = first, .n_texts = n, .watch = -1 };
+	return &job->parts[job->n_parts++];
+}
+
+/* The name of thread @tid and its number, as ps shows them. */
+static char *thread_label(int tid)
+{
+	char path[64], name[32] = "", label[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
+	f = fopen(path, "r");
+	if (f) {
+		if (!fgets(name, sizeof(name), f))
+			name[0] = 0;
+		fclose(f);
+	}
+	name[strcspn(name, "\n")] = 0;
+	snprintf(label, sizeof(label), "%s-%d", *name ? name : "?", tid);
+	return strdup(label);
+}
+
+static int add_task(struct job *job, int pid, bool thread)
+{
+	struct part *p;
+	unsigned i;
+
+	/* A set: nobody is counted twice. */
+	for (i = 0; i < job->n_parts; i++)
+		if (job->parts[i].pid == pid)
+			return DONE;
+	p = new_part(job, 0, job->events.n);
+	if (!p)
+		return complain("tasks", ENOMEM);
+	p->pid = pid;
+	p->thread = thread;
+	if (job->by == BY_THREAD && !(p->label = thread_label(pid)))
+		return complain("tasks", ENOMEM);
+	return DONE;
+}
+
+/* Every thread of process @pid, for itself. */
+static int add_threads(struct job *job, int pid)
+{
+	char path[64];
+	const struct dirent *entry;
+	int status = DONE;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return complain(path, errno);
+	while (status == DONE && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			status = add_task(job, atoi(entry->d_name), true);
+	closedir(dir);
+	return status;
+}
+
+static int add_tasks(struct job *job)
+{
+	int status = DONE;
+	unsigned i;
+
+	for (i = 0; i < job->n_pids && status == DONE; i++)
+		status = job->by == BY_THREAD ? add_threads(job, job->pids[i]) : add_task(job, job->pids[i], false);
+	for (i = 0; i < job->n_tids && status == DONE; i++)
+		status = add_task(job, job->tids[i], true);
+	return status;
+}
+
+/* ---- control groups ----------------------------------------------------------------------------------------------------------- */
+
+/* Where the groups that perf knows are mounted: a hierarchy of its own, or version 2's. */
+static bool find_mount(char *path, size_t room)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	const struct mntent *m;
+	bool own = false, any = false;
+
+	path[0] = 0;
+	while (mounts && !own && (m = getmntent(mounts))) {
+		own = strcmp(m->mnt_type, "cgroup") == 0 && hasmntopt(m, "perf_event");
+		if (!own && (any || strcmp(m->mnt_type, "cgroup2") != 0))
+			continue;
+		any = true;
+		snprintf(path, room, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return *path != 0;
+}
+
+static int add_cgroup(struct job *job, const char *mount, const char *name, unsigned first, unsigned n)
+{
+	struct part *p = new_part(job, first, n);
+	size_t room = strlen(mount) + strlen(name) + 2;
+
+	if (!p)
+		return complain("control groups", ENOMEM);
+	p->label = strdup(name);
+	if (*name)
+		p->cgroup = malloc(room);
+	if (!p->label || (*name && !p->cgroup))
+		return complain("control groups", ENOMEM);
+	if (strncmp(name, mount, strlen(mount)) == 0)
+		snprintf(p->cgroup, room, "%s", name);
+	else if (*name)
+		snprintf(p->cgroup, room, "%s/%s", mount, name + (*name == '/'));
+	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
+		return DONE;
+	return complain(p->cgroup, errno);
+}
+
+/* -G: one name for every event, or a name for each, nothing between commas being everybody. */
+static int add_cgroups(struct job *job)
+{
+	char mount[PATH_ROOM], *rest = job->cgroups;
+	unsigned i = 0;
+	int status = DONE;
+
+	if (!find_mount(mount, sizeof(mount))) {
+		fputs("pfm stat: no control groups are mounted: 'mount -t cgroup2 none /sys/fs/cgroup' as root does it\n", stderr);
+		return REFUSED;
+	}
+	if (!job->each_cgroup && !strchr(job->cgroups, ','))
+		return add_cgroup(job, mount, job->cgroups, 0, job->events.n);
+	for (; rest && status == DONE; i++) {
+		const char *name = strsep(&rest, ",");
+
+		if (job->each_cgroup)
+			status = add_cgroup(job, mount, name, 0, job->events.n);
+		else if (i < job->events.n)
+			status = add_cgroup(job, mount, name, i, 1);
+	}
+	if (status == DONE && !job->each_cgroup && i < job->events.n)
+		return add_cgroup(job, mount, "", i, job->events.n - i);
+	return status;
+}
+
+int parts_make(struct job *job)
+{
+	if (job->cgroups)
+		return add_cgroups(job);
+	if (job->n_pids || job->n_tids)
+		return add_tasks(job);
+	return new_part(job, 0, job->events.n) ? DONE : complain("events", ENOMEM);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------------------------------------------ */
+
+/* A descriptor that becomes readable when process @pid ends, or -1 where the kernel has none. */
+static int watch_process(int pid)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+	(void)pid;
+	return -1;
+#endif
+}
+
+static void refuse_part(const struct job *job, const struct part *p, const char *const *texts, unsigned n, const pfm_error_t *error)
+{
+	const char *text = error->clash || error->event < 0 || (unsigned)error->event >= n ? NULL : texts[error->event];
+	struct json j = { .out = job->out };
+	unsigned i;
+
+	if (job->json) {
+		put_begin(&j, NULL, '{');
+		put_text_if(&j, "input", text);
+		refuse_json(&j, job->ctx, text, error);
+		put_end(&j, '}');
+		put_line(&j);
+		return;
+	}
+	refuse(job->ctx, text, error);
+	if (error->kind == PFM_KIND_SYSTEM && p->cgroup)
+		fprintf(stderr, "  %s\n", p->cgroup);
+	for (i = 0; i < n && i < 64; i++)
+		if (error->clash >> i & 1)
+			fprintf(stderr, "  %s\n", texts[i]);
+}
+
+static void session_options(const struct job *job, const struct part *p, int pid, pfm_session_options_t *so)
+{
+	so->pid = p->pid ? p->pid : pid;
+	so->cpus = job->cpus;
+	so->cgroup = p->cgroup;
+	so->flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
+	if (job->dry_run)
+		so->flags |= PFM_SESSION_DRY_RUN;
+	if (job->all || job->cpus)
+		so->flags = (so->flags | PFM_SESSION_SYSTEM_WIDE) & ~(unsigned)PFM_SESSION_INHERIT;
+	else if (job->command && !p->pid && !job->delay)
+		so->flags |= PFM_SESSION_ENABLE_ON_EXEC;
+	if (job->by >= BY_CPU && job->by <= BY_NODE)
+		so->flags |= PFM_SESSION_PER_CPU;
+	if (p->thread)
+		so->flags |= PFM_SESSION_ONE_TASK;
+}
+
+static bool make_room(struct part *p)
+{
+	unsigned i, n = p->n ? p->n : 1;
+
+	p->counts = calloc(n, sizeof(*p->counts));
+	p->earlier = calloc(n, sizeof(*p->earlier));
+	p->rows = calloc(n, sizeof(*p->rows));
+	if (!p->counts || !p->earlier || !p->rows)
+		return false;
+	for (i = 0; i < n; i++)
+		p->counts[i].size = sizeof(p->counts[i]);
+	return true;
+}
+
+/* The texts of @p that the library counts, and their filters. Their number. */
+static unsigned texts_of(const struct job *job, const struct part *p, const char **texts, const char **filters)
+{
+	unsigned i, n = 0;
+
+	for (i = p->first; i < p->first + p->n_texts; i++) {
+		if (own_event(job->events.texts[i]))
+			continue;
+		filters[n] = job->filters ? job->filters[i] : NULL;
+		texts[n++] = job->events.texts[i];
+	}
+	return n;
+}
+
+static int open_part(struct job *job, struct part *p, int pid, const char **texts, const char **filters)
+{
+	pfm_session_options_t so = PFM_INIT(so);
+	pfm_alpha_session_t alpha = PFM_INIT(alpha);
+	pfm_error_t error = PFM_INIT(error);
+	unsigned n = texts_of(job, p, texts, filters), before = p->n;
+
+	if (!n)
+		return DONE;
+	error.event = -1;
+	session_options(job, p, pid, &so);
+	if (job->filters)
+		so.filters = filters;
+	if (job->model) {
+		alpha.device_model = job->model;
+		so.backend = "pfm_device";
+		so.backend_options = &alpha;
+	}
+	if (pfm_open_session(&p->session, job->ctx, &so, texts, n, &error) != PFMLIB_SUCCESS) {
+		p->session = NULL;
+		refuse_part(job, p, texts, n, &error);
+		return REFUSED;
+	}
+	p->n = pfm_count_session(p->session);
+	if (p->counts)
+		return p->n == before ? DONE : complain("CPUs have come or gone between runs", EAGAIN);
+	if (!make_room(p))
+		return complain("counts", ENOMEM);
+	if (p->pid)
+		p->watch = watch_process(p->pid);
+	return DONE;
+}
+
+int parts_open(struct job *job, int pid)
+{
+	const char **texts = calloc(job->events.n + 1, sizeof(*texts)), **filters = calloc(job->events.n + 1, sizeof(*filters));
+	bool fresh = !job->n_rows;
+	int status = texts && filters ? DONE : complain("events", ENOMEM);
+	unsigned i;
+
+	for (i = 0; i < job->n_parts && status == DONE; i++)
+		status = open_part(job, &job->parts[i], pid, texts, filters);
+	free(texts);
+	free(filters);
+	for (i = 0; i < job->n_parts && status == DONE && fresh; i++)
+		if (!rows_make(job, &job->parts[i]))
+			status = complain("counts", ENOMEM);
+	if (status == DONE && fresh && !rows_make_own(job))
+		status = complain("counts", ENOMEM);
+	return status;
+}
+
+static int cannot(const struct part *p, const char *what, int rc)
+{
+	fprintf(stderr, "pfm stat: cannot %s: %s\n", what, rc == PFMLIB_ERR_SYS ? strerror(pfm_session_errno(p->session)) : pfm_strerror(rc));
+	return REFUSED;
+}
+
+int parts_start(struct job *job)
+{
+	struct part *p;
+	int rc;
+
+	for (p = job->parts; p < job->parts + job->n_parts; p++) {
+		rc = p->session ? pfm_start_session(p->session) : PFMLIB_SUCCESS;
+		if (rc != PFMLIB_SUCCESS)
+			return cannot(p, "start counting", rc);
+	}
+	return DONE;
+}
+
+void parts_stop(struct job *job)
+{
+	struct part *p;
+
+	for (p = job->parts; p < job->parts + job->n_parts; p++)
+		if (p->session)
+			pfm_stop_session(p->session);
+}
+
+int parts_read(struct job *job)
+{
+	struct part *p;
+	int rc;
+
+	for (p = job->parts; p < job->parts + job->n_parts; p++) {
+		rc = p->session ? pfm_read_session(p->session, p->counts, p->n) : PFMLIB_SUCCESS;
+		if (rc != PFMLIB_SUCCESS)
+			return cannot(p, "read the counts", rc);
+	}
+	return DONE;
+}
+
+static bool process_ended(int pid, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd >= 0)
+		return poll(&p, 1, 0) > 0;
+	return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+bool parts_ended(const struct job *job)
+{
+	unsigned i;
+
+	for (i = 0; i < job->n_parts; i++)
+		if (!job->parts[i].pid || !process_ended(job->parts[i].pid, job->parts[i].watch))
+			return false;
+	return true;
+}
+
+void parts_close(struct job *job)
+{
+	struct part *p;
+
+	for (p = job->parts; p < job->parts + job->n_parts; p++) {
+		pfm_close_session(p->session);
+		p->session = NULL;
+	}
+}
+
+void parts_free(struct job *job)
+{
+	struct part *p;
+
+	parts_close(job);
+	for (p = job->parts; p < job->parts + job->n_parts; p++) {
+		if (p->watch >= 0)
+			close(p->watch);
+		free(p->cgroup);
+		free(p->label);
+		free(p->counts);
+		free(p->earlier);
+		free(p->rows);
+	}
+	free(job->parts);
+	free(job->rows);
+}
+
+/* ---- where a CPU is ------------------------------------------------------------------------------------------------------------- */
+
+static int topology_number(const char *cpu, const char *name)
+{
+	const char *root = getenv("PERFMON_SYSFS");
+	char path[PATH_ROOM];
+	int number = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%s/topology/%s", root ? root : "", cpu, name);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &number) != 1)
+		number = -1;
+	fclose(f);
+	return number;
+}
+
+/* The kernel shows a CPU's node as a link called nodeN beside its files. */
+static int node_number(const char *cpu)
+{
+	const char *root = getenv("PERFMON_SYSFS");
+	char path[PATH_ROOM];
+	const struct dirent *entry;
+	int number = -1;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%s", root ? root : "", cpu);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (strncmp(entry->d_name, "node", 4) == 0 && isdigit((unsigned char)entry->d_name[4]))
+			number = atoi(entry->d_name + 4);
+	if (dir)
+		closedir(dir);
+	return number;
+}
+
+/* "S0", or "S?" where the kernel does not say. */
+static size_t put_number(char *label, size_t at, const char *letter, int number)
+{
+	char text[16] = "?";
+
+	if (number >= 0)
+		snprintf(text, sizeof(text), "%d", number);
+	return at + (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
+}
+
+void topology_label(enum by by, const char *cpu, char label[LABEL_MAX])
+{
+	size_t at = 0;
+
+	if (by == BY_CPU) {
+		snprintf(label, LABEL_MAX, "%s", cpu);
+		return;
+	}
+	if (by == BY_NODE) {
+		put_number(label, 0, "N", node_number(cpu));
+		return;
+	}
+	at = put_number(label, at, "S", topology_number(cpu, "physical_package_id"));
+	if (by != BY_SOCKET)
+		at = put_number(label, at, "D", topology_number(cpu, "die_id"));
+	if (by == BY_CORE)
+		put_number(label, at, "C", topology_number(cpu, "core_id"));
+}
