@@ -257,8 +257,8 @@ class List(Case):
         """A name that the kernel's own events have is not looked for among all processors; one that they do not have is."""
         pmus = {o["pmu"]: o for o in objects(self.done("list", "--pmus", "--json", "--all"))}
         here = {o["pmu"] for o in objects(self.done("list", "--json", "page-faults"))}
-        self.assertEqual(here, {"software"})
-        for pmu in {o["pmu"] for o in objects(self.done("list", "--json", "cache"))} - {"tracepoint"}:
+        self.assertIn("software", here)
+        for pmu in (here | {o["pmu"] for o in objects(self.done("list", "--json", "cache"))}) - {"tracepoint"}:
             self.assertTrue(pmus[pmu]["host"] or pmus[pmu]["kernel"], pmu)
         r = pfm("list", "--json", "PF67_nonsense|^bcachedreadhits$")
         self.assertEqual({(o["pmu"], o["event"]) for o in objects(r.stdout)}, {("pca56", "bcachedreadhits")})

@@ -254,6 +254,10 @@ static void a_killed_writer_leaves_a_readable_file(void **state)
 	pid_t pid;
 
 	(void)state;
+	begin(TEXTS("page-faults:u")); // ends the case where nothing can be sampled, before there is a child to go on with the others
+	finish();
+	pfm_close_session(session);
+	session = NULL;
 	pid = fork();
 	if (pid == 0) {
 		begin(TEXTS("page-faults:u"));
@@ -261,8 +265,7 @@ static void a_killed_writer_leaves_a_readable_file(void **state)
 		kill(getpid(), 9);
 	}
 	waitpid(pid, &status, 0);
-	if (!WIFSIGNALED(status))
-		skip_because("nothing can be sampled here");
+	assert_true(WIFSIGNALED(status));
 	mine = ours(&n);
 	assert_true(n >= 2 * PAGES);
 	if (have_perf()) {

@@ -516,7 +516,12 @@ static void lengths_that_lie_lead_nowhere(void **state)
 			pfm_record_t r;
 
 			begin(&m, false, 9, 0);
-			put64(&m, k == 4 ? (lies[i] | 100) : lies[i]);
+			if (k == 4) { // the one whose length has 32 bits
+				put32(&m, (uint32_t)lies[i] | 100);
+				put32(&m, (uint32_t)lies[i]);
+			} else {
+				put64(&m, lies[i]);
+			}
 			put64(&m, 0);
 			finish(&m);
 			assert_false(pfmi_record_decode(&l, m.bytes, m.n, &r));

@@ -699,6 +699,9 @@ static void what_has_no_samples_says_why(void **state)
 		max = 0;
 	if (f)
 		fclose(f);
+	open_or_skip(TEXTS("task-clock:u:freq=1"));
+	pfm_close_session(session);
+	session = NULL;
 	snprintf(text, sizeof(text), "task-clock:u:freq=%ld", max + 1);
 	if (!max || pfm_open_session(&session, NULL, &options, TEXTS(text), &error))
 		skip_because("no limit to exceed");

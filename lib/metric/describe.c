@@ -211,8 +211,10 @@ static void put_double(struct listing *l, uint64_t bits)
 	memcpy(&v, &bits, sizeof(v));
 	put_text(l, v < 0 ? "-" : "");
 	v = v < 0 ? -v : v;
-	for (; v >= 1e18; v /= 10)
+	while (v >= 1e18) {
+		v /= 10;
 		places++;
+	}
 	if (places) {
 		put_number(l, (uint64_t)v);
 		put_text(l, "e");
