@@ -77,6 +77,8 @@ unsigned pfmi_row_n_masks(const struct table *t, uint32_t row);
 const struct word *pfmi_row_mask(const struct table *t, uint32_t row, unsigned mask, const struct group **group);
 /* Reads the attributes behind the event name. Data-driven: groups, modifiers and levels of the table. */
 int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why);
+/* What is said of a metric where an event is wanted: PFMLIB_ERR_ALIAS. */
+int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why);
 
 /* A set to be measured together. For libpfm 3 callers the events come from indices, else from texts. */
 struct request {

@@ -553,11 +553,19 @@ RARELY static int blame_event(const struct spec *spec, int rc, pfm_error_t *why)
 	return rc;
 }
 
+RARELY int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why)
+{
+	return pfmi_refuse(why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
+	                   "a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
+}
+
 int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
 	const struct pmu_ops *ops = pfmi_ops(t);
 	int rc;
 
+	if (row != ROW_NONE && table_row(t, row)->flags & ROW_METRIC)
+		return pfmi_refuse_metric(spec->text, spec->name, why);
 	pfmi_event_init(out, t, row);
 	/* A bare name of a row without groups has nothing to be read. */
 	if (spec->rest.len || spec->modifiers.len || row == ROW_NONE || table_row(t, row)->n_takes) {

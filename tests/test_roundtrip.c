@@ -215,6 +215,35 @@ static void every_row_in_every_dialect(void **state)
 	assert_true(all.refused < all.texts);
 }
 
+/* A metric is no event: never a configuration of zeros with success. */
+static void no_metric_encodes(void **state)
+{
+	unsigned metrics = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
+		char text[512];
+
+		for (uint32_t row = 0; row < t->n_rows; row++) {
+			pfm_encoding_t e = PFM_INIT(e);
+			pfm_error_t error = PFM_INIT(error);
+
+			if (!(table_row(t, row)->flags & ROW_METRIC))
+				continue;
+			metrics++;
+			snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name), table_row_name(t, row));
+			assert_int_equal(pfm_encode_event(ctx, text, 0, &e, &error), PFMLIB_ERR_ALIAS);
+			assert_non_null(strstr(error.detail, "pfm stat -M"));
+			assert_int_equal(pfm_encode_event_at(ctx, (int)i, row, 0, &e, &error), PFMLIB_ERR_ALIAS);
+		}
+		pfm_close_context(ctx);
+	}
+	print_message("# %u metrics\n", metrics);
+	assert_true(metrics > 10);
+}
+
 /* ---- what the texts look like --------------------------------------------------------------------------------- */
 
 struct line {
@@ -743,6 +772,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_in_every_dialect),
+		cmocka_unit_test(no_metric_encodes),
 		cmocka_unit_test_teardown(an_invented_processor_from_an_image, remove_image),
 		cmocka_unit_test_teardown(imported_lists, remove_image),
 		cmocka_unit_test(core_duo_in_the_words_of_each_grammar),

@@ -472,7 +472,7 @@ size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error
 		suggest_pmus(&l, ctx, &p);
 	else if (error->kind == PFM_KIND_UNKNOWN_EVENT && p.has_event && p.row != ROW_NONE)
 		suggest_prefix(&l, &p);
-	else if ((error->kind == PFM_KIND_UNKNOWN_EVENT || error->kind == PFM_KIND_UNSUPPORTED_ALIAS) && p.parsed)
+	else if ((error->kind == PFM_KIND_UNKNOWN_EVENT || (error->kind == PFM_KIND_UNSUPPORTED_ALIAS && !p.has_event)) && p.parsed)
 		suggest_events(&l, ctx, &p);
 	else if (error->kind == PFM_KIND_MISSING_UMASK && p.has_event)
 		suggest_masks(&l, &p, error->detail);

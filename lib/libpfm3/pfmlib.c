@@ -714,6 +714,8 @@ static int make_event(const struct table *t, const pfmlib_event_t *e, struct eve
 
 	if (rc)
 		return rc;
+	if (table_row(t, e->event)->flags & ROW_METRIC)
+		return PFMLIB_ERR_ALIAS;
 	/* Levels a processor does not have are its encoder's business. */
 	if (e->plm > 0xff)
 		return PFMLIB_ERR_INVAL;
