@@ -244,6 +244,42 @@ static void no_metric_encodes(void **state)
 	assert_true(metrics > 10);
 }
 
+static bool is_fixed(const struct table *t, const struct row *r)
+{
+	uint64_t on = row_counters(t, r);
+
+	return on >> 32 && !(on & 0xffffffff) && !(r->flags & (ROW_SHADOWED | ROW_METRIC));
+}
+
+/* The kernel uses one configuration for an event of a fixed counter and its like on general ones: what perf's dialect says must tell them apart. */
+static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
+{
+	unsigned seen = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+		pfm_ctx_t *ctx = t->encoder == ENCODER_X86 ? open_for(table_text(t, t->name)) : NULL;
+
+		for (uint32_t row = 0; ctx && row < t->n_rows; row++) {
+			pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
+			char text[512], printed[PRINT_MAX];
+
+			if (!is_fixed(t, table_row(t, row)))
+				continue;
+			snprintf(text, sizeof(text), "%s%s", table_row_name(t, row), seen++ % 2 ? ":u" : "");
+			assert_int_equal(pfm_encode_event(ctx, text, 0, &before, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_PERF, printed, sizeof(printed), NULL), PFMLIB_SUCCESS);
+			if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(&before, &after) || !same_regs(&before, &after))
+				fail_msg("%s::%s was printed as %s, which is something else", table_text(t, t->name), text, printed);
+		}
+		if (ctx)
+			pfm_close_context(ctx);
+	}
+	print_message("# %u events of fixed counters\n", seen);
+	assert_true(seen > 4);
+}
+
 /* ---- what the texts look like --------------------------------------------------------------------------------- */
 
 struct line {
@@ -400,6 +436,7 @@ static void imported_lists(void **state)
 static void core_duo_in_the_words_of_each_grammar(void **state)
 {
 	static const struct line lines[] = {
+		{ "skx", "INST_RETIRED.ANY,usr", { "skx::INST_RETIRED:ANY:u", "INST_RETIRED.ANY,usr", "cpu/INST_RETIRED.ANY/u", "INST_RETIRED.ANY:u" } },
 		{ "coreduo", "Instr_Ret,usr", { "coreduo::INSTR_RET:u", "Instr_Ret,usr", "cpu/event=0xc0/u", "Instr_Ret:u" } },
 		{ "coreduo",
 		  "L2_Lines_In,core=all,prefetch=only",
@@ -772,6 +809,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_in_every_dialect),
+		cmocka_unit_test(fixed_events_stay_fixed_in_perfs_dialect),
 		cmocka_unit_test(no_metric_encodes),
 		cmocka_unit_test_teardown(an_invented_processor_from_an_image, remove_image),
 		cmocka_unit_test_teardown(imported_lists, remove_image),

@@ -669,8 +669,21 @@ static bool put_terms(struct printer *p, const pfm_attr_t *a)
 	return !(t.want[0] | t.want[1] | t.want[2] | t.want[3]) || cannot(p, "it sets bits that no term of this PMU has");
 }
 
-/* "cpu/instructions,cmask=1/u": the kernel's own name, and what was said beside it. */
-static bool put_kernel_event(struct printer *p)
+/* An event of fixed counters alone, whose fields the kernel uses for one of general counters too: "cpu/event=0xc0/" is that one. */
+static bool fields_mean_another(const struct printer *p, const pfm_attr_t *a)
+{
+	const struct row *r = p->ev->row == ROW_NONE ? NULL : table_row(p->t, p->ev->row);
+	uint64_t on = r ? row_counters(p->t, r) : 0;
+	struct event found;
+
+	if (!r || r->n_takes || !(on >> 32) || on & 0xffffffff)
+		return false;
+	return pfmi_event_from_config(p->t, (uint64_t[4]){ a->config, a->config1, a->config2, a->config3 }, 15, &found) &&
+	       found.row != p->ev->row;
+}
+
+/* "cpu/instructions,cmask=1/u": the event's name, and what was said beside it. */
+static bool put_name_term(struct printer *p)
 {
 	const struct field *f = table_fields(p->t);
 
@@ -687,7 +700,7 @@ static bool put_kernel_event(struct printer *p)
 static bool put_perf_body(struct printer *p, const pfm_attr_t *a)
 {
 	char letters[12];
-	bool ok;
+	bool named, ok;
 
 	pfmi_perf_letters(p->ev, letters);
 	if (p->t->encoder == ENCODER_PERF && p->ev->row != ROW_NONE && !p->ev->n_set) {
@@ -701,7 +714,8 @@ static bool put_perf_body(struct printer *p, const pfm_attr_t *a)
 		return !(a->config1 | a->config2 | a->config3) || cannot(p, "a raw number is the first configuration word alone");
 	}
 	put(p, "%.*s/", (int)p->device.len, p->device.s);
-	ok = p->t->flags & TABLE_KERNEL && p->ev->row != ROW_NONE ? put_kernel_event(p) : put_terms(p, a);
+	named = p->ev->row != ROW_NONE && (p->t->flags & TABLE_KERNEL || fields_mean_another(p, a));
+	ok = named ? put_name_term(p) : put_terms(p, a);
 	put(p, "/%s", letters);
 	return ok;
 }
@@ -775,6 +789,34 @@ static uint64_t raw_number(const char *s)
 	return v;
 }
 
+/* The same between slashes, where a name is the first term. */
+static uint32_t row_of_terms(const struct table *t, struct spec *spec)
+{
+	struct slice rest = spec->rest;
+	struct spec_attr first;
+	struct name n;
+
+	if (!pfmi_spec_next(&rest, &first) || first.has_value)
+		return ROW_NONE;
+	n = pfmi_table_find(t, pfmi_name_hash(first.name), first.name.s, first.name.len);
+	if (n.kind >= NAME_UNSUPPORTED)
+		return ROW_NONE;
+	spec->rest = rest;
+	return n.row;
+}
+
+static bool perf_reads_back(const struct printer *p, struct spec *spec)
+{
+	struct event back;
+	uint32_t row;
+
+	if (p->t->flags & TABLE_KERNEL && p->ev->row != ROW_NONE)
+		return true;
+	row = row_of_terms(p->t, spec);
+	return (row == ROW_NONE || row == p->ev->row) && !pfmi_resolve(p->t, row, spec, &back, NULL) &&
+	       p->original->left_out == back.left_out && same_config(p->original, &back);
+}
+
 static bool reads_back(const struct printer *p)
 {
 	struct event back;
@@ -784,9 +826,7 @@ static bool reads_back(const struct printer *p)
 	if (pfmi_spec_parse(p->text, &spec, NULL))
 		return false;
 	if (spec.form == SPEC_PERF)
-		return (p->t->flags & TABLE_KERNEL && p->ev->row != ROW_NONE) ||
-		       (!pfmi_resolve(p->t, ROW_NONE, &spec, &back, NULL) && p->original->left_out == back.left_out &&
-		        same_config(p->original, &back));
+		return perf_reads_back(p, &spec);
 	if (p->dialect == PFM_DIALECT_PERF && !table_has_bits(p->t)) {
 		uint64_t config[4] = { raw_number(p->text + 1) };
 
