@@ -191,8 +191,9 @@ def check_python():
 
 def check_words():
     """Files without a place for a comment (vectors, corpora, lists of paths) have no licence line."""
-    bare = (".jsonl", ".json", ".md", ".txt", ".gitignore", ".clang-format", "LICENSE", ".typed", ".supp", ".map", ".svg", ".install", ".docs",
-            ".manpages", ".symbols", "debian/changelog", "debian/control", "debian/copyright", "debian/source/format", "symbols", ".png", ".abi")
+    bare = (".jsonl", ".json", ".md", ".txt", ".gitignore", ".clang-format", "LICENSE", ".typed", ".supp", ".map", ".svg", ".install",
+            ".docs", ".examples", ".manpages", ".symbols", "debian/changelog", "debian/control", "debian/copyright", "debian/source/format",
+            "symbols", ".png", ".abi")
     for path in files(""):
         if path == ".git" or path.startswith("tests/fuzz/corpus/") or "/testdata/" in path:
             continue
