@@ -3,6 +3,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -198,11 +199,93 @@ static void formulas_are_printed(void **state)
 	(void)state;
 	find("software::cpus_used", &pmu, &event);
 	n = pfm_print_metric(NULL, pmu, event, 0, text, sizeof(text));
-	assert_string_equal(text, "(task-clock / (#duration_ms * 1000000))");
+	assert_string_equal(text, "('task-clock' / (#duration_ms * 1000000))");
 	assert_int_equal(n, (int)strlen(text));
 	assert_int_equal(pfm_print_metric(NULL, pmu, event, 0, text, 5), n);
-	assert_string_equal(text, "(tas");
+	assert_string_equal(text, "('ta");
 	assert_int_equal(pfm_print_metric(NULL, pmu, event, 1, text, 5), PFMLIB_ERR_NOTFOUND);
+}
+
+static void repetitions(void **state)
+{
+	double samples[80];
+	pfm_metric_value_t v = PFM_INIT(v);
+	unsigned event;
+	int pmu;
+
+	(void)state;
+	find("hardware::ipc", &pmu, &event);
+	for (unsigned i = 0; i < 40; i++) {
+		samples[2 * i] = 2000 + (i & 1);
+		samples[2 * i + 1] = 1000;
+	}
+	/* One round says nothing of its error. */
+	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_true(v.low < -1e300 && v.high > 1e300 && v.value == 2);
+	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 40, 2, &v), PFMLIB_SUCCESS);
+	assert_true(fabs(v.value - 2.0005) < 1e-12);
+	/* Student's 2.0227 for 39 degrees of freedom. */
+	assert_true(fabs((v.high - v.value) / v.error - 2.0227) < 1e-3);
+	samples[1] = 0;
+	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(v.state, PFM_METRIC_DIVISION);
+	assert_int_equal(v.missing, -1);
+	samples[1] = NAN;
+	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(v.state, PFM_METRIC_NOT_COUNTED);
+	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 0, 2, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, NULL, 1, 2, &v), PFMLIB_ERR_INVAL);
+	/* Fewer counts than the formula reads. */
+	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 1, 1, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_evaluate_metric(NULL, pmu, event, NULL, 1, &v), PFMLIB_ERR_INVAL);
+}
+
+static void states_have_names(void **state)
+{
+	(void)state;
+	assert_string_equal(pfm_metric_state_name(PFM_METRIC_DEFINED), "defined");
+	assert_string_equal(pfm_metric_state_name(PFM_METRIC_DIVISION), "division by zero");
+	assert_string_equal(pfm_metric_state_name(PFM_METRIC_NOT_COUNTED), "not counted");
+	assert_string_equal(pfm_metric_state_name(PFM_METRIC_OVERFLOW), "out of range");
+	assert_string_equal(pfm_metric_state_name(77), "");
+}
+
+static void what_a_table_says(void **state)
+{
+	pfm_metric_info_t info = PFM_INIT(info);
+	pfm_metric_input_t in = PFM_INIT(in);
+	char text[64];
+	unsigned event;
+	int pmu;
+
+	(void)state;
+	find("hardware::ghz", &pmu, &event);
+	assert_int_equal(pfm_describe_metric(NULL, pmu, event, &info), PFMLIB_SUCCESS);
+	assert_string_equal(info.unit, "GHz");
+	assert_string_equal(info.groups, "ratios");
+	assert_int_equal(info.n_inputs, 2);
+	assert_int_equal(info.n_value_inputs, 2);
+	assert_int_equal(info.has_threshold, 0);
+	assert_int_equal(pfm_describe_metric_input(NULL, pmu, event, 0, &in), PFMLIB_SUCCESS);
+	assert_string_equal(in.text, "hardware::cpu-cycles");
+	assert_int_equal(pfm_describe_metric_input(NULL, pmu, event, 1, &in), PFMLIB_SUCCESS);
+	assert_string_equal(in.text, "software::task-clock");
+	assert_int_equal(in.is_constant, 0);
+	assert_int_equal(pfm_describe_metric_input(NULL, pmu, event, 2, &in), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_metric(NULL, pmu, 0, &info), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_metric(NULL, -1, 0, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_metric(NULL, pmu, 100000, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_metric_input(NULL, pmu, 0, 0, &in), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_print_metric(NULL, pmu, 0, 0, text, sizeof(text)), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_print_metric(NULL, pmu, event, 0, NULL, 1), PFMLIB_ERR_INVAL);
+	/* A struct that knows of less is filled as far as it goes. */
+	info.size = offsetof(pfm_metric_info_t, name);
+	info.name = "before";
+	assert_int_equal(pfm_describe_metric(NULL, pmu, event, &info), PFMLIB_SUCCESS);
+	assert_string_equal(info.name, "before");
+	info.size = in.size = 0;
+	assert_int_equal(pfm_describe_metric(NULL, pmu, event, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_metric_input(NULL, pmu, event, 0, &in), PFMLIB_ERR_INVAL);
 }
 
 int main(void)
@@ -214,7 +297,10 @@ int main(void)
 		cmocka_unit_test(slopes_are_those_of_differences),
 		cmocka_unit_test(the_truth_is_in_the_interval),
 		cmocka_unit_test(errors_of_counts_become_errors_of_values),
+		cmocka_unit_test(repetitions),
+		cmocka_unit_test(states_have_names),
 		cmocka_unit_test(formulas_are_printed),
+		cmocka_unit_test(what_a_table_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,34 @@ class Formulas(unittest.TestCase):
         self.assertGreater(undefined, 5)
         self.assertLess(undefined, 300)
 
+    def printed(self, image, n):
+        """(formula, threshold) of the metrics M0 ... of an image, as the library prints them."""
+        done = subprocess.run([PFM, "show", "--json", *("invented::M%d" % i for i in range(n))], capture_output=True, text=True,
+                              env={"PERFMON_EVENTS": image, "PATH": os.environ["PATH"]})
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        return [(r["formula"], r.get("threshold", "")) for r in rows]
+
+    def test_printed_formulas_are_the_same_formulas(self):
+        """What is printed, compiled again, prints the same and has the same value."""
+        rng = random.Random(19)
+        made = [formula(rng, rng.randrange(1, 6))[0] for _ in range(60)]
+        made += ["A & B", "A | B ^ C.D", "A != B", "A == B", "A >= B", "A <= 2", "A % 7", "1e25 * A", "-2.5 + A", "0.1 * 1e-9 * A", "1e300",
+                 "(A + B) * (A + B) / (A + B)", "A:cmask=2 + A:edge=1", "'cpu-clock' - A", "123456789012"]
+        lines = ['metric M%d metric="%s" metric_threshold="M%d > 1 & A < 5"\n' % (i, m, i) for i, m in enumerate(made)]
+        counts = {"A": 7, "B": 0.25, "C.D": 3e9, "A:cmask=2": 4, "A:edge=1": 5, "software::cpu-clock": 2}
+        requests = [{"id": i, "pmu": "invented", "metric": "M%d" % i, "counts": counts, "constants": {"smt_on": 1}}
+                    for i in range(len(made))]
+        image = self.image("".join(lines))
+        once, before = self.printed(image, len(made)), ask(image, requests)
+        image = self.image("".join('metric M%d metric="%s" metric_threshold="%s"\n' % (i, f, t) for i, (f, t) in enumerate(once)))
+        twice, after = self.printed(image, len(made)), ask(image, requests)
+        self.assertEqual(once, twice)
+        for i, (a, b) in enumerate(zip(before, after)):
+            self.assertEqual(a.get("why"), b.get("why"), made[i])
+            self.assertEqual(a["over_threshold"], b["over_threshold"], made[i])
+            if a["value"] is not None:
+                self.assertTrue(math.isclose(a["value"], b["value"], rel_tol=1e-12), (made[i], once[i]))
+
     def test_precedence(self):
         got = self.values(["1 + 2 * 3", "-2 * 3 - 1", "7 - 2 - 1", "16 / 4 / 2", "1 if 2 < 1 else 5 if 0 else 6",
                            "1 < 2 & 3 > 2", "0 | 1 ^ 1", "7 % 4 + 1", "1 + 1 if 1 > 0 & 1 else 9"], {})

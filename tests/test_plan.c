@@ -3,6 +3,7 @@
  * PERFMON_EVENTS adds the processors of images; argument: how many sets of each. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,12 @@ static bool never_asked(void *arg, const uint16_t *items, unsigned n)
 	return n == 1;
 }
 
+static bool nothing_fits(void *arg, const uint16_t *items, unsigned n)
+{
+	(void)arg;
+	return n == 1 && items[0] != 7;
+}
+
 /* 18 items on four counters, where taking the first free counter leaves the last of them without one: five groups, not six. */
 static void eighteen_on_four(void **state)
 {
@@ -290,6 +297,36 @@ static void eighteen_on_four(void **state)
 	assert_int_equal(p.n_groups, 6);
 	assert_int_equal(p.proof, PACK_COUNTERS);
 	assert_int_equal(p.counters, 0x3);
+}
+
+/* A search without any steps says how far off it can be; what fits nowhere is named. */
+static void packing_that_gives_up_says_so(void **state)
+{
+	uint64_t mask[12];
+	bool plain[12] = { false };
+	uint16_t group[12];
+	struct clashes c = { .n = 12 };
+	struct pack p = { .n = 12, .mask = mask, .plain = plain, .fits = together, .arg = &c, .group = group, .effort = 1 };
+
+	(void)state;
+	/* Pairs that clash, all on four counters. */
+	for (unsigned i = 0; i < 12; i++) {
+		mask[i] = c.mask[i] = 0xf;
+		c.with[i] = 0xfffu & ~(1u << i) & ~(1u << (11 - i));
+	}
+	assert_int_equal(pfmi_pack(&p), PFMLIB_SUCCESS);
+	assert_true(p.n_groups >= 6);
+	assert_true(p.bound <= 6);
+	assert_int_equal(p.optimal, p.n_groups == p.bound);
+	c.mask[7] = mask[7] = 0;
+	c.with[7] = 1u << 7;
+	p.fits = never_asked;
+	p.n = PACK_MAX_ITEMS + 1;
+	assert_int_equal(pfmi_pack(&p), PFMLIB_ERR_TOOMANY);
+	p.n = 12;
+	p.fits = nothing_fits;
+	assert_int_equal(pfmi_pack(&p), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(p.n_groups, 7);
 }
 
 /* ---- manners ------------------------------------------------------------------------------------------------------------- */
@@ -342,14 +379,172 @@ static void taken_counters_are_left_alone(void **state)
 	assert_int_equal(error.event, 1);
 }
 
+/* ---- what a plan says ----------------------------------------------------------------------------------------------------- */
+
+static pfm_plan_t *plan_of(const char *const *texts, unsigned n, pfm_plan_info_t *info)
+{
+	pfm_plan_t *plan;
+	pfm_error_t error = PFM_INIT(error);
+
+	assert_int_equal(pfm_plan(&plan, ctx, texts, n, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_plan(plan, info), PFMLIB_SUCCESS);
+	return plan;
+}
+
+/* The figures of PERF_METRICS stand behind SLOTS: one that is there already, before or behind them, or one that is added. */
+static void figures_are_led_by_slots(void **state)
+{
+	const char *texts[] = { "icl::PERF_METRICS.RETIRING", "icl::PERF_METRICS.BAD_SPECULATION", "icl::INST_RETIRED.ANY", "icl::TOPDOWN.SLOTS" };
+	const char *slots_first[] = { "icl::TOPDOWN.SLOTS", "icl::PERF_METRICS.RETIRING" };
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_t e = PFM_INIT(e);
+
+	(void)state;
+	for (unsigned n = 3; n <= 4; n++) {
+		pfm_plan_t *plan = plan_of(texts, n, &info);
+
+		assert_int_equal(info.n_events, 4);
+		assert_int_equal(info.n_groups, 1);
+		assert_int_equal(pfm_describe_planned(plan, 0, &e), PFMLIB_SUCCESS);
+		assert_string_equal(e.text, "icl::TOPDOWN.SLOTS");
+		assert_int_equal(e.added, n == 3);
+		assert_int_equal(e.counter, 35);
+		pfm_free_plan(plan);
+	}
+	pfm_free_plan(plan_of(slots_first, 2, &info));
+	assert_int_equal(info.n_events, 2);
+}
+
+/* Values for one register are as many groups, and the certificate counts them. */
+static void values_of_one_register_are_groups(void **state)
+{
+	const char *texts[] = { "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
+		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", "skx::INST_RETIRED.ANY" };
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_t e = PFM_INIT(e);
+	pfm_plan_t *plan = plan_of(texts, 4, &info);
+
+	(void)state;
+	assert_int_equal(info.n_groups, 3);
+	assert_int_equal(info.bound, 3);
+	assert_string_equal(info.certificate, "3 events need different values in the same extra registers: at least 3 groups");
+	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+		assert_int_equal(e.in_proof, strcmp(e.text, texts[3]) != 0);
+	pfm_free_plan(plan);
+}
+
+/* One group holds as many of the kernel's own events as a set can have. */
+static void events_without_counters_are_spread(void **state)
+{
+	char room[60][32];
+	const char *texts[60];
+	pfm_plan_info_t info = PFM_INIT(info);
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		snprintf(room[i], sizeof(room[i]), "software::page-faults:%s", i % 2 ? "u" : "k");
+		texts[i] = room[i];
+	}
+	pfm_free_plan(plan_of(texts, 60, &info));
+	assert_int_equal(info.n_events, 60);
+	assert_int_equal(info.n_groups, 2);
+	assert_int_equal(info.bound, 2);
+}
+
+/* Events of several PMUs count side by side; of a group of metrics the events that are shared come once. */
+static void groups_of_metrics_and_pmus(void **state)
+{
+	const char *texts[] = { "software::ratios", "hardware::ipc", "coreduo::Uops_Ret" };
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_t e = PFM_INIT(e);
+	pfm_plan_t *plan = plan_of(texts, 3, &info);
+	unsigned clocks = 0, software = 0;
+
+	(void)state;
+	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++) {
+		clocks += strcmp(e.text, "software::task-clock") == 0;
+		software += e.request == 0;
+	}
+	assert_int_equal(clocks, 1);
+	assert_int_equal(software, 4);
+	assert_int_equal(info.n_groups, 3);
+	assert_int_equal(info.n_rounds, 1);
+	assert_non_null(strstr(info.certificate, "coreduo: one group"));
+	assert_non_null(strstr(info.certificate, "; "));
+	pfm_free_plan(plan);
+}
+
+static void what_cannot_be_planned_is_refused(void **state)
+{
+	static const char *many[1100];
+	char text[600];
+	const char *texts[] = { "software::ratios", text };
+	pfm_plan_options_t o = PFM_INIT(o);
+	pfm_error_t error = PFM_INIT(error);
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_t e = PFM_INIT(e);
+	pfm_plan_t *plan;
+
+	(void)state;
+	memset(text, ' ', sizeof(text));
+	memcpy(text + sizeof(text) - 22, "software::page-faults", 22);
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(error.event, 1);
+	for (unsigned i = 0; i < 1100; i++)
+		many[i] = "software::page-faults";
+	assert_int_equal(pfm_plan(&plan, ctx, many, 1100, NULL, &error), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(error.event, 1024);
+	texts[1] = NULL;
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_plan(NULL, ctx, texts, 1, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 0, NULL, NULL), PFMLIB_ERR_INVAL);
+	o.size = 1;
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, &o, &error), PFMLIB_ERR_INVAL);
+	texts[0] = "software::nobodys";
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, NULL, &error), PFMLIB_ERR_NOTFOUND);
+	texts[0] = "software::task-clock";
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_planned(plan, 1, &e), PFMLIB_ERR_NOTFOUND);
+	info.size = e.size = 1;
+	assert_int_equal(pfm_describe_plan(plan, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_planned(plan, 0, &e), PFMLIB_ERR_INVAL);
+	pfm_free_plan(plan);
+	pfm_free_plan(NULL);
+}
+
+/* A struct of a caller that knows less is not written behind its end. */
+static void short_structs_stay_short(void **state)
+{
+	struct {
+		pfm_error_t error;
+		char behind;
+	} room = { .error = { .size = offsetof(pfm_error_t, sys_errno) } };
+	const char *texts[] = { "software::nobody" };
+	pfm_plan_t *plan;
+
+	(void)state;
+	memset((char *)&room.error + room.error.size, 0x5a, sizeof(room) - room.error.size);
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, NULL, &room.error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(room.error.code, PFMLIB_ERR_NOTFOUND);
+	for (const char *p = (const char *)&room + room.error.size; p < (const char *)(&room + 1); p++)
+		assert_int_equal(*p, 0x5a);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packing_is_exact),
 		cmocka_unit_test(eighteen_on_four),
+		cmocka_unit_test(packing_that_gives_up_says_so),
 		cmocka_unit_test(random_sets_need_no_fewer_groups),
 		cmocka_unit_test(equal_input_gives_an_equal_plan),
 		cmocka_unit_test(taken_counters_are_left_alone),
+		cmocka_unit_test(figures_are_led_by_slots),
+		cmocka_unit_test(values_of_one_register_are_groups),
+		cmocka_unit_test(events_without_counters_are_spread),
+		cmocka_unit_test(groups_of_metrics_and_pmus),
+		cmocka_unit_test(what_cannot_be_planned_is_refused),
+		cmocka_unit_test(short_structs_stay_short),
 	};
 	pfm_ctx_options_t options = PFM_INIT(options);
 	int failed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a table says of a metric, and its code written as a formula again. */
 #include <string.h>
+#include "base/sizes.h"
 #include "metric/metric.h"
 #include "machine/kernel.h"
 
@@ -72,21 +73,11 @@ static unsigned inputs_of(const char *code)
 
 /* ---- answers --------------------------------------------------------------------------------------------------------- */
 
-static int deliver(const void *full, size_t full_size, void *out)
-{
-	size_t size;
-
-	memcpy(&size, out, sizeof(size));
-	memcpy(out, full, size < full_size ? size : full_size);
-	memcpy(out, &size, sizeof(size));
-	return PFMLIB_SUCCESS;
-}
-
 int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metric_info_t *info)
 {
 	pfm_metric_info_t full = { .pmu = pmu, .event = event };
 	struct metric m;
-	int rc = info && info->size >= 2 * sizeof(size_t) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = pfmi_sized(info) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
@@ -101,7 +92,8 @@ int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metri
 	full.n_inputs = pfmi_metric_inputs(&m);
 	full.n_value_inputs = inputs_of(m.code);
 	full.has_threshold = *m.threshold != '\0';
-	return deliver(&full, sizeof(full), info);
+	pfmi_give(info, &full, sizeof(full));
+	return PFMLIB_SUCCESS;
 }
 
 static void append(char *buf, size_t len, struct slice s)
@@ -133,7 +125,7 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 	struct metric_input in;
 	struct metric m;
 	char number[32] = "";
-	int rc = info && info->size >= offsetof(pfm_metric_input_t, text) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = pfmi_sized(info) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
@@ -144,7 +136,8 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 	full.has_preset = *number && pfmi_decimal(number, &full.preset);
 	full_name(&m, in.name, full.text, sizeof(full.text));
 	append(full.alias, sizeof(full.alias), in.alias);
-	return deliver(&full, sizeof(full), info);
+	pfmi_give(info, &full, sizeof(full));
+	return PFMLIB_SUCCESS;
 }
 
 /* ---- formulas -------------------------------------------------------------------------------------------------------- */
@@ -233,18 +226,34 @@ static void put_double(struct listing *l, uint64_t bits)
 
 static void put_expression(struct listing *l, unsigned end, unsigned depth);
 
+/* True for a name that the grammar reads without quotes. */
+static bool is_plain(struct slice name)
+{
+	for (uint32_t i = 0; i < name.len; i++) {
+		char c = name.s[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+		if (!letter && !strchr("_.:#=", c))
+			return false;
+	}
+	return name.len && !(name.s[0] >= '0' && name.s[0] <= '9');
+}
+
+static void put_name(struct listing *l, struct slice name)
+{
+	const char *quote = is_plain(name) ? "" : "'";
+
+	put_text(l, quote);
+	put(l, name);
+	put_text(l, quote);
+}
+
 static void put_input(struct listing *l, uint64_t i)
 {
 	struct metric_input in;
-	bool plain = true;
 
-	if (!pfmi_metric_input(l->m, (unsigned)i, &in))
-		return;
-	for (uint32_t k = 0; k < in.name.len; k++)
-		plain = plain && !strchr("/,()", in.name.s[k]);
-	put_text(l, plain ? "" : "'");
-	put(l, in.name);
-	put_text(l, plain ? "" : "'");
+	if (pfmi_metric_input(l->m, (unsigned)i, &in))
+		put_name(l, in.name);
 }
 
 static void put_leaf(struct listing *l, unsigned i, unsigned depth)
@@ -254,7 +263,7 @@ static void put_leaf(struct listing *l, unsigned i, unsigned depth)
 
 	switch (*op) {
 	case 'e': put_input(l, x); break;
-	case 'v': put_text(l, table_row_name(l->m->table, l->m->row)); break;
+	case 'v': put_name(l, pfmi_slice(table_row_name(l->m->table, l->m->row))); break;
 	case 'k': put_double(l, x); break;
 	case 'l':
 		if (x < l->n_slots && l->slot[x])

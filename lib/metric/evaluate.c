@@ -3,6 +3,7 @@
  * result. Nothing is allocated; a value that is undefined anywhere on its way is told, never a number. */
 #include <float.h>
 #include <string.h>
+#include "base/sizes.h"
 #include "metric/metric.h"
 
 struct machine {
@@ -32,36 +33,27 @@ static double square_root(double x)
 
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
-static unsigned n_digits(char op)
-{
-	switch (op) {
-	case 'i': return 1;
-	case 'e':
-	case 'j':
-	case 's':
-	case 'l': return 2;
-	case 'k': return 11;
-	default: return 0;
-	}
-}
+/* 1 + the digits that follow an instruction; 0: none is called so. */
+static const unsigned char steps[128] = {
+	['i'] = 2, ['e'] = 3, ['j'] = 3, ['s'] = 3, ['l'] = 3, ['k'] = 12, ['v'] = 1, ['+'] = 1, ['-'] = 1, ['*'] = 1, ['/'] = 1, ['%'] = 1, ['<'] = 1, ['>'] = 1, ['['] = 1, [']'] = 1, ['='] = 1, ['!'] = 1, ['&'] = 1, ['|'] = 1, ['^'] = 1, ['m'] = 1, ['M'] = 1, ['d'] = 1, ['~'] = 1, ['?'] = 1
+};
 
 unsigned pfmi_metric_step(const char *code)
 {
-	unsigned n = n_digits(*code);
+	unsigned char op = (unsigned char)*code;
+	unsigned n = op < sizeof(steps) ? steps[op] : 0;
 
-	if (!*code || !strchr("eijkslv+-*/%<>[]=!&|^mMd~?", *code))
-		return 0;
-	for (unsigned i = 1; i <= n; i++)
+	for (unsigned i = 1; i < n; i++)
 		if (code[i] < '0' || code[i] > 'o')
 			return 0;
-	return 1 + n;
+	return n;
 }
 
 uint64_t pfmi_metric_operand(const char *code)
 {
 	uint64_t x = 0;
 
-	for (unsigned n = n_digits(*code); n; n--)
+	for (unsigned n = pfmi_metric_step(code); n > 1; n--)
 		x = x << 6 | ((unsigned)*++code - '0');
 	return x;
 }
@@ -291,11 +283,12 @@ static double half_width(unsigned n)
 	static const float table[] = { 0, 12.7062f, 4.3027f, 3.1824f, 2.7764f, 2.5706f, 2.4469f, 2.3646f, 2.3060f, 2.2622f, 2.2281f,
 		                       2.2010f, 2.1788f, 2.1604f, 2.1448f, 2.1314f, 2.1199f, 2.1098f, 2.1009f, 2.0930f, 2.0860f,
 		                       2.0796f, 2.0739f, 2.0687f, 2.0639f, 2.0595f, 2.0555f, 2.0518f, 2.0484f, 2.0452f, 2.0423f };
-	double z = 1.959964;
+	const double z = 1.959964, z2 = z * z;
 
 	if (n > 0 && n < sizeof(table) / sizeof(table[0]))
 		return (double)table[n];
-	return n ? z + (z * z * z + z) / (4 * n) : z; /* the first term of its expansion: four digits from 30 on */
+	/* Two terms of its expansion: four digits from 30 on. */
+	return n ? z + z * (z2 + 1) / (4 * n) + z * (5 * z2 * z2 + 16 * z2 + 3) / (96.0 * n * n) : z;
 }
 
 static void set_interval(pfm_metric_value_t *out, double variance, unsigned freedom)
@@ -305,27 +298,13 @@ static void set_interval(pfm_metric_value_t *out, double variance, unsigned free
 	out->high = out->value + half_width(freedom) * out->error;
 }
 
-static int deliver(const pfm_metric_value_t *full, pfm_metric_value_t *out)
-{
-	size_t size = out->size;
-
-	memcpy(out, full, size < sizeof(*full) ? size : sizeof(*full));
-	out->size = size;
-	return PFMLIB_SUCCESS;
-}
-
-static bool usable(const pfm_metric_value_t *out)
-{
-	return out && out->size >= offsetof(pfm_metric_value_t, over_threshold);
-}
-
 int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_count_t *counts, unsigned n,
                         pfm_metric_value_t *out)
 {
 	pfm_metric_value_t full = PFM_INIT(full);
 	struct metric m;
 	double variance = 0;
-	int rc = usable(out) && (counts || !n) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = pfmi_sized(out) && (counts || !n) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (!rc)
 		rc = evaluate(&m, counts, n, &full);
@@ -338,7 +317,8 @@ int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm
 			variance += part * part;
 		}
 	set_interval(&full, variance, 0);
-	return deliver(&full, out);
+	pfmi_give(out, &full, sizeof(full));
+	return PFMLIB_SUCCESS;
 }
 
 /* ---- from repetitions ------------------------------------------------------------------------------------------------ */
@@ -378,7 +358,7 @@ int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const dou
 	pfm_metric_count_t mean[METRIC_MAX_INPUTS];
 	double slopes[METRIC_MAX_INPUTS];
 	struct metric m;
-	int rc = usable(out) && samples && rounds && n <= METRIC_MAX_INPUTS ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = pfmi_sized(out) && samples && rounds && n <= METRIC_MAX_INPUTS ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
@@ -394,7 +374,8 @@ int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const dou
 		full.low = -DBL_MAX;
 		full.high = DBL_MAX;
 	}
-	return deliver(&full, out);
+	pfmi_give(out, &full, sizeof(full));
+	return PFMLIB_SUCCESS;
 }
 
 const char *pfm_metric_state_name(int state)

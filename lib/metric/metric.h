@@ -40,6 +40,21 @@ struct cell {
 	int state;
 };
 
+/* Metrics of a context. */
+struct metric_at {
+	unsigned unit;
+	uint32_t row;
+};
+
+struct metric_list {
+	unsigned n, room;
+	struct metric_at *at; /* the caller frees it */
+};
+
+/* Adds the metric that @text names, or those of the group it names. PFMLIB_ERR_NOTFOUND if there is none. (lib/metric/names.c) */
+int pfmi_metric_named(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
+int pfmi_metric_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
+
 /* Metric @event of @pmu. PFMLIB_ERR_INVAL for what does not exist, PFMLIB_ERR_NOTFOUND for a row that is no metric. */
 int pfmi_metric_find(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
 /* How many inputs a metric has; input @i of it, false past the last. */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Which metrics a text names: one by its name, or those of a group. */
+#include <stdlib.h>
+#include <string.h>
+#include "metric/metric.h"
+
+#define MAX_UNITS 64
+
+static int add(struct metric_list *list, unsigned unit, uint32_t row)
+{
+	if (list->n == list->room) {
+		unsigned room = list->room * 2 + 4;
+		struct metric_at *at = realloc(list->at, room * sizeof(*at));
+
+		if (!at)
+			return PFMLIB_ERR_NOMEM;
+		list->at = at;
+		list->room = room;
+	}
+	list->at[list->n++] = (struct metric_at){ unit, row };
+	return PFMLIB_SUCCESS;
+}
+
+int pfmi_metric_named(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
+{
+	struct spec spec;
+	unsigned unit;
+	uint32_t row;
+
+	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_ctx_find(ctx, &spec, &unit, &row, NULL) || row == ROW_NONE ||
+	    !(table_row(pfmi_unit_table(ctx, unit), row)->flags & ROW_METRIC))
+		return PFMLIB_ERR_NOTFOUND;
+	return add(out, unit, row);
+}
+
+static bool in_group(const char *groups, struct slice name)
+{
+	for (const char *s = groups; *s; s += strcspn(s, ";"), s += *s == ';')
+		if (strcspn(s, ";") == name.len && pfmi_behind(name, s))
+			return true;
+	return false;
+}
+
+/* Those of one unit. */
+static int add_members(const struct pfm_ctx *ctx, unsigned unit, struct slice group, struct metric_list *out)
+{
+	const struct table *t = pfmi_unit_table(ctx, unit);
+	int rc = PFMLIB_SUCCESS;
+
+	for (uint32_t row = 0; table_key(t, KEY_METRIC) && row < t->n_rows && !rc; row++)
+		if (table_row(t, row)->flags & ROW_METRIC && in_group(pfmi_row_text(t, row, KEY_METRIC_GROUP), group))
+			rc = add(out, unit, row);
+	return rc;
+}
+
+int pfmi_metric_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
+{
+	unsigned units[MAX_UNITS], n, before = out->n;
+	struct spec spec;
+	int rc = PFMLIB_SUCCESS;
+
+	if (pfmi_spec_parse(text, &spec, NULL) || !spec.name.len)
+		return PFMLIB_ERR_NOTFOUND;
+	n = pfmi_ctx_candidates(ctx, &spec, units, MAX_UNITS);
+	for (unsigned i = 0; i < n && !rc; i++)
+		if (pfmi_unit_ready(ctx, units[i]))
+			rc = add_members(ctx, units[i], spec.name, out);
+	return rc || out->n > before ? rc : PFMLIB_ERR_NOTFOUND;
+}
