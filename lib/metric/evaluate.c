@@ -38,23 +38,34 @@ static const unsigned char steps[128] = {
 	['i'] = 2, ['e'] = 3, ['j'] = 3, ['s'] = 3, ['l'] = 3, ['k'] = 12, ['v'] = 1, ['+'] = 1, ['-'] = 1, ['*'] = 1, ['/'] = 1, ['%'] = 1, ['<'] = 1, ['>'] = 1, ['['] = 1, [']'] = 1, ['='] = 1, ['!'] = 1, ['&'] = 1, ['|'] = 1, ['^'] = 1, ['m'] = 1, ['M'] = 1, ['d'] = 1, ['~'] = 1, ['?'] = 1
 };
 
-unsigned pfmi_metric_step(const char *code)
+/* Length of the instruction at @code, 0 if there is none; its operand in *@x. */
+static unsigned read_instruction(const char *code, uint64_t *x)
 {
 	unsigned char op = (unsigned char)*code;
 	unsigned n = op < sizeof(steps) ? steps[op] : 0;
+	uint64_t value = 0;
 
-	for (unsigned i = 1; i < n; i++)
+	for (unsigned i = 1; i < n; i++) {
 		if (code[i] < '0' || code[i] > 'o')
 			return 0;
+		value = value << 6 | (unsigned)(code[i] - '0');
+	}
+	*x = value;
 	return n;
+}
+
+unsigned pfmi_metric_step(const char *code)
+{
+	uint64_t x;
+
+	return read_instruction(code, &x);
 }
 
 uint64_t pfmi_metric_operand(const char *code)
 {
 	uint64_t x = 0;
 
-	for (unsigned n = pfmi_metric_step(code); n > 1; n--)
-		x = x << 6 | ((unsigned)*++code - '0');
+	read_instruction(code, &x);
 	return x;
 }
 
@@ -207,12 +218,11 @@ int pfmi_metric_run(const char *code, const pfm_metric_count_t *inputs, unsigned
 {
 	struct machine m;
 	bool ok = true;
+	uint64_t x;
 	unsigned step;
 
 	m.depth = m.n_slots = 0;
-	for (; ok && (step = pfmi_metric_step(code)); code += step) {
-		uint64_t x = step > 1 ? pfmi_metric_operand(code) : 0;
-
+	for (; ok && (step = read_instruction(code, &x)); code += step) {
 		switch (*code) {
 		case 'e': ok = x < n && push_input(&m, &inputs[x], x == along); break;
 		case 'i':
