@@ -223,8 +223,9 @@ class Names:
     def other(self, name, base):
         table = KERNEL.get(pt.fold(base))
         if table:
-            behind = name[len(base):]
-            return self.input("%s%s/%s" % (table, base, behind.lstrip(":")) if table.endswith("/") else table + name, name)
+            own = name.rpartition("::")[2]
+            behind = own[len(base):]
+            return self.input("%s%s/%s" % (table, base, behind.lstrip(":")) if table.endswith("/") else table + own, name)
         row = self.f.metric(self.home, name)
         if row is None:
             raise Refused("Formula", "no event '%s'" % name[:60])
