@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A program of libpfm4's: built against our headers and against libpfm4's, run with either library.
  *   layout         size and offset of every member of the interface's structures
+ *   pmus           every PMU
  *   walk OS        every PMU, event and attribute with all that is told of it, but descriptions
  *   encode         lines "OS LEVELS ATTR_SIZE ARG_SIZE STRING" from standard input: return code, words or perf_event_attr, string
+ *   validate       what every PMU's self test says
  *   rules          return codes of calls that go wrong, and of sizes of structures
  *   threads        eight threads that initialise, ask and terminate at will */
 #include <perfmon/pfmlib_perf_event.h>
@@ -99,7 +101,8 @@ static void show_event(int event, pfm_os_t os)
 		show_attr(event, i, os);
 }
 
-static void walk(pfm_os_t os)
+/* @depth: 0 the PMUs alone, 1 with their events. */
+static void walk(pfm_os_t os, int depth)
 {
 	pfm_pmu_info_t p;
 	int rc;
@@ -113,7 +116,7 @@ static void walk(pfm_os_t os)
 			continue;
 		printf("%d %s type %d events %d first %d words %d counters %d fixed %d present %d dfl %d size %zu\n", p.pmu, p.name, p.type, p.nevents,
 		       p.first_event, p.max_encoding, p.num_cntrs, p.num_fixed_cntrs, p.is_present, p.is_dfl, p.size);
-		for (int e = p.first_event; e != -1; e = pfm_get_event_next(e))
+		for (int e = depth ? p.first_event : -1; e != -1; e = pfm_get_event_next(e))
 			show_event(e, os);
 	}
 }
@@ -221,6 +224,21 @@ static int threads(void)
 	return wrong != 0;
 }
 
+/* ---- the self test -------------------------------------------------------------------------------------------- */
+
+static void validate(void)
+{
+	pfm_pmu_info_t p;
+
+	printf("%d %d %d %d\n", pfm_pmu_validate((pfm_pmu_t)-1, stdout), pfm_pmu_validate(PFM_PMU_CELL, stdout), pfm_pmu_validate(PFM_PMU_MAX, stdout),
+	       pfm_pmu_validate(PFM_PMU_PERF_EVENT, NULL));
+	for (int i = 0; i < PFM_PMU_MAX; i++) {
+		memset(&p, 0, sizeof(p));
+		if (pfm_get_pmu_info((pfm_pmu_t)i, &p) == PFM_SUCCESS)
+			printf("%s: %d\n", p.name, pfm_pmu_validate(p.pmu, stdout));
+	}
+}
+
 /* ---- rules ---------------------------------------------------------------------------------------------------- */
 
 /* A structure of a size of the caller's, with @rest in the bytes that no version has. */
@@ -262,6 +280,19 @@ static void before(void)
 	pfm_terminate();
 }
 
+static void kernels(void)
+{
+	struct perf_event_attr attr;
+	int idx = -1, rc;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	rc = pfm_get_perf_event_encoding("perf::FAULTS", 9, &attr, NULL, &idx);
+	printf("perf %d %u %llu %x", rc, attr.type, (unsigned long long)attr.config, (unsigned)idx);
+	printf(" %d %d %d\n", pfm_get_perf_event_encoding(NULL, 9, &attr, NULL, NULL), pfm_get_perf_event_encoding("perf::FAULTS", 0x40, &attr, NULL, NULL),
+	       pfm_get_perf_event_encoding("perf::NOSUCH", 9, &attr, NULL, NULL));
+}
+
 static void arguments(int event)
 {
 	pfm_pmu_info_t p = { .size = sizeof(p) };
@@ -288,6 +319,7 @@ static void arguments(int event)
 	count = 2;
 	printf("whole %d", pfm_get_event_encoding("perf::CACHE-MISSES", 9, NULL, NULL, &codes, &count));
 	printf(" %d %llx\n", count, (unsigned long long)room[0]);
+	kernels();
 }
 
 /* Return codes of calls that go wrong, and of sizes; the same from either library. */
@@ -317,8 +349,10 @@ int main(int argc, char **argv)
 		return rules();
 	else if (pfm_initialize())
 		return 1;
-	if (strcmp(what, "walk") == 0)
-		walk((pfm_os_t)(argc > 2 ? atoi(argv[2]) : 0));
+	if (strcmp(what, "walk") == 0 || strcmp(what, "pmus") == 0)
+		walk((pfm_os_t)(argc > 2 ? atoi(argv[2]) : 0), strcmp(what, "walk") == 0);
+	if (strcmp(what, "validate") == 0)
+		validate();
 	if (strcmp(what, "encode") == 0)
 		encode();
 	pfm_terminate();

@@ -34,8 +34,9 @@ import libpfm4          # noqa: E402
 import libpfm4_names    # noqa: E402
 
 
-def environment(forced=None, exact=True, inactive=False, ours=True, disabled=None):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("LIBPFM_")}
+def environment(forced=None, exact=True, inactive=False, ours=True, disabled=None, **more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("LIBPFM_", "PERFMON_SYSFS", "PERFMON_CPUID"))}
+    env.update(more)
     if ours:
         env["LD_LIBRARY_PATH"] = OURS
     else:
@@ -194,6 +195,260 @@ def same_attr(row, answer, size):
             text == row.get("f", text))
 
 
+class Sample(unittest.TestCase):
+    """A row of libpfm4's answers for each encoder, modifier, number of words and return code: tests/vectors/libpfm4.jsonl."""
+
+    def setUp(self):
+        with open(os.path.join(SOURCE, "tests/vectors/libpfm4.jsonl"), encoding="ascii") as f:
+            self.rows = [json.loads(line) for line in f]
+
+    def test_words_codes_and_strings(self):
+        answers = encode([(0, r["plm"], 0, 0, r["s"]) for r in self.rows], inactive=True)
+        for r, a in zip(self.rows, answers):
+            self.assertEqual((int(a[0]), a[1], a[2]), (r["r"], " ".join(r.get("c", [])), r.get("f", "")), r["s"])
+
+    def test_what_is_accepted_reads_back(self):
+        for layer in (0, 1, 2):
+            first = encode([(layer, r["plm"], 0, 0, r["s"]) for r in self.rows], inactive=True, exact=False, PERFMON_SYSFS=self.kernel())
+            good = [(r["plm"], a) for r, a in zip(self.rows, first) if a[0] == "0"]
+            self.assertGreater(len(good), 50)
+            again = encode([(layer, levels, 0, 0, a[-1] if layer else a[2]) for levels, a in good], inactive=True, exact=False,
+                           PERFMON_SYSFS=self.kernel())
+            for (_, a), b in zip(good, again):
+                self.assertEqual(a[:2] if layer == 0 else a[1:5], b[:2] if layer == 0 else b[1:5], a)
+
+    def kernel(self):
+        return machine(self, {}, devices=dict(cpu=4, power=9, uncore=10, uncore_imc_0=11))
+
+
+def machine(test, files, cpuinfo="", devices=()):
+    """A folder that stands for a machine: /proc/cpuinfo, the kernel's devices (name: type), other files. Its kernel has perf."""
+    root = tempfile.mkdtemp()
+    test.addCleanup(shutil.rmtree, root)
+    every = {"proc/cpuinfo": cpuinfo, "proc/sys/kernel/perf_event_paranoid": "2\n"}
+    for name in devices:
+        every["sys/bus/event_source/devices/%s/type" % name] = "%d\n" % devices[name]
+        every["sys/bus/event_source/devices/%s/perf_event_mux_interval_ms" % name] = "4\n"
+    every.update(files)
+    for path, text in every.items():
+        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+        with open(os.path.join(root, path), "w", encoding="ascii") as f:
+            f.write(text)
+    return root
+
+
+def present(**env):
+    """PMUs that the library finds, but the kernel's own."""
+    lines = run([CLIENT, "pmus"], environment(**env)).stdout.splitlines()
+    return {line.split()[1] for line in lines if " present 1 " in line} - {"perf", "perf_raw"}
+
+
+ARM_CORE = "processor\t: %d\nCPU implementer\t: %s\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: %s\nCPU revision\t: 1\n\n"
+INTEL = """6-f core|6-1c atom|6-1a nhm nhm_unc|6-2e nhm_ex|6-25 wsm|6-2c wsm_dp wsm_unc|6-2a snb|6-3a ivb|6-3e ivb_ep|6-3c hsw|6-3f hsw_ep|6-3d bdw|
+6-4f bdw_ep|6-5e skl|6-55-4 skx|6-55-7 clx|6-7e icl|6-6a icx|6-8f spr|6-cf emr|6-ad gnr|6-57 knl|6-85 knm|11-1 knc|6-37 slm|6-5f glm|6-86 tmt|15-2 netburst|
+15-4 netburst_p|6-97 adl_glc adl_grt|6-ff"""
+AMD = """6-1 k7|15-5-1 k8_revb|15-4-0 k8_revb|15-5-8 k8_revc|15-17 k8_revd|15-27 k8_reve|15-48 k8_revf|15-68 k8_revg|15-97 k8_revb|16-2 fam10h_barcelona|
+16-4 fam10h_shanghai|16-8 fam10h_istanbul|17-3 fam11h_turion|18-1 fam12h_llano|20-1 fam14h_bobcat|21-1 fam15h_interlagos|22-0 fam16h|23-1 fam17h_zen1|
+23-31 fam17h_zen2|25-1 fam19h_zen3|25-61 fam19h_zen4|26-2 fam1ah_zen5|26-50 fam1ah_zen6|27-0"""
+ARM = """41-b76 1176|41-c07 ac7|41-c08 ac8|41-c09 ac9|41-c0f ac15|41-d03 ac53|41-d05 ac55|41-d07 ac57|41-d08 ac72|41-d0b ac76|41-d0c n1|41-d40 v1|
+41-d49 n2|41-d4f v2|41-d82 x4|41-d84 v3|41-d8e n3|42-516 thunderx2|43-0af thunderx2|46-001 a64fx|46-003 monaka|48-d01 kunpeng|4e-010 olympus|50-000 xgene"""
+POWER = "35 power4|38 power4|39 ppc970|3c ppc970|45 ppc970|44 ppc970mp|3a power5|3b power5p|3e power6|3f power7|4a power7|4b power8|4d power8|4e power9|80 power10"
+
+
+def cases(text):
+    return [(line.split() + [""])[:2] + line.split()[2:] for line in text.replace("\n", "").split("|")]
+
+
+class Machines(unittest.TestCase):
+    """Which PMUs a machine has: of processors by name, and of folders that stand for whole machines. No machine but this one is needed."""
+
+    def test_intel_by_identity(self):
+        root = machine(self, {})
+        for identity, *names in cases(INTEL):
+            found = present(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-" + identity)
+            self.assertEqual({n for n in found if "_unc_" not in n and n != "rapl"}, set(names) - {""}, identity)
+
+    def test_amd_by_identity(self):
+        root = machine(self, {})
+        uncore = {"amd64_fam15h_nb", "amd64_rapl"}
+        for identity, name in cases(AMD):
+            names = present(PERFMON_SYSFS=root, PERFMON_CPUID="AuthenticAMD-" + identity) - uncore
+            wanted = {"amd64_" + name} if name else set()
+            self.assertEqual({n for n in names if not n.endswith("_l3")}, wanted, identity)
+
+    def test_arm_and_power_by_identity(self):
+        cores = {}
+        for identity, name in cases(ARM):
+            implementer, part = identity.split("-")
+            cores["0x00000000%sf%s1" % (implementer, part.zfill(4))] = "arm_" + name
+        for identity, wanted in list(cores.items()) + [("00%s1202" % pvr, name) for pvr, name in cases(POWER)]:
+            names = present(PERFMON_CPUID=identity)
+            self.assertIn(wanted, names, identity)
+            self.assertEqual({n for n in names if not n.startswith(("hisi", "tx2", "powerpc_nest"))}, {wanted}, identity)
+
+    def test_an_identity_that_is_none_leaves_this_machine(self):
+        for nonsense in ("x", "Nobody-6-1", "0x1z"):
+            self.assertEqual(present(PERFMON_CPUID=nonsense), present())
+
+    def test_x86_out_of_a_recorded_file(self):
+        text = "processor\t: 0\nvendor_id\t: %s\ncpu family\t: %d\nmodel\t\t: %d\nmodel name\t: x\nstepping\t: %d\n"
+        for vendor, family, model, stepping, name in (("GenuineIntel", 6, 85, 4, "skx"), ("GenuineIntel", 6, 85, 7, "clx"),
+                                                      ("AuthenticAMD", 25, 97, 2, "amd64_fam19h_zen4")):
+            root = machine(self, {}, text % (vendor, family, model, stepping), devices=dict(cpu=4))
+            self.assertEqual(present(PERFMON_SYSFS=root) - {"amd64_rapl", "amd64_fam19h_zen4_l3"}, {name})
+        self.assertEqual(present(PERFMON_SYSFS=machine(self, {}, "vendor_id : Other\n")), set())
+
+    def test_devices_of_uncore_boxes_must_be_there(self):
+        root = machine(self, {}, devices=dict(cpu=4, uncore_cha_0=20, uncore_cha_1=21, power=22))
+        self.assertEqual(present(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-6A-6"), {"icx", "icx_unc_cha0", "icx_unc_cha1", "rapl"})
+        env = dict(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-6A-6")
+        said = encode([(2, 9, 0, 0, "icx_unc_cha1::UNC_CHA_CLOCKTICKS"), (2, 9, 0, 0, "rapl::RAPL_ENERGY_PKG"),
+                       (2, 9, 0, 0, "icx_unc_cha2::UNC_CHA_CLOCKTICKS")], **env)
+        self.assertEqual([a[:2] for a in said], [["0", "21"], ["0", "22"], ["-4", "0"]])
+
+    def test_hybrid_cores_have_the_types_the_kernel_gives(self):
+        root = machine(self, {}, devices=dict(cpu_core=4, cpu_atom=10))
+        said = encode([(1, 8, 0, 0, e) for e in ("adl_glc::UNHALTED_CORE_CYCLES", "adl_grt::CPU_CLK_UNHALTED:CORE_P")], PERFMON_SYSFS=root, inactive=True)
+        self.assertEqual([a[:3] for a in said], [["0", "4", "0x3c"], ["0", "10", "0x3c"]])
+
+    def test_big_and_little_cores_of_arm(self):
+        text = "".join(ARM_CORE % c for c in ((0, "0x41", "0xd03"), (1, "0x41", "0xd03"), (2, "0x41", "0xd08")))
+        root = machine(self, {}, text, devices=dict(armv8_cortex_a53=8, armv8_cortex_a72=9))
+        for env in (dict(PERFMON_SYSFS=root), dict(LIBPFM_PROC_CPUINFO=root + "/proc/cpuinfo")):
+            self.assertEqual(present(**env), {"arm_ac53", "arm_ac72"})
+        said = encode([(1, 8, 0, 0, "arm_ac72::CPU_CYCLES"), (1, 8, 0, 0, "arm_ac53::CPU_CYCLES"), (1, 8, 0, 0, "CPU_CYCLES:hv")], PERFMON_SYSFS=root)
+        self.assertEqual([a[:3] for a in said], [["0", "9", "0x11"], ["0", "8", "0x11"], ["-8", "0", "0x0"]])
+
+    def test_arm_cores_that_come_in_pieces_are_none(self):
+        text = "CPU part\t: 0xd03\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\nCPU implementer\nCPU architecture: 8\n"
+        self.assertEqual(present(PERFMON_SYSFS=machine(self, {}, text)), set())
+
+    def test_power_sparc_mips_and_s390(self):
+        for text, devices, names in (("cpu\t\t: POWER9\nrevision\t: 2.2 (pvr 004e 1202)\n", {}, {"power9"}),
+                                     ("cpu\t\t: x\npmu\t\t: ultra3+\n", {}, {"ultra3p"}), ("pmu\t\t: niagara2\n", {}, {"niagara2"}),
+                                     ("cpu model\t\t: MIPS 74Kc V4.9\n", {}, {"mips_74k"}), ("cpu model\t: other\n", {}, set()),
+                                     ("vendor_id : IBM/S390\n", dict(cpum_sf=7), {"cpum_sf"}), ("", {}, set())):
+            self.assertEqual(present(PERFMON_SYSFS=machine(self, {}, text, dict(devices, software=1))), names, text)
+
+    def test_a_root_that_does_not_fit_is_not_this_machine(self):
+        self.assertEqual(present(PERFMON_SYSFS="/" + "x" * 300), set())
+        self.assertEqual(present(PERFMON_SYSFS="/"), present())
+
+    def test_without_perf_in_the_kernel(self):
+        root = machine(self, {}, devices={})
+        self.assertEqual([a[0] for a in encode([(0, 9, 0, 0, "perf::CYCLES"), (1, 9, 0, 0, "perf::CYCLES"), (2, 9, 0, 0, "perf::CYCLES")],
+                                               PERFMON_SYSFS=root)], ["0", "-1", "-1"])
+        os.unlink(root + "/proc/sys/kernel/perf_event_paranoid")
+        self.assertEqual(encode([(2, 9, 0, 0, "perf::CYCLES")], PERFMON_SYSFS=root)[0][0], "-1")
+
+    def test_what_the_library_says_of_itself(self):
+        env = environment(PERFMON_CPUID="GenuineIntel-6-5E-3", LIBPFM_VERBOSE="1", LIBPFM_DISABLED_PMUS="rapl,,skx")
+        done = run([CLIENT, "encode"], env, "0 9 0 0 NOSUCH\n0 9 0 0 skl::L2_RQSTS:NOSUCH\n")
+        for words in ("PMU skl is active", 'no PMU has the event of "NOSUCH"', 'L2_RQSTS has no attribute "NOSUCH"'):
+            self.assertIn(words, done.stderr)
+        said = run([CLIENT, "pmus"], dict(env, LIBPFM_DEBUG_STDOUT="1", LIBPFM_FORCE_PMU="skl")).stdout
+        self.assertIn("PMU skl is forced", said)
+        self.assertNotIn(" rapl ", said)
+
+
+class Kernel(unittest.TestCase):
+    """Words for the kernel, and the events it has itself."""
+
+    def setUp(self):
+        points = {"sched/sched_switch": "314\n", "sched/sched_wakeup": "316\n", "irq/softirq_entry": "120\n", "empty/enable": None,
+                  "sched/" + "x" * 70: "9\n", "sched/blank": ""}
+        files = {"mnt/debug/tracing/events/%s%s" % (name, "/id" if text is not None else ""): text or "" for name, text in points.items()}
+        files.update({"mnt/debug/tracing/events/s%d/p%d/id" % (s, p): "%d\n" % (1000 + 10 * s + p) for s in range(9) for p in range(5)})
+        files["proc/mounts"] = "proc /proc proc rw 0 0\nnone /mnt/debug debugfs rw 0 0\n"
+        files["sys/bus/event_source/devices/cpu/events/slots"] = "event=0x00,umask=0x4\n"
+        files["sys/bus/event_source/devices/cpu/events/topdown-bad-spec"] = "event=0x00,umask=0x81\n"
+        self.env = dict(PERFMON_SYSFS=machine(self, files, devices=dict(cpu=4, uncore=13, uncore_pcu=14, uncore_cbox_0=15, uncore_cha_0=16)),
+                        PERFMON_CPUID="GenuineIntel-6-8F-8")
+
+    def ask(self, *texts, layer=2, levels=9, **env):
+        return encode([(layer, levels, 0, 0, t) for t in texts], **dict(self.env, **env))
+
+    def fields(self, text, **env):
+        code, kind, config, config1, config2, exclude, precise, cpu, _, period, name = self.ask(text, **env)[0]
+        return dict(r=int(code), type=int(kind), config=int(config, 16), config1=int(config1, 16), config2=int(config2, 16), ex=exclude,
+                    precise=int(precise), cpu=int(cpu), period=int(period), name=name)
+
+    def test_tracepoints(self):
+        said = self.ask("perf::sched:sched_switch", "sched:sched_wakeup", "SCHED.SCHED_SWITCH", "irq:softirq_entry", "perf::s8:p4")
+        self.assertEqual([a[:3] for a in said], [["0", "2", w] for w in ("0x13a", "0x13c", "0x13a", "0x78", "0x43c")])
+        self.assertTrue(said[0][-1].startswith("perf::sched:sched_switch"))
+        self.assertEqual([a[0] for a in self.ask("sched:nosuch", "sched:sched_switch:sched_wakeup", "sched", "empty:enable", "sched:blank",
+                                                 "sched:sched_switch=1", "sched:sched_switch:period=0")],
+                         ["-8", "-5", "-6", "-4", "-8", "-8", "-9"])
+        self.assertEqual(self.ask("sched:sched_switch", layer=0)[0][:2], ["0", "0x13a"])
+
+    def test_tracepoints_are_walked(self):
+        text = run([CLIENT, "walk", "2"], environment(**self.env)).stdout
+        lines = [line.split()[1] for line in sections(text)["perf"][1:] if not line.startswith("  ")]
+        self.assertEqual(lines[82:84], ["slots", "topdown-bad-spec"])
+        self.assertEqual(set(lines[84:]), {"sched", "irq"} | {"s%d" % n for n in range(9)})
+        self.assertEqual(sorted(re.findall(r"^  \d+ (sched_\w+) - code (\w+)", text, re.M)), [("sched_switch", "0x13a"), ("sched_wakeup", "0x13c")])
+
+    def test_events_of_the_kernels_cpu_device(self):
+        said = self.ask("slots", "topdown-bad-spec", "topdown-retiring", "perf::slots:u")
+        self.assertEqual([a[:3] for a in said], [["0", "4", "0x400"], ["0", "4", "0x8100"], ["-4", "0", "0x0"], ["0", "4", "0x400"]])
+
+    def test_generic_software_and_cache_events(self):
+        for text, kind, config in (("perf::CYCLES", 0, 0), ("perf::branches", 0, 4), ("PERF_COUNT_HW_REF_CPU_CYCLES", 0, 9), ("FAULTS", 1, 2),
+                                   ("perf::CGROUP-SWITCHES", 1, 11), ("L1-DCACHE-LOAD-MISSES", 3, 0x10000), ("PERF_COUNT_HW_CACHE_LL:WRITE:ACCESS", 3, 0x102),
+                                   ("PERF_COUNT_HW_CACHE_NODE", 3, 0x10006), ("PERF_COUNT_HW_CACHE_DTLB:PREFETCH", 3, 0x10203)):
+            got = self.fields(text, exact=False)
+            self.assertEqual((got["r"], got["type"], got["config"]), (0, kind, config), text)
+            back = self.fields(got["name"], exact=False)
+            self.assertEqual(back, got, text)
+        many = ":".join(["u"] * 70)
+        self.assertEqual([a[0] for a in self.ask("perf::CYCLES:" + many, "perf::CYCLES:period=", "perf::CYCLES:u=", "skl::L2_RQSTS:0x1:0x2", "skl::L2_RQSTS:0x1:MISS",
+                                                 "skl::L2_RQSTS:0x1=1", "skl::L2_RQSTS:0xz", "a b::c", inactive=True)],
+                         ["-11", "-9", "-9", "-8", "-8", "-9", "-8", "-2"])
+        self.assertEqual([a[0] for a in self.ask("PERF_COUNT_HW_CACHE_L1I:WRITE", "PERF_COUNT_HW_CACHE_LL:READ:WRITE", "perf::CYCLES:READ",
+                                                 "perf::FAULTS:precise=1", "perf::mem:0x1000", "mem:0x1000:rw")], ["-8", "-6", "-8", "-8", "-4", "-4"])
+
+    def test_raw_numbers(self):
+        self.assertEqual([a[:3] for a in self.ask("perf_raw::r1a8", "perf_raw::rFFFFFFFFFFFFFFFF", "perf_raw::R1", "perf_raw::r", "perf_raw::r0x1",
+                                                  "perf_raw::r12x", "r3c", "perf_raw::r3c:u")],
+                         [["0", "4", "0x1a8"]] + [["-4", "0", "0x0"]] * 5 + [["0", "4", "0x3c"]] * 2)
+        self.assertEqual(self.fields("perf_raw::r1a8", exact=False)["name"], "perf_raw::r1a8:u=1:k=1:h=0:precise=0:excl=0:hw_smpl=0")
+
+    def test_levels_guests_and_the_host(self):
+        for text, levels, exclude in (("spr::INST_RETIRED", 9, "G"), ("spr::INST_RETIRED", 1, "uG"), ("spr::INST_RETIRED:u", 9, "kG"),
+                                      ("spr::INST_RETIRED:u=0:k", 8, "uG"), ("spr::INST_RETIRED:mg", 9, "H"), ("spr::INST_RETIRED:mg=0", 9, "H"),
+                                      ("spr::INST_RETIRED:mh", 9, "G"), ("spr::INST_RETIRED:mg:mh", 9, ""), ("perf::CYCLES:k", 9, "uG")):
+            self.assertEqual(self.fields(text, levels=levels, layer=1)["ex"], exclude, text)
+
+    def test_rates_and_places(self):
+        for text, key, value in (("spr::INST_RETIRED:period=1000", "period", 1000), ("perf::CYCLES:freq=99", "period", 99),
+                                 ("spr::INST_RETIRED:cpu=3", "cpu", 3), ("spr::INST_RETIRED:ANY:precise=2", "precise", 2),
+                                 ("spr::INST_RETIRED:precise=3", "precise", 3), ("perf::CYCLES:precise=2", "precise", 2), ("perf::CYCLES:precise=4", "r", -9),
+                                 ("perf::CYCLES:period=0", "r", -9), ("perf::CYCLES:freq=0", "r", -9), ("perf::CYCLES:period=1:freq=1", "r", -9),
+                                 ("perf::CYCLES:cpu=2147483647", "r", -9), ("perf::CYCLES:excl:pinned", "r", 0), ("spr::INST_RETIRED:hw_smpl", "r", -8),
+                                 ("spr::CPU_CLK_UNHALTED:THREAD_P:hw_smpl", "precise", 1), ("perf::CYCLES:period=x", "r", -9), ("perf::CYCLES:u=2", "r", -9)):
+            self.assertEqual(self.fields(text)[key], value, text)
+
+    def test_types_of_other_pmus(self):
+        for text, wanted in (("nhm_unc::UNC_CLK_UNHALTED", (0, 13)), ("snbep_unc_pcu::UNC_P_CLOCKTICKS", (0, 14)), ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 15)),
+                             ("snbep_unc_cbo1::UNC_C_CLOCKTICKS", (-1, 0)), ("wsm_unc::UNC_CLK_UNHALTED", (0, 13)), ("snb_unc_cbo0::UNC_CLOCKTICKS", (0, 15)),
+                             ("skx_unc_cha0::UNC_C_TOR_INSERTS:IRQ:HIT", (0, 16)), ("amd64_fam15h_nb::DRAM_ACCESSES", (-1, 0)),
+                             ("amd64_fam19h_zen3::RETIRED_INSTRUCTIONS", (0, 4)), ("power9::PM_CYC", (0, 4)), ("netburst::instr_retired:NBOGUSNTAG", (0, 4)),
+                             ("mips_74k::CYCLES", (0, 4)), ("ultra3::Cycle_cnt", (0, 4)), ("cpum_sf::SF_CYCLES_BASIC", (-4, 0)), ("arm_n1::CPU_CYCLES", (0, 4)),
+                             ("arm_ac53::CPU_CYCLES", (-1, 0)), ("tx2_dmc0::UNC_DMC_READS", (-1, 0)), ("hisi_sccl1_ddrc0::FLUX_RD", (-1, 0)), ("rapl::RAPL_ENERGY_PKG", (0, 4))):
+            got = self.fields(text, inactive=True)
+            self.assertEqual((got["r"], got["type"] if got["r"] == 0 else 0), wanted, (text, got))
+
+    def test_a_callers_structure_keeps_its_size(self):
+        for size, after in ((0, 0), (64, 64), (128, 128), (4096, 4096)):
+            self.assertEqual(encode([(2, 9, size, 0, "perf::CYCLES")], **self.env)[0][8], str(after))
+        self.assertEqual([encode([(2, 9, 0, size, "perf::CYCLES")], **self.env)[0][0] for size in (0, 8, 40, 48)], ["0", "-2", "0", "0"])
+
+    def test_eight_threads_share_the_list_of_tracepoints(self):
+        done = run([CLIENT, "threads"], environment(inactive=True, **self.env))
+        self.assertEqual((done.returncode, done.stdout), (0, "0 wrong answers\n"))
+
+
 class Corrections(unittest.TestCase):
     """docs/libpfm4.md says what is answered otherwise than by libpfm4: both values of every row are what the library says."""
 
@@ -334,6 +589,25 @@ class Interface(unittest.TestCase):
         said = [run([PEER, "rules"], environment(ours=ours, disabled=NOBODY)).stdout for ours in (True, False)]
         self.assertEqual(said[0], said[1])
         self.assertGreater(len(said[0].splitlines()), 25)
+
+    def test_what_goes_wrong_of_all_functions(self):
+        """The same as the case above, where no libpfm4 is installed to compare with."""
+        said = run([CLIENT, "rules"], environment(disabled=NOBODY, PERFMON_SYSFS=machine(self, {}, devices=dict(cpu=4)))).stdout.splitlines()
+        self.assertEqual(said[:2], ["-3 -3 -1 -3 -2 -2", "40000 pfmlib not initialized unknown error code unknown error code"])
+        self.assertEqual(said[-9:], ["pmu -2 -2 -1 -2", "event -2 -2 -2 -2 -2", "attr -2 -2 -2 -2", "next -1 -1 find -2 -2", "os -2 -2 -2 -1 -2", "small -2", "half -2",
+                                     "whole 0 1 3", "perf 0 1 2 660001c -2 -2 -4"])
+        for line in said[2:-9]:
+            size, rest, pmu, event, attr = map(int, re.match(r"size (\d+) (\d): pmu (-?\d+) event (-?\d+) attr (-?\d+)", line).groups())
+            fits = [size == 0 or (size >= first and not (rest and size > 72)) for first in (56, 64, 64)]
+            self.assertEqual([pmu, event, attr], [0 if f else -2 for f in fits], line)
+
+    def test_every_pmu_validates(self):
+        said = run([CLIENT, "validate"], environment()).stdout.splitlines()
+        self.assertEqual(said[0], "-2 -2 -2 -2")
+        self.assertGreater(len(said), 2 * 380)
+        for told, line in zip(said[1::2], said[2::2]):
+            self.assertRegex(told, r"^pmu: \w+: \d+ events, 0 faults$")
+            self.assertEqual(line.split()[1], "0", line)
 
     def test_eight_threads_initialise_ask_and_terminate(self):
         done = run([CLIENT, "threads"], environment(inactive=True))

@@ -11,8 +11,6 @@
 #include <cpuid.h>
 #endif
 
-#define DEVICES "/sys/bus/event_source/devices/"
-
 /* ---- Intel and AMD -------------------------------------------------------------------------------------------- */
 
 /* Numbers of AMD's PMUs in the interface. */
@@ -38,7 +36,6 @@ enum { K7 = 55,
        ZEN5 = 676,
        ZEN6 = 698 };
 
-#if defined(__x86_64__) || defined(__i386__)
 static unsigned k8_revision(unsigned model, unsigned stepping)
 {
 	static const uint8_t by_model[16] = { [0] = K8_REVC, [1] = K8_REVD, [2] = K8_REVE, [3] = K8_REVE, [4] = K8_REVF, [5] = K8_REVF, [6] = K8_REVG, [7] = K8_REVG, [8] = K8_REVG, [12] = K8_REVF };
@@ -80,6 +77,14 @@ static unsigned amd_revision(unsigned family, unsigned model, unsigned stepping)
 	}
 }
 
+/* @name: the vendor's name for itself. */
+static void set_vendor(struct l4_machine *m, const char *name)
+{
+	m->vendor = strncmp(name, "GenuineIntel", 12) == 0 ? L4_HOST_INTEL : strncmp(name, "AuthenticAMD", 12) == 0 ? L4_HOST_AMD
+	                                                                                                            : L4_HOST_NONE;
+}
+
+#if defined(__x86_64__) || defined(__i386__)
 static void read_x86(struct l4_machine *m)
 {
 	unsigned a, b, c, d, top;
@@ -94,8 +99,6 @@ static void read_x86(struct l4_machine *m)
 	m->stepping = a & 15;
 	if (m->family == 15)
 		m->family += a >> 20 & 0xff;
-	if (m->vendor == L4_HOST_AMD)
-		m->amd = amd_revision(m->family, m->model, m->stepping);
 	if (m->vendor == L4_HOST_INTEL && top >= 10 && m->family != 15) {
 		__cpuid_count(10, 0, a, b, c, d);
 		m->arch_version = a & 0xff;
@@ -131,7 +134,7 @@ static bool is_key(const char *line, const char *key)
 {
 	size_t n = strlen(key);
 
-	return strncmp(line, key, n) == 0 && (line[n] == '\t' || line[n] == ' ' || line[n] == ':');
+	return strncmp(line, key, n) == 0 && line[n + strspn(line + n, "\t ")] == ':';
 }
 
 static const char *value_of(char *line)
@@ -158,7 +161,39 @@ static void add_core(struct l4_machine *m, unsigned implementer, unsigned part)
 	m->vendor = L4_HOST_ARM;
 }
 
-/* One core's lines come together: implementer, architecture, part. */
+/* A line of x86's or of POWER's. */
+static void read_line(struct l4_machine *m, char *line)
+{
+	const char *pvr;
+
+	if (is_key(line, "vendor_id"))
+		set_vendor(m, value_of(line));
+	else if (is_key(line, "cpu family"))
+		m->family = (unsigned)strtoul(value_of(line), NULL, 10);
+	else if (is_key(line, "model"))
+		m->model = (unsigned)strtoul(value_of(line), NULL, 10);
+	else if (is_key(line, "stepping"))
+		m->stepping = (unsigned)strtoul(value_of(line), NULL, 10);
+	else if (is_key(line, "revision") && (pvr = strstr(value_of(line), "(pvr "))) {
+		m->vendor = L4_HOST_POWER;
+		m->model = (unsigned)strtoul(pvr + 5, NULL, 16);
+	}
+}
+
+/* A line of SPARC's or of MIPS'. */
+static bool read_name(struct l4_machine *m, char *line)
+{
+	const char *key = is_key(line, "pmu") ? "pmu" : is_key(line, "cpu model") ? "cpu_model"
+	                                                                          : NULL;
+
+	if (!key)
+		return false;
+	snprintf(m->cpuinfo, sizeof(m->cpuinfo), "%s:%.48s", key, value_of(line));
+	m->vendor = L4_HOST_CPUINFO;
+	return true;
+}
+
+/* Of Arm's cores the lines come together: implementer, architecture, part. */
 static void read_cpuinfo(struct l4_machine *m, const char *path)
 {
 	char line[512];
@@ -176,14 +211,37 @@ static void read_cpuinfo(struct l4_machine *m, const char *path)
 		} else if (is_key(line, "CPU part") && seen == 3) {
 			add_core(m, implementer, (unsigned)strtoul(value_of(line), NULL, 0));
 			seen = 0;
-		} else if (is_key(line, "pmu") || is_key(line, "cpu model")) {
-			const char *key = is_key(line, "pmu") ? "pmu" : "cpu_model";
-
-			snprintf(m->cpuinfo, sizeof(m->cpuinfo), "%s:%.48s", key, value_of(line));
-			m->vendor = L4_HOST_CPUINFO;
+		} else if (!read_name(m, line)) {
+			read_line(m, line);
 		}
 	}
 	fclose(f);
+}
+
+/* An identity as perfmon(7) has them: "GenuineIntel-6-55-4", Arm's MIDR in 16 digits, POWER's PVR in 8. */
+static bool read_identity(struct l4_machine *m, const char *id)
+{
+	const char *dash = strchr(id, '-');
+	char *s;
+	uint64_t value;
+
+	if (dash) {
+		set_vendor(m, id);
+		m->family = (unsigned)strtoul(dash + 1, &s, 10);
+		m->model = *s == '-' ? (unsigned)strtoul(s + 1, &s, 16) : 0;
+		m->stepping = *s == '-' ? (unsigned)strtoul(s + 1, &s, 16) : 0;
+		return m->vendor != L4_HOST_NONE;
+	}
+	value = strtoull(id, &s, 16);
+	if (*s || s == id)
+		return false;
+	if (s - id > 10) {
+		add_core(m, value >> 24 & 0xff, value >> 4 & 0xfff);
+	} else {
+		m->vendor = L4_HOST_POWER;
+		m->model = value >> 16 & 0xffff;
+	}
+	return true;
 }
 
 static bool is_arm(const struct l4_machine *m, const struct l4_unit *u, const uint32_t *words)
@@ -222,14 +280,9 @@ static bool is_line(const char *line, const char *text)
 
 /* ---- all ------------------------------------------------------------------------------------------------------ */
 
-void l4_machine_read(struct l4_machine *m, const char *cpuinfo)
+/* This machine itself. */
+static void ask(struct l4_machine *m)
 {
-	memset(m, 0, sizeof(*m));
-	if (cpuinfo) {
-		read_cpuinfo(m, cpuinfo);
-		if (m->vendor)
-			return;
-	}
 #if defined(__x86_64__) || defined(__i386__)
 	read_x86(m);
 #elif defined(__powerpc__)
@@ -244,10 +297,27 @@ void l4_machine_read(struct l4_machine *m, const char *cpuinfo)
 #endif
 }
 
+void l4_machine_read(struct l4_machine *m, const char *cpuid, const char *cpuinfo)
+{
+	char path[L4_PATH];
+	bool other = l4_path(path, "/proc/cpuinfo");
+
+	memset(m, 0, sizeof(*m));
+	if (!*cpuid || !read_identity(m, cpuid)) {
+		if (*cpuinfo || other)
+			read_cpuinfo(m, *cpuinfo ? cpuinfo : path);
+		/* x86 has more to say than that file does. */
+		if (!other && (m->vendor == L4_HOST_NONE || m->vendor == L4_HOST_INTEL || m->vendor == L4_HOST_AMD))
+			ask(m);
+	}
+	if (m->vendor == L4_HOST_AMD)
+		m->amd = amd_revision(m->family, m->model, m->stepping);
+}
+
 bool l4_machine_matches(const struct l4_machine *m, const struct l4_unit *u)
 {
 	const uint32_t *words = (const uint32_t *)l4_at(l4_image.models) + u->host_at;
-	char path[128];
+	char path[L4_PATH];
 
 	switch (u->host) {
 	case L4_HOST_INTEL:
@@ -260,7 +330,7 @@ bool l4_machine_matches(const struct l4_machine *m, const struct l4_unit *u)
 	case L4_HOST_CPUINFO:
 		return m->vendor == L4_HOST_CPUINFO && is_line(m->cpuinfo, l4_text(u->host_text));
 	case L4_HOST_SYSFS:
-		snprintf(path, sizeof(path), DEVICES "%s", l4_text(u->host_text));
+		l4_path(path, L4_DEVICES "%s", l4_text(u->host_text));
 		return m->vendor == L4_HOST_NONE && access(path, F_OK) == 0;
 	case L4_HOST_ARCH:
 		return m->vendor == L4_HOST_INTEL && m->arch_version > 0;
@@ -271,11 +341,11 @@ bool l4_machine_matches(const struct l4_machine *m, const struct l4_unit *u)
 
 static bool read_type(const char *name, size_t len, int *type)
 {
-	char path[160], text[16];
+	char path[L4_PATH], text[16];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), DEVICES "%.*s/type", (int)len, name);
+	l4_path(path, L4_DEVICES "%.*s/type", (int)len, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;

@@ -54,6 +54,10 @@ bool l4_os_active(void);
 void l4_arch(unsigned *version, unsigned *missing, unsigned *general, unsigned *fixed);
 /* Levels of the first active core PMU. */
 unsigned l4_core_levels(void);
+#define L4_PATH    512
+#define L4_DEVICES "/sys/bus/event_source/devices/"
+/* A path of the kernel's, below the root that $PERFMON_SYSFS names; "" if it does not fit. True if there is such a root: another machine. */
+bool l4_path(char out[L4_PATH], const char *format, ...) __attribute__((format(printf, 2, 3)));
 void l4_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- host ----------------------------------------------------------------------------------------------------- */
@@ -67,7 +71,8 @@ struct l4_machine {
 	char cpuinfo[64];
 };
 
-void l4_machine_read(struct l4_machine *m, const char *cpuinfo);
+/* Of an identity, of a file like /proc/cpuinfo, or ("" for both) of the machine that the root is. */
+void l4_machine_read(struct l4_machine *m, const char *cpuid, const char *cpuinfo);
 bool l4_machine_matches(const struct l4_machine *m, const struct l4_unit *u);
 /* True if the kernel has a device for the first or any @all name of a PMU; *@type gets its number. */
 bool l4_device(const struct l4_unit *u, int *type);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 #include "libpfm4/l4.h"
 
-#define WORDS   ((L4_IDS + 31) / 32)
-#define SOURCES "/sys/bus/event_source/devices"
+#define WORDS ((L4_IDS + 31) / 32)
 
 enum { UNKNOWN,
        NO,
@@ -29,8 +29,14 @@ static struct {
 	atomic_int os, exact, inactive, verbose, to_stdout;
 	atomic_uint arch; /* version, missing events, counters: one byte each */
 	atomic_uint core_levels;
-	char cpuinfo[256]; /* below the lock */
+	char cpuid[96], cpuinfo[256]; /* below the lock */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Read once and kept: other threads build paths of it at any time. */
+static struct {
+	pthread_once_t once;
+	char path[256];
+} root = { .once = PTHREAD_ONCE_INIT };
 
 void l4_say(const char *format, ...)
 {
@@ -50,6 +56,46 @@ static bool is_on(const char *name)
 	const char *v = getenv(name);
 
 	return v && isdigit((unsigned char)*v) && *v != '0';
+}
+
+/* Variables of our own: not for programs that run with somebody else's rights. */
+static const char *own(const char *name)
+{
+	const char *v = getauxval(AT_SECURE) ? NULL : getenv(name);
+
+	return v ? v : "";
+}
+
+static void read_root(void)
+{
+	const char *path = own("PERFMON_SYSFS");
+	size_t len = strlen(path);
+
+	while (len && path[len - 1] == '/')
+		len--;
+	/* A root that cannot be kept must not become this machine's: nothing is below that file. */
+	if (len >= sizeof(root.path)) {
+		path = "/dev/null";
+		len = strlen(path);
+	}
+	memcpy(root.path, path, len);
+}
+
+bool l4_path(char out[L4_PATH], const char *format, ...)
+{
+	va_list ap;
+	size_t len;
+	int n;
+
+	pthread_once(&root.once, read_root);
+	len = strlen(root.path);
+	memcpy(out, root.path, len);
+	va_start(ap, format);
+	n = vsnprintf(out + len, L4_PATH - len, format, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= L4_PATH - len)
+		out[0] = '\0';
+	return len > 0;
 }
 
 static bool is_in(const char *list, const char *name)
@@ -87,6 +133,7 @@ static void read_environment(void)
 	const char *cpuinfo = getenv("LIBPFM_PROC_CPUINFO");
 
 	snprintf(state.cpuinfo, sizeof(state.cpuinfo), "%s", cpuinfo ? cpuinfo : "");
+	snprintf(state.cpuid, sizeof(state.cpuid), "%s", own("PERFMON_CPUID"));
 	atomic_store(&state.exact, is_on("PERFMON_LIBPFM4_EXACT"));
 	atomic_store(&state.inactive, is_on("LIBPFM_ENCODE_INACTIVE"));
 	atomic_store(&state.verbose, is_on("LIBPFM_VERBOSE") || is_on("LIBPFM_DEBUG"));
@@ -104,11 +151,11 @@ static bool is_disabled(uint32_t n)
 /* Uncore PMUs of newer processors count only where the kernel has their device. */
 static bool has_device(const struct l4_unit *u)
 {
-	char path[128];
+	char path[L4_PATH];
 
 	if (!u->sysfs || !l4_os_active())
 		return true;
-	snprintf(path, sizeof(path), SOURCES "/%s", l4_text(u->perf));
+	l4_path(path, L4_DEVICES "%s", l4_text(u->perf));
 	return access(path, F_OK) == 0;
 }
 
@@ -126,7 +173,7 @@ static void detect(void)
 	unsigned levels = 0;
 	struct l4_machine m;
 
-	l4_machine_read(&m, state.cpuinfo[0] ? state.cpuinfo : NULL);
+	l4_machine_read(&m, state.cpuid, state.cpuinfo);
 	atomic_store(&state.arch, (m.arch_version & 0xff) | (m.arch_missing & 0xff) << 8 | (m.arch_general & 0xff) << 16 | m.arch_fixed << 24);
 	for (uint32_t i = 0; i < l4_image.units.n; i++) {
 		const struct l4_unit *u = l4_unit(i);
@@ -211,16 +258,18 @@ unsigned l4_core_levels(void)
 
 static bool find_os(void)
 {
-	char path[320];
+	char path[L4_PATH];
 	const struct dirent *d;
 	bool found = false;
 	DIR *dir;
 
-	if (access("/proc/sys/kernel/perf_event_paranoid", F_OK) != 0)
+	l4_path(path, "/proc/sys/kernel/perf_event_paranoid");
+	if (access(path, F_OK) != 0)
 		return false;
-	dir = opendir(SOURCES);
+	l4_path(path, L4_DEVICES);
+	dir = opendir(path);
 	while (dir && !found && (d = readdir(dir))) {
-		snprintf(path, sizeof(path), SOURCES "/%s/perf_event_mux_interval_ms", d->d_name);
+		l4_path(path, L4_DEVICES "%s/perf_event_mux_interval_ms", d->d_name);
 		found = d->d_name[0] != '.' && access(path, F_OK) == 0;
 	}
 	if (dir)

@@ -101,7 +101,7 @@ static void append_os(struct text *t, const struct l4_perf *perf)
 }
 
 /* An alias of an alias is not followed, so its target's name would lead one step too far. */
-static const char *event_name(const struct l4_query *q, const struct l4_perf *perf)
+static const char *event_name(const struct l4_query *q)
 {
 	bool exact = l4_exact();
 
@@ -109,7 +109,6 @@ static const char *event_name(const struct l4_query *q, const struct l4_perf *pe
 		return "";
 	if (!exact && q->ev.row->equiv && !q->ev.traced)
 		return l4_event_name(&q->asked);
-	(void)perf;
 	return l4_event_name(&q->ev);
 }
 
@@ -128,12 +127,13 @@ int l4_string(const struct l4_query *q, const struct l4_code *c, const struct l4
 	if (exact)
 		t.room = t.len + LIBPFM4_CUT + 1;
 	if (q->ev.encoder != L4_PERF_RAW)
-		append_word(&t, event_name(q, perf));
+		append_word(&t, event_name(q));
 	else if (!perf || !exact)
 		append(&t, "r%llx", (unsigned long long)q->raw);
 	append_masks(&t, q, c);
 	append_mods(&t, q, c);
-	if (perf && !c->no_mods)
+	/* Torrent takes no attribute back. */
+	if (perf && !c->no_mods && (exact || q->ev.encoder != L4_TORRENT))
 		append_os(&t, perf);
 	*out = malloc(t.len + 1);
 	if (!*out)

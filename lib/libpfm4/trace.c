@@ -34,7 +34,7 @@ static const char *const kernel_names[] = { "slots", "topdown-retiring", "topdow
 
 static bool read_id(const char *folder, const char *system, const char *name, uint64_t *out)
 {
-	char path[512], text[32];
+	char path[L4_PATH + 192], text[32];
 	bool ok;
 	FILE *f;
 
@@ -57,7 +57,7 @@ static void *grow(void *list, uint32_t n, size_t size)
 
 static void read_system(const char *folder, struct subsystem *s)
 {
-	char path[512];
+	char path[L4_PATH + 80];
 	const struct dirent *d;
 	DIR *dir;
 
@@ -106,30 +106,33 @@ static void read_systems(const char *folder)
 }
 
 /* Where the kernel's debug files are, as libpfm4 looks for them: in the list of mounts. */
-static bool find_folder(char *path, size_t len)
+static bool find_folder(char path[L4_PATH])
 {
 	char line[512], where[256], kind[32];
 	bool found = false;
-	FILE *f = fopen("/proc/mounts", "re");
+	FILE *f;
+
+	l4_path(path, "/proc/mounts");
+	f = fopen(path, "re");
 
 	while (f && !found && fgets(line, sizeof(line), f))
 		found = sscanf(line, "%*s %255s %31s", where, kind) == 2 && strcmp(kind, "debugfs") == 0;
 	if (f)
 		fclose(f);
 	if (found)
-		snprintf(path, len, "%s/tracing/events", where);
+		l4_path(path, "%s/tracing/events", where);
 	return found;
 }
 
 static void read_all(void)
 {
-	char path[320];
+	char path[L4_PATH];
 
 	for (unsigned i = 0; i < sizeof(kernel_names) / sizeof(kernel_names[0]); i++) {
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s", kernel_names[i]);
+		l4_path(path, L4_DEVICES "cpu/events/%s", kernel_names[i]);
 		trace.kernel_events |= (unsigned)(access(path, F_OK) == 0) << i;
 	}
-	if (find_folder(path, sizeof(path)))
+	if (find_folder(path))
 		read_systems(path);
 }
 
