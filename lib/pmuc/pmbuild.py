@@ -480,6 +480,9 @@ class Reading:
                 return tables
             if not self.without(sheets, errors, file):
                 raise ValueError("line %d: %s" % (errors[0][0][1], errors[0][1]))
+            sheets = [(b, lines) for b, lines in sheets if b.rows or b.same_as]
+            if not sheets:
+                return []
 
     def compile_metrics(self, tables, errors):
         """Formulas to code; those that have none are errors of their lines."""
