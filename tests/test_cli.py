@@ -395,6 +395,26 @@ class Show(Case):
         err = self.fails(1, "show", "coreduo::L2_Rqstz")
         self.caret(err, "L2_Rqstz")
         self.assertRegex(err, r"did you mean .*(?i:L2_Rqsts)")
+        self.assertNotIn("git clone", err)
+
+    def test_unknown_names_that_a_newer_list_may_have(self):
+        intel = "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon"
+        for text, whose in (("skx::L2_RQSTZ", "intel/perfmon"), ("skxx::INST_RETIRED.ANY", "intel/perfmon"), ("amdzen4::nothing.like_it", "torvalds/linux"),
+                            ("neoverse_n1::INST_RETIREDD", "ARM-software/data")):
+            r = pfm("encode", text)
+            self.assertEqual((r.returncode, r.stderr.count("git clone")), (1, 1), r.stderr)
+            self.assertRegex(r.stderr, "may have it: .*https://github.com/%s.* pfm import" % whose)
+        self.assertIn(intel, pfm("encode", "L2_RQSTZ", env={"PERFMON_CPUID": "GenuineIntel-6-55-4"}).stderr)
+        self.assertIn(intel, pfm("encode", "--pmu", "skx", "L2_RQSTZ").stderr)
+        # An Intel processor that nobody knows yet, and a name like no other's.
+        self.assertIn(intel, pfm("encode", "L2_RQSTZ", env={"PERFMON_CPUID": "GenuineIntel-6-FE-1"}).stderr)
+        self.assertEqual(pfm("encode", "qqqqqqqqqqqq::A").stderr.count("git clone"), 3)
+        # Once for several names; each in JSON.
+        self.assertEqual(pfm("encode", "skx::L2_RQSTZ", "skx::L2_RQSTY").stderr.count("git clone"), 1)
+        self.assertEqual([o["error"]["newer"] for o in objects(pfm("encode", "--json", "skx::L2_RQSTZ", "skx::L2_RQSTY").stdout)], [[intel]] * 2)
+        # Not for what no list would mend: an attribute, a founding processor, a unit of the kernel's.
+        for text in "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", "nopmu/event=1/":
+            self.assertNotIn("git clone", pfm("encode", text).stderr)
 
 
 class Encode(Case):

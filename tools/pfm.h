@@ -76,6 +76,11 @@ bool stands_in(const pfm_ctx_t *ctx, int pmu);
 void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
 /* The same as the member "error" of an object. */
 void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
+/* Whose newer lists may know what @text was refused for, as a set (newer.c). @pmu: the processor that the user chose, or NULL; @similar: the
+ * names that were suggested. 0 if the error is another one or nobody publishes lists of the processor. */
+unsigned newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n);
+/* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the last. */
+const char *newer_list_commands(unsigned set, unsigned i);
 /* Sets @error for something the command itself found wrong at bytes @start to @end. */
 void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail);
 

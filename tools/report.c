@@ -15,6 +15,9 @@ enum { SUGGESTIONS = 5,
 
 /* ---- contexts and refusals ---------------------------------------------------------------------------------------------- */
 
+/* The processor of names without one, as the user wants it; NULL for this machine's. */
+static const char *chosen;
+
 static void refuse_pmu(const char *pmu, const pfm_error_t *error)
 {
 	pfm_ctx_options_t options = PFM_INIT(options);
@@ -42,6 +45,7 @@ pfm_ctx_t *open_context(const char *pmu)
 	if (sysfs && *sysfs && (stat(sysfs, &place) || !S_ISDIR(place.st_mode)))
 		fprintf(stderr, "pfm: note: PERFMON_SYSFS is set, and %s is no folder\n", sysfs);
 	options.pmu = pmu;
+	chosen = pmu ? pmu : getenv("PERFMON_PMU");
 	if (pfm_open_context(&ctx, &options, &error) == PFMLIB_SUCCESS) {
 		if (!pmu || pfm_find_pmu(ctx, pmu) >= 0)
 			return ctx;
@@ -86,6 +90,16 @@ void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, con
 	error->detail = detail;
 }
 
+/* Each publisher once. */
+static void say_newer(unsigned set)
+{
+	static unsigned said;
+
+	for (unsigned i = 0; newer_list_commands(set & ~said, i); i++)
+		fprintf(stderr, "  a newer list may have it: %s\n", newer_list_commands(set & ~said, i));
+	said |= set;
+}
+
 void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
 {
 	char sentence[SENTENCE_MAX], names[SUGGESTIONS][96];
@@ -105,11 +119,13 @@ void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
 		        names[i]);
 	if (n)
 		fputs("?\n", stderr);
+	say_newer(newer_lists(ctx, text, error, chosen, names, n));
 }
 
 void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
 {
 	char sentence[SENTENCE_MAX], names[SUGGESTIONS][96];
+	unsigned newer;
 	size_t n, i;
 
 	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
@@ -126,6 +142,13 @@ void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const p
 	for (i = 0; i < n; i++)
 		put_text(j, NULL, names[i]);
 	put_end(j, ']');
+	newer = newer_lists(ctx, text, error, chosen, names, n);
+	if (newer) {
+		put_begin(j, "newer", '[');
+		for (unsigned k = 0; newer_list_commands(newer, k); k++)
+			put_text(j, NULL, newer_list_commands(newer, k));
+		put_end(j, ']');
+	}
 	put_end(j, '}');
 }
 

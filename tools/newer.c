@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Who publishes lists of events, for what the lists at hand do not know: the commands that fetch a newer list. */
+#include "pfm.h"
+
+#include <string.h>
+
+static const struct publisher {
+	const char *source;   /* what the source of a table made from such a list begins with */
+	const char *relative; /* the table that stands in for processors without a list */
+	const char *commands;
+} publishers[] = {
+	{ "intel/perfmon", "intel_arch", "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon" },
+	{ "ARM-software/data", "armv8", "git clone --depth 1 https://github.com/ARM-software/data && pfm import data" },
+	{ "Linux tools/perf/pmu-events", "amd",
+	  "git clone --depth 1 --filter=blob:none --sparse https://github.com/torvalds/linux && "
+	  "git -C linux sparse-checkout set tools/perf/pmu-events && pfm import linux" },
+};
+
+enum { ALL = sizeof(publishers) / sizeof(publishers[0]) };
+
+/* The set of publishers that may know more of @pmu: one bit, or none. */
+static unsigned of_pmu(const pfm_ctx_t *ctx, int pmu)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+
+	if (pmu < 0 || pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
+		return 0;
+	for (unsigned i = 0; i < ALL; i++)
+		if (strncmp(info.source, publishers[i].source, strlen(publishers[i].source)) == 0 || strcmp(info.name, publishers[i].relative) == 0)
+			return 1u << i;
+	return 0;
+}
+
+static unsigned of_name(const pfm_ctx_t *ctx, const char *name, size_t len)
+{
+	char buf[96];
+
+	if (len == 0 || len >= sizeof(buf))
+		return 0;
+	memcpy(buf, name, len);
+	buf[len] = '\0';
+	return of_pmu(ctx, pfm_find_pmu(ctx, buf));
+}
+
+static unsigned of_this_machine(const pfm_ctx_t *ctx)
+{
+	unsigned set = 0;
+	int n = pfm_count_pmus(ctx);
+
+	for (int i = 0; i < n; i++) {
+		pfm_pmu_info_t info = PFM_INIT(info);
+
+		if (pfm_describe_pmu(ctx, i, &info) == PFMLIB_SUCCESS && info.flags & PFM_PMU_HOST && info.flags & PFM_PMU_CORE)
+			set |= of_pmu(ctx, i);
+	}
+	return set;
+}
+
+/* The processor that @text or the caller of the command names, else this machine's. */
+static unsigned of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
+{
+	const char *colons = strstr(text, "::");
+
+	if (colons)
+		return of_name(ctx, text, (size_t)(colons - text));
+	return pmu && *pmu ? of_name(ctx, pmu, strlen(pmu)) : of_this_machine(ctx);
+}
+
+/* Whoever has processors of similar names; all where none is similar. A name with a slash behind it is the kernel's. */
+static unsigned of_unknown_pmu(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, char (*similar)[96], size_t n)
+{
+	unsigned set = 0;
+
+	if (error->end < strlen(text) && text[error->end] == '/')
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		set |= of_name(ctx, similar[i], strcspn(similar[i], ":"));
+	return n ? set : (1u << ALL) - 1;
+}
+
+unsigned newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n)
+{
+	if (!text || error->detail)
+		return 0;
+	if (error->kind == PFM_KIND_UNKNOWN_PMU)
+		return of_unknown_pmu(ctx, text, error, similar, n);
+	return error->kind == PFM_KIND_UNKNOWN_EVENT ? of_event(ctx, text, pmu) : 0;
+}
+
+const char *newer_list_commands(unsigned set, unsigned i)
+{
+	for (unsigned k = 0; k < ALL; k++)
+		if (set >> k & 1 && i-- == 0)
+			return publishers[k].commands;
+	return NULL;
+}
