@@ -243,6 +243,11 @@ class Sheet:
         return most, flags if sets else 0
 
 
+def has_rows(sheet):
+    """Whether a table can be made of it: with rows of its own, or another's."""
+    return bool(sheet.rows or (sheet.same_as and sheet.same_as.rows))
+
+
 def span(mark, n):
     return "%s0..%d" % (mark, n - 1) if n > 1 else mark + "0"
 
@@ -441,7 +446,7 @@ class Reading:
     def sheets(self):
         """The sheets with rows, big cores before small ones, each with a source."""
         sources = [b.source for b in self.builders.values() if b.source]
-        out = [b for b in self.builders.values() if b.rows or b.same_as]
+        out = [b for b in self.builders.values() if has_rows(b)]
         out.sort(key=lambda b: b.device in SMALL)
         for b in out:
             if b.name.startswith(self.model.name + "_"):
@@ -458,7 +463,7 @@ class Reading:
             if facts and self.model.kind == "linux":
                 b.rows = [r for r in b.rows if not r.flags & pt.ROW_METRIC]
                 b.features = [f for f in b.features if not f.startswith("metricgroup")]
-            if b.rows or b.same_as:
+            if has_rows(b):
                 out.append((b.name, b.uncore, b.identity(), ["use " + b.same_as.name] if b.same_as else b.body(left_out)))
         return out
 
@@ -480,7 +485,7 @@ class Reading:
                 return tables
             if not self.without(sheets, errors, file):
                 raise ValueError("line %d: %s" % (errors[0][0][1], errors[0][1]))
-            sheets = [(b, lines) for b, lines in sheets if b.rows or b.same_as]
+            sheets = [(b, lines) for b, lines in sheets if has_rows(b)]
             if not sheets:
                 return []
 
