@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measures libpfm.so.4 of this project beside libpfm4's in one run, with one program: only the library it loads differs.
 
-Prints a table; fails if a goal is missed by more than the slack. Rounds are interleaved and medians taken."""
+Prints a table; fails if a goal is missed. Rounds are interleaved and medians taken."""
 import argparse
 import json
 import os
@@ -12,7 +12,6 @@ import sys
 import tempfile
 
 ROUNDS = 5
-SLACK = 1.2
 SKYLAKE = """UNHALTED_CORE_CYCLES BR_INST_RETIRED:CONDITIONAL L2_RQSTS:DEMAND_DATA_RD_HIT L2_RQSTS:MISS:c=1 UOPS_RETIRED:RETIRE_SLOTS:u
 MEM_LOAD_RETIRED:L3_MISS CYCLE_ACTIVITY:STALLS_L2_MISS MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=50 FRONTEND_RETIRED:DSB_MISS
 OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE FP_ARITH:SCALAR_DOUBLE DTLB_LOAD_MISSES:WALK_COMPLETED IDQ_UOPS_NOT_DELIVERED:CORE
@@ -37,6 +36,9 @@ def main():
     parser.add_argument("--program", required=True, help="built with libpfm4's headers (bench/peer.c)")
     parser.add_argument("--folder", required=True, help="where our libpfm.so.4 is")
     args = parser.parse_args()
+    # Pages of a library that the linker has just written would count as private until the disk has them.
+    with open(os.path.join(args.folder, "libpfm.so.4"), "rb") as f:
+        os.fsync(f.fileno())
     sides = Side(args.program, None), Side(args.program, args.folder)
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
         f.write("".join("skl::%s\n" % e for e in SKYLAKE))
@@ -51,7 +53,7 @@ def main():
         for name, goal, measure in measures:
             rounds = [[measure(s) for s in sides] for _ in range(ROUNDS)]
             peer, ours = (statistics.median(r[i] for r in rounds) for i in (0, 1))
-            met = ours * goal <= peer * SLACK
+            met = ours * goal <= peer
             missed += not met
             print("| %s | %s | %s | 1/%.1f | <= 1/%d | %s |" % (name, "%.4g" % peer, "%.4g" % ours, peer / ours, goal, "yes" if met else "**no**"))
         for name, mode, wanted in (("words", "raw", 0), ("words and string", "named", 1)):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PMUs, events and attributes: by name, by index, in order. */
+#include <endian.h>
 #include <string.h>
 #include "libpfm4/l4.h"
 
@@ -67,14 +68,24 @@ static unsigned char lower(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
 }
 
-/* The same as hash_of() in lib/pmuc/libpfm4.py. */
+static uint64_t mix(uint64_t h, uint64_t letters)
+{
+	h = (h ^ (letters | 0x2020202020202020u)) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
+}
+
+/* Eight letters at a time, as if all were small: the same as hash_of() in lib/pmuc/libpfm4.py. */
 uint32_t l4_hash(const char *name, size_t len)
 {
-	uint32_t h = 0x811c9dc5;
+	uint64_t h = len, letters;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ lower(name[i])) * 0x01000193u;
-	return h ^ h >> 15;
+	for (; len >= 8; name += 8, len -= 8) {
+		memcpy(&letters, name, 8);
+		h = mix(h, le64toh(letters));
+	}
+	for (letters = 0; len; len--)
+		letters = letters << 8 | (unsigned char)name[len - 1];
+	return (uint32_t)mix(h, letters);
 }
 
 bool l4_same(const char *stored, const char *name, size_t len)

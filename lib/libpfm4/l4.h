@@ -204,10 +204,10 @@ struct l4_perf {
 	uint32_t shown;
 	uint64_t value[OS_ATTRS];
 	int cpu;
-	int flags;
 };
 
-int l4_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm, struct perf_event_attr *attr, struct l4_perf *out);
+/* @named: @out is wanted whole, for a string; else its CPU alone. */
+int l4_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm, struct perf_event_attr *attr, bool named, struct l4_perf *out);
 
 /* ---- strings -------------------------------------------------------------------------------------------------- */
 

@@ -191,12 +191,11 @@ static void show(const struct l4_query *q, const struct given *g, const struct p
 	v[OS_HW_SMPL] = g->value[OS_HW_SMPL];
 }
 
-int l4_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm, struct perf_event_attr *attr, struct l4_perf *out)
+int l4_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm, struct perf_event_attr *attr, bool named, struct l4_perf *out)
 {
 	struct given g = { 0 };
 	int rc;
 
-	memset(out, 0, sizeof(*out));
 	for (unsigned i = 0; i < q->n; i++) {
 		if (q->a[i].kind != ATTR_OS)
 			continue;
@@ -213,6 +212,7 @@ int l4_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm, str
 	if (rc)
 		return rc;
 	set_levels(q, &g, (unsigned)plm, attr);
-	show(q, &g, attr, out);
+	if (named)
+		show(q, &g, attr, out);
 	return PFM_SUCCESS;
 }

@@ -319,7 +319,7 @@ static int encode_perf(const char *str, int plm, pfm_os_t os, pfm_perf_encode_ar
 	if (rc)
 		return rc;
 	memcpy(&attr, arg->attr, attr_size(arg->attr));
-	rc = l4_perf_attr(&q, &c, plm, &attr, &perf);
+	rc = l4_perf_attr(&q, &c, plm, &attr, arg->fstr != NULL, &perf);
 	if (rc == PFM_SUCCESS && arg->fstr)
 		rc = l4_string(&q, &c, &perf, &text);
 	if (rc)
