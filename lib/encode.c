@@ -4,25 +4,96 @@
 #include "ctx.h"
 #include "base/sizes.h"
 
-int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why)
+/* ---- what the table says of a set ------------------------------------------------------------------------------------- */
+
+#define GENERAL 0xffffffffull
+
+/* The first event that must be counted alone; req->n if there is none. */
+static unsigned first_alone(const struct request *req)
+{
+	unsigned i = 0;
+
+	while (i < req->n && !pfmi_event_flag(&req->events[i], ROW_ALONE))
+		i++;
+	return i;
+}
+
+/* Event @alone keeps event @other from its counters. */
+static int refuse_beside(unsigned alone, unsigned other, pfm_error_t *why)
+{
+	pfmi_refuse(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, NULL, (struct slice){ 0 }, NULL);
+	if (why) {
+		why->event = (int)alone;
+		why->clash = (uint64_t)1 << other | (uint64_t)1 << alone;
+	}
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+/* Leaves event @alone the general counters; the others keep the fixed ones. */
+static int set_apart(const struct request *req, unsigned alone, struct plan *out, pfm_error_t *why)
+{
+	for (unsigned i = 0; i < req->n; i++) {
+		uint64_t left = 0;
+
+		if (i == alone || out->none >> i & 1)
+			continue;
+		for (unsigned a = 0; a < out->n_alternatives; a++)
+			left |= out->alternatives[a].mask[i] &= ~GENERAL;
+		if (!left)
+			return refuse_beside(alone, i, why);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static void run_free(const struct request *req, struct plan *out)
+{
+	for (unsigned i = 0; i < req->n; i++) {
+		if (!pfmi_event_flag(&req->events[i], ROW_FREE_RUNNING))
+			continue;
+		out->none |= (uint64_t)1 << i;
+		for (unsigned a = 0; a < out->n_alternatives; a++)
+			out->alternatives[a].mask[i] = 0;
+	}
+}
+
+static int ask_encoder(const struct request *req, struct plan *out, pfm_error_t *why)
 {
 	const struct pmu_ops *ops = pfmi_ops(req->table);
-	struct plan plan;
-	int rc;
 
-	if (!ops)
-		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "no encoder for this processor");
-	plan.req = req;
-	plan.none = 0;
-	plan.n_alternatives = 0;
+	out->req = req;
+	out->none = 0;
+	out->n_alternatives = 0;
+	return ops ? ops->constrain(req, out, why)
+	           : pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "no encoder for this processor");
+}
+
+int pfmi_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	int rc = ask_encoder(req, out, why);
+	unsigned alone;
+
+	if (rc)
+		return rc;
+	run_free(req, out);
+	alone = req->n > 1 ? first_alone(req) : req->n;
+	return alone < req->n ? set_apart(req, alone, out, why) : PFMLIB_SUCCESS;
+}
+
+int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why)
+{
+	struct plan plan;
+	int rc = pfmi_constrain(req, &plan, why);
+
 	out->n_pmcs = out->n_pmds = 0;
-	rc = ops->constrain(req, &plan, why);
+	if (rc)
+		return rc;
+	rc = pfmi_assign(&plan, where, why);
 	if (rc == PFMLIB_SUCCESS)
-		rc = pfmi_assign(&plan, where, why);
-	if (rc == PFMLIB_SUCCESS)
-		ops->encode(&plan, where, out);
+		pfmi_ops(req->table)->encode(&plan, where, out);
 	return rc;
 }
+
+/* ---- one event ------------------------------------------------------------------------------------------------------- */
 
 static unsigned default_levels(const struct table *t, unsigned plm)
 {

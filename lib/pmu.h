@@ -57,6 +57,11 @@ uint64_t pfmi_event_field(const struct event *ev, enum key key, unsigned counter
 uint64_t pfmi_event_value(const struct event *ev, unsigned field, unsigned counter);
 /* True if the user set field @key. */
 bool pfmi_event_was_set(const struct event *ev, enum key key);
+/* True if the table gives the event's row @flag. */
+static inline bool pfmi_event_flag(const struct event *ev, enum row_flags flag)
+{
+	return ev->row != ROW_NONE && table_row(ev->table, ev->row)->flags & flag;
+}
 /* Candidate counters: the row's (every one for ROW_NONE), narrowed to the one the user asked for. */
 uint64_t pfmi_event_counters(const struct event *ev);
 /* Lays every field that has declared bits into the four configuration words. */
@@ -195,6 +200,9 @@ int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *
 /* The same for what a caller asked for: @plm 0, nobody named levels. Levels that somebody named are all that is counted, whether the
  * text or the caller did: no hypervisor beside them. */
 int pfmi_asked_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
+/* What the encoder says of a set, and what its table says beside: an event that must be counted alone leaves the others the fixed
+ * counters and whatever takes none, a free-running one takes no counter. PFM_KIND_ALONE names the event that stands in the way. */
+int pfmi_constrain(const struct request *req, struct plan *out, pfm_error_t *why);
 /* constrain, assign, encode in a row: the middle of pfm_dispatch_events(). */
 int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why);
 

@@ -234,9 +234,9 @@ static void one_latency_and_one_front_end_value(void **state)
 	if (!ctx)
 		skip();
 	assert_int_equal(dispatch(&set, &error, "skl::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8:ldlat=9", "skl::FRONTEND_RETIRED.DSB_MISS", NULL),
-	                 PFMLIB_SUCCESS);
-	assert_int_equal(find_extra(&set, 0x3f6)->value, 9);
-	assert_int_equal(find_extra(&set, 0x3f7)->value, 0x11);
+	                 PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(error.kind, PFM_KIND_ALONE);
+	assert_int_equal(error.event, 0);
 	assert_int_equal(dispatch(&set, &error, "skl::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
 	                          "skl::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", NULL),
 	                 PFMLIB_ERR_NOASSIGN);
@@ -326,6 +326,46 @@ static void check(const char *spec, uint64_t type, uint64_t config, uint64_t con
 	assert_int_equal(e.attr.type, type);
 	assert_int_equal(e.attr.config, config);
 	assert_int_equal(e.regs[0].value, control);
+}
+
+static int dispatch_builtin(pfm_set_t *set, pfm_error_t *error, unsigned n, const char *const *texts)
+{
+	return pfm_dispatch_set(builtin, texts, n, NULL, set, error);
+}
+
+static void what_must_be_counted_alone_is(void **state)
+{
+	const char *with_fixed[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS", "spr::CPU_CLK_UNHALTED.THREAD" };
+	const char *with_general[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS", "spr::L2_RQSTS.MISS" };
+	pfm_set_t set = PFM_INIT(set);
+	pfm_error_t error = PFM_INIT(error);
+	char text[256];
+
+	(void)state;
+	assert_int_equal(dispatch_builtin(&set, &error, 3, with_fixed), PFMLIB_SUCCESS);
+	assert_int_equal(set.counter[0], 32);
+	assert_int_equal(set.counter[1], 0);
+	assert_int_equal(set.counter[2], 33);
+	assert_int_equal(dispatch_builtin(&set, &error, 3, with_general), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(error.kind, PFM_KIND_ALONE);
+	assert_int_equal(error.event, 1);
+	assert_int_equal(error.clash, 6);
+	pfm_explain_error(builtin, "spr::INST_RETIRED.ANY,spr::FRONTEND_RETIRED.DSB_MISS,spr::L2_RQSTS.MISS", &error, text, sizeof(text));
+	assert_string_equal(text, "\"spr::FRONTEND_RETIRED.DSB_MISS\" must be counted alone: \"spr::L2_RQSTS.MISS\" has no counter beside it");
+}
+
+static void free_running_counters_are_not_given_out(void **state)
+{
+	const char *texts[] = { "icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN", "icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN" };
+	pfm_set_t set = PFM_INIT(set);
+	pfm_error_t error = PFM_INIT(error);
+
+	(void)state;
+	assert_int_equal(dispatch_builtin(&set, &error, 2, texts), PFMLIB_SUCCESS);
+	assert_int_equal(set.counter[0], -1);
+	assert_int_equal(set.counter[1], -1);
+	assert_int_equal(set.n_pmds, 0);
+	assert_int_equal(set.pmcs[0].value, 0x10ff);
 }
 
 static void architectural_events(void **state)
@@ -471,6 +511,8 @@ static void add_tests(struct rows *rows)
 	rows_add(rows, "kernel events", kernel_events, NULL);
 	rows_add(rows, "fixed counters share one control register", fixed_counters_share_one_control_register, NULL);
 	rows_add(rows, "a filter needs a general counter", a_filter_needs_a_general_counter, NULL);
+	rows_add(rows, "what must be counted alone is", what_must_be_counted_alone_is, NULL);
+	rows_add(rows, "free-running counters are not given out", free_running_counters_are_not_given_out, NULL);
 	rows_add(rows, "top-down figures follow slots", top_down_figures_follow_slots, NULL);
 	rows_add(rows, "arm cycles take the cycle counter", arm_cycles_take_the_cycle_counter, NULL);
 }

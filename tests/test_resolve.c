@@ -453,7 +453,8 @@ static void every_kind_in_every_buffer(void **state)
 	assert_string_equal(pfm_error_kind_name(PFM_KIND_MODEL), "model");
 	assert_string_equal(pfm_error_kind_name(PFM_KIND_NONE), "");
 	assert_string_equal(pfm_error_kind_name(-1), "");
-	assert_string_equal(pfm_error_kind_name(PFM_KIND_MODEL + 1), "");
+	assert_string_equal(pfm_error_kind_name(PFM_KIND_ALONE), "alone");
+	assert_string_equal(pfm_error_kind_name(PFM_KIND_ALONE + 1), "");
 	for (int kind = -1; kind <= PFM_KIND_MODEL + 1; kind++)
 		for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
 			for (unsigned start = 0; start < 20; start += 3) {

@@ -1874,6 +1874,32 @@ static void levels_are_marked(void **state)
 	assert_int_equal(about(1).is_level, 0);
 }
 
+#define BIG "adl_goldencove::"
+
+/* What must be counted alone is so: refused by name in a group, given turns of its own outside of one. */
+static void counted_alone(void **state)
+{
+	static const char group[] = "{" BIG "L2_RQSTS.MISS," BIG "FRONTEND_RETIRED.DSB_MISS}";
+
+	(void)state;
+	machine("hybrid");
+	assert_int_equal(open_texts(TEXTS(group)), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(error.kind, PFM_KIND_ALONE);
+	assert_memory_equal(group + error.start, BIG "FRONTEND_RETIRED.DSB_MISS", error.end - error.start);
+	assert_int_equal(group[error.end], '}');
+	assert_int_equal(open_texts(TEXTS("{" BIG "FRONTEND_RETIRED.DSB_MISS,cache-misses}")), PFMLIB_ERR_NOASSIGN);
+	must_open(TEXTS("{" BIG "INST_RETIRED.ANY," BIG "FRONTEND_RETIRED.DSB_MISS,cpu_core/cycles/}", BIG "INST_RETIRED.ANY"));
+	for (unsigned i = 0; i < fake.n_events; i++)
+		assert_false(fake.events[i].used && fake.events[i].a.attr.exclusive);
+	end_session();
+	must_open(TEXTS(BIG "FRONTEND_RETIRED.DSB_MISS", BIG "L2_RQSTS.MISS"));
+	for (unsigned i = 0; i < fake.n_events; i++)
+		assert_true(!fake.events[i].used || fake.events[i].a.attr.exclusive == (fake.events[i].a.attr.config == 0x1c6));
+	end_session();
+	must_open(TEXTS("{" BIG "FRONTEND_RETIRED.DSB_MISS," BIG "L2_RQSTS.MISS}:W"));
+	assert_int_not_equal(about(0).group, about(1).group);
+}
+
 /* In braces as outside of them: a qualifier of libpmc belongs to the event before it, however it is written. */
 static void qualifiers_within_a_group(void **state)
 {
@@ -1963,6 +1989,7 @@ int main(void)
 		CASE(sessions_keep_their_context),
 		CASE(differences_are_judged_by_their_own_times),
 		CASE(qualifiers_within_a_group),
+		CASE(counted_alone),
 		CASE(levels_are_marked),
 	};
 

@@ -72,7 +72,8 @@ typedef enum pfm_error_kind {
 	PFM_KIND_UNEXPRESSIBLE,         /**< "unexpressible": the dialect has no way to say it */
 	PFM_KIND_SYSTEM,                /**< "system": a system call failed; see sys_errno */
 	PFM_KIND_IMAGE,                 /**< "image": a damaged, foreign or untrusted file */
-	PFM_KIND_MODEL                  /**< "model": a processor-specific setting is wrong; see detail */
+	PFM_KIND_MODEL,                 /**< "model": a processor-specific setting is wrong; see detail */
+	PFM_KIND_ALONE                  /**< "alone": event must be counted alone and is not; see clash */
 } pfm_error_kind_t;
 
 /** Where and why a call failed. Plain data, cheap to fill; pfm_explain_error() makes a sentence of it,
@@ -167,7 +168,7 @@ int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, co
 enum {
 	PFM_EVENT_HIDDEN = 1,
 	PFM_EVENT_DEPRECATED = 2,
-	PFM_EVENT_ALONE = 4,
+	PFM_EVENT_ALONE = 4, /**< must be counted alone: beside it the PMU's fixed counters can be used, its general ones cannot */
 	PFM_EVENT_PER_PKG = 8,
 	PFM_EVENT_EXPERIMENTAL = 16,
 	PFM_EVENT_ARCH = 32,
@@ -377,7 +378,9 @@ typedef struct pfm_set {
 
 /** Places the @n events @texts (all of one PMU) on counters and computes every register. Exact: if a placement exists it is
  * found; the events with the fewest counters are placed first, each on its lowest. PFMLIB_ERR_NOASSIGN: error->clash
- * names a smallest clashing subset. Only counts and the entries they cover are written to @out. */
+ * names a smallest clashing subset; with PFM_KIND_ALONE, error->event must be counted alone (PFM_EVENT_ALONE) and the others of the
+ * clash have no fixed counter to go to. Free-running events take no counter. Only counts and the entries they cover are written
+ * to @out. */
 int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
                      pfm_set_t *out, pfm_error_t *error);
 
@@ -431,7 +434,8 @@ typedef struct pfm_planned {
 
 /** Covers the events of @texts, and those of metrics and groups of metrics among them, with the least number of groups that can
  * each be counted together. Groups belong to one PMU each. The events of one metric are in one group where that costs no
- * group. Equal input gives an equal plan. Free with pfm_free_plan(). */
+ * group. An event that must be counted alone has at most events on fixed counters in its group. Equal input gives an equal plan.
+ * Free with pfm_free_plan(). */
 int pfm_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
              pfm_error_t *error);
 int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info);
@@ -523,7 +527,10 @@ typedef struct pfm_session_options {
 	const char *const *filters;
 } pfm_session_options_t;
 
-/** Opens counters for @n events. A text may be a group in braces ("{cycles,instructions}:W"). Every event that cannot be opened stays
+/** Opens counters for @n events. A text may be a group in braces ("{cycles,instructions}:W"). An event that must be counted alone
+ * (PFM_EVENT_ALONE) is refused in a group with others of general counters, kind PFM_KIND_ALONE; a weak group (W) is taken apart
+ * instead. Outside a group the kernel is told to count nothing beside it that the session itself would have counted there
+ * (attr.exclusive): they take turns. Every event that cannot be opened stays
  * in the session with quality "not supported" or "not counted" and its cause, unless PFM_SESSION_STRICT. Counting is stopped.
  * On failure *@out is NULL, nothing stays open and @error says why. */
 int pfm_open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,

@@ -30,6 +30,7 @@ const char *pfm_error_kind_name(int kind)
 		"system",
 		"image",
 		"model",
+		"alone",
 	};
 
 	return kind >= 0 && (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "";
@@ -443,10 +444,9 @@ static struct slice piece(const char *text, unsigned i)
 	return n > i ? out : (struct slice){ text, 0 };
 }
 
-/* The clashing events: by name if the text is the whole set, else by number. */
-static void say_clash(struct sentence *s)
+/* Events of a set: by name if the text is the whole set, else by number. */
+static void say_events(struct sentence *s, uint64_t clash)
 {
-	uint64_t clash = s->error->clash;
 	unsigned left = (unsigned)__builtin_popcountll(clash), n = 0;
 	const char *text = s->place.token.s;
 
@@ -486,7 +486,7 @@ static void no_placement(struct sentence *s)
 		two_sided(s, "the events do not fit the counters together");
 		return;
 	}
-	say_clash(s);
+	say_events(s, s->error->clash);
 	if (s->error->detail)
 		say(s, " cannot be counted together: %s", s->error->detail);
 	else if (!s->error->clash_counters)
@@ -495,6 +495,24 @@ static void no_placement(struct sentence *s)
 		say(s, " can only count on ");
 		say_counters(s, s->error->clash_counters);
 	}
+}
+
+/* Which event it is that must be counted alone, and which of the others have nowhere to go: those of a set, or of the group that the
+ * text is. */
+static void alone(struct sentence *s)
+{
+	unsigned i = s->error->event >= 0 && s->error->event < 64 ? (unsigned)s->error->event : 0;
+	uint64_t others = s->error->clash & ~((uint64_t)1 << i);
+
+	if (!others) {
+		token(s);
+		say(s, " must be counted alone: others of its group need counters beside it");
+		return;
+	}
+	say_events(s, (uint64_t)1 << i);
+	say(s, " must be counted alone: ");
+	say_events(s, others);
+	say(s, " has no counter beside it");
 }
 
 static void unexpressible(struct sentence *s)
@@ -545,6 +563,7 @@ static void explain(struct sentence *s)
 	case PFM_KIND_SYNTAX: two_sided(s, "this is not how an event is written"); break;
 	case PFM_KIND_NOT_ON_CPU: two_sided(s, "this processor says that it does not have this architectural event"); break;
 	case PFM_KIND_NO_PLACEMENT: no_placement(s); break;
+	case PFM_KIND_ALONE: alone(s); break;
 	case PFM_KIND_TOO_MANY: two_sided(s, "there are too many of them"); break;
 	case PFM_KIND_UNEXPRESSIBLE: unexpressible(s); break;
 	case PFM_KIND_SYSTEM: of_the_system(s); break;

@@ -203,6 +203,63 @@ int pfmi_add_members(struct opening *o, const struct member *m, unsigned n)
 	return rc;
 }
 
+/* ---- counted alone ---------------------------------------------------------------------------------------------------- */
+
+/* One of the kernel's own names, or of those its core PMU shows, that it counts on a general counter: all but cycles, instructions,
+ * reference cycles and what it gives codes that no hardware has. */
+static bool is_general(const struct event *ev)
+{
+	uint64_t config[4];
+
+	pfmi_event_config(ev, ANYWHERE, config);
+	if (ev->table->encoder == ENCODER_PERF)
+		return ev->table->perf_type == 3 || (ev->table->perf_type == 0 && config[0] > 1 && config[0] != 9);
+	return (config[0] & 0xff) != 0 && (config[0] & 0xffff) != 0x3c && (config[0] & 0xffff) != 0xc0;
+}
+
+bool pfmi_keeps_out(const struct event *alone, const struct event *other)
+{
+	const struct event both[2] = { *alone, *other };
+	struct request req = { .table = alone->table, .events = both, .n = 2, .plm = PFM_PLM0 | PFM_PLM3 };
+	pfm_error_t why = { .size = sizeof(why) };
+	struct plan plan;
+
+	if (!pfmi_event_flag(alone, ROW_ALONE))
+		return false;
+	if (other->table == alone->table)
+		return pfmi_constrain(&req, &plan, &why) && why.kind == PFM_KIND_ALONE;
+	return is_general(other);
+}
+
+/* The kernel's own names are counted on the core that the others are counted on. */
+static bool same_pmu(const struct counting *c, const struct counting *other)
+{
+	return other->asked.device ? other->asked.device == c->asked.device : other->asked.event.table->encoder == ENCODER_PERF;
+}
+
+/* True if count @c needs its PMU for itself because of a count of another group. */
+static bool wants_turns(const struct pfm_session *s, const struct counting *c)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct counting *other = &s->counts[i];
+
+		if (other->asked.group != c->asked.group && same_pmu(c, other) &&
+		    pfmi_keeps_out(&c->asked.event, &other->asked.event))
+			return true;
+	}
+	return false;
+}
+
+void pfmi_take_turns(struct pfm_session *s)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		if (!pfmi_event_flag(&s->counts[i].asked.event, ROW_ALONE) || !wants_turns(s, &s->counts[i]))
+			continue;
+		for (unsigned k = 0; k < s->n; k++)
+			s->counts[k].asked.exclusive |= s->counts[k].asked.group == s->counts[i].asked.group;
+	}
+}
+
 /* ---- one count per CPU ------------------------------------------------------------------------------------------------ */
 
 /* True if the PMU of @c counts CPU @cpu somewhere. */

@@ -21,7 +21,8 @@ struct found {
 
 /* One member of a group (or the only event of a text). */
 struct member {
-	char *name; /* as the user wrote it */
+	char *name;      /* as the user wrote it */
+	struct slice at; /* where that stands in the text */
 	bool pinned, exclusive;
 	unsigned precise; /* 1 + what the text asks for */
 	uint64_t period, freq;
@@ -51,6 +52,10 @@ bool pfmi_take_terms(char *text, struct member *m, const char **bad);
 unsigned pfmi_core_pmus(const struct pfm_ctx *ctx, const struct kernel_pmu *list[MAX_CORES]);
 /* True if @f is one of the kernel's own events, which every core PMU may count. */
 bool pfmi_is_generic(const struct opening *o, const struct found *f);
+/* True if @alone must be counted alone and @other, on the same PMU, would need a counter beside it. */
+bool pfmi_keeps_out(const struct event *alone, const struct event *other);
+/* Events that must be counted alone take turns with those that they keep out. (lib/count/counts.c) */
+void pfmi_take_turns(struct pfm_session *s);
 /* Adds the counts of one text. (lib/count/list.c) */
 int pfmi_add_text(struct opening *o, const char *text);
 /* Adds the counts of @n members of one group. (lib/count/counts.c) */

@@ -206,7 +206,7 @@ static int read_member(const struct opening *o, const char *s, size_t len, const
 	char *text = malloc(len + strlen(mods) + 2);
 	int rc;
 
-	*m = (struct member){ 0 };
+	*m = (struct member){ .at = { s, (uint32_t)len } };
 	m->name = malloc(len + strlen(mods) + 2);
 	if (!text || !m->name) {
 		free(text);
@@ -289,6 +289,48 @@ static int read_text(struct opening *o, const char *text, struct member *m, unsi
 	return rc ? rc : read_members(o, s + 1, end, mods, m, n);
 }
 
+static bool same_pmu(const struct opening *o, const struct found *a, const struct found *b)
+{
+	const struct kernel_pmu *device = pfmi_unit_kernel(o->s->ctx, a->unit);
+
+	return a->unit == b->unit || (device && device == pfmi_unit_kernel(o->s->ctx, b->unit)) || pfmi_is_generic(o, b);
+}
+
+static bool keeps_out(const struct opening *o, const struct member *alone, const struct member *other)
+{
+	for (unsigned i = 0; i < alone->n; i++)
+		for (unsigned k = 0; k < other->n; k++)
+			if (same_pmu(o, &alone->found[i], &other->found[k]) &&
+			    pfmi_keeps_out(&alone->found[i].event, &other->found[k].event))
+				return true;
+	return false;
+}
+
+/* The member that must be counted alone and keeps another of the group out; @n if there is none. */
+static unsigned find_alone(const struct opening *o, const struct member *m, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < n; k++)
+			if (k != i && keeps_out(o, &m[i], &m[k]))
+				return i;
+	return n;
+}
+
+/* The members as one group; as one each where a weak group cannot be. */
+static int add_together(struct opening *o, const struct member *m, unsigned n)
+{
+	unsigned alone = find_alone(o, m, n);
+	int rc = PFMLIB_SUCCESS;
+
+	if (alone == n)
+		return pfmi_add_members(o, m, n);
+	if (!o->weak)
+		return pfmi_opening_refuse(o, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, m[alone].at.s, m[alone].at.len, NULL);
+	for (unsigned i = 0; i < n && !rc; i++)
+		rc = pfmi_add_members(o, &m[i], 1);
+	return rc;
+}
+
 int pfmi_add_text(struct opening *o, const char *text)
 {
 	struct member *m = calloc(MAX_GROUP, sizeof(*m));
@@ -301,7 +343,7 @@ int pfmi_add_text(struct opening *o, const char *text)
 		return pfmi_opening_no_memory(o);
 	rc = read_text(o, text, m, &n);
 	if (!rc)
-		rc = pfmi_add_members(o, m, n);
+		rc = add_together(o, m, n);
 	for (unsigned i = 0; i < n; i++)
 		free(m[i].name);
 	free(m);

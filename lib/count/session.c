@@ -111,6 +111,7 @@ static int open_all(struct opening *o, const char *const *texts, unsigned n)
 		return rc;
 	o->request = 0;
 	o->text = NULL;
+	pfmi_take_turns(s);
 	rc = pfmi_keep_cpus(o);
 	if (rc)
 		return rc;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <perfmon/pfmlib.h>
 
+#define GENERAL 0xffffffffull
+
 /* One number of groups that is tried. */
 struct attempt {
 	const struct pack *p;
@@ -16,7 +18,7 @@ struct attempt {
 	uint16_t *owner;     /* item in each slot */
 	uint64_t *seen;      /* counters of each group that were asked in this round */
 	uint16_t *order;     /* items that are not plain, in the order they choose */
-	unsigned n_order;
+	unsigned n_order, n_apart;
 	uint16_t *saved; /* room to go back: at and owner of every level */
 };
 
@@ -30,6 +32,20 @@ static unsigned lowest(uint64_t x)
 	return (unsigned)__builtin_ctzll(x);
 }
 
+static bool is_apart(const struct pack *p, unsigned item)
+{
+	return p->apart && p->apart[item];
+}
+
+static unsigned count_apart(const struct pack *p)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		n += is_apart(p, i);
+	return n;
+}
+
 /* ---- matching ---------------------------------------------------------------------------------------------------------- */
 
 static void seat(struct attempt *a, unsigned item, unsigned slot)
@@ -38,10 +54,16 @@ static void seat(struct attempt *a, unsigned item, unsigned slot)
 	a->at[item] = (uint16_t)slot;
 }
 
+/* The counters of group @g that @item could have if nobody had one. */
+static uint64_t open_to(const struct attempt *a, unsigned item, unsigned g)
+{
+	return g < a->n_apart && !is_apart(a->p, item) ? a->p->mask[item] & ~GENERAL : a->p->mask[item];
+}
+
 static bool seat_free(struct attempt *a, unsigned item, unsigned first, unsigned last)
 {
 	for (unsigned g = first; g < last; g++)
-		for (uint64_t left = a->p->mask[item] & ~a->seen[g]; left; left &= left - 1)
+		for (uint64_t left = open_to(a, item, g) & ~a->seen[g]; left; left &= left - 1)
 			if (a->owner[64 * g + lowest(left)] == PACK_NONE) {
 				seat(a, item, 64 * g + lowest(left));
 				return true;
@@ -57,7 +79,7 @@ static bool augment(struct attempt *a, unsigned item)
 	if (seat_free(a, item, first, last))
 		return true;
 	for (unsigned g = first; g < last; g++)
-		for (uint64_t left = a->p->mask[item] & ~a->seen[g]; left; left = a->p->mask[item] & ~a->seen[g]) {
+		for (uint64_t left = open_to(a, item, g) & ~a->seen[g]; left; left = open_to(a, item, g) & ~a->seen[g]) {
 			unsigned slot = 64 * g + lowest(left);
 
 			a->seen[g] |= left & -left;
@@ -149,8 +171,8 @@ static enum found place(struct attempt *a, unsigned depth)
 	if (depth == a->n_order)
 		return YES;
 	keep(a, here);
-	/* Empty groups are alike: the first of them stands for all. */
-	for (unsigned g = 0; g < a->k && g <= used; g++) {
+	/* Empty groups are alike: the first of them stands for all. Those kept apart come first, each into its own. */
+	for (unsigned g = depth < a->n_apart ? depth : 0; g < a->k && g <= used; g++) {
 		enum found f = NO;
 
 		if (a->steps-- == 0)
@@ -165,7 +187,14 @@ static enum found place(struct attempt *a, unsigned depth)
 	return NO;
 }
 
-/* Those with few counters choose first; equal ones in the caller's order. */
+static bool comes_before(const struct pack *p, unsigned i, unsigned other)
+{
+	if (is_apart(p, i) != is_apart(p, other))
+		return is_apart(p, i);
+	return !is_apart(p, i) && popcount(p->mask[i]) < popcount(p->mask[other]);
+}
+
+/* Those kept apart first, then those with few counters; equal ones in the caller's order. */
 static void sort_order(struct attempt *a)
 {
 	a->n_order = 0;
@@ -174,7 +203,7 @@ static void sort_order(struct attempt *a)
 
 		if (a->p->plain[i])
 			continue;
-		for (; at && popcount(a->p->mask[a->order[at - 1]]) > popcount(a->p->mask[i]); at--)
+		for (; at && comes_before(a->p, i, a->order[at - 1]); at--)
 			a->order[at] = a->order[at - 1];
 		a->order[at] = (uint16_t)i;
 		a->n_order++;
@@ -218,7 +247,7 @@ static bool begin(struct attempt *a, const struct pack *p, unsigned k)
 
 	for (unsigned i = 0; i < p->n; i++)
 		n_hard += !p->plain[i];
-	*a = (struct attempt){ .p = p, .k = k, .steps = p->effort + (unsigned long)n_hard * k };
+	*a = (struct attempt){ .p = p, .k = k, .n_apart = count_apart(p), .steps = p->effort + (unsigned long)n_hard * k };
 	a->group = malloc((p->n + 1) * sizeof(uint16_t));
 	a->at = malloc((p->n + 1) * sizeof(uint16_t));
 	a->order = malloc((p->n + 1) * sizeof(uint16_t));
@@ -233,6 +262,8 @@ static bool begin(struct attempt *a, const struct pack *p, unsigned k)
 	a->order[p->n] = 0;
 	sort_order(a);
 	a->order[a->n_order] = 0;
+	for (unsigned i = 0; i < a->n_apart; i++)
+		a->group[a->order[i]] = (uint16_t)i;
 	return true;
 }
 
@@ -270,7 +301,7 @@ static enum found attempt(struct pack *p, unsigned k, bool *out_of_memory)
 	}
 	for (unsigned i = 0; i < p->n && f; i++)
 		if (!match(&a, i)) {
-			p->proof = PACK_COUNTERS;
+			p->proof = a.n_apart ? PACK_SEARCH : PACK_COUNTERS;
 			p->counters = asked(&a);
 			f = NO;
 		}
@@ -320,6 +351,8 @@ static void begin_proof(struct pack *p, unsigned k)
 		p->counters |= p->mask[i];
 	if (p->given > k)
 		p->proof = PACK_GIVEN;
+	if (count_apart(p) > k && count_apart(p) > p->given)
+		p->proof = PACK_APART;
 }
 
 int pfmi_pack(struct pack *p)
@@ -332,6 +365,7 @@ int pfmi_pack(struct pack *p)
 		return rc;
 	begin_proof(p, k);
 	k = p->given > k ? p->given : k;
+	k = count_apart(p) > k ? count_apart(p) : k;
 	p->optimal = true;
 	for (p->bound = k;; k++) {
 		enum pack_proof proof = p->proof;

@@ -4,7 +4,10 @@
  *
  * Plain items alone are a matching problem with an exact answer: k groups are k copies of the counters. So only the other items
  * are searched for a group; at every step a matching says whether all items still find a counter. What is found is the least
- * number unless the search runs out of its budget; then the bound says how far off it can be. */
+ * number unless the search runs out of its budget; then the bound says how far off it can be.
+ *
+ * Items that are kept apart leave the others of their group no general counter. No two of them share a group, so the first groups
+ * are theirs, in their order. */
 #ifndef PERFMON_PACK_H
 #define PERFMON_PACK_H
 
@@ -20,6 +23,7 @@ enum pack_proof {
 	PACK_ONE,      /* there is something to count */
 	PACK_COUNTERS, /* so many items have only these counters */
 	PACK_GIVEN,    /* the caller's own bound */
+	PACK_APART,    /* so many items are kept apart */
 	PACK_SEARCH    /* every way to use fewer groups was tried */
 };
 
@@ -27,6 +31,7 @@ struct pack {
 	unsigned n;
 	const uint64_t *mask; /* counters of each item; 0: takes none */
 	const bool *plain;
+	const bool *apart; /* of those that are not plain; or NULL */
 	/* Can these items, of which some are not plain, be counted together? Asked of items that are not plain, and of whole groups. */
 	bool (*fits)(void *arg, const uint16_t *items, unsigned n);
 	void *arg;

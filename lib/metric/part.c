@@ -24,7 +24,7 @@ struct part {
 	struct request req;
 	unsigned n_items;
 	uint64_t mask[MAX_EVENTS];
-	bool plain[MAX_EVENTS];
+	bool plain[MAX_EVENTS], apart[MAX_EVENTS];
 	uint16_t family[MAX_EVENTS], group[MAX_EVENTS];
 	unsigned first[MAX_EVENTS]; /* an item's event; those of a bundle are found by their item number */
 	unsigned bundle;            /* 1 + the item that has a leader and what it leads */
@@ -50,13 +50,8 @@ static unsigned levels(const struct part *p)
 /* Asks the encoder about the @n events in the scratch array. */
 static bool constrain(struct part *p, unsigned n)
 {
-	const struct pmu_ops *ops = pfmi_ops(p->table);
-
 	p->req.n = n;
-	p->work.req = &p->req;
-	p->work.none = 0;
-	p->work.n_alternatives = 0;
-	return ops && ops->constrain(&p->req, &p->work, NULL) == PFMLIB_SUCCESS;
+	return pfmi_constrain(&p->req, &p->work, NULL) == PFMLIB_SUCCESS;
 }
 
 /* Copies event @i behind the @n that are in the scratch array; returns how many there are then. */
@@ -109,6 +104,8 @@ static bool is_plain(const struct event *ev)
 {
 	static const enum key keys[] = { KEY_MSR, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
 
+	if (pfmi_event_flag(ev, ROW_ALONE))
+		return false;
 	if (ev->table->encoder != ENCODER_X86)
 		return ev->table->encoder == ENCODER_FORMAT || ev->table->encoder == ENCODER_PERF;
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -157,6 +154,7 @@ static void new_item(struct part *p, unsigned event, uint64_t mask)
 	p->first[item] = event;
 	p->mask[item] = mask;
 	p->plain[item] = is_plain(&e->event);
+	p->apart[item] = pfmi_event_flag(&e->event, ROW_ALONE);
 	p->family[item] = e->family;
 }
 
@@ -356,6 +354,7 @@ static void write_proof(const struct part *p, const struct pack *k, char *buf, s
 	case PACK_GIVEN:
 		snprintf(buf, len, "%u events need different values in the same extra registers: at least %u groups", p->n_clashing, k->bound);
 		break;
+	case PACK_APART: snprintf(buf, len, "%u events must be counted alone: at least %u groups", k->bound, k->bound); break;
 	default: snprintf(buf, len, "every way to use fewer than %u groups was tried", k->bound); break;
 	}
 	if (!k->optimal)
@@ -369,6 +368,9 @@ static void mark_proof(const struct part *p, const struct pack *k)
 	for (unsigned i = 0; i < p->plan->n; i++)
 		if (in_part(p, &e[i]) && k->proof == PACK_COUNTERS)
 			e[i].in_proof = p->mask[e[i].item] && !(p->mask[e[i].item] & ~k->counters);
+	for (unsigned i = 0; i < p->plan->n; i++)
+		if (in_part(p, &e[i]) && k->proof == PACK_APART)
+			e[i].in_proof = p->apart[e[i].item];
 	for (unsigned i = 0; i < p->n_clashing && k->proof == PACK_GIVEN; i++)
 		e[p->first[p->clashing[i]]].in_proof = true;
 }
@@ -413,7 +415,7 @@ static int pack_part(struct part *p, struct pack *out)
 	struct pfm_plan_result *plan = p->plan;
 	int rc;
 
-	*out = (struct pack){ .n = p->n_items, .mask = p->mask, .plain = p->plain, .fits = fits, .arg = p, .given = p->clashes, .family = p->family, .group = p->group, .effort = plan->options.effort ? plan->options.effort : EFFORT };
+	*out = (struct pack){ .n = p->n_items, .mask = p->mask, .plain = p->plain, .apart = p->apart, .fits = fits, .arg = p, .given = p->clashes, .family = p->family, .group = p->group, .effort = plan->options.effort ? plan->options.effort : EFFORT };
 	if (p->n_items <= 16 && !plan->options.effort)
 		out->effort = 100 * EFFORT;
 	rc = pfmi_pack(out);

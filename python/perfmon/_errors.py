@@ -180,8 +180,8 @@ class SystemCallError(PerfmonError):
 _KINDS: dict[str, type[PerfmonError]] = {
     "unknown_event": UnknownEventError, "unsupported_alias": UnknownEventError, "not_on_cpu": UnknownEventError,
     "unknown_pmu": UnknownPmuError, "ambiguous": AmbiguousError, "no_placement": PlacementError,
-    "too_many": PlacementError, "unexpressible": UnexpressibleError, "model": ModelError, "image": ImageError,
-    "system": SystemCallError, "": ArgumentError,
+    "too_many": PlacementError, "alone": PlacementError, "unexpressible": UnexpressibleError, "model": ModelError,
+    "image": ImageError, "system": SystemCallError, "": ArgumentError,
 }
 _CODES: dict[ErrorCode, type[PerfmonError]] = {
     ErrorCode.NOASSIGN: PlacementError, ErrorCode.NOPMU: UnknownPmuError, ErrorCode.SYS: SystemCallError,
