@@ -2,9 +2,11 @@
 #include "fake_sys.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct fake *self(const struct sys *sys)
 {
@@ -128,7 +130,8 @@ static size_t put_event(struct fake *f, struct fake_event *e, uint64_t *out)
 		out[0] = e->value;
 		out[1] = e->on;
 		out[2] = e->running;
-		return 3;
+		out[3] = e->lost;
+		return form & (1u << 4) ? 4 : 3; /* PERF_FORMAT_LOST, which older headers do not have */
 	}
 	out[1] = e->on;
 	out[2] = e->running;
@@ -294,9 +297,23 @@ static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pi
 	e->pid = pid;
 	e->cpu = cpu;
 	e->group = group;
+	e->output = -1;
 	e->flags = flags;
 	f->n_open++;
 	return (int)f->n_events - 1 + FAKE_EVENT_FD;
+}
+
+/* The owner of the ring must have one, and be of the same CPU or, without one, of the same task. */
+static int set_output(struct fake *f, struct fake_event *e, int fd)
+{
+	const struct fake_event *owner = fake_event(f, fd);
+
+	if (!owner)
+		return -EBADF;
+	if (owner == e || !owner->page || owner->cpu != e->cpu || (e->cpu < 0 && owner->pid != e->pid))
+		return -EINVAL;
+	e->output = fd;
+	return 0;
 }
 
 static int fake_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
@@ -304,16 +321,46 @@ static int fake_ioctl(const struct sys *sys, int fd, unsigned long request, void
 	struct fake *f = self(sys);
 	struct fake_event *e = fake_event(f, fd);
 
-	(void)arg;
 	if (fails(f, FAKE_IOCTL))
 		return -f->fail_errno;
 	if (!e)
 		return -EBADF;
 	if (request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE)
 		e->enabled = request == PERF_EVENT_IOC_ENABLE;
+	else if (request == PERF_EVENT_IOC_SET_OUTPUT)
+		return set_output(f, e, (int)(intptr_t)arg);
+	else if (request == PERF_EVENT_IOC_ID)
+		*(uint64_t *)arg = (uint64_t)fd * 10;
 	else
 		return -ENOTTY;
 	return 0;
+}
+
+static int fake_poll(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout)
+{
+	struct fake *f = self(sys);
+	int told = 0;
+
+	(void)timeout;
+	if (fails(f, FAKE_POLL))
+		return -f->fail_errno;
+	for (unsigned i = 0; i < n; i++) {
+		const struct fake_event *e = fake_event(f, fds[i].fd);
+
+		fds[i].revents = e ? e->revents : POLLNVAL;
+		told += fds[i].revents != 0;
+	}
+	return told;
+}
+
+static void begin_ring(struct fake_event *e, void *at, size_t len)
+{
+	struct perf_event_mmap_page *page = at;
+	size_t first = (size_t)sysconf(_SC_PAGESIZE);
+
+	e->page = page;
+	page->data_offset = first;
+	page->data_size = len - first;
 }
 
 static int fake_mmap(const struct sys *sys, int fd, size_t len, int writable, void **out)
@@ -324,21 +371,43 @@ static int fake_mmap(const struct sys *sys, int fd, size_t len, int writable, vo
 	(void)writable;
 	if (fails(f, FAKE_MMAP))
 		return -f->fail_errno;
+	if (f->locked && len > f->locked - f->mapped)
+		return -EPERM;
 	*out = calloc(1, len);
 	if (!*out)
-		abort();
+		return -ENOMEM;
 	if (e)
-		e->page = *out;
+		begin_ring(e, *out, f->empty_rings ? (size_t)sysconf(_SC_PAGESIZE) : len);
 	f->n_maps++;
+	f->mapped += len;
 	return 0;
 }
 
 static int fake_munmap(const struct sys *sys, void *at, size_t len)
 {
-	(void)len;
+	struct fake *f = self(sys);
+
+	for (unsigned i = 0; i < f->n_events; i++)
+		if (f->events[i].page == at)
+			f->events[i].page = NULL;
 	free(at);
-	self(sys)->n_maps--;
+	f->n_maps--;
+	f->mapped -= len;
 	return 0;
+}
+
+bool fake_record(struct fake *f, int fd, const void *record, size_t size)
+{
+	const struct fake_event *e = fake_event(f, fd), *owner = e && e->output >= 0 ? fake_event(f, e->output) : e;
+	struct perf_event_mmap_page *page = owner ? owner->page : NULL;
+	uint8_t *data = page ? (uint8_t *)page + page->data_offset : NULL;
+
+	if (!page || page->data_size - (page->data_head - page->data_tail) < size)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		data[(page->data_head + i) % page->data_size] = ((const uint8_t *)record)[i];
+	page->data_head += size;
+	return true;
 }
 
 static bool fake_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
@@ -360,6 +429,7 @@ void fake_begin(struct fake *f)
 		.close = fake_close,
 		.mmap = fake_mmap,
 		.munmap = fake_munmap,
+		.poll = fake_poll,
 		.perf_event_open = fake_perf,
 		.list = fake_list,
 		.cpuid = fake_cpuid,

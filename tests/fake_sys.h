@@ -15,6 +15,7 @@ enum fake_call { FAKE_OPEN,
 	         FAKE_PERF,
 	         FAKE_LIST,
 	         FAKE_READ_PERF,
+	         FAKE_POLL,
 	         N_FAKE_CALLS };
 
 struct fake_file {
@@ -31,7 +32,10 @@ struct fake_event {
 	int pid, cpu, group; /* group: descriptor of the leader, -1 for none */
 	unsigned long flags;
 	uint64_t value, on, running; /* what reading gives; the test may set them at any time */
-	void *page;
+	uint64_t lost;               /* read where PERF_FORMAT_LOST asks for it */
+	void *page;                  /* as mapped: a page and, if there is more, an empty ring behind it */
+	int output;                  /* whose ring it was led into, -1: none */
+	short revents;               /* what poll(2) says of it */
 };
 
 struct fake {
@@ -55,8 +59,11 @@ struct fake {
 	int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group);
 	/* Called before an event is read: may change its numbers. NULL: events count 1000 times their number and were never idle. */
 	void (*tick)(struct fake *f, struct fake_event *e);
-	int limit;  /* descriptors the process may have, 0 for any number */
-	int number; /* for the test's own use */
+	int limit;     /* descriptors the process may have, 0 for any number */
+	size_t locked; /* bytes that may be mapped at a time, 0 for any number */
+	size_t mapped;
+	bool empty_rings; /* maps have no room for records, whatever their size */
+	int number;       /* for the test's own use */
 };
 
 #define FAKE_EVENT_FD 100
@@ -70,6 +77,8 @@ void fake_remove(struct fake *f, const char *path);
  * /sys/bus/event_source/devices; '#' starts a comment line. False if it cannot be read. */
 bool fake_machine(struct fake *f, const char *path);
 struct fake_event *fake_event(struct fake *f, int fd);
+/* Writes a record into the ring that event @fd was led into, as the kernel does: not at all (false) where there is no room. */
+bool fake_record(struct fake *f, int fd, const void *record, size_t size);
 /* Events that are open just now. */
 unsigned fake_open_events(const struct fake *f);
 

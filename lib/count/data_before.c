@@ -75,8 +75,7 @@ static bool read_mapping(const char *line, struct mapping *m)
 	m->end = end;
 	m->offset = offset;
 	m->inode = inode;
-	snprintf(m->name, sizeof(m->name), "%s", at && line[at] && line[at] != '\n' ? line + at : "//anon");
-	m->name[strcspn(m->name, "\n")] = '\0';
+	snprintf(m->name, sizeof(m->name), "%s", at && line[at] ? line + at : "//anon");
 	return strchr(m->prot, 'x') != NULL;
 }
 
@@ -95,21 +94,28 @@ static void put_map(struct maker *m, const struct mapping *map)
 	finish(m);
 }
 
+/* What the process has mapped; nothing, if it has gone. */
 static void put_maps(struct maker *m)
 {
-	char path[320], *line = NULL;
+	char path[64], *text;
 	struct mapping map;
-	size_t room = 0;
-	FILE *f;
+	size_t len;
+	int rc;
 
-	snprintf(path, sizeof(path), "%s/proc/%u/maps", m->s->sys.root, m->pid);
-	f = fopen(path, "re");
-	while (f && getline(&line, &room, f) > 0)
+	snprintf(path, sizeof(path), "/proc/%u/maps", m->pid);
+	rc = pfmi_sys_read(&m->s->sys, path, &text, &len);
+	if (rc) {
+		m->rc = rc == -ENOMEM ? rc : m->rc;
+		return;
+	}
+	for (char *line = text, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
 		if (read_mapping(line, &map))
 			put_map(m, &map);
-	free(line);
-	if (f)
-		fclose(f);
+	}
+	free(text);
 }
 
 static int put_thread(void *arg, const char *name)

@@ -87,13 +87,16 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	struct counting *counts = realloc(s->counts, (s->n + 1) * sizeof(*counts));
 	struct tally *tallies = realloc(s->sampling->tallies, (s->n + 1) * sizeof(*tallies));
 	uint8_t a[DATA_ATTR_SIZE] = { 0 };
+	char *name = calloc(1, 256);
 	struct counting *c;
 	uint64_t flags;
 
 	s->counts = counts ? counts : s->counts;
 	s->sampling->tallies = tallies ? tallies : s->sampling->tallies;
-	if (!counts || !tallies || s->n == MAX_EVENTS)
+	if (!counts || !tallies || !name || s->n == MAX_EVENTS) {
+		free(name);
 		return PFMLIB_ERR_NOMEM;
+	}
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
 	flags = u64_at(r, a + 40);
 	tallies[s->n] = (struct tally){ .layout = { .fields = u64_at(r, a + 24),
@@ -103,16 +106,12 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 		                                    .intr_regs = u64_at(r, a + 96),
 		                                    .trailers = flag(r, flags, 18) } };
 	c = &counts[s->n++];
-	*c = (struct counting){ .asked = { .cpus = "", .unit = "", .scale = 1, .group = s->n - 1, .request = s->n - 1 } };
+	*c = (struct counting){ .asked = { .name = name, .cpus = "", .unit = "", .scale = 1, .group = s->n - 1, .request = s->n - 1 } };
 	c->asked.attr = (pfm_attr_t){ .type = u32_at(r, a), .type_known = 1, .config = u64_at(r, a + 8), .expressible = 1 };
 	c->asked.attr.exclude_user = flag(r, flags, 4);
 	c->asked.attr.exclude_kernel = flag(r, flags, 5);
 	*(flag(r, flags, 10) ? &c->asked.freq : &c->asked.period) = u64_at(r, a + 16);
 	pfmi_give_up(c, PFM_CAUSE_OTHER, 0, "", "a recording has samples, no counts");
-	c->asked.name = malloc(256);
-	if (!c->asked.name)
-		return PFMLIB_ERR_NOMEM;
-	strcpy(c->asked.name, "");
 	return 0;
 }
 

@@ -6,6 +6,10 @@
 #include <linux/perf_event.h>
 #include "count/count.h"
 
+#ifndef PERF_FORMAT_LOST
+#define PERF_FORMAT_LOST (1U << 4) /* Linux 6.0 */
+#endif
+
 #define MAX_GROUP 64 /* members of one group */
 #define MAX_CORES 4  /* core PMUs of one machine */
 
@@ -88,6 +92,7 @@ struct part {
 	unsigned members; /* of a leader: how many joined it */
 	int witness;      /* of a task on one CPU: tells how long it was there; else -1 */
 	bool whole;       /* reading it gives the whole group */
+	bool tells;       /* reading it gives its losses behind its times */
 	bool lost;        /* with a witness: the last reading found it without its counter */
 	uint64_t base[3]; /* value, enabled, running at the last reset */
 	uint64_t now[3];  /* with a witness: the last reading */

@@ -199,6 +199,7 @@ static int try_part(struct pfm_session *s, unsigned i, unsigned k, int group)
 	if (fd < 0 && s->sampling)
 		fd = pfmi_sampling_settle(s, &s->counts[i], &a, p->pid, p->cpu, group, fd);
 	p->whole = (a.attr.read_format & PERF_FORMAT_GROUP) != 0;
+	p->tells = (a.attr.read_format & PERF_FORMAT_LOST) != 0;
 	return fd;
 }
 

@@ -102,12 +102,11 @@ static long read_fd(struct pfm_session *s, int fd, size_t words)
 static int read_single(struct pfm_session *s, struct part *p, take_fn take, void *arg)
 {
 	const struct perf_state *st = s->state;
-	bool losses = pfmi_sampling_losses(s);
-	long n = read_fd(s, p->fd, losses ? 4 : 3);
+	long n = read_fd(s, p->fd, p->tells ? 4 : 3);
 
 	if (n < 0)
 		return (int)n;
-	p->losses = n && losses ? st->buf[3] : 0;
+	p->losses = n && p->tells ? st->buf[3] : 0;
 	take(s, p, n ? st->buf : NULL, arg);
 	return 0;
 }

@@ -138,7 +138,5 @@ void pfmi_sampling_close(struct pfm_session *s);
 void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
 /* Enables or disables the records beside samples. */
 int pfmi_sampling_command(struct pfm_session *s, unsigned long request);
-/* True if a read tells the losses of an event behind its times. */
-bool pfmi_sampling_losses(const struct pfm_session *s);
 
 #endif

@@ -16,9 +16,6 @@
 #define USUAL_PAGES  128u
 #define CLOCK_PERIOD 1000000u /* nanoseconds */
 #define USUAL_FREQ   1000u
-#ifndef PERF_FORMAT_LOST
-#define PERF_FORMAT_LOST (1U << 4)
-#endif
 
 /* ---- what is asked ------------------------------------------------------------------------------------------------------ */
 
@@ -172,11 +169,6 @@ void pfmi_sampling_attr(const struct pfm_session *s, const struct counting *c, s
 		a->read_format |= PERF_FORMAT_LOST;
 	add_payload(&sm->asked, a);
 	add_common(&sm->asked, a);
-}
-
-bool pfmi_sampling_losses(const struct pfm_session *s)
-{
-	return s->sampling && !s->sampling->no_losses;
 }
 
 int pfmi_sampling_settle(struct pfm_session *s, struct counting *c, union attr *a, int pid, int cpu, int group, int err)
@@ -347,6 +339,7 @@ static int open_place(struct pfm_session *s, struct place *p)
 {
 	struct sampling *sm = s->sampling;
 	struct stream *st;
+	int rc;
 
 	p->fd = open_side(s, p);
 	if (p->fd == -ESRCH || p->fd == -ENODEV) {
@@ -356,7 +349,9 @@ static int open_place(struct pfm_session *s, struct place *p)
 	}
 	if (p->fd < 0)
 		return p->fd;
-	s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_ID, &p->id);
+	rc = s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_ID, &p->id);
+	if (rc)
+		return rc;
 	st = stream_of(sm, p);
 	p->stream = (unsigned)(st - sm->streams);
 	if (st->base)

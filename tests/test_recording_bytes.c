@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: MIT */
+/* Recordings byte by byte: files that the test itself wrote down, in both byte orders, as files and as pipes, whole, wrong and cut; and
+ * what a session on a scripted kernel records, with disks that are full and memory that is short. */
+#include "fake_session.h"
+
+#include <byteswap.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "count/data.h"
+#include "starve.h"
+
+static char path[] = "/tmp/perfmon-bytes-XXXXXX";
+static pfm_session_t *reading;
+static pfm_recording_t *recording;
+static pfm_record_t record;
+
+/* ---- a file in the making -------------------------------------------------------------------------------------------------------- */
+
+static struct {
+	uint8_t bytes[1 << 20];
+	size_t n;
+	bool foreign; /* of the other byte order */
+} file;
+
+static void put(const void *p, size_t n)
+{
+	assert_true(file.n + n <= sizeof(file.bytes));
+	memcpy(file.bytes + file.n, p, n);
+	file.n += n;
+}
+
+static void put64(uint64_t v)
+{
+	v = file.foreign ? bswap_64(v) : v;
+	put(&v, 8);
+}
+
+static void put32(uint32_t v)
+{
+	v = file.foreign ? bswap_32(v) : v;
+	put(&v, 4);
+}
+
+static void put16(uint16_t v)
+{
+	v = file.foreign ? bswap_16(v) : v;
+	put(&v, 2);
+}
+
+static void put_head(uint32_t type, uint16_t misc, size_t size)
+{
+	put32(type);
+	put16(misc);
+	put16((uint16_t)size);
+}
+
+/* Overwrites the number at @at. */
+static void set64(size_t at, uint64_t v)
+{
+	size_t n = file.n;
+
+	file.n = at;
+	put64(v);
+	file.n = n;
+}
+
+/* Bit @i of an attribute's flags, where the machine that wrote the file has it. */
+static uint64_t flag(unsigned i)
+{
+	bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != file.foreign;
+
+	return (uint64_t)1 << (big ? 63 - i : i);
+}
+
+/* Attributes of an event with @fields; 64 bytes, the smallest there are. */
+static void put_attr(uint32_t type, uint64_t config, uint64_t period, uint64_t fields, bool freq)
+{
+	put32(type);
+	put32(64);
+	put64(config);
+	put64(period);
+	put64(fields);
+	put64(0);
+	put64(flag(18) | (freq ? flag(10) : 0));
+	put64(0);
+	put64(0);
+}
+
+enum { FIELDS = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME };
+
+static void put_sample(uint64_t id, uint64_t ip, uint64_t time)
+{
+	put_head(PFM_RECORD_SAMPLE, PFM_MISC_USER, 40);
+	put64(id);
+	put64(ip);
+	put32(7);
+	put32(8);
+	put64(time);
+}
+
+static void put_round(void)
+{
+	put_head(DATA_FINISHED_ROUND, 0, 8);
+}
+
+/* The head and the attributes of two events, page faults with id 11 and cycles (1000 a second) with ids 12 and 13. Data follows. */
+static void begin_file(bool foreign)
+{
+	memset(&file, 0, sizeof(file));
+	file.foreign = foreign;
+	put64(DATA_MAGIC);
+	put64(sizeof(struct data_head));
+	put64(64 + 16);
+	put64(128); /* attributes */
+	put64(2 * 80);
+	put64(288); /* data; its size is not known yet */
+	put64(0);
+	file.n = 104;
+	put64(11);
+	put64(12);
+	put64(13);
+	put_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, FIELDS, false);
+	put64(104);
+	put64(8);
+	put_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1000, FIELDS | PFM_SAMPLE_PERIOD, true);
+	put64(112);
+	put64(16);
+	assert_int_equal(file.n, 288);
+}
+
+/* Names behind the data, and the size of the data. */
+static void end_file(const char *const *names, unsigned n)
+{
+	size_t end = file.n;
+
+	set64(48, end - 288);
+	set64(72, 1u << DATA_HOSTNAME | 1u << DATA_EVENT_DESC);
+	put64(0); /* the host has no name */
+	put64(0);
+	put64(end + 32);
+	put64(8 + n * (64 + 8 + 64 + 8));
+	put32(n);
+	put32(64);
+	for (unsigned i = 0; i < n; i++) {
+		char name[64] = "";
+
+		put_attr(0, 0, 0, 0, false);
+		put32(1);
+		put32(sizeof(name));
+		snprintf(name, sizeof(name), "%s", names[i]);
+		put(name, sizeof(name));
+		put64(11);
+	}
+}
+
+static void begin_pipe(bool foreign)
+{
+	memset(&file, 0, sizeof(file));
+	file.foreign = foreign;
+	put64(DATA_MAGIC);
+	put64(16);
+}
+
+static void put_pipe_attr(uint64_t config, uint64_t id)
+{
+	put_head(DATA_ATTR, 0, 8 + 64 + 8);
+	put_attr(PERF_TYPE_SOFTWARE, config, 1, FIELDS, false);
+	put64(id);
+}
+
+static int read_it(void)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(file.bytes, 1, file.n, f), file.n);
+	fclose(f);
+	pfm_close_session(reading);
+	reading = NULL;
+	error = (pfm_error_t){ .size = sizeof(error) };
+	return pfm_read_recording(&reading, path, &error);
+}
+
+static int next(void)
+{
+	record.size = sizeof(record);
+	return pfm_next_record(reading, &record);
+}
+
+static const char *name_of(unsigned i)
+{
+	static pfm_count_info_t info;
+
+	info = (pfm_count_info_t){ .size = sizeof(info) };
+	assert_int_equal(pfm_describe_count(reading, i, &info), PFMLIB_SUCCESS);
+	return info.name;
+}
+
+static void expect_sample(unsigned event_number, uint64_t ip, uint64_t time)
+{
+	assert_int_equal(next(), 1);
+	assert_int_equal(record.type, PFM_RECORD_SAMPLE);
+	assert_int_equal(record.event, event_number);
+	assert_int_equal(record.sample.ip, ip);
+	assert_int_equal(record.time, time);
+	assert_int_equal(record.tid, 8);
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------------------------- */
+
+static void a_file_of_either_byte_order_is_read_the_same(void **state)
+{
+	static const char *const names[] = { "faults", "clocks" };
+
+	(void)state;
+	for (unsigned foreign = 0; foreign < 2; foreign++) {
+		begin_file(foreign);
+		put_sample(11, 0x1000, 30);
+		put_head(PFM_RECORD_SAMPLE, PFM_MISC_KERNEL, 48);
+		put64(13);
+		put64(0x2000);
+		put32(7);
+		put32(8);
+		put64(10);
+		put64(555); /* period */
+		put_round();
+		put_sample(11, 0x3000, 40);
+		put_round();
+		put_head(PFM_RECORD_COMM, 0, 48);
+		put32(7);
+		put32(8);
+		put("program", 8);
+		put32(7);
+		put32(8);
+		put64(35); /* older than what another CPU wrote in the round before */
+		put64(11);
+		put_head(DATA_AUXTRACE, 0, 16);
+		put64(3);
+		put("\377\377\377", 3); /* its bytes follow it, and are no record */
+		put_sample(11, 0x4000, 50);
+		put_head(99, 0, 8);                  /* of a newer writer */
+		put_head(PFM_RECORD_SAMPLE, 0, 400); /* cut off */
+		end_file(names, 2);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_count_session(reading), 2);
+		assert_string_equal(name_of(0), "faults");
+		assert_string_equal(name_of(1), "clocks");
+		expect_sample(1, 0x2000, 10);
+		assert_int_equal(record.sample.period, 555);
+		expect_sample(0, 0x1000, 30);
+		assert_int_equal(record.sample.period, 1);
+		assert_int_equal(next(), 1);
+		assert_int_equal(record.type, PFM_RECORD_COMM);
+		assert_string_equal(record.comm.name, "program");
+		expect_sample(0, 0x3000, 40);
+		expect_sample(0, 0x4000, 50);
+		assert_int_equal(next(), 0);
+		assert_int_equal(next(), 0);
+	}
+}
+
+static void a_pipe_announces_its_events(void **state)
+{
+	(void)state;
+	for (unsigned foreign = 0; foreign < 2; foreign++) {
+		begin_pipe(foreign);
+		put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
+		put_pipe_attr(PERF_COUNT_SW_CONTEXT_SWITCHES, 22);
+		put_head(DATA_EVENT_UPDATE, 0, 32);
+		put64(DATA_UPDATE_NAME);
+		put64(22);
+		put("changes", 8);
+		put_head(DATA_EVENT_UPDATE, 0, 32); /* of an event that is not there */
+		put64(DATA_UPDATE_NAME);
+		put64(99);
+		put("nothing", 8);
+		put_sample(22, 1, 2);
+		put_pipe_attr(77, 23); /* late; of a kind that has no name */
+		put_sample(21, 2, 1);
+		put_sample(23, 3, 3);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		expect_sample(0, 2, 1);
+		expect_sample(1, 1, 2);
+		expect_sample(2, 3, 3);
+		assert_int_equal(next(), 0);
+		assert_string_equal(name_of(0), "page-faults");
+		assert_string_equal(name_of(1), "changes");
+		assert_string_equal(name_of(2), "unnamed");
+	}
+}
+
+static void one_event_needs_no_ids(void **state)
+{
+	(void)state;
+	begin_file(false);
+	set64(32, 80);
+	set64(128 + 64 + 8, 0); /* one event, without ids */
+	set64(128 + 24, FIELDS & ~(uint64_t)PFM_SAMPLE_IDENTIFIER);
+	put_head(PFM_RECORD_SAMPLE, PFM_MISC_USER, 32);
+	put64(0x77);
+	put32(7);
+	put32(8);
+	put64(5);
+	assert_int_equal(read_it(), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_count_session(reading), 1);
+	assert_string_equal(name_of(0), "page-faults"); /* nobody told: by what it counts */
+	expect_sample(0, 0x77, 5);
+}
+
+static void rounds_sort_what_came_late(void **state)
+{
+	enum { ROUNDS = 50,
+	       SOME = 300 };
+	uint64_t time = 0;
+	unsigned n = 0;
+
+	(void)state;
+	begin_file(false);
+	for (unsigned r = 0; r < ROUNDS; r++) {
+		for (unsigned i = 0; i < SOME; i++)
+			put_sample(11, i, (r + i % 2) * SOME + i); /* every second one belongs to the next round */
+		put_round();
+	}
+	assert_int_equal(read_it(), PFMLIB_SUCCESS);
+	while (next() == 1) {
+		assert_true(record.time >= time);
+		time = record.time;
+		n++;
+	}
+	assert_int_equal(n, ROUNDS * SOME);
+}
+
+static void what_cannot_be_a_recording_is_refused(void **state)
+{
+	static const struct {
+		size_t at;
+		uint64_t value;
+	} rows[] = {
+		{ 0, 0x1122334455667788 }, /* magic */
+		{ 8, 105 },                /* size of the head */
+		{ 16, 16 },                /* of an entry of attributes: too small, ... */
+		{ 16, 5000 },              /* ... too large */
+		{ 24, (uint64_t)-8 },      /* attributes are nowhere, ... */
+		{ 24, 1u << 30 },          /* ... or behind the end */
+		{ 32, 40 },                /* less than one */
+		{ 32, (uint64_t)1 << 40 }, /* more than anybody has */
+		{ 40, (uint64_t)1 << 50 }, /* data behind the end */
+		{ 192, 1u << 30 },         /* ids behind the end */
+		{ 200, (uint64_t)1 << 60 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin_file(false);
+		put_sample(11, 1, 1);
+		set64(rows[i].at, rows[i].value);
+		assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
+		assert_int_equal(error.kind, PFM_KIND_IMAGE);
+		assert_non_null(strstr(error.detail, "damaged"));
+		assert_null(reading);
+	}
+	file.n = 12;
+	assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
+	begin_pipe(false);
+	assert_int_equal(read_it(), PFMLIB_ERR_INVAL); /* no event */
+	put_head(DATA_ATTR, 0, 16);
+	put64(0);
+	assert_int_equal(read_it(), PFMLIB_ERR_INVAL); /* attributes that are too short */
+	begin_pipe(false);
+	put_head(DATA_ATTR, 0, 8);
+	assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_recording(NULL, path, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_recording(&reading, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_recording(&reading, "/", &error), PFMLIB_ERR_INVAL); /* a folder opens, and does not read */
+}
+
+/* Wrong names are no names. */
+static void names_that_lie_are_left_out(void **state)
+{
+	static const char *const names[] = { "faults", "clocks" };
+	static const struct {
+		size_t at;
+		uint64_t value;
+		const char *first, *second;
+	} rows[] = {
+		{ 16, 1u << 30, "page-faults", "cycles" },             /* they are behind the end */
+		{ 24, 4, "page-faults", "cycles" },                    /* too few bytes */
+		{ 24, 8 + 144 + 80, "faults", "cycles" },              /* only the first is there */
+		{ 32 + 8 + 64 + 4, 1000000, "page-faults", "cycles" }, /* the first is longer than all */
+		{ 32 + 8 + 64, 1000000, "faults", "cycles" },          /* and has more ids */
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t end;
+
+		begin_file(false);
+		put_sample(11, 1, 1);
+		end = file.n;
+		end_file(names, 2);
+		if (rows[i].at < 32) {
+			set64(end + rows[i].at, rows[i].value);
+		} else {
+			size_t n = file.n;
+
+			file.n = end + rows[i].at;
+			put32((uint32_t)rows[i].value);
+			file.n = n;
+		}
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		assert_string_equal(name_of(0), rows[i].first);
+		assert_string_equal(name_of(1), rows[i].second);
+	}
+}
+
+static void reading_with_little_memory(void **state)
+{
+	unsigned refused = 0, broken = 0;
+
+	(void)state;
+#ifdef STARVE_NOT_HERE
+	skip();
+#endif
+	begin_file(false);
+	for (unsigned i = 0; i < 4000; i++)
+		put_sample(11 + i % 2, i, i % 500);
+	put_round();
+	put_sample(11, 1, 9999);
+	put_round();
+	assert_int_equal(read_it(), PFMLIB_SUCCESS); /* the context is made */
+	for (unsigned at = 1;; at++) {
+		int rc;
+
+		pfm_close_session(reading);
+		starve_hit = false;
+		starve_at = at;
+		rc = pfm_read_recording(&reading, path, &error);
+		if (rc) {
+			assert_int_equal(rc, PFMLIB_ERR_NOMEM);
+			assert_null(reading);
+			refused++;
+		}
+		while (!rc && (rc = next()) == 1)
+			;
+		broken += reading && rc == PFMLIB_ERR_NOMEM;
+		starve_at = 0;
+		if (!starve_hit)
+			break;
+	}
+	assert_true(refused > 5);
+	assert_true(broken > 1);
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------------------------------- */
+
+static pfm_sampling_t sampling;
+
+static void begin_session(void)
+{
+	machine("uncore");
+	fake_file(&fake, "/proc/40/status", "Name:\tmain\nTgid:\t40");
+	fake_file(&fake, "/proc/40/task/40/comm", "main");
+	fake_file(&fake, "/proc/40/comm", "main");
+	fake_file(&fake, "/proc/40/maps", "00400000-00500000 r-xp 00001000 08:01 77 /bin/main\n00500000-00600000 r-xp 00000000 00:00 0 \n"
+	                                  "00600000-00700000 rw-p 00000000 00:00 0 ");
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .records = PFM_SIDE_USUAL };
+	options.sampling = &sampling;
+	options.pid = 40;
+	must_open(TEXTS("page-faults", "cycles:period=100"));
+}
+
+/* A page fault as the kernel would write it. */
+static void fault(uint64_t ip, uint64_t time)
+{
+	const uint64_t id = (FAKE_EVENT_FD + 1) * 10;
+	struct record_head head = { PFM_RECORD_SAMPLE, PFM_MISC_USER, 48 };
+	uint64_t words[6] = { 0, id, ip, 0, time, 0 };
+
+	memcpy(words, &head, sizeof(head));
+	assert_true(fake_record(&fake, FAKE_EVENT_FD + 1, words, sizeof(words)));
+}
+
+static void what_a_script_records_is_read(void **state)
+{
+	uint64_t before, after;
+	bool named = false, mapped = false;
+	unsigned samples = 0, maps = 0;
+
+	(void)state;
+	begin_session();
+	assert_int_equal(pfm_open_recording(&recording, path, session, "pfm\nrecord", &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_write_records(recording, &before), PFMLIB_SUCCESS);
+	fault(0x401000, 5);
+	fault(0x402000, 6);
+	assert_int_equal(pfm_write_records(recording, &after), PFMLIB_SUCCESS);
+	assert_int_equal(after - before, 2 * 48 + 8);
+	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+	recording = NULL;
+	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_SUCCESS);
+	while (next() == 1) {
+		named |= record.type == PFM_RECORD_COMM && !strcmp(record.comm.name, "main");
+		mapped |= record.type == PFM_RECORD_MAP2 && record.map.start == 0x400000 && record.map.offset == 0x1000 &&
+		          !strcmp(record.map.name, "/bin/main");
+		maps += record.type == PFM_RECORD_MAP2;
+		if (record.type == PFM_RECORD_MAP2 && record.map.start == 0x500000)
+			assert_string_equal(record.map.name, "//anon");
+		samples += record.type == PFM_RECORD_SAMPLE && record.event == 0 && record.sample.ip == 0x401000 + 0x1000u * samples;
+	}
+	assert_true(named && mapped);
+	assert_int_equal(maps, 2); /* data is no place where samples are */
+	assert_int_equal(samples, 2);
+	assert_string_equal(name_of(1), "cycles:period=100");
+}
+
+static void a_disk_that_is_full_is_told(void **state)
+{
+	(void)state;
+	begin_session();
+	assert_int_equal(pfm_open_recording(&recording, "/dev/full", session, NULL, &error), PFMLIB_ERR_SYS);
+	assert_int_equal(error.sys_errno, ENOSPC);
+	assert_null(recording);
+	assert_int_equal(pfm_open_recording(&recording, "/nowhere/at/all", session, NULL, &error), PFMLIB_ERR_SYS);
+	assert_int_equal(error.sys_errno, ENOENT);
+	assert_int_equal(pfm_open_recording(NULL, path, session, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_write_records(NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_close_recording(NULL), PFMLIB_SUCCESS);
+}
+
+/* Room on the disk ends later: what was written before stays, and every call says so from then on. */
+static void a_disk_that_fills_up_is_told(void **state)
+{
+	struct stat st;
+	int fd, full;
+
+	(void)state;
+	begin_session();
+	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(stat(path, &st), 0);
+	full = open("/dev/full", O_RDWR);
+	if (full < 0)
+		skip();
+	/* The file under the recording's descriptor is changed for one that takes nothing. */
+	for (fd = 3; fd < 64; fd++) {
+		struct stat other;
+
+		if (fstat(fd, &other) == 0 && other.st_ino == st.st_ino && other.st_dev == st.st_dev)
+			break;
+	}
+	assert_true(fd < 64);
+	assert_int_equal(dup2(full, fd), fd);
+	close(full);
+	fault(1, 1);
+	assert_int_equal(pfm_write_records(recording, NULL), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_session_errno(session), ENOSPC);
+	assert_int_equal(pfm_write_records(recording, NULL), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_close_recording(recording), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_session_errno(session), ENOSPC);
+	recording = NULL;
+}
+
+static void recording_with_little_memory(void **state)
+{
+	unsigned refused = 0;
+
+	(void)state;
+#ifdef STARVE_NOT_HERE
+	skip();
+#endif
+	begin_session();
+	for (unsigned at = 1;; at++) {
+		int rc;
+
+		starve_hit = false;
+		starve_at = at;
+		rc = pfm_open_recording(&recording, path, session, "x", &error);
+		starve_at = 0;
+		if (rc == 0)
+			assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+		recording = NULL;
+		if (!starve_hit)
+			break;
+		refused += rc != 0;
+	}
+	assert_true(refused >= 2);
+}
+
+static int set_up(void **state)
+{
+	int fd;
+
+	(void)state;
+	memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+	fd = mkstemp(path);
+	return fd < 0 || close(fd);
+}
+
+static int tear_down(void **state)
+{
+	pfm_close_recording(recording);
+	pfm_close_session(reading);
+	reading = NULL;
+	recording = NULL;
+	unlink(path);
+	return done(state);
+}
+
+int main(void)
+{
+#define ROW(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		ROW(a_file_of_either_byte_order_is_read_the_same),
+		ROW(a_pipe_announces_its_events),
+		ROW(one_event_needs_no_ids),
+		ROW(rounds_sort_what_came_late),
+		ROW(what_cannot_be_a_recording_is_refused),
+		ROW(names_that_lie_are_left_out),
+		ROW(reading_with_little_memory),
+		ROW(what_a_script_records_is_read),
+		ROW(a_disk_that_is_full_is_told),
+		ROW(a_disk_that_fills_up_is_told),
+		ROW(recording_with_little_memory),
+	};
+
+	return cmocka_run_group_tests_name("recording_bytes", tests, NULL, NULL);
+}

@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: MIT */
+/* Sampling sessions on a scripted kernel: buffers that a test fills record by record, limits and refusals as kernels have them, tasks
+ * and CPUs that go away, and every system call and every allocation of a session failing in turn. */
+#include "fake_session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "count/samples.h"
+#include "starve.h"
+
+#define FORMAT_LOST (1u << 4) /* PERF_FORMAT_LOST, which older headers do not have */
+
+static pfm_sampling_t sampling;
+static pfm_record_t record;
+
+/* ---- what the kernel does ------------------------------------------------------------------------------------------------------ */
+
+static void begin(void)
+{
+	machine("uncore");
+	fake_file(&fake, "/proc/sys/kernel/perf_event_max_sample_rate", "100000");
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1 };
+	options.sampling = &sampling;
+}
+
+/* The descriptor of the @nth sampling event of @type and @config that is open on @cpu. */
+static int nth_on(uint32_t type, uint64_t config, int cpu, unsigned nth)
+{
+	for (unsigned i = 0; i < fake.n_events; i++) {
+		const struct fake_event *e = event(i);
+
+		if (e->used && e->a.attr.type == type && e->a.attr.config == config && e->a.attr.sample_id_all && e->cpu == cpu &&
+		    nth-- == 0)
+			return (int)i + FAKE_EVENT_FD;
+	}
+	return -1;
+}
+
+static int faults_on(int cpu)
+{
+	return nth_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, cpu, 0);
+}
+
+static int side_on(int cpu, unsigned nth)
+{
+	return nth_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, cpu, nth);
+}
+
+static uint64_t pair(uint32_t a, uint32_t b)
+{
+	const uint32_t both[2] = { a, b };
+	uint64_t v;
+
+	memcpy(&v, both, sizeof(v));
+	return v;
+}
+
+static bool write_words(int fd, uint32_t type, uint16_t misc, const uint64_t *words, size_t n)
+{
+	uint64_t bytes[32];
+	struct record_head head = { type, misc, (uint16_t)(8 * (n + 1)) };
+
+	assert_true(n < 32);
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + 1, words, n * sizeof(*words));
+	return fake_record(&fake, fd, bytes, head.size);
+}
+
+/* A sample of the usual fields, of an event with a fixed period. */
+static bool write_sample(int fd, uint64_t ip, uint64_t time)
+{
+	const uint64_t words[] = { (uint64_t)fd * 10, ip, pair(7, 7), time, pair(0, 0) };
+
+	return write_words(fd, PFM_RECORD_SAMPLE, PFM_MISC_USER | PFM_MISC_EXACT, words, 5);
+}
+
+/* Another record: @n words of its own and what tells whose and when. */
+static bool write_side(int fd, uint32_t type, const uint64_t *own, size_t n, uint64_t time)
+{
+	uint64_t words[16];
+	const uint64_t tail[] = { pair(7, 7), time, pair(0, 0), (uint64_t)fd * 10 };
+
+	memcpy(words, own, n * sizeof(*own));
+	memcpy(words + n, tail, sizeof(tail));
+	return write_words(fd, type, 0, words, n + 4);
+}
+
+static bool next(void)
+{
+	record.size = sizeof(record);
+	return pfm_next_record(session, &record) == 1;
+}
+
+static pfm_sample_count_t account(unsigned i)
+{
+	pfm_sample_count_t c = PFM_INIT(c);
+
+	assert_int_equal(pfm_read_samples(session, i, &c), PFMLIB_SUCCESS);
+	return c;
+}
+
+static pfm_buffers_t buffers(void)
+{
+	pfm_buffers_t b = PFM_INIT(b);
+
+	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	return b;
+}
+
+/* ---- what is asked of the kernel ------------------------------------------------------------------------------------------------ */
+
+static void usual_rates_are_told_by_the_kind_of_event(void **state)
+{
+	(void)state;
+	begin();
+	must_open(TEXTS("task-clock", "page-faults", "cycles", "instructions:period=77"));
+	assert_int_equal(event(1)->a.attr.sample_period, 1000000);
+	assert_int_equal(event(2)->a.attr.sample_period, 1);
+	assert_false(event(2)->a.attr.sample_type & PFM_SAMPLE_PERIOD);
+	assert_true(event(3)->a.attr.freq);
+	assert_int_equal(event(3)->a.attr.sample_freq, 1000);
+	assert_true(event(3)->a.attr.sample_type & PFM_SAMPLE_PERIOD);
+	assert_int_equal(event(4)->a.attr.sample_period, 77);
+	assert_int_equal(account(2).freq, 1000);
+}
+
+static void what_samples_shall_hold_reaches_the_kernel(void **state)
+{
+	const struct perf_event_attr *a;
+
+	(void)state;
+	begin();
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CHAIN | PFM_SAMPLE_BRANCH | PFM_SAMPLE_REGS | PFM_SAMPLE_INTR_REGS | PFM_SAMPLE_STACK;
+	sampling.flags = PFM_SAMPLING_USER_CHAIN | PFM_SAMPLING_CLOCK;
+	sampling.clock = 7;
+	sampling.max_stack = 12;
+	sampling.user_regs = 0xff;
+	sampling.intr_regs = 0xf;
+	sampling.user_stack = 512;
+	sampling.wakeup_events = 3;
+	must_open(TEXTS("cycles:u"));
+	a = &event(1)->a.attr;
+	assert_int_equal(a->sample_max_stack, 12);
+	assert_true(a->exclude_callchain_kernel);
+	assert_int_equal(a->branch_sample_type, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
+	assert_int_equal(a->sample_regs_user, 0xff);
+	assert_int_equal(a->sample_regs_intr, 0xf);
+	assert_int_equal(a->sample_stack_user, 512);
+	assert_int_equal(a->clockid, 7);
+	assert_int_equal(a->wakeup_events, 3);
+	assert_false(a->watermark);
+}
+
+static void settings_are_refused_before_anything_is_opened(void **state)
+{
+	static const pfm_sampling_t wrong[] = {
+		{ .size = sizeof(sampling), .period = (uint64_t)1 << 63 },
+		{ .size = sizeof(sampling), .freq = (uint64_t)1 << 63 },
+		{ .size = sizeof(sampling), .pages = 1u << 21 },
+		{ .size = sizeof(sampling), .fields = PFM_SAMPLE_INTR_REGS },
+	};
+
+	(void)state;
+	begin();
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		options.sampling = &wrong[i];
+		assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
+		assert_non_null(strstr(error.detail, "sampling."));
+	}
+	assert_int_equal(fake_open_events(&fake), 0);
+}
+
+static void a_limit_of_the_kernel_that_cannot_be_read_is_none(void **state)
+{
+	(void)state;
+	begin();
+	must_open(TEXTS("cycles:freq=100001"));
+	assert_non_null(strstr(about(0).why, "at most 100000"));
+	end_session();
+	fake_remove(&fake, "/proc/sys/kernel/perf_event_max_sample_rate");
+	must_open(TEXTS("cycles:freq=100001"));
+	assert_string_equal(about(0).why, "");
+}
+
+/* ---- kernels and PMUs that give less ---------------------------------------------------------------------------------------------- */
+
+static int without_losses(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return a->read_format & FORMAT_LOST || a->build_id ? -EINVAL : 0;
+}
+
+static void an_older_kernel_tells_losses_by_records_alone(void **state)
+{
+	const uint64_t lost[] = { 0, 5 };
+
+	(void)state;
+	begin();
+	fake.decide = without_losses;
+	sampling.records = PFM_SIDE_USUAL;
+	must_open(TEXTS("page-faults", "page-faults:period=2"));
+	assert_true(account(0).lost == PFM_LOST_UNKNOWN);
+	assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
+	assert_true(write_side(faults_on(-1), PFM_RECORD_LOST, lost, 2, 10));
+	assert_true(next());
+	assert_int_equal(record.lost.lost, 5);
+	assert_int_equal(account(0).quality, PFM_QUALITY_PARTIAL);
+	assert_int_equal(account(0).cause, PFM_CAUSE_LOST);
+}
+
+/* The PMU is precise to the degree of fake.number. */
+static int roughly(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return (int)a->precise_ip > f->number ? -EOPNOTSUPP : 0;
+}
+
+static void precision_is_lowered_where_that_is_allowed(void **state)
+{
+	(void)state;
+	begin();
+	fake.decide = roughly;
+	fake.number = 1;
+	sampling.precise = 3;
+	must_open(TEXTS("cycles"));
+	read_all();
+	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
+	expect_why(0, "precision 3");
+	expect_why(0, "LESS_PRECISE");
+	end_session();
+	sampling.flags = PFM_SAMPLING_LESS_PRECISE;
+	must_open(TEXTS("cycles", "instructions:precise=2"));
+	assert_int_equal(account(0).precise, 1);
+	assert_int_equal(account(1).precise, 1);
+	assert_int_equal(account(1).quality, PFM_QUALITY_EXACT);
+}
+
+static int no_branches(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return a->sample_type & PFM_SAMPLE_BRANCH ? -EOPNOTSUPP : 0;
+}
+
+static int no_stacks(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return a->sample_type & PFM_SAMPLE_STACK ? -EINVAL : 0;
+}
+
+static int no_interrupt(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return a->type == PERF_TYPE_HARDWARE && a->sample_period ? -EOPNOTSUPP : 0;
+}
+
+static int nothing_at_all(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return a->type == PERF_TYPE_HARDWARE ? -EOPNOTSUPP : 0;
+}
+
+static void what_cannot_be_sampled_says_which_wish_it_was(void **state)
+{
+	static const struct {
+		int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group);
+		uint64_t fields;
+		const char *why;
+	} rows[] = {
+		{ no_branches, PFM_SAMPLE_BRANCH, "records no branches" },
+		{ no_stacks, PFM_SAMPLE_STACK, "fewer fields" },
+		{ no_interrupt, PFM_SAMPLE_IP, "counted, not sampled" },
+		{ nothing_at_all, PFM_SAMPLE_IP, "" },
+	};
+
+	(void)state;
+	begin();
+	sampling.user_stack = 64;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fake.decide = rows[i].decide;
+		sampling.fields = rows[i].fields;
+		must_open(TEXTS("cycles"));
+		read_all();
+		assert_int_not_equal(counts[0].cause, PFM_CAUSE_NONE);
+		expect_why(0, rows[i].why);
+		assert_int_equal(fake_open_events(&fake), 0); /* neither what was tried nor a buffer nobody writes into */
+		end_session();
+	}
+}
+
+/* ---- buffers -------------------------------------------------------------------------------------------------------------------- */
+
+static void all_buffers_shrink_until_they_fit(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	(void)state;
+	begin();
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	sampling.pages = 64;
+	fake.locked = 7 * 17 * page; /* seven CPUs */
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(buffers().n, 7);
+	assert_int_equal(buffers().pages, 16);
+	assert_int_equal(buffers().wanted, 64);
+	assert_int_equal(fake.mapped, fake.locked);
+	end_session();
+	assert_int_equal(fake.mapped, 0);
+	fake.locked = 3 * page; /* not even the smallest */
+	assert_int_equal(open_texts(TEXTS("page-faults")), PFMLIB_ERR_PERM);
+	assert_int_equal(error.sys_errno, EPERM);
+	assert_non_null(strstr(error.detail, "perf_event_mlock_kb"));
+	assert_non_null(strstr(error.detail, "ulimit -l"));
+	assert_int_equal(fake.n_open, 0);
+	assert_int_equal(fake.n_maps, 0);
+}
+
+static int refused(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && a->sample_id_all ? -f->number : 0;
+}
+
+static void buffers_that_cannot_be_say_what_is_missing(void **state)
+{
+	static const struct {
+		int err, code;
+		const char *detail;
+	} rows[] = {
+		{ EMFILE, PFMLIB_ERR_SYS, "ulimit -n" },
+		{ EACCES, PFMLIB_ERR_PERM, "may not have the records" },
+		{ ENOMEM, PFMLIB_ERR_NOMEM, "cannot be set up" },
+		{ EINVAL, PFMLIB_ERR_SYS, "cannot be set up" },
+	};
+
+	(void)state;
+	begin();
+	fake.decide = refused;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fake.number = rows[i].err;
+		assert_int_equal(open_texts(TEXTS("page-faults")), rows[i].code);
+		assert_int_equal(error.sys_errno, rows[i].err);
+		assert_non_null(strstr(error.detail, rows[i].detail));
+		assert_int_equal(fake.n_open, 0);
+	}
+}
+
+static int gone_since(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)pid;
+	(void)group;
+	return a->sample_id_all && a->config == PERF_COUNT_SW_DUMMY && cpu == 3 ? -ENODEV : 0;
+}
+
+static void a_cpu_that_goes_while_it_is_opened_has_no_buffer(void **state)
+{
+	(void)state;
+	begin();
+	fake.decide = gone_since;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(buffers().n, 6);
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	assert_true(write_sample(faults_on(2), 1, 5));
+	pfm_stop_session(session);
+	assert_true(next());
+	assert_int_equal(record.sample.ip, 1);
+	assert_false(next());
+}
+
+static void a_buffer_that_makes_no_sense_is_refused(void **state)
+{
+	(void)state;
+	begin();
+	sampling.pages = 1;
+	fake.empty_rings = true;
+	assert_int_equal(open_texts(TEXTS("page-faults")), PFMLIB_ERR_SYS);
+	assert_int_equal(fake.n_maps, 0);
+}
+
+/* ---- order ---------------------------------------------------------------------------------------------------------------------- */
+
+static void the_oldest_of_all_buffers_comes_first(void **state)
+{
+	static const int cpus[] = { 0, 1, 2, 3, 4, 5, 7 };
+	uint64_t time = 0, n = 0, random = 1;
+
+	(void)state;
+	begin();
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("page-faults"));
+	for (uint64_t t = 1; t <= 300; t++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		assert_true(write_sample(faults_on(cpus[(random >> 33) % 7]), t, t));
+	}
+	while (next()) {
+		assert_true(record.time > time);
+		time = record.time;
+		n++;
+	}
+	assert_int_equal(n, 300);
+	assert_int_equal(account(0).samples, 300);
+	assert_int_equal(account(0).exact, 300);
+}
+
+/* While the session runs, what is younger than a buffer may be late waits. */
+static void what_is_too_young_waits(void **state)
+{
+	(void)state;
+	begin();
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	assert_true(write_sample(faults_on(0), 1, 1000));
+	assert_true(write_sample(faults_on(1), 2, UINT64_MAX / 2)); /* the future */
+	assert_true(next());
+	assert_int_equal(record.sample.ip, 1);
+	assert_false(next());
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	assert_true(next());
+	assert_int_equal(record.sample.ip, 2);
+}
+
+static void a_buffer_without_records_is_given_up_and_the_others_go_on(void **state)
+{
+	static const uint64_t nonsense[4] = { 0 };
+
+	(void)state;
+	begin();
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("page-faults"));
+	assert_true(fake_record(&fake, faults_on(4), nonsense, sizeof(nonsense)));
+	assert_true(write_sample(faults_on(4), 1, 1));
+	assert_true(write_sample(faults_on(5), 2, 2));
+	assert_true(next());
+	assert_int_equal(record.sample.ip, 2);
+	assert_false(next());
+	assert_int_equal(buffers().damaged, 1);
+	/* What comes later is found again. */
+	assert_true(write_sample(faults_on(4), 3, 3));
+	assert_true(next());
+	assert_int_equal(record.sample.ip, 3);
+}
+
+static void room_is_given_back_while_a_long_pass_is_read(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	begin();
+	must_open(TEXTS("page-faults"));
+	while (write_sample(faults_on(-1), n, n))
+		n++;
+	for (unsigned i = 0; i < n / 2; i++)
+		assert_true(next());
+	assert_true(write_sample(faults_on(-1), n, n)); /* half has been read: there is room again */
+	for (unsigned i = n / 2; i <= n; i++) {
+		assert_true(next());
+		assert_int_equal(record.sample.ip, i);
+	}
+	assert_false(next());
+}
+
+static void an_older_program_gets_the_record_it_knows(void **state)
+{
+	pfm_record_t old = { .size = offsetof(pfm_record_t, sample) };
+
+	(void)state;
+	begin();
+	must_open(TEXTS("page-faults"));
+	assert_true(write_sample(faults_on(-1), 1, 9));
+	old.sample.ip = 12345;
+	assert_int_equal(pfm_next_record(session, &old), 1);
+	assert_int_equal(old.size, offsetof(pfm_record_t, sample));
+	assert_int_equal(old.type, PFM_RECORD_SAMPLE);
+	assert_int_equal(old.time, 9);
+	assert_int_equal(old.sample.ip, 12345);
+	old.size = 3;
+	assert_int_equal(pfm_next_record(session, &old), PFMLIB_ERR_INVAL);
+}
+
+/* ---- accounts ------------------------------------------------------------------------------------------------------------------- */
+
+static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
+{
+	const uint64_t dropped[] = { 3 }, off[] = { 100, 0, 0 }, on[] = { 350, 0, 0 };
+	pfm_sample_count_t c = { .size = 4 };
+
+	(void)state;
+	begin();
+	must_open(TEXTS("page-faults", "cycles:period=1000"));
+	assert_int_equal(account(1).quality, PFM_QUALITY_EXACT);
+	assert_true(write_side(event(2)->used ? FAKE_EVENT_FD + 2 : -1, PFM_RECORD_LOST_SAMPLES, dropped, 1, 50));
+	assert_true(next());
+	assert_int_equal(record.event, 1);
+	assert_int_equal(account(1).discarded, 3);
+	assert_int_equal(account(1).cause, PFM_CAUSE_LOST);
+	assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
+	assert_true(write_side(FAKE_EVENT_FD + 2, PFM_RECORD_THROTTLE, off, 3, 100));
+	assert_true(write_side(FAKE_EVENT_FD + 2, PFM_RECORD_UNTHROTTLE, on, 3, 350));
+	assert_true(next() && next());
+	assert_int_equal(account(1).throttled, 1);
+	assert_int_equal(account(1).throttled_ns, 250);
+	assert_int_equal(account(1).cause, PFM_CAUSE_THROTTLED);
+	event(1)->lost = 4;
+	assert_int_equal(account(0).lost, 4);
+	assert_int_equal(account(0).cause, PFM_CAUSE_LOST);
+	assert_int_equal(pfm_read_samples(session, 2, &c), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_samples(session, 0, &c), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_buffers(session, NULL), PFMLIB_ERR_INVAL);
+	fake.fail = FAKE_READ_PERF;
+	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
+	fake.fail_errno = EIO;
+	c.size = sizeof(c);
+	assert_int_equal(pfm_read_samples(session, 0, &c), PFMLIB_ERR_SYS);
+	fake.fail_at = 0;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------------------------------------------- */
+
+static void tasks_end_one_after_the_other(void **state)
+{
+	int fds[4];
+
+	(void)state;
+	begin();
+	fake_file(&fake, "/proc/40/status", "Name:\tmain\nTgid:\t40");
+	fake_file(&fake, "/proc/40/task/40/comm", "main");
+	fake_file(&fake, "/proc/40/task/41/comm", "worker");
+	options.pid = 40;
+	options.flags = PFM_SESSION_INHERIT; /* one buffer for each CPU, for both threads */
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(pfm_session_fds(session, fds, 4), 7);
+	assert_int_equal(fds[0], side_on(0, 0));
+	/* On CPU 0 the first thread has ended, then the second. */
+	fake_event(&fake, side_on(0, 0))->revents = POLLHUP;
+	assert_true(write_sample(faults_on(0), 1, 1));
+	assert_int_equal(pfm_wait_session(session, 100), PFM_WAIT_READY);
+	assert_int_equal(pfm_session_fds(session, fds, 4), 7);
+	assert_int_equal(fds[0], side_on(0, 1));
+	assert_true(next());
+	assert_false(next());
+	fake_event(&fake, side_on(0, 1))->revents = POLLHUP;
+	assert_int_equal(pfm_wait_session(session, 100), PFM_WAIT_TIMEOUT);
+	assert_int_equal(pfm_session_fds(session, fds, 4), 6);
+	assert_int_equal(fds[0], side_on(1, 0));
+	for (unsigned i = 0; i < fake.n_events; i++)
+		event(i)->revents = POLLHUP;
+	assert_int_equal(pfm_wait_session(session, 100), PFM_WAIT_ENDED);
+	assert_int_equal(pfm_session_fds(session, fds, 4), 0);
+}
+
+static void waiting_that_fails_says_so(void **state)
+{
+	(void)state;
+	begin();
+	must_open(TEXTS("page-faults"));
+	fake.fail = FAKE_POLL;
+	fake.fail_at = 1;
+	fake.fail_errno = EINVAL;
+	assert_int_equal(pfm_wait_session(session, 5), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_session_errno(session), EINVAL);
+	fake.fail_at = fake.uses[FAKE_POLL] + 1;
+	fake.fail_errno = EINTR; /* a signal: the caller looks what there is */
+	assert_int_equal(pfm_wait_session(session, 5), PFM_WAIT_TIMEOUT);
+	/* Descriptors of a script take no signals. */
+	assert_int_equal(pfm_session_signal(session, SIGRTMIN), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_session_errno(session), EBADF);
+	assert_int_equal(pfm_session_signal(session, -1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_session_signal(NULL, 1), PFMLIB_ERR_INVAL);
+}
+
+static void raw_bytes_come_buffer_by_buffer(void **state)
+{
+	unsigned buffer, seen = 0;
+	const void *bytes;
+	size_t len;
+
+	(void)state;
+	begin();
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(pfm_next_bytes(session, NULL, &len, NULL), PFMLIB_ERR_INVAL);
+	for (int cpu = 0; cpu < 3; cpu++)
+		assert_true(write_sample(faults_on(cpu), 1, 1));
+	while (pfm_next_bytes(session, &bytes, &len, &buffer) == 1) {
+		assert_int_equal(len, 48);
+		assert_true(buffer < 3);
+		seen |= 1u << buffer;
+	}
+	assert_int_equal(seen, 7);
+	assert_int_equal(buffers().bytes, 3 * 48);
+}
+
+/* ---- everything fails once ------------------------------------------------------------------------------------------------------ */
+
+static const char *const some[] = { "page-faults:u", "cycles:precise=2:period=1000", "{task-clock,instructions:period=100}" };
+
+/* True if @rc is no failure; what failed has a reason the user can be told. */
+static bool fine(int rc)
+{
+	if (rc < 0 && rc != PFMLIB_ERR_INVAL)
+		assert_int_equal(pfm_session_errno(session), fake.fail_errno);
+	return rc >= 0;
+}
+
+/* A whole session with records in it. True if every step said that it went well. */
+static bool whole_session(void)
+{
+	pfm_sample_count_t c = PFM_INIT(c);
+	bool ok = open_texts(some, 3) == PFMLIB_SUCCESS;
+	int cpu = options.flags & PFM_SESSION_SYSTEM_WIDE ? 2 : -1, faults;
+	unsigned n = 0;
+
+	assert_true(ok == (session != NULL));
+	if (!ok) {
+		assert_true(error.detail && *error.detail);
+		assert_true(error.sys_errno == fake.fail_errno || error.code == PFMLIB_ERR_NOMEM);
+		assert_int_equal(fake.n_open, 0);
+		assert_int_equal(fake.n_maps, 0);
+		return false;
+	}
+	for (unsigned i = 0; i < pfm_count_session(session); i++)
+		ok &= !*about(i).why;
+	ok &= fine(pfm_start_session(session));
+	faults = faults_on(cpu);
+	if (faults >= 0 && event((unsigned)(faults - FAKE_EVENT_FD))->output >= 0)
+		for (n = 0; n < 5; n++)
+			assert_true(write_sample(faults, n, n + 1));
+	ok &= pfm_session_fds(session, NULL, 0) == 0 || fine(pfm_wait_session(session, 1));
+	ok &= fine(pfm_stop_session(session));
+	for (unsigned i = 0; i < n && pfm_session_fds(session, NULL, 0); i++) {
+		assert_true(next());
+		assert_int_equal(record.sample.ip, i);
+	}
+	for (unsigned i = 0; i < pfm_count_session(session); i++)
+		ok &= fine(pfm_read_samples(session, i, &c));
+	end_session();
+	return ok;
+}
+
+/* What is given back is gone, whatever close says; the first event is a question whether there is the call at all; a smaller buffer
+ * fits where a larger did not; and an event that is refused, or whose task or CPU has gone, is asked for in another way. */
+static bool may_be_silent(enum fake_call call, unsigned at, int err)
+{
+	if (call == FAKE_CLOSE || (err == EPERM && (call == FAKE_PERF || call == FAKE_MMAP)))
+		return true;
+	return call == FAKE_PERF && (at == 1 || err == EACCES || err == EINVAL || err == ENODEV || err == ESRCH);
+}
+
+static void every_call_may_fail(void **state)
+{
+	static const int errors[] = { EMFILE, EACCES, EPERM, EINVAL, ENODEV, ESRCH, ENOMEM, EIO };
+	static const enum fake_call calls[] = { FAKE_PERF, FAKE_MMAP, FAKE_IOCTL, FAKE_POLL, FAKE_READ_PERF, FAKE_CLOSE };
+	unsigned step = getenv("PERFMON_QUICK") ? 3 : 1;
+
+	(void)state;
+	begin();
+	sampling.records = PFM_SIDE_USUAL;
+	assert_true(whole_session());
+	for (unsigned wide = 0; wide < 2; wide++)
+		for (unsigned e = 0; e < sizeof(errors) / sizeof(errors[0]); e += step)
+			for (unsigned k = 0; k < sizeof(calls) / sizeof(calls[0]); k++)
+				for (unsigned at = 1; at == 1 || fake.uses[calls[k]] >= at - 1; at++) {
+					memset(fake.uses, 0, sizeof(fake.uses));
+					fake.n_events = 0;
+					options.flags = wide ? PFM_SESSION_SYSTEM_WIDE : 0;
+					fake.fail = calls[k];
+					fake.fail_at = at;
+					fake.fail_errno = errors[e];
+					if (whole_session() && fake.uses[calls[k]] >= at && !may_be_silent(calls[k], at, errors[e]))
+						fail_msg("call %u, use %u, errno %d: nobody said so", (unsigned)calls[k], at, errors[e]);
+				}
+	fake.fail_at = 0;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	unsigned refused_ones = 0;
+
+	(void)state;
+#ifdef STARVE_NOT_HERE
+	skip();
+#endif
+	begin();
+	assert_true(whole_session());
+	for (unsigned at = 1;; at++) {
+		int rc;
+
+		starve_hit = false;
+		starve_at = at;
+		rc = open_texts(some, 3);
+		starve_at = 0;
+		if (!starve_hit)
+			break;
+		if (rc) {
+			assert_int_equal(rc, PFMLIB_ERR_NOMEM);
+			assert_null(session);
+			refused_ones++;
+		}
+		end_session();
+	}
+	assert_true(refused_ones > 8);
+}
+
+int main(void)
+{
+#define ROW(NAME) cmocka_unit_test_teardown(NAME, done)
+	const struct CMUnitTest tests[] = {
+		ROW(usual_rates_are_told_by_the_kind_of_event),
+		ROW(what_samples_shall_hold_reaches_the_kernel),
+		ROW(settings_are_refused_before_anything_is_opened),
+		ROW(a_limit_of_the_kernel_that_cannot_be_read_is_none),
+		ROW(an_older_kernel_tells_losses_by_records_alone),
+		ROW(precision_is_lowered_where_that_is_allowed),
+		ROW(what_cannot_be_sampled_says_which_wish_it_was),
+		ROW(all_buffers_shrink_until_they_fit),
+		ROW(buffers_that_cannot_be_say_what_is_missing),
+		ROW(a_cpu_that_goes_while_it_is_opened_has_no_buffer),
+		ROW(a_buffer_that_makes_no_sense_is_refused),
+		ROW(the_oldest_of_all_buffers_comes_first),
+		ROW(what_is_too_young_waits),
+		ROW(a_buffer_without_records_is_given_up_and_the_others_go_on),
+		ROW(room_is_given_back_while_a_long_pass_is_read),
+		ROW(an_older_program_gets_the_record_it_knows),
+		ROW(what_the_kernel_and_the_processor_dropped_is_told),
+		ROW(tasks_end_one_after_the_other),
+		ROW(waiting_that_fails_says_so),
+		ROW(raw_bytes_come_buffer_by_buffer),
+		ROW(every_call_may_fail),
+		ROW(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests_name("sampling_script", tests, NULL, NULL);
+}
