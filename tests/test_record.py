@@ -19,12 +19,35 @@ import tap  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 PROGRAM = """
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 static volatile unsigned x;
 __attribute__((noinline)) void three(void) { for (unsigned i = 0; i < 60000000; i++) x += i; }
 __attribute__((noinline)) void one(void) { for (unsigned i = 0; i < 20000000; i++) x += i; }
 __attribute__((noinline)) void both(void) { three(); one(); x++; }
-int main(void) { both(); puts("done"); return 3; }
+static void touch(size_t pages, size_t size)
+{
+	char *p = mmap(NULL, pages * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(p, pages * size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < pages; i++)
+		p[i * size] = 1;
+}
+/* With a number: touches so many pages while the recorder, its parent, is stopped. */
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		kill(getppid(), SIGSTOP);
+		touch((size_t)atoi(argv[1]), (size_t)sysconf(_SC_PAGESIZE));
+		kill(getppid(), SIGCONT);
+	} else {
+		both();
+	}
+	puts("done");
+	return 3;
+}
 """
 
 
@@ -45,10 +68,10 @@ class Record(unittest.TestCase):
     def pfm(self, *args):
         return subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
 
-    def record(self, *args):
+    def record(self, *args, program=("./program",)):
         if not self.built:
             self.skipTest("no C compiler")
-        done = self.pfm("record", *args, "--", "./program")
+        done = self.pfm("record", *args, "--", *program)
         if done.returncode == 1:
             self.skipTest(done.stderr)
         self.assertEqual((done.returncode, done.stdout), (3, "done\n"), done.stderr)
@@ -89,8 +112,12 @@ class Record(unittest.TestCase):
         self.assertTrue({"task-clock:u", "page-faults:u:period=2"} >= names and names)
 
     def test_losses_are_told(self):
-        done = self.record("-e", "task-clock:u:period=10000", "-m", "1")
+        done = self.record("-e", "page-faults:u", "-c", "1", "-m", "1", program=("./program", "4000"))
         self.assertRegex(done.stderr, r"pfm record: .* MB in perf\.data")
+        lost = re.search(r"page-faults:u: (\d+) samples lost; larger buffers", done.stderr)
+        self.assertIsNotNone(lost, done.stderr)
+        told = sum(json.loads(line)["samples"] for line in self.pfm("report", "--json").stdout.splitlines())
+        self.assertGreaterEqual(told + int(lost[1]), 4000)
 
     def test_perf_reads_it(self):
         if not shutil.which("perf"):
