@@ -338,7 +338,40 @@ class List(Case):
             self.assertTrue(line.startswith("  ") and not line.startswith("   "), line)
 
 
+    def test_metrics(self):
+        """Metrics are not in the way of who looks for events."""
+        rows = objects(self.done("list", "--json", "--metrics", "--pmu", "hardware"))
+        self.assertIn("ipc", [o["metric"] for o in rows])
+        ipc = next(o for o in rows if o["metric"] == "ipc")
+        self.assertEqual((ipc["unit"], ipc["groups"]), ("insn per cycle", ["ratios"]))
+        self.assertNotIn("ipc", [o["event"] for o in objects(self.done("list", "--json", "--pmu", "hardware"))])
+        self.assertIn("ipc", [o["event"] for o in objects(self.done("list", "--json", "-a", "--pmu", "hardware"))])
+        self.assertLess({"Frontend_Bound", "Bad_Speculation", "Backend_Bound", "Retiring"},
+                        {o["metric"] for o in objects(self.done("list", "--json", "--metrics", "skl::TmaL1"))})
+        r = pfm("list", "skl::Memory_Bound")
+        self.assertIn("no event matches; these are metrics", r.stderr)
+        self.assertIn("[percent; Backend;TmaL2]", r.stdout.replace("\n", " "))
+        self.assertIn("no metric matches", self.fails(1, "list", "--metrics", "skl::nothing_like_it"))
+
+    def test_metrics_elsewhere(self):
+        r = pfm("list", "--json", "--metrics", "info_botlnk_l2_dsb_misses", env={"PERFMON_SYSFS": "/nonexistent"})
+        self.assertTrue(objects(r.stdout))
+        self.assertIn("none of this machine's metrics match", r.stderr)
+
+
 class Show(Case):
+    def test_metric(self):
+        out = self.done("show", "skl::Frontend_Bound")
+        for words in ("IDQ_UOPS_NOT_DELIVERED.CORE on 0-3", "constant       #smt_on", "unit           percent",
+                      "counted as     2 groups of events, no plan has fewer: 2 events have 1 counter (F1) and no other: at least 2 groups", "(Frontend_Bound > 15)", "level 1 of its tree"):
+            self.assertIn(words, out)
+        (o,) = objects(self.done("show", "--json", "skl::Memory_Bound"))
+        self.assertEqual((o["unit"], o["groups"], o["parent"], o["level"]), ("percent", ["Backend", "TmaL2"], "Backend_Bound", 2))
+        self.assertEqual(o["plan"]["groups"], o["plan"]["bound"])
+        self.assertTrue(o["plan"]["optimal"])
+        stores = next(i for i in o["inputs"] if i.get("event") == "skl::EXE_ACTIVITY.BOUND_ON_STORES")
+        self.assertEqual(stores["counters"], [0, 1, 2, 3])
+
     def test_core_event(self):
         out = self.done("show", "coreduo::L2_Rqsts")
         for word in ("coreduo::L2_Rqsts", "0x2e", "core", "cachestate", "libpmc", "libpfm", "perf", "counters"):

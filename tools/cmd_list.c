@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm list: the processors there are, and their events. */
-#include "pfm.h"
+#include "metric.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,16 +14,19 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_PMU,
        OPT_COMPLETE,
        OPT_PMUS,
+       OPT_METRICS,
        NAME_COLUMN = 34,
        PMU_COLUMN = 51,
        PATH_ROOM = 4096,
-       NAME_MAX_LEN = 256 };
+       FOLDED_MAX = 256,
+       TEXT_ROOM = 1024 };
 
 static const struct opt options[] = {
 	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
 	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
+	{ OPT_METRICS, "metrics", NULL, "metrics, which are computed from events, and no events" },
 	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
-	{ 'a', "all", NULL, "also what is usually left out: the events of every processor, deprecated and hidden ones" },
+	{ 'a', "all", NULL, "also what is usually left out: the events of every processor, deprecated and hidden ones, metrics among events" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
 	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
 	{ 0, NULL, NULL, NULL }
@@ -35,10 +38,10 @@ struct lister {
 	regex_t expression;            /* instead of it, if is_expression */
 	int pmu;                       /* only this one, or -1 */
 	bool is_expression, elsewhere; /* elsewhere: of other machines' processors, too */
-	bool json, all, pmus_only, descriptions;
+	bool json, all, pmus_only, descriptions, metrics;
 	struct json out;
 	size_t n_pmus, n_events, n_tracepoints;
-	char folded[NAME_MAX_LEN];
+	char folded[FOLDED_MAX];
 };
 
 /* An event that matched, and what it is grouped by. */
@@ -49,11 +52,11 @@ struct found {
 
 /* ---- matching ----------------------------------------------------------------------------------------------------------- */
 
-static void fold(const char *text, char out[NAME_MAX_LEN])
+static void fold(const char *text, char out[FOLDED_MAX])
 {
 	size_t n = 0;
 
-	for (; *text && n + 1 < NAME_MAX_LEN; text++)
+	for (; *text && n + 1 < FOLDED_MAX; text++)
 		if (*text != ' ' && *text != '-' && *text != '_')
 			out[n++] = (char)(*text == ':' ? '.' : tolower((unsigned char)*text));
 	out[n] = 0;
@@ -68,7 +71,7 @@ static bool looks_like_expression(const char *pattern)
 static bool contains(const struct lister *l, const char *text)
 {
 	const char *pattern = l->pattern;
-	char folded[NAME_MAX_LEN];
+	char folded[FOLDED_MAX];
 
 	if (l->is_expression)
 		return regexec(&l->expression, text, 0, NULL, 0) == 0;
@@ -78,13 +81,19 @@ static bool contains(const struct lister *l, const char *text)
 	return strstr(folded, pattern) != NULL;
 }
 
+/* Metrics are found by the names of their groups, too. */
 static bool matches(const struct lister *l, const pfm_event_info_t *e)
 {
+	bool metric = e->flags & PFM_EVENT_METRIC;
+	pfm_metric_info_t m = PFM_INIT(m);
+
+	if (metric != l->metrics && !(metric && l->all))
+		return false;
 	if (!l->all && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
-	if (!l->pattern || contains(l, e->name))
+	if (!l->pattern || contains(l, e->name) || (l->descriptions && contains(l, e->desc)))
 		return true;
-	return l->descriptions && contains(l, e->desc);
+	return l->metrics && !pfm_describe_metric(l->ctx, e->pmu, e->event, &m) && contains(l, m.groups);
 }
 
 static const char *topic_of(const struct lister *l, int pmu, const pfm_event_info_t *e)
@@ -128,6 +137,21 @@ static void json_flags(struct json *j, unsigned flags)
 	put_end(j, ']');
 }
 
+static void json_metric(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e, const char *topic)
+{
+	struct json *j = &l->out;
+
+	put_begin(j, NULL, '{');
+	put_text(j, "pmu", pmu->name);
+	put_text(j, "metric", e->name);
+	put_text(j, "desc", e->desc);
+	put_text_if(j, "topic", topic);
+	put_metric(j, l->ctx, e->pmu, e->event);
+	put_text(j, "origin", pmu->origin);
+	put_end(j, '}');
+	put_line(j);
+}
+
 static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e, const char *topic)
 {
 	struct json *j = &l->out;
@@ -154,8 +178,23 @@ static bool narrow(void)
 	return width && width < NAME_COLUMN + 30;
 }
 
-static void print_event(const pfm_event_info_t *e)
+/* "What it is. [percent; TmaL1, Backend]" */
+static void metric_text(const struct lister *l, const pfm_event_info_t *e, char buf[TEXT_ROOM])
 {
+	pfm_metric_info_t m = PFM_INIT(m);
+	int n = snprintf(buf, TEXT_ROOM, "%s", e->desc);
+	bool both;
+
+	if (pfm_describe_metric(l->ctx, e->pmu, e->event, &m) || (!*m.unit && !*m.groups) || n >= TEXT_ROOM)
+		return;
+	both = *m.unit && *m.groups;
+	snprintf(buf + n, TEXT_ROOM - (size_t)n, "%s[%s%s%s]", n ? " " : "", m.unit, both ? "; " : "", m.groups);
+}
+
+static void print_event(const struct lister *l, const pfm_event_info_t *e)
+{
+	char text[TEXT_ROOM];
+	const char *desc = e->desc;
 	size_t len = strlen(e->name), column = narrow() ? 4 : NAME_COLUMN;
 
 	printf("  %s%s%s", term_on(stdout, CYAN), e->name, term_off(stdout));
@@ -165,7 +204,11 @@ static void print_event(const pfm_event_info_t *e)
 		printf("%*s", (int)(len + 4 > NAME_COLUMN ? 2 : NAME_COLUMN - 2 - len), "");
 	if (e->flags & PFM_EVENT_DEPRECATED)
 		printf("(deprecated%s%s) ", *e->replaced ? ", see " : "", e->replaced);
-	term_wrap(stdout, column, column, *e->desc ? e->desc : "-");
+	if (e->flags & PFM_EVENT_METRIC) {
+		metric_text(l, e, text);
+		desc = text;
+	}
+	term_wrap(stdout, column, column, *desc ? desc : "-");
 }
 
 static void print_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
@@ -194,13 +237,13 @@ static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 	for (i = 0; i < n; i++) {
 		pfm_describe_event(l->ctx, pmu, found[i].event, &e);
 		if (l->json) {
-			json_event(l, info, &e, found[i].topic);
+			(l->metrics ? json_metric : json_event)(l, info, &e, found[i].topic);
 			continue;
 		}
 		if (strcmp(found[i].topic, topic) != 0)
 			printf(" %s%s%s\n", term_on(stdout, DIM), found[i].topic, term_off(stdout));
 		topic = found[i].topic;
-		print_event(&e);
+		print_event(l, &e);
 	}
 	l->n_events += n;
 	free(found);
@@ -321,7 +364,7 @@ static void list_tracepoint(struct lister *l, const char *name)
 
 static void list_subsystem(struct lister *l, const char *top, const char *subsystem)
 {
-	char path[PATH_ROOM + NAME_MAX_LEN], name[2 * NAME_MAX_LEN];
+	char path[PATH_ROOM + FOLDED_MAX], name[2 * FOLDED_MAX];
 	struct dirent **events;
 	int i, n;
 
@@ -348,7 +391,7 @@ static int list_tracepoints(struct lister *l)
 	struct dirent **subsystems;
 	int i, n;
 
-	if (!l->pattern || l->pmu >= 0)
+	if (!l->pattern || l->pmu >= 0 || l->metrics)
 		return DONE;
 	snprintf(top, sizeof(top), "%s/sys/kernel/tracing/events", root ? root : "");
 	n = scandir(top, &subsystems, is_folder, alphasort);
@@ -361,12 +404,44 @@ static int list_tracepoints(struct lister *l)
 	return DONE;
 }
 
+/* Nothing here: whoever asks may mean another machine's. */
+static int list_elsewhere(struct lister *l, int n)
+{
+	int status;
+
+	if (!l->pattern || l->pmu >= 0 || l->all || l->n_events)
+		return DONE;
+	l->elsewhere = true;
+	status = list_wanted(l, n);
+	if (l->n_events)
+		fprintf(stderr, "pfm: note: none of this machine's %s match; these are other processors'.\n", l->metrics ? "metrics" : "events");
+	return status;
+}
+
+/* No event is called so: a metric may be. */
+static int list_metrics_instead(struct lister *l, int n)
+{
+	int status;
+
+	if (!l->pattern || l->all || l->metrics || l->n_events)
+		return DONE;
+	l->metrics = true;
+	l->elsewhere = false;
+	status = list_wanted(l, n);
+	if (status == DONE)
+		status = list_elsewhere(l, n);
+	if (l->n_events)
+		fputs("pfm: note: no event matches; these are metrics.\n", stderr);
+	l->metrics = false;
+	return status;
+}
+
 static int list(struct lister *l)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	int i, n = pfm_count_pmus(l->ctx), status = DONE;
 
-	if (l->pmus_only || (!l->pattern && l->pmu < 0))
+	if (l->pmus_only || (!l->pattern && l->pmu < 0 && !l->metrics))
 		for (i = 0; i < n; i++)
 			if (shown(l, i, &info) && pmu_wanted(l, &info)) {
 				if (!l->json && !l->n_pmus)
@@ -377,13 +452,10 @@ static int list(struct lister *l)
 	status = list_wanted(l, n);
 	if (status == DONE && !l->pmus_only)
 		status = list_tracepoints(l);
-	/* Nothing here: whoever asks may mean another machine's. */
-	if (status == DONE && l->pattern && l->pmu < 0 && !l->all && !l->pmus_only && !l->n_events) {
-		l->elsewhere = true;
-		status = list_wanted(l, n);
-		if (l->n_events)
-			fputs("pfm: note: none of this machine's events match; these are other processors'.\n", stderr);
-	}
+	if (status == DONE && !l->pmus_only)
+		status = list_elsewhere(l, n);
+	if (status == DONE && !l->pmus_only)
+		status = list_metrics_instead(l, n);
 	return status;
 }
 
@@ -407,7 +479,7 @@ static int nothing_found(const struct lister *l, const char *pattern)
 		fprintf(stderr, "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which there are.\n", pattern);
 		return REFUSED;
 	}
-	fprintf(stderr, "pfm: no event matches '%s'.\n", pattern);
+	fprintf(stderr, "pfm: no %s matches '%s'.\n", l->metrics ? "metric" : "event", pattern);
 	blame(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern), NULL);
 	n = pfm_suggest_names(l->ctx, pattern, &error, names, 5);
 	for (i = 0; i < n; i++)
@@ -429,9 +501,9 @@ static int no_such_pmu(const struct lister *l, const char *pattern)
 
 static void complete_umasks(const struct lister *l, const char *prefix, size_t base)
 {
-	char event[NAME_MAX_LEN];
+	char event[FOLDED_MAX];
 	pfm_umask_info_t mask = PFM_INIT(mask);
-	char word[NAME_MAX_LEN];
+	char word[FOLDED_MAX];
 	unsigned index, i;
 	int pmu;
 
@@ -464,7 +536,7 @@ static int complete(const struct lister *l, const char *prefix)
 {
 	const char *colons = strstr(prefix, "::"), *last = strrchr(prefix, ':');
 	pfm_pmu_info_t info = PFM_INIT(info);
-	char before[NAME_MAX_LEN];
+	char before[FOLDED_MAX];
 	int i, pmu, n = pfm_count_pmus(l->ctx);
 
 	if (!last || (strrchr(prefix, ',') && strrchr(prefix, ',') > last))
@@ -495,7 +567,7 @@ static int complete(const struct lister *l, const char *prefix)
 static bool split_pattern(struct lister *l, const char *pattern)
 {
 	const char *colons = strstr(pattern, "::");
-	char name[NAME_MAX_LEN];
+	char name[FOLDED_MAX];
 
 	if (colons && colons > pattern) {
 		snprintf(name, sizeof(name), "%.*s", (int)(colons - pattern), pattern);
@@ -525,6 +597,7 @@ static int run(struct args *args)
 		switch (id) {
 		case OPT_PMU: pmu = value; break;
 		case OPT_PMUS: l.pmus_only = true; break;
+		case OPT_METRICS: l.metrics = true; break;
 		case OPT_JSON: l.json = true; break;
 		case OPT_COMPLETE: prefix = value; break;
 		case 'a': l.all = true; break;
@@ -557,18 +630,21 @@ static int run(struct args *args)
 
 const struct command cmd_list = {
 	.name = "list",
-	.usage = "[PATTERN] [--pmu NAME] [--json]",
+	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
 	.summary = "processors, units and their events, with descriptions",
 	.about = "Without a pattern: every processor the library knows, then the events of this machine. With a pattern: events of this machine, "
 		 "tracepoints among them, whose names contain it, or match it if it has one of * ? [; if none does, those of all other processors. "
 		 "Case, blanks, '-' and '_' do not count. A pattern with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name "
-		 "stands for all its events.",
+		 "stands for all its events. With --metrics: metrics, which pfm stat -M counts, instead of events; the pattern may name a group of "
+		 "them.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
 		    "Every event of one processor\n"
 		    "pfm list --pmu montecito\n"
 		    "Everything with TLB in its name or description\n"
 		    "pfm list -d tlb\n"
+		    "Metrics of an Intel processor that have to do with branches\n"
+		    "pfm list --metrics skl::branch\n"
 		    "Loads or stores, of every processor\n"
 		    "pfm list -a '^L1.*(load|store)'\n"
 		    "Branch events of the Core Duo\n"

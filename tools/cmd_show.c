@@ -42,7 +42,7 @@ static const struct {
 static const struct {
 	const char *name, *label;
 } field_labels[] = {
-	{ "code", NULL }, { "errata", NULL }, { "errata_class", "errata group" }, { "note", NULL }, { "replaced", NULL }, { "flags", NULL }, { "detail", NULL }, { "scale", NULL }, { "unit", NULL }, { "period", NULL }, { "on_htoff", NULL }, { "precise", NULL }, { "umask", "unit mask" }, { "max", "at most" }, { "type", "thread type" }, { "set", "event set" }, { "accepts", "filters" }, { "ear", "EAR" }, { "ear_umask", "EAR mask" }, { "ear_latency", "EAR latency" }, { "etb", "trace buffer" }, { "thres", "threshold" }, { "sel", "select" }, { "cbox", "second select" }, { "const", "constant" }, { "stat", "statistic" }, { "linux", "Linux raw" }, { "weight", "half units" }, { "arch_bit", "CPUID.0AH bit" }, { "source", "source" }, { "metric", NULL }, { "metric_inputs", NULL }, { "metric_threshold", NULL }, { "metric_group", "groups" }, { "metric_parent", "part of" }, { "metric_level", "level" }, { "core_spec", "core default" }, { "mesi", "MESI masks" }, { "msr", "MSR" }, { "params", "fields to give" }, { "msr_value", "MSR value" }
+	{ "code", NULL }, { "errata", NULL }, { "errata_class", "errata group" }, { "note", NULL }, { "replaced", NULL }, { "flags", NULL }, { "detail", NULL }, { "scale", NULL }, { "unit", NULL }, { "period", NULL }, { "on_htoff", NULL }, { "precise", NULL }, { "umask", "unit mask" }, { "max", "at most" }, { "type", "thread type" }, { "set", "event set" }, { "accepts", "filters" }, { "ear", "EAR" }, { "ear_umask", "EAR mask" }, { "ear_latency", "EAR latency" }, { "etb", "trace buffer" }, { "thres", "threshold" }, { "sel", "select" }, { "cbox", "second select" }, { "const", "constant" }, { "stat", "statistic" }, { "linux", "Linux raw" }, { "weight", "half units" }, { "arch_bit", "CPUID.0AH bit" }, { "source", "source" }, { "metric", NULL }, { "metric_inputs", NULL }, { "metric_threshold", NULL }, { "metric_group", "groups" }, { "metric_parent", NULL }, { "metric_level", NULL }, { "metric_locate", "look at" }, { "core_spec", "core default" }, { "mesi", "MESI masks" }, { "msr", "MSR" }, { "params", "fields to give" }, { "msr_value", "MSR value" }
 };
 
 struct shower {
@@ -101,7 +101,7 @@ static void print_fields(const struct shower *s, const pfm_event_info_t *e, int 
 		if (pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value, &counter) != PFMLIB_SUCCESS)
 			break;
 		label = field_label(name);
-		if (!label || model_has_field(type, name))
+		if (!label || model_has_field(type, name) || strcmp(text, "#NA") == 0)
 			continue;
 		if (counter >= 0)
 			snprintf(shown, sizeof(shown), "%s, counter %s", label, counter_text(counter, where));
@@ -206,7 +206,7 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 		print_label("period");
 		printf("%" PRIu64 "\n", e->period);
 	}
-	if (e->scale != 1 || *e->unit) {
+	if ((e->scale != 1 || *e->unit) && !(e->flags & PFM_EVENT_METRIC)) {
 		snprintf(scale, sizeof(scale), "%.12g %s", e->scale, e->unit);
 		print_line("scale", scale);
 	}
@@ -301,7 +301,8 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	put_text_if(j, "replaced", e->replaced);
 	put_text_if(j, "errata", e->errata);
 	put_text_if(j, "note", e->note);
-	put_text_if(j, "unit", e->unit);
+	if (!(e->flags & PFM_EVENT_METRIC))
+		put_text_if(j, "unit", e->unit);
 	put_real(j, "scale", e->scale);
 	put_int(j, "precise", e->precise);
 	if (e->period)
@@ -521,6 +522,8 @@ const struct command cmd_show = {
 	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, the counters that can count it, filters, errata, "
 		 "what replaces it if it is deprecated, its registers, and how each dialect spells it. Qualifiers in the text are taken into "
 		 "account.\n"
+		 "For a metric: its formula, when its value is worth a closer look, the events it needs with their counters, and in how many "
+		 "groups they are counted.\n"
 		 "For a processor: counters, their width, capabilities, and where its table comes from.",
 	.examples = "An event with all its qualifiers\n"
 		    "pfm show coreduo::L2_Rqsts\n"
@@ -528,6 +531,8 @@ const struct command cmd_show = {
 		    "pfm show coreduo::L2_Rqsts,core=all,cachestate=mi,usr\n"
 		    "An Itanium 2 event: group, set, filters, event address register\n"
 		    "pfm show montecito::DATA_EAR_CACHE_LAT4\n"
+		    "A metric: what it needs, and in how many groups\n"
+		    "pfm show skl::Frontend_Bound\n"
 		    "A processor and its capabilities\n"
 		    "pfm show coreduo\n",
 	.options = options,

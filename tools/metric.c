@@ -67,19 +67,121 @@ static const char *short_name(const char *text, const char *pmu)
 	return strncmp(text, pmu, n) == 0 && strncmp(text + n, "::", 2) == 0 ? text + n + 2 : text;
 }
 
-void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, void (*line)(const char *label, const char *text))
+/* The event with the counters that may count it, or the constant. */
+static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const char *pmu, show_line_fn line)
+{
+	pfm_encoding_t enc = PFM_INIT(enc);
+	char counters[COUNTERS_MAX], text[NAME_MAX_LEN + COUNTERS_MAX];
+	const char *name = short_name(in->text, pmu);
+
+	if (in->is_constant || pfm_encode_event(ctx, in->text, 0, &enc, NULL) || !enc.counters)
+		snprintf(text, sizeof(text), "%s", name);
+	else
+		snprintf(text, sizeof(text), "%s  on %s", name, counters_text(enc.counters, counters));
+	line(in->is_constant ? "constant" : "needs", text);
+}
+
+/* The plan of what a metric needs; NULL if there is none. */
+static pfm_plan_t *plan_of(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_plan_info_t *info)
+{
+	pfm_pmu_info_t p = PFM_INIT(p);
+	pfm_metric_info_t m = PFM_INIT(m);
+	char text[NAME_MAX_LEN];
+	const char *texts[] = { text };
+	pfm_plan_t *plan;
+
+	if (pfm_describe_pmu(ctx, pmu, &p) || pfm_describe_metric(ctx, pmu, event, &m))
+		return NULL;
+	snprintf(text, sizeof(text), "%s::%s", p.name, m.name);
+	if (pfm_plan(&plan, ctx, texts, 1, NULL, NULL))
+		return NULL;
+	pfm_describe_plan(plan, info);
+	return plan;
+}
+
+static void show_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line)
+{
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_plan_t *plan = plan_of(ctx, pmu, event, &info);
+	char text[NAME_MAX_LEN];
+
+	if (!plan)
+		return;
+	snprintf(text, sizeof(text), "%u group%s of events, %s: %s", info.n_groups, info.n_groups == 1 ? "" : "s",
+	         info.optimal ? "no plan has fewer" : "not proved to be the least", info.certificate);
+	line("counted as", text);
+	pfm_free_plan(plan);
+}
+
+void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line)
 {
 	char *formula = metric_formula(ctx, pmu, event, 0), *threshold = metric_formula(ctx, pmu, event, 1);
+	pfm_metric_info_t m = PFM_INIT(m);
 	pfm_metric_input_t in = PFM_INIT(in);
 	pfm_pmu_info_t info = PFM_INIT(info);
+	char level[NAME_MAX_LEN] = "";
 
 	line("formula", formula);
 	line("look closer", threshold);
-	if (!pfm_describe_pmu(ctx, pmu, &info))
+	if (!pfm_describe_pmu(ctx, pmu, &info) && !pfm_describe_metric(ctx, pmu, event, &m)) {
+		line("unit", m.unit);
+		if (m.level)
+			snprintf(level, sizeof(level), "level %u of its tree%s%s", m.level, *m.parent ? ", part of " : "", m.parent);
+		line("place", level);
 		for (unsigned i = 0; !pfm_describe_metric_input(ctx, pmu, event, i, &in); i++)
-			line(in.is_constant ? "constant" : "needs", short_name(in.text, info.name));
+			show_input(ctx, &in, info.name, line);
+		show_plan(ctx, pmu, event, line);
+	}
 	free(formula);
 	free(threshold);
+}
+
+void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
+{
+	pfm_metric_info_t m = PFM_INIT(m);
+	char group[NAME_MAX_LEN];
+
+	if (pfm_describe_metric(ctx, pmu, event, &m))
+		return;
+	put_text_if(j, "unit", m.unit);
+	put_begin(j, "groups", '[');
+	for (const char *p = m.groups; *p; p += strcspn(p, ";"), p += *p == ';') {
+		snprintf(group, sizeof(group), "%.*s", (int)strcspn(p, ";"), p);
+		put_text(j, NULL, group);
+	}
+	put_end(j, ']');
+	put_text_if(j, "parent", m.parent);
+	if (m.level)
+		put_int(j, "level", m.level);
+}
+
+static void put_plan(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
+{
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_plan_t *plan = plan_of(ctx, pmu, event, &info);
+
+	if (!plan)
+		return;
+	put_begin(j, "plan", '{');
+	put_int(j, "groups", info.n_groups);
+	put_int(j, "bound", info.bound);
+	put_bool(j, "optimal", info.optimal != 0);
+	put_text(j, "certificate", info.certificate);
+	put_end(j, '}');
+	pfm_free_plan(plan);
+}
+
+static void put_input(struct json *j, const pfm_ctx_t *ctx, const pfm_metric_input_t *in)
+{
+	pfm_encoding_t enc = PFM_INIT(enc);
+
+	put_begin(j, NULL, '{');
+	put_text(j, in->is_constant ? "constant" : "event", in->text);
+	if (!in->is_constant && !pfm_encode_event(ctx, in->text, 0, &enc, NULL))
+		counters_json(j, "counters", enc.counters);
+	if (in->has_preset)
+		put_number(j, "preset", in->preset);
+	put_end(j, '}');
 }
 
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
@@ -89,10 +191,12 @@ void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned ev
 
 	put_text_if(j, "formula", formula);
 	put_text_if(j, "threshold", threshold);
+	put_metric(j, ctx, pmu, event);
 	put_begin(j, "inputs", '[');
 	for (unsigned i = 0; !pfm_describe_metric_input(ctx, pmu, event, i, &in); i++)
-		put_text(j, NULL, in.text);
+		put_input(j, ctx, &in);
 	put_end(j, ']');
+	put_plan(j, ctx, pmu, event);
 	free(formula);
 	free(threshold);
 }

@@ -4,6 +4,7 @@
 #define PFM_METRIC_H
 
 #include "pfm.h"
+#include "show.h"
 
 enum { NAME_MAX_LEN = 512 };
 
@@ -19,8 +20,10 @@ struct metric_use {
 int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out, pfm_error_t *error);
 /* The formula of a metric, or of its threshold; NULL if there is none. To be freed. */
 char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold);
-/* What a metric is, line by line, and as members of an object. */
-void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, void (*line)(const char *label, const char *text));
+/* Unit, groups, parent and level of a metric as members of an object. */
+void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
+/* What a metric is, line by line, and as members of an object: formula, what it needs and in how many groups. */
+void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line);
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
 /* True if @group is one of the words of @groups, which ';' separates; case does not count. */
 bool in_groups(const char *groups, const char *group);

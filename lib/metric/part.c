@@ -349,7 +349,8 @@ static void write_proof(const struct part *p, const struct pack *k, char *buf, s
 	switch (k->proof) {
 	case PACK_ONE: snprintf(buf, len, "one group holds every event"); break;
 	case PACK_COUNTERS:
-		snprintf(buf, len, "%u events have %u counters (%s) and no others: at least %u groups", n, width, counters, k->bound);
+		snprintf(buf, len, "%u events have %u counter%s (%s) and no other%s: at least %u groups", n, width, width == 1 ? "" : "s", counters,
+		         width == 1 ? "" : "s", k->bound);
 		break;
 	case PACK_GIVEN:
 		snprintf(buf, len, "%u events need different values in the same extra registers: at least %u groups", p->n_clashing, k->bound);
