@@ -208,6 +208,30 @@ class Counted(unittest.TestCase):
         self.assertNotIn("migrations_per_second", self.stat("-e", "task-clock,page-faults")[1])
         self.assertNotIn("cpus_used", self.stat("-e", "task-clock", "--no-ratios")[1])
 
+    def test_ratios_are_fields(self):
+        """Beside the count that is the numerator, in JSON and in perf's columns."""
+        rows = [json.loads(line) for line in self.stat("--json", "-e", "task-clock,page-faults")[0].splitlines()]
+        by = {r["event"]: r for r in rows}
+        self.assertEqual([(r["ratio"], r["ratio_unit"]) for r in rows], [("cpus_used", "CPUs used"), ("faults_per_second", "/s")])
+        self.assertAlmostEqual(by["page-faults"]["ratio_value"], by["page-faults"]["value"] / by["task-clock"]["value"] * 1e9, delta=1)
+        self.assertNotIn("ratio", self.stat("--json", "--no-ratios", "-e", "task-clock,page-faults")[0])
+        self.assertNotIn("ratio", self.stat("--json", "-e", "page-faults")[0])
+        clock, faults = [line.split(";") for line in self.stat("-x", ";", "-e", "task-clock,page-faults")[1].splitlines()]
+        self.assertEqual((clock[6], faults[6]), ("CPUs used", "/s"))
+        self.assertAlmostEqual(float(faults[5]), int(faults[0]) / float(clock[0]) * 1e3, delta=1)
+        bare = [line.split(";") for line in self.stat("-x", ";", "--no-ratios", "-e", "task-clock")[1].splitlines()]
+        self.assertEqual((len(bare[0]), bare[0][5:7]), (len(clock), ["", ""]))
+
+    def test_metrics_in_columns(self):
+        for more in ([], ["-r", "2"]):
+            lines = [line.split(";") for line in self.stat("-x", ";", *more, "-M", "software::faults_per_second")[1].splitlines()]
+            self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+            metric = lines[-1]
+            self.assertEqual((metric[:3], metric[-3:]), (["", "", ""], ["/s  faults_per_second", "exact", ""]))
+            self.assertGreater(float(metric[-4]), 0)
+        done = subprocess.run([PFM, "stat", "-x", ";", "-M", "skx::Info_Thread_IPC", "--", "true"], capture_output=True, text=True)
+        self.assertEqual(done.stderr.splitlines()[-1], ";;;;;;Info_Thread_IPC;not counted;not counted")
+
     def test_what_was_not_counted_has_no_value(self):
         done = subprocess.run([PFM, "stat", "--json", "-M", "skx::Info_Thread_IPC", "--", "true"], capture_output=True, text=True)
         metric = next(r for r in map(json.loads, done.stdout.splitlines()) if "metric" in r)

@@ -138,10 +138,25 @@ struct stat_metric {
 	unsigned event;
 };
 
+struct stat_metrics {
+	struct stat_metric *at;
+	unsigned n;
+};
+
+/* A ratio as it stands beside a count. */
+struct ratio {
+	const char *name, *unit;
+	double value;
+};
+
 /* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
 int metrics_make(struct job *job);
 void metrics_free(struct job *job);
-/* Values of metrics from the rows; where none were asked for, the usual ratios whose events are all there. */
+/* Finds the usual ratios, once there are rows; none if metrics were asked for. False without memory. */
+bool ratios_make(struct job *job);
+/* The ratio that belongs beside the count of @row, if all it needs was counted. */
+bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out);
+/* Values of metrics from the rows; in text the usual ratios whose events are all there, too. */
 void report_metrics(const struct job *job, double elapsed, double time);
 
 struct job {
@@ -162,8 +177,7 @@ struct job {
 	struct event_list metric_names;
 	unsigned topdown; /* levels of top-down analysis, 0 for none */
 	bool no_ratios;
-	struct stat_metric *metrics;
-	unsigned n_metrics;
+	struct stat_metrics metrics, ratios;
 	uint64_t interval, timeout, delay; /* nanoseconds, 0 for none */
 	/* while it runs */
 	struct part *parts;
@@ -190,6 +204,8 @@ int count(struct job *job);
 
 /* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs. */
 int report_counts(const struct job *job, double elapsed, double time);
+/* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */
+void put_field(const struct job *job, const char *text, const char *behind);
 /* What would be programmed, or was with -v, in @out. */
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 

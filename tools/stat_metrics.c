@@ -11,21 +11,23 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { MOST_METRICS = 1024 };
+enum { MOST_METRICS = 1024,
+       NUMBER_ROOM = 40,
+       UNIT_ROOM = 512 };
 
 /* ---- names to metrics -------------------------------------------------------------------------------------------------- */
 
-static bool add_use(struct job *job, int pmu, unsigned event)
+static bool add_use(struct stat_metrics *list, int pmu, unsigned event)
 {
-	struct stat_metric *more = realloc(job->metrics, (job->n_metrics + 1) * sizeof(*more));
+	struct stat_metric *more = realloc(list->at, (list->n + 1) * sizeof(*more));
 
 	if (!more)
 		return false;
-	job->metrics = more;
-	for (unsigned i = 0; i < job->n_metrics; i++)
+	list->at = more;
+	for (unsigned i = 0; i < list->n; i++)
 		if (more[i].pmu == pmu && more[i].event == event)
 			return true;
-	more[job->n_metrics++] = (struct stat_metric){ pmu, event };
+	more[list->n++] = (struct stat_metric){ pmu, event };
 	return true;
 }
 
@@ -43,7 +45,7 @@ static unsigned add_group(struct job *job, const char *name, bool tree)
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
 	char prefix[80];
-	unsigned before = job->n_metrics;
+	unsigned before = job->metrics.n;
 	int one = -1, n = pfm_count_pmus(job->ctx);
 
 	if (colons) {
@@ -55,12 +57,12 @@ static unsigned add_group(struct job *job, const char *name, bool tree)
 			continue;
 		if (pfm_describe_pmu(job->ctx, p, &pmu))
 			continue;
-		for (unsigned e = 0; e < pmu.n_events && job->n_metrics < MOST_METRICS; e++)
+		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MOST_METRICS; e++)
 			if (!pfm_describe_metric(job->ctx, p, e, &info) && in_groups(info.groups, group) &&
-			    !(tree && is_aside(info.name)) && !add_use(job, p, e))
+			    !(tree && is_aside(info.name)) && !add_use(&job->metrics, p, e))
 				return 0;
 	}
-	return job->n_metrics - before;
+	return job->metrics.n - before;
 }
 
 /* A metric's name, or that of a group. An exit status. */
@@ -71,7 +73,7 @@ static int add_name(struct job *job, const char *name)
 	int rc = find_metric(job->ctx, NULL, name, &m, &error);
 
 	if (!rc)
-		return add_use(job, m.pmu, m.event) ? DONE : complain("metrics", ENOMEM);
+		return add_use(&job->metrics, m.pmu, m.event) ? DONE : complain("metrics", ENOMEM);
 	if (add_group(job, name, false))
 		return DONE;
 	refuse(job->ctx, name, &error);
@@ -83,15 +85,15 @@ static int add_name(struct job *job, const char *name)
 /* "PMU::NAME" of each metric, for the plan. */
 static char **texts_of(const struct job *job)
 {
-	char **texts = calloc(job->n_metrics + 1, sizeof(*texts));
+	char **texts = calloc(job->metrics.n + 1, sizeof(*texts));
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
 
-	for (unsigned i = 0; texts && i < job->n_metrics; i++) {
+	for (unsigned i = 0; texts && i < job->metrics.n; i++) {
 		size_t room;
 
-		if (pfm_describe_pmu(job->ctx, job->metrics[i].pmu, &pmu) ||
-		    pfm_describe_metric(job->ctx, job->metrics[i].pmu, job->metrics[i].event, &info))
+		if (pfm_describe_pmu(job->ctx, job->metrics.at[i].pmu, &pmu) ||
+		    pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event, &info))
 			continue;
 		room = strlen(pmu.name) + strlen(info.name) + 3;
 		texts[i] = malloc(room);
@@ -139,7 +141,7 @@ static int plan_metrics(struct job *job)
 	pfm_error_t error = PFM_INIT(error);
 	pfm_plan_t *plan = NULL;
 	char **texts = texts_of(job);
-	int rc = texts ? pfm_plan(&plan, job->ctx, (const char *const *)texts, job->n_metrics, NULL, &error) : PFMLIB_ERR_NOMEM;
+	int rc = texts ? pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, NULL, &error) : PFMLIB_ERR_NOMEM;
 	int status = DONE;
 
 	if (rc) {
@@ -149,7 +151,7 @@ static int plan_metrics(struct job *job)
 		status = complain("metrics", ENOMEM);
 	}
 	pfm_free_plan(plan);
-	for (unsigned i = 0; texts && i < job->n_metrics; i++)
+	for (unsigned i = 0; texts && i < job->metrics.n; i++)
 		free(texts[i]);
 	free(texts);
 	return status;
@@ -158,7 +160,7 @@ static int plan_metrics(struct job *job)
 /* Levels 1 to @level of the tree of top-down analysis, as Intel's lists name their groups. */
 static int add_topdown(struct job *job, unsigned level)
 {
-	unsigned before = job->n_metrics;
+	unsigned before = job->metrics.n;
 	char group[16];
 
 	for (unsigned i = 1; i <= level; i++) {
@@ -167,7 +169,7 @@ static int add_topdown(struct job *job, unsigned level)
 		snprintf(group, sizeof(group), "TopdownL%u", i);
 		add_group(job, group, true);
 	}
-	if (job->n_metrics > before)
+	if (job->metrics.n > before)
 		return DONE;
 	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; another's are asked for with -M PMU::TmaL1\n");
 	return REFUSED;
@@ -181,14 +183,15 @@ int metrics_make(struct job *job)
 		status = add_name(job, job->metric_names.texts[i]);
 	if (status == DONE && job->topdown)
 		status = add_topdown(job, job->topdown);
-	if (status == DONE && job->n_metrics)
+	if (status == DONE && job->metrics.n)
 		status = plan_metrics(job);
 	return status;
 }
 
 void metrics_free(struct job *job)
 {
-	free(job->metrics);
+	free(job->metrics.at);
+	free(job->ratios.at);
 	event_list_free(&job->metric_names);
 }
 
@@ -353,18 +356,47 @@ static void json_metric(const struct job *job, const struct reading *r, const pf
 	put_line(&j);
 }
 
-/* @whole: only if all its events are among the rows. */
+/* The line of columns that perf has for a metric beyond the first of a count: the columns of the count are empty. */
+static void columns_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
+{
+	const char *sep = job->separator;
+	char value[NUMBER_ROOM], unit[UNIT_ROOM];
+
+	if (time >= 0)
+		fprintf(job->out, "%.9f%s", time, sep);
+	if (job->by != BY_NOTHING)
+		put_field(job, label, sep);
+	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeat > 1 ? sep : "", sep, sep);
+	snprintf(value, sizeof(value), v->state ? "" : "%.9g", v->value);
+	snprintf(unit, sizeof(unit), "%s%s%s", r->info.unit, *r->info.unit ? "  " : "", r->info.name);
+	put_field(job, value, sep);
+	put_field(job, unit, sep);
+	put_field(job, pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->scaled ? PFM_QUALITY_SCALED
+	                                                                               : PFM_QUALITY_EXACT),
+	          sep);
+	put_field(job, v->state ? pfm_metric_state_name(v->state) : "", "\n");
+}
+
+/* The value of @m from the rows of @label. @whole: only if all its events are among them, and it is defined. */
+static bool evaluate_rows(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, bool whole, struct reading *r,
+                          pfm_metric_value_t *v)
+{
+	if (!read_inputs(job, m, label, elapsed, r) || (whole && (r->found < r->asked || !r->asked)))
+		return false;
+	return !pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) && !(whole && v->state);
+}
+
 static void report_one(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, double time, bool whole)
 {
 	static struct reading r;
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	if (!read_inputs(job, m, label, elapsed, &r) || (whole && (r.found < r.asked || !r.asked)))
-		return;
-	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r.counts, r.info.n_inputs, &v) || (whole && v.state))
+	if (!evaluate_rows(job, m, label, elapsed, whole, &r, &v))
 		return;
 	if (job->json)
 		json_metric(job, &r, &v, label, time);
+	else if (job->separator)
+		columns_metric(job, &r, &v, label, time);
 	else
 		print_metric(job, &r, &v, label, time);
 }
@@ -382,28 +414,69 @@ static void report_labels(const struct job *job, const struct stat_metric *m, do
 	}
 }
 
-/* The kernel's own events have ratios that people look for. */
-static void report_ratios(const struct job *job, double elapsed, double time)
+void report_metrics(const struct job *job, double elapsed, double time)
 {
-	static const char *const names[] = { "hardware", "software", "hw_cache" };
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		report_labels(job, &job->metrics.at[i], elapsed, time, false);
+	for (unsigned i = 0; i < job->ratios.n && !job->json && !job->separator; i++)
+		report_labels(job, &job->ratios.at[i], elapsed, time, true);
+}
+
+/* ---- ratios ------------------------------------------------------------------------------------------------------------ */
+
+/* The ratios of PMU @p that people look for. */
+static bool add_ratios(struct job *job, int p)
+{
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		int p = pfm_find_pmu(job->ctx, names[i]);
-
-		if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
-			continue;
-		for (unsigned e = 0; e < pmu.n_events; e++)
-			if (!pfm_describe_metric(job->ctx, p, e, &info) && in_groups(info.groups, "ratios"))
-				report_labels(job, &(struct stat_metric){ p, e }, elapsed, time, true);
-	}
+	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
+		return true;
+	for (unsigned e = 0; e < pmu.n_events; e++)
+		if (!pfm_describe_metric(job->ctx, p, e, &info) && in_groups(info.groups, "ratios") && !add_use(&job->ratios, p, e))
+			return false;
+	return true;
 }
 
-void report_metrics(const struct job *job, double elapsed, double time)
+bool ratios_make(struct job *job)
 {
-	for (unsigned i = 0; i < job->n_metrics; i++)
-		report_labels(job, &job->metrics[i], elapsed, time, false);
-	if (!job->n_metrics && !job->no_ratios && !job->json)
-		report_ratios(job, elapsed, time);
+	static const char *const names[] = { "hardware", "software", "hw_cache" };
+	pfm_count_info_t info = PFM_INIT(info);
+	bool room = true;
+	int last = -1;
+
+	if (job->metrics.n || job->no_ratios)
+		return true;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && room; i++)
+		room = add_ratios(job, pfm_find_pmu(job->ctx, names[i]));
+	for (unsigned i = 0; i < job->n_rows && room; i++) {
+		int p;
+
+		row_info(&job->rows[i], &info);
+		p = pfm_find_pmu(job->ctx, info.pmu);
+		if (p != last)
+			room = add_ratios(job, p);
+		last = p;
+	}
+	return room;
+}
+
+bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out)
+{
+	static struct reading r;
+	pfm_metric_input_t in = PFM_INIT(in);
+	pfm_count_info_t info = PFM_INIT(info);
+	pfm_metric_value_t v = PFM_INIT(v);
+
+	row_info(row, &info);
+	for (unsigned i = 0; i < job->ratios.n; i++) {
+		const struct stat_metric *m = &job->ratios.at[i];
+
+		if (pfm_describe_metric_input(job->ctx, m->pmu, m->event, 0, &in) || !is_input(job, info.name, &in) ||
+		    !evaluate_rows(job, m, row->label, elapsed, true, &r, &v))
+			continue;
+		*out = (struct ratio){ r.info.name, r.info.unit, v.value };
+		return true;
+	}
+	return false;
 }

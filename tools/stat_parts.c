@@ -303,7 +303,7 @@ int parts_open(struct job *job, int pid)
 	for (i = 0; i < job->n_parts && status == DONE && fresh; i++)
 		if (!rows_make(job, &job->parts[i]))
 			status = complain("counts", ENOMEM);
-	if (status == DONE && fresh && !rows_make_own(job))
+	if (status == DONE && fresh && (!rows_make_own(job) || !ratios_make(job)))
 		status = complain("counts", ENOMEM);
 	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How counts are shown: value, quality, and where there is one, cause and remedy. A count that was not taken is never a number. */
-#include "pfm.h"
+#include "metric.h"
 #include "show.h"
 #include "stat.h"
 
@@ -234,8 +234,7 @@ static void print_counts(const struct job *job, double elapsed, double time)
 
 /* ---- columns ---------------------------------------------------------------------------------------------------------------- */
 
-/* A field, in quotes where it would be taken for several. */
-static void put_field(const struct job *job, const char *text, const char *behind)
+void put_field(const struct job *job, const char *text, const char *behind)
 {
 	if (!strstr(text, job->separator) && !strpbrk(text, "\"\n")) {
 		fprintf(job->out, "%s%s", text, behind);
@@ -252,14 +251,17 @@ static void put_field(const struct job *job, const char *text, const char *behin
 
 /* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation, nanoseconds counted, percent of the time, two
  * for metrics. Quality and cause follow. */
-static void columns_row(const struct job *job, const struct row *row, double time)
+static void columns_row(const struct job *job, const struct row *row, double elapsed, double time)
 {
 	const struct tally *t = &row->tally;
 	const char *sep = job->separator;
 	pfm_count_info_t info = PFM_INIT(info);
-	char value[NUMBER_MAX];
+	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "";
+	struct ratio beside = { "", "", 0 };
 
 	row_info(row, &info);
+	if (row_ratio(job, row, elapsed, &beside))
+		snprintf(ratio, sizeof(ratio), "%.9g", beside.value);
 	if (time >= 0)
 		fprintf(job->out, "%.9f%s", time, sep);
 	if (job->by != BY_NOTHING)
@@ -276,7 +278,8 @@ static void columns_row(const struct job *job, const struct row *row, double tim
 	if (job->repeat > 1)
 		fprintf(job->out, "%.2f%%%s", deviation(t), sep);
 	fprintf(job->out, "%" PRIu64 "%s%.2f%s%s%s", t->count.running, sep,
-	        t->count.enabled ? 100.0 * (double)t->count.running / (double)t->count.enabled : 0.0, sep, sep, sep);
+	        t->count.enabled ? 100.0 * (double)t->count.running / (double)t->count.enabled : 0.0, sep, ratio, sep);
+	put_field(job, *beside.unit ? beside.unit : beside.name, sep);
 	put_field(job, pfm_quality_name(t->count.quality), sep);
 	put_field(job, t->count.cause == PFM_CAUSE_NONE ? "" : pfm_cause_name(t->count.cause), "\n");
 }
@@ -307,6 +310,7 @@ static void json_count(const struct job *job, const struct row *row, double elap
 	const struct tally *t = &row->tally;
 	pfm_count_info_t info = PFM_INIT(info);
 	struct json j = { .out = job->out };
+	struct ratio ratio;
 
 	row_info(row, &info);
 	put_begin(&j, NULL, '{');
@@ -330,6 +334,11 @@ static void json_count(const struct job *job, const struct row *row, double elap
 	put_count(&j, "enabled", t->count.enabled);
 	put_count(&j, "running", t->count.running);
 	put_int(&j, "group", info.group);
+	if (row_ratio(job, row, elapsed, &ratio)) {
+		put_text(&j, "ratio", ratio.name);
+		put_number(&j, "ratio_value", ratio.value);
+		put_text_if(&j, "ratio_unit", ratio.unit);
+	}
 	if (job->repeat > 1) {
 		put_int(&j, "runs", t->runs);
 		put_int(&j, "counted", t->counted);
@@ -350,8 +359,8 @@ int report_counts(const struct job *job, double elapsed, double time)
 		if (job->json)
 			json_count(job, &job->rows[i], elapsed, time);
 		else if (job->separator)
-			columns_row(job, &job->rows[i], time);
-	if (job->json)
+			columns_row(job, &job->rows[i], elapsed, time);
+	if (job->json || job->separator)
 		report_metrics(job, elapsed, time);
 	return fflush(job->out) ? errno : 0;
 }
