@@ -241,6 +241,16 @@ RARELY static int find_anywhere(struct search *s)
 	return first.kind != NAME_NONE ? take_name(s, unit, first) : unknown_event(s);
 }
 
+/* A unit beside the cores has an event called "cycles": that alone means the kernel's generic one, as perf has it. */
+RARELY static bool means_generic(const struct search *s, unsigned unit)
+{
+	struct slice name = { s->spec->name.s, (uint32_t)(s->spec->rest.s - s->spec->name.s) };
+	const struct table *t = generic_table();
+
+	return unit >= s->ctx->first_kernel && !(pfmi_unit(s->ctx, unit).flags & PFM_PMU_CORE) && t &&
+	       pfmi_table_find(t, pfmi_name_hash(name), name.s, name.len).kind < NAME_UNSUPPORTED;
+}
+
 static int find_on_host(struct search *s)
 {
 	int rc = pfmi_ctx_need(s->ctx, s->why);
@@ -252,7 +262,7 @@ static int find_on_host(struct search *s)
 	for (unsigned i = 0; i < s->ctx->n_host_order; i++) {
 		struct name found = find_name_on(s, s->ctx->host_order[i]);
 
-		if (found.kind != NAME_NONE)
+		if (found.kind != NAME_NONE && !means_generic(s, s->ctx->host_order[i]))
 			return take_name(s, s->ctx->host_order[i], found);
 	}
 	return unknown_event(s);

@@ -278,6 +278,70 @@ class Uncore(unittest.TestCase):
             self.assertEqual(m.perf("hv_24x7/PM_PB_CYC,chip=2/"), (19, 0x60 << 32 | 2 << 16 | 1))
 
 
+class Servers(unittest.TestCase):
+    """AMD's and Arm's boxes with the lists built in, tests/machines/amd.txt and arm.txt."""
+
+    def check(self, m, tables, answers, plans):
+        self.addCleanup(m.__exit__)
+        self.assertLessEqual(set(tables), {n for n, o in m.here() if o == "built in"})
+        for text, (pmu, *want) in answers.items():
+            a = m.encode(text)[0]
+            self.assertEqual((a.get("pmu"), words(a["perf"]) if "perf" in a else a), (pmu, tuple(want)), text)
+        for text, want in plans.items():
+            self.assertEqual([(p["pmu"], p["parts"]) for p in m.plan(text, "-a")], want, text)
+
+    def test_amd(self):
+        self.check(ours("amd", "AuthenticAMD-25-61-2"), ("amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc"), {
+            "ex_ret_instr": ("amdzen4", 4, 0xc0), "ls_dispatch.ld_dispatch": ("amdzen4", 4, 0x129), "cpu-cycles": ("cpu", 4, 0x76),
+            "l3_lookup_state.all_coherent_accesses_to_l3": ("amdzen4_amd_l3", 11, 0xff04),
+            "local_processor_read_data_beats_cs0": ("amdzen4_amd_df", 12, 0x700fe1f), "umc_mem_clk": ("amdzen4_amd_umc", 20, 0),
+            "amd_umc_3/event=0xa,rdwrmask=1/": ("amd_umc", 23, 0x10a), "ibs_op/cnt_ctl=1/": ("ibs_op", 10, 1 << 19),
+        }, {"l3_lookup_state.all_coherent_accesses_to_l3,umc_mem_clk": [("amd_l3", 2), ("amd_umc", 4)],
+            "power/energy-pkg/,ex_ret_instr": [("power", 2), ("cpu", 16)]})
+
+    def test_arm(self):
+        m = ours("arm", "0x00000000413fd0c1")
+        self.check(m, ("neoverse_n1", "arm_cmn"), {
+            "CPU_CYCLES": ("armv8_pmuv3_0", 8, 0x11), "MEM_ACCESS": ("neoverse_n1", 8, 0x13),
+            "neoverse_n1::CPU_CYCLES:long=1": ("neoverse_n1", 8, 0x11, 1), "hnf_sf_hit": ("arm_cmn", 20, 6 << 16 | 5),
+            "arm_cmn_1/hnf_cache_miss/": ("arm_cmn", 21, 1 << 16 | 5), "arm_dsu_1/bus_access/": ("arm_dsu", 31, 0x19),
+            "arm_spe_0/jitter=1,min_latency=32/": ("arm_spe", 9, 1 << 16, 0, 32),
+            # A unit has an event of that name too: perf means the cores' by it.
+            "cycles": ("hardware", 0, 0), "arm_dsu::cycles": ("arm_dsu", 30, 0x11), "arm_dsu_0/cycles/": ("arm_dsu", 30, 0x11),
+        }, {"hnf_sf_hit,arm_dsu/bus_access/": [("arm_cmn", 2), ("arm_dsu", 2)], "arm_cmn_1/hnf_cache_miss/": [("arm_cmn_1", 1)],
+            "cycles": [("hardware", 32)]})
+
+
+class Imported(unittest.TestCase):
+    """Invented lists in Intel's form (tests/lists) for the machines of this folder."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.images = tempfile.mkdtemp()
+        importing(os.path.join(HERE, "lists", "intel-like"), cls.images)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.images)
+
+    def test_boxes(self):
+        with ours("uncore", "GenuineIntel-6-E5-1", self.images) as m:
+            self.assertEqual({n for n, o in m.here() if o == "image"}, {"toy", "toy_uncore_cha", "toy_uncore_imc", "toy_uncore_upi"})
+            self.assertEqual(m.perf("SHED.PAINTED:u"), (4, 0x7a1))
+            self.assertEqual(m.perf("OCR.HAY.FAR_BARN"), (4, 0x1b7, 0x3f80c00001))
+            self.assertEqual(m.perf("cpu/BARN.HAY,cmask=2/"), (4, 2 << 24 | 0x402c))
+            self.assertEqual([(p["pmu"], p["parts"]) for p in m.plan("UNC_CHA_CLOCKTICKS,UNC_M_CARTS.IN,SHED.PAINTED", "-a")],
+                             [("uncore_cha", 24), ("uncore_imc", 4), ("cpu", 7)])
+            self.assertEqual(m.perf("hay_rate"), "unsupported_alias")
+
+    def test_both_types_of_cores(self):
+        with ours("hybrid", "GenuineIntel-6-E6-0", self.images) as m:
+            self.assertEqual(m.perf("YOKE.PULLED"), (4, 1 << 40 | 0xc4))
+            self.assertEqual(m.perf("CLIMB.ROCKS"), (10, 0x210d))
+            self.assertEqual([(p["pmu"], p["parts"]) for p in m.plan("INST_RETIRED.ANY,CLIMB.ROCKS", "true")],
+                             [("cpu_atom", 1), ("cpu_core", 1), ("cpu_atom", 1)])
+
+
 class Precedence(unittest.TestCase):
     """The running kernel's names, then the list, then what is built in."""
 

@@ -42,7 +42,8 @@ class Model:
 class Place:
     """The files below one path, before they are models."""
 
-    def __init__(self, sep=os.sep, data=None):
+    def __init__(self, sep=os.sep, data=None, top=""):
+        self.top = top          # the folder that was asked for: names above it mean nothing
         self.files = {}         # full path -> shown path
         self.maps = {}          # folder -> (shown path, source) of its mapfile.csv
         self.standard = []      # full paths of JSON files beside a mapfile: standard events
@@ -108,7 +109,7 @@ class Finder:
 
     def tree(self, shown, real):
         """A directory: everything below it, and the mapfile and standard events above it."""
-        place = Place()
+        place = Place(top=real)
         for folder, folders, names in os.walk(real, followlinks=False):
             folders[:] = sorted(f for f in folders if not f.startswith("."))
             for n in sorted(names):
@@ -128,7 +129,7 @@ class Finder:
 
     def one_file(self, shown, real):
         """One list: the model is that of its folder, with this file alone."""
-        place = Place()
+        place = Place(top=real)
         place.files[real] = shown
         place.add_map_above(os.path.dirname(real))
         for folder in place.maps:
@@ -173,7 +174,7 @@ class Finder:
                 intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.source(full)))
                 continue
             if any(folder == f or folder.startswith(f.rstrip(place.sep) + place.sep) for f in foreign) or \
-               re.search(NO_LISTS, full.replace(os.sep, "/")):
+               re.search(NO_LISTS, full[len(place.top):].replace(os.sep, "/")):
                 self.skipped += 1    # scripts and test data lie in repositories
                 continue
             root = place.root(folder)
