@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,6 +315,90 @@ static void an_image_is_first_used_by_several(void **state)
 	rmdir(folder);
 }
 
+/* ---- fork() ----------------------------------------------------------------------------------------------------- */
+
+/* A new context each time, which loads everything at its first question: a name that no processor has. */
+static const char *load_it_all(void)
+{
+	pfm_ctx_options_t o = PFM_INIT(o);
+	pfm_encoding_t e = PFM_INIT(e);
+	const char *wrong = NULL;
+	pfm_ctx_t *ctx;
+
+	o.flags = PFM_CTX_NO_IMAGES;
+	if (pfm_open_context(&ctx, &o, NULL))
+		return "pfm_open_context";
+	if (pfm_encode_event(ctx, "no_such_event_of_any_processor", 0, &e, NULL) != PFMLIB_ERR_NOTFOUND)
+		wrong = "a name that does not exist";
+	if (pfm_encode_event(ctx, "ev67::cycles", 0, &e, NULL))
+		wrong = "ev67::cycles";
+	pfm_close_context(ctx);
+	return wrong;
+}
+
+static atomic_bool forking;
+
+static void *load_without_end(void *arg)
+{
+	struct worker *w = arg;
+
+	pthread_barrier_wait(&w->work->start);
+	while (atomic_load(&forking) && !w->wrong)
+		w->wrong = load_it_all();
+	return NULL;
+}
+
+/* What a program may do between fork() and exec(): a lock that another thread held at that moment nobody would ever give back. */
+static int in_the_child(void)
+{
+	pfm_session_options_t o = PFM_INIT(o);
+	static const char *const texts[] = { "page-faults:u" };
+	pfm_encoding_t e = PFM_INIT(e);
+	pfm_session_t *s;
+
+	alarm(60);
+	if (load_it_all() || pfm_encode_event(NULL, "montecito::CPU_OP_CYCLES_ALL", 0, &e, NULL))
+		return 1;
+	o.flags = PFM_SESSION_DRY_RUN;
+	if (pfm_open_session(&s, NULL, &o, texts, 1, NULL) == PFMLIB_SUCCESS)
+		pfm_close_session(s);
+	return 0;
+}
+
+static void a_child_is_born_while_others_load(void **state)
+{
+	struct worker workers[2];
+	struct work work = { 0 };
+	pthread_t threads[2];
+	int bad = 0;
+
+	(void)state;
+	atomic_store(&forking, true);
+	pthread_barrier_init(&work.start, NULL, 3);
+	for (unsigned i = 0; i < 2; i++) {
+		workers[i] = (struct worker){ .work = &work, .number = i };
+		assert_int_equal(pthread_create(&threads[i], NULL, load_without_end, &workers[i]), 0);
+	}
+	pthread_barrier_wait(&work.start);
+	for (unsigned i = 0; i < (quick() ? 5 : 100) && !bad; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(in_the_child());
+		if (pid < 0 || waitpid(pid, &bad, 0) != pid)
+			bad = -1;
+	}
+	atomic_store(&forking, false);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&work.start);
+	assert_int_equal(bad, 0);
+	assert_null(workers[0].wrong);
+	assert_null(workers[1].wrong);
+}
+
+/* ---- contexts of one's own ------------------------------------------------------------------------------------- */
+
 static void *open_and_close(void *arg)
 {
 	struct worker *w = arg;
@@ -548,6 +633,7 @@ int main(void)
 		cmocka_unit_test(first_use_by_several_threads), /* before anything else has used anything */
 		cmocka_unit_test(a_context_is_shared),
 		cmocka_unit_test(an_image_is_first_used_by_several),
+		cmocka_unit_test(a_child_is_born_while_others_load),
 		cmocka_unit_test(contexts_come_and_go),
 		cmocka_unit_test(events_are_dispatched_by_several),
 		cmocka_unit_test(the_processor_changes_meanwhile),
