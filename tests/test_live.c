@@ -187,6 +187,31 @@ static void clock_cpu_time(uint64_t *low, uint64_t *high)
 }
 
 /* Only one of the two clocks sees what a hypervisor or an interrupt takes away: one attempt may be unlucky. */
+/* A forked child that drops its copy of the session, as Python's does when it ends, takes nothing from the parent. */
+static void a_child_drops_its_copy(void **state)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = fresh(1000);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	open_or_skip(TEXTS("page-faults:u"));
+	start();
+	pid = fork();
+	if (pid == 0) {
+		pfm_close_session(session);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	write_to(p, 1000, size);
+	stop();
+	munmap(p, 1000 * size);
+	expect_between(0, 1000, 1010);
+}
+
 static void task_clock_is_cpu_time(void **state)
 {
 	static const double msec = 1e-6; /* a constant may be more precise than a double */
@@ -563,6 +588,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(page_faults_are_fresh_pages),
+		CASE(a_child_drops_its_copy),
 		CASE(task_clock_is_cpu_time),
 		CASE(context_switches_of_a_ping_pong),
 		CASE(tracepoint_counts_system_calls),

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Events, rows, processors, and the way back from registers."""
 import gc
+import os
 import pickle
+import signal
 import struct
 import sys
 import threading
@@ -239,6 +241,35 @@ def test_closing_a_context_under_the_feet_of_others():
         for t in threads:
             t.join()
         assert len(done) == 3
+
+
+def test_a_child_is_born_while_a_thread_loads():
+    """The lock that another thread holds at that moment must not stay taken in the child."""
+    going = True
+
+    def load():
+        while going:
+            ctx = perfmon.Context(images=False)
+            with pytest.raises(perfmon.UnknownEventError):
+                ctx.event("no_such_event_of_any_processor")
+            ctx.close()
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    try:
+        for _ in range(8):
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(60)
+                ok = False
+                try:
+                    ok = perfmon.Context(images=False).event("ev67::cycles").pmu == "ev67"
+                finally:
+                    os._exit(not ok)
+            assert os.waitpid(pid, 0)[1] == 0
+    finally:
+        going = False
+        thread.join()
 
 
 # ---- errors
