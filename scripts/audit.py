@@ -3,6 +3,7 @@
 """docs/audit.md: how far the sources of our event tables agree, and what is decided where they do not.
 
     scripts/audit.py SHARED > docs/audit.md
+    scripts/audit.py SHARED --rows > lib/events/audit.txt       the same for "pfm show", row by row
 
 SHARED holds data/full (Intel's, Linux's and Arm's lists) and facts/libpfm4/names.jsonl. The lists are read here anew, without
 the readers of lib/pmuc, so that a fault there is not shared. Compared is what programs a counter: event code, unit mask, counter
@@ -374,15 +375,32 @@ def print_cause(audit, key, title, reason, decision):
         print("- `%s` (%s): %s" % (name, ", ".join(processors), "; ".join("%s `%s`" % v for v in values)))
 
 
+def print_rows(audit):
+    """What lib/pmuc/pmaudit.py reads."""
+    print("# SPDX-License-Identifier: MIT\n# Made by scripts/audit.py: what the sources of a row say where they disagree, and what is taken.")
+    lines = collections.defaultdict(list)
+    for key, _, _, decision in CAUSES:
+        for processor, name, facts in audit.found.get(key, ()):
+            small = processor.endswith(" (small core)")
+            part = "small" if small else "boxes" if name.upper().startswith("UNC_") else "core"
+            text = "; ".join("%s %s" % (s, told(f, differing(facts.values()))) for s, f in facts.items())
+            lines[part, name, "%s. Taken: %s" % (text, decision)].append(re.sub("-", "_", processor.split()[0].lower()))
+    for (part, name, text), processors in sorted(lines.items()):
+        print("%s %s %s: %s" % (",".join(processors), part, name.replace(" ", ""), text))
+
+
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: audit.py SHARED > docs/audit.md")
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--rows"]):
+        sys.exit("usage: audit.py SHARED [--rows]")
     shared = sys.argv[1]
     intel, linux, pfm = intel_lists(shared), linux_lists(shared), libpfm4_names(shared)
     audit = Audit()
     intel_audit(audit, intel, linux, pfm)
     arm_audit(audit, arm_lists(shared), linux, pfm)
     power_audit(audit, linux, pfm)
+    if sys.argv[2:]:
+        print_rows(audit)
+        return
     print("# Audit of the event tables\n\n"
           "Made by `scripts/audit.py` from Intel's repository of 2026-08-13, Linux 6.12.117, Arm's data of 2025-01-17 "
           "and libpfm4 of\n2026-06; "

@@ -15,6 +15,7 @@ ROOT = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import events  # noqa: E402
+import pmaudit  # noqa: E402
 import pmcompile  # noqa: E402
 import pmtable as pt  # noqa: E402
 from tap import SHARED, main  # noqa: E402
@@ -130,6 +131,15 @@ class Tables(unittest.TestCase):
         self.assertEqual({p: d for p, d in first.items() if d in ("cpu_atom", "cpu_lowpower")}, {})
         self.assertIn("arl", first)
 
+    def test_disputes_are_of_rows(self):
+        """Every line of audit.txt finds the rows that it speaks of."""
+        told = pmaudit.read(os.path.join(EVENTS, "audit.txt"))
+        left = {(where, event) for where, events in told.items() for event in events}
+        self.assertGreater(len(left), 1000)
+        for t, r, _ in self.rows():
+            left.discard(((t.part_of or t.name, pmaudit.part_of(t)), pmaudit.fold(r.name)))
+        self.assertEqual(left, set())
+
     def test_each_says_its_source(self):
         self.assertEqual([t.name for t in self.tables if not t.source], [])
 
@@ -157,6 +167,11 @@ class Command(unittest.TestCase):
             status, said = self.encode(text, cpu)
             self.assertEqual(status, 0, said)
             self.assertRegex(said, r"config=%s\b" % config)
+
+    def test_sources_and_disputes_are_shown(self):
+        said = subprocess.run([PFM, "show", "icx::UNC_CHA_LLC_LOOKUP.ANY_F"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertRegex(said, r"dispute +Intel umask=0x2000; Linux umask=0x0; libpfm4 umask=0x2000\. Taken: Intel's mask")
+        self.assertRegex(said, r"source +intel/perfmon ICX, version \S+ of ")
 
     def test_instructions_are_on_the_first_fixed_counter(self):
         for pmu in ("slm", "nhm_ep", "nhm_ex", "wsm_ep_dp", "wsm_ep_sp", "wsm_ex", "jkt", "bnl"):

@@ -213,6 +213,7 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	print_line("errata", e->errata);
 	print_line("note", e->note);
 	print_line("origin", pmu->origin);
+	print_line("source", pmu->source);
 	print_umasks(s, e);
 	if (!(e->flags & PFM_EVENT_METRIC)) {
 		print_registers(s, text);
@@ -314,6 +315,7 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	json_umasks(s, e);
 	json_spellings(s, text);
 	put_text(j, "origin", pmu->origin);
+	put_text_if(j, "source", pmu->source);
 	if (stands_in(s->ctx, e->pmu))
 		put_bool(j, "fallback", true);
 	put_end(j, '}');

@@ -5,6 +5,7 @@
     pmuc.py --image OUT.pmdb [--byteorder little|big] NAME.pmu...    an image file
             [--embed OUT.S]      and assembler text that brings it into the library
             [--depfile FILE]     and what it was made from, for make and ninja
+            [--audit FILE]       with what FILE says of their rows (pmaudit.py)
             [--processors P,...] only these of them: names, or shell patterns; the kernel's own events always
     pmuc.py --check NAME.pmu...                                      only say what is wrong
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
@@ -19,11 +20,12 @@ import sys
 
 sys.dont_write_bytecode = True   # the build directory and an installed copy stay as they are
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pmaudit  # noqa: E402
 import pmtable as pt  # noqa: E402
 from pmcompile import compile_all  # noqa: E402
 from pmfile import write_atomically  # noqa: E402
 
-PARTS = ("pmuc.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py", "pmtable.py",
+PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py", "pmtable.py",
          "pmformula.py", "pmmeaning.py", "pmread.py")   # what tables depend on
 
 
@@ -64,7 +66,7 @@ def main(argv):
     i = 0
     while i < len(argv):
         a = argv[i]
-        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors"):
+        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit"):
             i += 1
             if i == len(argv):
                 return usage("%s needs a value" % a)
@@ -87,7 +89,12 @@ def main(argv):
     if errors:
         return report(errors)
     try:
+        if "--audit" in out:
+            pmaudit.mark(tables, out["--audit"])
+            files.append(out["--audit"])
         tables = chosen(tables, out.get("--processors", "all").split(","))
+    except OSError as e:
+        return report([((out["--audit"], 1, 1), e.strerror)])
     except ValueError as e:
         return usage(str(e))
     here = os.path.dirname(os.path.abspath(__file__))
