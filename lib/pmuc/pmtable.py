@@ -16,7 +16,7 @@ import sys
 IMAGE_MAGIC = 0x62646D70
 IMAGE_VERSION = 2
 TABLE_MAGIC = 0x32746D70
-TABLE_PRESETS = 32  # set by the writer
+TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
 POOL_PAD = 8  # zero bytes at the end of every pool
 
@@ -621,6 +621,7 @@ class Writer:
                   "features": self.features.slice([self.add_feature(*f) for f in t.features]),
                   "row_numbers": self.add_rows(t, groups)}
         flags = t.flags | (TABLE_PRESETS if any(f.preset and f.ranges for f in t.fields) else 0)
+        flags |= TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0
         self.heads.append((t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features), len(t.rows), n_names, n_slot, n_ways,
                             len(groups)), slices))

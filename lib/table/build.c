@@ -210,15 +210,15 @@ static uint32_t hash_of(const char *s)
 	return h;
 }
 
-/* Enters row @row under its name. Of names that fold to one the first is found; the others are listed, but reached by
- * number alone. */
-static void enter(const struct table *t, struct row *rows, uint32_t *slots, uint32_t row)
+/* Enters row @row under its name. Of names that fold to one the first is found, the others by their exact spelling. */
+static void enter(struct table *t, struct row *rows, uint32_t *slots, uint32_t row)
 {
 	const char *text = table_text(t, rows[row].name);
 	uint32_t h = hash_of(text), i = slot_of(h, t->n_slots);
 
 	if (pfmi_table_find(t, h, text, strlen(text)).kind != NAME_NONE) {
 		rows[row].flags |= ROW_SHADOWED;
+		t->flags |= TABLE_TWINS;
 		return;
 	}
 	while (slots[i])
@@ -280,7 +280,7 @@ static void fill(const struct builder *b, char *out)
 	copy(out + t->pool, &b->pool, 1);
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		((uint32_t *)(void *)(out + t->row_numbers))[i] = i;
-		enter((const struct table *)(void *)out, (struct row *)(void *)(out + t->rows), (uint32_t *)(void *)(out + t->slots), i);
+		enter((struct table *)(void *)out, (struct row *)(void *)(out + t->rows), (uint32_t *)(void *)(out + t->slots), i);
 	}
 }
 

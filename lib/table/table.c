@@ -86,6 +86,19 @@ bool pfmi_folds_to(const char *name, const char *s, size_t len)
 	}
 }
 
+struct name pfmi_table_twin(const struct table *t, struct name n, struct slice s)
+{
+	if (pfmi_slice_is(s, table_text(t, n.text)))
+		return n;
+	for (uint32_t i = 0; i < t->n_rows; i++) {
+		const struct row *r = table_row(t, i);
+
+		if (r->flags & ROW_SHADOWED && pfmi_slice_is(s, table_text(t, r->name)))
+			return (struct name){ r->name, i, NAME_EVENT };
+	}
+	return n;
+}
+
 /* The value of @field in @row for @counter; a value for every counter serves if there is none for that one. False if there is none. */
 static bool find_value(const struct table *t, uint32_t row, unsigned field, unsigned counter, uint64_t *out)
 {

@@ -140,6 +140,7 @@ struct table {
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
 
 enum {
+	TABLE_TWINS = 64,   /* some names fold to the same: one is found by its exact spelling alone */
 	TABLE_PRESETS = 32, /* some field with declared bits has a preset other than 0 */
 	TABLE_FALLBACK = 1, /* architectural: when nothing better matches */
 	TABLE_UNCORE = 2,   /* counts for a package, not a task */
@@ -228,7 +229,7 @@ enum row_flags {
 	ROW_PER_PKG = 8,
 	ROW_EXPERIMENTAL = 16,
 	ROW_ARCH = 32,
-	ROW_SHADOWED = 64,
+	ROW_SHADOWED = 64, /* another row's name folds to the same: this one is found by its exact spelling */
 	ROW_METRIC = 128,
 	ROW_SNAPSHOT = 256,
 	ROW_FREE_RUNNING = 512
@@ -432,8 +433,10 @@ static inline struct name table_name(const struct table *t, uint32_t i)
 uint32_t pfmi_name_hash(struct slice s);
 /* True if the folded form of @len bytes at @s is that of the terminated @name. */
 bool pfmi_folds_to(const char *name, const char *s, size_t len);
-/* Finds the name whose folded form has hash @h and equals the folded @len bytes at @s; kind NAME_NONE if there is none. Here, because
- * most probes end at an empty slot. */
+/* @n, which folds to @s, or the row whose name is spelled like @s where @n is not. */
+struct name pfmi_table_twin(const struct table *t, struct name n, struct slice s);
+/* Finds the name whose folded form has hash @h and equals the folded @len bytes at @s, the one spelled so (without regard to case)
+ * before others; kind NAME_NONE if there is none. Here, because most probes end at an empty slot. */
 static inline struct name pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len)
 {
 	const uint32_t *slots = table_slots(t);
@@ -445,7 +448,7 @@ static inline struct name pfmi_table_find(const struct table *t, uint32_t h, con
 			continue;
 		n = table_name(t, (slots[i] & 0xffff) - 1);
 		if (pfmi_folds_to(table_text(t, n.text), s, len))
-			return n;
+			return t->flags & TABLE_TWINS ? pfmi_table_twin(t, n, (struct slice){ s, (uint32_t)len }) : n;
 	}
 	return (struct name){ .kind = NAME_NONE };
 }

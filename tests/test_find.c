@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of everything that is built in: each is found where it is written, however much another looks like it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <cmocka.h>
+#include "ctx.h"
+
+#define BIG_CORE 0x40 /* CPUID leaf 1AH: a Core, not an Atom */
+
+static pfm_ctx_t *ctx;
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------ */
+
+/* libpfm 3 has one name twice: the first event is found. */
+static bool is_found(int pmu, const char *table, uint32_t row)
+{
+	const char *name = table_row_name(pfmi_builtin((unsigned)pmu), row);
+	char text[512];
+	unsigned event;
+	int at;
+
+	snprintf(text, sizeof(text), "%s::%s", table, name);
+	if (pfm_find_event_by_text(ctx, text, &at, &event, NULL))
+		return false;
+	return at == pmu && (event == row || (event < row && strcasecmp(table_row_name(pfmi_builtin((unsigned)pmu), event), name) == 0));
+}
+
+/* What the table that answers to a name first has under it. */
+static void every_row_is_found_by_its_name(void **state)
+{
+	unsigned missing = 0, twins = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+		const char *name = table_text(t, t->name);
+
+		if (pfm_find_pmu(ctx, name) != (int)i)
+			continue;
+		for (uint32_t row = 0; row < t->n_rows; row++) {
+			twins += (table_row(t, row)->flags & ROW_SHADOWED) != 0;
+			if (is_found((int)i, name, row))
+				continue;
+			print_message("# %s::%s\n", name, table_row_name(t, row));
+			missing++;
+		}
+	}
+	assert_int_equal(missing, 0);
+	assert_true(twins > 0);
+}
+
+/* ---- hybrid processors ---------------------------------------------------------------------------------------------- */
+
+/* The type of core that @t is for; 0 if it does not say. */
+static unsigned core_type(const struct table *t)
+{
+	for (unsigned i = 0; i < t->n_matches; i++)
+		if (table_matches(t)[i].has_core_type)
+			return table_matches(t)[i].core_type;
+	return 0;
+}
+
+static bool has_big_core(const char *whole)
+{
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
+		if (strcmp(table_text(pfmi_builtin(i), pfmi_builtin(i)->whole), whole) == 0 && core_type(pfmi_builtin(i)) == BIG_CORE)
+			return true;
+	return false;
+}
+
+/* "arl" stands for all of its parts: where several cores have an event it is the big one's, in the list and in any other order. */
+static void the_big_core_comes_first(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const char *whole = table_text(pfmi_builtin(i), pfmi_builtin(i)->whole);
+		char text[128];
+		unsigned event;
+		int pmu;
+
+		if (!*whole || core_type(pfmi_builtin(i)) == BIG_CORE || !core_type(pfmi_builtin(i)) || !has_big_core(whole))
+			continue;
+		snprintf(text, sizeof(text), "%s::INST_RETIRED.ANY", whole);
+		if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) || core_type(pfmi_builtin((unsigned)pmu)) != BIG_CORE)
+			fail_msg("%s is not the big core's", text);
+		n++;
+	}
+	if (pfm_find_pmu(ctx, "adl_goldencove") >= 0)
+		assert_true(n >= 6);
+}
+
+static int open_context(void **state)
+{
+	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+
+	(void)state;
+	return pfm_open_context(&ctx, &o, NULL);
+}
+
+static int close_context(void **state)
+{
+	(void)state;
+	pfm_close_context(ctx);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row_is_found_by_its_name),
+		cmocka_unit_test(the_big_core_comes_first),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("find", tests, open_context, close_context);
+}
