@@ -49,4 +49,7 @@ struct spec_attr {
 int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why);
 /* Takes the next attribute off @rest. False at the end. An empty attribute has an empty name: the caller refuses it. */
 bool pfmi_spec_next(struct slice *rest, struct spec_attr *out);
+/* Takes the next event, or group in braces, off @list; false when there are no more (list->s is NULL then). What pfm_split_events()
+ * says. (lib/split.c) */
+bool pfmi_split(struct slice *list, struct slice *event);
 #endif

@@ -215,6 +215,13 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 /** Finds the event that @text names, in any dialect, and where it is: *@pmu, *@event. Attributes are not looked at. */
 int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event, pfm_error_t *error);
 
+/** Takes the next event off a list as a user writes it: the *@len bytes at *@event, blanks around it left out. *@list goes on behind
+ * its comma, and becomes NULL with the last one. Commas between slashes ("cpu/event=1,umask=2/") and in braces separate nothing: a
+ * group ("{cycles,instructions}:W") is one piece; what stands in its braces is a list again. A qualifier behind a comma ("edge",
+ * "inv", "os", "usr", "cmask=2") belongs to the event before it. Nothing is looked up: a piece may be empty or nonsense, and a brace
+ * that is never closed goes on to the end. Returns 1, or 0 if *@list is NULL (or an argument is). */
+int pfm_split_events(const char **list, const char **event, size_t *len);
+
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
 
 typedef struct pfm_metric_info {

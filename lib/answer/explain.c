@@ -411,37 +411,15 @@ static void say_numbers(struct sentence *s, uint64_t set, unsigned first)
 		}
 }
 
-/* The @i-th piece of a list as perf has it: commas inside slashes or braces separate nothing, and "key=value" or a qualifier word
- * belongs to what stands before it. Length 0 past the last. */
+/* The @i-th event of a list; length 0 past the last. */
 static struct slice piece(const char *text, unsigned i)
 {
-	static const char words[][5] = { "edge", "inv", "os", "usr" };
-	struct slice out = { text, 0 };
-	unsigned n = 0;
+	struct slice list = pfmi_slice(text), event;
 
-	while (*text) {
-		const char *start = text;
-		bool inside = false, attribute = false;
-		struct slice s;
-
-		for (; *text && (inside || *text != ','); text++)
-			inside = *text == '/' ? !inside : *text == '{' ? true
-			                          : *text == '}'       ? false
-			                                               : inside;
-		s = (struct slice){ start, (uint32_t)(text - start) };
-		attribute = !memchr(start, '/', s.len) && !memchr(start, ':', s.len) && memchr(start, '=', s.len);
-		for (unsigned k = 0; k < sizeof(words) / sizeof(words[0]); k++)
-			attribute |= pfmi_slice_is(s, words[k]);
-		if (attribute && n > 0) {
-			if (n == i + 1)
-				out.len = (uint32_t)(text - out.s);
-		} else if (n++ == i) {
-			out = s;
-		}
-		if (*text)
-			text++;
-	}
-	return n > i ? out : (struct slice){ text, 0 };
+	while (pfmi_split(&list, &event))
+		if (i-- == 0)
+			return event;
+	return (struct slice){ text, 0 };
 }
 
 /* Events of a set: by name if the text is the whole set, else by number. */

@@ -169,37 +169,6 @@ static void fan_out(const struct opening *o, const char *text, struct member *m)
 
 /* ---- groups ---------------------------------------------------------------------------------------------------------- */
 
-/* True if @s is a qualifier of the event before the comma: "cmask=2", "edge". */
-static bool is_qualifier(const char *s, size_t len)
-{
-	static const char words[][5] = { "edge", "inv", "os", "usr" };
-	const char *eq = memchr(s, '=', len);
-
-	for (unsigned i = 0; i < 4; i++)
-		if (pfmi_slice_is((struct slice){ s, (uint32_t)len }, words[i]))
-			return true;
-	return eq && !memchr(s, '/', (size_t)(eq - s)) && !memchr(s, ':', (size_t)(eq - s));
-}
-
-/* Length of the event at the start of the @len bytes at @s: up to a comma that separates events. */
-static size_t event_length(const char *s, size_t len)
-{
-	bool inside = false, breakpoint = len > 4 && memcmp(s, "mem:", 4) == 0;
-	size_t i, next;
-
-	for (i = 0; i < len; i++) {
-		if (s[i] == '/' && !breakpoint)
-			inside = !inside;
-		if (s[i] != ',' || inside)
-			continue;
-		for (next = i + 1; next < len && s[next] != ','; next++)
-			;
-		if (!is_qualifier(s + i + 1, next - i - 1))
-			return i;
-	}
-	return len;
-}
-
 /* The @len bytes at @s, with the group's modifiers @mods behind it. */
 static int read_member(const struct opening *o, const char *s, size_t len, const char *mods, struct member *m)
 {
@@ -248,26 +217,20 @@ static int read_group_modifiers(struct opening *o, const char *s, char mods[16])
 	return PFMLIB_SUCCESS;
 }
 
-static int read_members(struct opening *o, const char *s, const char *end, const char *mods, struct member *m, unsigned *n)
+static int read_members(struct opening *o, struct slice list, const char *mods, struct member *m, unsigned *n)
 {
-	for (;;) {
-		size_t len = event_length(s, (size_t)(end - s));
-		int rc;
+	struct slice event;
+	int rc = PFMLIB_SUCCESS;
 
-		while (len && *s == ' ') {
-			s++;
-			len--;
-		}
-		if (len == 0)
-			return pfmi_opening_refuse(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s, 0, "an event is missing in the group");
+	while (!rc && pfmi_split(&list, &event)) {
+		if (event.len == 0)
+			return pfmi_opening_refuse(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, event.s, 0, "an event is missing in the group");
 		if (*n == MAX_GROUP)
-			return pfmi_opening_refuse(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, s, len, "at most 64 events in a group");
+			return pfmi_opening_refuse(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, event.s, event.len, "at most 64 events in a group");
 		(*n)++;
-		rc = read_member(o, s, len, mods, &m[*n - 1]);
-		if (rc || s + len == end)
-			return rc;
-		s += len + 1;
+		rc = read_member(o, event.s, event.len, mods, &m[*n - 1]);
 	}
+	return rc;
 }
 
 static int read_text(struct opening *o, const char *text, struct member *m, unsigned *n)
@@ -286,7 +249,7 @@ static int read_text(struct opening *o, const char *text, struct member *m, unsi
 	if (!end)
 		return pfmi_opening_refuse(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s, 1, "the brace is never closed");
 	rc = read_group_modifiers(o, end + 1, mods);
-	return rc ? rc : read_members(o, s + 1, end, mods, m, n);
+	return rc ? rc : read_members(o, (struct slice){ s + 1, (uint32_t)(end - s - 1) }, mods, m, n);
 }
 
 static bool same_pmu(const struct opening *o, const struct found *a, const struct found *b)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of events, before each of them is a text of its own: the one place that knows which commas separate them. */
+#include <string.h>
+#include "spec.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static struct slice behind(struct slice s, uint32_t n)
+{
+	return (struct slice){ s.s + n, s.len - n };
+}
+
+static struct slice skip_blanks(struct slice s)
+{
+	while (s.len && is_blank(*s.s))
+		s = behind(s, 1);
+	return s;
+}
+
+static struct slice trim(struct slice s)
+{
+	s = skip_blanks(s);
+	while (s.len && is_blank(s.s[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+/* Length of the piece at the start of @s: to the comma that is in no braces and not among the terms of a PMU, which stand between
+ * slashes. In a breakpoint (mem:ADDRESS/LENGTH) a slash stands alone. */
+static uint32_t piece_length(struct slice s)
+{
+	bool slashes = s.len < 4 || memcmp(s.s, "mem:", 4) != 0, inside = false;
+	unsigned braces = 0;
+	uint32_t i;
+
+	for (i = 0; i < s.len && (s.s[i] != ',' || braces || inside); i++) {
+		braces += s.s[i] == '{';
+		braces -= s.s[i] == '}' && braces;
+		inside ^= s.s[i] == '/' && slashes && !braces;
+	}
+	return i;
+}
+
+static bool is_key(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || pfmi_is_digit(c) || c == '_' || c == '-';
+}
+
+/* A qualifier of libpmc belongs to the event before the comma: one of its words, or a bare key with a value. An event that has one
+ * inside ("NAME:c=1", "cpu/event=1/") does not begin so. */
+static bool is_qualifier(struct slice s)
+{
+	uint32_t key = 0;
+
+	while (key < s.len && is_key(s.s[key]))
+		key++;
+	return (key && key < s.len && s.s[key] == '=') || pfmi_slice_is(s, "edge") || pfmi_slice_is(s, "inv") ||
+	       pfmi_slice_is(s, "os") || pfmi_slice_is(s, "usr");
+}
+
+bool pfmi_split(struct slice *list, struct slice *event)
+{
+	struct slice rest = list->s ? skip_blanks(*list) : *list;
+	uint32_t len = piece_length(rest);
+
+	if (!rest.s)
+		return false;
+	while (len < rest.len) {
+		struct slice next = behind(rest, len + 1);
+		uint32_t more = piece_length(next);
+
+		if (!is_qualifier(trim((struct slice){ next.s, more })))
+			break;
+		len += 1 + more;
+	}
+	*event = trim((struct slice){ rest.s, len });
+	*list = len < rest.len ? behind(rest, len + 1) : (struct slice){ NULL, 0 };
+	return true;
+}
+
+int pfm_split_events(const char **list, const char **event, size_t *len)
+{
+	struct slice rest, piece;
+
+	if (!list || !*list || !event || !len)
+		return 0;
+	rest = pfmi_slice(*list);
+	pfmi_split(&rest, &piece);
+	*list = rest.s;
+	*event = piece.s;
+	*len = piece.len;
+	return 1;
+}
