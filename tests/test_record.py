@@ -49,6 +49,27 @@ int main(int argc, char **argv)
 	return 3;
 }
 """
+# Samples are in work::Sum::add(), which is inlined into work::spend(): both names are C++.
+INLINED = """
+#include <cstdio>
+namespace work {
+struct Sum {
+	unsigned value = 0;
+	inline __attribute__((always_inline)) void add(unsigned i)
+	{
+		volatile unsigned x = i; // here
+		value += x * 3;
+	}
+};
+__attribute__((noinline)) unsigned spend(Sum &sum)
+{
+	for (unsigned i = 0; i < 60000000; i++)
+		sum.add(i);
+	return sum.value;
+}
+}
+int main() { work::Sum sum; work::spend(sum); std::puts("done"); return 3; }
+"""
 
 
 class Record(unittest.TestCase):
@@ -102,6 +123,34 @@ class Record(unittest.TestCase):
         titles = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
         self.assertTrue(any(t.startswith("three, 7") or t.startswith("three, 8") or t.startswith("three, 6") for t in titles), titles)
         self.assertNotRegex(svg, r"(src|href)=")  # a file that stands alone
+
+    def test_inlined_functions_and_names_of_cxx_are_told(self):
+        cxx = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+        if not cxx:
+            self.skipTest("no C++ compiler")
+        with open(os.path.join(self.folder, "inlined.cc"), "w", encoding="utf-8") as f:
+            f.write(INLINED)
+        subprocess.run([cxx, "-g", "-O2", "-fno-omit-frame-pointer", "-o", "inlined", "inlined.cc"], cwd=self.folder, check=True)
+        self.record("-e", "task-clock:u:period=500000", "-g", "-o", "cxx.data", program=("./inlined",))
+        first = json.loads(self.pfm("report", "--json", "cxx.data").stdout.splitlines()[0])
+        self.assertEqual((first["function"], "source" in first), ("work::spend(work::Sum&)", False))
+        self.assertGreater(first["share"], 0.9)
+        done = self.pfm("report", "--source", "--json", "cxx.data")
+        if "without libdw" in done.stderr:
+            self.assertEqual(done.stderr.count("libdw"), 1)
+            self.skipTest("pfm was built without libdw")
+        places = [json.loads(line) for line in done.stdout.splitlines()]
+        inside = [p for p in places if p["inlined"] == "work::Sum::add(unsigned int)"]
+        self.assertGreater(sum(p["share"] for p in inside), 0.2)
+        here = 1 + next(i for i, line in enumerate(INLINED.splitlines()) if "// here" in line)
+        for p in inside:
+            self.assertEqual(p["function"], "work::spend(work::Sum&)")
+            self.assertRegex(p["source"], r"inlined\.cc:\d+$")
+        self.assertTrue({int(p["source"].rpartition(":")[2]) for p in inside} <= {here, here + 1}, inside)
+        self.assertRegex(self.pfm("report", "--source", "cxx.data").stdout, r"work::spend\(work::Sum&\) > work::Sum::add\(unsigned int\)  inlined\.cc:\d+\n")
+        self.assertRegex(self.pfm("report", "--folded", "cxx.data").stdout,
+                         r"(?m)^inlined;.*main;work::spend\(work::Sum&\);work::Sum::add\(unsigned int\)_\[i\] \d+$")
+        self.assertEqual(self.pfm("report", "--source", "--svg", "cxx.data").returncode, 2)
 
     def test_an_event_in_every_way(self):
         done = self.record("-e", "page-faults:u", "-c", "1", "-d", "-o", "faults.data")

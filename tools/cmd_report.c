@@ -8,19 +8,21 @@
 
 enum { OPT_JSON = LONG_ONLY,
        OPT_FOLDED,
-       OPT_SVG };
+       OPT_SVG,
+       OPT_SOURCE };
 
 static const struct opt options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
 	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL, "a flame graph: a page for any browser, where a click shows a part alone" },
+	{ OPT_SOURCE, "source", NULL, "by source line, with the functions that were inlined there" },
 	{ 'n', "lines", "N", "at most so many places of each event (0: all)" },
 	{ 0, NULL, NULL, NULL }
 };
 
 struct job {
 	struct profile profile;
-	bool json, folded, svg;
+	bool json, folded, svg, source;
 	uint64_t lines;
 };
 
@@ -46,6 +48,13 @@ static double standard_error(double share, uint64_t n)
 	return n ? sqrt(share * (1 - share) / (double)n) : 0;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static void put_places_json(const struct job *job)
 {
 	const struct profile *p = &job->profile;
@@ -59,6 +68,10 @@ static void put_places_json(const struct job *job)
 		put_text(&j, "task", p->texts.text[at->task]);
 		put_text(&j, "object", p->texts.text[at->object]);
 		put_text(&j, "function", p->texts.text[at->function]);
+		if (job->source) {
+			put_text(&j, "inlined", p->texts.text[at->inlined]);
+			put_text(&j, "source", p->texts.text[at->source]);
+		}
 		put_int(&j, "samples", (int64_t)at->samples);
 		put_int(&j, "weight", (int64_t)at->weight);
 		put_real(&j, "share", share(p, at));
@@ -66,6 +79,21 @@ static void put_places_json(const struct job *job)
 		put_end(&j, '}');
 		put_line(&j);
 	}
+}
+
+/* "function", or "function > inlined > inlined  file.c:12". */
+static void put_function(const struct profile *p, const struct place *at)
+{
+	fputs(p->texts.text[at->function], stdout);
+	for (const char *s = p->texts.text[at->inlined]; *s; s += *s == ';') {
+		int len = (int)strcspn(s, ";");
+
+		printf(" > %.*s", len, s);
+		s += len;
+	}
+	if (at->source)
+		printf("  %s", base_name(p->texts.text[at->source]));
+	putchar('\n');
 }
 
 static void put_places(const struct job *job)
@@ -86,9 +114,9 @@ static void put_places(const struct job *job)
 			if (at->event != event || (job->lines && shown++ >= job->lines))
 				continue;
 			s = share(p, at);
-			printf("%6.2f%% +-%5.2f  %-16s %-24s %s\n", 100 * s, 100 * standard_error(s, p->samples[event]), p->texts.text[at->task],
-			       strrchr(p->texts.text[at->object], '/') ? strrchr(p->texts.text[at->object], '/') + 1 : p->texts.text[at->object],
-			       p->texts.text[at->function]);
+			printf("%6.2f%% +-%5.2f  %-16s %-24s ", 100 * s, 100 * standard_error(s, p->samples[event]), p->texts.text[at->task],
+			       base_name(p->texts.text[at->object]));
+			put_function(p, at);
 		}
 		putchar('\n');
 	}
@@ -104,7 +132,8 @@ static int show(struct job *job, const char *path)
 {
 	struct profile *p = &job->profile;
 	uint64_t samples = 0;
-	int status = profile_read(p, path, job->folded || job->svg);
+	int status = profile_read(p, path, job->folded || job->svg ? STACKS : job->source ? SOURCE
+	                                                                                  : FUNCTIONS);
 
 	if (status != DONE)
 		return status;
@@ -138,6 +167,7 @@ static int run(struct args *args)
 		case OPT_JSON: job.json = true; break;
 		case OPT_FOLDED: job.folded = true; break;
 		case OPT_SVG: job.svg = true; break;
+		case OPT_SOURCE: job.source = true; break;
 		case 'n':
 			if (!option_number(args, "-n", value, 0, UINT32_MAX, &job.lines))
 				return args->status;
@@ -147,6 +177,8 @@ static int run(struct args *args)
 		return args->status;
 	if (job.json + job.folded + job.svg > 1)
 		return usage(args, "--json, --folded and --svg: choose one.");
+	if (job.source && (job.folded || job.svg))
+		return usage(args, "--source tells places apart: stacks have their inlined functions anyway.");
 	if (args->n > 1)
 		return usage(args, "one recording at a time.");
 	status = show(&job, args->n ? args->operands[0] : "perf.data");
@@ -160,9 +192,12 @@ const struct command cmd_report = {
 	.summary = "show where the samples of a recording are",
 	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or that of perf: by event, task, object and function, with "
 		 "the share of each and the standard error of that share. Samples weigh what they stand for. Functions are found in the symbol "
-		 "tables of the programs and libraries that were mapped, and of the running kernel; where there is no name the address stands.",
+		 "tables of the programs and libraries that were mapped, and of the running kernel; where there is no name the address stands. What "
+		 "was compiled with -g can be told by source line, and its inlined functions stand in the stacks.",
 	.examples = "Where a program spends its time\n"
 		    "pfm record -- ./work && pfm report\n"
+		    "On which lines\n"
+		    "pfm report --source\n"
 		    "A flame graph\n"
 		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n",
 	.options = options,

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "lines.h"
 #include "pfm.h"
 #include "symbols.h"
 
@@ -35,7 +36,7 @@ struct reader {
 	struct task *tasks[BUCKETS];
 	uint32_t *place_slots, *stack_slots;
 	size_t n_place_slots, n_stack_slots, places_room, stacks_room;
-	bool stacks;
+	enum detail detail;
 };
 
 /* ---- texts and places ----------------------------------------------------------------------------------------------------- */
@@ -100,12 +101,14 @@ uint32_t text_number(struct texts *t, const char *text)
 
 static uint64_t hash_place(const struct place *a)
 {
-	return mix(mix((uint64_t)a->event << 32 | a->task) ^ mix((uint64_t)a->object << 32 | a->function));
+	return mix(mix((uint64_t)a->event << 32 | a->task) ^ mix((uint64_t)a->object << 32 | a->function) ^
+	           ((uint64_t)a->inlined << 32 | a->source));
 }
 
 static bool same_place(const struct place *a, const struct place *b)
 {
-	return a->event == b->event && a->task == b->task && a->object == b->object && a->function == b->function;
+	return a->event == b->event && a->task == b->task && a->object == b->object && a->function == b->function &&
+	       a->inlined == b->inlined && a->source == b->source;
 }
 
 /* Adds one sample at @key to the list of places. */
@@ -237,8 +240,14 @@ static void take_comm(struct reader *r, const pfm_record_t *record)
 
 /* ---- samples ---------------------------------------------------------------------------------------------------------------- */
 
-/* Object and function of @address; the newest mapping wins. */
-static void name_address(struct reader *r, uint32_t pid, uint64_t address, bool kernel, uint32_t *object, uint32_t *function)
+static void add_spot(struct reader *r, const struct spot *spot, struct place *at)
+{
+	at->inlined = spot ? text_number(&r->p->texts, spot->inlined) : 0;
+	at->source = spot ? text_number(&r->p->texts, spot->source) : 0;
+}
+
+/* Object and function of @address, and what is inlined there; the newest mapping wins. */
+static void name_address(struct reader *r, uint32_t pid, uint64_t address, bool kernel, struct place *at)
 {
 	struct process *p = kernel ? NULL : process_of(r, pid);
 	const char *name = NULL, *where = kernel ? "[kernel]" : "[unknown]";
@@ -251,11 +260,26 @@ static void name_address(struct reader *r, uint32_t pid, uint64_t address, bool 
 			where = r->p->texts.text[p->maps[i].name];
 			if (p->maps[i].object)
 				name = symbols_at(p->maps[i].object, address - p->maps[i].start + p->maps[i].offset);
+			if (p->maps[i].object && r->detail != FUNCTIONS)
+				add_spot(r, symbols_spot(p->maps[i].object, address - p->maps[i].start + p->maps[i].offset), at);
 			break;
 		}
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
-	*object = text_number(&r->p->texts, where);
-	*function = text_number(&r->p->texts, name ? name : number);
+	at->object = text_number(&r->p->texts, where);
+	at->function = text_number(&r->p->texts, name ? name : number);
+}
+
+/* Adds a frame to a stack's text: the function, and what is inlined there, the outermost first. Returns the new length. */
+static size_t add_frame(const struct texts *t, char *text, size_t at, size_t room, const struct place *p, bool kernel)
+{
+	at += (size_t)snprintf(text + at, room - at, ";%s%s", t->text[p->function], kernel ? "_[k]" : "");
+	for (const char *s = t->text[p->inlined]; *s && at < room; s += *s == ';') {
+		int len = (int)strcspn(s, ";");
+
+		at += (size_t)snprintf(text + at, room - at, ";%.*s_[i]", len, s);
+		s += len;
+	}
+	return at;
 }
 
 /* "task;outer;...;inner". */
@@ -286,10 +310,10 @@ static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_
 	}
 	at = (size_t)snprintf(text, sizeof(text), "%s", r->p->texts.text[task]);
 	while (n-- > 0 && at < sizeof(text)) {
-		uint32_t object, function;
+		struct place p = { 0 };
 
-		name_address(r, record->pid, frames[n], kernel[n], &object, &function);
-		at += (size_t)snprintf(text + at, sizeof(text) - at, ";%s%s", r->p->texts.text[function], kernel[n] ? "_[k]" : "");
+		name_address(r, record->pid, frames[n], kernel[n], &p);
+		at = add_frame(&r->p->texts, text, at, sizeof(text), &p, kernel[n]);
 	}
 	return text_number(&r->p->texts, text);
 }
@@ -309,13 +333,13 @@ static void take_sample(struct reader *r, const pfm_record_t *record)
 	p->weights[key.event] += key.weight;
 	p->samples[key.event]++;
 	key.task = task->name;
-	if (r->stacks) {
+	if (r->detail == STACKS) {
 		key.function = stack_text(r, record, key.task);
 		if (!add_place(&p->stacks, &p->n_stacks, &r->stacks_room, &r->stack_slots, &r->n_stack_slots, &key))
 			p->failed = true;
 		return;
 	}
-	name_address(r, record->pid, record->sample.ip, (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL, &key.object, &key.function);
+	name_address(r, record->pid, record->sample.ip, (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL, &key);
 	if (!add_place(&p->places, &p->n_places, &r->places_room, &r->place_slots, &r->n_place_slots, &key))
 		p->failed = true;
 }
@@ -365,7 +389,7 @@ static int by_weight(const void *a, const void *b)
 	                                                         : (x->function > y->function) - (x->function < y->function);
 }
 
-int profile_read(struct profile *p, const char *path, bool stacks)
+int profile_read(struct profile *p, const char *path, enum detail detail)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	pfm_error_t error = PFM_INIT(error);
@@ -381,8 +405,10 @@ int profile_read(struct profile *p, const char *path, bool stacks)
 	p->n_events = pfm_count_session(p->session);
 	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
 	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
+	if (detail != FUNCTIONS && !lines_supported())
+		fputs("pfm report: built without libdw: source lines and inlined functions are not told\n", stderr);
 	r->p = p;
-	r->stacks = stacks;
+	r->detail = detail;
 	r->symbols = symbols_open();
 	p->failed = !p->weights || !p->samples || !r->symbols || text_number(&p->texts, "");
 	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1)

@@ -19,9 +19,10 @@ struct texts {
 
 uint32_t text_number(struct texts *t, const char *text);
 
-/* Where samples were: all with the same event, task, object and function, or (folded) with the same stack. */
+/* Where samples were: all with the same event, task, object and function (and source line), or (folded) with the same stack. */
 struct place {
 	uint32_t event, task, object, function;
+	uint32_t inlined, source; /* lines.h; 0: nothing is known */
 	uint64_t samples, weight;
 };
 
@@ -36,8 +37,13 @@ struct profile {
 	bool failed; /* no memory */
 };
 
+/* What is told apart: places, places by source line, or stacks. */
+enum detail { FUNCTIONS,
+	      SOURCE,
+	      STACKS };
+
 /* Reads the recording @path. DONE or REFUSED, everything said. */
-int profile_read(struct profile *p, const char *path, bool stacks);
+int profile_read(struct profile *p, const char *path, enum detail detail);
 void profile_free(struct profile *p);
 /* A flame graph of the stacks, one file that any browser shows (flame.c). */
 void profile_flame(const struct profile *p, FILE *out, const char *title);

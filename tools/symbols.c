@@ -2,16 +2,19 @@
 /* Symbol tables of ELF files, sorted once, and the kernel's own list. Files are not trusted: what leads out of them is no symbol. */
 #include "symbols.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lines.h"
 
 #define FILE_MAX_SIZE ((size_t)1 << 30)
 
 struct symbol {
 	uint64_t start, size;
 	const char *name;
+	char *plain; /* the name of a C++ function, once it has been asked for */
 };
 
 struct segment {
@@ -21,7 +24,8 @@ struct segment {
 struct object {
 	char *path;
 	struct object *next;
-	bool loaded;
+	bool loaded, looked; /* looked: for lines */
+	struct lines *lines;
 	uint8_t *file;
 	size_t size;
 	struct symbol *symbols;
@@ -42,6 +46,9 @@ struct symbols *symbols_open(void)
 
 static void release(struct object *o)
 {
+	for (size_t i = 0; i < o->n; i++)
+		free(o->symbols[i].plain);
+	lines_close(o->lines);
 	free(o->file);
 	free(o->symbols);
 	free(o->path);
@@ -92,7 +99,7 @@ static bool add(struct object *o, uint64_t start, uint64_t size, const char *nam
 		o->symbols = more;
 		o->room = room;
 	}
-	o->symbols[o->n++] = (struct symbol){ start, size, name };
+	o->symbols[o->n++] = (struct symbol){ start, size, name, NULL };
 	return true;
 }
 
@@ -106,7 +113,7 @@ static int by_start(const void *a, const void *b)
 	                                                 : strcmp(x->name, y->name);
 }
 
-static const struct symbol *find(const struct object *o, uint64_t address)
+static struct symbol *find(const struct object *o, uint64_t address)
 {
 	size_t low = 0, high = o->n;
 
@@ -252,16 +259,73 @@ static void load(struct object *o)
 	read_symbols(o);
 }
 
-const char *symbols_at(struct object *o, uint64_t offset)
+/* The file's own address of the byte at @offset. False if it is not loaded into memory. */
+static bool address_of(struct object *o, uint64_t offset, uint64_t *address)
 {
-	const struct symbol *s = NULL;
-
 	if (!o->loaded)
 		load(o);
-	for (unsigned i = 0; i < o->n_segments && !s; i++)
-		if (offset - o->segments[i].offset < o->segments[i].size)
-			s = find(o, offset - o->segments[i].offset + o->segments[i].address);
-	return s ? s->name : NULL;
+	for (unsigned i = 0; i < o->n_segments; i++)
+		if (offset - o->segments[i].offset < o->segments[i].size) {
+			*address = offset - o->segments[i].offset + o->segments[i].address;
+			return true;
+		}
+	return false;
+}
+
+const char *symbols_at(struct object *o, uint64_t offset)
+{
+	uint64_t address;
+	struct symbol *s = address_of(o, offset, &address) ? find(o, address) : NULL;
+
+	if (!s)
+		return NULL;
+	if (!s->plain)
+		s->plain = symbols_plain(s->name);
+	return s->plain ? s->plain : s->name;
+}
+
+const struct spot *symbols_spot(struct object *o, uint64_t offset)
+{
+	uint64_t address;
+
+	if (!address_of(o, offset, &address))
+		return NULL;
+	if (!o->looked)
+		o->lines = lines_open(o->path);
+	o->looked = true;
+	return o->lines ? lines_at(o->lines, address) : NULL;
+}
+
+/* ---- names of C++ --------------------------------------------------------------------------------------------------------------- */
+
+typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *len, int *status);
+
+/* The C++ library of this machine knows how its names are made; where there is no C++, it need not be installed. */
+static demangle_fn find_demangler(void)
+{
+	void *library = dlopen("libstdc++.so.6", RTLD_LAZY);
+	void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+	demangle_fn fn = NULL;
+
+	if (symbol)
+		memcpy(&fn, &symbol, sizeof(fn));
+	else
+		fputs("pfm report: names of C++ are shown as the linker sees them: there is no libstdc++.so.6\n", stderr);
+	return fn;
+}
+
+char *symbols_plain(const char *symbol)
+{
+	static demangle_fn demangle;
+	static bool looked;
+	int status = 0;
+
+	if (strncmp(symbol, "_Z", 2) != 0)
+		return NULL;
+	if (!looked)
+		demangle = find_demangler();
+	looked = true;
+	return demangle ? demangle(symbol, NULL, NULL, &status) : NULL;
 }
 
 /* ---- the kernel ----------------------------------------------------------------------------------------------------------------- */

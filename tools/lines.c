@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Source lines and inlined functions, by elfutils' libdw. Its answers take tens of microseconds: each address is asked for once. */
+#include "lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "symbols.h"
+
+#ifdef HAVE_LIBDW
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+struct known {
+	uint64_t address;
+	struct spot spot;
+};
+
+struct lines {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	Dwarf_Addr bias; /* from the file's own addresses to libdwfl's */
+	struct known *known;
+	size_t n, room; /* room: a power of two, or 0 */
+};
+
+bool lines_supported(void)
+{
+	return true;
+}
+
+static const Dwfl_Callbacks callbacks = { .find_elf = dwfl_build_id_find_elf,
+	                                  .find_debuginfo = dwfl_standard_find_debuginfo,
+	                                  .section_address = dwfl_offline_section_address };
+
+static bool report(struct lines *l, const char *path)
+{
+	dwfl_report_begin(l->dwfl);
+	l->module = dwfl_report_offline(l->dwfl, path, path, -1);
+	dwfl_report_end(l->dwfl, NULL, NULL);
+	return l->module && dwfl_module_getelf(l->module, &l->bias);
+}
+
+struct lines *lines_open(const char *path)
+{
+	struct lines *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->dwfl = dwfl_begin(&callbacks);
+	if (l->dwfl && report(l, path))
+		return l;
+	lines_close(l);
+	return NULL;
+}
+
+void lines_close(struct lines *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->room; i++) {
+		free(l->known[i].spot.inlined);
+		free(l->known[i].spot.source);
+	}
+	free(l->known);
+	if (l->dwfl)
+		dwfl_end(l->dwfl);
+	free(l);
+}
+
+/* ---- what libdw says ---------------------------------------------------------------------------------------------------------- */
+
+/* The function's name, as a symbol table would have it. */
+static const char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+
+	return linkage ? linkage : dwarf_diename(die);
+}
+
+/* The names of the inlined functions among @scopes, which go from the inside out. */
+static char *join(Dwarf_Die *scopes, int n)
+{
+	char text[4096] = "";
+	size_t at = 0;
+
+	for (int i = n - 1; i >= 0 && at < sizeof(text); i--) {
+		const char *name = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ? name_of(&scopes[i]) : NULL;
+		char *plain = name ? symbols_plain(name) : NULL;
+
+		if (name)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? ";" : "", plain ? plain : name);
+		free(plain);
+	}
+	return strdup(text);
+}
+
+/* The scopes around an address are those of the text: from an inlined function they lead to where it was written. Around its entry
+ * they are those of the code: they lead to where it was put. */
+static char *inlined_at(const struct lines *l, Dwarf_Addr address)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = dwfl_module_addrdie(l->module, address, &bias), *text = NULL, *code = NULL;
+	int n = unit ? dwarf_getscopes(unit, address - bias, &text) : 0;
+	char *names;
+
+	n = n > 0 ? dwarf_getscopes_die(&text[0], &code) : 0;
+	names = n > 0 ? join(code, n) : strdup("");
+	free(text);
+	free(code);
+	return names;
+}
+
+static char *source_at(const struct lines *l, Dwarf_Addr address)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(l->module, address);
+	int number = 0;
+	const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	char text[4096];
+
+	if (!file)
+		return strdup("");
+	snprintf(text, sizeof(text), "%s:%d", file, number);
+	return strdup(text);
+}
+
+/* ---- what was asked before ----------------------------------------------------------------------------------------------------- */
+
+static struct known *slot(struct known *known, size_t room, uint64_t address)
+{
+	size_t at = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
+
+	while (known[at].spot.source && known[at].address != address)
+		at = (at + 1) & (room - 1);
+	return &known[at];
+}
+
+static bool grow(struct lines *l)
+{
+	size_t room = l->room ? l->room * 2 : 256;
+	struct known *known = calloc(room, sizeof(*known));
+
+	if (!known)
+		return false;
+	for (size_t i = 0; i < l->room; i++)
+		if (l->known[i].spot.source)
+			*slot(known, room, l->known[i].address) = l->known[i];
+	free(l->known);
+	l->known = known;
+	l->room = room;
+	return true;
+}
+
+const struct spot *lines_at(struct lines *l, uint64_t address)
+{
+	struct known *k;
+
+	if (l->n * 2 >= l->room && !grow(l))
+		return NULL;
+	k = slot(l->known, l->room, address);
+	if (k->spot.source)
+		return &k->spot;
+	k->address = address;
+	k->spot.inlined = inlined_at(l, address + l->bias);
+	k->spot.source = k->spot.inlined ? source_at(l, address + l->bias) : NULL;
+	if (k->spot.source) {
+		l->n++;
+		return &k->spot;
+	}
+	free(k->spot.inlined);
+	k->spot.inlined = NULL;
+	return NULL;
+}
+
+#else
+
+bool lines_supported(void)
+{
+	return false;
+}
+
+struct lines *lines_open(const char *path)
+{
+	(void)path;
+	return NULL;
+}
+
+void lines_close(struct lines *l)
+{
+	(void)l;
+}
+
+const struct spot *lines_at(struct lines *l, uint64_t address)
+{
+	(void)l;
+	(void)address;
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Source lines and inlined functions, from what compilers note for debuggers. */
+#ifndef PFM_LINES_H
+#define PFM_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lines;
+
+/* What is known of one instruction; never NULL. */
+struct spot {
+	char *inlined; /* functions that were compiled into the one of the symbol table, the outermost first: "a;b" */
+	char *source;  /* "file:line" */
+};
+
+/* True if the command was built with libdw: without, nothing is known of any file. */
+bool lines_supported(void);
+/* NULL if nothing is known of the file at @path. */
+struct lines *lines_open(const char *path);
+void lines_close(struct lines *l);
+/* What is known of the instruction at @address of the file, as its symbols have it; found once, then remembered. NULL: nothing. */
+const struct spot *lines_at(struct lines *l, uint64_t address);
+
+#endif
