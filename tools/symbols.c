@@ -345,9 +345,12 @@ static void load_kernel(struct object *o)
 		if (!start || strlen(rest) < 4 || (rest[1] != 't' && rest[1] != 'T'))
 			continue;
 		rest[3 + strcspn(rest + 3, "\t\n ")] = '\0';
-		name = strdup(rest + 3); /* as long as the command runs */
-		if (!name || !add(o, start, 0, name))
+		name = strdup(rest + 3);
+		if (!name || !add(o, start, 0, name)) {
+			free(name);
 			break;
+		}
+		o->symbols[o->n - 1].plain = name; /* given back with it */
 	}
 	free(line);
 	if (f)
