@@ -85,7 +85,7 @@ int pfm_alpha_linux_event(uint32_t type, uint64_t config, unsigned int *raw, uns
 
 int pfm_alpha_linux_pair(const unsigned int raw[2], unsigned int counter[2], uint64_t *mode)
 {
-	for (unsigned int i = 0; i < sizeof PAIRS / sizeof PAIRS[0]; i++)
+	for (unsigned int i = 0; raw && i < sizeof PAIRS / sizeof PAIRS[0]; i++)
 		for (unsigned int first = 0; first < 2; first++) {
 			if (raw[first] != PAIRS[i].raw[0] || raw[!first] != PAIRS[i].raw[1])
 				continue;

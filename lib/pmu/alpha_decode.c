@@ -245,6 +245,8 @@ void pfm_alpha_decode_sample(uint64_t i_stat, uint64_t pmpc, uint64_t pctr_ctl, 
 {
 	uint64_t redirect = pfm_alpha_pmpc_statistics(pmpc);
 
+	if (!out)
+		return;
 	memset(out, 0, sizeof *out);
 	out->pc_in_exc_addr = redirect != 0;
 	out->pc = redirect ? 0 : pmpc & ~(uint64_t)3;
