@@ -2,11 +2,20 @@
 """Runs unittest cases and prints TAP."""
 
 import os
+import shutil
+import subprocess
 import sys
 import unittest
 
 # Vendors' lists and recorded machines, which are other people's and not part of the project.
 SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared")
+
+
+def own_mounts():
+    """Whether programs run from here may mount for themselves alone: root may, but not in a chroot whose root is no mount."""
+    if os.geteuid() or not shutil.which("unshare"):
+        return False
+    return subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 class Result(unittest.TestResult):

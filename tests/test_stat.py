@@ -323,8 +323,8 @@ class Answers(Case):
 
 class Filters(Case):
     def test_the_kernel_counts_what_fits(self):
-        if os.geteuid() or not shutil.which("unshare"):
-            self.skipTest("not root")
+        if not tap.own_mounts():
+            self.skipTest("no mounts of one's own here")
         script = ('mount -t tracefs tracefs /sys/kernel/tracing || exit 77; "$0" stat -a --json -e sched:sched_process_exit '
                   "-e sched:sched_process_exit --filter 'comm == \"perfmon-exits\"' -- sh -c '\"$0\"; \"$0\"; \"$0\"; true; /bin/true' \"$1\"")
         with tempfile.TemporaryDirectory() as folder:

@@ -29,6 +29,8 @@ if [ ! -e "$root/etc/perfmon-fresh" ]; then
 fi
 cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
 cp /etc/apt/apt.conf.d/99* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
+# A root that is a mount itself: what is tested inside may want mounts of its own.
+mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"
