@@ -5,55 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
-
-/* ---- the environment ------------------------------------------------------------------------------------------ */
-
-const char *pfmi_env(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value && !getauxval(AT_SECURE) ? value : NULL;
-}
-
-/* What follows @start in @s; NULL if @s does not start so. No call into the C library: the first one of a process is dear. */
-static const char *behind(const char *s, const char *start)
-{
-	while (*start && *s == *start) {
-		s++;
-		start++;
-	}
-	return *start ? NULL : s;
-}
-
-static void take(const char *variable, const char *name, const char **to)
-{
-	const char *value = *to ? NULL : behind(variable, name);
-
-	if (value && *value)
-		*to = value;
-}
-
-/* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
-void pfmi_wishes_read(struct wishes *out)
-{
-	*out = (struct wishes){ 0 };
-	for (char **e = environ; e && *e; e++) {
-		const char *ours = **e == 'P' ? behind(*e, "PERFMON_") : NULL;
-
-		if (ours) {
-			take(ours, "PMU=", &out->pmu);
-			take(ours, "EVENTS=", &out->events);
-			take(ours, "CPUID=", &out->cpuid);
-			take(ours, "SYSFS=", &out->sysfs);
-		} else if (**e == 'L') {
-			take(*e, "LIBPFM_FORCE_PMU=", &out->force_pmu);
-		}
-	}
-	if ((out->pmu || out->events || out->cpuid || out->sysfs || out->force_pmu) && getauxval(AT_SECURE))
-		*out = (struct wishes){ 0 };
-}
 
 static unsigned flags_of(const struct table *t)
 {

@@ -57,7 +57,7 @@ unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
 int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
 
-/* Images mapped from the search path. (lib/table/image.c) */
+/* Images mapped from the search path. (lib/machine/images.c) */
 struct images {
 	unsigned n;
 	struct image_map {

@@ -3,8 +3,7 @@
  * given, else this machine's: what the kernel shows first, then imported lists, then what is built in. Nothing here walks over all
  * processors, but for names that none was given for. */
 #include <string.h>
-#include "ctx.h"
-#include "answer/reverse.h"
+#include "behind.h"
 
 /* What is looked for, and as far as it is known what was found. */
 struct search {

@@ -73,7 +73,7 @@ static void *counted_map(void *at)
 #define scandir(...) (breaks(CALL_SCANDIR) ? -1 : scandir(__VA_ARGS__))
 #define mmap(...)    (breaks(CALL_MMAP) ? MAP_FAILED : counted_map(mmap(__VA_ARGS__)))
 #define munmap(...)  (maps--, munmap(__VA_ARGS__))
-#include "table/image.c"
+#include "machine/images.c"
 #undef open
 #undef close
 #undef fstat

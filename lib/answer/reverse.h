@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The way back: an event becomes a text again, register values become events. Like the corridor, nothing here allocates, reads a
+/* The way back: an event becomes a text again, register values become words. Like the corridor, nothing here allocates, reads a
  * global or keeps a pointer. */
 #ifndef PERFMON_REVERSE_H
 #define PERFMON_REVERSE_H
 
-#include "ctx.h"
+#include "behind.h"
 
 /* Longest text pfmi_event_print() writes, with the terminator. */
 #define PRINT_MAX 2048
@@ -12,10 +12,6 @@
 /* Writes @ev in @dialect. @device: what perf calls the PMU. Whatever is written was read again and found equal; what cannot be
  * written so is PFMLIB_ERR_NOTSUPP with a reason in @why, a buffer that is too small PFMLIB_ERR_FULL and nothing written. */
 int pfmi_event_print(const struct event *ev, pfm_dialect_t dialect, struct slice device, char *buf, size_t len, pfm_error_t *why);
-
-/* The best event of @t behind the configuration words @config: words that are not in @words (bit i: word i) may be anything.
- * The levels stay as they are in @ev; on success everything else is replaced. (lib/answer/decode.c) */
-bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev);
 
 /* Letters of perf that stand for the levels and the precision of @ev: at most 6 and the terminator. */
 void pfmi_perf_letters(const struct event *ev, char out[12]);
@@ -32,14 +28,5 @@ struct place {
 };
 /* (lib/answer/explain.c) */
 void pfmi_locate(const struct pfm_ctx *ctx, const char *text, const pfm_error_t *error, struct place *out);
-
-/* True if the fields of @t lie in configuration words. */
-static inline bool table_has_bits(const struct table *t)
-{
-	for (uint32_t i = 0; i < t->n_fields; i++)
-		if (table_fields(t)[i].n_ranges)
-			return true;
-	return false;
-}
 
 #endif

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/* The event behind register values.
+ *
+ * Where a table declares the bits of its fields, a row is compared field by field: groups are told apart into their words, and
+ * what the row does not explain is put down to modifiers. Where only the encoder knows the bits, it encodes each row on
+ * the counter in question, and the bits it calls significant are compared. */
+#include <stdio.h>
+#include <string.h>
+#include "behind.h"
+
+#define BLOCK 64u
+
+/* ---- registers ------------------------------------------------------------------------------------------------ */
+
+int pfmi_config_word(const char *reg)
+{
+	if (!pfmi_behind((struct slice){ "config", 6 }, reg))
+		return -1;
+	if (reg[6] == '\0')
+		return 0;
+	return reg[6] >= '0' && reg[6] <= '3' && reg[7] == '\0' ? reg[6] - '0' : -1;
+}
+
+/* The number a register's name ends in. */
+static unsigned trailing_number(const char *reg)
+{
+	size_t n = strlen(reg), at = n;
+	unsigned value = 0;
+
+	while (at > 0 && reg[at - 1] >= '0' && reg[at - 1] <= '9')
+		at--;
+	if (at == n || n - at > 2)
+		return TARGET_NO_COUNTER;
+	for (; at < n; at++)
+		value = value * 10 + (unsigned)(reg[at] - '0');
+	return value;
+}
+
+/* Bits of word 0 that fields of the table lie in. */
+static uint64_t declared(const struct table *t)
+{
+	uint64_t all[4] = { 0 };
+
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].kind != FIELD_TEXT)
+			pfmi_field_put(&table_fields(t)[i], all, ~(uint64_t)0);
+	return all[0];
+}
+
+const struct bits *pfmi_target_bits(const struct target *g, const char *name)
+{
+	for (unsigned i = 0; i < g->n_layout; i++)
+		if (strcmp(g->layout[i].name, name) == 0)
+			return &g->layout[i];
+	return NULL;
+}
+
+static uint64_t layout_value(const struct target *g, const char *name)
+{
+	const struct bits *b = pfmi_target_bits(g, name);
+
+	return b ? bits_get(g->value, *b) : 0;
+}
+
+/* Levels a register switches on; 0 if it says nothing about them. */
+static uint8_t levels(const struct target *g)
+{
+	uint64_t plm = layout_value(g, "plm") & 15;
+
+	if (layout_value(g, "usr"))
+		plm |= PFM_PLM3;
+	if (layout_value(g, "os"))
+		plm |= PFM_PLM0;
+	return (uint8_t)plm;
+}
+
+/* What the kernel keeps to itself on x86: at their places in config these bits say nothing about the event. */
+static uint64_t owned(const struct target *g, uint64_t mine)
+{
+	static const char names[][12] = { "usr", "os", "int", "en", "guest_only", "host_only" };
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < g->n_layout; i++)
+		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (strcmp(g->layout[i].name, names[k]) == 0)
+				all |= bits_mask(g->layout[i]) << g->layout[i].lsb;
+	return all & ~mine;
+}
+
+bool pfmi_target_find(struct target *g)
+{
+	const struct pmu_ops *ops = pfmi_ops(g->t);
+	int word = pfmi_config_word(g->reg);
+	bool bits = table_has_bits(g->t);
+
+	g->layout = ops && ops->layout ? ops->layout(g->t, word == 0 && bits ? "PERFEVTSEL" : g->reg, &g->n_layout) : NULL;
+	if (!g->layout)
+		g->n_layout = 0;
+	if (word >= 0 && !bits)
+		return false;
+	g->counter = word >= 0 ? TARGET_NO_COUNTER : trailing_number(g->reg);
+	g->words = 1u << (word > 0 ? word : 0);
+	g->config[word > 0 ? word : 0] = g->value;
+	if (word <= 0 && bits)
+		g->config[0] &= ~owned(g, declared(g->t));
+	if (word < 0)
+		g->plm = levels(g);
+	return word >= 0 || g->layout;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------- */
+
+/* Can these bits of the group be said with its words? */
+static bool has_words(const struct table *t, const struct group *g, uint64_t bits)
+{
+	const struct word *w = table_words(t) + g->word;
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < g->n_values; i++) {
+		if (w[i].value == bits)
+			return true;
+		if (g->flags & GROUP_ANY && !(w[i].value & ~bits))
+			seen |= w[i].value;
+	}
+	return bits ? seen == bits : !(g->flags & (GROUP_REQUIRED | GROUP_DEFAULT));
+}
+
+static void choose(struct event *ev, unsigned i, uint64_t bits)
+{
+	const struct group *g = pfmi_row_group(ev->table, ev->row, i);
+
+	ev->group[i] = bits;
+	if (bits != (g->flags & GROUP_DEFAULT ? g->preset : 0) || g->flags & GROUP_REQUIRED)
+		ev->given |= (uint16_t)(1u << i);
+}
+
+static bool read_groups(const struct target *g, struct event *ev)
+{
+	for (unsigned i = 0; i < table_row(ev->table, ev->row)->n_takes; i++) {
+		const struct group *group = pfmi_row_group(ev->table, ev->row, i);
+		const struct field *f = table_fields(ev->table) + group->field;
+		uint64_t bits;
+
+		if (!f->n_ranges || !(g->words >> f->range[0].word & 1))
+			continue;
+		bits = pfmi_field_get(f, g->config) & group->mask;
+		if (!has_words(ev->table, group, bits))
+			return false;
+		choose(ev, i, bits);
+	}
+	return true;
+}
+
+static bool set_modifier(struct event *ev, unsigned field, uint64_t value)
+{
+	const struct field *f = table_fields(ev->table) + field;
+
+	if (!f->modifier || ev->n_set == EVENT_MAX_SET || value < f->min || value > f->max)
+		return false;
+	ev->set[ev->n_set].field = (uint16_t)field;
+	ev->set[ev->n_set].reserved = 0;
+	ev->set[ev->n_set].start = ev->set[ev->n_set].end = 0;
+	ev->set[ev->n_set++].value = value;
+	return true;
+}
+
+static bool same_words(const struct target *g, const uint64_t config[4])
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (g->words >> i & 1 && config[i] != g->config[i])
+			return false;
+	return true;
+}
+
+/* The configuration words of an event as the kernel would get them: extra registers included. */
+static bool configured(const struct event *ev, uint64_t config[4])
+{
+	pfm_attr_t a;
+
+	if (pfmi_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
+		return false;
+	config[0] = a.config;
+	config[1] = a.config1;
+	config[2] = a.config2;
+	config[3] = a.config3;
+	return true;
+}
+
+static bool match_fields(const struct target *g, struct event *ev)
+{
+	const struct field *f = table_fields(g->t);
+	uint64_t config[4];
+
+	if (!read_groups(g, ev) || !configured(ev, config))
+		return false;
+	for (unsigned i = 0; i < g->t->n_fields && !same_words(g, config); i++) {
+		uint64_t value;
+
+		if (!f[i].n_ranges || !f[i].modifier || !(g->words >> f[i].range[0].word & 1))
+			continue;
+		value = pfmi_field_get(&f[i], g->config);
+		if (value != pfmi_field_get(&f[i], config) && (!set_modifier(ev, i, value) || !configured(ev, config)))
+			return false;
+	}
+	return same_words(g, config);
+}
+
+/* Control register @reg as the register at hand has it: fields of the same names, perhaps at other places. */
+static uint64_t as_at_hand(const struct target *g, const pfm_reg_t *reg)
+{
+	char name[16];
+	const struct bits *own, *there;
+	uint64_t value = 0;
+	unsigned n;
+
+	if (pfmi_behind((struct slice){ "PMC", 3 }, g->reg) && g->reg[3] >= '0' && g->reg[3] <= '9')
+		return reg->value;
+	snprintf(name, sizeof(name), "PMC%u", (unsigned)reg->num);
+	own = pfmi_ops(g->t)->layout(g->t, name, &n);
+	for (unsigned i = 0; own && i < n; i++) {
+		there = pfmi_target_bits(g, own[i].name);
+		if (there)
+			value = bits_put(value, *there, bits_get(reg->value, own[i]));
+	}
+	return own ? value : reg->value;
+}
+
+/* The register as the encoder would write it for @ev alone on the counter. */
+static bool encoded(const struct target *g, const struct event *ev, uint64_t *value)
+{
+	struct event pinned = *ev;
+	struct request req = { .table = g->t, .events = &pinned, .n = 1, .plm = PFM_PLM0 | PFM_PLM3 };
+	struct placement where;
+	struct regs regs;
+
+	pinned.counter_pin = (uint16_t)g->counter;
+	if (pfmi_ops(g->t)->default_plm)
+		req.plm = pfmi_ops(g->t)->default_plm;
+	if (pfmi_dispatch(&req, &where, &regs, NULL) || regs.n_pmcs == 0)
+		return false;
+	*value = as_at_hand(g, &regs.pmcs[0]);
+	return true;
+}
+
+static int namesake(const struct target *g, const char *name)
+{
+	const struct field *f = table_fields(g->t);
+
+	for (unsigned i = 0; i < g->t->n_fields; i++)
+		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT && strcmp(table_text(g->t, f[i].name), name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Modifiers and groups whose field the register has under the same name. */
+static bool read_layout(const struct target *g, struct event *ev)
+{
+	for (unsigned i = 0; i < g->n_layout; i++) {
+		int field = namesake(g, g->layout[i].name);
+		uint64_t value = bits_get(g->value, g->layout[i]);
+
+		if (field < 0)
+			continue;
+		for (unsigned k = 0; k < table_row(g->t, ev->row)->n_takes; k++) {
+			const struct group *group = pfmi_row_group(g->t, ev->row, k);
+
+			if (group->field != field)
+				continue;
+			if (!has_words(g->t, group, value & group->mask))
+				return false;
+			choose(ev, k, value & group->mask);
+		}
+		if (table_fields(g->t)[field].modifier && value != pfmi_event_value(ev, (unsigned)field, g->counter) &&
+		    !set_modifier(ev, (unsigned)field, value))
+			return false;
+	}
+	return true;
+}
+
+static bool match_encoded(const struct target *g, struct event *ev)
+{
+	const struct pmu_ops *ops = pfmi_ops(g->t);
+	uint64_t value;
+
+	if (!(row_counters(g->t, table_row(g->t, ev->row)) >> g->counter & 1) || !read_layout(g, ev))
+		return false;
+	if (ops->check && ops->check(ev, NULL))
+		return false;
+	return encoded(g, ev, &value) && !((value ^ g->value) & g->significant);
+}
+
+/* What a fixed counter counts is settled; its nibble of FIXED_CTR_CTRL adds any thread. */
+static bool match_fixed(const struct target *g, struct event *ev)
+{
+	unsigned any = table_key(g->t, KEY_ANY);
+
+	if (!(g->value >> 4 * (g->counter - 32) & 4))
+		return true;
+	return any && set_modifier(ev, any - 1, 1);
+}
+
+/* Makes @ev the event of @row behind the target; false if it cannot be that row. */
+static bool match_row(const struct target *g, uint32_t row, struct event *ev)
+{
+	const struct row *r = table_row(g->t, row);
+	const struct field *code = table_field(g->t, KEY_CODE);
+
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC))
+		return false;
+	/* What tells most rows apart, before anything slower. */
+	if (!g->fixed && code && code->n_ranges && g->words & 1 &&
+	    pfmi_row_value(g->t, row, KEY_CODE, g->counter) != pfmi_field_get(code, g->config))
+		return false;
+	if (!g->significant && g->counter != TARGET_NO_COUNTER && !(row_counters(g->t, r) >> g->counter & 1))
+		return false;
+	pfmi_event_init(ev, g->t, row);
+	if (g->fixed)
+		return match_fixed(g, ev);
+	return g->significant ? match_encoded(g, ev) : match_fields(g, ev);
+}
+
+/* ---- the best ------------------------------------------------------------------------------------------------- */
+
+/* Less is better: attributes added, then rows that listings leave out or that want more registers, then table order, then the counter. */
+static uint64_t rank(const struct target *g, const struct event *ev, unsigned nth)
+{
+	const struct row *r = table_row(g->t, ev->row);
+	uint64_t config[4] = { 0 }, added = ev->n_set, unlikely = 0;
+
+	for (unsigned i = 0; i < r->n_takes; i++)
+		added += ev->given >> i & 1;
+	if (!g->significant && configured(ev, config))
+		for (unsigned i = 0; i < 4; i++)
+			unlikely |= !(g->words >> i & 1) && config[i];
+	/* Fields that several events have mean the one that a general counter can count. */
+	unlikely += g->counter == TARGET_NO_COUNTER && row_counters(g->t, r) && !(row_counters(g->t, r) & 0xffffffff) ? 2u : 0;
+	unlikely += (r->flags & ROW_DEPRECATED ? 4u : 0) + (r->flags & ROW_HIDDEN ? 8u : 0);
+	return added << 56 | unlikely << 48 | (uint64_t)ev->row << 8 | nth;
+}
+
+/* The best few ranks above @after, sorted. */
+struct best {
+	uint64_t after, key[BLOCK];
+	unsigned n, max;
+	bool any; /* @after counts */
+};
+
+static void keep(struct best *b, uint64_t key)
+{
+	unsigned at;
+
+	/* An event that takes several counters is one answer. */
+	if ((b->any && key >> 8 <= b->after >> 8) || (b->n == b->max && key >= b->key[b->n - 1]))
+		return;
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->key[i] >> 8 == key >> 8)
+			return;
+	at = b->n < b->max ? b->n++ : b->n - 1;
+	for (; at > 0 && b->key[at - 1] > key; at--)
+		b->key[at] = b->key[at - 1];
+	b->key[at] = key;
+}
+
+/* Does the index over code and unit mask know all rows that the target may be? Not where users may set either on any event. */
+static bool has_ways(const struct target *g)
+{
+	const struct field *code = table_field(g->t, KEY_CODE), *umask = table_field(g->t, KEY_UMASK);
+
+	if (!g->t->n_ways || g->fixed || g->significant || !(g->words & 1) || !code || code->modifier)
+		return false;
+	for (unsigned i = 0; i < code->n_ranges; i++)
+		if (code->range[i].word)
+			return false;
+	for (unsigned i = 0; umask && i < umask->n_ranges; i++)
+		if (umask->range[i].word)
+			return false;
+	return !umask || (umask->n_ranges && !umask->modifier);
+}
+
+/* Less than the rank of @row can be, cheaper than to find out: a row whose own words are other ones needs an attribute at least. */
+static uint64_t least_rank(const struct target *g, uint32_t row)
+{
+	struct event ev;
+	uint64_t added = 0;
+
+	if (!table_row(g->t, row)->n_takes) {
+		pfmi_event_init(&ev, g->t, row);
+		added = !ev.by_counter && !same_words(g, ev.base);
+	}
+	return added << 56 | (uint64_t)row << 8;
+}
+
+/* Rows that are in the index under the code, this unit mask and what the event has in config1. */
+static void follow(const struct target *g, uint32_t umask, uint64_t config1, struct best *b)
+{
+	uint32_t code = (uint32_t)pfmi_field_get(table_field(g->t, KEY_CODE), g->config);
+	const uint16_t *ways = table_ways(g->t);
+	struct event ev;
+
+	for (uint32_t i = slot_of(way_hash(code, umask, config1), g->t->n_ways); ways[i]; i = i + 1 < g->t->n_ways ? i + 1 : 0)
+		if ((b->n < b->max || least_rank(g, ways[i] - 1u) < b->key[b->n - 1]) && match_row(g, ways[i] - 1u, &ev))
+			keep(b, rank(g, &ev, 0));
+}
+
+static void scan(const struct target *g, unsigned nth, struct best *b)
+{
+	struct event ev;
+
+	if (has_ways(g)) {
+		const struct field *umask = table_field(g->t, KEY_UMASK);
+		uint32_t mask = umask ? (uint32_t)pfmi_field_get(umask, g->config) : 0;
+		uint64_t config1 = g->words & 2 ? g->config[1] : 0;
+
+		if (config1)
+			follow(g, mask, config1, b);
+		/* Nothing is nearer than a row that needs no attribute. */
+		if (b->n == b->max && b->key[b->n - 1] >> 56 == 0)
+			return;
+		follow(g, mask, 0, b);
+		follow(g, WAY_ANY, 0, b);
+		return;
+	}
+	for (uint32_t row = 0; row < g->t->n_rows; row++)
+		if (match_row(g, row, &ev))
+			keep(b, rank(g, &ev, nth));
+}
+
+/* Points the target at the @nth counter of its register; false when there are no more. */
+static bool aim(struct target *g, unsigned nth)
+{
+	const struct pmu_ops *ops = pfmi_ops(g->t);
+
+	if (g->fixed) {
+		/* The nibbles that count at some level: os, usr. */
+		for (unsigned n = 0; n < 16; n++) {
+			unsigned nibble = (unsigned)(g->value >> 4 * n) & 3;
+
+			if (!nibble || nth--)
+				continue;
+			g->counter = 32 + n;
+			g->plm = (uint8_t)((nibble & 1 ? PFM_PLM0 : 0) | (nibble & 2 ? PFM_PLM3 : 0));
+			return true;
+		}
+		return false;
+	}
+	if (table_has_bits(g->t))
+		return nth == 0;
+	g->significant = ops->significant ? ops->significant(g->t, g->reg, nth, &g->counter) : 0;
+	return g->significant != 0;
+}
+
+/* The @i-th best event. */
+bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
+{
+	struct best b = { .n = 0 };
+	unsigned nth;
+
+	for (;; i -= BLOCK) {
+		b.max = i < BLOCK ? i + 1 : BLOCK;
+		b.n = 0;
+		for (nth = 0; aim(g, nth); nth++)
+			scan(g, nth, &b);
+		if (b.n < b.max)
+			return false;
+		if (i < BLOCK)
+			break;
+		b.after = b.key[BLOCK - 1];
+		b.any = true;
+	}
+	return aim(g, (unsigned)(b.key[i] & 0xff)) && match_row(g, (uint32_t)(b.key[i] >> 8), ev);
+}
+
+bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev)
+{
+	struct target g = { .t = t, .reg = "config", .value = config[0], .words = words, .counter = TARGET_NO_COUNTER };
+	struct event found;
+
+	memcpy(g.config, config, sizeof(g.config));
+	if (table_has_bits(t)) {
+		if (!pfmi_target_event(&g, 0, &found))
+			return false;
+	} else {
+		/* Raw numbers of a driver, which the encoder knows row by row. */
+		uint64_t own[4];
+		uint32_t row = 0;
+
+		for (; row < t->n_rows; row++) {
+			pfmi_event_init(&found, t, row);
+			if (!(table_row(t, row)->flags & ROW_SHADOWED) && configured(&found, own) && own[0] && same_words(&g, own))
+				break;
+		}
+		if (row == t->n_rows)
+			return false;
+	}
+	found.plm = ev->plm;
+	found.plm_none = ev->plm_none;
+	found.precise = ev->precise;
+	found.left_out = ev->left_out;
+	found.counter_pin = ev->counter_pin;
+	*ev = found;
+	return true;
+}

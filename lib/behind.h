@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Back from register values to events, as far as rows and attributes. What people read is written in lib/answer/. */
+#ifndef PERFMON_BEHIND_H
+#define PERFMON_BEHIND_H
+
+#include "ctx.h"
+
+#define TARGET_NO_COUNTER 64u
+
+/* What an event is looked for. */
+struct target {
+	const struct table *t;
+	const char *reg;
+	uint64_t value;       /* of the register */
+	uint64_t config[4];   /* the same as configuration words */
+	unsigned words;       /* words that are known: bit i for word i */
+	unsigned counter;     /* the register's own, or TARGET_NO_COUNTER */
+	uint64_t significant; /* bits to compare when the encoder is asked, 0 when the fields are */
+	uint8_t plm;          /* levels the register switches on */
+	bool fixed;           /* x86 FIXED_CTR_CTRL: counters that know one event each */
+	const struct bits *layout;
+	unsigned n_layout;
+};
+
+/* "config", "CONFIG0", "config2": the number of the word, or -1. */
+int pfmi_config_word(const char *reg);
+/* Sets @g up for register @g->reg, its table and value given. False if the processor has none of that name. */
+bool pfmi_target_find(struct target *g);
+/* The bits called @name in the register's layout, or NULL. */
+const struct bits *pfmi_target_bits(const struct target *g, const char *name);
+/* The @i-th event that fits, the best first; false past the last. */
+bool pfmi_target_event(struct target *g, unsigned i, struct event *ev);
+/* The best event of @t behind the configuration words @config: words that are not in @words (bit i: word i) may be anything.
+ * The levels stay as they are in @ev; on success everything else is replaced. */
+bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev);
+
+/* True if the fields of @t lie in configuration words. */
+static inline bool table_has_bits(const struct table *t)
+{
+	for (uint32_t i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].n_ranges)
+			return true;
+	return false;
+}
+
+#endif
