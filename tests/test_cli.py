@@ -459,12 +459,19 @@ class Encode(Case):
 
     def test_shape(self):
         (o,) = objects(self.done("encode", "--json", "coreduo::Instr_Ret,usr"))
-        self.assertEqual(list(o), ["input", "pmu", "event", "regs", "counters", "perf"])
+        self.assertEqual(list(o), ["input", "pmu", "event", "regs", "counters", "perf", "foreign"])
         self.assertEqual(list(o["perf"]), ["type", "config", "config1", "config2", "exclude_user", "exclude_kernel", "exclude_hv"])
         self.assertEqual(o, {"input": "coreduo::Instr_Ret,usr", "pmu": "coreduo", "event": "Instr_Ret",
                              "regs": [{"num": 0, "addr": "0x186", "value": "0x5100c0"}], "counters": [0, 1],
                              "perf": {"type": 4, "config": "0xc0", "config1": "0x0", "config2": "0x0",
-                                      "exclude_user": 0, "exclude_kernel": 1, "exclude_hv": 1}})
+                                      "exclude_user": 0, "exclude_kernel": 1, "exclude_hv": 1}, "foreign": True})
+
+    def test_another_machine(self):
+        note = "(on a machine with this processor; here it means something else)"
+        self.assertIn(note, self.done("encode", "coreduo::Instr_Ret"))
+        for text, env in (("coreduo::Instr_Ret", {"PERFMON_CPUID": "GenuineIntel-6-E-8"}), ("page-faults", {})):
+            self.assertNotIn(note, self.done("encode", text, env=env))
+            self.assertNotIn("foreign", objects(self.done("encode", "--json", text, env=env))[0])
 
     def test_what_is_left_out(self):
         (o,) = objects(self.done("encode", "--json", "coreduo/event=0xc0/GI"))

@@ -49,9 +49,11 @@ static void json_encoding(struct encoder *e, const char *text, const pfm_encodin
 	put_end(j, ']');
 	counters_json(j, "counters", enc->counters);
 	put_attr(j, "perf", &enc->attr);
+	if (!(pmu.flags & PFM_PMU_HOST))
+		put_bool(j, "foreign", true);
 }
 
-static void print_perf(const pfm_attr_t *a)
+static void print_perf(const pfm_attr_t *a, bool foreign)
 {
 	if (!a->expressible) {
 		printf("  %-10s the kernel's perf events cannot express it\n", "perf");
@@ -62,6 +64,8 @@ static void print_perf(const pfm_attr_t *a)
 	putchar('\n');
 	if (!a->type_known)
 		printf("  %-10s (type: as this PMU has it on the machine where it counts)\n", "");
+	else if (foreign)
+		printf("  %-10s (on a machine with this processor; here it means something else)\n", "");
 }
 
 static void print_encoding(const struct encoder *e, const char *text, const pfm_encoding_t *enc)
@@ -87,7 +91,7 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 	for (i = 0; i < enc->n_alternatives; i++)
 		printf("  %-10s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n", i ? "" : "or",
 		       enc->alternatives[i].control, enc->alternatives[i].msr, enc->alternatives[i].value);
-	print_perf(&enc->attr);
+	print_perf(&enc->attr, !(pmu.flags & PFM_PMU_HOST));
 }
 
 static int answer(struct encoder *e, const char *text, size_t len)

@@ -345,6 +345,8 @@ typedef struct pfm_encoding {
  * @plm    levels to count when the text names none: any of PFM_PLM0..3, 0 for PFM_PLM0 | PFM_PLM3
  * @out    filled on success, else unchanged
  * @error  filled on failure; may be NULL
+ * The attribute is for a machine that has the PMU: whether this one does is PFM_PMU_HOST of pfm_describe_pmu(). Elsewhere its numbers
+ * mean some other event, and pfm_fill_perf_event_attr() refuses them.
  * Never allocates; safe from any thread. */
 int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error);
 /** The same for event number @event of @pmu without any attribute: the fast way through a whole table. */

@@ -270,7 +270,8 @@ class Event:
     registers     control registers, :class:`Register`
     counters      counters that can count it as written; fixed counter n is 32 + n
     plm           levels that are counted, mask of :class:`Plm`
-    perf_attr     :class:`PerfAttr`, or None where Linux has no way to count it
+    perf_attr     :class:`PerfAttr`, or None where Linux has no way to count it; meant for a machine that has the processor
+    here          this machine has it: perf_attr can be used
     names         :class:`Names`
     alternatives  other codes that count the same
     """
@@ -290,6 +291,10 @@ class Event:
     @cached_property
     def pmu(self) -> str:
         return self._context._pmu(self._where[0]).name
+
+    @cached_property
+    def here(self) -> bool:
+        return bool(self._context._pmu(self._where[0]).flags & lib.PFM_PMU_HOST)
 
     @cached_property
     def info(self) -> EventInfo | None:

@@ -323,6 +323,12 @@ def test_a_zero_byte_does_not_cut_a_text(built_in, text):
     assert refused.value.span == (text.index("\0"), text.index("\0") + 1)
 
 
+def test_attributes_are_for_machines_with_the_processor():
+    for cpuid, here in (("GenuineIntel-6-E-8", True), ("AuthenticAMD-25-1-1", False)):
+        with perfmon.Context(cpuid=cpuid) as ctx:
+            assert ctx.event("coreduo::Uops_Ret").here is here
+
+
 def test_texts_are_texts(built_in):
     for wrong in (None, 7, b"coreduo::Uops_Ret"):
         with pytest.raises(TypeError):
