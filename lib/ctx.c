@@ -293,19 +293,20 @@ static void find_in_image(struct found_here *f, struct image_map *map, unsigned 
 		pfmi_image_devices(im, f->ctx->kernel->pmus[i].name, meet_device, f);
 }
 
-/* A fallback serves only if nothing better does. */
+/* Leaves out the tables that another core's makes needless. */
 static void drop_fallbacks(struct pfm_ctx *ctx)
 {
-	bool specific = false;
+	const struct table *best = NULL;
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < ctx->n_here; i++) {
 		const struct table *t = pfmi_unit_table(ctx, ctx->here[i].unit);
 
-		specific |= flags_of(t) & PFM_PMU_CORE && !(t->flags & TABLE_FALLBACK);
+		if (flags_of(t) & PFM_PMU_CORE && (!best || pfmi_host_prefers(t, best)))
+			best = t;
 	}
 	for (unsigned i = 0; i < ctx->n_here; i++)
-		if (!specific || !(pfmi_unit_table(ctx, ctx->here[i].unit)->flags & TABLE_FALLBACK))
+		if (!best || !pfmi_host_prefers(best, pfmi_unit_table(ctx, ctx->here[i].unit)))
 			ctx->here[kept++] = ctx->here[i];
 	ctx->n_here = kept;
 }

@@ -214,6 +214,8 @@ typedef struct {
  * LIBPFM_FORCE_PMU (a type number) or PERFMON_PMU (a name) skip detection. The environment is read once, by the first
  * call, and not at all in a set-user-ID program.
  *
+ * A processor that libpfm 3 never knew is selected as well, by its own table; Intel's as PFMLIB_GEN_IA32_PMU.
+ *
  * Returns PFMLIB_ERR_NOTSUPP when no PMU of this machine is known; a PMU selected earlier stays selected then.
  * Needs no PMU selected.  Since 1.0.
  */
@@ -265,7 +267,7 @@ pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...));
 pfm_err_t pfm_get_pmu_name(char *name, int maxlen);
 
 /**
- * Type of the selected PMU, PFMLIB_*_PMU.
+ * Type of the selected PMU, PFMLIB_*_PMU; PFMLIB_UNKNOWN_PMU for one that libpfm 3 had no number for.
  *
  * Since 1.0.
  */

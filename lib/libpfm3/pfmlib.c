@@ -33,38 +33,61 @@ static const struct table *table_of_type(int type)
 	return NULL;
 }
 
-static const struct table *table_of_name(const char *name)
-{
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+/* What was found for a name or a machine: libpfm 3 knew some processors; of the others any core's table serves. */
+struct pick {
+	const struct table *typed, *other;
+};
 
-		if (t->libpfm_type >= 0 && pfmi_table_is(t, pfmi_slice(name)))
-			return t;
-	}
-	return NULL;
+static const struct table *picked(const struct pick *p)
+{
+	return p->typed ? p->typed : p->other;
 }
 
-/* Keeps the better of what was found and one more table for this machine: an architectural one only if there is no other. */
+static bool is_core(const struct table *t)
+{
+	return t->encoder != ENCODER_PERF && !(t->flags & (TABLE_UNCORE | TABLE_VIEW | TABLE_TEST));
+}
+
+static const struct table *table_of_name(const char *name)
+{
+	struct pick p = { NULL, NULL };
+
+	for (unsigned i = 0; i < pfmi_n_builtin() && !p.typed; i++) {
+		const struct table *t = pfmi_builtin(i);
+
+		if ((t->libpfm_type < 0 && (p.other || !is_core(t))) || !pfmi_table_is(t, pfmi_slice(name)))
+			continue;
+		if (t->libpfm_type >= 0)
+			p.typed = t;
+		else
+			p.other = t;
+	}
+	return picked(&p);
+}
+
+/* One more table for this machine: the first of the best is kept. */
 static void keep_better(void *arg, uint32_t table, unsigned core)
 {
-	const struct table **found = arg, *t = pfmi_builtin(table);
+	const struct table *t = pfmi_builtin(table);
+	struct pick *p = arg;
+	const struct table **kept = t->libpfm_type >= 0 ? &p->typed : &p->other;
 
 	(void)core;
-	if (t->libpfm_type >= 0 &&
-	    (!*found || (*found)->flags & TABLE_FALLBACK || (!(t->flags & TABLE_FALLBACK) && t < *found)))
-		*found = t;
+	if ((t->libpfm_type >= 0 || is_core(t)) &&
+	    (!*kept || pfmi_host_prefers(t, *kept) || (t < *kept && !pfmi_host_prefers(*kept, t))))
+		*kept = t;
 }
 
 static const struct table *table_of_host(const struct wishes *w)
 {
-	const struct table *found = NULL;
+	struct pick p = { NULL, NULL };
 	struct sys sys;
 	struct host host;
 
 	pfmi_sys_real(&sys, w->sysfs);
 	pfmi_host_identify(&sys, w->cpuid, &host);
-	pfmi_image_hosts(pfmi_builtins(), &host, keep_better, &found);
-	return found;
+	pfmi_image_hosts(pfmi_builtins(), &host, keep_better, &p);
+	return picked(&p);
 }
 
 /* What the environment demands, else this machine's. */
@@ -161,7 +184,7 @@ pfm_err_t pfm_get_pmu_type(int *type)
 		return PFMLIB_ERR_NOINIT;
 	if (!type)
 		return PFMLIB_ERR_INVAL;
-	*type = t->libpfm_type;
+	*type = t->libpfm_type >= 0 ? t->libpfm_type : PFMLIB_UNKNOWN_PMU;
 	return PFMLIB_SUCCESS;
 }
 

@@ -574,6 +574,11 @@ static bool matches_one(const struct host *h, const struct table *t, const struc
 	return starts_with(h->id, table_text(t, m->prefix), m->exact) && matches_core(h, m, core);
 }
 
+bool pfmi_host_prefers(const struct table *t, const struct table *other)
+{
+	return other->flags & TABLE_FALLBACK && !(t->flags & TABLE_FALLBACK);
+}
+
 bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core)
 {
 	const struct match *m = table_matches(t);

@@ -75,6 +75,9 @@ struct table;
 struct match;
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
 bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core);
+/* The rule for fallbacks: true if @t leaves @other, a table for the same host, without a job. An architectural one serves only if
+ * nothing better does. */
+bool pfmi_host_prefers(const struct table *t, const struct table *other);
 struct image;
 typedef void (*pfmi_host_each)(void *arg, uint32_t table, unsigned core);
 /* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked up, not searched for. A table with
