@@ -449,6 +449,64 @@ class Kernel(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "0 wrong answers\n"))
 
 
+# Share of the names of one mask or none that mean the same in the native interface, in percent: no less than this.
+LENT = {"amd64_fam17h_zen1": 75, "amd64_fam17h_zen2": 80, "amd64_fam19h_zen3": 85, "amd64_fam19h_zen4": 95, "amd64_fam1ah_zen5": 90, "atom": 60, "nhm": 80,
+        "wsm": 80, "snb": 75, "ivb": 80, "hsw": 70, "bdw": 75, "skl": 65, "skx": 70, "clx": 65, "icl": 80, "icx": 80, "spr": 80, "emr": 75, "gnr": 80,
+        "adl_glc": 90, "adl_grt": 80, "slm": 65, "glm": 65, "knl": 65, "power8": 85, "power9": 85, "arm_n1": 95, "arm_v1": 95, "arm_ac57": 95, "arm_a64fx": 95}
+# Bits of word 0 that are levels or say that the counter runs; of the others none.
+RUNNING = {"core": 0x13 << 16 | 1 << 22, "amd64": 0x3 << 40 | 0x13 << 16 | 1 << 22, "arm": 1 << 27 | 1 << 30 | 1 << 31}
+PFM = os.environ.get("PFM")
+
+
+class Native(unittest.TestCase):
+    """libpfm4's names in the native interface: behind the vendor's own, with the words of libpfm.so.4."""
+
+    def names(self, units):
+        """Names of the PMUs' events, and of each with one mask, that libpfm.so.4 accepts: (PMU, encoder, event, words)."""
+        texts = libpfm4.Texts()
+        folder = os.path.join(SOURCE, "lib/events/libpfm4")
+        texts.read(sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
+        tables = {u.name: texts.tables[u.keys["table"]] for u in texts.units if u.name in units}
+        asked = [(u, t.encoder, r.name + m) for u, t in tables.items() for r in t.rows for m in [""] + [":" + m.name for m in r.masks]]
+        answers = encode([(0, 9, 0, 0, "%s::%s" % (u, name)) for u, _, name in asked], inactive=True, exact=False)
+        return [q + ([int(w, 16) for w in a[1].split()],) for q, a in zip(asked, answers) if a[0] == "0"]
+
+    def pfm(self, texts):
+        env = environment()
+        del env["LD_LIBRARY_PATH"]
+        env["PERFMON_EVENTS"] = ""
+        return [json.loads(line) for line in run([PFM, "encode", "--json", "-"], env, "\n".join(texts)).stdout.splitlines()]
+
+    @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
+    def test_names_that_the_vendor_does_not_have(self):
+        names = self.names(LENT)[::5]   # refusals look for names like it: the dear part
+        self.assertGreater(len(names), 2000)
+        same, every, wrong = collections.Counter(), collections.Counter(), []
+        for (unit, encoder, name, words), answer in zip(names, self.pfm("%s::%s" % (n[0], n[2]) for n in names)):
+            every[unit] += 1
+            if "error" in answer:
+                continue
+            found = [int(answer["perf"][w], 16) for w in ("config", "config1")]
+            right = found == [words[0] & ~RUNNING.get(encoder, 0)] + (words[1:] + [0])[:1]
+            same[unit] += right
+            if not right and answer["event"].replace(".", ":").upper() != name.upper():   # else the vendor's own
+                wrong.append((unit, name, words, answer["perf"]))
+        few = {unit: 100 * same[unit] // every[unit] for unit in LENT if 100 * same[unit] < LENT[unit] * every[unit]}
+        self.assertEqual(few, {})
+        self.assertEqual(wrong, [])
+
+    @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
+    def test_modifiers_and_spellings(self):
+        for text, event, config in (("skl::UNHALTED_CORE_CYCLES:c=1:u", "CPU_CLK_UNHALTED.THREAD_P", "0x100003c"),
+                                    ("skl::L2_RQSTS:DEMAND_DATA_RD_HIT:c=1", "L2_RQSTS.DEMAND_DATA_RD_HIT", "0x100c124"),
+                                    ("amd64_fam19h_zen4::retired_x87_fp_ops.add_sub_ops:i", "fp_ret_x87_fp_ops.add_sub_ops", "0x800102"),
+                                    ("skl::OFFCORE_RESPONSE_0:DMND_DATA_RD", "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE", "0x1b7")):
+            answer = self.pfm([text])[0]
+            self.assertEqual((answer.get("event"), answer.get("perf", {}).get("config")), (event, config), text)
+        # A mask that is not lent is not taken for a modifier.
+        self.assertEqual(self.pfm(["skl::L1D_PEND_MISS:EDGE"])[0]["error"]["kind"], "unknown_event")
+
+
 class Corrections(unittest.TestCase):
     """docs/libpfm4.md says what is answered otherwise than by libpfm4: both values of every row are what the library says."""
 

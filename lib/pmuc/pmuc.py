@@ -6,6 +6,7 @@
             [--embed OUT.S]      and assembler text that brings it into the library
             [--depfile FILE]     and what it was made from, for make and ninja
             [--audit FILE]       with what FILE says of their rows (pmaudit.py)
+            [--lend FOLDER]      and libpfm4's names out of that folder, where they mean the same (libpfm4_lent.py)
             [--processors P,...] only these of them: names, or shell patterns; the kernel's own events always
     pmuc.py --check NAME.pmu...                                      only say what is wrong
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
@@ -26,7 +27,7 @@ from pmcompile import compile_all  # noqa: E402
 from pmfile import write_atomically  # noqa: E402
 
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py", "pmtable.py",
-         "pmformula.py", "pmmeaning.py", "pmread.py")   # what tables depend on
+         "pmformula.py", "pmmeaning.py", "pmread.py", "libpfm4.py", "libpfm4_lent.py")   # what tables depend on
 
 
 def report(errors):
@@ -66,7 +67,7 @@ def main(argv):
     i = 0
     while i < len(argv):
         a = argv[i]
-        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit"):
+        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit", "--lend"):
             i += 1
             if i == len(argv):
                 return usage("%s needs a value" % a)
@@ -97,6 +98,9 @@ def main(argv):
         return report([((out["--audit"], 1, 1), e.strerror)])
     except ValueError as e:
         return usage(str(e))
+    if "--lend" in out:
+        from libpfm4_lent import lend
+        files += lend(tables, out["--lend"])
     here = os.path.dirname(os.path.abspath(__file__))
     files += [os.path.join(here, part) for part in PARTS] + [pt.near("../table/keys.def", "keys.def")]
     try:
