@@ -222,6 +222,13 @@ class Counted(unittest.TestCase):
         bare = [line.split(";") for line in self.stat("-x", ";", "--no-ratios", "-e", "task-clock")[1].splitlines()]
         self.assertEqual((len(bare[0]), bare[0][5:7]), (len(clock), ["", ""]))
 
+    def test_a_metric_among_events(self):
+        rows = [json.loads(line) for line in self.stat("--json", "-e", "context-switches,software::faults_per_second")[0].splitlines()]
+        self.assertEqual([r.get("event", r.get("metric")) for r in rows][0], "context-switches")
+        metric = next(r for r in rows if "metric" in r)
+        counts = {r["event"]: r["value"] for r in rows if "event" in r}
+        self.assertAlmostEqual(metric["value"], counts["software::page-faults"] / counts["software::task-clock"] * 1e9, delta=1)
+
     def test_metrics_in_columns(self):
         for more in ([], ["-r", "2"]):
             lines = [line.split(";") for line in self.stat("-x", ";", *more, "-M", "software::faults_per_second")[1].splitlines()]

@@ -152,6 +152,8 @@ struct ratio {
 /* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
 int metrics_make(struct job *job);
 void metrics_free(struct job *job);
+/* Adds the metrics that texts of -e named. False without memory. */
+bool metrics_of_session(struct job *job, const pfm_session_t *session);
 /* Finds the usual ratios, once there are rows; none if metrics were asked for. False without memory. */
 bool ratios_make(struct job *job);
 /* The ratio that belongs beside the count of @row, if all it needs was counted. */

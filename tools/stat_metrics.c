@@ -80,6 +80,16 @@ static int add_name(struct job *job, const char *name)
 	return REFUSED;
 }
 
+bool metrics_of_session(struct job *job, const pfm_session_t *session)
+{
+	pfm_session_metric_t m = PFM_INIT(m);
+
+	for (unsigned i = 0; i < pfm_count_metrics(session); i++)
+		if (!pfm_compute_metric(session, i, NULL, 0, 0, &m) && !add_use(&job->metrics, m.pmu, m.event))
+			return false;
+	return true;
+}
+
 /* ---- what they need ---------------------------------------------------------------------------------------------------- */
 
 /* "PMU::NAME" of each metric, for the plan. */
@@ -139,11 +149,17 @@ static bool add_plan(struct job *job, const pfm_plan_t *plan)
 static int plan_metrics(struct job *job)
 {
 	pfm_error_t error = PFM_INIT(error);
+	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_plan_t *plan = NULL;
 	char **texts = texts_of(job);
 	int rc = texts ? pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, NULL, &error) : PFMLIB_ERR_NOMEM;
 	int status = DONE;
 
+	/* An event may need the very counter that the watchdog holds: the kernel knows whether another will do. */
+	if (rc == PFMLIB_ERR_NOASSIGN) {
+		options.flags = PFM_PLAN_BARE;
+		rc = pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, &options, &error);
+	}
 	if (rc) {
 		refuse(job->ctx, texts && error.event >= 0 ? texts[error.event] : "", &error);
 		status = REFUSED;

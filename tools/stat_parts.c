@@ -301,7 +301,7 @@ int parts_open(struct job *job, int pid)
 	free(texts);
 	free(filters);
 	for (i = 0; i < job->n_parts && status == DONE && fresh; i++)
-		if (!rows_make(job, &job->parts[i]))
+		if (!rows_make(job, &job->parts[i]) || !metrics_of_session(job, job->parts[i].session))
 			status = complain("counts", ENOMEM);
 	if (status == DONE && fresh && (!rows_make_own(job) || !ratios_make(job)))
 		status = complain("counts", ENOMEM);

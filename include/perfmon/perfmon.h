@@ -536,7 +536,8 @@ typedef struct pfm_session_options {
 	const char *const *filters;
 } pfm_session_options_t;
 
-/** Opens counters for @n events. A text may be a group in braces ("{cycles,instructions}:W"). An event that must be counted alone
+/** Opens counters for @n events. A text may be a group in braces ("{cycles,instructions}:W"), or name a metric or a group of metrics:
+ * what those need is planned (pfm_plan()) and counted behind the other texts' events, what they share once. An event that must be counted alone
  * (PFM_EVENT_ALONE) is refused in a group with others of general counters, kind PFM_KIND_ALONE; a weak group (W) is taken apart
  * instead. Outside a group the kernel is told to count nothing beside it that the session itself would have counted there
  * (attr.exclusive): they take turns. Every event that cannot be opened stays
@@ -558,6 +559,31 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count);
  * ran all the while is exact, however it fared before. Of a level it is the later reading; so it is if the count was reset in
  * between. @out may be one of the readings. PFMLIB_ERR_INVAL for NULL or a size that is not set. */
 int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int is_level, pfm_count_t *out);
+/** A metric of a session, and its value. */
+typedef struct pfm_session_metric {
+	size_t size;
+	int pmu;            /**< it is metric @event of this PMU in the session's context: pfm_describe_metric() */
+	unsigned event;
+	unsigned request;   /**< the text that names it, or a group that it is in */
+	int state;          /**< PFM_METRIC_* */
+	double value;       /**< valid if state is PFM_METRIC_DEFINED, else 0 */
+	double error;       /**< standard error; negative: one reading of counts that are not exact does not tell */
+	double low, high;   /**< 95 % interval */
+	int quality;        /**< pfm_quality_t: the worst of the counts it needs */
+	int missing;        /**< the number of a count that has no value, if that is why it has none; else -1 */
+	int across_groups;  /**< 1: its counts are of several groups; where quality is not exact, of different times */
+	int over_threshold; /**< 1: worth a closer look; 0: not; -1: no threshold, or undefined */
+} pfm_session_metric_t;
+
+/** Number of metrics that the texts of a session name. */
+unsigned pfm_count_metrics(const pfm_session_t *s);
+/** Computes metric @i of a session from @rounds readings of all its counts, one behind the other, each as pfm_read_session() gives
+ * them or as what was counted between two of those (pfm_count_between()). The value is that of the mean counts; with several
+ * rounds its error is how they vary together. @seconds is the time a round took, for metrics that are rates; 0: not known. With no
+ * rounds it says which metric it is. A value that is not defined is told in out->state and is no failure. Safe to call from
+ * several threads at once. */
+int pfm_compute_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts, unsigned rounds, double seconds,
+                       pfm_session_metric_t *out);
 /** Describes count @i. Strings live as long as the session. */
 int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *info);
 /** errno of the last failed call on @s. */

@@ -17,6 +17,7 @@ struct counting {
 		pfm_attr_t attr;
 		int pmu;                          /* in the context */
 		unsigned request;                 /* which text */
+		unsigned planned;                 /* 1 + the number of the event that a metric needs, 0: a text asked for it */
 		unsigned group;                   /* group number; members of one group are neighbours, the leader first */
 		bool weak;                        /* ":W": the group may be broken up if it does not fit */
 		bool exclusive;                   /* alone on the PMU while it counts */
@@ -57,6 +58,7 @@ static inline bool pfmi_wants_instance(const struct counting *c, unsigned k)
 }
 
 struct sampling;
+struct session_metric;
 
 struct pfm_session {
 	const struct pfm_ctx *ctx;
@@ -66,6 +68,8 @@ struct pfm_session {
 	pfm_session_options_t options;
 	unsigned n;
 	struct counting *counts;
+	unsigned n_metrics;
+	struct session_metric *metrics; /* in the order of the texts */
 	void *state;               /* the backend's */
 	struct sampling *sampling; /* NULL: counts only */
 	struct reading *reading;   /* a recording that is read, else NULL */

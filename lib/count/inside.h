@@ -64,6 +64,11 @@ void pfmi_take_turns(struct pfm_session *s);
 int pfmi_add_text(struct opening *o, const char *text);
 /* Adds the counts of @n members of one group. (lib/count/counts.c) */
 int pfmi_add_members(struct opening *o, const struct member *m, unsigned n);
+/* True if @text names metrics: they are among the session's then. (lib/count/metrics.c) */
+bool pfmi_wants_metrics(struct opening *o, const char *text);
+/* Plans what those metrics need and adds the groups' counts; @texts are all of the session's. */
+int pfmi_plan_metrics(struct opening *o, const char *const *texts);
+void pfmi_free_metrics(struct pfm_session *s);
 /* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for each. */
 int pfmi_keep_cpus(struct opening *o);
 

@@ -113,11 +113,12 @@ bool pfmi_is_generic(const struct opening *o, const struct found *f)
 	return t->encoder == ENCODER_PERF && (t->perf_type == 0 || t->perf_type == 3);
 }
 
-static bool names_pmu(const struct opening *o, const char *text)
+/* The kernel's own events are no core type's, also where they are named with their table: hardware::cycles. */
+static bool names_pmu(const struct opening *o, const char *text, bool generic)
 {
 	struct spec spec;
 
-	return o->s->ctx->wanted || pfmi_spec_parse(text, &spec, NULL) || spec.pmu.len || spec.form == SPEC_PERF;
+	return o->s->ctx->wanted || pfmi_spec_parse(text, &spec, NULL) || (spec.pmu.len && !generic) || spec.form == SPEC_PERF;
 }
 
 /* The event @text on core PMU @core, from the unit that comes first for this machine. */
@@ -146,7 +147,7 @@ static void fan_out(const struct opening *o, const char *text, struct member *m)
 	for (unsigned i = 0; i < n; i++)
 		if (!generic && pfmi_unit_kernel(o->s->ctx, first.unit) == cores[i])
 			m->found[0].core = (int)i;
-	if (names_pmu(o, text) || (!generic && m->found[0].core < 0) || (first.event.row == ROW_NONE && !generic)) {
+	if (names_pmu(o, text, generic) || (!generic && m->found[0].core < 0) || (first.event.row == ROW_NONE && !generic)) {
 		m->missing = m->found[0].core >= 0;
 		return;
 	}

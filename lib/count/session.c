@@ -93,6 +93,18 @@ static int check_strict(struct opening *o)
 	return PFMLIB_SUCCESS;
 }
 
+/* A text that names no event may name metrics; they are not sampled. */
+static int add_text(struct opening *o, const char *text)
+{
+	const pfm_error_t before = *o->why;
+	int rc = pfmi_add_text(o, text);
+
+	if (rc == PFMLIB_SUCCESS || o->s->sampling || !pfmi_wants_metrics(o, text))
+		return rc;
+	*o->why = before;
+	return PFMLIB_SUCCESS;
+}
+
 static int open_all(struct opening *o, const char *const *texts, unsigned n)
 {
 	struct pfm_session *s = o->s;
@@ -105,8 +117,10 @@ static int open_all(struct opening *o, const char *const *texts, unsigned n)
 	if (!rc && s->options.sampling)
 		rc = pfmi_sampling_ask(o);
 	for (o->request = 0; o->request < n && !rc; o->request++)
-		rc = texts[o->request] ? pfmi_add_text(o, texts[o->request])
+		rc = texts[o->request] ? add_text(o, texts[o->request])
 		                       : pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "an event is NULL");
+	if (!rc && s->n_metrics)
+		rc = pfmi_plan_metrics(o, texts);
 	if (rc)
 		return rc;
 	o->request = 0;
@@ -181,6 +195,7 @@ void pfm_close_session(pfm_session_t *s)
 	pfmi_sampling_free(s);
 	for (unsigned i = 0; i < s->n; i++)
 		free(s->counts[i].asked.name);
+	pfmi_free_metrics(s);
 	free(s->counts);
 	free(s->last);
 	free(s->cpus);

@@ -66,10 +66,19 @@ class Metric:
     """
 
     def __init__(self, context: Context, row: EventInfo) -> None:
-        self._context, self._at = context, (row._pmu_index, row.index)
+        self._fill(context, row._pmu_index, row.index)
+
+    @classmethod
+    def _at_row(cls, context: Context, pmu: int, row: int) -> Metric:
+        metric = cls.__new__(cls)
+        metric._fill(context, pmu, row)
+        return metric
+
+    def _fill(self, context: Context, pmu: int, row: int) -> None:
+        self._context, self._at = context, (pmu, row)
         info, one = new("pfm_metric_info_t"), new("pfm_metric_input_t")
         check(lib.pfm_describe_metric(context._handle(), *self._at, info))
-        self.pmu = row.pmu
+        self.pmu = context._pmu(pmu).name
         self.name = c_text(info.name)
         self.description = c_text(info.desc)
         self.unit = c_text(info.unit)

@@ -15,6 +15,7 @@ from ._c import ffi, flags, lib, new, plm_mask, text as c_text
 from ._errors import PerfmonError, SystemCallError, c_string, check, code_of, from_code, from_error, new_error
 from .context import Context, default_context
 from .event import PerfAttr
+from .metric import Metric, MetricState
 from .sampling import Samples, Sampling
 
 __all__ = ["Cause", "Count", "Finished", "Quality", "Reading", "Session", "run"]
@@ -157,13 +158,15 @@ class Reading(Sequence[Count]):
     """All counts of a session at one time: by number, or by the event's text.
 
     An event that is counted on several PMUs or CPUs has several counts; its text gives their sum, with ``parts``.
-    Subtracting an earlier reading gives what was counted between. ``time`` is of time.monotonic().
+    Subtracting an earlier reading gives what was counted between. ``time`` is of time.monotonic(), ``elapsed`` the seconds in which
+    the session counted, or between the two readings.
     """
 
-    def __init__(self, texts: Sequence[str], counts: Sequence[Count], when: float) -> None:
+    def __init__(self, texts: Sequence[str], counts: Sequence[Count], when: float, elapsed: float = 0.0) -> None:
         self._texts = tuple(texts)
         self._counts = tuple(counts)
         self.time = when
+        self.elapsed = elapsed
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -190,7 +193,7 @@ class Reading(Sequence[Count]):
     def __sub__(self, earlier: Reading) -> Reading:
         if not isinstance(earlier, Reading) or len(earlier) != len(self):
             return NotImplemented
-        return Reading(self._texts, [a - b for a, b in zip(self, earlier)], self.time)
+        return Reading(self._texts, [a - b for a, b in zip(self, earlier)], self.time, self.elapsed - earlier.elapsed)
 
     def values(self) -> Any:
         """All values as a column of floats, NaN where there is none: numpy.ndarray, or array.array without numpy."""
@@ -200,6 +203,32 @@ class Reading(Sequence[Count]):
         return f"<Reading {'; '.join(map(str, self))}>"
 
 
+def _known(value: float, limit: float = 1e300) -> float | None:
+    return value if -limit < value < limit else None
+
+
+def _session_metrics(session: Any, context: Context, texts: Sequence[str], plan: Sequence[Count],
+                     rounds: Sequence[Reading]) -> list[dict[str, Any]]:
+    n, m, rows = len(plan), new("pfm_session_metric_t"), []
+    counts = ffi.new("pfm_count_t[]", max(1, n * len(rounds)))
+    counts[0].size = ffi.sizeof("pfm_count_t")
+    for i, count in enumerate(c for reading in rounds for c in reading):
+        counts[i] = count._raw()[0]
+    seconds = sum(r.elapsed for r in rounds) / max(1, len(rounds))
+    for i in range(lib.pfm_count_metrics(session)):
+        check(lib.pfm_compute_metric(session, i, counts, len(rounds), seconds, m))
+        metric = Metric._at_row(context, m.pmu, m.event)
+        state = MetricState(m.state)
+        there = state is MetricState.DEFINED
+        rows.append({
+            "metric": metric.name, "pmu": metric.pmu, "text": texts[m.request], "value": float(m.value) if there else None,
+            "error": float(m.error) if there and m.error >= 0 else None, "low": _known(m.low) if there else None,
+            "high": _known(m.high) if there else None, "unit": metric.unit, "state": c_text(lib.pfm_metric_state_name(m.state)),
+            "quality": str(Quality(m.quality)), "missing": plan[m.missing].event if m.missing >= 0 else None,
+            "across_groups": bool(m.across_groups), "over_threshold": bool(m.over_threshold) if m.over_threshold >= 0 else None})
+    return rows
+
+
 class Session(Samples):
     """Counters for events. As a context manager it counts what happens inside the ``with`` block:
 
@@ -207,7 +236,8 @@ class Session(Samples):
             work()
         s["page-faults"].value, s["page-faults"].quality
 
-    events       texts in any dialect; groups in braces: ``"{cycles,instructions}:W"``
+    events       texts in any dialect; groups in braces: ``"{cycles,instructions}:W"``; metrics and groups of metrics: ``"ipc"``,
+                 whose values metrics() gives
     pid          0: the calling thread; else that process or thread
     cpus         CPU list such as ``"0,2-3"``, None for all
     inherit      count child processes and threads as well
@@ -244,7 +274,11 @@ class Session(Samples):
         options.sampling = asked
         self._lock = threading.RLock()
         self._last: Reading | None = None
-        self._session = self._open((context or default_context()).with_pmu(pmu), options)
+        self._context = (context or default_context()).with_pmu(pmu)
+        self._session = self._open(self._context, options)
+        self._counted = 0.0
+        self._began: float | None = None
+        self._values: list[dict[str, Any]] = []
         self._plan = [self._describe(i) for i in range(lib.pfm_count_session(self._session))]
 
     def _open(self, context: Context, options: Any) -> Any:
@@ -292,17 +326,20 @@ class Session(Samples):
         """Begins counting, or goes on."""
         with self._lock:
             self._check(lib.pfm_start_session(self._native()))
+            self._began = self._began or time.monotonic()
         return self
 
     def stop(self) -> None:
         """Stops counting. Counts stay."""
         with self._lock:
             self._check(lib.pfm_stop_session(self._native()))
+            self._counted, self._began = self._seconds(), None
 
     def reset(self) -> None:
         """Sets all counts to zero."""
         with self._lock:
             self._check(lib.pfm_reset_session(self._native()))
+            self._counted, self._began = 0.0, self._began and time.monotonic()
 
     def read(self) -> Reading:
         """All counts as they are now."""
@@ -312,7 +349,8 @@ class Session(Samples):
             for i in range(n):
                 counts[i].size = ffi.sizeof("pfm_count_t")
             self._check(lib.pfm_read_session(session, counts, n))
-            self._last = Reading(self.events, [self._count(i, counts[i]) for i in range(n)], time.monotonic())
+            self._last = Reading(self.events, [self._count(i, counts[i]) for i in range(n)], time.monotonic(),
+                                 self._seconds())
             return self._last
 
     def read_count(self, i: int) -> Count:
@@ -334,6 +372,28 @@ class Session(Samples):
             before = now
             n = None if n is None else n - 1
 
+    def _seconds(self) -> float:
+        """How long the session has counted since it was opened or reset."""
+        return self._counted + (time.monotonic() - self._began if self._began else 0.0)
+
+    def metrics(self, readings: Iterable[Reading] | None = None) -> list[dict[str, Any]]:
+        """The metrics that the session's texts name: a row each, as pandas.DataFrame() takes them.
+
+        readings   intervals or repetitions, whose differences give the error; without them the counts as they are now, or as they
+                   were read last if the session is closed
+
+        metric, pmu, text   its name, its processor, the text that asked for it
+        value, unit         None where it is not defined; then state says why, and missing which count has no value
+        error, low, high    standard error and 95 % interval; None where one reading of scaled counts does not tell
+        quality             the worst of its counts; across_groups: they are of several groups, counted at different times
+        over_threshold      worth a closer look; None where nobody can say
+        """
+        with self._lock:
+            if self._session is None:
+                return [dict(row) for row in self._values]
+            rounds = [self.read()] if readings is None else list(readings)
+            return _session_metrics(self._session, self._context, self.events, self._plan, rounds)
+
     def plan(self) -> list[Count]:
         """What is counted, where, and as what; nothing is read. ``attr`` says what the kernel is asked for."""
         return list(self._plan)
@@ -343,6 +403,8 @@ class Session(Samples):
     def close(self) -> None:
         """Stops and releases everything; the last reading stays. Any number of times."""
         with self._lock:
+            if self._session is not None and self._last is not None:
+                self._values = _session_metrics(self._session, self._context, self.events, self._plan, [self._last])
             session, self._session = self._session, None
             if session is not None:
                 ffi.release(session)

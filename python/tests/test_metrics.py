@@ -23,6 +23,42 @@ def test_a_metric_from_counts(built_in):
         built_in.metric("hardware::cycles")
 
 
+def test_metrics_of_a_session():
+    with perfmon.Session(["page-faults", "software::ratios"]) as s:
+        bytearray(1 << 22)
+        during = {row["metric"]: row for row in s.metrics()}
+    rows = s.metrics()
+    assert [row["metric"] for row in rows] == list(during)
+    by = {row["metric"]: row for row in rows}
+    faults = by["faults_per_second"]
+    assert (faults["text"], faults["pmu"], faults["unit"], faults["state"]) == ("software::ratios", "software", "/s", "defined")
+    assert (faults["quality"], faults["error"], faults["missing"]) == ("exact", 0, None)
+    assert math.isclose(faults["value"], 1e9 * s["software::page-faults"].value / s["software::task-clock"].value)
+    assert 0 < by["cpus_used"]["value"] < 1.5
+    assert {len(row) for row in rows} == {13}
+
+
+def test_intervals_give_an_error():
+    with perfmon.Session("software::faults_per_second") as s:
+        rounds = []
+        before = s.read()
+        for i in range(4):
+            bytearray((i + 1) << 22)
+            now = s.read()
+            rounds.append(now - before)
+            before = now
+        (row,) = s.metrics(rounds)
+        assert row["error"] > 0 and row["low"] < row["value"] < row["high"]
+
+
+def test_what_was_not_counted_is_no_number():
+    with perfmon.Session(["skx::Info_Thread_IPC"], dry_run=True) as s:
+        pass
+    (row,) = s.metrics()
+    assert (row["value"], row["state"], row["error"], row["over_threshold"]) == (None, "not counted", None, None)
+    assert row["missing"] in ("skx::INST_RETIRED.ANY", "skx::CPU_CLK_UNHALTED.THREAD")
+
+
 def test_an_interval_from_repetitions(built_in):
     rng = random.Random(2)
     ipc = built_in.metric("hardware::ipc")
