@@ -222,6 +222,24 @@ class Counted(unittest.TestCase):
         bare = [line.split(";") for line in self.stat("-x", ";", "--no-ratios", "-e", "task-clock")[1].splitlines()]
         self.assertEqual((len(bare[0]), bare[0][5:7]), (len(clock), ["", ""]))
 
+    def test_ratios_of_every_family(self):
+        """A table of ratios stands beside that of a processor, and all of them can be planned."""
+        tables = [o["pmu"] for o in map(json.loads, subprocess.run([PFM, "list", "--json", "--pmus", "ratios", "--all"], capture_output=True,
+                                                                   text=True).stdout.splitlines()) if o["pmu"].endswith("_ratios")]
+        self.assertLessEqual({n + "_ratios" for n in ("ev4", "ev5", "pca56", "ev6", "ev67", "coreduo", "montecito", "intel_arch", "armv8", "amd")},
+                             set(tables))
+        for t in tables:
+            done = subprocess.run([PFM, "plan", "--json", t + "::ratios"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertTrue(json.loads(done.stdout)["optimal"], t)
+
+    def test_ratios_of_a_device(self):
+        """Ratios of Alpha's counts, on the model of its device."""
+        rows = [json.loads(line) for line in self.stat("--json", "--device-model", "ev5", "-e", "issues,cycles")[0].splitlines()]
+        issues, cycles = rows[0], rows[1]
+        self.assertEqual((issues["ratio"], issues["ratio_unit"]), ("ipc", "insn per cycle"))
+        self.assertAlmostEqual(issues["ratio_value"], issues["value"] / cycles["value"])
+
     def test_a_metric_among_events(self):
         rows = [json.loads(line) for line in self.stat("--json", "-e", "context-switches,software::faults_per_second")[0].splitlines()]
         self.assertEqual([r.get("event", r.get("metric")) for r in rows][0], "context-switches")

@@ -304,6 +304,17 @@ static bool has_table(const struct lister *l, const char *name)
 	return false;
 }
 
+/* True for a table of ratios, which stands beside that of a processor. */
+static bool has_no_event(const struct lister *l, int pmu, const pfm_pmu_info_t *info)
+{
+	pfm_event_info_t e = PFM_INIT(e);
+
+	for (unsigned i = 0; i < info->n_events; i++)
+		if (pfm_describe_event(l->ctx, pmu, i, &e) || !(e.flags & PFM_EVENT_METRIC))
+			return false;
+	return info->n_events > 0;
+}
+
 static bool shown(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 {
 	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
@@ -311,7 +322,9 @@ static bool shown(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 	/* The kernel's view of a unit that has a table says nothing new. */
 	if (info->n_events == 0 && has_table(l, info->name))
 		return false;
-	return l->pmu >= 0 ? pmu == l->pmu : l->all || !(info->flags & PFM_PMU_HIDDEN);
+	if (l->pmu >= 0)
+		return pmu == l->pmu;
+	return l->all || (!(info->flags & PFM_PMU_HIDDEN) && (l->metrics || !has_no_event(l, pmu, info)));
 }
 
 /* The events of other machines' processors would bury those one can count here. */

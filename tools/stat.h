@@ -177,9 +177,9 @@ struct job {
 	enum by by;
 	unsigned repeat, intervals, detail;
 	struct event_list metric_names;
+	struct stat_metrics metrics, ratios;
 	unsigned topdown; /* levels of top-down analysis, 0 for none */
 	bool no_ratios;
-	struct stat_metrics metrics, ratios;
 	uint64_t interval, timeout, delay; /* nanoseconds, 0 for none */
 	/* while it runs */
 	struct part *parts;

@@ -454,6 +454,18 @@ static bool add_ratios(struct job *job, int p)
 	return true;
 }
 
+/* The table of ratios beside that of PMU @p, or -1. */
+static int find_ratios(const struct job *job, int p)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	char name[128];
+
+	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
+		return -1;
+	snprintf(name, sizeof(name), "%s_ratios", pmu.name);
+	return pfm_find_pmu(job->ctx, name);
+}
+
 bool ratios_make(struct job *job)
 {
 	static const char *const names[] = { "hardware", "software", "hw_cache" };
@@ -471,7 +483,7 @@ bool ratios_make(struct job *job)
 		row_info(&job->rows[i], &info);
 		p = pfm_find_pmu(job->ctx, info.pmu);
 		if (p != last)
-			room = add_ratios(job, p);
+			room = add_ratios(job, p) && add_ratios(job, find_ratios(job, p));
 		last = p;
 	}
 	return room;
