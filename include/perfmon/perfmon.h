@@ -562,7 +562,7 @@ int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int 
 /** A metric of a session, and its value. */
 typedef struct pfm_session_metric {
 	size_t size;
-	int pmu;            /**< it is metric @event of this PMU in the session's context: pfm_describe_metric() */
+	int pmu; /**< it is metric @event of this PMU in the session's context: pfm_describe_metric() */
 	unsigned event;
 	unsigned request;   /**< the text that names it, or a group that it is in */
 	int state;          /**< PFM_METRIC_* */

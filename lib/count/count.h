@@ -70,9 +70,9 @@ struct pfm_session {
 	struct counting *counts;
 	unsigned n_metrics;
 	struct session_metric *metrics; /* in the order of the texts */
-	void *state;               /* the backend's */
-	struct sampling *sampling; /* NULL: counts only */
-	struct reading *reading;   /* a recording that is read, else NULL */
+	void *state;                    /* the backend's */
+	struct sampling *sampling;      /* NULL: counts only */
+	struct reading *reading;        /* a recording that is read, else NULL */
 	int sys_errno;
 	bool running;
 	bool started; /* at least once */
