@@ -10,6 +10,7 @@ import json
 import math
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -270,6 +271,97 @@ class Counted(unittest.TestCase):
         for r in rows:
             groups.setdefault(r["group"], []).append(r["event"])
         self.assertEqual(list(groups.values()), plan["groups"])
+
+
+TREE = """pmu tree "tree"
+encoder format
+field metric_level bits=8
+source "invented for tests"
+metric Top metric="100 * 'page-faults' / ('page-faults' + 1)" unit="%" metric_group="TmaL1" metric_level=1 metric_threshold="Top > 10"
+metric Other metric="100 / ('page-faults' + 1)" unit="%" metric_group="TmaL1" metric_level=1 metric_threshold="Other > 99"
+metric Below metric="80 * 'page-faults' / ('page-faults' + 1)" unit="%" metric_group="TmaL2" metric_parent="Top" metric_level=2 metric_threshold="Below > 10 & Top > 10"
+metric Small metric="1" unit="%" metric_group="TmaL2" metric_parent="Other" metric_level=2
+metric Deepest metric="40 * 'page-faults' / ('page-faults' + 'context-switches' + 1)" unit="%" metric_group="TmaL3" metric_parent="Below" metric_level=3
+metric Info_Rate metric="'page-faults' / 'task-clock'" unit="/ns" metric_group="TmaL1"
+metric Never metric="1 / ('page-faults' - 'page-faults')" unit="%" metric_group="TmaL1" "<script>"
+"""
+CLICKS = """<script>
+const shown = n => [...document.querySelectorAll('.name')].find(e => e.textContent == n).checkVisibility();
+const said = [shown('Below'), shown('Small')];
+document.getElementById('all').click(); said.push(shown('Small'));
+document.getElementById('worth').click(); said.push(shown('Small'), shown('Below'));
+document.querySelector('details.over > summary').click(); said.push(shown('Below'));
+document.body.dataset.said = said.join();
+</script>
+"""
+
+
+class Tree(unittest.TestCase):
+    """A metric over its threshold opens its branch."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.image, errors = compile_text(TREE, cls.folder.name)
+        assert not errors, errors
+
+    def stat(self, *words, status=0):
+        done = subprocess.run([PFM, "stat", *words, "--", "true"], capture_output=True, text=True,
+                              env={"PERFMON_EVENTS": self.image, "PATH": os.environ["PATH"]})
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def page(self, *words):
+        path = os.path.join(self.folder.name, "page.html")
+        self.stat("--html", path, *words)
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+
+    def test_order_and_next(self):
+        said = self.stat("-M", "tree::TmaL2,tree::TmaL1").stderr
+        names = [n for n in ("Top", "Below", "Other", "Small", "Info_Rate") if n in said]
+        self.assertEqual(sorted(names, key=lambda n: said.index("  " + n)), names)
+        self.assertIn("below Below: pfm stat -M tree::Below_group  (1 metric, 1 group)", said)
+        self.assertNotIn("below Other", said)
+        rows = [json.loads(line) for line in self.stat("--json", "-M", "tree::TmaL1").stdout.splitlines()]
+        self.assertEqual([r for r in rows if "next" in r], [{"next": "tree::Top_group", "below": "Top", "metrics": 1, "groups": 1}])
+
+    def test_parts_of_a_metric(self):
+        for name in ("tree::Top_group", "tree::tma_top_group"):
+            rows = [json.loads(line) for line in self.stat("--json", "-M", name).stdout.splitlines()]
+            self.assertEqual([r["metric"] for r in rows if "metric" in r], ["Below"])
+            rows = [json.loads(line) for line in self.stat("--json", "-e", name).stdout.splitlines()]
+            self.assertEqual([r["metric"] for r in rows if "metric" in r], ["Below"])
+        self.stat("-M", "tree::Small_group", status=1)
+
+    def test_page(self):
+        text = self.page("-r", "3", "-M", "tree::TmaL1,tree::TmaL2")
+        self.assertEqual(text.count("<details"), text.count("</details>"))
+        self.assertIn('<details class="over" open>', text)
+        self.assertIn("pfm stat -M tree::Below_group</code>", text)
+        self.assertIn("division by zero", text)
+        self.assertIn("&lt;script&gt;", text)
+        self.assertNotRegex(text, r'(src|href)=')
+        self.assertIn("No value is over its threshold", self.page("-M", "tree::Other"))
+        for words in (["-e", "page-faults"], ["-M", "tree::Top", "-I", "10"], ["-a", "--per-cpu", "-M", "tree::Top"]):
+            self.stat("--html", "x", *words, status=2)
+        self.stat("--html", "/nonexistent/x", "-M", "tree::Top", status=1)
+
+    def test_in_a_browser(self):
+        browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        if not browser:
+            self.skipTest("no Chromium")
+        path = os.path.join(self.folder.name, "clicked.html")
+        text = self.page("-M", "tree::TmaL1,tree::TmaL2")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace("</html>", CLICKS + "</html>"))
+        with tempfile.TemporaryDirectory(prefix="perfmon-browser-") as profile:
+            done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile, "--dump-dom",
+                                   "file://" + path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True, timeout=120)
+        if done.returncode:
+            self.skipTest("Chromium does not start here")
+        self.assertIn('data-said="true,false,true,false,true,false"', done.stdout)
 
 
 class Hostile(unittest.TestCase):

@@ -564,7 +564,7 @@ static int complete(const struct lister *l, const char *prefix)
 	if (last && last > prefix && last[-1] != ':')
 		complete_umasks(l, prefix, (size_t)(last - prefix));
 	for (i = 0; i < n && !colons; i++) {
-		if (pfm_describe_pmu(l->ctx, i, &info) != PFMLIB_SUCCESS || (info.flags & PFM_PMU_HIDDEN))
+		if (pfm_describe_pmu(l->ctx, i, &info) != PFMLIB_SUCCESS || (info.flags & PFM_PMU_HIDDEN) || has_no_event(l, i, &info))
 			continue;
 		if (strncasecmp(info.name, prefix, strlen(prefix)) == 0)
 			printf("%s::\n", info.name);

@@ -26,6 +26,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_TABLE,
        OPT_TOPDOWN,
        OPT_NO_RATIOS,
+       OPT_HTML,
        MS = 1000000 };
 
 #define DEFAULT_EVENTS \
@@ -43,6 +44,7 @@ static const struct opt options[] = {
 	{ 'e', "event", "EVENT,...", "what to count; may be given several times. {A,B} is a group, counted at the same times" },
 	{ 'M', "metrics", "METRIC,...", "what these metrics and groups of metrics need, and their values" },
 	{ OPT_TOPDOWN, "topdown", "[LEVEL]", "top-down analysis to this level, 1 if none is given" },
+	{ OPT_HTML, "html", "FILE", "also a page with the tree of metrics, for a browser" },
 	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
 	{ OPT_FILTER, "filter", "FILTER", "count those tracepoints of the -e before it whose fields fit: 'prev_pid == 0'" },
 	{ 'd', "detailed", NULL, "the usual events, and caches; twice: TLBs; three times: prefetches" },
@@ -219,6 +221,8 @@ static int check_together(struct args *args, const struct job *job)
 		return usage(args, "-p and -t count tasks, -a and -C count CPUs: choose.");
 	if (job->json && job->separator)
 		return usage(args, "--json and -x do not go together.");
+	if (job->html && ((!job->metric_names.n && !job->topdown) || job->interval || job->by != BY_NOTHING))
+		return usage(args, "--html goes with -M or --topdown, and shows one answer: neither -I nor --per-cpu and its like.");
 	if (job->append && !job->output)
 		return usage(args, "--append goes with --output.");
 	return DONE;
@@ -375,6 +379,7 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 		job->topdown = 1;
 		return value ? take_number(args, "--topdown", value, &job->topdown) : -1;
 	case OPT_NO_RATIOS: job->no_ratios = true; break;
+	case OPT_HTML: job->html = value; break;
 	case OPT_FILTER: return add_filter(args, job, job->last, value);
 	case 'p': return add_ids(args, "-p", value, &job->pids, &job->n_pids);
 	case 't': return add_ids(args, "-t", value, &job->tids, &job->n_tids);

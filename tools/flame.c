@@ -21,7 +21,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static void put_escaped(FILE *out, const char *s, size_t n)
+void put_escaped(FILE *out, const char *s, size_t n)
 {
 	for (; n && *s; s++, n--)
 		switch (*s) {

@@ -29,14 +29,16 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 	return rc;
 }
 
-bool in_groups(const char *groups, const char *group)
+bool in_group(const pfm_metric_info_t *m, const char *group)
 {
-	size_t n = strlen(group);
+	size_t n = strlen(group), own = strlen(m->parent);
 
-	for (const char *p = groups; *p; p += strcspn(p, ";"), p += *p == ';')
+	for (const char *p = m->groups; *p; p += strcspn(p, ";"), p += *p == ';')
 		if (strcspn(p, ";") == n && strncasecmp(p, group, n) == 0)
 			return true;
-	return false;
+	if (strncasecmp(group, "tma_", 4) == 0 && strncasecmp(m->parent, "tma_", 4) != 0)
+		group += 4;
+	return own && strncasecmp(group, m->parent, own) == 0 && strcasecmp(group + own, "_group") == 0;
 }
 
 void put_number(struct json *j, const char *key, double value)

@@ -16,6 +16,13 @@ struct metric_use {
 	pfm_metric_count_t counts[256];
 };
 
+/* What became of a metric. */
+struct metric_answer {
+	pfm_metric_info_t info;
+	pfm_metric_value_t value;
+	bool scaled, across; /* a count shared its counter; counts are of several groups */
+};
+
 /* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a code with @error. */
 int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out, pfm_error_t *error);
 /* The formula of a metric, or of its threshold; NULL if there is none. To be freed. */
@@ -25,8 +32,8 @@ void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
 /* What a metric is, line by line, and as members of an object: formula, what it needs and in how many groups. */
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line);
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
-/* True if @group is one of the words of @groups, which ';' separates; case does not count. */
-bool in_groups(const char *groups, const char *group);
+/* True if the metric is in @group: one of its groups, or "NAME_group" where it is a part of metric NAME; case does not count. */
+bool in_group(const pfm_metric_info_t *m, const char *group);
 /* A number as JSON, with every digit it has. */
 void put_number(struct json *j, const char *key, double value);
 

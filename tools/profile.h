@@ -48,4 +48,7 @@ void profile_free(struct profile *p);
 /* A flame graph of the stacks, one file that any browser shows (flame.c). */
 void profile_flame(const struct profile *p, FILE *out, const char *title);
 
+/* @n bytes of @s as text of a page or a picture. (flame.c) */
+void put_escaped(FILE *out, const char *s, size_t n);
+
 #endif

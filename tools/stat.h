@@ -154,6 +154,9 @@ int metrics_make(struct job *job);
 void metrics_free(struct job *job);
 /* Adds the metrics that texts of -e named. False without memory. */
 bool metrics_of_session(struct job *job, const pfm_session_t *session);
+/* A metric's value from the rows of @label. False if it cannot be computed at all; a value may still be undefined. */
+struct metric_answer;
+bool metric_answer(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out);
 /* Finds the usual ratios, once there are rows; none if metrics were asked for. False without memory. */
 bool ratios_make(struct job *job);
 /* The ratio that belongs beside the count of @row, if all it needs was counted. */
@@ -161,19 +164,27 @@ bool row_ratio(const struct job *job, const struct row *row, double elapsed, str
 /* Values of metrics from the rows; in text the usual ratios whose events are all there, too. */
 void report_metrics(const struct job *job, double elapsed, double time);
 
+/* ---- metrics as a tree (stat_tree.c) ------------------------------------------------------------------------------------------ */
+
+/* Puts the metrics in the order of their tree: each behind the one it is a part of. False without memory. */
+bool tree_order(struct job *job);
+/* What is worth counting next, because what it is a part of is over its threshold. */
+void report_next(const struct job *job, double elapsed);
+/* Writes the page that --html asks for. DONE, or REFUSED and why is said. */
+int write_page(const struct job *job, double elapsed);
+
 struct job {
 	struct event_list events;
-	unsigned last;  /* the first of those that the last -e gave */
 	char **filters; /* one for each event, NULL: none */
 	unsigned n_filters;
+	unsigned last; /* the first of the events that the last -e gave */
 	pfm_ctx_t *ctx;
 	char **command; /* NULL: none */
 	int *pids, *tids;
 	unsigned n_pids, n_tids;
 	char *cgroups; /* names with commas between */
-	bool each_cgroup;
-	const char *cpus, *model, *output, *separator;
-	bool all, json, dry_run, no_inherit, append, verbose, table;
+	const char *cpus, *model, *output, *separator, *html;
+	bool all, each_cgroup, json, dry_run, no_inherit, append, verbose, table;
 	enum by by;
 	unsigned repeat, intervals, detail;
 	struct event_list metric_names;

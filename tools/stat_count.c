@@ -329,5 +329,7 @@ int count(struct job *job)
 	job->repeat = run > 1 ? run - 1 : 1;
 	if (!job->interval && job->rows[0].tally.runs)
 		report(job, job->elapsed / job->repeat, -1);
+	if (job->html && job->rows[0].tally.runs && write_page(job, job->elapsed / job->repeat) != DONE && status == DONE)
+		status = REFUSED;
 	return status == DONE && !counted_something(job) ? REFUSED : status;
 }

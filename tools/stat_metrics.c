@@ -58,7 +58,7 @@ static unsigned add_group(struct job *job, const char *name, bool tree)
 		if (pfm_describe_pmu(job->ctx, p, &pmu))
 			continue;
 		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MOST_METRICS; e++)
-			if (!pfm_describe_metric(job->ctx, p, e, &info) && in_groups(info.groups, group) &&
+			if (!pfm_describe_metric(job->ctx, p, e, &info) && in_group(&info, group) &&
 			    !(tree && is_aside(info.name)) && !add_use(&job->metrics, p, e))
 				return 0;
 	}
@@ -199,6 +199,8 @@ int metrics_make(struct job *job)
 		status = add_name(job, job->metric_names.texts[i]);
 	if (status == DONE && job->topdown)
 		status = add_topdown(job, job->topdown);
+	if (status == DONE && !tree_order(job))
+		status = complain("metrics", ENOMEM);
 	if (status == DONE && job->metrics.n)
 		status = plan_metrics(job);
 	return status;
@@ -331,9 +333,10 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 		fprintf(job->out, "%12.6f", time);
 	if (*label)
 		fprintf(job->out, "  %s", label);
-	fprintf(job->out, "%s%20s%s %s%s%s", term_on(job->out, v->state ? RED : v->over_threshold > 0 ? YELLOW
-	                                                                                              : PLAIN),
-	        value, term_off(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "", r->info.name);
+	fprintf(job->out, "%s%20s%s %s%s%*s%s", term_on(job->out, v->state ? RED : v->over_threshold > 0 ? YELLOW
+	                                                                                                 : PLAIN),
+	        value, term_off(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "", r->info.level > 1 && *r->info.parent ? 2 * (int)(r->info.level - 1) : 0, "",
+	        r->info.name);
 	if (!v->state && v->error > 0)
 		fprintf(job->out, "  +- %.2g", v->error);
 	if (!v->state && r->across && r->scaled)
@@ -402,6 +405,19 @@ static bool evaluate_rows(const struct job *job, const struct stat_metric *m, co
 	return !pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) && !(whole && v->state);
 }
 
+bool metric_answer(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out)
+{
+	static struct reading r;
+
+	out->value = (pfm_metric_value_t)PFM_INIT(out->value);
+	if (!evaluate_rows(job, m, label, elapsed, false, &r, &out->value))
+		return false;
+	out->info = r.info;
+	out->scaled = r.scaled;
+	out->across = r.across;
+	return true;
+}
+
 static void report_one(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, double time, bool whole)
 {
 	static struct reading r;
@@ -449,7 +465,7 @@ static bool add_ratios(struct job *job, int p)
 	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
 		return true;
 	for (unsigned e = 0; e < pmu.n_events; e++)
-		if (!pfm_describe_metric(job->ctx, p, e, &info) && in_groups(info.groups, "ratios") && !add_use(&job->ratios, p, e))
+		if (!pfm_describe_metric(job->ctx, p, e, &info) && in_group(&info, "ratios") && !add_use(&job->ratios, p, e))
 			return false;
 	return true;
 }

@@ -222,6 +222,7 @@ static void print_counts(const struct job *job, double elapsed, double time)
 	report_metrics(job, elapsed, time);
 	if (time >= 0)
 		return;
+	report_next(job, elapsed);
 	print_reasons(job);
 	print_notes(job);
 	if (job->table)
@@ -362,6 +363,8 @@ int report_counts(const struct job *job, double elapsed, double time)
 			columns_row(job, &job->rows[i], elapsed, time);
 	if (job->json || job->separator)
 		report_metrics(job, elapsed, time);
+	if (job->json && time < 0)
+		report_next(job, elapsed);
 	return fflush(job->out) ? errno : 0;
 }
 

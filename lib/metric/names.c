@@ -41,6 +41,19 @@ static bool in_group(const char *groups, struct slice name)
 	return false;
 }
 
+/* "Memory_Bound_group", "tma_memory_bound_group": what Memory_Bound consists of. */
+static bool is_part(const char *parent, struct slice group)
+{
+	const struct slice prefix = pfmi_slice("tma_");
+	const char *behind = pfmi_behind(pfmi_slice(parent), group.s);
+
+	if (!*parent || group.len < prefix.len)
+		return false;
+	if (!behind && pfmi_behind(prefix, group.s))
+		behind = pfmi_behind(pfmi_slice(parent), group.s + prefix.len);
+	return behind && behind + strlen("_group") == group.s + group.len && pfmi_behind(pfmi_slice("_group"), behind);
+}
+
 /* Those of one unit. */
 static int add_members(const struct pfm_ctx *ctx, unsigned unit, struct slice group, struct metric_list *out)
 {
@@ -48,7 +61,8 @@ static int add_members(const struct pfm_ctx *ctx, unsigned unit, struct slice gr
 	int rc = PFMLIB_SUCCESS;
 
 	for (uint32_t row = 0; table_key(t, KEY_METRIC) && row < t->n_rows && !rc; row++)
-		if (table_row(t, row)->flags & ROW_METRIC && in_group(pfmi_row_text(t, row, KEY_METRIC_GROUP), group))
+		if (table_row(t, row)->flags & ROW_METRIC && (in_group(pfmi_row_text(t, row, KEY_METRIC_GROUP), group) ||
+		                                              is_part(pfmi_row_text(t, row, KEY_METRIC_PARENT), group)))
 			rc = add(out, unit, row);
 	return rc;
 }

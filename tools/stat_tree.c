@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: metrics as a tree. One whose value is over its threshold opens its branch: what is below it is what to count next. The
+ * whole is also a page for a browser, with a bar for each value, its error, and the commands that look closer. */
+#include "metric.h"
+#include "profile.h"
+#include "stat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { DEEPEST = 16 };
+
+/* ---- who is below whom -------------------------------------------------------------------------------------------------- */
+
+static bool is_below(const struct job *job, const struct stat_metric *child, const struct stat_metric *parent)
+{
+	pfm_metric_info_t c = PFM_INIT(c), p = PFM_INIT(p);
+
+	return child->pmu == parent->pmu && !pfm_describe_metric(job->ctx, child->pmu, child->event, &c) &&
+	       !pfm_describe_metric(job->ctx, parent->pmu, parent->event, &p) && *c.parent && strcasecmp(c.parent, p.name) == 0;
+}
+
+static bool is_counted(const struct job *job, int pmu, unsigned event)
+{
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		if (job->metrics.at[i].pmu == pmu && job->metrics.at[i].event == event)
+			return true;
+	return false;
+}
+
+/* True if nothing that was counted has metric @i below it. */
+static bool is_root(const struct job *job, unsigned i)
+{
+	for (unsigned k = 0; k < job->metrics.n; k++)
+		if (k != i && is_below(job, &job->metrics.at[i], &job->metrics.at[k]))
+			return false;
+	return true;
+}
+
+/* How many metrics below @m nobody counted. */
+static unsigned uncounted_below(const struct job *job, const struct stat_metric *m)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+	unsigned n = 0;
+
+	if (pfm_describe_pmu(job->ctx, m->pmu, &pmu))
+		return 0;
+	for (unsigned e = 0; e < pmu.n_events; e++)
+		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) && is_below(job, &(struct stat_metric){ m->pmu, e }, m) &&
+		     !is_counted(job, m->pmu, e);
+	return n;
+}
+
+/* Takes the metrics below @m out of @left, each with what is below it. */
+static void take_below(struct job *job, const struct stat_metric *m, struct stat_metric *out, unsigned *n, bool *taken, unsigned depth)
+{
+	for (unsigned i = 0; i < job->metrics.n && depth < DEEPEST; i++)
+		if (!taken[i] && is_below(job, &job->metrics.at[i], m)) {
+			taken[i] = true;
+			out[(*n)++] = job->metrics.at[i];
+			take_below(job, &job->metrics.at[i], out, n, taken, depth + 1);
+		}
+}
+
+bool tree_order(struct job *job)
+{
+	struct stat_metric *out = calloc(job->metrics.n + 1, sizeof(*out));
+	bool *taken = calloc(job->metrics.n + 1, sizeof(*taken));
+	unsigned n = 0;
+
+	for (unsigned i = 0; out && taken && i < job->metrics.n; i++)
+		if (!taken[i] && is_root(job, i)) {
+			taken[i] = true;
+			out[n++] = job->metrics.at[i];
+			take_below(job, &job->metrics.at[i], out, &n, taken, 0);
+		}
+	if (n == job->metrics.n && n)
+		memcpy(job->metrics.at, out, n * sizeof(*out));
+	free(taken);
+	free(out);
+	return n == job->metrics.n;
+}
+
+/* ---- what to look at next ------------------------------------------------------------------------------------------------- */
+
+/* A branch worth opening. */
+struct branch {
+	char text[256]; /* as -M takes it */
+	const char *name;
+	unsigned metrics, groups;
+};
+
+/* What would open metric @m; false if there is no need, or nothing below it that was not counted. */
+static bool find_branch(const struct job *job, const struct stat_metric *m, double elapsed, struct branch *out)
+{
+	static struct metric_answer a;
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_plan_info_t info = PFM_INIT(info);
+	const char *texts[] = { out->text };
+	pfm_plan_t *plan;
+
+	if (!metric_answer(job, m, "", elapsed, &a) || a.value.over_threshold <= 0 || pfm_describe_pmu(job->ctx, m->pmu, &pmu))
+		return false;
+	*out = (struct branch){ .name = a.info.name, .metrics = uncounted_below(job, m) };
+	if (!out->metrics)
+		return false;
+	snprintf(out->text, sizeof(out->text), "%s::%s_group", pmu.name, a.info.name);
+	if (pfm_plan(&plan, job->ctx, texts, 1, NULL, NULL))
+		return true;
+	pfm_describe_plan(plan, &info);
+	out->groups = info.n_groups;
+	pfm_free_plan(plan);
+	return true;
+}
+
+static void json_branch(const struct job *job, const struct branch *b)
+{
+	struct json j = { .out = job->out };
+
+	put_begin(&j, NULL, '{');
+	put_text(&j, "next", b->text);
+	put_text(&j, "below", b->name);
+	put_int(&j, "metrics", b->metrics);
+	if (b->groups)
+		put_int(&j, "groups", b->groups);
+	put_end(&j, '}');
+	put_line(&j);
+}
+
+void report_next(const struct job *job, double elapsed)
+{
+	struct branch b;
+
+	for (unsigned i = 0; i < job->metrics.n && job->by == BY_NOTHING && !job->separator; i++) {
+		if (!find_branch(job, &job->metrics.at[i], elapsed, &b))
+			continue;
+		if (job->json)
+			json_branch(job, &b);
+		else
+			fprintf(job->out, "\n  below %s: pfm stat -M %s  (%u metric%s, %u group%s)\n", b.name, b.text, b.metrics, b.metrics == 1 ? "" : "s", b.groups,
+			        b.groups == 1 ? "" : "s");
+	}
+}
+
+/* ---- the page -------------------------------------------------------------------------------------------------------------- */
+
+/* The marks before names: U+25B8, U+25BE. */
+static const char head[] =
+	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+	"<style>\n"
+	":root{color-scheme:light dark;--ink:#1b1f24;--dim:#5b6570;--page:#fff;--line:#d8dee4;--bar:#8fb4dc;--hot:#d9822b;--error:#1b1f24}\n"
+	"@media(prefers-color-scheme:dark){:root{--ink:#e6e9ec;--dim:#9aa4ae;--page:#14171a;--line:#30363d;--bar:#31598a;--hot:#b35f0e;--error:#e6e9ec}}\n"
+	"body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:60rem;margin:2rem auto;padding:0 1rem}\n"
+	"h1{font-size:1.25rem;margin:0 0 .25rem}h2{font-size:1rem;margin:2rem 0 .5rem}p{margin:.25rem 0;color:var(--dim)}\n"
+	"summary,.leaf{padding:.15rem 0;list-style:none}summary{cursor:pointer}summary::-webkit-details-marker{display:none}\n"
+	".row{display:grid;grid-template-columns:17rem 1fr 9rem;gap:.75rem;align-items:center}\n"
+	".name{overflow-wrap:anywhere;padding-left:calc(var(--depth)*1.1rem + 1.1rem)}\n"
+	"summary .name:before{content:\"\\25b8\";display:inline-block;width:1.1rem;margin-left:-1.1rem}details[open]>summary .name:before{content:\"\\25be\"}\n"
+	".value{text-align:right;font-variant-numeric:tabular-nums}\n"
+	".track{position:relative;height:.9rem;background:color-mix(in srgb,var(--line) 45%,transparent);border-radius:2px}\n"
+	".bar{position:absolute;inset:0 auto 0 0;background:var(--bar);border-radius:2px}.row.over .bar{background:var(--hot)}.row.over .name{font-weight:600}\n"
+	".error{position:absolute;top:50%;height:2px;margin-top:-1px;background:var(--error)}\n"
+	".error:before,.error:after{content:\"\";position:absolute;top:-3px;width:2px;height:8px;background:var(--error)}.error:after{right:0}\n"
+	".none{color:var(--dim)}code{font:13px ui-monospace,monospace;background:color-mix(in srgb,var(--line) 45%,transparent);padding:.1rem .3rem;border-radius:3px}\n"
+	"table{border-collapse:collapse}td,th{padding:.15rem .75rem .15rem 0;text-align:left;font-weight:400}td:nth-child(2){text-align:right;font-variant-numeric:tabular-nums}\n"
+	"button{font:inherit;color:inherit;background:none;border:1px solid var(--line);border-radius:4px;padding:.1rem .6rem;margin-right:.5rem;cursor:pointer}\n"
+	"@media(max-width:40rem){.row{grid-template-columns:10rem 1fr 5.5rem}}\n"
+	"</style>\n";
+
+static const char script[] =
+	"<script>\n"
+	"const all=document.querySelectorAll('details');\n"
+	"document.getElementById('all').onclick=()=>all.forEach(d=>d.open=true);\n"
+	"document.getElementById('worth').onclick=()=>all.forEach(d=>d.open=d.classList.contains('over'));\n"
+	"</script>\n";
+
+static void put(FILE *out, const char *text)
+{
+	put_escaped(out, text, strlen(text));
+}
+
+static double within(double percent)
+{
+	return percent < 0 ? 0 : percent > 100 ? 100
+	                                       : percent;
+}
+
+/* True for what has a bar: a share of the whole. */
+static bool is_share(const struct metric_answer *a)
+{
+	return strcmp(a->info.unit, "%") == 0 || strcmp(a->info.unit, "percent") == 0 || strcmp(a->info.unit, "100%") == 0;
+}
+
+static void put_value(FILE *out, const struct metric_answer *a)
+{
+	if (a->value.state)
+		fprintf(out, "<span class=\"value none\">%s</span>", pfm_metric_state_name(a->value.state));
+	else if (a->value.error > 0)
+		fprintf(out, "<span class=\"value\">%.1f &plusmn; %.2g %%</span>", a->value.value, a->value.error);
+	else
+		fprintf(out, "<span class=\"value\">%.1f %%</span>", a->value.value);
+}
+
+static void put_bar(FILE *out, const struct metric_answer *a)
+{
+	double low = within(a->value.low), high = within(a->value.high);
+
+	fputs("<span class=\"track\">", out);
+	if (!a->value.state)
+		fprintf(out, "<span class=\"bar\" style=\"width:%.2f%%\"></span>", within(a->value.value));
+	if (!a->value.state && a->value.error > 0)
+		fprintf(out, "<span class=\"error\" style=\"left:%.2f%%;width:%.2f%%\" title=\"95 %% interval: %.1f to %.1f\"></span>", low, high - low,
+		        a->value.low, a->value.high);
+	fputs("</span>", out);
+}
+
+static void put_row(const struct job *job, FILE *out, const struct stat_metric *m, const struct metric_answer *a, unsigned depth)
+{
+	pfm_event_info_t e = PFM_INIT(e);
+
+	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"", a->value.over_threshold > 0 ? " over" : "", depth);
+	put(out, pfm_describe_event(job->ctx, m->pmu, m->event, &e) ? "" : e.desc);
+	fputs("\">", out);
+	put(out, a->info.name);
+	fputs("</span>", out);
+	put_bar(out, a);
+	put_value(out, a);
+	fputs("</span>", out);
+}
+
+static void put_node(const struct job *job, FILE *out, unsigned i, double elapsed, unsigned depth)
+{
+	const struct stat_metric *m = &job->metrics.at[i];
+	struct metric_answer *a = malloc(sizeof(*a));
+	bool over, branch = false;
+
+	if (!a || !metric_answer(job, m, "", elapsed, a) || !is_share(a) || depth > DEEPEST) {
+		free(a);
+		return;
+	}
+	over = a->value.over_threshold > 0;
+	for (unsigned k = 0; k < job->metrics.n; k++)
+		branch |= is_below(job, &job->metrics.at[k], m);
+	if (branch)
+		fprintf(out, "<details%s>\n<summary>", over ? " class=\"over\" open" : "");
+	else
+		fputs("<div class=\"leaf\">", out);
+	put_row(job, out, m, a, depth);
+	fputs(branch ? "</summary>\n" : "</div>\n", out);
+	for (unsigned k = 0; branch && k < job->metrics.n; k++)
+		if (is_below(job, &job->metrics.at[k], m))
+			put_node(job, out, k, elapsed, depth + 1);
+	if (branch)
+		fputs("</details>\n", out);
+	free(a);
+}
+
+/* What has no bar, as a table. */
+static void put_others(const struct job *job, FILE *out, double elapsed)
+{
+	static struct metric_answer a;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < job->metrics.n; i++) {
+		if (!metric_answer(job, &job->metrics.at[i], "", elapsed, &a) || is_share(&a))
+			continue;
+		fputs(n++ ? "<tr><th>" : "<h2>Beside the tree</h2>\n<table>\n<tr><th>", out);
+		put(out, a.info.name);
+		if (a.value.state)
+			fprintf(out, "<td class=\"none\">%s<td>", pfm_metric_state_name(a.value.state));
+		else
+			fprintf(out, a.value.error > 0 ? "<td>%.4g &plusmn; %.2g<td>" : "<td>%.4g<td>", a.value.value, a.value.error);
+		put(out, a.value.state ? "" : a.info.unit);
+		fputc('\n', out);
+	}
+	fputs(n ? "</table>\n" : "", out);
+}
+
+static void put_next(const struct job *job, FILE *out, double elapsed)
+{
+	struct branch b;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < job->metrics.n; i++) {
+		if (!find_branch(job, &job->metrics.at[i], elapsed, &b))
+			continue;
+		fputs(n++ ? "<li>" : "<h2>What to look at next</h2>\n<ul id=\"next\">\n<li>", out);
+		put(out, b.name);
+		fprintf(out, " is worth a closer look, and %u metric%s below it %s not counted: <code>pfm stat -M ", b.metrics, b.metrics == 1 ? "" : "s",
+		        b.metrics == 1 ? "was" : "were");
+		put(out, b.text);
+		fprintf(out, "</code> (%u group%s of events)\n", b.groups, b.groups == 1 ? "" : "s");
+	}
+	fputs(n ? "</ul>\n" : "<h2>What to look at next</h2>\n<p>No value is over its threshold with anything below it that was not counted.</p>\n", out);
+}
+
+static void put_page(const struct job *job, FILE *out, double elapsed)
+{
+	bool scaled = false;
+	static struct metric_answer a;
+
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		scaled |= metric_answer(job, &job->metrics.at[i], "", elapsed, &a) && a.scaled;
+	fputs(head, out);
+	fputs("<title>Metrics of ", out);
+	put(out, job->target);
+	fputs("</title>\n<h1>", out);
+	put(out, job->target);
+	fprintf(out, "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its threshold%s.%s</p>\n", elapsed,
+	        job->repeat > 1 ? ", mean of the runs" : "", job->repeat > 1 ? "; whiskers are 95 % intervals" : "",
+	        scaled ? " Some counts shared their counters and were scaled." : "");
+	fputs("<p><button id=\"worth\">Open what is worth it</button><button id=\"all\">Open all</button></p>\n<main>\n", out);
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		if (is_root(job, i))
+			put_node(job, out, i, elapsed, 0);
+	fputs("</main>\n", out);
+	put_next(job, out, elapsed);
+	put_others(job, out, elapsed);
+	fputs(script, out);
+	fputs("</html>\n", out);
+}
+
+int write_page(const struct job *job, double elapsed)
+{
+	FILE *out = fopen(job->html, "we");
+	bool failed;
+
+	if (!out)
+		return complain(job->html, errno);
+	put_page(job, out, elapsed);
+	failed = ferror(out);
+	if (fclose(out) || failed)
+		return complain(job->html, failed ? EIO : errno);
+	return DONE;
+}
