@@ -226,9 +226,26 @@ static int threads(void)
 
 /* ---- the self test -------------------------------------------------------------------------------------------- */
 
+/* How many attributes of an event have no words; the event itself counts too. */
+static unsigned silent(int event)
+{
+	pfm_event_info_t e;
+	pfm_event_attr_info_t a;
+	unsigned n;
+
+	memset(&e, 0, sizeof(e));
+	memset(&a, 0, sizeof(a));
+	pfm_get_event_info(event, PFM_OS_NONE, &e);
+	n = !e.desc || !*e.desc;
+	for (int i = 0; i < e.nattrs; i++)
+		n += pfm_get_event_attr_info(event, i, PFM_OS_NONE, &a) || !a.desc || !*a.desc;
+	return n;
+}
+
 static void validate(void)
 {
 	pfm_pmu_info_t p;
+	unsigned empty = 0;
 
 	printf("%d %d %d %d\n", pfm_pmu_validate((pfm_pmu_t)-1, stdout), pfm_pmu_validate(PFM_PMU_CELL, stdout), pfm_pmu_validate(PFM_PMU_MAX, stdout),
 	       pfm_pmu_validate(PFM_PMU_PERF_EVENT, NULL));
@@ -236,7 +253,12 @@ static void validate(void)
 		memset(&p, 0, sizeof(p));
 		if (pfm_get_pmu_info((pfm_pmu_t)i, &p) == PFM_SUCCESS)
 			printf("%s: %d\n", p.name, pfm_pmu_validate(p.pmu, stdout));
+		else
+			continue;
+		for (int e = p.first_event; e != -1; e = pfm_get_event_next(e))
+			empty += silent(e);
 	}
+	printf("%u without words\n", empty);
 }
 
 /* ---- rules ---------------------------------------------------------------------------------------------------- */

@@ -659,10 +659,11 @@ class Interface(unittest.TestCase):
             fits = [size == 0 or (size >= first and not (rest and size > 72)) for first in (56, 64, 64)]
             self.assertEqual([pmu, event, attr], [0 if f else -2 for f in fits], line)
 
-    def test_every_pmu_validates(self):
+    def test_every_pmu_validates_and_every_event_has_words(self):
         said = run([CLIENT, "validate"], environment()).stdout.splitlines()
         self.assertEqual(said[0], "-2 -2 -2 -2")
         self.assertGreater(len(said), 2 * 380)
+        self.assertEqual(said.pop(), "0 without words")
         for told, line in zip(said[1::2], said[2::2]):
             self.assertRegex(told, r"^pmu: \w+: \d+ events, 0 faults$")
             self.assertEqual(line.split()[1], "0", line)

@@ -7,6 +7,7 @@
 libpfm4_names.py writes those files from a list of names. The language is described in lib/events/libpfm4/README.md, the compiled form in lib/libpfm4/blob.h."""
 
 import argparse
+import functools
 import os
 import re
 import struct
@@ -31,6 +32,13 @@ TYPES = ["unknown", "core", "uncore", "os"]
 LEVELS = {1: "k", 8: "u", 16: "h"}
 HOSTS = ["none", "intel", "amd", "arm", "power", "cpuinfo", "sysfs", "any", "arch"]
 FAMILIES = {"amd64": "amd", "arm": "arm", "core": "intel", "arch": "intel", "ep_unc": "intel", "nhm_unc": "intel", "netburst": "intel"}
+# What the kernel's events are that its own interface does not name, and the masks of its cache events.
+KERNEL = {"read": "Reads.", "write": "Writes.", "prefetch": "Prefetches.", "access": "All of them.", "miss": "Those that missed.",
+          "r0000": "Any number of a raw event: r and hexadecimal digits.", "slots": "Slots in which an operation could have been issued.",
+          "topdown-retiring": "Slots of operations that retired.", "topdown-bad-spec": "Slots lost to wrong speculation.",
+          "topdown-fe-bound": "Slots the front end left empty.", "topdown-be-bound": "Slots the back end could not take."}
+CACHES = {"l1d": "the L1 data cache", "l1i": "the L1 instruction cache", "ll": "the last-level cache", "dtlb": "the data TLB", "itlb": "the instruction TLB",
+          "bpu": "the branch predictor", "node": "the memory of a node"}
 WORDS = 1 << 31   # mask flag: what its filters add to word 1 and clear in word 0 (corrections alone have it)
 
 
@@ -243,6 +251,19 @@ def number(keys, key):
     return int(keys.get(key, "0"), 0)
 
 
+@functools.lru_cache(None)
+def kernel_texts():
+    """Name in small letters -> what it counts: out of the tables of the kernel's own events."""
+    said = dict(KERNEL)
+    said.update(("perf_count_hw_cache_" + c, "Accesses to %s." % text) for c, text in CACHES.items())
+    for table in ("hardware", "software", "hw_cache"):
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../events", table + ".pmu"), encoding="ascii") as f:
+            for name, rest, text in re.findall(r'^event +(\S+)([^"\n]*)"([^"]*)"', f.read(), re.M):
+                every = [name] + re.findall(r"alias=(\S+)", rest)
+                said.update((n.lower(), text) for n in ",".join(every).split(","))
+    return said
+
+
 class Compiler:
     def __init__(self, texts, order):
         self.texts = texts
@@ -263,7 +284,7 @@ class Compiler:
     def describe(self, name):
         """What an event counts, in our own words; @name with a dot before the mask's."""
         if self.family is None:
-            return 0
+            return self.pool.add(kernel_texts()[name.rpartition(".")[2].lower()])
         return self.pool.add(texts.describe(self.family, self.box, name))
 
     def mask(self, m, encoder, event):
