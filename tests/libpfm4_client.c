@@ -5,10 +5,8 @@
  *   walk OS        every PMU, event and attribute with all that is told of it, but descriptions
  *   encode         lines "OS LEVELS ATTR_SIZE ARG_SIZE STRING" from standard input: return code, words or perf_event_attr, string
  *   validate       what every PMU's self test says
- *   rules          return codes of calls that go wrong, and of sizes of structures
- *   threads        eight threads that initialise, ask and terminate at will */
+ *   rules          return codes of calls that go wrong, and of sizes of structures */
 #include <perfmon/pfmlib_perf_event.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,52 +176,6 @@ static void encode(void)
 	}
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------------- */
-
-/* Whatever another thread does, an answer is either the right one or that nothing is initialised. */
-static void *ask(void *arg)
-{
-	static const char *const texts[] = { "skl::L2_RQSTS:DEMAND_DATA_RD_HIT:c=1", "amd64_fam19h_zen4::RETIRED_INSTRUCTIONS:u",
-		                             "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:STATE_M", "perf::L1-DCACHE-LOADS", "power9::PM_CYC" };
-	unsigned long wrong = 0;
-
-	for (unsigned i = 0; i < 4000; i++) {
-		uint64_t *codes = NULL;
-		char *name = NULL;
-		int count = 0, rc;
-
-		if (pfm_initialize())
-			wrong++;
-		rc = pfm_get_event_encoding(texts[(i + (unsigned)(uintptr_t)arg) % 5], PFM_PLM0 | PFM_PLM3, &name, NULL, &codes, &count);
-		if (rc != PFM_SUCCESS && rc != PFM_ERR_NOINIT)
-			wrong++;
-		if (rc == PFM_SUCCESS && (count < 1 || !name || !*name))
-			wrong++;
-		free(codes);
-		free(name);
-		if (i % 16 == (uintptr_t)arg)
-			pfm_terminate();
-	}
-	return (void *)(uintptr_t)wrong;
-}
-
-static int threads(void)
-{
-	pthread_t t[8];
-	unsigned long wrong = 0;
-	void *one;
-
-	for (uintptr_t i = 0; i < 8; i++)
-		if (pthread_create(&t[i], NULL, ask, (void *)i))
-			return 2;
-	for (unsigned i = 0; i < 8; i++) {
-		pthread_join(t[i], &one);
-		wrong += (uintptr_t)one;
-	}
-	printf("%lu wrong answers\n", wrong);
-	return wrong != 0;
-}
-
 /* ---- the self test -------------------------------------------------------------------------------------------- */
 
 /* How many attributes of an event have no words; the event itself counts too. */
@@ -365,8 +317,6 @@ int main(int argc, char **argv)
 
 	if (strcmp(what, "layout") == 0)
 		layout();
-	else if (strcmp(what, "threads") == 0)
-		return threads();
 	else if (strcmp(what, "rules") == 0)
 		return rules();
 	else if (pfm_initialize())

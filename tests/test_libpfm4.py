@@ -444,10 +444,6 @@ class Kernel(unittest.TestCase):
             self.assertEqual(encode([(2, 9, size, 0, "perf::CYCLES")], **self.env)[0][8], str(after))
         self.assertEqual([encode([(2, 9, 0, size, "perf::CYCLES")], **self.env)[0][0] for size in (0, 8, 40, 48)], ["0", "-2", "0", "0"])
 
-    def test_eight_threads_share_the_list_of_tracepoints(self):
-        done = run([CLIENT, "threads"], environment(inactive=True, **self.env))
-        self.assertEqual((done.returncode, done.stdout), (0, "0 wrong answers\n"))
-
 
 # Share of the names of one mask or none that mean the same in the native interface, in percent: no less than this.
 LENT = {"amd64_fam17h_zen1": 75, "amd64_fam17h_zen2": 80, "amd64_fam19h_zen3": 85, "amd64_fam19h_zen4": 95, "amd64_fam1ah_zen5": 90, "atom": 60, "nhm": 80,
@@ -667,10 +663,6 @@ class Interface(unittest.TestCase):
         for told, line in zip(said[1::2], said[2::2]):
             self.assertRegex(told, r"^pmu: \w+: \d+ events, 0 faults$")
             self.assertEqual(line.split()[1], "0", line)
-
-    def test_eight_threads_initialise_ask_and_terminate(self):
-        done = run([CLIENT, "threads"], environment(inactive=True))
-        self.assertEqual((done.returncode, done.stdout), (0, "0 wrong answers\n"))
 
 
 def sections(text):

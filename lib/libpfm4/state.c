@@ -32,11 +32,11 @@ static struct {
 	char cpuid[96], cpuinfo[256]; /* below the lock */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Read once and kept: other threads build paths of it at any time. */
+/* Read below the lock by the first start and kept: other threads build paths of it at any time. */
 static struct {
-	pthread_once_t once;
+	bool known;
 	char path[256];
-} root = { .once = PTHREAD_ONCE_INIT };
+} root;
 
 void l4_say(const char *format, ...)
 {
@@ -79,6 +79,7 @@ static void read_root(void)
 		len = strlen(path);
 	}
 	memcpy(root.path, path, len);
+	root.known = true;
 }
 
 bool l4_path(char out[L4_PATH], const char *format, ...)
@@ -87,7 +88,6 @@ bool l4_path(char out[L4_PATH], const char *format, ...)
 	size_t len;
 	int n;
 
-	pthread_once(&root.once, read_root);
 	len = strlen(root.path);
 	memcpy(out, root.path, len);
 	va_start(ap, format);
@@ -308,6 +308,8 @@ int l4_start(void)
 	pthread_mutex_lock(&state.lock);
 	if (!atomic_load(&state.ready)) {
 		read_environment();
+		if (!root.known)
+			read_root();
 		atomic_store(&state.os, UNKNOWN);
 		atomic_store(&state.detected, 0);
 		atomic_store(&state.end, l4_image.units.n);

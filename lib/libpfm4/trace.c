@@ -22,11 +22,12 @@ struct subsystem {
 };
 
 static struct {
-	pthread_once_t once;
+	pthread_mutex_t lock; /* of who reads them */
+	atomic_int known;
 	struct subsystem *systems;
 	uint32_t n;
 	unsigned kernel_events; /* which of the core's events are there */
-} trace = { .once = PTHREAD_ONCE_INIT };
+} trace = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static const char *const kernel_names[] = { "slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" };
 
@@ -138,7 +139,13 @@ static void read_all(void)
 
 static void read_once(void)
 {
-	pthread_once(&trace.once, read_all);
+	if (atomic_load_explicit(&trace.known, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&trace.lock);
+	if (!atomic_load(&trace.known))
+		read_all();
+	atomic_store_explicit(&trace.known, 1, memory_order_release);
+	pthread_mutex_unlock(&trace.lock);
 }
 
 /* ---- asking --------------------------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ alpha_device,device_model,device_run,montecito,montecito_events,montecito_ranges
 helgrind)
 	[ -r /usr/include/valgrind/helgrind.h ] || skip "valgrind/helgrind.h is missing (Debian package valgrind)"
 	build -Ddevel=false -Dc_args="['-include', '$here/helgrind_atomics.h']"
-	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind -q --error-exitcode=99" --only threads
+	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind -q --error-exitcode=99" --only threads,libpfm4_threads
 	;;
 *)
 	echo "usage: valgrind.sh memcheck|helgrind" >&2

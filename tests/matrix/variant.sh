@@ -42,7 +42,7 @@ thread)
 	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1"
 	export TSAN_OPTIONS
 	# The sanitizer's shadow memory and the random places of newer kernels do not always agree.
-	relay --label thread --wrapper "$(command -v setarch >/dev/null && echo 'setarch -R')" --only threads,pfmlib,session,live
+	relay --label thread --wrapper "$(command -v setarch >/dev/null && echo 'setarch -R')" --only threads,libpfm4_threads,pfmlib,session,live
 	;;
 *)
 	echo "usage: variant.sh clang|release|address|thread" >&2
