@@ -9,9 +9,11 @@ import lzma
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import tap
@@ -541,6 +543,9 @@ class Corrections(unittest.TestCase):
 # What a client prints of descriptions is ours, so it is left out: lines of papi_native_avail, texts in quotes and brackets.
 PAPI = {"papi_component_avail": [], "papi_avail": [], "papi_avail -d": [], "papi_native_avail": r"^\| {12}.*$", "papi_xml_event_info": r' desc="[^"]*"',
         "papi_event_chooser PRESET PAPI_TOT_CYC": [], "papi_command_line PAPI_TOT_CYC PAPI_TOT_INS NOSUCH perf::CYCLES": []}
+# A namespace and events of our own for pcp's agent; what the kernel counts itself.
+PCP_NAMES = "root {\n perfevent\n}\nperfevent {\n version 127:0:0\n active 127:0:1\n hwcounters 127:*:*\n derived 127:*:*\n}\n"
+PCP_EVENTS = "[perf]\nPERF_COUNT_SW_PAGE_FAULTS\nCPU-CLOCK\nTASK-CLOCK\nperf::PERF_COUNT_SW_PAGE_FAULTS_MIN\n"
 EXAMPLES = "/usr/share/doc/libpfm4-dev/examples"
 FORCED = """netburst netburst_p core atom nhm nhm_ex wsm wsm_dp amd64_k7 amd64_k8_revb amd64_k8_revg amd64_fam10h_barcelona amd64_fam10h_istanbul
 amd64_fam11h_turion amd64_fam12h_llano amd64_fam14h_bobcat amd64_fam15h_interlagos amd64_fam16h amd64_fam17h amd64_fam17h_zen2
@@ -601,6 +606,73 @@ class Clients(unittest.TestCase):
             self.assertGreater(self.compare([folder + "/showevtinfo"], listed, pmu), 10)
             self.compare([folder + "/showevtinfo", "-E"], listed, pmu)
             self.compare([folder + "/check_events", "NOSUCH"], listed, pmu)
+
+
+def pcp_folder(key):
+    """A folder of the installed pcp, by its configuration's name for it."""
+    try:
+        with open(os.environ.get("PCP_CONF", "/etc/pcp.conf"), encoding="utf-8") as f:
+            return dict(line.strip().split("=", 1) for line in f if "=" in line).get(key, "")
+    except OSError:
+        return ""
+
+
+PMCD = os.path.join(pcp_folder("PCP_BINADM_DIR"), "pmcd")
+AGENT = os.path.join(pcp_folder("PCP_PMDASADM_DIR"), "perfevent/pmdaperfevent")
+
+
+@unittest.skipIf(sanitized(), "the library was built with sanitizers")
+@unittest.skipUnless(os.path.exists(PMCD) and os.path.exists(AGENT), "pcp is not installed")
+@unittest.skipIf(os.geteuid(), "counters of every process are for root")
+class Pcp(unittest.TestCase):
+    """pcp's perfevent agent under its daemon: what the kernel counts is read with pminfo."""
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="ascii") as f:
+            f.write(text)
+        return os.path.join(self.folder, name)
+
+    def daemon(self, env, port):
+        agent = "perfevent 127 pipe binary %s -d 127 -l %s/agent.log -U root\n" % (AGENT, self.folder)
+        command = [PMCD, "-f", "-c", self.write("conf", agent), "-l", self.folder + "/log", "-n", self.write("names", PCP_NAMES),
+                   "-s", self.folder + "/socket", "-p", str(port), "-U", "root", "-i", "127.0.0.1"]
+        child = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.terminate)
+
+    def ask(self, env, port):
+        return run(["pminfo", "-h", "127.0.0.1:%d" % port, "-f", "perfevent"], env).stdout
+
+    def metrics(self, ours):
+        """Name -> what pminfo prints of it, once there is something: counters start when they are first asked for."""
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        env = dict(environment(ours=ours), PCP_PMDAS_DIR=self.folder)
+        self.daemon(env, port)
+        for _ in range(50):
+            found = dict(re.findall(r"^(perfevent\.\S+)\n((?: .*\n)*)", self.ask(env, port), re.M))
+            if any(int(v) for v in re.findall(r"value (\d+)", found.get("perfevent.hwcounters.TASK_CLOCK.value", ""))):
+                break
+            time.sleep(0.1)
+        return found
+
+    def test_software_events_are_counted(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        os.mkdir(self.folder + "/perfevent")
+        self.write("perfevent/perfevent.conf", PCP_EVENTS)
+        ours = self.metrics(True)
+        if ours.get("perfevent.active", "").split()[-1:] == ["0"]:
+            self.skipTest("counters of every process may not be opened here")
+        for name in ("PERF_COUNT_SW_PAGE_FAULTS", "CPU_CLOCK", "TASK_CLOCK", "perf__PERF_COUNT_SW_PAGE_FAULTS_MIN"):
+            self.assertIn("perfevent.hwcounters.%s.dutycycle" % name, ours)
+        values = [int(v) for v in re.findall(r"value (\d+)", ours["perfevent.hwcounters.TASK_CLOCK.value"])]
+        self.assertGreater(min(values), 0)
+        if PEER:
+            theirs = self.metrics(False)
+            self.assertEqual(list(ours), list(theirs))
+            self.assertEqual(ours["perfevent.active"], theirs["perfevent.active"])
 
 
 class Interface(unittest.TestCase):
