@@ -152,6 +152,14 @@ class Record(unittest.TestCase):
                          r"(?m)^inlined;.*main;work::spend\(work::Sum&\);work::Sum::add\(unsigned int\)_\[i\] \d+$")
         self.assertEqual(self.pfm("report", "--source", "--svg", "cxx.data").returncode, 2)
 
+    def test_compressed_it_is_the_same(self):
+        done = self.record("-z", "-e", "page-faults:u", "-c", "1", "-m", "64", "-o", "packed.data", program=("./program", "2000"))
+        if "libzstd" in done.stderr:
+            self.skipTest("no libzstd.so.1")
+        told = sum(json.loads(line)["samples"] for line in self.pfm("report", "--json", "packed.data").stdout.splitlines())
+        self.assertGreaterEqual(told, 2000)
+        self.assertLess(os.path.getsize(os.path.join(self.folder, "packed.data")), 2000 * 48)
+
     def test_an_event_in_every_way(self):
         done = self.record("-e", "page-faults:u", "-c", "1", "-d", "-o", "faults.data")
         self.assertIn("pfm report faults.data", done.stderr)

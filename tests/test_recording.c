@@ -200,15 +200,42 @@ static void perf_reads_what_we_write(void **state)
 	free(perfs);
 }
 
-static void we_read_what_perf_writes(void **state)
+static void perf_unpacks_what_we_pack(void **state)
+{
+	char *mine, *perfs;
+	unsigned n, m;
+
+	(void)state;
+	if (!have_perf() || system("perf version --build-options 2>/dev/null | grep -q 'zstd: .*on'"))
+		skip_because("there is no perf that knows zstd");
+	begin(TEXTS("page-faults:u", "minor-faults:u:period=10"));
+	if (pfm_compress_recording(recording, 1) == PFMLIB_ERR_NOTSUPP)
+		skip_because("no libzstd.so.1");
+	for (unsigned i = 0; i < 40; i++) { /* more than a packed piece */
+		touch_pages();
+		assert_int_equal(pfm_write_records(recording, NULL), PFMLIB_SUCCESS);
+	}
+	pfm_stop_session(session);
+	finish();
+	mine = ours(&n);
+	perfs = theirs(&m);
+	assert_true(n >= 40 * (PAGES + PAGES / 10));
+	assert_int_equal(n, m);
+	assert_string_equal(mine, perfs);
+	free(mine);
+	free(perfs);
+}
+
+/* Of perf's recordings as well, packed ones: a stream that goes on from record to record. */
+static void read_perfs(const char *pack)
 {
 	char command[256], *mine, *perfs;
 	unsigned n, m;
 
-	(void)state;
 	if (!have_perf())
 		skip_because("perf is not installed");
-	snprintf(command, sizeof(command), "perf record -q --sample-cpu -o %s -d -c 1 -e page-faults:u -e minor-faults:u true >/dev/null 2>&1", path);
+	snprintf(command, sizeof(command), "perf record -q %s --sample-cpu -o %s -d -c 1 -e page-faults:u -e minor-faults:u true >/dev/null 2>&1", pack,
+	         path);
 	if (system(command))
 		skip_because("perf cannot record here");
 	mine = ours(&n);
@@ -218,6 +245,24 @@ static void we_read_what_perf_writes(void **state)
 	assert_string_equal(mine, perfs);
 	free(mine);
 	free(perfs);
+}
+
+static void we_read_what_perf_writes(void **state)
+{
+	(void)state;
+	read_perfs("");
+}
+
+static void we_unpack_what_perf_packs(void **state)
+{
+	(void)state;
+	if (system("perf version --build-options 2>/dev/null | grep -q 'zstd: .*on'"))
+		skip_because("there is no perf that knows zstd");
+	begin(TEXTS("page-faults:u"));
+	if (pfm_compress_recording(recording, 1) == PFMLIB_ERR_NOTSUPP)
+		skip_because("no libzstd.so.1");
+	finish();
+	read_perfs("-z");
 }
 
 static void perf_finds_names_in_what_we_write(void **state)
@@ -347,6 +392,8 @@ int main(void)
 		ROW(what_is_written_is_read),
 		ROW(perf_reads_what_we_write),
 		ROW(we_read_what_perf_writes),
+		ROW(perf_unpacks_what_we_pack),
+		ROW(we_unpack_what_perf_packs),
 		ROW(perf_finds_names_in_what_we_write),
 		ROW(a_killed_writer_leaves_a_readable_file),
 		ROW(damaged_files_do_no_harm),

@@ -517,6 +517,97 @@ static void what_a_script_records_is_read(void **state)
 	assert_string_equal(name_of(1), "cycles:period=100");
 }
 
+/* Packed, a third of the bytes at most; and the same records, though they went over the ends of buffers and of packed pieces. */
+static void what_is_packed_is_read_the_same(void **state)
+{
+	enum { SAMPLES = 4000 };
+	uint64_t size = 0;
+	unsigned n = 0;
+
+	(void)state;
+	begin_session();
+	assert_int_equal(pfm_compress_recording(NULL, 1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_compress_recording(recording, 0), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_compress_recording(recording, 23), PFMLIB_ERR_INVAL);
+	if (pfm_compress_recording(recording, 1) == PFMLIB_ERR_NOTSUPP) {
+		print_message("# SKIP no libzstd.so.1\n");
+		skip();
+	}
+	assert_int_equal(pfm_compress_recording(recording, 1), PFMLIB_ERR_INVAL); /* once */
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		fault(0x401000 + i, i + 1);
+		if (i % 77 == 76) /* a buffer of one page holds 85 */
+			assert_int_equal(pfm_write_records(recording, &size), PFMLIB_SUCCESS);
+	}
+	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+	recording = NULL;
+	assert_in_range(size, 1, SAMPLES * 48 / 3);
+	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_SUCCESS);
+	while (next() == 1)
+		if (record.type == PFM_RECORD_SAMPLE) {
+			assert_int_equal(record.sample.ip, 0x401000 + n);
+			n++;
+		}
+	assert_int_equal(n, SAMPLES);
+}
+
+static void put_packed(const void *bytes, size_t n)
+{
+	static uint8_t packed[UINT16_MAX];
+	struct zstd *z = pfmi_zstd_open();
+	size_t size;
+
+	if (!z) {
+		print_message("# SKIP no libzstd.so.1\n");
+		skip();
+	}
+	size = pfmi_zstd_pack(z, packed, sizeof(packed) - 8, bytes, n, 1);
+	pfmi_zstd_close(z);
+	assert_true(size > 0);
+	put_head(DATA_COMPRESSED, 0, 8 + size);
+	put(packed, size);
+}
+
+/* A record may begin in one packed piece and end in the next; what is damaged, or makes more than anybody has, is the end. */
+static void packed_pieces_that_lie_end_the_reading(void **state)
+{
+	enum { HUGE_SIZE = 80 << 20 };
+	uint8_t sample[40], *zeros = calloc(1, HUGE_SIZE);
+	size_t at;
+
+	(void)state;
+	begin_file(false);
+	put_sample(11, 1, 1);
+	memcpy(sample, file.bytes + file.n - 40, 40);
+	file.n -= 40;
+	put_packed(sample, 17);
+	put_packed(sample + 17, 23);
+	put_round();
+	at = file.n;
+	put_packed(zeros, HUGE_SIZE);
+	free(zeros);
+	put_sample(11, 2, 2);
+	assert_int_equal(read_it(), PFMLIB_SUCCESS);
+	expect_sample(0, 1, 1);
+	assert_int_equal(next(), 0);
+	memset(file.bytes + at + 8, 0x55, 4); /* no frame begins like that */
+	assert_int_equal(read_it(), PFMLIB_SUCCESS);
+	expect_sample(0, 1, 1);
+	assert_int_equal(next(), 0);
+	file.n = at;
+	put_packed("\0\0\0\0\0\0\0\0", 8); /* no record */
+	put_sample(11, 2, 2);
+	assert_int_equal(read_it(), PFMLIB_SUCCESS);
+	expect_sample(0, 1, 1);
+	assert_int_equal(next(), 0);
+	file.n = at;
+	put_head(DATA_COMPRESSED2, 0, 16);
+	put64(0);
+	assert_int_equal(read_it(), PFMLIB_SUCCESS);
+	assert_int_equal(next(), PFMLIB_ERR_NOTSUPP);
+}
+
 static void a_disk_that_is_full_is_told(void **state)
 {
 	(void)state;
@@ -621,6 +712,8 @@ int main(void)
 		ROW(names_that_lie_are_left_out),
 		ROW(reading_with_little_memory),
 		ROW(what_a_script_records_is_read),
+		ROW(what_is_packed_is_read_the_same),
+		ROW(packed_pieces_that_lie_end_the_reading),
 		ROW(a_disk_that_is_full_is_told),
 		ROW(a_disk_that_fills_up_is_told),
 		ROW(recording_with_little_memory),

@@ -25,6 +25,7 @@ static const struct opt options[] = {
 	{ 'C', "cpu", "LIST", "sample everything on these CPUs: 0,2-3" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
+	{ 'z', "compress", NULL, "compressed, by zstd" },
 	{ 'o', "output", "FILE", "write the samples here (perf.data)" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -38,7 +39,7 @@ struct recorder {
 	char **command;
 	const char *cpus, *output;
 	int pid;
-	bool all, thread, no_inherit, stand_in; /* stand_in: nobody said what to sample, and a clock had to do */
+	bool all, thread, no_inherit, compress, stand_in; /* stand_in: nobody said what to sample, and a clock had to do */
 	struct child child;
 	uint64_t size, began;
 };
@@ -123,13 +124,31 @@ static int open_session(struct recorder *job)
 
 /* ---- recording ------------------------------------------------------------------------------------------------------------- */
 
+/* Samples that found a buffer full, by the events' own account: it tells them before a record does. */
+static uint64_t lost_so_far(pfm_session_t *s)
+{
+	unsigned n = pfm_count_session(s);
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		pfm_sample_count_t c = PFM_INIT(c);
+
+		if (pfm_read_samples(s, i, &c) == PFMLIB_SUCCESS && c.lost != PFM_LOST_UNKNOWN)
+			lost += c.lost;
+	}
+	return lost;
+}
+
 static void show_progress(const struct recorder *job)
 {
 	pfm_buffers_t b = PFM_INIT(b);
-	char line[120];
+	uint64_t lost = lost_so_far(job->session);
+	char line[120], lost_text[40] = "";
 
 	pfm_read_buffers(job->session, &b);
-	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s", (double)(now_ns() - job->began) / 1e9, (double)job->size / 1e6,
+	if (lost)
+		snprintf(lost_text, sizeof(lost_text), ", %llu samples lost", (unsigned long long)lost);
+	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s%s", (double)(now_ns() - job->began) / 1e9, (double)job->size / 1e6, lost_text,
 	         b.damaged ? ", a buffer was damaged" : "");
 	term_progress(stderr, line);
 }
@@ -202,6 +221,8 @@ static int start(struct recorder *job)
 		fprintf(stderr, ME ": %s: %s\n", job->output, error.sys_errno ? strerror(error.sys_errno) : error.detail);
 		return REFUSED;
 	}
+	if (job->compress && pfm_compress_recording(job->recording, 1) != PFMLIB_SUCCESS)
+		fputs(ME ": not compressed: there is no libzstd.so.1 here\n", stderr);
 	job->began = now_ns();
 	return job->command ? child_start(job->command, &job->child) : DONE;
 }
@@ -299,6 +320,7 @@ static int read_options(struct args *args, struct recorder *job)
 		case 'a': job->all = true; break;
 		case 'C': job->cpus = value; break;
 		case 'i': job->no_inherit = true; break;
+		case 'z': job->compress = true; break;
 		case 'o': job->output = value; break;
 		}
 	return id < 0 ? args->status : -1;

@@ -415,7 +415,7 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 		take(r, &record);
 	forget(r);
 	if (p->failed || rc < 0) {
-		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : rc == PFMLIB_ERR_NOTSUPP ? "compressed recordings cannot be read; record without compression"
+		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here (or it is of a newer form)"
 		                                                                                                 : pfm_strerror(rc));
 		return REFUSED;
 	}

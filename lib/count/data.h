@@ -32,6 +32,7 @@ enum { DATA_HOSTNAME = 3,
        DATA_CPU_TOPOLOGY = 13,
        DATA_SAMPLE_TIME = 21,
        DATA_CLOCKID = 23,
+       DATA_PACKED = 27,
        DATA_CLOCK_DATA = 29 };
 
 /* Types of records that the kernel does not write. */
@@ -43,6 +44,29 @@ enum { DATA_USER_TYPES = 64,
        DATA_COMPRESSED = 81,
        DATA_COMPRESSED2 = 83,
        DATA_UPDATE_NAME = 2 };
+
+/* ---- zstd (lib/count/data_zstd.c) ---- */
+
+#define ZSTD_STEP    ((size_t)1 << 17) /* unpacked at a time, at least */
+#define UNPACKED_MAX ((size_t)1 << 26) /* no record makes more, whatever it says */
+
+/* Bytes in memory, of which @used are done with. */
+struct bytes {
+	uint8_t *at;
+	size_t used, end, room;
+};
+
+/* Room for @n more behind the end; what is done with goes. False without memory, or where it would be too much. */
+bool pfmi_bytes_room(struct bytes *b, size_t n);
+
+struct zstd;
+/* NULL if this machine has no libzstd (or no memory). */
+struct zstd *pfmi_zstd_open(void);
+void pfmi_zstd_close(struct zstd *z);
+/* A whole frame of @n bytes; its size, 0 if it does not fit. */
+size_t pfmi_zstd_pack(const struct zstd *z, void *to, size_t room, const void *from, size_t n, int level);
+/* Adds what @n further bytes of the stream stand for. False if they are none of it, or it is too much. */
+bool pfmi_zstd_unpack(struct zstd *z, struct bytes *out, const void *from, size_t n);
 
 /* The next record of a recording that is read: 1, 0 at its end, or a negative code. (lib/count/data_read.c) */
 int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size);

@@ -32,6 +32,8 @@ struct reading {
 	size_t used, room;
 	struct pending *list;
 	size_t n, list_room, next, ready;
+	struct zstd *zstd;
+	struct bytes plain;          /* what packed records stand for: it comes before what follows them */
 	uint64_t seq, newest, round; /* the newest time, now and at the last mark */
 	unsigned known_room;
 };
@@ -469,30 +471,81 @@ static void take_update(struct pfm_session *s, const uint8_t *p, size_t size)
 		set_name(s, (unsigned)event, p + 24, size - 24);
 }
 
+/* What came before is good. */
+static int end_here(struct reading *r)
+{
+	r->ended = true;
+	sort_up_to(r, UINT64_MAX);
+	return 1;
+}
+
+static int unpack(struct reading *r, const uint8_t *p, size_t size)
+{
+	if (!r->zstd)
+		r->zstd = pfmi_zstd_open();
+	if (!r->zstd)
+		return PFMLIB_ERR_NOTSUPP;
+	return pfmi_zstd_unpack(r->zstd, &r->plain, p + RECORD_HEAD, size - RECORD_HEAD) ? 0 : PFMLIB_ERR_INVAL;
+}
+
+static uint16_t size_at(const struct reading *r, const uint8_t *p)
+{
+	uint16_t size;
+
+	memcpy(&size, p + 6, sizeof(size));
+	return r->foreign ? bswap_16(size) : size;
+}
+
+/* The next record of what was unpacked, if it is there whole; the rest of one may be in the next packed record. */
+static const uint8_t *next_plain(struct reading *r, uint16_t *size)
+{
+	const uint8_t *p = r->plain.at + r->plain.used;
+	size_t left = r->plain.end - r->plain.used;
+
+	if (left < RECORD_HEAD)
+		return NULL;
+	*size = size_at(r, p);
+	if (*size > left)
+		return NULL;
+	r->plain.used += *size;
+	return p;
+}
+
+/* The next record of the input, or NULL: cut off, or none. */
+static const uint8_t *next_input(struct reading *r, uint16_t *size)
+{
+	const uint8_t *p = next_plain(r, size);
+
+	if (p)
+		return *size < RECORD_HEAD ? NULL : p;
+	if (fill(r, RECORD_HEAD) < RECORD_HEAD)
+		return NULL;
+	*size = size_at(r, r->in + r->in_at);
+	if (*size < RECORD_HEAD || fill(r, *size) < *size)
+		return NULL;
+	r->in_at += *size;
+	return r->in + r->in_at - *size;
+}
+
 /* Takes one record of the input. 0, 1 if records are ready, or a negative code. */
 static int take_record(struct pfm_session *s)
 {
 	struct reading *r = s->reading;
+	uint16_t size = 0;
+	const uint8_t *p = next_input(r, &size);
 	uint32_t type;
-	uint16_t size;
-	const uint8_t *p;
 	int rc = 0;
 
-	if (fill(r, RECORD_HEAD) < RECORD_HEAD)
-		return r->ended = true, sort_up_to(r, UINT64_MAX), 1;
-	type = u32_at(r, r->in + r->in_at);
-	memcpy(&size, r->in + r->in_at + 6, sizeof(size));
-	size = r->foreign ? bswap_16(size) : size;
-	/* Cut off, or no record: what came before is good. */
-	if (size < RECORD_HEAD || fill(r, size) < size)
-		return r->ended = true, sort_up_to(r, UINT64_MAX), 1;
-	p = r->in + r->in_at;
-	r->in_at += size;
+	if (!p)
+		return end_here(r);
+	type = u32_at(r, p);
 	switch (type) {
 	case DATA_ATTR: return r->pipe ? take_attr(s, p, size) : 0;
 	case DATA_EVENT_UPDATE: take_update(s, p, size); return 0;
 	case DATA_AUXTRACE: skip(r, size >= 16 ? u64_at(r, p + 8) : 0); return 0;
 	case DATA_COMPRESSED:
+		rc = unpack(r, p, size);
+		return rc == PFMLIB_ERR_INVAL ? end_here(r) : rc;
 	case DATA_COMPRESSED2: return PFMLIB_ERR_NOTSUPP;
 	case DATA_FINISHED_ROUND:
 		sort_up_to(r, r->round);
@@ -539,6 +592,8 @@ void pfmi_data_close(struct pfm_session *s)
 	if (!r)
 		return;
 	close(r->fd);
+	pfmi_zstd_close(r->zstd);
+	free(r->plain.at);
 	free(r->in);
 	free(r->pool);
 	free(r->list);

@@ -12,9 +12,14 @@
 #include <unistd.h>
 #include "count/data.h"
 
+#define PACK_MAX 60000u /* packed at a time: even what cannot be packed fits a record */
+
 struct pfm_recording {
 	struct pfm_session *s;
-	int fd, err; /* err: errno of the first write that failed */
+	struct zstd *zstd; /* NULL: what the buffers hold is written as it is */
+	int level;
+	uint64_t plain, packed; /* bytes before and after */
+	int fd, err;            /* err: errno of the first write that failed */
 	struct data_head head;
 	uint64_t at, started;
 	char *command;
@@ -38,6 +43,27 @@ static int put_bytes(struct pfm_recording *r, const void *bytes, size_t n)
 		r->at += (uint64_t)done;
 	}
 	return r->err ? -r->err : 0;
+}
+
+/* Whole frames, each in a record of its own: what was written before the writer was killed can be unpacked. */
+static void put_packed(struct pfm_recording *r, const uint8_t *bytes, size_t n)
+{
+	uint8_t record[UINT16_MAX];
+
+	while (n && !r->err) {
+		size_t part = n < PACK_MAX ? n : PACK_MAX;
+		size_t size = pfmi_zstd_pack(r->zstd, record + RECORD_HEAD, sizeof(record) - RECORD_HEAD, bytes, part, r->level);
+		struct record_head head = { DATA_COMPRESSED, 0, (uint16_t)(size + sizeof(head)) };
+
+		if (!size)
+			r->err = EIO;
+		memcpy(record, &head, sizeof(head));
+		put_bytes(r, record, head.size);
+		bytes += part;
+		n -= part;
+		r->plain += part;
+		r->packed += size;
+	}
 }
 
 static int put_record(void *arg, const void *bytes, size_t n)
@@ -269,6 +295,14 @@ static void put_clock_data(struct pfm_recording *r)
 	put_bytes(r, times, sizeof(times));
 }
 
+/* Version, zstd, level, ratio, and the room that a reader needs. */
+static void put_packing(struct pfm_recording *r)
+{
+	const uint32_t words[] = { 1, 1, (uint32_t)r->level, (uint32_t)(r->packed ? r->plain / r->packed : 1), UINT16_MAX + 1u };
+
+	put_bytes(r, words, sizeof(words));
+}
+
 static void put_feature(struct pfm_recording *r, unsigned bit, const struct utsname *u)
 {
 	uint64_t times[2] = { r->started, clock_ns(r->s->sampling->asked.clock) };
@@ -289,6 +323,7 @@ static void put_feature(struct pfm_recording *r, unsigned bit, const struct utsn
 	case DATA_CPU_TOPOLOGY: put_topology(r); break;
 	case DATA_SAMPLE_TIME: put_bytes(r, times, sizeof(times)); break;
 	case DATA_CLOCKID: put_bytes(r, &resolution, sizeof(resolution)); break;
+	case DATA_PACKED: put_packing(r); break;
 	case DATA_CLOCK_DATA: put_clock_data(r); break;
 	default: break;
 	}
@@ -297,21 +332,25 @@ static void put_feature(struct pfm_recording *r, unsigned bit, const struct utsn
 static void put_features(struct pfm_recording *r)
 {
 	static const uint8_t bits[] = { DATA_HOSTNAME, DATA_OSRELEASE, DATA_VERSION, DATA_ARCH, DATA_NRCPUS, DATA_TOTAL_MEM, DATA_CMDLINE,
-		                        DATA_EVENT_DESC, DATA_CPU_TOPOLOGY, DATA_SAMPLE_TIME, DATA_CLOCKID, DATA_CLOCK_DATA };
+		                        DATA_EVENT_DESC, DATA_CPU_TOPOLOGY, DATA_SAMPLE_TIME, DATA_CLOCKID, DATA_PACKED, DATA_CLOCK_DATA };
 	struct data_section sections[sizeof(bits)];
 	struct utsname u;
 	uint64_t table = r->at;
+	unsigned n = 0;
 
 	uname(&u);
-	r->at += sizeof(sections);
+	r->at += (sizeof(bits) - !r->zstd) * sizeof(*sections);
 	for (unsigned i = 0; i < sizeof(bits); i++) {
-		sections[i].offset = r->at;
+		if (bits[i] == DATA_PACKED && !r->zstd)
+			continue;
+		sections[n].offset = r->at;
 		put_feature(r, bits[i], &u);
-		sections[i].size = r->at - sections[i].offset;
+		sections[n].size = r->at - sections[n].offset;
 		r->head.features[bits[i] / 64] |= (uint64_t)1 << bits[i] % 64;
+		n++;
 	}
 	r->at = table;
-	put_bytes(r, sections, sizeof(sections));
+	put_bytes(r, sections, n * sizeof(*sections));
 }
 
 /* ---- a recording ---------------------------------------------------------------------------------------------------------- */
@@ -372,6 +411,15 @@ int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s
 	return refuse(error, PFMLIB_ERR_SYS, err, "the recording cannot be written");
 }
 
+int pfm_compress_recording(pfm_recording_t *r, int level)
+{
+	if (!r || r->zstd || level < 1 || level > 22)
+		return PFMLIB_ERR_INVAL;
+	r->level = level;
+	r->zstd = pfmi_zstd_open();
+	return r->zstd ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP;
+}
+
 int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 {
 	const struct record_head round = { DATA_FINISHED_ROUND, 0, sizeof(round) };
@@ -383,7 +431,10 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 		return PFMLIB_ERR_INVAL;
 	before = r->at;
 	while (pfm_next_bytes(r->s, &bytes, &len, NULL) == 1)
-		put_bytes(r, bytes, len);
+		if (r->zstd)
+			put_packed(r, bytes, len);
+		else
+			put_bytes(r, bytes, len);
 	if (r->at != before)
 		put_bytes(r, &round, sizeof(round));
 	r->head.data.size = r->at - r->head.data.offset;
@@ -410,6 +461,7 @@ int pfm_close_recording(pfm_recording_t *r)
 	r->s->sys_errno = r->err;
 	if (close(r->fd) && !rc)
 		rc = PFMLIB_ERR_SYS;
+	pfmi_zstd_close(r->zstd);
 	free(r->command);
 	free(r);
 	return rc;

@@ -331,16 +331,23 @@ class Recording:
             while session.wait(0.1):
                 r.write()
 
+    With compress, 1 (fast) to 22 (small), it is compressed by zstd; PerfmonError where the machine has no libzstd.
     The file is readable up to the last write(), whatever happens. Do not take records of the session otherwise.
     """
 
-    def __init__(self, session: Samples, path: str | os.PathLike[str], command: Sequence[str] = ()) -> None:
+    def __init__(self, session: Samples, path: str | os.PathLike[str], command: Sequence[str] = (),
+                 compress: int = 0) -> None:
         out, error = ffi.new("pfm_recording_t **"), new_error()
         line = ffi.new("char[]", c_string("\n".join(command)))
         rc = lib.pfm_open_recording(out, ffi.new("char[]", os.fsencode(path)), session._native(), line, error)
         if rc:
             raise from_error(rc, error, ffi.NULL, ())
         self._session, self._recording = session, out[0]
+        if compress:
+            rc = lib.pfm_compress_recording(self._recording, compress)
+            if rc:
+                self.close()
+            self._session._check(rc)
 
     def write(self) -> int:
         """Moves what the buffers hold to the file. Returns the file's size."""
