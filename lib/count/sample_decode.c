@@ -167,31 +167,51 @@ static void take_weights(struct cursor *c, pfm_sample_t *s)
 	s->weight3 = (uint16_t)(v >> 48);
 }
 
-/* Fields of constant size that come first in a sample. */
+#define FIRST_FIELDS (PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | TRAILER | PFM_SAMPLE_ADDR | PFM_SAMPLE_PERIOD)
+
+static uint64_t word(const uint8_t **at)
+{
+	uint64_t v;
+
+	memcpy(&v, *at, sizeof(v));
+	*at += sizeof(v);
+	return v;
+}
+
+/* The two numbers that share a word. */
+static void halves(const uint8_t **at, uint32_t *first, uint32_t *second)
+{
+	memcpy(first, *at, sizeof(*first));
+	memcpy(second, *at + sizeof(*first), sizeof(*second));
+	*at += sizeof(uint64_t);
+}
+
+/* Fields of constant size that come first in a sample, a word each: all are there, or none is taken. */
 static void take_identity(struct cursor *c, uint64_t f, pfm_record_t *out)
 {
+	const uint8_t *at = take(c, sizeof(uint64_t) * (unsigned)__builtin_popcountll(f & FIRST_FIELDS));
+	uint32_t reserved;
+
+	if (!at)
+		return;
 	if (f & PFM_SAMPLE_IDENTIFIER)
-		out->id = take_u64(c);
+		out->id = word(&at);
 	if (f & PFM_SAMPLE_IP)
-		out->sample.ip = take_u64(c);
-	if (f & PFM_SAMPLE_TID) {
-		out->pid = take_u32(c);
-		out->tid = take_u32(c);
-	}
+		out->sample.ip = word(&at);
+	if (f & PFM_SAMPLE_TID)
+		halves(&at, &out->pid, &out->tid);
 	if (f & PFM_SAMPLE_TIME)
-		out->time = take_u64(c);
+		out->time = word(&at);
 	if (f & PFM_SAMPLE_ADDR)
-		out->sample.addr = take_u64(c);
+		out->sample.addr = word(&at);
 	if (f & PFM_SAMPLE_ID)
-		out->id = take_u64(c);
+		out->id = word(&at);
 	if (f & PFM_SAMPLE_STREAM)
-		out->stream = take_u64(c);
-	if (f & PFM_SAMPLE_CPU) {
-		out->cpu = take_u32(c);
-		take_u32(c);
-	}
+		out->stream = word(&at);
+	if (f & PFM_SAMPLE_CPU)
+		halves(&at, &out->cpu, &reserved);
 	if (f & PFM_SAMPLE_PERIOD)
-		out->sample.period = take_u64(c);
+		out->sample.period = word(&at);
 }
 
 static void take_variable(struct cursor *c, const struct layout *l, pfm_sample_t *s)
@@ -250,8 +270,7 @@ static void take_rest(struct cursor *c, const struct layout *l, pfm_sample_t *s)
 	}
 }
 
-#define FIRST_FIELDS (PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | TRAILER | PFM_SAMPLE_ADDR | PFM_SAMPLE_PERIOD)
-#define LIST_FIELDS  (PFM_SAMPLE_READ | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH | PFM_SAMPLE_REGS | PFM_SAMPLE_STACK)
+#define LIST_FIELDS (PFM_SAMPLE_READ | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH | PFM_SAMPLE_REGS | PFM_SAMPLE_STACK)
 
 static void take_sample(struct cursor *c, const struct layout *l, pfm_record_t *out)
 {
@@ -441,13 +460,28 @@ static void take_own(struct cursor *c, const struct layout *l, pfm_record_t *out
 	}
 }
 
+/* In pieces that compilers write out as stores: what they make of the whole costs more than all the rest. */
+static void clear(pfm_record_t *r)
+{
+	enum { PIECE = 64 };
+	size_t at = 0;
+
+	for (; at + PIECE <= sizeof(*r); at += PIECE)
+		memset((uint8_t *)r + at, 0, PIECE);
+	memset((uint8_t *)r + at, 0, sizeof(*r) % PIECE);
+}
+
 bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, pfm_record_t *out)
 {
 	struct cursor c = { (const uint8_t *)bytes + RECORD_HEAD, (const uint8_t *)bytes + size, false };
 	struct record_head head;
 
 	memcpy(&head, bytes, sizeof(head));
-	*out = (pfm_record_t){ .size = sizeof(*out), .type = head.type, .misc = head.misc, .event = PFM_NO_EVENT };
+	clear(out);
+	out->size = sizeof(*out);
+	out->type = head.type;
+	out->misc = head.misc;
+	out->event = PFM_NO_EVENT;
 	out->raw = bytes;
 	out->raw_size = (uint32_t)size;
 	if (head.type == PFM_RECORD_SAMPLE) {

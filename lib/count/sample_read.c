@@ -151,15 +151,18 @@ static struct stream *next_stream(struct pfm_session *s)
 
 /* ---- what a record says -------------------------------------------------------------------------------------------------- */
 
-static int count_of(const struct sampling *sm, uint64_t id)
+/* Most often it is the one that the record before had. */
+static int count_of(struct sampling *sm, uint64_t id)
 {
 	unsigned low = 0, high = sm->n_known;
 
+	if (sm->recent < high && sm->known[sm->recent].id == id)
+		return (int)sm->known[sm->recent].count;
 	while (low < high) {
 		unsigned mid = (low + high) / 2;
 
 		if (sm->known[mid].id == id)
-			return (int)sm->known[mid].count;
+			return (int)sm->known[sm->recent = mid].count;
 		if (sm->known[mid].id < id)
 			low = mid + 1;
 		else

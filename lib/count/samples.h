@@ -110,8 +110,8 @@ struct sampling {
 	struct place *places;
 	unsigned *heap; /* streams with a next record, the oldest first */
 	struct known *known;
-	unsigned n_known;
-	struct layout common; /* enough for whose and when */
+	unsigned n_known, recent; /* recent: the one that was looked up last */
+	struct layout common;     /* enough for whose and when */
 	struct tally *tallies;
 	int last;       /* the stream that gave the last record, -1: none */
 	uint64_t until; /* records after this time wait for the next pass */
