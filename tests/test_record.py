@@ -71,6 +71,16 @@ __attribute__((noinline)) unsigned spend(Sum &sum)
 int main() { work::Sum sum; work::spend(sum); std::puts("done"); return 3; }
 """
 
+# A click where a box is seen, by whoever is on top there.
+CLICK = """<script><![CDATA[
+function click(element) {
+  const r = element.getBoundingClientRect();
+  document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+}
+const box = name => boxes.find(g => g.querySelector('title').textContent.startsWith(name + ',')).querySelector('rect');
+%s
+]]></script></svg>"""
+
 
 class Record(unittest.TestCase):
     @classmethod
@@ -151,6 +161,41 @@ class Record(unittest.TestCase):
         self.assertRegex(self.pfm("report", "--folded", "cxx.data").stdout,
                          r"(?m)^inlined;.*main;work::spend\(work::Sum&\);work::Sum::add\(unsigned int\)_\[i\] \d+$")
         self.assertEqual(self.pfm("report", "--source", "--svg", "cxx.data").returncode, 2)
+
+    def boxes(self, browser, script):
+        """The flame graph's boxes that a browser shows after the script: name, x and width."""
+        with open(os.path.join(self.folder, "flame.svg"), "w", encoding="utf-8") as f:
+            f.write(self.svg.replace("</svg>", CLICK % script))
+        with tempfile.TemporaryDirectory(prefix="perfmon-browser-") as profile:
+            done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1400", "--user-data-dir=" + profile,
+                                   "--dump-dom", "file://" + os.path.join(self.folder, "flame.svg")],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120, check=False)
+        if done.returncode:
+            self.skipTest("Chromium does not start here")
+        return {m[2]: (float(m[3]), float(m[4])) for m in
+                re.finditer(r'<g ([^>]*)><title>([^,<]*),[^<]*</title><rect[^>]* x="([^"]*)"[^>]* width="([^"]*)"', done.stdout) if "none" not in m[1]}
+
+    def test_a_flame_graph_is_clicked(self):
+        browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        if not browser:
+            self.skipTest("no Chromium")
+        self.record("-e", "task-clock:u:period=500000", "-g")
+        self.svg = self.pfm("report", "--svg").stdout
+        one = self.boxes(browser, "click(box('one'));")
+        self.assertEqual((one["one"][0], one["both"][0]), (0, 0))
+        self.assertGreater(one["one"][1], 1190)  # alone, as wide as the page; those that called it stay below
+        self.assertNotIn("three", one)
+        whole = self.boxes(browser, "click(box('one')); click(document.getElementById('whole'));")
+        self.assertAlmostEqual(whole["three"][1] / 1200, 0.75, delta=0.1)
+        self.assertAlmostEqual(whole["one"][1] / 1200, 0.25, delta=0.1)
+
+    def test_boxes_stand_on_each_other(self):
+        """A click shows what is above a box: by its place, so none may stick out by a rounding."""
+        self.record("-e", "page-faults:u", "-c", "1", "-g", program=(sys.executable, "-c", "print('done'); raise SystemExit(3)"))
+        boxes = [(int(m[3]), float(m[1]), float(m[2])) for m in
+                 re.finditer(r'data-x="([^"]*)" data-w="([^"]*)" data-d="([^"]*)"', self.pfm("report", "--svg").stdout)]
+        for depth, x, width in boxes:
+            self.assertTrue(depth == 0 or any(d == depth - 1 and bx <= x + 1e-6 and bx + bw >= x + width - 1e-6 for d, bx, bw in boxes), (depth, x, width))
 
     def test_compressed_it_is_the_same(self):
         done = self.record("-z", "-e", "page-faults:u", "-c", "1", "-m", "64", "-o", "packed.data", program=("./program", "2000"))

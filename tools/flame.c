@@ -79,7 +79,7 @@ static void put_box(FILE *out, const char *name, size_t len, double x, double wi
 {
 	unsigned h = warm(name, len);
 
-	fprintf(out, "<g data-x=\"%.4f\" data-w=\"%.4f\" data-d=\"%u\"><title>", x, width, depth);
+	fprintf(out, "<g data-x=\"%.9f\" data-w=\"%.9f\" data-d=\"%u\"><title>", x, width, depth);
 	put_escaped(out, name, len);
 	fprintf(out, ", %.2f%% (%llu)</title><rect fill=\"rgb(%u,%u,%u)\"/><text>", 100.0 * (double)weight / (double)total,
 	        (unsigned long long)weight, 205 + h % 50, 80 + h / 50 % 120, h / 6000 % 55);
