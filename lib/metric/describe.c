@@ -344,27 +344,28 @@ static bool list_code(struct listing *l, const char *code)
 	return l->n > 0;
 }
 
-int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf, size_t len)
+int pfmi_metric_print(const struct metric *m, int threshold, char *buf, size_t len)
 {
-	struct listing l;
+	struct listing l = { .m = m, .buf = buf, .len = len };
 	pfm_metric_count_t none[METRIC_MAX_INPUTS];
 	struct cell own = { .state = PFM_METRIC_NOT_COUNTED }, value;
-	struct metric m;
-	const char *code;
-	int rc = buf || !len ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	const char *code = threshold ? m->threshold : m->code;
 
-	if (rc)
-		return rc;
-	code = threshold ? m.threshold : m.code;
 	if (!*code)
 		return PFMLIB_ERR_NOTFOUND;
 	memset(none, 0, sizeof(none));
-	rc = pfmi_metric_run(code, none, pfmi_metric_inputs(&m), METRIC_MAX_INPUTS, threshold ? &own : NULL, &value);
-	l = (struct listing){ .m = &m, .buf = buf, .len = len };
-	if (rc || !list_code(&l, code))
+	if (pfmi_metric_run(code, none, pfmi_metric_inputs(m), METRIC_MAX_INPUTS, threshold ? &own : NULL, &value) || !list_code(&l, code))
 		return PFMLIB_ERR_INVAL;
 	put_expression(&l, l.n - 1, 0);
 	if (len)
 		buf[l.at < len ? l.at : len - 1] = '\0';
 	return (int)l.at;
+}
+
+int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf, size_t len)
+{
+	struct metric m;
+	int rc = buf || !len ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+
+	return rc ? rc : pfmi_metric_print(&m, threshold, buf, len);
 }

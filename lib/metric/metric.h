@@ -64,6 +64,8 @@ bool pfmi_metric_input(const struct metric *m, unsigned i, struct metric_input *
  * PFMLIB_ERR_INVAL if @code is no code. */
 int pfmi_metric_run(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct cell *own,
                     struct cell *out);
+/* Writes @m's formula, or that of its threshold, as pfm_print_metric() does. */
+int pfmi_metric_print(const struct metric *m, int threshold, char *buf, size_t len);
 /* Length of the instruction at @code, 0 at the end or if there is none. */
 unsigned pfmi_metric_step(const char *code);
 /* The operand of the instruction at @code: a number of base-64 digits. */
