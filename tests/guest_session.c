@@ -142,6 +142,21 @@ static void instructions(void)
 	tell();
 }
 
+/* The same as a metric: its events are planned into one group, and their ratio is the machine's. */
+static void ratio(void)
+{
+	pfm_session_metric_t m = PFM_INIT(m);
+	bool ok;
+
+	options.plm = PFM_PLM3;
+	ok = open_texts(TEXTS("hardware::ipc")) && count_loop(1000000) && pfm_count_session(session) == 2 && pfm_count_metrics(session) == 1;
+	options.plm = 0;
+	tell();
+	check(ok && pfm_compute_metric(session, 0, counts, 1, 0, &m) == 0, "a metric is counted");
+	check(m.state == PFM_METRIC_DEFINED && m.quality == PFM_QUALITY_EXACT && m.value == 1 && m.low == 1 && m.high == 1,
+	      "an instruction a cycle is an IPC of one, exactly (%.17g)", m.value);
+}
+
 #define RAW "armv8_pmuv3/event=8/u"
 
 static void groups(void)
@@ -464,6 +479,7 @@ int main(int argc, char **argv)
 
 	if (strcmp(what, "pmu") == 0) {
 		instructions();
+		ratio();
 		groups();
 		sharing();
 		other_events();

@@ -215,6 +215,19 @@ class Hybrid(unittest.TestCase):
         self.assertEqual(self.m.perf("cpu_atom/branches/"), "unknown_qualifier")
         self.assertEqual(self.m.perf("power/cycles/"), "unknown_qualifier")
 
+    def test_metrics(self):
+        """Those of a type of core are counted there, slots before the figures; the generic ones on every type."""
+        plan = self.m.lines("stat", "--dry-run", "--json", "--topdown", "true")
+        self.assertEqual({(p["pmu"], p["cpus"]) for p in plan}, {("cpu_core", "0-3")})
+        self.assertEqual(plan[0]["event"], "adl_goldencove::TOPDOWN.SLOTS")
+        self.assertEqual(words(plan[0]["perf"]), (4, 0x400))
+        self.assertEqual({words(p["perf"]) for p in plan[1:5]}, {(4, 0x8000), (4, 0x8100), (4, 0x8200), (4, 0x8300)})
+        self.assertEqual({p["group"] for p in plan[:5]}, {0})
+        plan = self.m.lines("stat", "--dry-run", "--json", "-M", "hardware::ipc", "true")
+        self.assertEqual(sorted((p["event"], p["pmu"]) for p in plan),
+                         [("hardware::cpu-cycles", "cpu_atom"), ("hardware::cpu-cycles", "cpu_core"),
+                          ("hardware::instructions", "cpu_atom"), ("hardware::instructions", "cpu_core")])
+
     def test_groups(self):
         plan = self.m.plan("{cpu-cycles,instructions},page-faults", "true")
         self.assertEqual([(p["group"], p["event"], p["pmu"]) for p in plan],
@@ -253,6 +266,19 @@ class Uncore(unittest.TestCase):
             self.assertEqual(words(plan[1]["perf"])[0], int(m.read("uncore_cha_10/type")))
             self.assertEqual(brief(m.plan("uncore_cha/event=1/", "-C", "4")), [("uncore_cha/event=1/", "uncore_cha", 12)])
             self.assertEqual(brief(m.plan("cstate_core/c6-residency/", "-a")), [("cstate_core/c6-residency/", "cstate_core", 7)])
+
+    def test_metrics(self):
+        """On every instance of a box, groups of boxes and of cores side by side."""
+        with ours("uncore", "GenuineIntel-6-55-4") as m:
+            plan = m.lines("stat", "-a", "--dry-run", "--json", "-M", "Info_System_DRAM_BW_Use,Info_System_MEM_DRAM_Read_Latency,Info_Thread_IPC")
+            boxes = [p for p in plan if p["pmu"] == "uncore_imc"]
+            self.assertEqual([(p["event"].partition("::")[2], words(p["perf"])[1]) for p in boxes if "CAS" in p["event"]],
+                             [("UNC_M_CAS_COUNT.RD", 0x304), ("UNC_M_CAS_COUNT.WR", 0xc04)])
+            self.assertEqual({(p["parts"], p["cpus"]) for p in boxes}, {(4, "0,4")})
+            self.assertEqual({words(p["perf"])[0] for p in boxes}, {int(m.read("uncore_imc_0/type"))})
+            cores = [p for p in plan if p["pmu"] == "cpu"]
+            self.assertEqual({p["event"] for p in cores}, {"skx::INST_RETIRED.ANY", "skx::CPU_CLK_UNHALTED.THREAD"})
+            self.assertFalse({p["group"] for p in boxes} & {p["group"] for p in cores})
 
     def test_split_fields(self):
         with ours("uncore", UNCORE) as m:
