@@ -18,6 +18,7 @@ EXPECTED = {
                      r"PERFEVTSEL0 of coreduo with 0x51d024 counts L2_Lines_In"],
     "profile_self": [r"^(much|user) +\d+\.\d%$", r"^\d+ samples, (exact|partial|not )"],
     "off_cpu": [r"^left its CPU [1-9]\d* times$", r"^(asleep|away) +[1-9]\d*\.\d+ ms$"],
+    "metrics": [r"^faults_per_second +\d\S* /s \(\S+ to \S+\), (exact|scaled|partial)", r"^ipc +(\d|not counted)"],
     "system_wide": [r"CPU 0 +cpu-clock:? +(\d|not )", r"context-switches|context switches"],
 }
 # Examples with an argument, and what each of them brings.
