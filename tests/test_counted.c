@@ -178,6 +178,28 @@ static void types_of_cores(void **state)
 	assert_true(compute(0, 1, 0).value == 1.5);
 }
 
+/* The small cores never saw the task. */
+static void fast_cores_alone(struct fake *f, struct fake_event *e)
+{
+	known_program(f, e);
+	if (e->a.attr.config >> 32 == 10)
+		e->value = e->running = 0;
+}
+
+static void a_type_of_core_that_was_not_used(void **state)
+{
+	pfm_session_metric_t m;
+
+	(void)state;
+	machine("hybrid");
+	fake.tick = fast_cores_alone;
+	must_open(TEXTS("hardware::ipc"));
+	run();
+	m = compute(0, 1, 0);
+	assert_int_equal(m.state, PFM_METRIC_DEFINED);
+	assert_true(m.value == 1.5);
+}
+
 static void each_cpu_for_itself(void **state)
 {
 	(void)state;
@@ -248,6 +270,7 @@ int main(void)
 		cmocka_unit_test_teardown(rounds, done),
 		cmocka_unit_test_teardown(not_counted, done),
 		cmocka_unit_test_teardown(types_of_cores, done),
+		cmocka_unit_test_teardown(a_type_of_core_that_was_not_used, done),
 		cmocka_unit_test_teardown(each_cpu_for_itself, done),
 		cmocka_unit_test_teardown(tree, done),
 		cmocka_unit_test_teardown(refusals, done),

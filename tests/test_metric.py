@@ -241,6 +241,10 @@ class Counted(unittest.TestCase):
         self.assertEqual((issues["ratio"], issues["ratio_unit"]), ("ipc", "insn per cycle"))
         self.assertAlmostEqual(issues["ratio_value"], issues["value"] / cycles["value"])
 
+    def test_an_event_named_twice_is_one_count(self):
+        rows = [json.loads(line) for line in self.stat("--json", "-e", "page-faults,page-faults,task-clock")[0].splitlines()]
+        self.assertAlmostEqual(rows[0]["ratio_value"], rows[0]["value"] / rows[2]["value"] * 1e9, delta=1)
+
     def test_a_metric_among_events(self):
         rows = [json.loads(line) for line in self.stat("--json", "-e", "context-switches,software::faults_per_second")[0].splitlines()]
         self.assertEqual([r.get("event", r.get("metric")) for r in rows][0], "context-switches")

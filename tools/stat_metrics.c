@@ -255,22 +255,6 @@ static bool is_input(const struct job *job, const char *name, const pfm_metric_i
 	       !pfm_find_event_by_text(job->ctx, in->text, &other, &wanted, NULL) && pmu == other && event == wanted;
 }
 
-/* What became of one input among the rows labelled like row @like; rows of several cores' types are not one count. */
-static unsigned find_rows(const struct job *job, const char *label, const pfm_metric_input_t *in, const struct row **row)
-{
-	pfm_count_info_t info = PFM_INIT(info);
-	unsigned found = 0;
-
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		row_info(&job->rows[i], &info);
-		if (strcmp(job->rows[i].label, label) == 0 && is_input(job, info.name, in)) {
-			*row = &job->rows[i];
-			found++;
-		}
-	}
-	return found;
-}
-
 struct reading {
 	pfm_metric_info_t info;
 	pfm_metric_count_t counts[256];
@@ -283,16 +267,53 @@ static void take_row(const struct row *row, struct reading *r, unsigned i, int *
 {
 	const struct tally *t = &row->tally;
 	pfm_count_info_t info = PFM_INIT(info);
+	double error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0;
 
 	row_info(row, &info);
-	r->found++;
-	r->counts[i].known = t->counted != 0;
-	r->counts[i].value = t->mean;
-	if (t->counted > 1)
-		r->counts[i].error = sqrt(t->squares / (t->counted - 1) / t->counted);
+	r->counts[i].value += t->mean;
+	r->counts[i].error = hypot(r->counts[i].error, error);
 	r->scaled |= t->counted && t->count.quality != PFM_QUALITY_EXACT;
 	r->across |= *group >= 0 && *group != (int)info.group;
 	*group = (int)info.group;
+}
+
+static bool is_row_of(const struct job *job, unsigned k, const char *label, const pfm_metric_input_t *in)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+
+	row_info(&job->rows[k], &info);
+	return strcmp(job->rows[k].label, label) == 0 && is_input(job, info.name, in);
+}
+
+/* True if an earlier row is the same count: of an event that was named twice. */
+static bool is_repeated(const struct job *job, unsigned k, const char *label, const pfm_metric_input_t *in)
+{
+	pfm_count_info_t info = PFM_INIT(info), other = PFM_INIT(other);
+
+	row_info(&job->rows[k], &info);
+	for (unsigned i = 0; i < k; i++) {
+		row_info(&job->rows[i], &other);
+		if (strcmp(info.pmu, other.pmu) == 0 && is_row_of(job, i, label, in))
+			return true;
+	}
+	return false;
+}
+
+/* What became of input @i among the rows labelled @label: counts of one event on several types of cores are added up, and all of them
+ * must be there. */
+static void take_rows(const struct job *job, const char *label, const pfm_metric_input_t *in, struct reading *r, unsigned i, int *group)
+{
+	unsigned found = 0, counted = 0;
+
+	for (unsigned k = 0; k < job->n_rows; k++) {
+		if (!is_row_of(job, k, label, in) || is_repeated(job, k, label, in))
+			continue;
+		take_row(&job->rows[k], r, i, group);
+		counted += job->rows[k].tally.counted != 0;
+		found++;
+	}
+	r->found += found != 0;
+	r->counts[i].known = found && counted == found;
 }
 
 static bool read_inputs(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct reading *r)
@@ -304,8 +325,6 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
 		return false;
 	for (unsigned i = 0; i < r->info.n_inputs && !pfm_describe_metric_input(job->ctx, m->pmu, m->event, i, &in); i++) {
-		const struct row *row = NULL;
-
 		if (in.is_constant) {
 			r->counts[i].known = constant(in.text, elapsed, &r->counts[i].value) || in.has_preset;
 			if (in.has_preset)
@@ -313,8 +332,7 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 			continue;
 		}
 		r->asked += i < r->info.n_value_inputs;
-		if (find_rows(job, label, &in, &row) == 1)
-			take_row(row, r, i, &group);
+		take_rows(job, label, &in, r, i, &group);
 	}
 	return true;
 }
