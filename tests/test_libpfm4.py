@@ -90,7 +90,7 @@ class Names(unittest.TestCase):
             with open(os.path.join(folder, name), encoding="utf-8") as new, open(os.path.join(kept, name), encoding="utf-8") as old:
                 self.assertEqual(new.read(), old.read(), name)
         others = set(os.listdir(kept)) - set(os.listdir(folder))
-        self.assertEqual(others, {"README.md", "corrections.pmu"} & others)
+        self.assertEqual(others, {"README.md", "corrections.pmu", "cpum_cf.pmu"} & others)
 
     @needs(NAMES)
     def test_every_event_and_mask_of_the_list_is_walked_in_order(self):
@@ -99,7 +99,7 @@ class Names(unittest.TestCase):
             for line in f:
                 table = json.loads(line)
                 listed.update((p["name"], (p, table["events"])) for p in table["pmus"])
-        seen = walked(run([CLIENT, "walk", "0"], environment(disabled="perf,ix86arch")).stdout)
+        seen = walked(run([CLIENT, "walk", "0"], environment(disabled="perf,ix86arch,cpum_cf")).stdout)
         self.assertEqual(set(seen), set(listed))
         for name, (unit, events) in listed.items():
             self.assertEqual(seen[name]["id"], unit["id"])
@@ -331,6 +331,18 @@ class Machines(unittest.TestCase):
                                      ("cpu model\t\t: MIPS 74Kc V4.9\n", {}, {"mips_74k"}), ("cpu model\t: other\n", {}, set()),
                                      ("vendor_id : IBM/S390\n", dict(cpum_sf=7), {"cpum_sf"}), ("", {}, set())):
             self.assertEqual(present(PERFMON_SYSFS=machine(self, {}, text, dict(devices, software=1))), names, text)
+
+    def test_counters_of_ibm_z_are_those_of_the_machine(self):
+        first, later = "cpum_cf::PROBLEM_STATE_L1I_DIR_WRITES", "cpum_cf::L1D_RO_EXCL_WRITES"
+        for cpuinfo, answers, n in (("processor 0: version = FF,  identification = 012345,  machine = 2097\n", (["0", "8", "0x22"], ["0", "8", "0x88"]), 46),
+                                    ("machine         : 3906\n", (["-4", "0", "0x0"], ["0", "8", "0x80"]), 77),
+                                    ("machine         : 9175\n", (["-4", "0", "0x0"], ["-4", "0", "0x0"]), 28)):
+            root = machine(self, {}, "vendor_id       : IBM/S390\n" + cpuinfo, dict(cpum_cf=8))
+            self.assertEqual(present(PERFMON_SYSFS=root), {"cpum_cf"})
+            self.assertEqual([a[:3] for a in encode([(2, 9, 0, 0, first), (2, 9, 0, 0, later)], PERFMON_SYSFS=root)], list(answers), cpuinfo)
+            line = next(line for line in run([CLIENT, "pmus"], environment(PERFMON_SYSFS=root)).stdout.splitlines() if " cpum_cf " in line)
+            self.assertIn("events %d " % n, line)
+            self.assertIn("fixed %d " % n, line)
 
     def test_a_root_that_does_not_fit_is_not_this_machine(self):
         self.assertEqual(present(PERFMON_SYSFS="/" + "x" * 300), set())

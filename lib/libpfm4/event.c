@@ -129,7 +129,7 @@ static bool is_revision(unsigned rev, uint32_t flags)
 
 static bool row_valid(const struct l4_unit *u, const struct l4_row *r, unsigned encoder)
 {
-	return (!r->only || r->only == u->id) && (encoder != L4_AMD64 || is_revision(u->rev, r->flags));
+	return (!r->only || r->only == u->id) && (!(u->flags & U_MACHINES) || (r->type & l4_z_machine())) && (encoder != L4_AMD64 || is_revision(u->rev, r->flags));
 }
 
 static uint32_t static_end(const struct l4_unit *u)
@@ -275,6 +275,16 @@ uint32_t l4_event_end(uint32_t unit)
 	return t->n;
 }
 
+static uint32_t machine_events(uint32_t unit)
+{
+	struct l4_event ev;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < static_end(l4_unit(unit)); i++)
+		n += fill(unit, i, i, &ev);
+	return n;
+}
+
 uint32_t l4_event_count(uint32_t unit)
 {
 	const struct l4_unit *u = l4_unit(unit);
@@ -282,6 +292,8 @@ uint32_t l4_event_count(uint32_t unit)
 
 	if (l4_table(u)->encoder == L4_PERF)
 		return l4_event_end(unit);
+	if (u->flags & U_MACHINES)
+		return machine_events(unit);
 	if (l4_table(u)->encoder != L4_ARCH)
 		return u->n_events;
 	while (arch_position(n, false) < l4_table(u)->n)

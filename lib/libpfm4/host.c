@@ -161,12 +161,18 @@ static void add_core(struct l4_machine *m, unsigned implementer, unsigned part)
 	m->vendor = L4_HOST_ARM;
 }
 
-/* A line of x86's or of POWER's. */
+/* A line of x86's, POWER's or IBM Z's. */
 static void read_line(struct l4_machine *m, char *line)
 {
 	const char *pvr;
 
-	if (is_key(line, "vendor_id"))
+	const char *machine = strstr(line, "machine = ");
+
+	if (machine)
+		m->z = (unsigned)strtoul(machine + 10, NULL, 10);
+	else if (is_key(line, "machine"))
+		m->z = (unsigned)strtoul(value_of(line), NULL, 10);
+	else if (is_key(line, "vendor_id"))
 		set_vendor(m, value_of(line));
 	else if (is_key(line, "cpu family"))
 		m->family = (unsigned)strtoul(value_of(line), NULL, 10);

@@ -52,6 +52,8 @@ bool l4_exact(void);
 bool l4_os_active(void);
 /* What the architectural PMU has: version, and events that are missing. */
 void l4_arch(unsigned *version, unsigned *missing, unsigned *general, unsigned *fixed);
+/* IBM Z: bit of the machine among those of rows; of z16 where this is none. */
+unsigned l4_z_machine(void);
 /* Levels of the first active core PMU. */
 unsigned l4_core_levels(void);
 #define L4_PATH    512
@@ -67,6 +69,7 @@ struct l4_machine {
 	unsigned family, model, stepping;
 	unsigned amd; /* number of the PMU of this revision */
 	unsigned ids[8], n_ids;
+	unsigned z; /* IBM Z: type of the machine */
 	unsigned arch_version, arch_missing, arch_general, arch_fixed;
 	char cpuinfo[64];
 };

@@ -83,6 +83,8 @@ EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 	info.max_encoding = u->words;
 	info.num_cntrs = u->counters;
 	info.num_fixed_cntrs = u->fixed;
+	if (u->flags & U_MACHINES) /* each event is a counter of its own */
+		info.num_fixed_cntrs = info.nevents;
 	if (l4_table(u)->encoder == L4_ARCH) {
 		l4_arch(&version, &missing, &general, &fixed);
 		info.num_cntrs = (int)general;

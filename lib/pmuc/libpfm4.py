@@ -25,7 +25,7 @@ MODS = {"core": CORE, "arch": CORE, "nhm_unc": "e i c o".split(), "ep_unc": EP, 
 INTEL_FLAGS = ("ncombo fallback pebs dfl grp_excl offcore excl_grp_gt fixed no_auto code_override ldlat grp_dfl_none frontend fethr "
                "excl_grp_but_0 grp_req filt_umask force_filt0 spec deprecated duplicate no_mods").split()
 AMD_FLAGS = "ncombo ibs_fetch ibs_op dfl omit".split()
-PMU_FLAGS = {4: "raw", 8: "default", 0x10: "no_sampling", 0x20: "speculation", 0x40: "deprecated"}
+PMU_FLAGS = {4: "raw", 8: "default", 0x10: "no_sampling", 0x20: "speculation", 0x40: "deprecated", 0x80: "machines"}
 PMU_OWN = {"core": {0x10000: "edge", 0x20000: "pebs_all"}, "ep_unc": {0x10000: "occupancy", 0x20000: "cbo", 0x40000: "cha"}}
 PMU_OWN["arch"] = PMU_OWN["core"]
 TYPES = ["unknown", "core", "uncore", "os"]
@@ -74,6 +74,7 @@ class Table:
         self.encoder = encoder
         self.rows = []
         self.default = {}
+        self.lists = 0   # how many lists of machines it is made of
 
     def find(self, name):
         return next((r for r in self.rows if r.name == name), None)
@@ -112,10 +113,12 @@ class Texts:
                     self.corrections.append((words[1].split(","), words[2], keys_of(words[3:])))
                 elif words[0] == "event":
                     table.rows.append(event_of(table, words, pending))
+                elif words[0] == "list":
+                    machine_events(table, os.path.join(os.path.dirname(path), "../s390/cf_%s.pmu" % words[1]), int(words[3], 0) if words[3:] else 1 << 16)
                 elif words[0] == "mask":
                     table.rows[-1].masks.append(Row(words[1], int(words[2], 0), keys_of(words[3:])))
                 else:
-                    raise Fault("\"%s\" begins no line here; known are table, pmu, event, mask and correct" % words[0])
+                    raise Fault("\"%s\" begins no line here; known are table, pmu, event, list, mask and correct" % words[0])
             except (IndexError, ValueError, AttributeError, KeyError) as why:
                 raise Fault("%s:%d: cannot read \"%s\" (%s)" % (path, n, " ".join(words), why)) from why
             except Fault as why:
@@ -197,6 +200,20 @@ def event_of(table, words, pending):
         for key, value in table.default.items():
             row.keys.setdefault(key, value)
     return row
+
+
+def machine_events(table, path, end):
+    """A list of IBM Z's: the next bit of the rows' type says that they are in it. Rows stay in order of their codes."""
+    bit = 1 << table.lists
+    table.lists += 1
+    with open(path, encoding="utf-8") as f:
+        own = f.read().split("\npmu ")[1]   # the counters of the core; other units follow
+    at = {(r.name, r.code): r for r in table.rows}
+    for name, code in re.findall(r"^event (\S+) code=(\S+)", own, re.M):
+        if int(code, 0) < end:
+            row = at.setdefault((name, int(code, 0)), Row(name, int(code, 0), {"type": "0"}))
+            row.keys["type"] = str(int(row.keys["type"]) | bit)
+    table.rows = sorted(at.values(), key=lambda r: r.code)
 
 
 # ---- the compiled form ---------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ pii ppro p6 pm coreduo
 arm_ac7 arm_ac8 arm_ac9 arm_ac15 arm_1176 qcom_krait arm_ac57 arm_ac53 arm_ac55 arm_ac72 arm_ac76 arm_x4 arm_xgene arm_thunderx2 tx2_*
 arm_a64fx arm_monaka hisi_* arm_n1 arm_n2 arm_n3 arm_v1 arm_v2 arm_v3 arm_kunpeng arm_olympus
 power4 ppc970 ppc970mp power5 power5p power6 power7 power8 power9 power10 power_torrent powerpc_nest_*
-ultra12 ultra3 ultra3i ultra3p ultra4p niagara1 niagara2 mips_74k cpum_sf perf perf_raw""".split()
+ultra12 ultra3 ultra3i ultra3p ultra4p niagara1 niagara2 mips_74k cpum_cf cpum_sf perf perf_raw""".split()
 
 # Hosts of PMUs whose entry in the list names none: by the part of the name before "_unc", or by name.
 INTEL_UNCORE = {"ivb": [58], "snbep": [45], "ivbep": [62], "hswep": [63], "bdx": [79, 86], "knl": [87], "knm": [133], "skx": [85], "icx": [106],
@@ -335,7 +335,8 @@ def arch_events():
         yield name, code, mods, []
 
 
-MADE = {"perf": "id=51 table=perf type=os words=1 levels=kuh host=any desc=events_of_the_kernel",
+MADE = {"cpum_cf": "id=101 table=cpum_cf type=core words=1 is=default,machines perf=cpum_cf host=sysfs:cpum_cf desc=IBM_Z_counter_facility",
+        "perf": "id=51 table=perf type=os words=1 levels=kuh host=any desc=events_of_the_kernel",
         "perf_raw": "id=114 table=perf_raw type=os words=1 levels=kuh host=any desc=raw_events,_rHEX",
         "ix86arch": "id=18 table=ix86arch type=core words=1 levels=ku is=default host=arch desc=Intel_architectural_events"}
 
