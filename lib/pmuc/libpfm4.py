@@ -4,7 +4,7 @@
 
     libpfm4.py --c OUT.c --blob OUT.bin [--byteorder little] FILE...    compile
 
-libpfm4_names.py writes those files from a list of names. The language is described in lib/events/libpfm4/README.md, the compiled form in lib/libpfm4/blob.h."""
+libpfm4_names.py writes those files from a list of names. The language is described in lib/events/libpfm4/README.md, the compiled form in lib/libpfm4/image.h."""
 
 import argparse
 import functools
