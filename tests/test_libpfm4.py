@@ -559,9 +559,10 @@ PAPI = {"papi_component_avail": [], "papi_avail": [], "papi_avail -d": [], "papi
 PCP_NAMES = "root {\n perfevent\n}\nperfevent {\n version 127:0:0\n active 127:0:1\n hwcounters 127:*:*\n derived 127:*:*\n}\n"
 PCP_EVENTS = "[perf]\nPERF_COUNT_SW_PAGE_FAULTS\nCPU-CLOCK\nTASK-CLOCK\nperf::PERF_COUNT_SW_PAGE_FAULTS_MIN\n"
 EXAMPLES = "/usr/share/doc/libpfm4-dev/examples"
-FORCED = """netburst netburst_p core atom nhm nhm_ex wsm wsm_dp amd64_k7 amd64_k8_revb amd64_k8_revg amd64_fam10h_barcelona amd64_fam10h_istanbul
-amd64_fam11h_turion amd64_fam12h_llano amd64_fam14h_bobcat amd64_fam15h_interlagos amd64_fam16h amd64_fam17h amd64_fam17h_zen2
-amd64_fam19h_zen3 amd64_fam19h_zen4 snb snb_ep ivb ivb_ep hsw hsw_ep bdw skl skx clx knc knl knm slm glm tmt""".split()
+FORCED = """netburst netburst_p core atom nhm nhm_ex wsm wsm_dp amd64_k7 amd64_k8_revb amd64_k8_revc amd64_k8_revd amd64_k8_reve amd64_k8_revf amd64_k8_revg
+amd64_fam10h_barcelona amd64_fam10h_shanghai amd64_fam10h_istanbul amd64_fam11h_turion amd64_fam12h_llano amd64_fam14h_bobcat amd64_fam15h_interlagos
+amd64_fam16h amd64_fam17h amd64_fam17h_zen1 amd64_fam17h_zen2 amd64_fam19h_zen3 amd64_fam19h_zen4 ix86arch snb snb_ep ivb ivb_ep hsw hsw_ep bdw bdw_ep skl skx
+clx knc knl knm slm glm tmt""".split()
 
 
 def sanitized():
