@@ -14,7 +14,7 @@
 enum { CANNOT_RUN = 126,
        NOT_FOUND = 127 };
 
-static int run(const char *program, const char *word)
+static int run_on(enum model_family family, const char *program, const char *word)
 {
 	const char *build = getenv("PERFMON_BUILD");
 	char path[4096], arg[32];
@@ -25,8 +25,13 @@ static int run(const char *program, const char *word)
 	snprintf(arg, sizeof arg, "%s", word);
 	if (access(path, X_OK))
 		skip(); /* not built here */
-	pfmi_model_defaults(&options, MODEL_EV5);
+	pfmi_model_defaults(&options, family);
 	return device_run(&options, argv);
+}
+
+static int run(const char *program, const char *word)
+{
+	return run_on(MODEL_EV5, program, word);
 }
 
 /* Kernels before 5.9, and containers that forbid it, have no user notification. */
@@ -49,6 +54,24 @@ static void a_static_program_finds_the_device(void **state)
 {
 	(void)state;
 	served("device_program_static");
+}
+
+static void a_source_of_tru64_compiles_and_counts(void **state)
+{
+	static const struct {
+		enum model_family family;
+		const char *name;
+	} models[] = { { MODEL_EV4, "ev4" }, { MODEL_EV5, "ev5" }, { MODEL_EV6, "ev6" } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof models / sizeof *models; i++) {
+		int status = run_on(models[i].family, "tru64_program", models[i].name);
+
+		if (status == CANNOT_RUN)
+			skip();
+		assert_int_equal(status, 0);
+	}
 }
 
 static void the_exit_status_is_the_programs(void **state)
@@ -80,6 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_dynamic_program_finds_the_device),
 		cmocka_unit_test(a_static_program_finds_the_device),
+		cmocka_unit_test(a_source_of_tru64_compiles_and_counts),
 		cmocka_unit_test(the_exit_status_is_the_programs),
 		cmocka_unit_test(a_program_that_is_not_there_is_said_so),
 	};

@@ -3,8 +3,9 @@
  * and the words that select events. pfm_device(3) explains them; pfmlib_alpha.h computes the words.
  *
  * Requests are for ioctl(2) and take the address of their argument, never its value. Where the argument is an array
- * they take the address of a pointer to it. Fields are described by masks and shifts, so the layouts are the same for
- * every compiler; all quantities are 64 bits. Names are those of the system's own header. */
+ * they take the address of a pointer to it. All quantities are 64 bits. Words of fields are described by masks and shifts;
+ * the members that pfm(7) names are there beside them, for sources of that system, and are the same bits in either byte order.
+ * Names are those of the system's own header. */
 #ifndef PERFMON_PFCNTR_H
 #define PERFMON_PFCNTR_H
 
@@ -141,7 +142,34 @@ typedef uint32_t pfcntr_bucket_t;
 
 /* EV4 selects and rates: one word, like the chip's ICCSR but for the mute bits. */
 struct iccsr {
-	uint64_t iccsr_word;
+	__extension__ union {
+		uint64_t iccsr_word;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+		__extension__ struct {
+			uint64_t iccsr_pc1:1;
+			uint64_t iccsr_ign0:2;
+			uint64_t iccsr_pc0:1;
+			uint64_t iccsr_ign1:4;
+			uint64_t iccsr_mux0:4;
+			uint64_t iccsr_ign2:20;
+			uint64_t iccsr_mux1:3;
+			uint64_t iccsr_disable:2;
+			uint64_t iccsr_ign3:27;
+		};
+#else
+		__extension__ struct {
+			uint64_t iccsr_ign3:27;
+			uint64_t iccsr_disable:2;
+			uint64_t iccsr_mux1:3;
+			uint64_t iccsr_ign2:20;
+			uint64_t iccsr_mux0:4;
+			uint64_t iccsr_ign1:4;
+			uint64_t iccsr_pc0:1;
+			uint64_t iccsr_ign0:2;
+			uint64_t iccsr_pc1:1;
+		};
+#endif
+	};
 };
 #define ICCSR_PC1           UINT64_C(0x1) /* counter 1 interrupts every 256 events, else every 4096 */
 #define ICCSR_PC0           UINT64_C(0x8) /* counter 0 interrupts every 4096 events, else every 65536 */
@@ -157,6 +185,21 @@ struct iccsr {
 
 union pmctrs_ev5 {
 	uint64_t pmctrs_ev5_long;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	__extension__ struct {
+		uint64_t pmctrs_ev5_select:3;
+		uint64_t:5;
+		uint64_t pmctrs_ev5_cpu:8;
+		uint64_t:48;
+	};
+#else
+	__extension__ struct {
+		uint64_t:48;
+		uint64_t pmctrs_ev5_cpu:8;
+		uint64_t:5;
+		uint64_t pmctrs_ev5_select:3;
+	};
+#endif
 };
 #define PF5_SEL_COUNTER_0 1
 #define PF5_SEL_COUNTER_1 2
@@ -178,6 +221,19 @@ union pmctrs_ev5 {
 
 union pmctrs_ev6 {
 	uint64_t pmctrs_ev6_long;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	__extension__ struct {
+		uint64_t pmctrs_ev6_select:2;
+		uint64_t:54;
+		uint64_t pmctrs_ev6_cpu:8;
+	};
+#else
+	__extension__ struct {
+		uint64_t pmctrs_ev6_cpu:8;
+		uint64_t:54;
+		uint64_t pmctrs_ev6_select:2;
+	};
+#endif
 };
 #define PF6_SEL_COUNTER_0 1
 #define PF6_SEL_COUNTER_1 2
