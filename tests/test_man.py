@@ -291,7 +291,7 @@ def vocabulary(path):
 
 
 # Beginnings of names that pages speak of.
-ALLOWED_WORDS = {"PF67_PM_"}
+ALLOWED_WORDS = {"PF67_PM_", "PCNTDISABLE"}    # the second is of sys/pfcntr.h alone
 
 
 def synopsis(path):

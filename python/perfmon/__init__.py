@@ -11,7 +11,7 @@ dispatch()                          a set measured together
 perf_event_attr()                   for programs that call the kernel themselves
 Context.metric(), metrics()         formulas over counts, with their errors
 plan()                              the least number of groups for a set of events
-Session, run()                      counting, where the processor is the one at hand
+count, Session, run()               counting, where the processor is the one at hand
 Context                             a set of processors of one's own; the functions above use a default one
 import_lists()                      vendors' published lists
 montecito, alpha, coreduo           what only these processors have
@@ -23,13 +23,14 @@ Whatever is refused raises a PerfmonError that carries code, kind, place, candid
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from . import alpha, constants, coreduo, device, libpfm3, montecito
 from ._c import Plm
 from ._errors import (AmbiguousError, ArgumentError, ErrorCode, EventError, ImageError, ModelError, PerfmonError,
                       PlacementError, SystemCallError, UnexpressibleError, UnknownEventError, UnknownPmuError)
 from .context import Context, DecodedField, DecodedRegister, EncodingTable, Pmu, PmuFlag, Pmus, default_context
+from .counting import Counted, Counting, count
 from .dispatch import Dispatch, Placement, dispatch
 from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Names, PerfAttr, Register, RegisterKind, Umask,
                     counter_name, perf_event_attr)
@@ -42,14 +43,14 @@ from .session import Cause, Count, Finished, Quality, Reading, Session, run
 __version__ = "1.0.0"
 
 __all__ = [
-    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "DecodedField", "DecodedRegister", "Dialect",
+    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "Counted", "Counting", "DecodedField", "DecodedRegister", "Dialect",
     "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "Field", "Finished", "ImageError",
     "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Names",
     "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu",
     "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "Register", "RegisterKind", "Sample",
     "SampleCount", "Sampling", "Session", "Side", "SystemCallError", "Umask",
-    "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "counter_name", "decode",
-    "default_context", "device", "dispatch", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr",
+    "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "count", "counter_name", "decode",
+    "default_context", "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr",
     "plan", "pmus", "run",
 ]
 
@@ -57,6 +58,11 @@ __all__ = [
 def event(text: str, *, pmu: str | None = None, plm: int | str = 0) -> Event:
     """The event that @text names, in any dialect; see :meth:`Context.event`."""
     return default_context().event(text, pmu=pmu, plm=plm)
+
+
+def encode_many(texts: Iterable[str], *, pmu: str | None = None, plm: int | str = 0) -> EncodingTable:
+    """Many texts encoded, as columns; see :meth:`Context.encode_many`."""
+    return default_context().encode_many(texts, pmu=pmu, plm=plm)
 
 
 def find(text: str) -> EventInfo:

@@ -243,11 +243,14 @@ def from_error(rc: int, error: Any, ctx: Any, texts: Sequence[str]) -> PerfmonEr
     raw = c_string(text) if text is not None else ffi.NULL
     buf = ffi.new("char[]", MAX_SENTENCE)
     lib.pfm_explain_error(ctx, raw, error, buf, MAX_SENTENCE)
+    message = c_text(buf).replace("options.", "")  # arguments have no such prefix here
+    if _class_for(code, kind) is ArgumentError and not error.end:
+        text = None  # no event is at fault
     span = None
     if text is not None and (error.end or _class_for(code, kind) not in _NO_PLACE):
         span = (_characters(raw, error.start), _characters(raw, error.end))
     return _class_for(code, kind)(
-        c_text(buf) or code.message, code=code, kind=kind, text=text, span=span,
+        message or code.message, code=code, kind=kind, text=text, span=span,
         event=error.event if error.event >= 0 else None, clash=clash, clash_counters=tuple(bits(error.clash_counters)),
         errno=error.sys_errno, candidates=(lambda: _suggest(ctx, raw, error)) if text is not None and span else ())
 

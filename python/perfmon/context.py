@@ -6,12 +6,13 @@ import enum
 import fnmatch
 import os
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _bulk
+from . import _bulk, _tables
 from ._c import ffi, lib, new, plm_mask, text as c_text
 from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownPmuError, c_string, check, from_code, \
     from_error, new_error
@@ -63,11 +64,14 @@ class DecodedRegister:
 
 
 class EncodingTable:
-    """Every event of a processor encoded alone, a column for each quantity.
+    """Many events, each encoded alone, a column for each quantity.
 
-    Columns are numpy arrays where numpy is installed, else ``array.array``. Row i is event i. Where ``code`` is not 0
+    Columns are numpy arrays where numpy is installed, else ``array.array``; ``name`` and ``why`` are tuples. Of a processor, row i is
+    event i; of encode_many(), it is text i. Where ``code`` is not 0
     (:class:`ErrorCode`) the event cannot be encoded alone, mostly for want of a unit mask, and the row is 0.
 
+    name      of the event, or the text that was asked for
+    why       the refusal as a sentence, ``""`` where there is none; of encode_many() alone
     code      result code
     addr, value  first control register
     counters  mask of counters; fixed counter n is bit 32 + n
@@ -76,7 +80,9 @@ class EncodingTable:
 
     COLUMNS = ("code", "addr", "value", "counters", "config", "config1", "config2")
 
-    def __init__(self, columns: dict[str, Any]) -> None:
+    def __init__(self, columns: dict[str, Any], name: Sequence[str], why: Sequence[str] = ()) -> None:
+        self.name = tuple(name)
+        self.why = tuple(why) or ("",) * len(self.name)
         self.code = columns["code"]
         self.addr = columns["addr"]
         self.value = columns["value"]
@@ -85,8 +91,41 @@ class EncodingTable:
         self.config1 = columns["config1"]
         self.config2 = columns["config2"]
 
+    def columns(self) -> dict[str, Any]:
+        """All columns by name: ``pandas.DataFrame(table.columns())``."""
+        return {"name": self.name, "why": self.why, **{c: getattr(self, c) for c in self.COLUMNS}}
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict for each row, of Python's own numbers."""
+        return _tables.records(self.columns())
+
     def __len__(self) -> int:
         return len(self.code)
+
+    def _repr_html_(self) -> str:
+        rows = ((r["name"], f"{r['addr']:#x}", f"{r['value']:#x}", f"{r['config']:#x}", f"{r['counters']:#x}", r["why"] or "")
+                for r in self.records()[:_tables.SHOWN])
+        return _tables.table(("event", "register", "value", "config", "counters", "why not"), rows,
+                             ("name", "number", "number", "number", "number", "text"), len(self))
+
+
+class _EncodingRows:
+    """Columns of encodings while they grow."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list[int]] = {name: [] for name in EncodingTable.COLUMNS}
+
+    def add(self, code: int, e: Any) -> None:
+        reg = e.regs[0] if not code and e.n_regs else None
+        a = e.attr
+        row = (code, reg.addr if reg else 0, reg.value if reg else 0,
+               *((0, 0, 0, 0) if code else (e.counters, a.config, a.config1, a.config2)))
+        for values, value in zip(self.columns.values(), row):
+            values.append(value)
+
+    def table(self, name: Sequence[str], why: Sequence[str] = ()) -> EncodingTable:
+        columns = {c: _bulk.numbers(v, "int32" if c == "code" else "uint64") for c, v in self.columns.items()}
+        return EncodingTable(columns, name, why)
 
 
 class _Features(Mapping[str, "str | int"]):
@@ -229,23 +268,23 @@ class Pmu:
 
     def encode_all(self, *, plm: int | str = 0) -> EncodingTable:
         """Every event alone, in one go."""
-        n, levels, ctx = len(self.events), plm_mask(plm), self._context._handle()
-        kinds = {name: "int32" if name == "code" else "uint64" for name in EncodingTable.COLUMNS}
-        rows: dict[str, list[int]] = {name: [0] * n for name in kinds}
-        e = new("pfm_encoding_t")
-        for i in range(n):
-            rc = lib.pfm_encode_event_at(ctx, self.index, i, levels, e, ffi.NULL)
-            rows["code"][i] = rc
-            if rc:
-                continue
-            if e.n_regs:
-                rows["addr"][i], rows["value"][i] = e.regs[0].addr, e.regs[0].value
-            rows["counters"][i] = e.counters
-            rows["config"][i], rows["config1"][i], rows["config2"][i] = e.attr.config, e.attr.config1, e.attr.config2
-        return EncodingTable({name: _bulk.numbers(rows[name], kind) for name, kind in kinds.items()})
+        levels, ctx, e, rows = plm_mask(plm), self._context._handle(), new("pfm_encoding_t"), _EncodingRows()
+        info, names = new("pfm_event_info_t"), []
+        for i in range(len(self.events)):
+            check(lib.pfm_describe_event(ctx, self.index, i, info))
+            names.append(c_text(info.name))
+            rows.add(lib.pfm_encode_event_at(ctx, self.index, i, levels, e, ffi.NULL), e)
+        return rows.table(names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _pmu_called, (self._context, self.name)
 
     def __repr__(self) -> str:
         return f"<Pmu {self.name}: {self.description}, {len(self.events)} events>"
+
+
+def _pmu_called(context: Context, name: str) -> Pmu:
+    return context.pmus[name]
 
 
 class Pmus(Sequence[Pmu]):
@@ -311,6 +350,8 @@ class Context:
 
     Raises UnknownPmuError, ImageError and their kin. Events, PMUs and sessions keep what they need of it alive;
     ``close()``, or leaving a ``with`` block, only lets go of it early.
+
+    Pickled, it is what it was asked for: where it is read again it is opened anew, once for all that came from it.
     """
 
     def __init__(self, pmu: str | None = None, *, host: bool = True,
@@ -346,6 +387,11 @@ class Context:
         if rc:
             raise from_error(rc, error, ffi.NULL, [self._default_pmu or ""] if error.end else [])
         return ffi.gc(out[0], lib.pfm_close_context)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self is _default:
+            return default_context, ()
+        return _same_context, (self._default_pmu, self._options)
 
     def _handle(self) -> Any:
         """The C context. Whoever has it keeps it alive, so a close in another thread does no harm."""
@@ -479,6 +525,17 @@ class Context:
             except PerfmonError as error:
                 yield error
 
+    def encode_many(self, texts: Iterable[str], *, pmu: str | None = None, plm: int | str = 0) -> EncodingTable:
+        """Each of many texts encoded alone, as columns. A text that is refused has its ``code`` and ``why``, and no numbers."""
+        context, levels, e, error, rows = self.with_pmu(pmu), plm_mask(plm), new("pfm_encoding_t"), new_error(), _EncodingRows()
+        names = list(texts)
+        ctx, why = context._handle(), []
+        for text in names:
+            rc = lib.pfm_encode_event(ctx, c_string(text), levels, e, error)
+            why.append(from_error(rc, error, ctx, [text]).message if rc else "")
+            rows.add(rc, e)
+        return rows.table(names, why)
+
     def __repr__(self) -> str:
         state = "closed" if self._ctx is None else self._default_pmu or "this machine"
         return f"<Context: {state}>"
@@ -486,6 +543,19 @@ class Context:
 
 _lock = threading.Lock()
 _default: Context | None = None
+
+
+_same: weakref.WeakValueDictionary[str, Context] = weakref.WeakValueDictionary()
+
+
+def _same_context(pmu: str | None, options: dict[str, Any]) -> Context:
+    """The context with these options: one for all that is unpickled while it lives."""
+    key = repr((pmu, sorted(options.items())))
+    with _lock:
+        found = _same.get(key)
+        if found is None:
+            found = _same[key] = Context(pmu, **options)
+        return found
 
 
 def default_context() -> Context:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ._c import ffi, lib, new, plm_mask, regmask
-from ._errors import PerfmonError, c_string, from_error, new_error
+from ._errors import ArgumentError, PerfmonError, c_string, from_error, new_error
 from .context import Context, default_context
 from .event import Register
 from .models import Model, settings_class_for
@@ -98,6 +98,8 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
     ``event`` says which event; TypeError for settings of another processor.
     """
     texts = [events] if isinstance(events, str) else list(events)
+    if not texts:
+        raise ArgumentError("a set needs at least one event")
     ctx = (context or default_context()).with_pmu(pmu)
     if features:
         if model is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from . import _tables
 from ._c import bits, ffi, lib, new, plm_mask, text as c_text
 from ._errors import UnexpressibleError, c_string, check, from_error, new_error
 
@@ -211,6 +212,10 @@ class EventInfo:
             raise from_error(rc, error, ctx, [str(self)])
         return Event(self._context, str(self), e)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By name: the row may have another number where it is read again, or be missing (UnknownEventError)."""
+        return _row, (self._context, self.pmu, self.name)
+
     def __str__(self) -> str:
         return f"{self.pmu}::{self.name}"
 
@@ -224,6 +229,10 @@ class EventInfo:
 
     def __hash__(self) -> int:
         return hash((self._pmu_index, self.index))
+
+
+def _row(context: Context, pmu: str, name: str) -> EventInfo:
+    return context.pmus[pmu].events[name]
 
 
 class Names(Mapping[str, str]):
@@ -274,6 +283,9 @@ class Event:
     here          this machine has it: perf_attr can be used
     names         :class:`Names`
     alternatives  other codes that count the same
+
+    Two are equal if they were made from one text and have the same registers. They can be pickled: registers, counters and the rest
+    are kept as they are, and the context is opened again when something is asked of it.
     """
 
     def __init__(self, context: Context, text: str, e: Any) -> None:
@@ -308,6 +320,23 @@ class Event:
     @property
     def description(self) -> str:
         return self.info.description if self.info else ""
+
+    def _repr_html_(self) -> str:
+        rows = [("event", self.text), ("processor", self.pmu), ("description", self.description),
+                ("counters", ", ".join(map(counter_name, self.counters))),
+                ("registers", ", ".join(f"{r.addr:#x} = {r.value:#x}" for r in self.registers))]
+        return _tables.table(("", ""), rows, ("name", "text"), len(rows))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_where": None, "pmu": self.pmu, "info": self.info}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Event):
+            return NotImplemented
+        return (self.text, self.pmu, self.plm, self.registers) == (other.text, other.pmu, other.plm, other.registers)
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.registers))
 
     def __repr__(self) -> str:
         registers = ", ".join(f"{r.addr:#x}={r.value:#x}" for r in self.registers)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeVar, overload
 
-from . import _bulk
+from . import _bulk, _tables
 from ._c import ffi, flags, lib, new, plm_mask, text as c_text
-from ._errors import PerfmonError, SystemCallError, c_string, check, code_of, from_code, from_error, new_error
+from ._errors import ArgumentError, PerfmonError, SystemCallError, c_string, check, code_of, from_code, from_error, new_error
 from .context import Context, default_context
 from .event import PerfAttr
 from .metric import Metric, MetricState
@@ -115,6 +115,15 @@ class Count:
         shown = f"{self.amount:.6g} {self.unit}" if self.unit else str(self.value)
         return f"{self.event}: {shown}" + ("" if self.quality is Quality.EXACT else f" ({self.quality})")
 
+    def record(self) -> dict[str, Any]:
+        """As a row of a table: event, pmu, value, amount, unit, quality, cause, enabled, running, cpus, why and remedy."""
+        return {"event": self.event, "pmu": self.pmu, "value": self.value, "amount": self.amount, "unit": self.unit,
+                "quality": str(self.quality), "cause": str(self.cause) if self.cause else "", "enabled": self.enabled,
+                "running": self.running, "cpus": self.cpus, "why": self.why, "remedy": self.remedy}
+
+    def _repr_html_(self) -> str:
+        return Reading((self.event,), (self,), 0.0)._repr_html_()
+
     def __sub__(self, earlier: Count) -> Count:
         """What was counted since an @earlier reading of the same session, judged by the time between the two. Of a level it is the
         later reading."""
@@ -195,6 +204,21 @@ class Reading(Sequence[Count]):
             return NotImplemented
         return Reading(self._texts, [a - b for a, b in zip(self, earlier)], self.time, self.elapsed - earlier.elapsed)
 
+    def __add__(self, other: Reading) -> Reading:
+        """Both together: values added, each with the worse quality of the two."""
+        if not isinstance(other, Reading) or len(other) != len(self):
+            return NotImplemented
+        return Reading(self._texts, [replace(_sum([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)], other.time)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict for each count, see :meth:`Count.record`: ``pandas.DataFrame(reading.records())``."""
+        return [c.record() for c in self]
+
+    def _repr_html_(self) -> str:
+        rows = ((c.event, "" if c.value is None else f"{c.amount:.6g}" if c.unit else f"{c.value:,}", c.unit, c.quality,
+                 " ".join(s for s in (c.why or ("" if not c.cause else str(c.cause)), c.remedy) if s)) for c in self)
+        return _tables.table(("event", "count", "unit", "quality", "why"), rows, ("name", "number", "text", "text", "text"), len(self))
+
     def values(self) -> Any:
         """All values as a column of floats, NaN where there is none: numpy.ndarray, or array.array without numpy."""
         return _bulk.numbers([float("nan") if c.value is None else float(c.value) for c in self], "float64")
@@ -261,6 +285,10 @@ class Session(Samples):
                  backend: str | None = None, context: Context | None = None, sampling: Sampling | None = None,
                  _backend_options: Any = None) -> None:
         self.events = (events,) if isinstance(events, str) else tuple(events)
+        if not self.events:
+            raise ArgumentError("a session needs at least one event")
+        if pid < 0:
+            raise ArgumentError(f"pid is 0 for the calling thread or the number of a process, not {pid}")
         wanted = {lib.PFM_SESSION_INHERIT: inherit, lib.PFM_SESSION_ENABLE_ON_EXEC: enable_on_exec,
                   lib.PFM_SESSION_SYSTEM_WIDE: system_wide, lib.PFM_SESSION_DRY_RUN: dry_run, lib.PFM_SESSION_STRICT: strict,
                   lib.PFM_SESSION_USER_READ: user_read, lib.PFM_SESSION_PER_CPU: per_cpu}
@@ -394,6 +422,11 @@ class Session(Samples):
             rounds = [self.read()] if readings is None else list(readings)
             return _session_metrics(self._session, self._context, self.events, self._plan, rounds)
 
+    @property
+    def last(self) -> Reading | None:
+        """The last reading that was taken, None before the first."""
+        return self._last
+
     def plan(self) -> list[Count]:
         """What is counted, where, and as what; nothing is read. ``attr`` says what the kernel is asked for."""
         return list(self._plan)
@@ -443,6 +476,9 @@ class Session(Samples):
     def __len__(self) -> int:
         return len(self._plan)
 
+    def _repr_html_(self) -> str:
+        return self._reading()._repr_html_() if not self.closed or self._last else ""
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {', '.join(self.events)}{', closed' if self.closed else ''}>"
 
@@ -461,6 +497,9 @@ class Finished:
 
     def __getitem__(self, key: int | str) -> Count:
         return self.counts[key]
+
+    def _repr_html_(self) -> str:
+        return self.counts._repr_html_()
 
 
 def _child(go: int, failure: int, args: Sequence[str]) -> NoReturn:

@@ -35,8 +35,8 @@ def mypy(tmp_path_factory):
     pytest.importorskip("mypy")
     cache = tmp_path_factory.mktemp("mypy")
 
-    def check(*args, **options):
-        env = dict(os.environ, MYPYPATH=os.path.dirname(PACKAGE))
+    def check(*args, env=None, **options):
+        env = dict(os.environ, **(env or {"MYPYPATH": os.path.dirname(PACKAGE)}))
         done = subprocess.run([sys.executable, "-m", "mypy", "--strict", f"--cache-dir={cache}", *args], text=True, env=env,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
         assert done.returncode == 0, done.stdout
@@ -51,6 +51,23 @@ def test_examples_pass_mypy(mypy):
     files = sorted(str(p) for p in (SOURCE / "examples").glob("*.py") if p.name != "check.py")
     assert files
     mypy(*files)
+
+
+def test_a_script_passes_mypy_beside_stubs_of_another_perfmon(mypy, tmp_path):
+    """types-pywin32 has a perfmon-stubs, which mypy prefers to an annotated package. README.md says what comes before it."""
+    for site, name in (("site", "perfmon-stubs"), ("stubs", "")):
+        (tmp_path / site / name).mkdir(parents=True)
+    (tmp_path / "site/perfmon-stubs/__init__.pyi").write_text("def CounterDefinition() -> int: ...\n")
+    (tmp_path / "stubs/perfmon").symlink_to(PACKAGE)
+    script = tmp_path / "script.py"
+    script.write_text("import perfmon\n"
+                      "@perfmon.count('page-faults')\n"
+                      "def work(n: int) -> str:\n    return str(n)\n"
+                      "text: str = work(1)\n"
+                      "counts: perfmon.Reading | None = work.counts\n"
+                      "with perfmon.count('page-faults') as c:\n    value: int | None = c['page-faults'].value\n"
+                      "rows: list[dict[str, object]] = perfmon.encode_many([text]).records()\n")
+    mypy(str(script), env={"MYPYPATH": os.pathsep.join((str(tmp_path / "stubs"), str(tmp_path / "site")))})
 
 
 @pytest.mark.parametrize("prefix, members", [
