@@ -141,7 +141,7 @@ typedef struct {
 typedef uint32_t pfcntr_bucket_t;
 
 /* EV4 selects and rates: one word, like the chip's ICCSR but for the mute bits. */
-struct iccsr {
+__extension__ struct iccsr {
 	__extension__ union {
 		uint64_t iccsr_word;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
