@@ -51,7 +51,7 @@ def on_terminal(*args, columns=0, **env):
     master, slave = pty.openpty()
     if columns:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    p = subprocess.Popen([PFM, *args], stdout=slave, stderr=slave, stdin=slave, env=dict(CLEAN, TERM="xterm", **env))
+    p = subprocess.Popen([PFM, *args], stdout=slave, stderr=slave, stdin=slave, env=dict(CLEAN, TERM="xterm", PAGER="cat", **env))
     os.close(slave)
     out = b""
     while True:

@@ -88,6 +88,14 @@ class Recorded(unittest.TestCase):
         self.write("sys/kernel/debug/tracing/events/enable", "0\n")
         self.assertEqual(self.look()["tracefs"]["found"], "on /sys/kernel/debug/tracing")
 
+    def test_hidden_processes(self):
+        self.assertNotIn("other processes", self.look())
+        for options, state in ("rw,nosuid", "good"), ("rw,hidepid=0", "good"), ("rw,hidepid=2", "note"), ("rw,hidepid=invisible,gid=4", "note"):
+            self.write("proc/mounts", "sysfs /sys sysfs rw 0 0\nproc /proc proc %s 0 0\nproc /elsewhere proc rw,hidepid=2 0 0\n" % options)
+            self.assertEqual(self.look()["other processes"]["state"], state, options)
+        f = self.look()["other processes"]
+        self.assertEqual((f["remedy"], "hidepid=invisible:" in f["found"]), ("mount -o remount,hidepid=0 /proc", True))
+
     def test_nothing_is_tried(self):
         self.assertFalse({"own code", "whole CPUs", "seccomp", "page-faults:u"} & set(self.look()))
 
@@ -112,6 +120,17 @@ class Here(unittest.TestCase):
         if f["state"] == "good":
             self.assertGreaterEqual(int(f["found"].split(",")[0]), 512)
         self.assertIn("task-clock:u", found)
+        self.assertTrue({"quality", "cause", "expected"} <= set(f))
+        self.assertEqual("count" in f, f["state"] != "bad" or "that is not what" in f.get("why", ""))
+
+    def test_hidden_processes(self):
+        if os.geteuid() or not shutil.which("unshare"):
+            self.skipTest("not root")
+        try:
+            f = doctor(before=["unshare", "--mount", "--pid", "--fork", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh"])
+        except AssertionError as why:
+            self.skipTest("no /proc can be mounted here: %s" % why)
+        self.assertEqual(f["other processes"]["state"], "note")
 
     def test_few_files(self):
         f = doctor(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 4096)))["limits"]

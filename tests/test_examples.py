@@ -26,7 +26,7 @@ REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode coreduo::L2_LINES_I
 # Lines for a machine that counts run until somebody interrupts them, or need rights: they may end with "nothing could be counted".
 OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b")
 # Lines about other programs than ours, which the suite runs elsewhere (test_install, test_walks, python's package test).
-ELSEWHERE = re.compile(r"^(cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |docker )")
+ELSEWHERE = re.compile(r"^(cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |docker |systemd-run )")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
 TOY = """# SPDX-License-Identifier: MIT
 pmu      toy        "A processor of two counters"
@@ -71,6 +71,11 @@ def of_markdown(text):
             elif kind == "console" and line.startswith("$ "):
                 lines.append(line[2:])
     return lines
+
+
+def of_table(text):
+    """Cells of a table that are a command line."""
+    return re.findall(r"\| `(pfm [^`]*)` \|", text)
 
 
 def of_page(text):
@@ -161,6 +166,13 @@ class Examples(unittest.TestCase):
         for name in sorted(os.listdir(os.path.join(SOURCE, "docs"))):
             if name.endswith(".md"):
                 self.type_all(of_markdown(read("docs", name)))
+
+    def test_rows_of_the_comparison(self):
+        """Each row names a command of ours that shows it."""
+        text = read("docs", "comparison.md")
+        rows = [line for line in text.splitlines() if line.startswith("|") and not line.startswith(("| what |", "|---"))]
+        self.assertEqual(len(of_table(text)), len(rows))
+        self.assertGreater(self.type_all(of_table(text)), 14)
 
     def test_pages(self):
         lines = []

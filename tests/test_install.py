@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Installs into a prefix of its own and uses what is there as others would: C, C++, static, Python, Meson subproject, packages."""
+"""Installs into a prefix of its own and uses what is there as others would: C, C++, static, Python, Meson subproject, release, packages."""
+import atexit
+import functools
 import glob
 import os
 import shlex
@@ -32,6 +34,34 @@ def need(*programs):
     for p in programs:
         if not shutil.which(p):
             raise unittest.SkipTest(p + " is not installed")
+
+
+@functools.lru_cache(maxsize=None)
+def release():
+    """A folder with what scripts/release.sh makes of these sources, committed to a repository of their own in folder "tree" beside it."""
+    need("git", "xz")
+    root = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, root, True)
+    tree, out = os.path.join(root, "tree"), os.path.join(root, "out")
+    shutil.copytree(SOURCE, tree, ignore=lambda folder, names: [
+        n for n in names if n == "__pycache__" or (folder == SOURCE and n.startswith(("build", ".git", ".mesonpy")))])
+    shutil.copy(os.path.join(SOURCE, ".gitignore"), tree)
+    run("git", "init", "-q", cwd=tree)
+    commit(tree)
+    run("scripts/release.sh", "-o", out, cwd=tree)
+    return out
+
+
+def commit(tree):
+    run("git", "add", "-A", cwd=tree)
+    run("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false", "commit", "-qm", "all", cwd=tree)
+
+
+def unpacked(folder):
+    """The release's tarball, unpacked in @folder: nothing else is there to build from."""
+    (tarball,) = glob.glob(release() + "/*.tar.xz")
+    run("tar", "xf", tarball, "-C", folder)
+    return os.path.join(folder, os.path.basename(tarball)[:-len(".tar.xz")])
 
 
 class Installed(unittest.TestCase):
@@ -111,7 +141,7 @@ class Installed(unittest.TestCase):
         if not tap.own_mounts():
             raise unittest.SkipTest("no mounts of one's own here")
         build, dest = os.path.join(self.root, "usual"), os.path.join(self.root, "usual-dest")
-        run("meson", "setup", build, SOURCE, "--prefix", "/usr/local", *LEAN, "-Dpython=disabled", "-Dman=disabled", "-Dlibpfm4=disabled")
+        run("meson", "setup", build, unpacked(self.root), "--prefix", "/usr/local", *LEAN, "-Dpython=disabled", "-Dman=disabled", "-Dlibpfm4=disabled")
         run("ninja", "-j2", "-C", build)
         run("meson", "install", "-C", build, "--no-rebuild", env={"DESTDIR": dest})
         self.assertIn("0x000000000053d024", run("unshare", "--mount", "sh", "-c", 'mount --bind "$1" /usr/local && /usr/local/bin/pfm encode "$2"',
@@ -159,16 +189,66 @@ class Others(unittest.TestCase):
             for part in ("tools/pfm", "tests/test_spec", "docs/perfmon_coreduo.7", "python/perfmon"):
                 self.assertFalse(os.path.exists(os.path.join(built, part)), part)
 
+    def test_release(self):
+        out = release()
+        tree = os.path.join(os.path.dirname(out), "tree")
+        (name,) = [n for n in os.listdir(out) if n.endswith(".tar.xz")]
+        for kind in ("sha256", "sha512"):
+            self.assertEqual(run(kind + "sum", "-c", name + "." + kind, cwd=out), name + ": OK\n")
+        listed = set(run("git", "ls-files", cwd=tree).split("\n")[:-1])
+        held = {n.partition("/")[2] for n in run("tar", "tf", os.path.join(out, name)).split("\n")[:-1] if not n.endswith("/")}
+        self.assertEqual(held, listed)
+        with tempfile.TemporaryDirectory() as again:
+            said = run("scripts/release.sh", "-o", again, cwd=tree)
+            self.assertIn("git tag -s v" + name[len("perfmon-"):-len(".tar.xz")], said)
+            for made in (out, again):
+                with open(os.path.join(made, name + ".sha256"), encoding="ascii") as f:
+                    self.assertEqual(f.read(), run("sha256sum", name, cwd=out))
+
+    def test_a_release_that_does_not_agree_with_itself_is_refused(self):
+        with tempfile.TemporaryDirectory() as root:
+            run("git", "clone", "-q", os.path.join(os.path.dirname(release()), "tree"), root)
+            path = os.path.join(root, "CHANGELOG.md")
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text.replace("\n## ", "\n## 99."))
+            with self.assertRaisesRegex(AssertionError, "commit or put away"):
+                run("scripts/release.sh", cwd=root)
+            commit(root)
+            with self.assertRaisesRegex(AssertionError, "CHANGELOG.md has no section"):
+                run("scripts/release.sh", cwd=root)
+
     def test_debian_packages(self):
         need("dpkg-buildpackage", "dh", "lintian", "dh_python3")
         with tempfile.TemporaryDirectory() as root:
-            tree = os.path.join(root, "perfmon-1.0.0")
-            shutil.copytree(SOURCE, tree, ignore=lambda folder, names: [
-                n for n in names if n == "__pycache__" or (folder == SOURCE and n.startswith(("build", ".git")))])
-            run("dpkg-buildpackage", "-us", "-uc", "-b", "-j2", cwd=tree, env={"DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
-            names = {os.path.basename(p).split("_")[0] for p in glob.glob(root + "/*.deb")}
-            self.assertLessEqual({"libperfmon1", "libperfmon-dev", "perfmon-tools", "python3-perfmon"}, names)
-            run("lintian", "--allow-root", "--fail-on", "error", *glob.glob(root + "/*.changes"))
+            tree = unpacked(root)
+            (tarball,) = glob.glob(release() + "/*.tar.xz")
+            shutil.copy(tarball, os.path.join(root, os.path.basename(tarball).replace("-", "_", 1).replace(".tar", ".orig.tar")))
+            run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={"DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
+            packages = {os.path.basename(p).split("_")[0]: p for p in glob.glob(root + "/*.deb")}
+            self.assertLessEqual({"libperfmon1", "libperfmon-dev", "libperfmon-libpfm4", "perfmon-tools", "python3-perfmon", "perfmon-doc"},
+                                 set(packages))
+            self.assertIn("python3-cffi-backend", run("dpkg-deb", "-f", packages["python3-perfmon"], "Depends"))
+            run("lintian", "--allow-root", "--fail-on", "error,warning", *glob.glob(root + "/*.changes"))
+            self.autopkgtests(tree, packages)
+
+    def autopkgtests(self, tree, packages):
+        """What debian/tests asks of the installed packages, of the packages unpacked in a folder."""
+        at = os.path.join(os.path.dirname(tree), "unpacked")
+        for name in packages:
+            run("dpkg-deb", "-x", packages[name], at)
+        (pc,) = glob.glob(at + "/usr/lib/**/perfmon.pc", recursive=True)
+        lib = os.path.dirname(os.path.dirname(pc))
+        env = {"PATH": at + "/usr/bin:" + os.environ["PATH"], "LD_LIBRARY_PATH": lib, "LIBRARY_PATH": lib, "PYTHONPATH": at + "/usr/lib/python3/dist-packages",
+               "PKG_CONFIG_PATH": os.path.dirname(pc), "PKG_CONFIG_SYSROOT_DIR": at, "PERFMON_PMUC": at + "/usr/share/perfmon/pmuc.py"}
+        with open(os.path.join(tree, "debian/tests/control"), encoding="ascii") as f:
+            names = [line.split(":")[1].strip() for line in f if line.startswith("Tests:")]
+        self.assertGreaterEqual(len(names), 4)
+        for name in names:
+            with self.subTest(name), tempfile.TemporaryDirectory() as scratch:
+                python = {"PATH": "/usr/bin:" + env["PATH"]} if name == "python" else {}
+                run(os.path.join(tree, "debian/tests", name), env={**env, **python, "AUTOPKGTEST_TMP": scratch}, cwd=tree)
 
 
 if __name__ == "__main__":

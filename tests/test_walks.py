@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What README.md and CONTRIBUTING.md tell a newcomer to type, typed: each from a copy of the sources in an empty folder."""
+"""What README.md and CONTRIBUTING.md tell a newcomer to type, typed: each from a copy of the sources in an empty folder. And what people
+of several trades do with what was built: tests/walks, a script for each, in an empty folder with pfm, a compiler and pkg-config."""
 import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import tap
 
 SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
 LEFT_OUT = shutil.ignore_patterns(".git", "build*", "__pycache__", ".mesonpy*")
 
 
@@ -101,6 +104,61 @@ class Walks(unittest.TestCase):
         self.assertEqual(sorted(events), ["Cycles", "Div", "L2_Misses"])
         self.assertTrue(os.path.exists(os.path.join(build, "docs", "perfmon_toy9.7")))
         run("meson", "test", "-C", build, "--no-rebuild", "table", "roundtrip", "resolve", "man", "cli")
+
+
+def python():
+    """A Python that the module was built for; None if there is none."""
+    for name in (sys.executable, "python3", "/usr/bin/python3"):
+        done = subprocess.run([name, "-c", "import perfmon"], env=dict(os.environ, PYTHONPATH=os.path.join(BUILD, "python")), capture_output=True,
+                              check=False)
+        if done.returncode == 0:
+            return name
+    return None
+
+
+class Trades(unittest.TestCase):
+    def walk(self, name, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "bin"))
+            os.symlink(os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm")), os.path.join(folder, "bin", "pfm"))
+            env = {"PATH": os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"], "SOURCE": SOURCE, "BUILD": BUILD, "HOME": folder,
+                   "PKG_CONFIG_PATH": os.path.join(BUILD, "meson-uninstalled"), "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")}
+            run("sh", "-eu", os.path.join(SOURCE, "tests", "walks", name + ".sh"), cwd=folder, more={**env, **more})
+
+    def compiled(self, name):
+        for program in ("cc", "pkg-config"):
+            if not shutil.which(program):
+                self.skipTest(program + " is not installed")
+        self.walk(name)
+
+    def test_engineer(self):
+        self.walk("engineer")
+
+    def test_author_of_a_profiler(self):
+        self.compiled("profiler")
+
+    def test_libpfm3_programmer(self):
+        self.compiled("libpfm3")
+
+    def test_data_scientist(self):
+        name = python()
+        if not name:
+            self.skipTest("the Python module was not built")
+        self.walk("scientist", PYTHON=name, PYTHONPATH=os.path.join(BUILD, "python"))
+
+    def test_packager(self):
+        self.walk("packager")
+
+    def test_cplusplus_programmer(self):
+        if not shutil.which("c++"):
+            self.skipTest("c++ is not installed")
+        self.compiled("cplusplus")
+
+    def test_tru64_programmer(self):
+        self.compiled("tru64")
+
+    def test_there_is_a_case_for_each(self):
+        self.assertEqual(len(os.listdir(os.path.join(SOURCE, "tests", "walks"))), 7)
 
 
 if __name__ == "__main__":

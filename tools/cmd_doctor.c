@@ -20,6 +20,7 @@ enum { OPT_JSON = LONG_ONLY,
        PAGES = 512,      /* that the workload touches */
        LOOPS = 20000000, /* that it runs through */
        FEW_FILES = 256,  /* descriptors that a session of many events and CPUs outgrows */
+       MOST_PARTS = 16,  /* counts of one event: a kind of core has one each */
        CAP_PTRACE = 19,  /* numbers of <linux/capability.h> */
        CAP_ADMIN = 21,
        CAP_PERF = 38 };
@@ -42,6 +43,9 @@ struct finding {
 	char why[TEXT_MAX];    /* what that keeps from being counted */
 	char remedy[TEXT_MAX]; /* a command, where one helps */
 	char works[TEXT_MAX];  /* what can be had all the same */
+	/* Of an event that was tried; else NULL. */
+	const pfm_count_t *count;
+	const char *expected;
 };
 
 struct doctor {
@@ -70,6 +74,17 @@ static void print_line(const char *label, const char *text)
 	term_wrap(stdout, LABEL + 3 + strlen(label), LABEL + 5, text);
 }
 
+static void put_trial(struct json *j, const struct finding *f)
+{
+	bool counted = f->count->quality <= PFM_QUALITY_PARTIAL;
+
+	if (counted)
+		put_count(j, "count", f->count->value);
+	put_text(j, "quality", pfm_quality_name(f->count->quality));
+	put_text(j, "cause", pfm_cause_name(f->count->cause));
+	put_text(j, "expected", f->expected);
+}
+
 static void tell(struct doctor *d, const struct finding *f)
 {
 	static const enum style styles[] = { GREEN, PLAIN, RED };
@@ -91,6 +106,8 @@ static void tell(struct doctor *d, const struct finding *f)
 	put_text_if(&j, "why", f->why);
 	put_text_if(&j, "remedy", f->remedy);
 	put_text_if(&j, "works", f->works);
+	if (f->count)
+		put_trial(&j, f);
 	put_end(&j, '}');
 	put_line(&j);
 }
@@ -184,14 +201,45 @@ static void work(void)
 		sink = i;
 }
 
+/* What a session of one event counted, on every kind of core. Time that the task did not spend on one of them is none lost. */
+static void add_counts(pfm_session_t *s, struct trial *t)
+{
+	pfm_count_t counts[MOST_PARTS];
+	pfm_count_info_t info = PFM_INIT(info);
+	unsigned i, n = pfm_count_session(s) < MOST_PARTS ? (unsigned)pfm_count_session(s) : MOST_PARTS, n_good = 0;
+	int worst = -1;
+
+	for (i = 0; i < n; i++)
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]) };
+	pfm_read_session(s, counts, n);
+	for (i = 0; i < n; i++) {
+		bool good = counts[i].quality <= PFM_QUALITY_PARTIAL;
+
+		n_good += good;
+		t->count.value += good ? counts[i].value : 0;
+		if (worst < 0 || (counts[i].quality > counts[worst].quality && counts[i].cause != PFM_CAUSE_NO_TIME) ||
+		    (good && counts[worst].cause == PFM_CAUSE_NO_TIME))
+			worst = (int)i;
+	}
+	if (worst < 0)
+		return;
+	t->count.quality = counts[worst].quality;
+	t->count.cause = counts[worst].cause;
+	if (n_good && t->count.quality > PFM_QUALITY_PARTIAL)
+		t->count.quality = PFM_QUALITY_PARTIAL;
+	if (pfm_describe_count(s, (unsigned)worst, &info) == PFMLIB_SUCCESS) {
+		snprintf(t->why, sizeof(t->why), "%s%s%s", n > 1 && *info.why ? info.pmu : "", n > 1 && *info.why ? ": " : "", info.why);
+		snprintf(t->remedy, sizeof(t->remedy), "%s", info.remedy);
+	}
+}
+
 static void try_event(const struct doctor *d, const char *event, unsigned flags, bool busy, struct trial *t)
 {
 	pfm_session_options_t so = PFM_INIT(so);
-	pfm_count_info_t info = PFM_INIT(info);
 	pfm_error_t error = PFM_INIT(error);
 	pfm_session_t *s;
 
-	*t = (struct trial){ .count.size = sizeof(t->count) };
+	*t = (struct trial){ .count.size = sizeof(t->count), .count.quality = PFM_QUALITY_NOT_SUPPORTED, .count.cause = PFM_CAUSE_OTHER };
 	so.flags = flags;
 	if (pfm_open_session(&s, d->ctx, &so, &event, 1, &error) != PFMLIB_SUCCESS) {
 		pfm_explain_error(d->ctx, event, &error, t->why, sizeof(t->why));
@@ -200,11 +248,7 @@ static void try_event(const struct doctor *d, const char *event, unsigned flags,
 	if (pfm_start_session(s) == PFMLIB_SUCCESS && busy)
 		work();
 	pfm_stop_session(s);
-	pfm_read_session(s, &t->count, 1);
-	if (pfm_describe_count(s, 0, &info) == PFMLIB_SUCCESS) {
-		snprintf(t->why, sizeof(t->why), "%s", info.why);
-		snprintf(t->remedy, sizeof(t->remedy), "%s", info.remedy);
-	}
+	add_counts(s, t);
 	t->counted = t->count.quality <= PFM_QUALITY_PARTIAL || t->count.cause == PFM_CAUSE_NO_TIME;
 	pfm_close_session(s);
 }
@@ -325,6 +369,35 @@ static void check_scope(struct doctor *d, const char *check, const char *event, 
 		set(f.why, "%s", t.why);
 		set(f.remedy, "%s", t.remedy);
 		set(f.works, "%s", works);
+	}
+	tell(d, &f);
+}
+
+/* A /proc that hides other users' processes: they cannot be named. */
+static void check_hidden_processes(struct doctor *d)
+{
+	struct finding f = { .check = "other processes", .state = GOOD };
+	char buf[TEXT_MAX], line[4096];
+	FILE *mounts = fopen(at("/proc/mounts", buf), "r");
+	char level[16] = "";
+
+	if (!mounts)
+		return;
+	while (fgets(line, sizeof(line), mounts)) {
+		const char *word = strstr(line, "hidepid=");
+
+		if (word && strstr(line, " /proc proc "))
+			snprintf(level, sizeof(level), "%.*s", (int)strcspn(word + strlen("hidepid="), ", \n"), word + strlen("hidepid="));
+	}
+	fclose(mounts);
+	if (!*level || strcmp(level, "0") == 0 || strcmp(level, "off") == 0) {
+		set(f.found, "/proc shows those of every user");
+	} else {
+		f.state = NOTE;
+		set(f.found, "/proc is mounted with hidepid=%s: it hides those of other users", level);
+		set(f.why, "-p and -t find none of theirs, whatever may be counted; threads and names of programs are missing from reports");
+		set(f.remedy, "mount -o remount,hidepid=0 /proc");
+		set(f.works, "own processes, and whole CPUs where they are permitted");
 	}
 	tell(d, &f);
 }
@@ -503,6 +576,8 @@ static void check_event(struct doctor *d, const struct expectation *e)
 	try_event(d, e->event, 0, true, &t);
 	elapsed = seconds() - began;
 	value = (double)t.count.value;
+	f.count = &t.count;
+	f.expected = e->text;
 	if (!t.counted || t.count.quality > PFM_QUALITY_PARTIAL) {
 		f.state = BAD;
 		set(f.found, "%s", pfm_quality_name(t.count.quality));
@@ -512,6 +587,11 @@ static void check_event(struct doctor *d, const struct expectation *e)
 		return;
 	}
 	set(f.found, "%s, %s; expected %s", grouped(t.count.value, number), pfm_quality_name(t.count.quality), e->text);
+	if (t.count.quality != PFM_QUALITY_EXACT) {
+		f.state = NOTE;
+		set(f.why, "%s", *t.why ? t.why : pfm_cause_name(t.count.cause));
+		set(f.remedy, "%s", t.remedy);
+	}
 	/* The clock's count is of nanoseconds, and cannot be more than went by. */
 	if (value < e->least || (e->most > 0 && value > e->most) || (strncmp(e->event, "task-clock", 10) == 0 && value > elapsed * 1e9)) {
 		f.state = BAD;
@@ -560,6 +640,7 @@ static void examine(struct doctor *d)
 	check_level(d);
 	check_capabilities(d);
 	check_seccomp(d);
+	check_hidden_processes(d);
 	check_scope(d, "own code", "task-clock:u", 0, "encoding, listing, dry runs");
 	check_scope(d, "own kernel time", "page-faults:k", 0, "events in user mode: EVENT:u");
 	check_scope(d, "whole CPUs", "page-faults", PFM_SESSION_SYSTEM_WIDE, "commands and own processes: pfm stat -- COMMAND, -p PID");

@@ -15,6 +15,9 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_COMPLETE,
        OPT_PMUS,
        OPT_METRICS,
+       OPT_COUNTER,
+       OPT_UNIT,
+       OPT_NO_PAGER,
        NAME_COLUMN = 34,
        PMU_COLUMN = 51,
        PATH_ROOM = 4096,
@@ -27,7 +30,10 @@ static const struct opt options[] = {
 	{ OPT_METRICS, "metrics", NULL, "metrics, which are computed from events, and no events" },
 	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
 	{ 'a', "all", NULL, "also what is usually left out: the events of every processor, deprecated and hidden ones, metrics among events" },
+	{ OPT_COUNTER, "counter", "LIST", "events that one of these counters can count: 3,F1" },
+	{ OPT_UNIT, "unit", "NAME", "events of units outside the cores whose name or description has this in it" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
+	{ OPT_NO_PAGER, "no-pager", NULL, "write straight to the terminal, without $PAGER" },
 	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
 	{ 0, NULL, NULL, NULL }
 };
@@ -38,7 +44,9 @@ struct lister {
 	regex_t expression;            /* instead of it, if is_expression */
 	int pmu;                       /* only this one, or -1 */
 	bool is_expression, elsewhere; /* elsewhere: of other machines' processors, too */
-	bool json, all, pmus_only, descriptions, metrics;
+	bool json, all, pmus_only, descriptions, metrics, no_pager;
+	uint64_t counters; /* one of them is wanted; 0: any */
+	const char *unit;  /* of a unit called so; NULL: of anything */
 	struct json out;
 	size_t n_pmus, n_events, n_tracepoints;
 	char folded[FOLDED_MAX];
@@ -88,6 +96,8 @@ static bool matches(const struct lister *l, const pfm_event_info_t *e)
 	pfm_metric_info_t m = PFM_INIT(m);
 
 	if (metric != l->metrics && !(metric && l->all))
+		return false;
+	if (l->counters && !(e->counters & l->counters))
 		return false;
 	if (!l->all && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
@@ -334,7 +344,15 @@ static bool events_wanted(const struct lister *l, const pfm_pmu_info_t *info)
 
 	if (l->pmus_only)
 		return false;
+	if (l->unit && (!(info->flags & PFM_PMU_UNCORE) || !(strcasestr(info->name, l->unit) || strcasestr(info->desc, l->unit))))
+		return false;
 	return l->pmu >= 0 || l->all || (l->elsewhere ? !here : here);
+}
+
+/* Something was asked for, not everything. */
+static bool is_search(const struct lister *l)
+{
+	return l->pattern || l->counters || l->unit;
 }
 
 static bool pmu_wanted(const struct lister *l, const pfm_pmu_info_t *info)
@@ -404,7 +422,7 @@ static int list_tracepoints(struct lister *l)
 	struct dirent **subsystems;
 	int i, n;
 
-	if (!l->pattern || l->pmu >= 0 || l->metrics)
+	if (!l->pattern || l->pmu >= 0 || l->metrics || l->counters || l->unit)
 		return DONE;
 	snprintf(top, sizeof(top), "%s/sys/kernel/tracing/events", root ? root : "");
 	n = scandir(top, &subsystems, is_folder, alphasort);
@@ -422,7 +440,7 @@ static int list_elsewhere(struct lister *l, int n)
 {
 	int status;
 
-	if (!l->pattern || l->pmu >= 0 || l->all || l->n_events)
+	if (!is_search(l) || l->pmu >= 0 || l->all || l->n_events)
 		return DONE;
 	l->elsewhere = true;
 	status = list_wanted(l, n);
@@ -454,7 +472,7 @@ static int list(struct lister *l)
 	pfm_pmu_info_t info = PFM_INIT(info);
 	int i, n = pfm_count_pmus(l->ctx), status = DONE;
 
-	if (l->pmus_only || (!l->pattern && l->pmu < 0 && !l->metrics))
+	if (l->pmus_only || (!is_search(l) && l->pmu < 0 && !l->metrics))
 		for (i = 0; i < n; i++)
 			if (shown(l, i, &info) && pmu_wanted(l, &info)) {
 				if (!l->json && !l->n_pmus)
@@ -488,6 +506,10 @@ static int nothing_found(const struct lister *l, const char *pattern)
 	char names[5][96];
 	size_t i, n;
 
+	if (!pattern) {
+		fputs("pfm: no event is of such a unit or counter.\n", stderr);
+		return REFUSED;
+	}
 	if (l->pmus_only) {
 		fprintf(stderr, "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which there are.\n", pattern);
 		return REFUSED;
@@ -588,7 +610,7 @@ static bool split_pattern(struct lister *l, const char *pattern)
 		if (l->pmu < 0)
 			return false;
 		pattern = colons + 2;
-	} else if (l->pmu < 0 && !l->pmus_only && pfm_find_pmu(l->ctx, pattern) >= 0) {
+	} else if (l->pmu < 0 && !l->pmus_only && !l->unit && pfm_find_pmu(l->ctx, pattern) >= 0) {
 		/* A processor's name asks for all it has. */
 		l->pmu = pfm_find_pmu(l->ctx, pattern);
 		return true;
@@ -611,6 +633,12 @@ static int run(struct args *args)
 		case OPT_PMU: pmu = value; break;
 		case OPT_PMUS: l.pmus_only = true; break;
 		case OPT_METRICS: l.metrics = true; break;
+		case OPT_COUNTER:
+			if (!read_counters(value, &l.counters))
+				return usage(args, "counters are a list such as 3,F1, not '%s'.", value);
+			break;
+		case OPT_UNIT: l.unit = value; break;
+		case OPT_NO_PAGER: l.no_pager = true; break;
 		case OPT_JSON: l.json = true; break;
 		case OPT_COMPLETE: prefix = value; break;
 		case 'a': l.all = true; break;
@@ -618,6 +646,8 @@ static int run(struct args *args)
 		}
 	if (id < 0)
 		return args->status;
+	if (l.unit && pmu)
+		return usage(args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
 	if (args->n > 1)
 		return usage(args, "one pattern at a time; put it in quotes if the shell expanded it.");
 	l.ctx = open_context(pmu);
@@ -625,14 +655,16 @@ static int run(struct args *args)
 		return REFUSED;
 	if (pmu)
 		l.pmu = pfm_find_pmu(l.ctx, pmu);
+	if (!prefix && !l.json && !l.no_pager)
+		term_page();
 	if (prefix)
 		status = complete(&l, prefix);
 	else if (args->n && !split_pattern(&l, args->operands[0]))
 		status = no_such_pmu(&l, args->operands[0]);
 	else
 		status = list(&l);
-	if (status == DONE && args->n && !prefix && l.n_events + l.n_pmus == 0)
-		status = nothing_found(&l, args->operands[0]);
+	if (status == DONE && (args->n || is_search(&l)) && !prefix && l.n_events + l.n_pmus == 0)
+		status = nothing_found(&l, args->n ? args->operands[0] : NULL);
 	if (!prefix)
 		tell_refusals(&l);
 	if (l.is_expression)
@@ -658,6 +690,10 @@ const struct command cmd_list = {
 		    "pfm list -d tlb\n"
 		    "Metrics of an Intel processor that have to do with branches\n"
 		    "pfm list --metrics skl::branch\n"
+		    "What the memory controllers of an Ice Lake server count\n"
+		    "pfm list --unit icx_uncore_imc\n"
+		    "Retired instructions that counter 0 of a Core Duo can count\n"
+		    "pfm list --counter 0 'coreduo::*ret*'\n"
 		    "Loads or stores, of every processor\n"
 		    "pfm list -a '^L1.*(load|store)'\n"
 		    "Branch events of the Core Duo\n"

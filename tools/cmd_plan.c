@@ -152,22 +152,6 @@ static int plan_lines(struct planner *p)
 	return status;
 }
 
-/* "3,F1" as a set of counters; false if it is none. */
-static bool read_counters(const char *text, uint64_t *out)
-{
-	for (const char *s = text; *s; s += *s == ',') {
-		bool fixed = *s == 'F' || *s == 'f';
-		char *end;
-		unsigned long n = strtoul(s + fixed, &end, 10);
-
-		if (end == s + fixed || n > 31 || (*end && *end != ','))
-			return false;
-		*out |= (uint64_t)1 << (n + (fixed ? 32 : 0));
-		s = end;
-	}
-	return *text != '\0';
-}
-
 static int run(struct args *args)
 {
 	struct planner p = { .options = PFM_INIT(p.options), .out = { .out = stdout } };

@@ -476,7 +476,11 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	occupy_standard_files();
 	term_guard();
-	return finish(run(argc, argv));
+	status = finish(run(argc, argv));
+	term_end();
+	return status;
 }

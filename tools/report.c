@@ -172,6 +172,21 @@ static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
 	return at;
 }
 
+bool read_counters(const char *text, uint64_t *out)
+{
+	for (const char *s = text; *s; s += *s == ',') {
+		bool fixed = *s == 'F' || *s == 'f';
+		char *end;
+		unsigned long n = strtoul(s + fixed, &end, 10);
+
+		if (end == s + fixed || n > 31 || (*end && *end != ','))
+			return false;
+		*out |= (uint64_t)1 << (n + (fixed ? 32 : 0));
+		s = end;
+	}
+	return *text != '\0';
+}
+
 char *counters_text(uint64_t counters, char buf[COUNTERS_MAX])
 {
 	size_t at = runs_text(buf, 0, (uint32_t)counters, "");

@@ -4,10 +4,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum colour_wish { COLOUR_AUTO,
@@ -15,6 +18,8 @@ enum colour_wish { COLOUR_AUTO,
 	           COLOUR_NEVER };
 
 static enum colour_wish wish = COLOUR_AUTO;
+static pid_t pager;        /* reads standard output, 0: nobody does */
+static size_t pager_width; /* of the terminal that it writes to */
 
 bool term_set_colour(const char *when)
 {
@@ -197,7 +202,7 @@ bool term_is_terminal(FILE *out)
 {
 	int fd = descriptor(out);
 
-	return fd >= 0 && isatty(fd);
+	return (pager && fd == STDOUT_FILENO) || (fd >= 0 && isatty(fd));
 }
 
 bool term_colour(FILE *out)
@@ -229,9 +234,67 @@ size_t term_width(FILE *out)
 
 	if (!term_is_terminal(out))
 		return 0;
+	if (pager && descriptor(out) == STDOUT_FILENO)
+		return pager_width;
 	if (ioctl(descriptor(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
 		return size.ws_col;
 	return 80;
+}
+
+/* What the user wants to read with; NULL: nothing. A program with raised rights takes no commands from the environment. */
+static const char *wanted_pager(void)
+{
+	const char *wanted = getenv("PAGER");
+
+	if (getauxval(AT_SECURE))
+		return NULL;
+	if (!wanted)
+		return "less";
+	return *wanted && strcmp(wanted, "cat") != 0 ? wanted : NULL;
+}
+
+/* The other end of @pipe: the pager, or cat where there is none of that name. */
+static void become_pager(const int pipe[2], const char *command)
+{
+	static const char script[] = "sh -c \"$0\" || { [ $? = 127 ] && exec cat; }";
+
+	dup2(pipe[0], STDIN_FILENO);
+	close(pipe[0]);
+	close(pipe[1]);
+	setenv("LESS", "FRX", 0);
+	execl("/bin/sh", "sh", "-c", script, command, (char *)NULL);
+	_exit(1);
+}
+
+void term_page(void)
+{
+	const char *command = wanted_pager();
+	int ends[2];
+
+	if (pager || !command || !term_is_terminal(stdout) || pipe(ends))
+		return;
+	pager_width = term_width(stdout);
+	fflush(stdout);
+	pager = fork();
+	if (pager == 0)
+		become_pager(ends, command);
+	if (pager > 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+		signal(SIGINT, SIG_IGN); /* it is the pager's while it shows something */
+		signal(SIGPIPE, SIG_IGN);
+	} else {
+		pager = 0;
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+void term_end(void)
+{
+	while (pager && waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+	pager = 0;
 }
 
 /* Columns that @len bytes of @text take. */

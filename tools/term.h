@@ -46,4 +46,9 @@ int closest_word(const char *word, const char *const *words);
 #define GROUPED_MAX 32
 char *grouped(uint64_t value, char buf[GROUPED_MAX]);
 
+/* From here on standard output goes through $PAGER (less), if it is a terminal: its width and colours stay those of the terminal. */
+void term_page(void);
+/* Waits until the user has seen enough; standard output is closed. */
+void term_end(void);
+
 #endif

@@ -1,0 +1,21 @@
+#!/bin/sh -eu
+# SPDX-License-Identifier: MIT
+# An engineer with a slow program: what is there, what is in the way, counts and what they are worth, a mistyped name.
+pfm doctor >doctor.txt
+grep -q 'This machine' doctor.txt && grep -q "A small known workload" doctor.txt
+pfm list faults | grep -q page-faults
+pfm stat -e page-faults,task-clock -- sh -c 'exit 3' >counts 2>&1 && exit 1
+grep -q page-faults counts
+pfm stat --json -e page-faults,montecito::CPU_OP_CYCLES_ALL -- true >counts 2>/dev/null || true
+python3 - <<'END'
+import json
+rows = [r for r in map(json.loads, open("counts", encoding="utf-8")) if "quality" in r]
+byname = {r["event"].split(":u")[0]: r for r in rows}
+assert byname["page-faults"]["value"] > 0, rows
+assert not byname["montecito::CPU_OP_CYCLES_ALL"].get("value"), rows
+END
+pfm stat -e page-fautls -- true 2>refusal && exit 1
+grep -q 'page-faults' refusal
+# shellcheck disable=SC2016  # the inner shell's variable
+pfm record -e cpu-clock -o samples -- sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done' 2>/dev/null
+pfm report samples >report.txt

@@ -1,0 +1,13 @@
+#!/bin/sh -eu
+# SPDX-License-Identifier: MIT
+# A libpfm 3 programmer: the old program compiles as it is, and gives the registers that it gave.
+# shellcheck disable=SC2046  # a list of options on purpose
+cc -Wall -Wextra -Werror "$SOURCE/examples/libpfm3_dispatch.c" -o dispatch $(pkg-config --cflags --libs perfmon)
+./dispatch IA64_INST_RETIRED_THIS >registers
+grep -qi 'pmc' registers
+pfm dispatch --user --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED_THIS >ours
+sed -n 's/.*PMC[0-9]* *0x0*\([0-9a-f]*\).*/\1/p' ours >values
+[ "$(wc -l <values)" = 2 ]
+while read -r value; do
+	grep -qi "$value" registers
+done <values
