@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Renders the manual pages to a site that works from disk, without a network.
 
-    site.py --out FOLDER [--mandoc PROGRAM] [--style FILE] [--script FILE] [--version V] PAGE...
+    site.py --out FOLDER [--mandoc PROGRAM] [--style FILE] [--script FILE] [--version V] [--pfm PROGRAM] PAGE...
 
 mandoc does the text; this program does the frame: an index, a table of contents and links that lead to our own pages, and
 on pages of processors a filter box over their events. Style and script are written into each page, so that a page is one file.
+With --pfm, the command, events.html is made as well: all events of all processors (events.py).
 """
 
 import argparse
@@ -15,6 +16,8 @@ import os
 import re
 import subprocess
 import sys
+
+import events
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -111,6 +114,7 @@ def mark_events(text):
 class Site:
     def __init__(self, pages, options):
         self.pages, self.version = pages, options.version
+        self.events = '<a href="events.html">All events</a>\n' if options.pfm else ""
         with open(options.style, encoding="utf-8") as f:
             self.style = f.read()
         with open(options.script, encoding="utf-8") as f:
@@ -132,7 +136,7 @@ class Site:
         wanted = (("perfmon.7", "Overview"), ("pfm.1", "Command"), ("perfmon_coreduo.7", "Core Duo"),
                   ("perfmon_montecito.7", "Montecito"), ("perfmon_alpha_ev5.7", "Alpha"))
         files = {p.file for p in self.pages}
-        return "\n".join('<a href="%s.html">%s</a>' % w for w in wanted if w[0] in files)
+        return self.events + "\n".join('<a href="%s.html">%s</a>' % w for w in wanted if w[0] in files)
 
     def page(self, page, text):
         text = re.sub(r'<table class="head">.*?</table>|<table class="foot">.*?</table>', "", text, flags=re.S)
@@ -181,6 +185,7 @@ def main():
     parser.add_argument("--style", default=os.path.join(HERE, "site.css"))
     parser.add_argument("--script", default=os.path.join(HERE, "site.js"))
     parser.add_argument("--version", default="")
+    parser.add_argument("--pfm")
     parser.add_argument("pages", nargs="+")
     a = parser.parse_args()
     pages = [Page(p) for p in a.pages]
@@ -193,6 +198,8 @@ def main():
             f.write(site.page(page, text))
     with open(os.path.join(a.out, "index.html"), "w", encoding="utf-8") as f:
         f.write(site.index())
+    if a.pfm:
+        events.build(a.pfm, a.out, a.style, os.path.join(HERE, "events.js"), a.version)
     print("%d pages: %s" % (len(pages) + 1, os.path.join(a.out, "index.html")))
     return 0
 

@@ -208,7 +208,8 @@ class Reading(Sequence[Count]):
         """Both together: values added, each with the worse quality of the two."""
         if not isinstance(other, Reading) or len(other) != len(self):
             return NotImplemented
-        return Reading(self._texts, [replace(_sum([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)], other.time)
+        return Reading(self._texts, [replace(_sum([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)], other.time,
+                       self.elapsed + other.elapsed)
 
     def records(self) -> list[dict[str, Any]]:
         """A dict for each count, see :meth:`Count.record`: ``pandas.DataFrame(reading.records())``."""
