@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,7 +78,8 @@ static void begin(const char *const *texts, unsigned n)
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_error_t error = PFM_INIT(error);
 
-	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD;
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD |
+	                  PFM_SAMPLE_RAW;
 	sampling.records = PFM_SIDE_USUAL;
 	options.sampling = &sampling;
 	if (pfm_open_session(&session, NULL, &options, texts, n, &error))
@@ -224,6 +226,34 @@ static void perf_unpacks_what_we_pack(void **state)
 	assert_string_equal(mine, perfs);
 	free(mine);
 	free(perfs);
+}
+
+/* The fields of a tracepoint are in its bytes (PFM_SAMPLE_RAW), and where, is in the recording. */
+static void perf_prints_the_fields_of_tracepoints(void **state)
+{
+	enum { CALLS = 5,
+	       NO_FILE = 12345 };
+	char command[256], line[512];
+	unsigned found = 0;
+	FILE *f;
+
+	(void)state;
+	if (!have_perf())
+		skip_because("perf is not installed");
+	mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	if (access("/sys/kernel/tracing/events/syscalls/sys_enter_close/format", R_OK))
+		skip_because("this user cannot read what tracepoints look like");
+	begin(TEXTS("syscalls:sys_enter_close", "page-faults:u"));
+	for (unsigned i = 0; i < CALLS; i++)
+		close(NO_FILE);
+	pfm_stop_session(session);
+	finish();
+	snprintf(command, sizeof(command), "perf script -i %s -F event,trace 2>/dev/null", path);
+	f = popen(command, "r");
+	while (fgets(line, sizeof(line), f))
+		found += strstr(line, "sys_enter_close: fd: 0x00003039") != NULL;
+	assert_int_equal(pclose(f), 0);
+	assert_int_equal(found, CALLS);
 }
 
 /* Of perf's recordings as well, packed ones: a stream that goes on from record to record. */
@@ -392,6 +422,7 @@ int main(void)
 		ROW(what_is_written_is_read),
 		ROW(perf_reads_what_we_write),
 		ROW(we_read_what_perf_writes),
+		ROW(perf_prints_the_fields_of_tracepoints),
 		ROW(perf_unpacks_what_we_pack),
 		ROW(we_unpack_what_perf_packs),
 		ROW(perf_finds_names_in_what_we_write),

@@ -608,6 +608,41 @@ static void packed_pieces_that_lie_end_the_reading(void **state)
 	assert_int_equal(next(), PFMLIB_ERR_NOTSUPP);
 }
 
+/* How a tracepoint's fields lie in its bytes, once for each, and only where the file that says so is about this very event. */
+static void formats_of_tracepoints_are_kept(void **state)
+{
+	static const char format[] = "name: sched_switch\nID: 372\nformat:\n\tfield:int prev_pid; offset:8; size:4; signed:1;";
+	static char text[1 << 16];
+	const char *at;
+	unsigned found = 0;
+	size_t n;
+	FILE *f;
+
+	(void)state;
+	machine("uncore");
+	fake_file(&fake, "/sys/kernel/tracing/events/sched/sched_switch/format", format);
+	fake_file(&fake, "/sys/kernel/tracing/events/header_page", "\tfield: u64 timestamp; offset:0; size:8; signed:0;");
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .fields = PFM_SAMPLE_RAW };
+	options.sampling = &sampling;
+	for (unsigned wrong = 0; wrong < 2; wrong++) {
+		must_open(TEXTS("sched:sched_switch", "sched:sched_switch:period=2", "page-faults"));
+		if (wrong)
+			fake_file(&fake, "/sys/kernel/tracing/events/sched/sched_switch/format", "name: another\nID: 373");
+		assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+		recording = NULL;
+		end_session();
+		f = fopen(path, "r");
+		n = fread(text, 1, sizeof(text), f);
+		fclose(f);
+		found = 0;
+		for (at = text; (at = memmem(at, (size_t)(text + n - at), "ID: 37", 6)); at++)
+			found++;
+		assert_int_equal(found, wrong ? 0 : 1);
+		assert_true((memmem(text, n, "\x17\x08\x44tracing0.6", 14) != NULL) == !wrong);
+	}
+}
+
 static void a_disk_that_is_full_is_told(void **state)
 {
 	(void)state;
@@ -712,6 +747,7 @@ int main(void)
 		ROW(names_that_lie_are_left_out),
 		ROW(reading_with_little_memory),
 		ROW(what_a_script_records_is_read),
+		ROW(formats_of_tracepoints_are_kept),
 		ROW(what_is_packed_is_read_the_same),
 		ROW(packed_pieces_that_lie_end_the_reading),
 		ROW(a_disk_that_is_full_is_told),

@@ -25,6 +25,7 @@ static const struct opt options[] = {
 	{ 'C', "cpu", "LIST", "sample everything on these CPUs: 0,2-3" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
+	{ 'R', "raw-samples", NULL, "with the bytes of tracepoints: their fields" },
 	{ 'z', "compress", NULL, "compressed, by zstd" },
 	{ 'o', "output", "FILE", "write the samples here (perf.data)" },
 	{ 0, NULL, NULL, NULL }
@@ -320,6 +321,7 @@ static int read_options(struct args *args, struct recorder *job)
 		case 'a': job->all = true; break;
 		case 'C': job->cpus = value; break;
 		case 'i': job->no_inherit = true; break;
+		case 'R': job->sampling.fields |= PFM_SAMPLE_RAW; break;
 		case 'z': job->compress = true; break;
 		case 'o': job->output = value; break;
 		}

@@ -21,7 +21,8 @@ struct data_head {
 };
 
 /* Features: what a section behind the data says. */
-enum { DATA_HOSTNAME = 3,
+enum { DATA_TRACING = 1,
+       DATA_HOSTNAME = 3,
        DATA_OSRELEASE = 4,
        DATA_VERSION = 5,
        DATA_ARCH = 6,
@@ -67,6 +68,9 @@ void pfmi_zstd_close(struct zstd *z);
 size_t pfmi_zstd_pack(const struct zstd *z, void *to, size_t room, const void *from, size_t n, int level);
 /* Adds what @n further bytes of the stream stand for. False if they are none of it, or it is too much. */
 bool pfmi_zstd_unpack(struct zstd *z, struct bytes *out, const void *from, size_t n);
+
+/* How the fields of the session's tracepoints lie in samples. False if it has none, or without memory. (lib/count/data_trace.c) */
+bool pfmi_data_formats(struct pfm_session *s, struct bytes *out);
 
 /* The next record of a recording that is read: 1, 0 at its end, or a negative code. (lib/count/data_read.c) */
 int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size);

@@ -19,6 +19,7 @@ struct pfm_recording {
 	struct zstd *zstd; /* NULL: what the buffers hold is written as it is */
 	int level;
 	uint64_t plain, packed; /* bytes before and after */
+	struct bytes formats;   /* of tracepoints; empty: there are none */
 	int fd, err;            /* err: errno of the first write that failed */
 	struct data_head head;
 	uint64_t at, started;
@@ -309,6 +310,7 @@ static void put_feature(struct pfm_recording *r, unsigned bit, const struct utsn
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024, resolution = 1;
 
 	switch (bit) {
+	case DATA_TRACING: put_bytes(r, r->formats.at, r->formats.end); break;
 	case DATA_HOSTNAME: put_text(r, u->nodename); break;
 	case DATA_OSRELEASE: put_text(r, u->release); break;
 	case DATA_VERSION: put_text(r, "perfmon"); break;
@@ -329,9 +331,16 @@ static void put_feature(struct pfm_recording *r, unsigned bit, const struct utsn
 	}
 }
 
+/* True if the recording has what feature @bit is about. */
+static bool has_feature(const struct pfm_recording *r, unsigned bit)
+{
+	return bit == DATA_PACKED ? r->zstd != NULL : bit == DATA_TRACING ? r->formats.end > 0
+	                                                                  : true;
+}
+
 static void put_features(struct pfm_recording *r)
 {
-	static const uint8_t bits[] = { DATA_HOSTNAME, DATA_OSRELEASE, DATA_VERSION, DATA_ARCH, DATA_NRCPUS, DATA_TOTAL_MEM, DATA_CMDLINE,
+	static const uint8_t bits[] = { DATA_TRACING, DATA_HOSTNAME, DATA_OSRELEASE, DATA_VERSION, DATA_ARCH, DATA_NRCPUS, DATA_TOTAL_MEM, DATA_CMDLINE,
 		                        DATA_EVENT_DESC, DATA_CPU_TOPOLOGY, DATA_SAMPLE_TIME, DATA_CLOCKID, DATA_PACKED, DATA_CLOCK_DATA };
 	struct data_section sections[sizeof(bits)];
 	struct utsname u;
@@ -339,9 +348,14 @@ static void put_features(struct pfm_recording *r)
 	unsigned n = 0;
 
 	uname(&u);
-	r->at += (sizeof(bits) - !r->zstd) * sizeof(*sections);
+	if (!pfmi_data_formats(r->s, &r->formats))
+		r->formats.end = 0;
+	for (unsigned i = 0; i < sizeof(bits); i++)
+		n += has_feature(r, bits[i]);
+	r->at += n * sizeof(*sections);
+	n = 0;
 	for (unsigned i = 0; i < sizeof(bits); i++) {
-		if (bits[i] == DATA_PACKED && !r->zstd)
+		if (!has_feature(r, bits[i]))
 			continue;
 		sections[n].offset = r->at;
 		put_feature(r, bits[i], &u);
@@ -462,6 +476,7 @@ int pfm_close_recording(pfm_recording_t *r)
 	if (close(r->fd) && !rc)
 		rc = PFMLIB_ERR_SYS;
 	pfmi_zstd_close(r->zstd);
+	free(r->formats.at);
 	free(r->command);
 	free(r);
 	return rc;
