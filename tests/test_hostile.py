@@ -548,6 +548,47 @@ exit $rc"""
         self.interrupt(signal.SIGKILL, False)
 
 
+class Giants(Folder):
+    """Machines that nobody has: bounded time and memory, and words about it."""
+
+    def machine(self, cpus, boxes):
+        devices = os.path.join(self.at("machine"), "sys/bus/event_source/devices")
+        os.makedirs(os.path.join(self.at("machine"), "sys/devices/system/cpu"))
+        files = {"../../../devices/system/cpu/online": cpus, "cpu/type": "4", "cpu/cpus": cpus, "cpu/format/event": "config:0-7"}
+        for i in range(boxes):
+            files.update({"uncore_box_%d/%s" % (i, name): text for name, text in
+                          {"type": str(100 + i), "cpumask": cpus, "format/event": "config:0-7"}.items()})
+        for name, text in files.items():
+            path = os.path.join(devices, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="ascii") as f:
+                f.write(text + "\n")
+
+    def asked(self, *args):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+            resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+        return pfm(*args, env=dict(CLEAN, PERFMON_SYSFS=self.at("machine")), preexec_fn=limit)
+
+    def test_more_cpus_than_a_kernel_has(self):
+        self.machine(",".join(["0-1000000"] * 300), 4000)
+        self.ok(self.asked("encode", "uncore_box/event=1/"))
+        r = self.asked("stat", "--dry-run", "-a", "-e", "uncore_box/event=1/", "--", "true")
+        self.assertIn("which CPUs are on line cannot be read", r.stdout + r.stderr)
+
+    def test_all_boxes_on_all_cpus(self):
+        self.machine(",".join(["0-65535"] * 300), 500)
+        self.ok(self.asked("list", "--pmus"))
+        r = self.asked("stat", "--dry-run", "-a", "-e", "cpu/event=1/", "--", "true")
+        self.assertIn("65536 kernel events, CPUs 0-65535\n", r.stdout + r.stderr)
+        for options in (("-a",), ("-a", "--per-cpu")):
+            r = self.asked("stat", "--dry-run", *options, "-e", "uncore_box/event=1/", "--", "true")
+            self.assertEqual(r.returncode, 1, r.stderr)
+            self.assertIn("more than 262144 counters of the kernel", r.stderr)
+        r = self.asked("stat", "--dry-run", "-a", "--per-cpu", "-e", ",".join(["cpu/event=1/"] * 5), "--", "true")
+        self.assertIn("at most 262144 counts, one for each CPU", r.stderr)
+
+
 class Changes(Folder):
     """Kernel files that come, go and change while they are read."""
 

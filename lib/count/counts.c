@@ -262,30 +262,41 @@ void pfmi_take_turns(struct pfm_session *s)
 
 /* ---- one count per CPU ------------------------------------------------------------------------------------------------ */
 
-/* True if the PMU of @c counts CPU @cpu somewhere. */
-static bool serves(const struct counting *c, unsigned cpu)
+static void free_sets(struct cpus *sets, unsigned n)
 {
-	const struct kernel_pmu *d = c->asked.device;
-	bool all = !d;
-
-	for (unsigned i = 0; d && !all && i < d->n_instances; i++) {
-		struct cpus set;
-
-		if (!pfmi_wants_instance(c, i))
-			continue;
-		all = pfmi_cpus_read(d->instance_cpus[i], &set) || set.n_words == 0 || pfmi_cpus_has(&set, cpu);
-		pfmi_cpus_free(&set);
-	}
-	return all;
+	for (unsigned i = 0; sets && i < n; i++)
+		pfmi_cpus_free(&sets[i]);
+	free(sets);
 }
 
-/* The counts @old, @n of them in @groups groups, for CPU @cpu alone. @number: the CPU as a text that stays. */
-static int copy_for_cpu(struct opening *o, const struct counting *old, unsigned n, unsigned cpu, const char *number)
+/* The CPUs on which the PMU of @c counts something: empty for all. */
+static int served_cpus(const struct counting *c, struct cpus *out)
 {
+	const struct kernel_pmu *d = c->asked.device;
+	int rc = 0;
+
+	*out = (struct cpus){ 0 };
+	for (unsigned i = 0; d && !rc && i < d->n_instances; i++) {
+		if (!pfmi_wants_instance(c, i))
+			continue;
+		rc = pfmi_cpus_add(out, d->instance_cpus[i]);
+		if (rc != -ENOMEM && (rc || !*d->instance_cpus[i])) {
+			pfmi_cpus_free(out);
+			return 0;
+		}
+	}
+	return rc;
+}
+
+/* The counts @old, @n of them, for CPU @cpu alone. @serves: the CPUs of each. @number: the CPU as a text that stays. */
+static int copy_for_cpu(struct opening *o, const struct counting *old, const struct cpus *serves, unsigned n, const char *number)
+{
+	unsigned cpu = (unsigned)strtoul(number, NULL, 10);
+
 	for (unsigned i = 0; i < n; i++) {
 		struct counting *c;
 
-		if (!serves(&old[i], cpu))
+		if (serves[i].n_words && !pfmi_cpus_has(&serves[i], cpu))
 			continue;
 		c = new_count(o);
 		if (!c)
@@ -302,23 +313,44 @@ static int copy_for_cpu(struct opening *o, const struct counting *old, unsigned 
 	return PFMLIB_SUCCESS;
 }
 
+static int copy_for_each(struct opening *o, const struct counting *old, const struct cpus *serves, unsigned n, const struct cpus *cpus, char *text)
+{
+	unsigned groups = o->s->n_groups;
+	int rc = PFMLIB_SUCCESS;
+
+	o->s->n_groups = 0;
+	for (unsigned cpu = 0; !rc && pfmi_cpus_from(cpus, &cpu); cpu++) {
+		int len = snprintf(text, CPU_ROOM, "%u", cpu);
+
+		rc = copy_for_cpu(o, old, serves, n, text);
+		text += len + 1;
+		o->s->n_groups += groups;
+	}
+	return rc;
+}
+
 /* Repeats the groups of a finished list for one CPU after the other. @text: room for the numbers. */
 static int split_by_cpu(struct opening *o, const struct cpus *cpus, char *text)
 {
 	struct pfm_session *s = o->s;
 	struct counting *old = s->counts;
-	unsigned n = s->n, groups = s->n_groups;
-	int rc = PFMLIB_SUCCESS;
+	struct cpus *serves = calloc(s->n + 1, sizeof(*serves));
+	unsigned n = s->n;
+	int rc = serves ? PFMLIB_SUCCESS : pfmi_opening_no_memory(o);
 
-	s->counts = NULL;
-	s->n = o->room = s->n_groups = 0;
-	for (unsigned cpu = 0; !rc && pfmi_cpus_from(cpus, &cpu); cpu++) {
-		int len = snprintf(text, CPU_ROOM, "%u", cpu);
-
-		rc = copy_for_cpu(o, old, n, cpu, text);
-		text += len + 1;
-		s->n_groups += groups;
+	for (unsigned i = 0; i < n && !rc; i++)
+		if (served_cpus(&old[i], &serves[i]))
+			rc = pfmi_opening_no_memory(o);
+	if (!rc && n * pfmi_cpus_count(cpus) > SESSION_MAX)
+		rc = pfmi_opening_refuse(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, 0, "at most 262144 counts, one for each CPU");
+	if (rc) {
+		free_sets(serves, n);
+		return rc;
 	}
+	s->counts = NULL;
+	s->n = o->room = 0;
+	rc = copy_for_each(o, old, serves, n, cpus, text);
+	free_sets(serves, n);
 	for (unsigned i = 0; i < n; i++)
 		free(old[i].asked.name);
 	free(old);

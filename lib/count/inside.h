@@ -10,8 +10,9 @@
 #define PERF_FORMAT_LOST (1U << 4) /* Linux 6.0 */
 #endif
 
-#define MAX_GROUP 64 /* members of one group */
-#define MAX_CORES 4  /* core PMUs of one machine */
+#define MAX_GROUP   64         /* members of one group */
+#define MAX_CORES   4          /* core PMUs of one machine */
+#define SESSION_MAX (1u << 18) /* counts of a session, and the kernel's counters behind them: 8,192 CPUs with 32 events */
 
 /* ---- from texts to counts -------------------------------------------------------------------------------------------- */
 

@@ -531,7 +531,7 @@ static int open_rounds(struct pfm_session *s)
 	}
 	if (rc == 0 || rc == -EAGAIN)
 		tell_missing_tasks(s, rc == -EAGAIN);
-	return rc == -ENOMEM ? rc : 0;
+	return rc == -ENOMEM || rc == -E2BIG ? rc : 0;
 }
 
 /* Opens the folder of the control group that is wanted. */
@@ -586,6 +586,9 @@ static int perf_program(struct pfm_session *s, pfm_error_t *why)
 	if (!rc)
 		return PFMLIB_SUCCESS;
 	perf_close(s);
+	if (rc == -E2BIG)
+		return pfmi_refuse(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
+		                   "more than 262144 counters of the kernel would be opened: name CPUs, or fewer events or boxes");
 	return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 }
 

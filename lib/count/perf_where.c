@@ -127,6 +127,10 @@ static void put(struct walk *w, const struct place *at, int cpu, int witness)
 {
 	struct perf_state *st = w->s->state;
 
+	if (st->n_parts == SESSION_MAX) {
+		w->rc = -E2BIG;
+		return;
+	}
 	if (st->n_parts == st->room) {
 		unsigned room = st->room * 2 + 16;
 		struct part *parts = realloc(st->parts, room * sizeof(*parts));
@@ -182,6 +186,7 @@ static void put_cpus(struct walk *w, const struct place *at)
 	const struct perf_state *st = s->state;
 	const struct cpus *base = s->wanted.n_words ? &s->wanted : &s->online;
 	unsigned next = at->task * st->n_cpus;
+	int only = w->c->asked.cpu; /* never a task's: its witnesses are numbered from the first CPU on */
 	struct cpus serves;
 
 	if (pfmi_cpus_read(served(w->c, at->instance), &serves) == -ENOMEM)
@@ -189,10 +194,12 @@ static void put_cpus(struct walk *w, const struct place *at)
 	if (at->own && serves.n_words)
 		base = &serves;
 	w->blind |= base->n_words == 0;
-	for (unsigned cpu = 0; !w->rc && pfmi_cpus_from(base, &cpu); cpu++) {
+	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->rc && pfmi_cpus_from(base, &cpu); cpu++) {
 		unsigned witness = next++;
 
-		if (!in(&s->wanted, cpu) || (w->c->asked.cpu >= 0 && w->c->asked.cpu != (int)cpu))
+		if (only >= 0 && cpu != (unsigned)only)
+			break;
+		if (!in(&s->wanted, cpu))
 			continue;
 		if (!in(&s->online, cpu)) {
 			w->absent += in(&serves, cpu) && at->task == 0;
@@ -219,7 +226,7 @@ static void walk_parts(struct walk *w)
 
 	if (device && device->is_uncore) {
 		at.own = true;
-		for (at.instance = 0; at.instance < device->n_instances; at.instance++)
+		for (at.instance = 0; !w->rc && at.instance < device->n_instances; at.instance++)
 			if (pfmi_wants_instance(w->c, at.instance))
 				put_cpus(w, &at);
 		return;
@@ -228,7 +235,7 @@ static void walk_parts(struct walk *w)
 		put_cpus(w, &at);
 		return;
 	}
-	for (; at.task < st->tasks.n; at.task++) {
+	for (; !w->rc && at.task < st->tasks.n; at.task++) {
 		at.pid = st->tasks.pids[at.task];
 		if (s->wanted.n_words)
 			put_cpus(w, &at);
@@ -263,6 +270,8 @@ static int make_witnesses(struct pfm_session *s)
 	if (s->options.flags & PFM_SESSION_SYSTEM_WIDE || s->wanted.n_words == 0)
 		return 0;
 	st->n_cpus = (unsigned)pfmi_cpus_count(&s->wanted);
+	if ((uint64_t)st->tasks.n * st->n_cpus > SESSION_MAX)
+		return -E2BIG;
 	st->n_witnesses = st->tasks.n * st->n_cpus;
 	st->witnesses = calloc(st->n_witnesses + 1, sizeof(*st->witnesses));
 	return st->witnesses ? 0 : -ENOMEM;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU lists as the kernel prints them and users write them ("0,2-3"), and the sets they stand for. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "machine/kernel.h"
@@ -72,23 +73,27 @@ static void add(struct cpus *set, unsigned first, unsigned last)
 	}
 }
 
-int pfmi_cpus_read(const char *list, struct cpus *out)
+int pfmi_cpus_add(struct cpus *set, const char *list)
 {
 	unsigned first, last;
 
-	*out = (struct cpus){ 0 };
 	while (pfmi_cpus_next(&list, &first, &last)) {
-		if (!grow(out, last)) {
-			pfmi_cpus_free(out);
+		if (!grow(set, last))
 			return -ENOMEM;
-		}
-		add(out, first, last);
+		add(set, first, last);
 	}
-	if (*list) {
+	return *list ? -EINVAL : 0;
+}
+
+int pfmi_cpus_read(const char *list, struct cpus *out)
+{
+	int rc;
+
+	*out = (struct cpus){ 0 };
+	rc = pfmi_cpus_add(out, list);
+	if (rc)
 		pfmi_cpus_free(out);
-		return -EINVAL;
-	}
-	return 0;
+	return rc;
 }
 
 void pfmi_cpus_free(struct cpus *set)
@@ -126,6 +131,23 @@ size_t pfmi_cpus_count(const struct cpus *set)
 	return n;
 }
 
+/* The set in the shortest words, which are no longer than any list it was read from: every first and last CPU is named there. */
+static void print(const struct cpus *set, char *out)
+{
+	const char *comma = "";
+
+	for (unsigned first = 0; pfmi_cpus_from(set, &first);) {
+		unsigned end = first + 1;
+
+		while (pfmi_cpus_has(set, end))
+			end++;
+		out += sprintf(out, end == first + 1 ? "%s%u" : "%s%u-%u", comma, first, end - 1);
+		comma = ",";
+		first = end;
+	}
+	*out = '\0';
+}
+
 int pfmi_cpus_file(const struct sys *sys, const char *path, char **out)
 {
 	struct cpus set;
@@ -142,6 +164,7 @@ int pfmi_cpus_file(const struct sys *sys, const char *path, char **out)
 		rc = pfmi_cpus_read(*out, &set);
 	}
 	if (!rc) {
+		print(&set, *out);
 		pfmi_cpus_free(&set);
 		return 0;
 	}

@@ -9,7 +9,7 @@
 #include "pmu.h"
 #include "machine/sys.h"
 
-#define CPUS_MAX (1u << 20) /* no list names a CPU with a greater number */
+#define CPUS_MAX (1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at most */
 
 /* A set of CPUs. */
 struct cpus {
@@ -20,6 +20,8 @@ struct cpus {
 /* Takes the next range off a CPU list such as "0,2-3". False at the end or at what is no list; *@list tells which: it
  * points at the terminating NUL at a proper end. */
 bool pfmi_cpus_next(const char **list, unsigned *first, unsigned *last);
+/* Adds the CPUs of @list to the set: -EINVAL for what is no list, -ENOMEM; the set stays the caller's to free. */
+int pfmi_cpus_add(struct cpus *set, const char *list);
 /* The set @list stands for: -EINVAL for what is no list, -ENOMEM. Free with pfmi_cpus_free(), which may be done twice. */
 int pfmi_cpus_read(const char *list, struct cpus *out);
 void pfmi_cpus_free(struct cpus *set);
@@ -27,7 +29,7 @@ bool pfmi_cpus_has(const struct cpus *set, unsigned cpu);
 /* The first CPU of the set from *@cpu on goes to *@cpu; false if there is none. */
 bool pfmi_cpus_from(const struct cpus *set, unsigned *cpu);
 size_t pfmi_cpus_count(const struct cpus *set);
-/* The list in file @path, however long, in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG: the kernel had more
+/* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG: the kernel had more
  * to say than fits a page and cut it. */
 int pfmi_cpus_file(const struct sys *sys, const char *path, char **out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */
