@@ -5,6 +5,7 @@
 #include <string.h>
 #include <perfmon/sampling.h>
 #include "fake_session.h"
+#include "starve.h"
 
 /* The generic events count a known program: 3,000 instructions in 2,000 clocks, 500 branches of which 25 were not foreseen. */
 static void known_program(struct fake *f, struct fake_event *e)
@@ -235,6 +236,67 @@ static void tree(void **state)
 	assert_int_equal(slots, 1);
 }
 
+static void a_thousand(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	e->value = 1000;
+	e->on = e->running = 1000000;
+}
+
+/* Facts of the machine come from its files; what they do not say is not guessed. */
+static void facts_of_the_machine(void **state)
+{
+	pfm_session_metric_t m;
+
+	(void)state;
+	machine("hybrid");
+	fake.tick = a_thousand;
+	must_open(TEXTS("adl_goldencove::MITE", "adl_goldencove::Info_System_CPU_Utilization"));
+	run();
+	m = compute(0, 1, 0);
+	assert_int_equal(m.state, PFM_METRIC_NOT_COUNTED);
+	assert_int_equal(m.missing, -1);
+	fake_file(&fake, "/sys/devices/system/cpu/smt/active", "1");
+	fake_file(&fake, "/sys/devices/system/cpu/present", "0-7");
+	m = compute(0, 1, 0);
+	assert_int_equal(m.state, PFM_METRIC_DEFINED);
+	assert_true(m.value == 0);
+	/* The frequency of the time-stamp counter is nobody's to know. */
+	assert_int_equal(compute(1, 1, 0).state, PFM_METRIC_NOT_COUNTED);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	pfm_session_metric_t m = PFM_INIT(m);
+	int rc = PFMLIB_SUCCESS;
+
+	(void)state;
+	machine("uncore");
+	must_open(TEXTS("cycles")); /* the context is loaded: what follows are the session's own */
+	end_session();
+	for (unsigned at = 1; at < 10000; at++) {
+		starve_at = at;
+		starve_hit = false;
+		rc = open_texts(TEXTS("software::ratios", "page-faults", "hardware::ipc"));
+		starve_at = 0;
+		if (!starve_hit)
+			break;
+		if (rc == 0)
+			end_session(); /* fake_sys's own memory, or somebody's spare */
+		else
+			assert_int_equal(rc, PFMLIB_ERR_NOMEM);
+		assert_null(session);
+		assert_int_equal(fake.n_open, 0);
+	}
+	assert_int_equal(rc, PFMLIB_SUCCESS);
+	run();
+	starve_at = 1;
+	starve_hit = false;
+	rc = pfm_compute_metric(session, 0, counts, 1, 0, &m);
+	starve_at = 0;
+	assert_int_equal(rc, starve_hit ? PFMLIB_ERR_NOMEM : PFMLIB_SUCCESS);
+}
+
 static void refusals(void **state)
 {
 	pfm_session_metric_t m = PFM_INIT(m);
@@ -273,6 +335,8 @@ int main(void)
 		cmocka_unit_test_teardown(a_type_of_core_that_was_not_used, done),
 		cmocka_unit_test_teardown(each_cpu_for_itself, done),
 		cmocka_unit_test_teardown(tree, done),
+		cmocka_unit_test_teardown(facts_of_the_machine, done),
+		cmocka_unit_test_teardown(every_allocation_may_fail, done),
 		cmocka_unit_test_teardown(refusals, done),
 	};
 

@@ -65,8 +65,9 @@ void pfmi_take_turns(struct pfm_session *s);
 int pfmi_add_text(struct opening *o, const char *text);
 /* Adds the counts of @n members of one group. (lib/count/counts.c) */
 int pfmi_add_members(struct opening *o, const struct member *m, unsigned n);
-/* True if @text names metrics: they are among the session's then. (lib/count/metrics.c) */
-bool pfmi_wants_metrics(struct opening *o, const char *text);
+/* Adds the metrics that @text names to those of the session. PFMLIB_ERR_NOTFOUND if it names none, PFMLIB_ERR_NOMEM.
+ * (lib/count/metrics.c) */
+int pfmi_find_metrics(struct opening *o, const char *text);
 /* Plans what those metrics need and adds the groups' counts; @texts are all of the session's. */
 int pfmi_plan_metrics(struct opening *o, const char *const *texts);
 void pfmi_free_metrics(struct pfm_session *s);

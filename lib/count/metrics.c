@@ -18,22 +18,24 @@ struct session_metric {
 
 /* ---- opening ---------------------------------------------------------------------------------------------------------- */
 
-bool pfmi_wants_metrics(struct opening *o, const char *text)
+int pfmi_find_metrics(struct opening *o, const char *text)
 {
 	struct pfm_session *s = o->s;
 	struct metric_list list = { 0 };
-	struct session_metric *all = s->metrics;
-	bool named = !pfmi_metric_named(s->ctx, text, &list) || !pfmi_metric_group(s->ctx, text, &list);
+	struct session_metric *all = NULL;
+	int rc = pfmi_metric_named(s->ctx, text, &list);
 
-	if (named)
+	if (rc == PFMLIB_ERR_NOTFOUND)
+		rc = pfmi_metric_group(s->ctx, text, &list);
+	if (!rc)
 		all = realloc(s->metrics, (s->n_metrics + list.n) * sizeof(*all));
-	if (named && all) {
+	if (all) {
 		s->metrics = all;
 		for (unsigned i = 0; i < list.n; i++)
 			all[s->n_metrics++] = (struct session_metric){ .at = list.at[i], .request = o->request };
 	}
 	free(list.at);
-	return named && all;
+	return rc || all ? rc : PFMLIB_ERR_NOMEM;
 }
 
 /* Group @g of @plan, whose events begin with number *@i, as a text for a session; NULL without memory. */

@@ -97,12 +97,15 @@ static int check_strict(struct opening *o)
 static int add_text(struct opening *o, const char *text)
 {
 	const pfm_error_t before = *o->why;
-	int rc = pfmi_add_text(o, text);
+	int rc = pfmi_add_text(o, text), found;
 
-	if (rc == PFMLIB_SUCCESS || o->s->sampling || !pfmi_wants_metrics(o, text))
+	if (rc == PFMLIB_SUCCESS || o->s->sampling)
 		return rc;
-	*o->why = before;
-	return PFMLIB_SUCCESS;
+	found = pfmi_find_metrics(o, text);
+	if (found == PFMLIB_SUCCESS)
+		*o->why = before;
+	return found == PFMLIB_SUCCESS ? found : found == PFMLIB_ERR_NOMEM ? pfmi_opening_no_memory(o)
+	                                                                   : rc;
 }
 
 static int open_all(struct opening *o, const char *const *texts, unsigned n)

@@ -81,15 +81,18 @@ static int add_text(struct pfm_plan_result *p, const char *text, unsigned reques
 
 	if (rc == PFMLIB_ERR_NOTFOUND && add_event(p, text, request, 0, &mine)) {
 		rc = pfmi_metric_group(p->ctx, text, &list);
-		if (rc && error)
+		if (rc == PFMLIB_ERR_NOTFOUND) {
 			pfmi_give(error, &mine, sizeof(mine));
-		rc = rc ? mine.code : PFMLIB_SUCCESS;
+			rc = mine.code;
+		}
 	} else if (rc == PFMLIB_ERR_NOTFOUND) {
 		rc = PFMLIB_SUCCESS;
 	}
 	if (!rc)
 		rc = add_metrics(p, &list, request, error);
-	if (rc && error)
+	if (rc == PFMLIB_ERR_NOMEM)
+		pfmi_refuse(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+	if (rc)
 		error->event = (int)request;
 	free(list.at);
 	return rc;
