@@ -83,9 +83,10 @@ static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const
 	line(in->is_constant ? "constant" : "needs", text);
 }
 
-/* The plan of what a metric needs; NULL if there is none. */
+/* The plan of what a metric needs, on the processor as it is built; NULL if there is none. */
 static pfm_plan_t *plan_of(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_plan_info_t *info)
 {
+	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_pmu_info_t p = PFM_INIT(p);
 	pfm_metric_info_t m = PFM_INIT(m);
 	char text[NAME_MAX_LEN];
@@ -95,7 +96,8 @@ static pfm_plan_t *plan_of(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_pl
 	if (pfm_describe_pmu(ctx, pmu, &p) || pfm_describe_metric(ctx, pmu, event, &m))
 		return NULL;
 	snprintf(text, sizeof(text), "%s::%s", p.name, m.name);
-	if (pfm_plan(&plan, ctx, texts, 1, NULL, NULL))
+	options.flags = PFM_PLAN_BARE;
+	if (pfm_plan(&plan, ctx, texts, 1, &options, NULL))
 		return NULL;
 	pfm_describe_plan(plan, info);
 	return plan;

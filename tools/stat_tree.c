@@ -99,6 +99,7 @@ static bool find_branch(const struct job *job, const struct stat_metric *m, doub
 	static struct metric_answer a;
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_plan_options_t options = PFM_INIT(options);
 	const char *texts[] = { out->text };
 	pfm_plan_t *plan;
 
@@ -108,7 +109,8 @@ static bool find_branch(const struct job *job, const struct stat_metric *m, doub
 	if (!out->metrics)
 		return false;
 	snprintf(out->text, sizeof(out->text), "%s::%s_group", pmu.name, a.info.name);
-	if (pfm_plan(&plan, job->ctx, texts, 1, NULL, NULL))
+	options.flags = PFM_PLAN_BARE;
+	if (pfm_plan(&plan, job->ctx, texts, 1, &options, NULL))
 		return true;
 	pfm_describe_plan(plan, &info);
 	out->groups = info.n_groups;
