@@ -85,6 +85,9 @@ int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, s
 /* What is said of a metric where an event is wanted: PFMLIB_ERR_ALIAS. */
 int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why);
 
+/* The @i-th word for a level and what it means (0: the hypervisor's); false past the last. (lib/resolve.c) */
+bool pfmi_level(unsigned i, const char **word, unsigned *plm);
+
 /* A set to be measured together. For libpfm 3 callers the events come from indices, else from texts. */
 struct request {
 	const struct table *table;
@@ -172,6 +175,9 @@ struct pmu_ops {
 	int (*attr)(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 	/* The bit layout of register @name; NULL if the PMU has none of that name. *@n fields. */
 	const struct bits *(*layout)(const struct table *t, const char *name, unsigned *n);
+	/* The registers that layout() may know, blank-separated, "NAME[0-7]" for several; NULL if there are none but the words of
+	 * perf_event_attr. */
+	const char *registers;
 	/* Levels counted when nobody says: 0 for PFM_PLM0 | PFM_PLM3. */
 	unsigned default_plm;
 	/* Linux's driver for it knows no levels: all of them are counted, and it must not be told of any. */

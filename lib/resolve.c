@@ -44,6 +44,15 @@ static const struct {
 	{ "os", ',', PFM_PLM0 },
 };
 
+bool pfmi_level(unsigned i, const char **word, unsigned *plm)
+{
+	if (i >= sizeof(levels) / sizeof(levels[0]))
+		return false;
+	*word = levels[i].word;
+	*plm = levels[i].plm & 0xfu;
+	return true;
+}
+
 static int read_bool(const struct reader *r, bool *out)
 {
 	struct slice v = r->attr.value;

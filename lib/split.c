@@ -63,11 +63,13 @@ static bool is_qualifier(struct slice s)
 
 bool pfmi_split(struct slice *list, struct slice *event)
 {
-	struct slice rest = list->s ? skip_blanks(*list) : *list;
-	uint32_t len = piece_length(rest);
+	struct slice rest;
+	uint32_t len;
 
-	if (!rest.s)
+	if (!list->s)
 		return false;
+	rest = skip_blanks(*list);
+	len = piece_length(rest);
 	while (len < rest.len) {
 		struct slice next = behind(rest, len + 1);
 		uint32_t more = piece_length(next);
@@ -83,7 +85,7 @@ bool pfmi_split(struct slice *list, struct slice *event)
 
 int pfm_split_events(const char **list, const char **event, size_t *len)
 {
-	struct slice rest, piece;
+	struct slice rest, piece = { NULL, 0 };
 
 	if (!list || !*list || !event || !len)
 		return 0;

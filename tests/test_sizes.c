@@ -103,6 +103,11 @@ static int fill_event(void *out)
 	return pfm_describe_event(ctx, pfm_find_pmu(ctx, "montecito"), 5, out);
 }
 
+static int fill_modifier(void *out)
+{
+	return pfm_describe_modifier(ctx, pfm_find_pmu(ctx, "coreduo"), 0, 0, out);
+}
+
 static int fill_umask(void *out)
 {
 	int pmu = pfm_find_pmu(ctx, "coreduo");
@@ -145,6 +150,7 @@ static const struct {
 	{ "pmu info", fill_pmu, sizeof(pfm_pmu_info_t) },
 	{ "event info", fill_event, sizeof(pfm_event_info_t) },
 	{ "umask info", fill_umask, sizeof(pfm_umask_info_t) },
+	{ "modifier info", fill_modifier, sizeof(pfm_modifier_info_t) },
 	{ "count", fill_count, sizeof(pfm_count_t) },
 	{ "count info", fill_count_info, sizeof(pfm_count_info_t) },
 };

@@ -139,41 +139,39 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 	put_end(j, ']');
 }
 
-static bool is_register(const struct decoder *d, const char *name)
+/* @name with the number at its end one higher; "" if it has none. */
+static void next_name(const char *name, char *next, size_t len)
 {
-	const char *field, *meaning;
-	uint64_t value;
+	size_t base = strlen(name);
 
-	return pfm_decode_field(d->ctx, d->pmu, name, 0, 0, &field, &value, &meaning) != PFMLIB_ERR_INVAL;
+	while (base && isdigit((unsigned char)name[base - 1]))
+		base--;
+	if (name[base])
+		snprintf(next, len, "%.*s%lu", (int)base, name, strtoul(name + base, NULL, 10) + 1);
+	else
+		*next = 0;
 }
 
-/* The registers there are: those with numbers as runs, and those with names. */
+/* The registers there are; those that differ in a number that goes up are told as a run. */
 static void tell_registers(const struct decoder *d)
 {
-	static const char *const names[] = {
-		"PERFEVTSEL0", "PERF_CTL0", "FIXED_CTR_CTRL", "GLOBAL_CTRL", "PEBS_LD_LAT", "PEBS_FRONTEND", "ICCSR", "PMCTR", "CBOX",
-		"PCTR_CTL", "I_STAT", "config", "config1", "config2", "config3"
-	};
+	char name[32], first[32] = "", last[32] = "", next[32] = "";
 	const char *before = "  there are ";
-	char name[16];
-	unsigned i, last;
+	int rc;
 
-	for (i = 0; i < 256; i = last + 1) {
-		last = i;
-		snprintf(name, sizeof(name), "PMC%u", i);
-		if (!is_register(d, name))
-			continue;
-		do
-			snprintf(name, sizeof(name), "PMC%u", last + 1);
-		while (is_register(d, name) && ++last < 255);
-		fprintf(stderr, last > i ? "%sPMC%u to PMC%u" : "%sPMC%u", before, i, last);
-		before = ", ";
-	}
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (is_register(d, names[i])) {
-			fprintf(stderr, "%s%s", before, names[i]);
-			before = ", ";
+	for (unsigned i = 0; *first || i == 0; i++) {
+		rc = pfm_describe_register(d->ctx, d->pmu, i, name, sizeof(name));
+		if (!rc && *first && strcmp(name, next) == 0) {
+			snprintf(last, sizeof(last), "%s", name);
+		} else {
+			if (*first)
+				fprintf(stderr, strcmp(first, last) ? "%s%s to %s" : "%s%s", before, first, last);
+			before = *first ? ", " : before;
+			snprintf(first, sizeof(first), "%s", rc ? "" : name);
+			snprintf(last, sizeof(last), "%s", first);
 		}
+		next_name(last, next, sizeof(next));
+	}
 	if (*before == ',')
 		fputc('\n', stderr);
 }

@@ -135,6 +135,24 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 	}
 }
 
+/* What a text may set beside unit masks, with its range, and what the event has where nobody does. */
+static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
+{
+	pfm_modifier_info_t m = PFM_INIT(m);
+	char line[TEXT_MAX] = "";
+	size_t n = 0;
+	unsigned i;
+
+	for (i = 0; pfm_describe_modifier(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS && n < sizeof(line); i++) {
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s", i ? ", " : "", m.name);
+		if (n < sizeof(line) && (m.min || m.max > 1))
+			n += (size_t)snprintf(line + n, sizeof(line) - n, "=%" PRIu64 "..%" PRIu64, m.min, m.max);
+		if (n < sizeof(line) && m.preset)
+			n += (size_t)snprintf(line + n, sizeof(line) - n, " (%" PRIu64 " if not said)", m.preset);
+	}
+	print_line("modifiers", line);
+}
+
 static void print_registers(const struct shower *s, const char *text)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
@@ -199,7 +217,7 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	if (e->counters_htoff && e->counters_htoff != e->counters)
 		print_line("without HT", counters_text(e->counters_htoff, counters));
 	print_fields(s, e, pmu->libpfm_type);
-	print_model(pmu->libpfm_type, e->name, print_line);
+	print_model(s->ctx, pmu->libpfm_type, e, print_line);
 	if (e->precise > 0 && e->precise <= 2)
 		print_line("precise", precise[e->precise]);
 	if (e->period) {
@@ -214,6 +232,8 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	print_line("note", e->note);
 	print_line("origin", pmu->origin);
 	print_line("source", pmu->source);
+	if (!(e->flags & PFM_EVENT_METRIC))
+		print_modifiers(s, e);
 	print_umasks(s, e);
 	if (!(e->flags & PFM_EVENT_METRIC)) {
 		print_registers(s, text);
@@ -311,7 +331,7 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	json_fields(s, e);
 	if (e->flags & PFM_EVENT_METRIC)
 		show_metric_json(&s->out, s->ctx, e->pmu, e->event);
-	json_model(j, pmu->libpfm_type, e->name);
+	json_model(s->ctx, j, pmu->libpfm_type, e);
 	json_umasks(s, e);
 	json_spellings(s, text);
 	put_text(j, "origin", pmu->origin);

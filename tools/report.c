@@ -69,7 +69,7 @@ bool stands_in(const pfm_ctx_t *ctx, int pmu)
 	static bool said;
 	pfm_pmu_info_t info = PFM_INIT(info);
 
-	if (pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS || !(info.flags & PFM_PMU_HOST) || !(info.flags & PFM_PMU_FALLBACK))
+	if (pfm_find_stand_in(ctx) != pmu || pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
 		return false;
 	if (!said)
 		fprintf(stderr, "pfm: note: no list of this machine's own processor is loaded; %s has what its family has in common. "

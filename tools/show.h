@@ -11,8 +11,8 @@
 typedef void (*show_line_fn)(const char *label, const char *text);
 
 /* @type is a PFMLIB_*_PMU; nothing is said of processors without functions of their own. */
-void print_model(int type, const char *name, show_line_fn line);
-void json_model(struct json *j, int type, const char *name);
+void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show_line_fn line);
+void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e);
 /* True for a field of the table that print_model() shows in words. */
 bool model_has_field(int type, const char *field);
 /* What nobody should miss who reads a count of event @text; "" for most. Returns @buf. */

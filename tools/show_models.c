@@ -2,9 +2,9 @@
 /* What pfm show says of events of processors that have query functions of their own. */
 #include "show.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <perfmon/pfmlib_alpha.h>
-#include <perfmon/pfmlib_montecito.h>
 
 static const struct {
 	unsigned bit;
@@ -29,13 +29,11 @@ static const struct {
 };
 
 static const struct {
-	int (*supports)(unsigned);
 	const char *word, *text;
 } filters[] = {
-	{ pfm_mont_support_opcm, "opcm", "opcode match" },
-	{ pfm_mont_support_iarr, "iarr", "code ranges" },
-	{ pfm_mont_support_darr, "darr", "data ranges" },
-	{ pfm_mont_support_all, "all", "all threads" }
+	{ "opcm", "opcode match" },
+	{ "iarr", "code ranges" },
+	{ "darr", "data ranges" }
 };
 
 static bool is_alpha(int type)
@@ -43,11 +41,35 @@ static bool is_alpha(int type)
 	return type >= PFMLIB_ALPHA_EV4_PMU && type <= PFMLIB_ALPHA_EV67_PMU;
 }
 
-/* The query functions number events as the libpfm 3 interface does. */
-static bool find_index(int type, const char *name, unsigned *index)
+/* What is known of an event of an Alpha. False for others. */
+static bool alpha_info(int type, const pfm_event_info_t *e, pfm_alpha_event_info_t *info)
 {
-	return (type == PFMLIB_MONTECITO_PMU || is_alpha(type)) && pfm_force_pmu(type) == PFMLIB_SUCCESS &&
-	       pfm_find_event_byname(name, index) == PFMLIB_SUCCESS;
+	return is_alpha(type) && pfm_alpha_get_event_info(type, e->event, info) == PFMLIB_SUCCESS;
+}
+
+/* The filters, as a bit each, under which Montecito's event counts truly. */
+static uint64_t accepted(const pfm_ctx_t *ctx, const pfm_event_info_t *e)
+{
+	const char *name, *text;
+	uint64_t value = 0;
+	int counter;
+
+	for (unsigned i = 0; pfm_describe_field(ctx, e->pmu, e->event, i, &name, &text, &value, &counter) == PFMLIB_SUCCESS; i++)
+		if (strcmp(name, "accepts") == 0)
+			return value;
+	return 0;
+}
+
+/* Calls @each with the filters by their words in the table. */
+static void each_filter(const pfm_ctx_t *ctx, const pfm_event_info_t *e, void (*each)(void *arg, size_t filter), void *arg)
+{
+	uint64_t all = accepted(ctx, e), bit;
+	const char *word;
+
+	for (unsigned i = 0; pfm_describe_word(ctx, e->pmu, "accepts", i, &word, &bit) == PFMLIB_SUCCESS; i++)
+		for (size_t k = 0; k < sizeof(filters) / sizeof(filters[0]); k++)
+			if (all & bit && strcmp(word, filters[k].word) == 0)
+				each(arg, k);
 }
 
 bool model_has_field(int type, const char *field)
@@ -55,35 +77,40 @@ bool model_has_field(int type, const char *field)
 	return (type == PFMLIB_MONTECITO_PMU && strcmp(field, "accepts") == 0) || (is_alpha(type) && strcmp(field, "uncertainty") == 0);
 }
 
-static void montecito_filters(unsigned index, char *buf, size_t len)
-{
-	size_t i, at = 0;
+struct line {
+	char text[160];
+	size_t n;
+};
 
-	snprintf(buf, len, "none: no filter may be in use");
-	for (i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-		if (filters[i].supports(index) && at < len)
-			at += (size_t)snprintf(buf + at, len - at, "%s%s", at ? ", " : "", filters[i].text);
+static void add_text(void *arg, size_t filter)
+{
+	struct line *l = arg;
+
+	if (l->n < sizeof(l->text))
+		l->n += (size_t)snprintf(l->text + l->n, sizeof(l->text) - l->n, "%s%s", l->n ? ", " : "", filters[filter].text);
 }
 
-void print_model(int type, const char *name, show_line_fn line)
+static void put_filter(void *arg, size_t filter)
+{
+	put_text(arg, NULL, filters[filter].word);
+}
+
+void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show_line_fn line)
 {
 	pfm_alpha_event_info_t info;
-	unsigned index;
-	char buf[160];
+	struct line l = { "", 0 };
 	size_t i;
 
-	if (!find_index(type, name, &index))
-		return;
 	if (type == PFMLIB_MONTECITO_PMU) {
-		montecito_filters(index, buf, sizeof(buf));
-		line("filters", buf);
+		each_filter(ctx, e, add_text, &l);
+		line("filters", l.n ? l.text : "none: no filter may be in use");
 		return;
 	}
-	if (pfm_alpha_get_event_info(type, index, &info) != PFMLIB_SUCCESS)
+	if (!alpha_info(type, e, &info))
 		return;
 	if (info.weight_num != info.weight_den) {
-		snprintf(buf, sizeof(buf), "events = count * %u / %u", info.weight_num, info.weight_den);
-		line("weight", buf);
+		snprintf(l.text, sizeof(l.text), "events = count * %u / %u", info.weight_num, info.weight_den);
+		line("weight", l.text);
 	}
 	if (info.kind == PFM_ALPHA_PROFILEME || info.kind == PFM_ALPHA_RATIO)
 		line("mind", "a ProfileMe statistic: of sampled instructions, not of all that ran");
@@ -92,21 +119,16 @@ void print_model(int type, const char *name, show_line_fn line)
 			line("mind", uncertainties[i].text);
 }
 
-void json_model(struct json *j, int type, const char *name)
+void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e)
 {
 	pfm_alpha_event_info_t info;
-	unsigned index;
 	size_t i;
 
-	if (!find_index(type, name, &index))
-		return;
 	if (type == PFMLIB_MONTECITO_PMU) {
 		put_begin(j, "filters", '[');
-		for (i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-			if (filters[i].supports(index))
-				put_text(j, NULL, filters[i].word);
+		each_filter(ctx, e, put_filter, j);
 		put_end(j, ']');
-	} else if (pfm_alpha_get_event_info(type, index, &info) == PFMLIB_SUCCESS) {
+	} else if (alpha_info(type, e, &info)) {
 		put_begin(j, "uncertainty", '[');
 		for (i = 0; i < sizeof(uncertainties) / sizeof(uncertainties[0]); i++)
 			if (info.uncertainty & uncertainties[i].bit)
@@ -121,14 +143,13 @@ char *count_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX])
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_event_info_t event = PFM_INIT(event);
 	pfm_alpha_event_info_t info;
-	unsigned row, index;
+	unsigned row;
 	int unit;
 
 	buf[0] = 0;
 	if (pfm_find_event_by_text(ctx, text, &unit, &row, NULL) != PFMLIB_SUCCESS ||
 	    pfm_describe_pmu(ctx, unit, &pmu) != PFMLIB_SUCCESS || pmu.libpfm_type != PFMLIB_ALPHA_EV67_PMU ||
-	    pfm_describe_event(ctx, unit, row, &event) != PFMLIB_SUCCESS || !find_index(pmu.libpfm_type, event.name, &index) ||
-	    pfm_alpha_get_event_info(pmu.libpfm_type, index, &info) != PFMLIB_SUCCESS)
+	    pfm_describe_event(ctx, unit, row, &event) != PFMLIB_SUCCESS || !alpha_info(pmu.libpfm_type, &event, &info))
 		return buf;
 	if (info.kind == PFM_ALPHA_PROFILEME || info.kind == PFM_ALPHA_RATIO)
 		snprintf(buf, NOTE_MAX, "A ProfileMe statistic: of sampled instructions, not of all that ran.%s%s%s",

@@ -155,6 +155,9 @@ typedef struct pfm_pmu_info {
 int pfm_count_pmus(const pfm_ctx_t *ctx);
 /** PMU called @name (any of its names), or -1. */
 int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name);
+/** The PMU that stands in for this machine's processor, which no table is for: architectural events only (PFM_PMU_FALLBACK). -1 if
+ * there is none, or no need of one. */
+int pfm_find_stand_in(const pfm_ctx_t *ctx);
 /** Describes PMU @pmu. PFMLIB_ERR_INVAL for a number out of range. */
 int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info);
 /** Feature @i of @pmu (capabilities, versions ...): *@name, *@text ("" if a number) and *@value. PFMLIB_ERR_NOTFOUND past the last. */
@@ -212,6 +215,24 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 /** Field value @i (0 .. n_fields - 1) of an event: *@name, *@text ("" if a number), *@value, *@counter (-1 for every counter). */
 int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                        const char **name, const char **text, uint64_t *value, int *counter);
+/** A number that any event of a PMU takes: cmask, edge ... */
+typedef struct pfm_modifier_info {
+	size_t size;
+	const char *name;
+	uint64_t min, max; /**< values that are taken; max 1: the name alone means 1 */
+	uint64_t preset;   /**< what the event has when the text does not say */
+} pfm_modifier_info_t;
+
+/** Modifier @i of an event. PFMLIB_ERR_NOTFOUND past the last. An event may still refuse one: on a fixed counter there is no cmask. */
+int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_modifier_info_t *info);
+/** Spelling @i of unit mask @umask of an event, the usual one first. PFMLIB_ERR_NOTFOUND past the last. */
+int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask, unsigned i, const char **name);
+/** Word @i that values of field @field of @pmu are told in, and its *@value: of a trait ("accepts") a bit, of a choice ("ear") the
+ * number. PFMLIB_ERR_NOTFOUND past the last, and for fields without words. */
+int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i, const char **word, uint64_t *value);
+/** Word @i for a privilege level, the PFM_PLM* it means in *@plm (0: the hypervisor's level, which has none), and whether that is
+ * counted when nobody names levels. PFMLIB_ERR_NOTFOUND past the last. */
+int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word, unsigned *plm, int *is_default);
 /** Finds the event that @text names, in any dialect, and where it is: *@pmu, *@event. Attributes are not looked at. */
 int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event, pfm_error_t *error);
 
@@ -398,6 +419,9 @@ int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
  * the last field, PFMLIB_ERR_INVAL for a register the PMU does not have. */
 int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      const char **name, uint64_t *field, const char **text);
+/** Writes to @name, which has room for @len bytes, the @i-th register of @pmu that pfm_decode_field() takes. PFMLIB_ERR_NOTFOUND past
+ * the last, PFMLIB_ERR_FULL if it does not fit (16 bytes are enough). */
+int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len);
 /** Writes to @buf, in the vendor's dialect, the @i-th event of @pmu whose registers have @value in @reg; privilege and enable
  * bits are left out of the comparison, attributes are added for what the event alone does not explain.
  * PFMLIB_ERR_NOTFOUND past the last. */

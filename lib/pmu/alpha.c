@@ -760,6 +760,7 @@ const struct pmu_ops pfmi_ops_ev4 = { .check = alpha_check,
 	                              .encode = alpha_encode,
 	                              .attr = alpha_attr,
 	                              .layout = alpha_layout,
+	                              .registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8",
 	                              .significant = alpha_significant,
 	                              .every_level = true,
 	                              .has_pfcntr = true };

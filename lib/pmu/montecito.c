@@ -439,6 +439,7 @@ const struct pmu_ops pfmi_ops_montecito = {
 	.encode = encode,
 	.attr = attr,
 	.layout = layout,
+	.registers = "PMC[4-42] PMD[4-63] IBR[0-7] DBR[0-7]",
 	.default_plm = PFM_PLM3,
 	.significant = significant,
 };

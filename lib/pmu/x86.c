@@ -760,4 +760,5 @@ const struct pmu_ops pfmi_ops_x86 = {
 	.encode = encode,
 	.attr = attr,
 	.layout = layout,
+	.registers = "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND",
 };
