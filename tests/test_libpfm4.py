@@ -38,6 +38,8 @@ import libpfm4_names    # noqa: E402
 
 def environment(forced=None, exact=True, inactive=False, ours=True, disabled=None, **more):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LIBPFM_", "PERFMON_SYSFS", "PERFMON_CPUID"))}
+    if inactive:    # not what this machine has: a processor that no table is for
+        env["PERFMON_CPUID"] = "AuthenticAMD-27-0"
     env.update(more)
     if ours:
         env["LD_LIBRARY_PATH"] = OURS
@@ -99,7 +101,7 @@ class Names(unittest.TestCase):
             for line in f:
                 table = json.loads(line)
                 listed.update((p["name"], (p, table["events"])) for p in table["pmus"])
-        seen = walked(run([CLIENT, "walk", "0"], environment(disabled="perf,ix86arch,cpum_cf")).stdout)
+        seen = walked(run([CLIENT, "walk", "0"], environment(disabled="perf,ix86arch,cpum_cf", PERFMON_CPUID="AuthenticAMD-27-0")).stdout)
         self.assertEqual(set(seen), set(listed))
         for name, (unit, events) in listed.items():
             self.assertEqual(seen[name]["id"], unit["id"])
@@ -307,6 +309,17 @@ class Machines(unittest.TestCase):
         said = encode([(2, 9, 0, 0, "icx_unc_cha1::UNC_CHA_CLOCKTICKS"), (2, 9, 0, 0, "rapl::RAPL_ENERGY_PKG"),
                        (2, 9, 0, 0, "icx_unc_cha2::UNC_CHA_CLOCKTICKS")], **env)
         self.assertEqual([a[:2] for a in said], [["0", "21"], ["0", "22"], ["-4", "0"]])
+
+    def test_energy_meters_are_those_of_the_processor(self):
+        meters = {"2A": "CORES PKG GPU", "2D": "CORES PKG DRAM", "5E": "CORES PKG GPU PSYS", "6A": "PKG DRAM", "8F": "PKG DRAM"}
+        root = machine(self, {}, devices=dict(cpu=4, power=22))
+        for model, names in meters.items():
+            env = dict(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-" + model)
+            lines = sections(run([CLIENT, "walk"], environment(**env)).stdout)["rapl"]
+            self.assertEqual([line.split()[1] for line in lines[1:]], ["RAPL_ENERGY_" + n for n in names.split()])
+            self.assertIn(" events %d first %s " % (len(names.split()), lines[1].split()[0]), lines[0])
+            said = encode([(2, 9, 0, 0, "rapl::RAPL_ENERGY_" + n) for n in ("PKG", "DRAM", "PSYS")], **env)
+            self.assertEqual([a[2] for a in said if a[0] == "0"], [c for n, c in (("PKG", "0x2"), ("DRAM", "0x3"), ("PSYS", "0x5")) if n in names.split()])
 
     def test_hybrid_cores_have_the_types_the_kernel_gives(self):
         root = machine(self, {}, devices=dict(cpu_core=4, cpu_atom=10))

@@ -129,7 +129,7 @@ static bool is_revision(unsigned rev, uint32_t flags)
 
 static bool row_valid(const struct l4_unit *u, const struct l4_row *r, unsigned encoder)
 {
-	return (!r->only || r->only == u->id) && (!(u->flags & U_MACHINES) || (r->type & l4_z_machine())) && (encoder != L4_AMD64 || is_revision(u->rev, r->flags));
+	return (!r->only || r->only == u->id) && (!(u->flags & U_MACHINES) || l4_listed(u, r)) && (encoder != L4_AMD64 || is_revision(u->rev, r->flags));
 }
 
 static uint32_t static_end(const struct l4_unit *u)
@@ -312,7 +312,12 @@ int l4_first_index(uint32_t unit)
 {
 	const struct l4_unit *u = l4_unit(unit);
 
-	return l4_event_count(unit) ? (int)((uint32_t)u->id << L4_POS_BITS | u->first) : -1;
+	struct l4_event ev;
+	uint32_t first = u->first;
+
+	while (u->flags & U_MACHINES && first < static_end(u) && !fill(unit, first, first, &ev))
+		first++;
+	return l4_event_count(unit) ? (int)((uint32_t)u->id << L4_POS_BITS | first) : -1;
 }
 
 bool l4_event_index(int idx, struct l4_event *out)

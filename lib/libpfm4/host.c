@@ -286,6 +286,33 @@ static bool is_line(const char *line, const char *text)
 
 /* ---- all ------------------------------------------------------------------------------------------------------ */
 
+static bool is_one_of(unsigned n, const uint16_t *list, unsigned len)
+{
+	for (unsigned i = 0; i < len; i++)
+		if (list[i] == n)
+			return true;
+	return false;
+}
+
+/* Which lists of events that depend on the machine are this one's. */
+static unsigned lists_of(const struct l4_machine *m)
+{
+	/* In the order of the lists in cpum_cf.pmu, two types each; models as rapl.pmu has them from bit 1. */
+	static const uint16_t types[] = { 2097, 2098, 2817, 2818, 2827, 2828, 2964, 2965, 3906, 3907, 8561, 8562, 3931, 3932, 9175, 9176 };
+	static const uint16_t early[] = { 45, 62 }, platform[] = { 78, 94, 125, 126, 142, 157, 158, 165, 166 };
+	static const uint16_t servers[] = { 63, 79, 85, 86, 106, 108, 143 };
+	unsigned z = 6, rapl = 0;
+
+	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i] == m->z)
+			z = i / 2;
+	if (m->vendor == L4_HOST_INTEL && m->family == 6)
+		rapl = is_one_of(m->model, early, 2) ? 1 : is_one_of(m->model, platform, 9) ? 2
+		                                   : is_one_of(m->model, servers, 7)        ? 3
+		                                                                            : 0;
+	return 1u << z | 0x100u << rapl;
+}
+
 /* This machine itself. */
 static void ask(struct l4_machine *m)
 {
@@ -318,6 +345,7 @@ void l4_machine_read(struct l4_machine *m, const char *cpuid, const char *cpuinf
 	}
 	if (m->vendor == L4_HOST_AMD)
 		m->amd = amd_revision(m->family, m->model, m->stepping);
+	m->lists = lists_of(m);
 }
 
 bool l4_machine_matches(const struct l4_machine *m, const struct l4_unit *u)

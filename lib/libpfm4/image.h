@@ -28,7 +28,7 @@ struct l4_row {
 	uint8_t groups;
 	uint8_t traits;
 	uint8_t pic;  /* SPARC: which counters */
-	uint8_t type; /* perf: the kernel's type of event; IBM Z: machines */
+	uint8_t type; /* perf: the kernel's type of event; with U_MACHINES: kinds of machines */
 };
 
 struct l4_mask {
@@ -119,7 +119,7 @@ enum l4_host { L4_HOST_NONE,
 #define U_NO_SAMPLING 0x10u
 #define U_SPECULATION 0x20u
 #define U_DEPRECATED  0x40u
-#define U_MACHINES    0x80u    /* IBM Z: a row's type says which machines have it, a bit for each */
+#define U_MACHINES    0x80u    /* a row's type says which machines have it, a bit for each kind */
 #define U_EDGE        0x10000u /* core: edge needs a counter mask */
 #define U_PEBS_ALL    0x20000u
 #define U_OCCUPANCY   0x10000u /* uncore: events of the power control unit */

@@ -52,8 +52,8 @@ bool l4_exact(void);
 bool l4_os_active(void);
 /* What the architectural PMU has: version, and events that are missing. */
 void l4_arch(unsigned *version, unsigned *missing, unsigned *general, unsigned *fixed);
-/* IBM Z: bit of the machine among those of rows; of z16 where this is none. */
-unsigned l4_z_machine(void);
+/* True if a row with U_MACHINES is for this machine. */
+bool l4_listed(const struct l4_unit *u, const struct l4_row *r);
 /* Levels of the first active core PMU. */
 unsigned l4_core_levels(void);
 #define L4_PATH    512
@@ -69,11 +69,14 @@ struct l4_machine {
 	unsigned family, model, stepping;
 	unsigned amd; /* number of the PMU of this revision */
 	unsigned ids[8], n_ids;
-	unsigned z; /* IBM Z: type of the machine */
+	unsigned z;     /* IBM Z: type of the machine */
+	unsigned lists; /* kinds of machine that rows name: of IBM Z, and of Intel's energy meters from bit 8 */
 	unsigned arch_version, arch_missing, arch_general, arch_fixed;
 	char cpuinfo[64];
 };
 
+/* z16, and Intel's processors for people: where this is neither, as in libpfm4. */
+#define L4_LISTS_ELSEWHERE (1u << 6 | 1u << 8)
 /* Of an identity, of a file like /proc/cpuinfo, or ("" for both) of the machine that the root is. */
 void l4_machine_read(struct l4_machine *m, const char *cpuid, const char *cpuinfo);
 bool l4_machine_matches(const struct l4_machine *m, const struct l4_unit *u);

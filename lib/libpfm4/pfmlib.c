@@ -83,7 +83,7 @@ EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 	info.max_encoding = u->words;
 	info.num_cntrs = u->counters;
 	info.num_fixed_cntrs = u->fixed;
-	if (u->flags & U_MACHINES) /* each event is a counter of its own */
+	if ((u->flags & U_MACHINES) && u->host == L4_HOST_SYSFS) /* each event is a counter of its own */
 		info.num_fixed_cntrs = info.nevents;
 	if (l4_table(u)->encoder == L4_ARCH) {
 		l4_arch(&version, &missing, &general, &fixed);

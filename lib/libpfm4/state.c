@@ -28,7 +28,7 @@ static struct {
 	atomic_int detected; /* active is filled */
 	atomic_int os, exact, inactive, verbose, to_stdout;
 	atomic_uint arch; /* version, missing events, counters: one byte each */
-	atomic_uint core_levels, z;
+	atomic_uint core_levels, lists;
 	char cpuid[96], cpuinfo[256]; /* below the lock */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -175,7 +175,7 @@ static void detect(void)
 
 	l4_machine_read(&m, state.cpuid, state.cpuinfo);
 	atomic_store(&state.arch, (m.arch_version & 0xff) | (m.arch_missing & 0xff) << 8 | (m.arch_general & 0xff) << 16 | m.arch_fixed << 24);
-	atomic_store(&state.z, m.z);
+	atomic_store(&state.lists, m.lists);
 	for (uint32_t i = 0; i < l4_image.units.n; i++) {
 		const struct l4_unit *u = l4_unit(i);
 
@@ -196,6 +196,7 @@ static int force(const char *text)
 	uint32_t words[WORDS] = { 0 };
 
 	atomic_store(&state.arch, 3);
+	atomic_store(&state.lists, L4_LISTS_ELSEWHERE);
 	for (uint32_t i = 0; i < l4_image.units.n; i++) {
 		const struct l4_unit *u = l4_unit(i);
 
@@ -249,18 +250,13 @@ void l4_arch(unsigned *version, unsigned *missing, unsigned *general, unsigned *
 	*fixed = arch >> 24;
 }
 
-unsigned l4_z_machine(void)
+bool l4_listed(const struct l4_unit *u, const struct l4_row *r)
 {
-	/* In the order of the lists in cpum_cf.pmu, two types each. */
-	static const uint16_t types[] = { 2097, 2098, 2817, 2818, 2827, 2828, 2964, 2965, 3906, 3907, 8561, 8562, 3931, 3932, 9175, 9176 };
-	unsigned type;
+	unsigned lists;
 
 	active_word(0);
-	type = atomic_load(&state.z);
-	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (types[i] == type)
-			return 1u << i / 2;
-	return 1u << 6;
+	lists = atomic_load_explicit(&state.lists, memory_order_relaxed);
+	return r->type & (u->host == L4_HOST_INTEL ? lists >> 8 : lists & 0xff);
 }
 
 unsigned l4_core_levels(void)

@@ -235,7 +235,7 @@ def host_of(table, p, numbers):
 def unit_keys(table, p, encoder, table_name, numbers):
     name = p["name"]
     own = {**libpfm4.PMU_FLAGS, **libpfm4.PMU_OWN.get(encoder, {})}
-    flags = [w for b, w in own.items() if p["flags"] & b]
+    flags = [w for b, w in own.items() if p["flags"] & b] + (["machines"] if name == "rapl" else [])
     words = 2
     if encoder == "ep_unc":
         words = 1 if name.startswith("kn") else CBOX_WORDS.get(re.sub(r"\d*$", "", name.split("_unc_")[1]), 1)
@@ -335,6 +335,12 @@ def arch_events():
         yield name, code, mods, []
 
 
+def rapl_events():
+    """Intel's energy meters. Bits of the type: processors for people, the first servers, those with a meter of the platform, later servers."""
+    for name, code, kinds in (("CORES", 1, 7), ("PKG", 2, 15), ("GPU", 4, 5), ("DRAM", 3, 10), ("PSYS", 5, 4)):
+        yield "RAPL_ENERGY_" + name, code, [("type", str(kinds))], []
+
+
 MADE = {"cpum_cf": "id=101 table=cpum_cf type=core words=1 is=default,machines perf=cpum_cf host=sysfs:cpum_cf desc=IBM_Z_counter_facility",
         "perf": "id=51 table=perf type=os words=1 levels=kuh host=any desc=events_of_the_kernel",
         "perf_raw": "id=114 table=perf_raw type=os words=1 levels=kuh host=any desc=raw_events,_rHEX",
@@ -357,7 +363,7 @@ def main():
         name = re.sub(r"(?<=[a-z])0$", "", first["name"]) if "unc_" in first["name"] or first["type"] == 2 else first["name"]
         rows = [(e["e"], e["code"], event_keys(e, encoder, numbers, name),
                  [(u["u"], u["c"], mask_keys(u, encoder, numbers)) for u in masks_of(e, encoder)]) for e in t["events"]]
-        writer.write(name, encoder, rows)
+        writer.write(name, encoder, list(rapl_events()) if name == "rapl" else rows)
         units += [(p["name"], unit_keys(t, p, encoder, name, numbers)) for p in t["pmus"]]
     writer.write("perf", "perf", list(perf_events()))
     writer.write("perf_raw", "perf_raw", [("r0000", 0, [("type", "4")], [])])
