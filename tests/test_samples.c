@@ -503,6 +503,44 @@ static void a_record_nobody_knows_is_handed_on_whole(void **state)
 	assert_int_equal(pfmi_record_id(&l, m.bytes, m.n), 0);
 }
 
+/* A sample with the counts of its group: how many, times, then for each member its value, id and losses. */
+static void the_counts_of_a_group_are_in_its_sample(void **state)
+{
+	enum { GROUP_ID_LOST = 4 | 8 | 16,
+	       TIMES = 1 | 2 };
+	static const uint64_t words[] = { 2, 1000, 900, 11, 101, 0, 22, 102, 3 };
+
+	(void)state;
+	for (unsigned times = 0; times < 2; times++)
+		for (unsigned foreign = 0; foreign < 2; foreign++) {
+			struct layout l = { .fields = PFM_SAMPLE_READ | PFM_SAMPLE_PERIOD, .read_format = GROUP_ID_LOST | (times ? TIMES : 0) };
+			unsigned n = times ? 9 : 7;
+			struct maker m;
+			pfm_record_t r;
+
+			begin(&m, foreign, 9, 0);
+			put64(&m, 5);
+			for (unsigned i = 0; i < 9; i++)
+				if (times || (i != 1 && i != 2))
+					put64(&m, words[i]);
+			finish(&m);
+			if (foreign)
+				assert_true(pfmi_record_swap(&l, m.bytes, m.n));
+			assert_true(pfmi_record_decode(&l, m.bytes, m.n, &r));
+			assert_int_equal(r.sample.period, 5);
+			assert_int_equal(r.sample.n_read, n);
+			assert_int_equal(r.sample.read_format, l.read_format);
+			assert_int_equal(r.sample.read[0], 2);
+			assert_memory_equal(r.sample.read + n - 6, words + 3, 6 * sizeof(words[0]));
+			assert_int_equal(r.unread, 0);
+			/* Cut off, or with more members than there is room for. */
+			assert_false(pfmi_record_decode(&l, m.bytes, 16 + (times ? 16 : 0), &r));
+			m.bytes[16] = m.bytes[23] = 3;
+			assert_false(pfmi_record_decode(&l, m.bytes, m.n, &r));
+			assert_int_equal(r.sample.n_read, 0);
+		}
+}
+
 static void lengths_that_lie_lead_nowhere(void **state)
 {
 	static const uint64_t lies[] = { UINT64_MAX, (uint64_t)1 << 61, (uint64_t)1 << 32, 9 };
@@ -720,6 +758,7 @@ int main(void)
 		cmocka_unit_test(every_record_has_its_fields_and_its_trailer),
 		cmocka_unit_test(the_id_is_found_without_an_identifier),
 		cmocka_unit_test(a_record_nobody_knows_is_handed_on_whole),
+		cmocka_unit_test(the_counts_of_a_group_are_in_its_sample),
 		cmocka_unit_test(lengths_that_lie_lead_nowhere),
 		cmocka_unit_test(records_are_whole_wherever_the_buffer_ends),
 		cmocka_unit_test(a_full_buffer_is_read_whole_and_in_order),

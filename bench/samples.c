@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * samples.c - records drained per second of the reader's processor time: by a bare reader of the ring, by pfm_next_record(), and by perf
+ * record, in one run, from the same producer.
+ *
+ * Usage:  ./samples [RECORDS [ROUNDS]]    (default 1000000, 3)
+ *
+ * The producer, a process on another CPU, makes system calls that a tracepoint sees, each a sample of 48 bytes. Readers
+ * hand each record to a callback that adds three of its fields. Of perf, which writes a file, the time to start and to stop
+ * is taken off. Rounds alternate; the best of each counts, because what disturbs only ever adds time.
+ */
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <perfmon/sampling.h>
+#include "numbers.h"
+
+enum { PAGES = 512 };
+static const char *const event[] = { "syscalls:sys_enter_getppid" };
+
+static volatile uint64_t sum;
+static uint64_t seen;
+
+__attribute__((noinline)) static void take(uint64_t ip, uint64_t time, uint32_t tid)
+{
+	sum += ip + time + tid;
+	seen++;
+}
+
+static void pin(unsigned cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* A process that waits for a byte, then makes @n system calls. */
+static pid_t producer(unsigned long n, int *go)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends) || (pid = fork()) < 0)
+		exit(1);
+	if (pid == 0) {
+		char byte;
+
+		pin(1);
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 1)
+			for (unsigned long i = 0; i < n; i++)
+				syscall(SYS_getppid);
+		_exit(0);
+	}
+	close(ends[0]);
+	*go = ends[1];
+	return pid;
+}
+
+static void let_go(int go)
+{
+	if (write(go, "", 1) != 1)
+		exit(1);
+	close(go);
+}
+
+/* ---- readers ------------------------------------------------------------------------------------------------------------------- */
+
+/* Bytes of a record of the usual fields: header, identifier, ip, pid and tid, time, cpu. */
+struct bare {
+	uint32_t type;
+	uint16_t misc, size;
+	uint64_t id, ip;
+	uint32_t pid, tid;
+	uint64_t time, cpu;
+};
+
+static void drain_bare(struct perf_event_mmap_page *page)
+{
+	const uint8_t *data = (const uint8_t *)page + page->data_offset;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail, mask = page->data_size - 1;
+
+	while (tail < head) {
+		uint64_t words[8192 / sizeof(uint64_t)];
+		const struct bare *r = (const struct bare *)(const void *)(data + (tail & mask));
+
+		if ((tail & mask) + r->size > page->data_size) { /* over the end: joined */
+			size_t first = (size_t)(page->data_size - (tail & mask));
+
+			memcpy(words, r, first);
+			memcpy((uint8_t *)words + first, data, r->size - first);
+			r = (const struct bare *)(const void *)words;
+		}
+		if (r->type == PERF_RECORD_SAMPLE)
+			take(r->ip, r->time, r->tid);
+		tail += r->size;
+	}
+	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+static double reader_seconds(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e9;
+}
+
+/* The tracepoint's number. 0, and why, if it cannot be sampled here. */
+static uint64_t config_of(void)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	uint64_t config = 0;
+	pfm_session_t *s;
+
+	if (pfm_open_session(&s, NULL, NULL, event, 1, NULL)) {
+		fprintf(stderr, "%s: tracepoints cannot be looked up\n", event[0]);
+		return 0;
+	}
+	if (pfm_describe_count(s, 0, &info) == PFMLIB_SUCCESS && !*info.why)
+		config = info.attr.config;
+	else
+		fprintf(stderr, "%s: %s\n", event[0], info.why);
+	pfm_close_session(s);
+	return config;
+}
+
+static double run_bare(pid_t pid, int go, uint64_t config)
+{
+	struct perf_event_attr a = { .size = sizeof(a),
+		                     .type = PERF_TYPE_TRACEPOINT,
+		                     .config = config,
+		                     .sample_period = 1,
+		                     .sample_type = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU,
+		                     .watermark = 1,
+		                     .wakeup_watermark = PAGES * 1024 };
+	struct pollfd fd = { .fd = (int)syscall(SYS_perf_event_open, &a, pid, -1, -1, 0), .events = POLLIN };
+	size_t len = (PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd.fd, 0);
+	double before = reader_seconds();
+
+	if (page == MAP_FAILED)
+		exit(1);
+	let_go(go);
+	do {
+		poll(&fd, 1, 100);
+		drain_bare(page);
+	} while (!(fd.revents & POLLHUP));
+	before = reader_seconds() - before;
+	munmap(page, len);
+	close(fd.fd);
+	return before;
+}
+
+static double run_ours(pid_t pid, int go)
+{
+	pfm_sampling_t sampling = PFM_INIT(sampling);
+	pfm_session_options_t options = PFM_INIT(options);
+	pfm_record_t r = PFM_INIT(r);
+	pfm_session_t *s;
+	double before;
+
+	sampling.pages = PAGES;
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_CPU;
+	options.sampling = &sampling;
+	options.pid = pid;
+	if (pfm_open_session(&s, NULL, &options, event, 1, NULL) || pfm_start_session(s))
+		exit(1);
+	before = reader_seconds();
+	let_go(go);
+	while (pfm_wait_session(s, 100) != PFM_WAIT_ENDED)
+		while (pfm_next_record(s, &r) == 1)
+			if (r.type == PFM_RECORD_SAMPLE)
+				take(r.sample.ip, r.time, r.tid);
+	before = reader_seconds() - before;
+	pfm_close_session(s);
+	return before;
+}
+
+static void start_perf(pid_t pid, int control, int answer)
+{
+	char task[16], pages[16], fds[40];
+
+	snprintf(task, sizeof(task), "%d", pid);
+	snprintf(pages, sizeof(pages), "%d", PAGES);
+	snprintf(fds, sizeof(fds), "fd:%d,%d", control, answer);
+	if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
+		execlp("perf", "perf", "record", "-q", "-B", "-N", "-c", "1", "-m", pages, "-D", "-1", "--control", fds, "-e", event[0], "-o",
+		       "/tmp/perfmon-bench.data", "-p", task, (char *)NULL);
+	_exit(127);
+}
+
+/* Seconds that perf takes of the processor; -1 if there is no perf. */
+static double run_perf(pid_t pid, int go)
+{
+	int control[2], answer[2], status = -1;
+	struct rusage u;
+	char ack[8];
+	pid_t perf;
+
+	if (pipe(control) || pipe(answer))
+		exit(1);
+	perf = fork();
+	if (perf == 0)
+		start_perf(pid, control[0], answer[1]);
+	close(control[0]);
+	close(answer[1]);
+	if (write(control[1], "enable\n", 7) == 7 && read(answer[0], ack, sizeof(ack)) <= 0)
+		fputs("perf: not installed, or too old for --control\n", stderr);
+	let_go(go);
+	wait4(perf, &status, 0, &u);
+	close(control[1]);
+	close(answer[0]);
+	unlink("/tmp/perfmon-bench.data");
+	return status ? -1 : (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* ---- rounds -------------------------------------------------------------------------------------------------------------------- */
+
+enum reader { BARE,
+	      OURS,
+	      PERF };
+
+/* Seconds that @reader takes for @n records. What was handed out is counted in @seen. */
+static double run(enum reader reader, unsigned long n, uint64_t config)
+{
+	int go;
+	pid_t pid = producer(n, &go);
+	double t;
+
+	seen = 0;
+	t = reader == BARE ? run_bare(pid, go, config) : reader == OURS ? run_ours(pid, go)
+	                                                                : run_perf(pid, go);
+	waitpid(pid, NULL, 0);
+	return t;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = { "bare reader", "pfm_next_record()", "perf record, to a file" };
+	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+	unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 3;
+	double best[3] = { 0 }, idle;
+	uint64_t config = config_of();
+
+	if (!config)
+		return 77; /* skipped */
+	signal(SIGPIPE, SIG_IGN);
+	pin(0);
+	idle = run(PERF, 1, config);
+	for (unsigned k = 0; k < rounds; k++)
+		for (enum reader r = BARE; r <= PERF; r++) {
+			double t = run(r, n, config), rate;
+
+			if (t < 0)
+				continue;
+			rate = (double)(r == PERF ? n : seen) / (r == PERF ? t - idle : t);
+			best[r] = rate > best[r] ? rate : best[r];
+		}
+	for (enum reader r = BARE; r <= PERF; r++)
+		if (best[r] > 0)
+			printf("%-24s %7.1f million records a second of its processor time\n", names[r], best[r] / 1e6);
+	if (best[OURS] > 0)
+		printf("the bare reader is %.2f times as fast (goal: at most 1.5)\n", best[BARE] / best[OURS]);
+	if (best[PERF] > 0)
+		printf("perf takes %.1f times as long (goal: at least 3)\n", best[OURS] / best[PERF]);
+	return 0;
+}
