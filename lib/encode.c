@@ -79,6 +79,14 @@ int pfmi_constrain(const struct request *req, struct plan *out, pfm_error_t *why
 	return alone < req->n ? set_apart(req, alone, out, why) : PFMLIB_SUCCESS;
 }
 
+/* Where each way to set the hardware up leaves somebody out, counters are not the reason unless there are too few. */
+RARELY static int explain_refusal(const struct plan *plan, pfm_error_t *why)
+{
+	if (why && plan->n_alternatives > 1 && __builtin_popcountll(why->clash) <= __builtin_popcountll(why->clash_counters))
+		why->detail = pfmi_ops(plan->req->table)->alternatives;
+	return PFMLIB_ERR_NOASSIGN;
+}
+
 int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why)
 {
 	struct plan plan;
@@ -87,10 +95,10 @@ int pfmi_dispatch(const struct request *req, struct placement *where, struct reg
 	out->n_pmcs = out->n_pmds = 0;
 	if (rc)
 		return rc;
-	rc = pfmi_assign(&plan, where, why);
-	if (rc == PFMLIB_SUCCESS)
-		pfmi_ops(req->table)->encode(&plan, where, out);
-	return rc;
+	if (pfmi_assign(&plan, where, why))
+		return explain_refusal(&plan, why);
+	pfmi_ops(req->table)->encode(&plan, where, out);
+	return PFMLIB_SUCCESS;
 }
 
 /* ---- one event ------------------------------------------------------------------------------------------------------- */

@@ -178,6 +178,9 @@ struct pmu_ops {
 	/* The registers that layout() may know, blank-separated, "NAME[0-7]" for several; NULL if there are none but the words of
 	 * perf_event_attr. */
 	const char *registers;
+	/* Why a set may have no placement although each event has its counter: what the alternatives of a plan stand for. NULL if there
+	 * is never more than one. */
+	const char *alternatives;
 	/* Levels counted when nobody says: 0 for PFM_PLM0 | PFM_PLM3. */
 	unsigned default_plm;
 	/* Linux's driver for it knows no levels: all of them are counted, and it must not be told of any. */

@@ -528,13 +528,24 @@ class Encode(Case):
         self.assertIn("5300c0", r.stdout)
         self.assertIn("5300e6", r.stdout)
 
+    def test_sets_are_lists(self):
+        apart = self.done("dispatch", "--json", "coreduo::L2_Lines_In,core=all", "coreduo::FP_Assist")
+        self.assertEqual(self.done("dispatch", "--json", "coreduo::L2_Lines_In,core=all,coreduo::FP_Assist"), apart)
+
+    def test_reasons_are_the_reasons(self):
+        said = self.fails(1, "dispatch", "ev67::retinst,ev67::replay")
+        self.assertIn("one setting pairs what counter 0 and counter 1 count", str(said))
+        self.assertIn("pmc.core(3) lists this alias", str(self.fails(1, "encode", "coreduo::unhalted-cycles")))
+
     def test_bytes_that_are_no_text(self):
-        p = subprocess.run([PFM, "encode", "--json", "--pmu", "coreduo", "-"], input=b"\xff\xfe\"\\\t\nA\0B\n\nInstr_Ret\r\nBAClears",
+        p = subprocess.run([PFM, "encode", "--json", "--pmu", "coreduo", "-"], input=b"\xff\xfe\"\\\t\nA\0B\n\n  # note\nInstr_Ret\r\nBAClears",
                            capture_output=True, env=CLEAN, check=False)
         out = [json.loads(line) for line in p.stdout.decode("utf-8").splitlines()]
         self.assertEqual([("error" in o) for o in out], [True, True, True, False, False])
         self.assertEqual(out[1]["input"], "A\0B")
         self.assertEqual(out[3]["input"], "Instr_Ret")
+        text = self.done("encode", "--pmu", "coreduo", "-", input="# two of them\n\nInstr_Ret\n \t\r\nBAClears\n")
+        self.assertEqual(text.count("PMC0"), 2)
 
     def test_answers_a_program_that_waits(self):
         p = subprocess.Popen([PFM, "encode", "--json", "--pmu", "coreduo", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm dispatch: a set of events measured together. */
 #include "pfm.h"
+#include "event_list.h"
 #include "montecito.h"
 
 #include <ctype.h>
@@ -317,8 +318,29 @@ static bool settings_fit(const struct job *job, const char *pmu)
 	return found >= 0 && pfm_describe_pmu(job->ctx, found, &info) == PFMLIB_SUCCESS && info.libpfm_type == PFMLIB_MONTECITO_PMU;
 }
 
+/* The set that the operands are: events, or lists of them. */
+static int run_set(struct args *args, struct job *job, const char *pmu)
+{
+	int status;
+
+	if (job->n > PFM_MAX_SET)
+		return usage(args, "at most %d events together.", PFM_MAX_SET);
+	job->ctx = open_context(pmu);
+	if (!job->ctx)
+		return REFUSED;
+	if (job->mont.n_thres > job->n)
+		status = usage(args, "--thres has %u numbers for %u event%s.", job->mont.n_thres, job->n, job->n == 1 ? "" : "s");
+	else if (job->mont.used && !settings_fit(job, pmu))
+		status = usage(args, "the Montecito options are for events of that processor: --pmu montecito.");
+	else
+		status = dispatch(job);
+	pfm_close_context(job->ctx);
+	return status;
+}
+
 static int run(struct args *args)
 {
+	struct event_list list = { 0 };
 	struct job job = { .out = { .out = stdout } };
 	const char *value, *pmu = NULL;
 	int id, status;
@@ -346,20 +368,13 @@ static int run(struct args *args)
 		return answer_requests(STDIN_FILENO, stdout);
 	if (args->n == 0 && !job.mont.used)
 		return usage(args, "which events?");
-	if (args->n > PFM_MAX_SET)
-		return usage(args, "at most %d events together.", PFM_MAX_SET);
-	job.texts = (const char *const *)args->operands;
-	job.n = (unsigned)args->n;
-	job.ctx = open_context(pmu);
-	if (!job.ctx)
-		return REFUSED;
-	if (job.mont.n_thres > job.n)
-		status = usage(args, "--thres has %u numbers for %u event%s.", job.mont.n_thres, job.n, job.n == 1 ? "" : "s");
-	else if (job.mont.used && !settings_fit(&job, pmu))
-		status = usage(args, "the Montecito options are for events of that processor: --pmu montecito.");
-	else
-		status = dispatch(&job);
-	pfm_close_context(job.ctx);
+	for (int i = 0; i < args->n; i++)
+		if (!event_list_add(&list, args->operands[i]))
+			return REFUSED;
+	job.texts = (const char *const *)list.texts;
+	job.n = list.n;
+	status = run_set(args, &job, pmu);
+	event_list_free(&list);
 	return status;
 }
 
@@ -367,7 +382,8 @@ const struct command cmd_dispatch = {
 	.name = "dispatch",
 	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...\n--json < REQUESTS",
 	.summary = "a set of events measured together: counters and registers",
-	.about = "Places events on counters so that all are measured at once and prints every register to write and to read. If a placement exists it "
+	.about = "Places events, also as lists with commas, on counters so that all are measured at once and prints every register to write and "
+		 "to read. If a placement exists it "
 		 "is found; if not, the answer names a smallest group of events that cannot be together.\n"
 		 "With --json and no events, requests are read from standard input, one JSON object a line, and answered with register values or "
 		 "the result code of the libpfm 3 interface.",

@@ -144,7 +144,7 @@ static int plan_lines(struct planner *p)
 	int status = DONE;
 
 	while (lines_next(&lines, &line, &len))
-		if (len && plan_texts(p, &line, 1))
+		if (!line_is_void(line, len) && plan_texts(p, &line, 1))
 			status = REFUSED;
 	if (lines.failed)
 		status = REFUSED;

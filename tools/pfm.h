@@ -114,6 +114,8 @@ struct lines {
 /* The next line, without its newline and terminated, in *@line; false at the end or on failure (lines->failed). */
 bool lines_next(struct lines *lines, char **line, size_t *len);
 void lines_free(struct lines *lines);
+/* True for a line that asks for nothing: blanks, or a comment behind '#'. */
+bool line_is_void(const char *line, size_t len);
 
 /* ---- what lives in other files ------------------------------------------------------------------------------------- */
 

@@ -372,6 +372,13 @@ bool lines_next(struct lines *l, char **line, size_t *len)
 	return false;
 }
 
+bool line_is_void(const char *line, size_t len)
+{
+	size_t blanks = strspn(line, " \t\r");
+
+	return blanks == len || line[blanks] == '#';
+}
+
 void lines_free(struct lines *l)
 {
 	free(l->buf);

@@ -11,25 +11,13 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <perfmon/perfmon.h>
+#include "event_list.h"
 
 enum { NS = 1000000000,
        NOT_FOUND = 127, /* exit statuses of a shell */
        NOT_RUN = 126,
        LABEL_MAX = 80,
        TARGET_MAX = 256 };
-
-/* ---- lists of events (stat_list.c) ---------------------------------------------------------------------------------------- */
-
-/* Texts for pfm_open_session(), each an event or a group in braces. */
-struct event_list {
-	char **texts;
-	unsigned n;
-};
-
-/* Adds the events of @list, which a comma separates unless it stands inside slashes or braces, or before a qualifier of the event
- * before it (KEY=VALUE, or one of the words edge, inv, os, usr). False without memory. */
-bool event_list_add(struct event_list *events, const char *list);
-void event_list_free(struct event_list *events);
 
 /* ---- counts (stat_rows.c) -------------------------------------------------------------------------------------------------- */
 
