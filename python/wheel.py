@@ -4,7 +4,18 @@
 A wheel holds the Python module alone: what Meson tags python-runtime. pyproject.toml says so, and meson-python listens from
 0.13 on. Debian 12 has 0.12, which would put libraries, headers and manual pages in as well: for that one the list of files
 is cut to the tag here.
+
+What a wheel calls itself is read off what is in it. cffi's code keeps to Python's limited interface, so one wheel serves every CPython from
+the oldest that is supported (abi3); and the newest version of a glibc symbol that the extension asks for is the glibc that it needs
+(manylinux, PEP 600), where it needs no library beside that.
 """
+import base64
+import hashlib
+import os
+import re
+import sysconfig
+import zipfile
+
 import mesonpy
 from mesonpy import *  # noqa: F401,F403  the hooks that pip calls
 
@@ -18,3 +29,56 @@ def _tagged(plan):
 if tuple(int(n) for n in mesonpy.__version__.split(".")[:2]) < (0, 13):
     _everything = mesonpy.Project._install_plan
     mesonpy.Project._install_plan = property(lambda project: _tagged(_everything.fget(project)))
+
+
+# ---- what a wheel calls itself
+
+OLDEST = "cp39"
+BESIDE = re.compile(rb"lib(c|m|dl|rt|pthread)\.so\.\d|ld-linux[\w-]*\.so\.\d")
+
+
+def platform_tag(elf, linux):
+    """manylinux_2_N_MACHINE for the glibc that @elf asks for; @linux as it is where it needs another library, or another libc."""
+    versions = [int(n) for n in re.findall(rb"\0GLIBC_2\.(\d+)(?=[.\0])", elf)]
+    others = [n for n in re.findall(rb"\0((?:lib|ld-)[\w.+-]*\.so[.\d]*)(?=\0)", elf) if not BESIDE.fullmatch(n)]
+    if not versions or others or not linux.startswith("linux_"):
+        return linux
+    return "manylinux_2_%d_%s" % (max(versions + [5]), linux[len("linux_"):])
+
+
+def _is_limited():
+    """The compiler was given Python.h with Py_LIMITED_API: cffi does so unless this Python is a debugging one, or has no GIL."""
+    return not any(sysconfig.get_config_var(v) for v in ("Py_DEBUG", "Py_TRACE_REFS", "Py_GIL_DISABLED"))
+
+
+def _record(files, name):
+    rows = ["%s,sha256=%s,%d" % (n, base64.urlsafe_b64encode(hashlib.sha256(d).digest()).rstrip(b"=").decode(), len(d)) for n, d in files.items()]
+    return "\n".join(rows + [name + ",,", ""]).encode()
+
+
+def renamed(path):
+    """Writes the wheel at @path again under the name that it deserves, and returns that."""
+    project, version, python, abi, linux = os.path.basename(path)[:-len(".whl")].split("-")
+    with zipfile.ZipFile(path) as old:
+        infos = [i for i in old.infolist() if not i.filename.endswith("RECORD")]
+        files = {i.filename: old.read(i) for i in infos}
+    (extension,) = [n for n in files if re.search(r"/_perfmon\.[^/]*so$", n)]
+    names = {n: n for n in files}
+    if _is_limited():
+        python, abi = OLDEST, "abi3"
+        names[extension] = extension.partition(".")[0] + ".abi3.so"
+    tag = "-".join((python, abi, platform_tag(files[extension], linux)))
+    info = "%s-%s.dist-info/" % (project, version)
+    files[info + "WHEEL"] = re.sub(rb"(?m)^Tag: .*$", b"Tag: " + tag.encode(), files[info + "WHEEL"])
+    files = {names[n]: data for n, data in files.items()}
+    out = os.path.join(os.path.dirname(path), "-".join((project, version, tag)) + ".whl")
+    os.unlink(path)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for i in infos:
+            new.writestr(zipfile.ZipInfo(names[i.filename], i.date_time), files[names[i.filename]], zipfile.ZIP_DEFLATED)
+        new.writestr(info + "RECORD", _record(files, info + "RECORD"), zipfile.ZIP_DEFLATED)
+    return os.path.basename(out)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    return renamed(os.path.join(wheel_directory, mesonpy.build_wheel(wheel_directory, config_settings, metadata_directory)))

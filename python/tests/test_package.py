@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The package itself: types, constants, documentation, wheels."""
+import base64
 import doctest
+import hashlib
 import importlib
 import inspect
 import os
@@ -10,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tempfile
 import zipfile
 
 import pytest
@@ -157,26 +161,72 @@ def not_in_a_clone(folder, names):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
+def sdist(tmp_path_factory):
+    """The source archive, of a copy as a clone is: a build must not leave anything in the source tree."""
     for name in ("mesonpy", "pip", "venv"):
         pytest.importorskip(name)
-    # A copy, as a clone is: a build must not leave anything in the source tree.
-    folder = tmp_path_factory.mktemp("wheel")
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
+    folder = tmp_path_factory.mktemp("sdist")
     shutil.copytree(SOURCE, folder / "source", ignore=not_in_a_clone)
+    shutil.copy(SOURCE / ".gitignore", folder / "source")
+    git = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        in_clean_environment([*git, *words], cwd=folder / "source")
+    code = "import sys; sys.path.insert(0, 'python'); import wheel; wheel.build_sdist(sys.argv[1])"
+    in_clean_environment([sys.executable, "-c", code, str(folder)], cwd=folder / "source")
+    return next(folder.glob("*.tar.gz"))
+
+
+def test_a_source_archive_holds_what_is_committed(sdist):
+    names = set(tarfile.open(sdist).getnames())
+    assert {"perfmon-1.0.0/PKG-INFO", "perfmon-1.0.0/meson.build", "perfmon-1.0.0/python/wheel.py", "perfmon-1.0.0/lib/spec.c"} <= names
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist, tmp_path_factory):
+    """Of the source archive and nothing else."""
+    folder = tmp_path_factory.mktemp("wheel")
     # Few tables, not optimised: what is asked is what the wheel holds and that it runs.
     in_clean_environment([sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-index", "--no-deps", "-w", str(folder),
-                          "--config-settings=setup-args=-Dprocessors=coreduo,software", str(folder / "source")], {"CFLAGS": "-O0"})
+                          "--config-settings=setup-args=-Dprocessors=coreduo,software", str(sdist)], {"CFLAGS": "-O0"})
     return next(folder.glob("*.whl"))
 
 
 def test_wheel_holds_the_module_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    assert {"perfmon/__init__.py", "perfmon/py.typed", f"perfmon/_perfmon{suffix}", "perfmon/_pmuc/pmuc.py",
+    assert {"perfmon/__init__.py", "perfmon/py.typed", "perfmon/_perfmon.abi3.so", "perfmon/_pmuc/pmuc.py",
             "perfmon/_pmuc/keys.def"} <= set(names)
     assert not [n for n in names if not n.startswith(("perfmon/", "perfmon-1.0.0.dist-info/"))]
     meta = zipfile.ZipFile(wheel).read("perfmon-1.0.0.dist-info/METADATA").decode()
+    held = zipfile.ZipFile(wheel)
+    for line in held.read("perfmon-1.0.0.dist-info/RECORD").decode().splitlines():
+        name, digest, _ = line.split(",")
+        if digest:
+            of_file = base64.urlsafe_b64encode(hashlib.sha256(held.read(name)).digest()).rstrip(b"=").decode()
+            assert digest == "sha256=" + of_file, name
+    assert len(held.read("perfmon-1.0.0.dist-info/RECORD").decode().splitlines()) == len(names)
     assert "License: MIT" in meta or "License-Expression: MIT" in meta
+
+
+def test_wheel_calls_itself_what_it_is(wheel):
+    """abi3: nothing of Python's is asked for that the limited interface has not. manylinux: no newer glibc, and no other library."""
+    tag = re.fullmatch(r"perfmon-1\.0\.0-cp39-abi3-manylinux_2_(\d+)_(\w+)\.whl", wheel.name)
+    assert tag and tag[2] == sysconfig.get_platform().rpartition("-")[2]
+    held = zipfile.ZipFile(wheel)
+    assert f"Tag: {wheel.name[len('perfmon-1.0.0-'):-4]}" in held.read("perfmon-1.0.0.dist-info/WHEEL").decode().splitlines()
+    if not shutil.which("readelf"):
+        pytest.skip("readelf is not installed")
+    with tempfile.NamedTemporaryFile() as f:
+        f.write(held.read("perfmon/_perfmon.abi3.so"))
+        f.flush()
+        needed = re.findall(r"NEEDED.*\[(.*)\]", in_clean_environment(["readelf", "-d", f.name]))
+        wanted = [int(n) for n in re.findall(r"GLIBC_2\.(\d+)", in_clean_environment(["readelf", "-V", f.name]))]
+        symbols = set(re.findall(r"UND (Py\w+)", in_clean_environment(["readelf", "-W", "--dyn-syms", f.name])))
+    assert needed == ["libc.so.6"] and max(wanted) == int(tag[1])
+    assert symbols <= {"PyArg_UnpackTuple", "PyBool_FromLong", "PyErr_Occurred", "PyEval_RestoreThread", "PyEval_SaveThread", "PyFloat_AsDouble",
+                       "PyFloat_FromDouble", "PyImport_ImportModule", "PyLong_AsLong", "PyLong_FromLong", "PyLong_FromUnsignedLong",
+                       "PyLong_FromVoidPtr", "PyObject_CallMethod", "PyObject_Free", "PyObject_Malloc"}, "is that in the limited interface?"
 
 
 def test_wheel_in_a_virtual_environment(wheel, tmp_path):
