@@ -27,8 +27,8 @@ head -n 1 debian/changelog | grep -qF "perfmon ($version-" || refuse "debian/cha
 
 name=perfmon-$version
 mkdir -p "$out"
-# From the commit alone, with its time: whoever makes it again gets the same bytes.
-git archive --format=tar --prefix="$name/" HEAD | xz -9 -T1 >"$out/$name.tar.xz"
+# From the commit alone, with its time: whoever makes it again gets the same bytes. $XZ_OPT may ask for less care.
+git archive --format=tar --prefix="$name/" HEAD | xz -T1 >"$out/$name.tar.xz"
 (cd "$out" && sha256sum "$name.tar.xz" >"$name.tar.xz.sha256" && sha512sum "$name.tar.xz" >"$name.tar.xz.sha512")
 say "made $out/$name.tar.xz of commit $(git rev-parse --short HEAD)"
 cat <<END

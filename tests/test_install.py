@@ -19,6 +19,7 @@ HERE = os.path.join(SOURCE, "tests/consumer")
 VALUE = "0x53d024\n"
 # What is asked here is where things go and who finds them. The code and the tables are the ones that the whole suite has tried, so
 # each of these builds has few tables and is not optimised; the packages alone hold everything.
+QUICK = {"XZ_OPT": "-0", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}    # how small things get is not asked either
 LEAN = ("-Doptimization=0", "-Dprocessors=coreduo,montecito,software", "-Dtests=disabled", "-Dbench=disabled")
 
 
@@ -48,7 +49,7 @@ def release():
     shutil.copy(os.path.join(SOURCE, ".gitignore"), tree)
     run("git", "init", "-q", cwd=tree)
     commit(tree)
-    run("scripts/release.sh", "-o", out, cwd=tree)
+    run("scripts/release.sh", "-o", out, cwd=tree, env=QUICK)
     return out
 
 
@@ -199,7 +200,7 @@ class Others(unittest.TestCase):
         held = {n.partition("/")[2] for n in run("tar", "tf", os.path.join(out, name)).split("\n")[:-1] if not n.endswith("/")}
         self.assertEqual(held, listed)
         with tempfile.TemporaryDirectory() as again:
-            said = run("scripts/release.sh", "-o", again, cwd=tree)
+            said = run("scripts/release.sh", "-o", again, cwd=tree, env=QUICK)
             self.assertIn("git tag -s v" + name[len("perfmon-"):-len(".tar.xz")], said)
             for made in (out, again):
                 with open(os.path.join(made, name + ".sha256"), encoding="ascii") as f:
@@ -225,7 +226,7 @@ class Others(unittest.TestCase):
             tree = unpacked(root)
             (tarball,) = glob.glob(release() + "/*.tar.xz")
             shutil.copy(tarball, os.path.join(root, os.path.basename(tarball).replace("-", "_", 1).replace(".tar", ".orig.tar")))
-            run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={"DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
+            run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={**QUICK, "DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
             packages = {os.path.basename(p).split("_")[0]: p for p in glob.glob(root + "/*.deb")}
             self.assertLessEqual({"libperfmon1", "libperfmon-dev", "libperfmon-libpfm4", "perfmon-tools", "python3-perfmon", "perfmon-doc"},
                                  set(packages))

@@ -203,7 +203,7 @@ static void metric_text(const struct lister *l, const pfm_event_info_t *e, char 
 
 static void print_event(const struct lister *l, const pfm_event_info_t *e)
 {
-	char text[TEXT_ROOM];
+	char text[TEXT_ROOM] = "";
 	const char *desc = e->desc;
 	size_t len = strlen(e->name), column = narrow() ? 4 : NAME_COLUMN;
 
