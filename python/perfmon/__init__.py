@@ -32,8 +32,8 @@ from ._errors import (AmbiguousError, ArgumentError, ErrorCode, EventError, Imag
 from .context import Context, DecodedField, DecodedRegister, EncodingTable, Pmu, PmuFlag, Pmus, default_context
 from .counting import Counted, Counting, count
 from .dispatch import Dispatch, Placement, dispatch
-from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Names, PerfAttr, Register, RegisterKind, Umask,
-                    counter_name, perf_event_attr)
+from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Modifier, Names, PerfAttr, Register, RegisterKind, Umask,
+                    counter_name, perf_event_attr, split_events)
 from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, plan
@@ -45,13 +45,13 @@ __version__ = "1.0.0"
 __all__ = [
     "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "Counted", "Counting", "DecodedField", "DecodedRegister", "Dialect",
     "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "Field", "Finished", "ImageError",
-    "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Names",
+    "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier", "Names",
     "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu",
     "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "Register", "RegisterKind", "Sample",
     "SampleCount", "Sampling", "Session", "Side", "SystemCallError", "Umask",
     "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "count", "counter_name", "decode",
     "default_context", "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr",
-    "plan", "pmus", "run",
+    "plan", "pmus", "run", "split_events",
 ]
 
 

@@ -232,6 +232,32 @@ class Pmu:
             i += 1
         return _Features(items)
 
+    @cached_property
+    def registers(self) -> tuple[str, ...]:
+        """Names of the registers that decode() takes."""
+        ctx, name, out = self._context._handle(), ffi.new("char[]", 32), list[str]()
+        while lib.pfm_describe_register(ctx, self.index, len(out), name, 32) == ErrorCode.SUCCESS:
+            out.append(c_text(name))
+        return tuple(out)
+
+    @cached_property
+    def levels(self) -> dict[str, tuple[int, bool]]:
+        """Words for privilege levels: the mask of :class:`Plm`, 0 for the hypervisor's, and whether it is counted if nobody says."""
+        ctx, word, plm, default, out = self._context._handle(), ffi.new("char *[1]"), ffi.new("unsigned *"), ffi.new("int *"), {}
+        i = 0
+        while lib.pfm_describe_level(ctx, self.index, i, word, plm, default) == ErrorCode.SUCCESS:
+            out[c_text(word[0])] = int(plm[0]), bool(default[0])
+            i += 1
+        return out
+
+    def words(self, field: str) -> dict[str, int]:
+        """Words that values of a field are told in: of a trait (``"accepts"``) bits, of a choice (``"ear"``) numbers. Empty for none."""
+        ctx, name, word, value, out, i = self._context._handle(), c_string(field), ffi.new("char *[1]"), ffi.new("uint64_t *"), {}, 0
+        while lib.pfm_describe_word(ctx, self.index, name, i, word, value) == ErrorCode.SUCCESS:
+            out[c_text(word[0])] = int(value[0])
+            i += 1
+        return out
+
     def __iter__(self) -> Iterator[EventInfo]:
         return iter(self.events)
 
@@ -438,6 +464,12 @@ class Context:
     def pmus(self) -> Pmus:
         """All PMUs, by number or name: ``ctx.pmus["coreduo"]``, ``for pmu in ctx.pmus``."""
         return Pmus(self)
+
+    @property
+    def stand_in(self) -> Pmu | None:
+        """The PMU that stands in for this machine's processor where no table is for it: architectural events only."""
+        index = lib.pfm_find_stand_in(self._handle())
+        return self._pmu(index) if index >= 0 else None
 
     def events(self, pattern: str = "*", *, pmu: str | None = None, hidden: bool = False) -> Iterator[EventInfo]:
         """Rows whose name matches a shell pattern, without regard to case. A pattern without ``*``, ``?`` or ``[`` is looked

@@ -15,8 +15,8 @@ from ._errors import UnexpressibleError, c_string, check, from_error, new_error
 if TYPE_CHECKING:
     from .context import Context
 
-__all__ = ["Alternative", "Dialect", "Event", "EventFlag", "EventInfo", "Field", "Names", "PerfAttr", "Register",
-           "RegisterKind", "Umask", "counter_name", "perf_event_attr"]
+__all__ = ["Alternative", "Dialect", "Event", "EventFlag", "EventInfo", "Field", "Modifier", "Names", "PerfAttr", "Register",
+           "RegisterKind", "Umask", "counter_name", "perf_event_attr", "split_events"]
 
 MAX_TEXT = 4096
 MAX_ATTR = 1024  # bytes; today's kernels have 136
@@ -120,7 +120,8 @@ class Alternative:
 class Umask:
     """A unit mask, or a value of a qualifier.
 
-    group is the qualifier it belongs to; value the bits it sets there; spelling another name of it, ``""`` for none.
+    group is the qualifier it belongs to; value the bits it sets there; spelling another name of it, ``""`` for none; spellings all of
+    its names, the usual one first.
     default: taken when the user names none; combinable: goes with others of its group.
     """
 
@@ -131,6 +132,7 @@ class Umask:
     value: int
     default: bool
     combinable: bool
+    spellings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,16 @@ class Field:
     text: str
     value: int
     counter: int | None
+
+
+@dataclass(frozen=True)
+class Modifier:
+    """A number that an event takes, from min to max. With max 1 the name alone means 1; preset is what it has if nobody says."""
+
+    name: str
+    min: int
+    max: int
+    preset: int
 
 
 class EventInfo:
@@ -190,7 +202,21 @@ class EventInfo:
         for i in range(self._n[0]):
             check(lib.pfm_describe_umask(ctx, self._pmu_index, self.index, i, u))
             out.append(Umask(c_text(u.group), c_text(u.name), c_text(u.desc), c_text(u.spellings), u.value,
-                             bool(u.is_default), bool(u.is_any)))
+                             bool(u.is_default), bool(u.is_any), tuple(self._spellings(i))))
+        return tuple(out)
+
+    def _spellings(self, umask: int) -> Iterator[str]:
+        ctx, name, i = self._context._handle(), ffi.new("char *[1]"), 0
+        while lib.pfm_describe_spelling(ctx, self._pmu_index, self.index, umask, i, name) == 0:
+            yield c_text(name[0])
+            i += 1
+
+    @cached_property
+    def modifiers(self) -> tuple[Modifier, ...]:
+        """Numbers it takes beside unit masks: cmask, edge and their like."""
+        ctx, m, out = self._context._handle(), new("pfm_modifier_info_t"), list[Modifier]()
+        while lib.pfm_describe_modifier(ctx, self._pmu_index, self.index, len(out), m) == 0:
+            out.append(Modifier(c_text(m.name), int(m.min), int(m.max), int(m.preset)))
         return tuple(out)
 
     @cached_property
@@ -341,6 +367,15 @@ class Event:
     def __repr__(self) -> str:
         registers = ", ".join(f"{r.addr:#x}={r.value:#x}" for r in self.registers)
         return f"<Event {self.text}: {registers or self.perf_attr}>"
+
+
+def split_events(text: str) -> list[str]:
+    """The events of a list as users write it: ``"cycles,cpu/event=1,umask=2/,L2_Lines_In,edge"`` has three. Nothing is looked up."""
+    raw = ffi.new("char[]", c_string(text))
+    at, event, length, out = ffi.new("char *[1]", [raw]), ffi.new("char *[1]"), ffi.new("size_t *"), []
+    while lib.pfm_split_events(at, event, length):
+        out.append(bytes(ffi.buffer(event[0], length[0])).decode("utf-8", "surrogateescape"))
+    return out
 
 
 def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:

@@ -344,3 +344,18 @@ def test_metric_and_ambiguous_kinds_have_classes():
     assert "ambiguous" in kinds and all(issubclass(_errors._class_for(perfmon.ErrorCode.INVAL, k), perfmon.PerfmonError)
                                         for k in kinds)
     assert set(_errors._KINDS) <= kinds
+
+
+def test_what_a_processor_and_its_events_take(built_in):
+    core, row = built_in.pmus["coreduo"], built_in.find("coreduo::L2_Lines_In")
+    assert "PERFEVTSEL0" in core.registers and core.decode(core.registers[0], 0)
+    assert core.levels["usr"] == (perfmon.Plm.USER, True) and core.levels["h"][0] == 0
+    assert any(m.name == "cmask" and m.max == 255 for m in row.modifiers)
+    assert all(u.spellings and u.spellings[0] for u in row.umasks)
+    assert built_in.pmus["montecito"].words("ear") and built_in.pmus["ev5"].words("nothing") == {}
+    assert built_in.stand_in is None
+
+
+def test_a_list_of_events_is_split():
+    assert perfmon.split_events("cycles, cpu/event=1,umask=2/,{a,b}:W,x,edge") == ["cycles", "cpu/event=1,umask=2/", "{a,b}:W", "x,edge"]
+    assert perfmon.split_events("") == [""]
