@@ -330,8 +330,8 @@ static int read_mask(struct reader *r)
 {
 	const struct table *t = r->ev->table;
 
-	/* One letter is a modifier before it is a mask: ":i" inverts also where a state of a line is called I. */
-	if (r->ev->row == ROW_NONE || r->attr.has_value || !libpfm(r) || (r->attr.name.len == 1 && find_field(r) >= 0))
+	/* A mask comes before a modifier, as in libpfm 4: ":I" is the state of a line where the event has a mask of that name; ":i=1" inverts. */
+	if (r->ev->row == ROW_NONE || r->attr.has_value || !libpfm(r))
 		return 0;
 	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
 		const struct word *w = bare_word(t, pfmi_row_group(t, r->ev->row, i), r->attr.name);
@@ -341,6 +341,8 @@ static int read_mask(struct reader *r)
 			return choose(r, i, w->value, r->attr.name);
 		}
 	}
+	if (find_field(r) >= 0)
+		return 0;
 	for (unsigned i = 0; i < t->n_groups; i++)
 		if (!row_takes(r->ev, table_group(t, i)) && bare_word(t, table_group(t, i), r->attr.name))
 			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);

@@ -4,8 +4,9 @@
 
     events.py DATA [--check] [--into DIR]
 
-DATA holds the packed lists that docs/sources.md names. A processor that several have comes from the one with the more permissive licence:
-Intel's and Arm's own before Linux's copies.
+DATA holds the packed lists that docs/sources.md names, and ../../facts/libpfm4/names.jsonl beside it what libpfm4 names. A processor
+that several have comes from the one with the more permissive licence: Intel's and Arm's own before Linux's copies. Those that no
+list has are made from libpfm4's names.
 """
 
 import contextlib
@@ -19,7 +20,8 @@ import tarfile
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
+sys.path[:0] = [os.path.join(ROOT, "lib", "pmuc"), os.path.join(ROOT, "scripts")]
+import older  # noqa: E402
 import pmvendor  # noqa: E402
 
 # (archive, folder of lib/events, models)
@@ -32,6 +34,7 @@ LISTS = (
     ("linux-*-pmu-events.tar.xz", "s390", ["cf_z*"]),
     ("linux-*-pmu-events.tar.xz", "riscv", ["ax45", "c900_legacy", "dubhe_80", "u74"]),
 )
+OLDER = "older"
 
 
 def make(data, into):
@@ -47,10 +50,11 @@ def make(data, into):
                 status = pmvendor.main(words + ["--cpu=" + m for m in models])
             if status:
                 raise SystemExit("%s: %s" % (folder, said.getvalue()[-500:]))
+    older.make(os.path.join(data, "..", "..", "facts", "libpfm4", "names.jsonl"), os.path.join(into, OLDER))
 
 
 def folders():
-    return sorted({folder for _, folder, _ in LISTS})
+    return sorted({folder for _, folder, _ in LISTS} | {OLDER})
 
 
 def differences(ours, made):

@@ -348,8 +348,8 @@ static void an_invented_processor_from_an_image(void **state)
 {
 	static const struct line lines[] = {
 		{ "testpmu",
-		  "L2_LINES_IN:BOTH_CORES:e:u",
-		  { "testpmu::L2_LINES_IN:BOTH_CORES:u:e", "L2_LINES_IN,core=all,edge,usr",
+		  "L2_LINES_IN:BOTH_CORES:e=1:u",
+		  { "testpmu::L2_LINES_IN:BOTH_CORES:u:e=1", "L2_LINES_IN,core=all,edge,usr",
 		    "testcpu/event=0x24,umask=0xcc,edge/u", "L2_LINES_IN:core=all:edge:u" } },
 		{ "testpmu",
 		  "L2_LINES_IN:m:state=e:s",

@@ -515,6 +515,31 @@ static bool is_usual(const struct event *ev, unsigned i)
 	       same_config(ev, &bare);
 }
 
+/* Is the bare word @name a mask of the group? Not if the mask has a libpfm spelling beside it. */
+static bool is_bare_mask(const struct table *t, const struct group *g, const char *name)
+{
+	const struct word *w = table_words(t) + g->word;
+	bool found = false;
+
+	for (unsigned k = 0; k < g->n_words; k++) {
+		if (!pfmi_slice_is(pfmi_slice(name), table_text(t, w[k].name)))
+			continue;
+		found = true;
+		for (unsigned i = g->n_values; k < g->n_values && i < g->n_words; i++)
+			found &= w[i].value != w[k].value;
+	}
+	return found;
+}
+
+/* A bare ":i" is the mask I where the event has one. */
+static bool is_mask_of_row(const struct printer *p, const char *name)
+{
+	for (unsigned i = 0; i < n_groups(p->ev); i++)
+		if (is_bare_mask(p->t, pfmi_row_group(p->t, p->ev->row, i), name))
+			return true;
+	return false;
+}
+
 static bool put_field(struct printer *p, unsigned i)
 {
 	const struct field *f = table_fields(p->t) + p->ev->set[i].field;
@@ -525,7 +550,7 @@ static bool put_field(struct printer *p, unsigned i)
 	if (!f->modifier)
 		return cannot(p, "it sets a field that only perf's grammar can name");
 	put(p, "%c%s", separator(p), field_name(p, f));
-	if (f->width == 1 && value)
+	if (f->width == 1 && value && (p->dialect != PFM_DIALECT_LIBPFM || !is_mask_of_row(p, field_name(p, f))))
 		return true;
 	if (f->width == 1 && p->dialect == PFM_DIALECT_LIBPMC)
 		return cannot(p, "libpmc can set this flag, but not clear it");

@@ -456,6 +456,14 @@ class Compiler(Fields):
                 facts = {t.fields[f].name: v for f, _, v in row.values}
                 facts["core"] = t.name
                 row.desc = texts.describe(self.family, t.unit, row.name, facts) or ""
+            for g in row.takes:
+                self.describe_masks(row.name, t.groups[g])
+
+    def describe_masks(self, event, group):
+        """The same for unit masks: as if each made a name of its own with the event's."""
+        t = self.table
+        for w in group.words:
+            w.desc = w.desc or texts.describe(self.family, t.unit, "%s.%s" % (event, w.name), {"core": t.name}) or ""
 
 
 def row_place(where):

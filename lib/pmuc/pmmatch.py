@@ -178,9 +178,10 @@ def linux_matches(reading):
     if reading.model.mapfile:
         reading.file = reading.model.mapfile[0]
     arch = reading.model.arch
-    matches = []
+    known = list(reading.processor.hosts()) if reading.processor and not reading.intel else []     # a head knows better
+    matches = list(known)
     for i, (pattern, folder) in enumerate(rows):
-        if folder != reading.model.inner:
+        if folder != reading.model.inner or known:
             continue
         try:
             matches += MATCHERS.get(arch, match_text)([p for p, _ in rows[:i + 1]], arch)

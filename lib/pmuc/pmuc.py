@@ -7,6 +7,7 @@
             [--depfile FILE]     and what it was made from, for make and ninja
             [--audit FILE]       with what FILE says of their rows (pmaudit.py)
             [--lend FOLDER]      and libpfm4's names out of that folder, where they mean the same (libpfm4_lent.py)
+            [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's names, after those named
             [--processors P,...] only these of them: names, or shell patterns; the kernel's own events always
     pmuc.py --check NAME.pmu...                                      only say what is wrong
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
@@ -28,6 +29,13 @@ from pmfile import write_atomically  # noqa: E402
 
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py", "pmtable.py",
          "pmformula.py", "pmmeaning.py", "pmread.py", "libpfm4.py", "libpfm4_lent.py")   # what tables depend on
+
+
+def below(top):
+    """(folders below @top, the tables in them)."""
+    names = sorted(n for n in os.listdir(top) if os.path.isdir(os.path.join(top, n)) and n not in ("heads", "libpfm4", "texts"))
+    folders = [os.path.join(top, n) for n in names]
+    return [top] + folders, [os.path.join(f, n) for f in folders for n in sorted(os.listdir(f)) if n.endswith(".pmu")]
 
 
 def report(errors):
@@ -67,7 +75,7 @@ def main(argv):
     i = 0
     while i < len(argv):
         a = argv[i]
-        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit", "--lend"):
+        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit", "--lend", "--folders"):
             i += 1
             if i == len(argv):
                 return usage("%s needs a value" % a)
@@ -86,9 +94,11 @@ def main(argv):
         return usage("byte order is little or big")
     if not inputs and "--embed" not in out or not (check or "--image" in out) or "--embed" in out and "--image" not in out:
         return usage()
-    tables, files, errors = compile_all(inputs)
+    folders, more = below(out["--folders"]) if "--folders" in out else ([], [])
+    tables, files, errors = compile_all(inputs + more)
     if errors:
         return report(errors)
+    files += folders        # a file that comes or goes changes its folder
     try:
         if "--audit" in out:
             pmaudit.mark(tables, out["--audit"])
