@@ -14,11 +14,13 @@ import json
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,6 +33,7 @@ import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 
+PFM = os.environ.get("PFM")
 DATA = os.path.join(SHARED, "data")
 VECTORS = os.path.join(SHARED, "vectors", "modern_public.jsonl")
 TOYS = os.path.join(HERE, "lists")
@@ -982,8 +985,60 @@ class MadeUp(unittest.TestCase):
             self.assertIn(name, err)
 
 
+def is_empty(group):
+    """No process of the group is left; those that end have a while to do so."""
+    for _ in range(200):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
 class Command(unittest.TestCase):
     """The command as it is run."""
+
+    def begin(self, root):
+        """An import that takes a while, with workers, in a process group of its own."""
+        argv = [PFM] if PFM else [sys.executable, os.path.join(EVENTS, "pmuc.py")]
+        return subprocess.Popen([*argv, "import", root, "-o", os.path.join(root, "out/")], start_new_session=True,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),    # ignored where tests run unseen
+                                env=dict(os.environ, PERFMON_PMUC=os.path.join(EVENTS, "pmuc.py")))
+
+    def big_lists(self, root):
+        for folder in ("SKX", "CLX", "ICX", "SPR"):
+            path = os.path.join(root, folder, "events")
+            os.makedirs(path)
+            with open(os.path.join(path, "x_core.json"), "w", encoding="utf-8") as f:
+                json.dump({"Header": {"Info": "made up"}, "Events": [event(EventName="MADE.UP_%d" % i) for i in range(1500)]}, f)
+
+    def test_interrupted_at_any_moment(self):
+        """As a terminal does it: the whole group hears of it. Before Python is up only "pfm" holds it back."""
+        with tempfile.TemporaryDirectory() as root:
+            self.big_lists(root)
+            ends = []
+            for delay in (0.01, 0.05, 0.1, 0.2, 0.35, 0.6) if PFM else (0.4, 0.6):
+                p = self.begin(root)
+                time.sleep(delay)
+                os.killpg(p.pid, signal.SIGINT)
+                said = p.communicate(timeout=60)[1]
+                ends.append(p.returncode)
+                self.assertIn(p.returncode, (0, 130), said)         # 0: it was faster
+                self.assertNotIn("Traceback", said)
+                self.assertLessEqual(len(said.splitlines()), 1, said)
+                self.assertTrue(is_empty(p.pid))
+            self.assertIn(130, ends)
+
+    def test_no_worker_outlives_its_parent(self):
+        with tempfile.TemporaryDirectory() as root:
+            self.big_lists(root)
+            p = self.begin(root)
+            time.sleep(0.5)
+            os.kill(p.pid, signal.SIGKILL)
+            p.communicate(timeout=60)
+            self.assertTrue(is_empty(p.pid))
 
     def test_as_a_program(self):
         with tempfile.TemporaryDirectory() as tmp:

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,12 +61,23 @@ static const char *find_pmuc(char path[PATH_MAX])
 	return access(PERFMON_PMUC, R_OK) == 0 ? PERFMON_PMUC : beside_us(path);
 }
 
+/* Ctrl-C while Python starts would end in a traceback: it waits until pmuc.py lets it in. */
+static void hold_interrupts(sigset_t *before)
+{
+	sigset_t interrupts;
+
+	sigemptyset(&interrupts);
+	sigaddset(&interrupts, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupts, before);
+}
+
 /* Becomes "python3 pmuc.py import" with the arguments given here. Returns only if that fails. */
 static int run_pmuc(const struct args *args)
 {
 	char room[PATH_MAX], python[] = "python3", import[] = "import", *script;
 	char **argv = calloc((size_t)args->argc + 4, sizeof(*argv));
 	const char *path = find_pmuc(room);
+	sigset_t before;
 
 	if (!path || access(path, R_OK) != 0) {
 		fprintf(stderr, "pfm import: the script that reads the lists is missing: %s\n"
@@ -80,7 +92,9 @@ static int run_pmuc(const struct args *args)
 		argv[1] = script;
 		argv[2] = import;
 		memcpy(argv + 3, args->argv, (size_t)args->argc * sizeof(*argv));
+		hold_interrupts(&before);
 		execvp(python, argv);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
 	fprintf(stderr, "pfm import: cannot run python3, which this command needs: %s\n", strerror(errno));
 	free(script);

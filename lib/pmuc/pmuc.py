@@ -18,6 +18,7 @@ all errors of a run together; then the exit status is 1 and nothing is written.
 
 import fnmatch
 import os
+import signal
 import sys
 
 sys.dont_write_bytecode = True   # the build directory and an installed copy stay as they are
@@ -131,4 +132,12 @@ def main(argv):
 if __name__ == "__main__":
     from pmoutput import Visible
     sys.stdout, sys.stderr = Visible(sys.stdout), Visible(sys.stderr)
-    sys.exit(main(sys.argv[1:]))
+    try:
+        # "pfm import" holds Ctrl-C back while Python starts.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        status = main(sys.argv[1:])
+    except KeyboardInterrupt:
+        print("%sinterrupted" % ("pfm import: " if sys.argv[1:2] == ["import"] else "pmuc: "), file=sys.stderr)
+        status = 130
+    signal.signal(signal.SIGINT, signal.SIG_IGN)       # nothing but the end is left
+    sys.exit(status)

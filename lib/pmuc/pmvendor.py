@@ -241,11 +241,12 @@ def end_with_parent():
         pass
 
 
-def worker_setup():
+def worker_setup(parent):
     signal.signal(signal.SIGTERM, stop)      # so that a half-written temporary file is removed
     signal.signal(signal.SIGINT, signal.SIG_IGN)    # the one who asked for the work stops it
     end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.getppid() != parent:      # it was gone before we asked
+        os._exit(1)
 
 
 def results(n, jobs, sizes):
@@ -255,8 +256,11 @@ def results(n, jobs, sizes):
         for i in order:
             yield import_model(i)
         return
-    pool = multiprocessing.get_context("fork").Pool(jobs, worker_setup)
+    # Workers never hear of Ctrl-C, not even while they start.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    pool = multiprocessing.get_context("fork").Pool(jobs, worker_setup, (os.getpid(),))
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         yield from pool.imap_unordered(import_model, order)
         pool.close()
     except BaseException:

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How big the library is, stripped: with every processor, and with the founding ones (the option `processors`)."""
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import tap
+
+BUILD = os.environ.get("PERFMON_BUILD", "")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+EVENTS = os.path.join(ROOT, "lib", "events")
+LIBRARY = os.path.join(BUILD, "lib", "libperfmon.so.1.0.0")
+FOUNDING = "ev*,pca56,montecito,coreduo*"
+
+
+def options():
+    with open(os.path.join(BUILD, "meson-info", "intro-buildoptions.json"), encoding="utf-8") as f:
+        return {o["name"]: o["value"] for o in json.load(f)}
+
+
+def plain():
+    """A build as it is packaged, not one that checks or measures itself."""
+    try:
+        o = options()
+    except OSError:
+        return False
+    return o["b_sanitize"] in ("none", "", []) and not o["b_coverage"] and o["optimization"] in ("2", "3", "s") and o["processors"] == ["all"]
+
+
+@unittest.skipUnless(shutil.which("strip") and os.path.exists(LIBRARY) and plain(), "no optimised library with every processor, or no strip")
+class Sizes(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        stripped = os.path.join(self.folder, "x.so")
+        subprocess.run(["strip", "-o", stripped, LIBRARY], check=True)
+        self.size = os.path.getsize(stripped)
+
+    def test_every_processor(self):
+        print("# %d bytes" % self.size)
+        self.assertLess(self.size, 6 << 20)
+
+    def test_founding_processors(self):
+        image = os.path.join(self.folder, "founding.pmdb")
+        files = sorted(glob.glob(os.path.join(EVENTS, "*.pmu")))
+        subprocess.run([sys.executable, os.path.join(ROOT, "lib", "pmuc", "pmuc.py"), "--image", image, "--processors", FOUNDING, *files], check=True)
+        size = self.size - os.path.getsize(os.path.join(BUILD, "lib", "events", "builtin.pmdb")) + os.path.getsize(image)
+        print("# %d bytes" % size)
+        self.assertLess(size, 700 << 10)
+
+    def test_a_processor_nobody_has(self):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "lib", "pmuc", "pmuc.py"), "--image", os.path.join(self.folder, "x"),
+                               "--processors", "z80", os.path.join(EVENTS, "software.pmu")], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("no processor is called 'z80'", done.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(tap.main())
