@@ -71,7 +71,7 @@ class Language(unittest.TestCase):
         t = self.t
         self.assertEqual((t.name, t.aka, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
                                                                                  4, 4095))
-        self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST))
+        self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
         self.assertEqual((t.n_general, t.all_counters), (4, 0x30000000F))
         self.assertEqual(t.records("counters"), [(0, 2, 40, 0, 0x186, 0xC1, 1), (3, 3, 14, 0, 0x400, 0x500, 2),
                                                  (0, 1, 48, 1, 0x38D, 0x309, 1)])
@@ -400,7 +400,8 @@ class Agreement(unittest.TestCase):
         with open(source, "w", encoding="utf-8") as f:
             f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
         subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
-                        "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table", "table.c"), embed, "-o", program],
+                        "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table", "table.c"),
+                        os.path.join(LIB, "base", "text.c"), embed, "-o", program],
                        check=True, capture_output=True)
         return program, raw
 
