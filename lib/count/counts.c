@@ -336,8 +336,10 @@ static int split_by_cpu(struct opening *o, const struct cpus *cpus, char *text)
 	struct counting *old = s->counts;
 	struct cpus *serves = calloc(s->n + 1, sizeof(*serves));
 	unsigned n = s->n;
-	int rc = serves ? PFMLIB_SUCCESS : pfmi_opening_no_memory(o);
+	int rc = PFMLIB_SUCCESS;
 
+	if (!serves)
+		return pfmi_opening_no_memory(o);
 	for (unsigned i = 0; i < n && !rc; i++)
 		if (served_cpus(&old[i], &serves[i]))
 			rc = pfmi_opening_no_memory(o);

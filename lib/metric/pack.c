@@ -252,8 +252,8 @@ static bool begin(struct attempt *a, const struct pack *p, unsigned k)
 	a->at = malloc((p->n + 1) * sizeof(uint16_t));
 	a->order = malloc((p->n + 1) * sizeof(uint16_t));
 	a->owner = malloc((size_t)64 * k * sizeof(uint16_t));
-	a->seen = calloc(k, sizeof(uint64_t));
-	a->saved = malloc(n_hard * state_size(a) * sizeof(uint16_t));
+	a->seen = calloc(k + 1u, sizeof(uint64_t));
+	a->saved = malloc((n_hard * state_size(a) + 1) * sizeof(uint16_t)); /* of nothing, some C libraries give NULL */
 	if (!a->group || !a->at || !a->order || !a->owner || !a->seen || !a->saved)
 		return false;
 	memset(a->group, 0xff, p->n * sizeof(uint16_t));
