@@ -35,7 +35,7 @@ def main() -> None:
             pass  # nothing is open there: that it is asked for is enough
     session.stop()
     for r in session.records():
-        if r.type is perfmon.RecordType.SAMPLE:
+        if r.type is perfmon.RecordType.SAMPLE and r.data:
             print(f"close({int.from_bytes(r.data[place], sys.byteorder)})")
     if session.read()[0].why:
         print("not shown:", session.read()[0].why)
