@@ -9,10 +9,13 @@
 #include <cmocka.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { THREADS = 8 };
@@ -172,9 +175,51 @@ static void eight_threads_initialise_ask_and_terminate(void **state)
 	pfm_terminate();
 }
 
+static atomic_bool forking;
+
+/* The lists of tracepoints are read once in a process: the children do that as well, while they are born. */
+static void *start_without_end(void *arg)
+{
+	(void)arg;
+	while (atomic_load(&forking)) {
+		pfm_initialize();
+		ask_words(0);
+		pfm_terminate();
+	}
+	return NULL;
+}
+
+static void a_child_is_born_while_others_start(void **state)
+{
+	pthread_t t[2];
+	int bad = 0;
+
+	(void)state;
+	atomic_store(&forking, true);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, start_without_end, NULL), 0);
+	for (unsigned i = 0; i < (getenv("PERFMON_QUICK") ? 20 : 200) && !bad; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			alarm(60);
+			_exit(pfm_initialize() != PFM_SUCCESS || ask_words(0) || ask_attr(5));
+		}
+		if (pid < 0 || waitpid(pid, &bad, 0) != pid)
+			bad = -1;
+	}
+	atomic_store(&forking, false);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	assert_int_equal(bad, 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(eight_threads_initialise_ask_and_terminate) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_is_born_while_others_start), /* before anything has been read */
+		cmocka_unit_test(eight_threads_initialise_ask_and_terminate),
+	};
 
 	return cmocka_run_group_tests_name("libpfm4_threads", tests, make_machine, remove_machine);
 }

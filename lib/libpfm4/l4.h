@@ -137,6 +137,8 @@ const char *l4_attr_name(const struct l4_event *ev, const struct l4_attr *a);
 
 /* ---- tracepoints ---------------------------------------------------------------------------------------------- */
 
+/* Nobody else may begin to read them, or they may again: around fork(). */
+void l4_trace_hold(bool hold);
 uint32_t l4_trace_systems(void);
 const char *l4_trace_system(uint32_t n);
 uint32_t l4_trace_points(uint32_t system);

@@ -311,12 +311,28 @@ bool l4_ready(void)
 	return atomic_load_explicit(&state.ready, memory_order_acquire);
 }
 
+/* fork() waits until no thread is at work below a lock: nobody would ever give it back to the child. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&state.lock);
+	l4_trace_hold(true);
+}
+
+static void after_fork(void)
+{
+	l4_trace_hold(false);
+	pthread_mutex_unlock(&state.lock);
+}
+
 int l4_start(void)
 {
+	static bool minds_forks;
 	const char *forced;
 	int rc;
 
 	pthread_mutex_lock(&state.lock);
+	if (!minds_forks)
+		minds_forks = pthread_atfork(before_fork, after_fork, after_fork) == 0;
 	if (!atomic_load(&state.ready)) {
 		read_environment();
 		if (!root.known)

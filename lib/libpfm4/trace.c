@@ -148,6 +148,14 @@ static void read_once(void)
 	pthread_mutex_unlock(&trace.lock);
 }
 
+void l4_trace_hold(bool hold)
+{
+	if (hold)
+		pthread_mutex_lock(&trace.lock);
+	else
+		pthread_mutex_unlock(&trace.lock);
+}
+
 /* ---- asking --------------------------------------------------------------------------------------------------- */
 
 bool l4_kernel_has_event(const char *name)
