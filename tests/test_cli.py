@@ -825,6 +825,16 @@ class Stat(Case):
         self.assertEqual(times, sorted(times))
         self.assertGreaterEqual(len(times), 3)
 
+    def test_intervals_add_up(self):
+        """As many faults in all intervals together as in one measurement of the same program, and each step's in its own."""
+        steps = "import mmap, time\nfor n in 1000, 3000:\n  m = mmap.mmap(-1, n * 4096)\n  for i in range(n): m[i * 4096] = 1\n  time.sleep(0.3)"
+        program = ["-e", "page-faults:u", "--", sys.executable, "-S", "-c", steps]
+        whole = objects(self.done("stat", "--json", *program))[0]
+        parts = objects(self.done("stat", "--json", "-I", "100", *program))
+        self.assertEqual((whole["quality"], {o["quality"] for o in parts}), ("exact", {"exact"}))
+        self.assertAlmostEqual(sum(o["value"] for o in parts), whole["value"], delta=40)
+        self.assertTrue([o for o in parts if o["value"] < 100], "no interval of the sleep is quiet")
+
     def test_output_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "counts")
