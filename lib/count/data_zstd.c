@@ -94,7 +94,8 @@ bool pfmi_bytes_room(struct bytes *b, size_t n)
 	size_t room = b->room * 2 + n;
 	uint8_t *more;
 
-	memmove(b->at, b->at + b->used, b->used ? b->end - b->used : 0);
+	if (b->used)
+		memmove(b->at, b->at + b->used, b->end - b->used);
 	b->end -= b->used;
 	b->used = 0;
 	if (b->room - b->end >= n)

@@ -358,11 +358,12 @@ static void begin_proof(struct pack *p, unsigned k)
 int pfmi_pack(struct pack *p)
 {
 	bool out_of_memory = false;
-	unsigned k = first_guess(p);
+	unsigned k;
 	int rc = p->n > PACK_MAX_ITEMS ? PFMLIB_ERR_TOOMANY : check_alone(p);
 
 	if (rc)
 		return rc;
+	k = first_guess(p);
 	begin_proof(p, k);
 	k = p->given > k ? p->given : k;
 	k = count_apart(p) > k ? count_apart(p) : k;
