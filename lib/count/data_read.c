@@ -499,11 +499,12 @@ static uint16_t size_at(const struct reading *r, const uint8_t *p)
 /* The next record of what was unpacked, if it is there whole; the rest of one may be in the next packed record. */
 static const uint8_t *next_plain(struct reading *r, uint16_t *size)
 {
-	const uint8_t *p = r->plain.at + r->plain.used;
 	size_t left = r->plain.end - r->plain.used;
+	const uint8_t *p;
 
 	if (left < RECORD_HEAD)
 		return NULL;
+	p = r->plain.at + r->plain.used;
 	*size = size_at(r, p);
 	if (*size > left)
 		return NULL;
