@@ -266,6 +266,16 @@ class List(Case):
         everywhere = {o["pmu"] for o in objects(self.done("list", "--json", "--all", "cache"))}
         self.assertLess({"coreduo", "ev5", "montecito"}, everywhere | {"none"})
 
+    def test_this_machine_alone(self):
+        """Without a pattern the hundreds of other processors are a number; asked for, they come behind this machine's."""
+        named = [o for o in objects(self.done("list", "--json")) if "events" in o]
+        self.assertTrue(all(o["host"] or o["kernel"] for o in named), named)
+        everyone = objects(self.done("list", "--pmus", "--json"))
+        self.assertEqual([o["pmu"] for o in everyone[:len(named)]], [o["pmu"] for o in named])
+        others = len(everyone) - len(named)
+        self.assertGreater(others, 300)
+        self.assertIn("and %d of other machines" % others, self.done("list"))
+
     def test_regular_expressions(self):
         def names(pattern):
             return {o["event"] for o in objects(self.done("list", "--json", pattern))}

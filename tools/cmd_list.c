@@ -337,10 +337,15 @@ static bool shown(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 	return l->all || (!(info->flags & PFM_PMU_HIDDEN) && (l->metrics || !has_no_event(l, pmu, info)));
 }
 
+static bool is_here(const pfm_pmu_info_t *info)
+{
+	return info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL);
+}
+
 /* The events of other machines' processors would bury those one can count here. */
 static bool events_wanted(const struct lister *l, const pfm_pmu_info_t *info)
 {
-	bool here = info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL);
+	bool here = is_here(info);
 
 	if (l->pmus_only)
 		return false;
@@ -467,19 +472,35 @@ static int list_metrics_instead(struct lister *l, int n)
 	return status;
 }
 
-static int list(struct lister *l)
+/* Processors and units: those of this machine, and where all are asked for the others behind them. */
+static void list_pmus(struct lister *l, int n)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
-	int i, n = pfm_count_pmus(l->ctx), status = DONE;
+	unsigned others = 0;
+
+	for (int here = 1; here >= 0; here--)
+		for (int i = 0; i < n; i++) {
+			if (!shown(l, i, &info) || !pmu_wanted(l, &info) || is_here(&info) != here)
+				continue;
+			if (!here && !l->pmus_only && !l->all) {
+				others++;
+				continue;
+			}
+			if (!l->json && !l->n_pmus)
+				printf("%sProcessors and units%s\n", term_on(stdout, BOLD), term_off(stdout));
+			list_pmu(l, &info);
+			l->n_pmus++;
+		}
+	if (others && !l->json)
+		printf("  and %u of other machines: 'pfm list --pmus' names them, 'pfm list --pmu NAME' has the events of one\n", others);
+}
+
+static int list(struct lister *l)
+{
+	int n = pfm_count_pmus(l->ctx), status;
 
 	if (l->pmus_only || (!is_search(l) && l->pmu < 0 && !l->metrics))
-		for (i = 0; i < n; i++)
-			if (shown(l, i, &info) && pmu_wanted(l, &info)) {
-				if (!l->json && !l->n_pmus)
-					printf("%sProcessors and units%s\n", term_on(stdout, BOLD), term_off(stdout));
-				list_pmu(l, &info);
-				l->n_pmus++;
-			}
+		list_pmus(l, n);
 	status = list_wanted(l, n);
 	if (status == DONE && !l->pmus_only)
 		status = list_tracepoints(l);
@@ -677,7 +698,7 @@ const struct command cmd_list = {
 	.name = "list",
 	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
 	.summary = "processors, units and their events, with descriptions",
-	.about = "Without a pattern: every processor the library knows, then the events of this machine. With a pattern: events of this machine, "
+	.about = "Without a pattern: this machine's processors and units, then their events; --pmus names those of all machines. With a pattern: events of this machine, "
 		 "tracepoints among them, whose names contain it, or match it if it has one of * ? [; if none does, those of all other processors. "
 		 "Case, blanks, '-' and '_' do not count. A pattern with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name "
 		 "stands for all its events. With --metrics: metrics, which pfm stat -M counts, instead of events; the pattern may name a group of "
