@@ -397,14 +397,15 @@ static void json_metric(const struct job *job, const struct reading *r, const pf
 static void columns_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
 {
 	const char *sep = job->separator;
-	char value[NUMBER_ROOM], unit[UNIT_ROOM];
+	char value[NUMBER_ROOM] = "", unit[UNIT_ROOM];
 
 	if (time >= 0)
 		fprintf(job->out, "%.9f%s", time, sep);
 	if (job->by != BY_NOTHING)
 		put_field(job, label, sep);
 	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeat > 1 ? sep : "", sep, sep);
-	snprintf(value, sizeof(value), v->state ? "" : "%.9g", v->value);
+	if (!v->state)
+		snprintf(value, sizeof(value), "%.9g", v->value);
 	snprintf(unit, sizeof(unit), "%s%s%s", r->info.unit, *r->info.unit ? "  " : "", r->info.name);
 	put_field(job, value, sep);
 	put_field(job, unit, sep);
