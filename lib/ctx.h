@@ -167,13 +167,16 @@ static inline bool pfmi_ctx_stage(const struct pfm_ctx *ctx, unsigned i, struct 
 	bool all = pfmi_ctx_loaded(ctx, LOADED_ALL);
 	unsigned n = all ? ctx->images.n : 0, builtin = ctx->image_path ? n : 0;
 
+	/* Before it is loaded another thread may be at the rest. */
+	if (i > n + all)
+		return false;
 	if (i == builtin)
 		*out = (struct stage){ pfmi_builtins(), 0 };
 	else if (i <= n)
 		*out = (struct stage){ ctx->images.maps[i - (i > builtin)].base, ctx->images.maps[i - (i > builtin)].first };
 	else
 		*out = (struct stage){ NULL, ctx->first_kernel };
-	return i <= n + all;
+	return true;
 }
 /* A walk over the units of one name: zero it to begin. A processor's own name comes before another one's other name. */
 struct called {
