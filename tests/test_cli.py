@@ -440,6 +440,11 @@ class Show(Case):
         self.assertRegex(err, r"did you mean .*(?i:L2_Rqsts)")
         self.assertNotIn("git clone", err)
 
+    def test_one_letter_less_on_this_machine_is_nearer_than_another_processor(self):
+        """Core 2 has an event that is called as the text begins."""
+        err = pfm("encode", "MEM_LOAD_RETIRED.L3_MIS", env={"PERFMON_CPUID": "GenuineIntel-6-8F-8"}).stderr
+        self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS, ", err)
+
     def test_unknown_names_that_a_newer_list_may_have(self):
         intel = "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon"
         for text, whose in (("skx::L2_RQSTZ", "intel/perfmon"), ("skxx::INST_RETIRED.ANY", "intel/perfmon"), ("amdzen4::nothing.like_it", "torvalds/linux"),

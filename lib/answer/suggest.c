@@ -227,7 +227,8 @@ static void elsewhere(struct list *l, const struct pfm_ctx *ctx, const struct sp
 			if (!is_shown(t, name))
 				continue;
 			snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
-			offer(l, 0, 0, before, table_row_name(t, name.row));
+			/* A part of the text alone is no nearer than one letter more or less on this machine. */
+			offer(l, c + 1 < spec->n_cuts, 0, before, table_row_name(t, name.row));
 			found++;
 			break;
 		}
@@ -282,9 +283,9 @@ static void suggest_events(struct list *l, const struct pfm_ctx *ctx, const stru
 	if (p->spec.form != SPEC_NAME || !pieces.n || !pieces.at[0].n)
 		return;
 	suggest_two_colons(l, ctx, &p->spec);
-	elsewhere(l, ctx, &p->spec, units, n);
 	for (unsigned i = 0; i < n; i++)
 		events_of(l, ctx, units[i], &pieces, false);
+	elsewhere(l, ctx, &p->spec, units, n);
 	for (unsigned i = 0; !l->n && i < n; i++)
 		events_of(l, ctx, units[i], &pieces, true);
 	if (!l->n)
