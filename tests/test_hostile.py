@@ -529,7 +529,7 @@ exit $rc"""
             data = open(self.image, "rb").read()
             if data != self.old:
                 whole = whole or data
-                self.assertEqual(ended, 0)        # it was faster than the signal
+                self.assertIn(ended, (0, -number, 128 + number))    # the image was there before the signal, the end perhaps not
                 self.assertEqual(len(data), len(whole))
                 with open(self.image, "wb") as f:
                     f.write(self.old)
