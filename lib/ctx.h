@@ -190,6 +190,17 @@ int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, 
 const uint16_t *pfmi_image_parts(const struct image *im, struct slice s, uint32_t h, uint32_t *n);
 /* The context behind calls that are given NULL, and behind the libpfm 3 interface. Made on first use, never freed. */
 const struct pfm_ctx *pfmi_ctx_default(void);
+/* The context that a caller means, who may have given none. */
+static inline const struct pfm_ctx *pfmi_ctx_meant(const struct pfm_ctx *ctx)
+{
+	return ctx ? ctx : pfmi_ctx_default();
+}
+/* The table of processor @pmu of a context that was meant; NULL if there is none, or it is damaged. */
+static inline const struct table *pfmi_table_at(const struct pfm_ctx *ctx, int pmu)
+{
+	/* Negative numbers are above any count. */
+	return (unsigned)pmu < pfmi_ctx_count(ctx) && pfmi_unit_ready(ctx, (unsigned)pmu) ? pfmi_unit_table(ctx, (unsigned)pmu) : NULL;
+}
 /* One more user of @ctx; pfm_close_context() is its counterpart. */
 const struct pfm_ctx *pfmi_ctx_hold(const struct pfm_ctx *ctx);
 /* Values of environment variables the library listens to; NULL in programs with raised privileges. */

@@ -112,17 +112,10 @@ static unsigned default_levels(const struct table *t, unsigned plm)
 	return ops && ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3;
 }
 
-static unsigned levels_of(const struct event *ev, unsigned plm)
-{
-	if (ev->plm_none)
-		return 0;
-	return ev->plm ? ev->plm & 0xfu : plm;
-}
-
 int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	const struct pmu_ops *ops = pfmi_ops(ev->table);
-	unsigned levels = levels_of(ev, plm);
+	unsigned levels = pfmi_event_levels(ev, plm);
 	uint64_t config[4];
 
 	*out = (pfm_attr_t){ .type = (uint32_t)type, .type_known = type >= 0, .precise = ev->precise };
@@ -213,7 +206,7 @@ static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t
 		return rc;
 	out->attr = attr;
 	out->event = ev->row;
-	out->plm = levels_of(ev, req.plm);
+	out->plm = pfmi_event_levels(ev, req.plm);
 	out->n_regs = regs.n_pmcs < PFM_MAX_REGS ? regs.n_pmcs : PFM_MAX_REGS;
 	memcpy(out->regs, regs.pmcs, out->n_regs * sizeof(out->regs[0]));
 	out->counters = pfmi_event_counters(ev);

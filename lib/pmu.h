@@ -62,6 +62,13 @@ static inline bool pfmi_event_flag(const struct event *ev, enum row_flags flag)
 {
 	return ev->row != ROW_NONE && table_row(ev->table, ev->row)->flags & flag;
 }
+/* The levels @ev counts at, PFM_PLM0..3; @plm where its text names none. */
+static inline unsigned pfmi_event_levels(const struct event *ev, unsigned plm)
+{
+	if (ev->plm_none)
+		return 0;
+	return ev->plm ? ev->plm & 0xfu : plm;
+}
 /* Candidate counters: the row's (every one for ROW_NONE), narrowed to the one the user asked for. */
 uint64_t pfmi_event_counters(const struct event *ev);
 /* Lays every field that has declared bits into the four configuration words. */

@@ -9,10 +9,9 @@
 #include <strings.h>
 #include <cmocka.h>
 #include "ctx.h"
+#include "built_in.h"
 
 #define BIG_CORE 0x40 /* CPUID leaf 1AH: a Core, not an Atom */
-
-static pfm_ctx_t *ctx;
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------ */
 
@@ -94,21 +93,6 @@ static void the_big_core_comes_first(void **state)
 	}
 	if (pfm_find_pmu(ctx, "adl_goldencove") >= 0)
 		assert_true(n >= 6);
-}
-
-static int open_context(void **state)
-{
-	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
-
-	(void)state;
-	return pfm_open_context(&ctx, &o, NULL);
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	pfm_close_context(ctx);
-	return 0;
 }
 
 int main(void)

@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include <perfmon/perfmon.h>
-
-static pfm_ctx_t *ctx;
+#include "built_in.h"
 
 /* ---- registers ------------------------------------------------------------------------------------------------------- */
 
@@ -163,21 +161,6 @@ static void unknown_processors_have_a_stand_in(void **state)
 	assert_int_equal(stand_in_for("GenuineIntel-6-FE-1"), pfm_find_pmu(ctx, "intel_arch"));
 	assert_int_equal(stand_in_for("GenuineIntel-6-E-8"), -1);
 	assert_int_equal(pfm_find_stand_in(ctx), -1);
-}
-
-static int open_context(void **state)
-{
-	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
-
-	(void)state;
-	return pfm_open_context(&ctx, &o, NULL);
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	pfm_close_context(ctx);
-	return 0;
 }
 
 int main(void)

@@ -47,18 +47,10 @@ static const char *namesake_word(const struct table *t, const char *name, uint64
 	return "";
 }
 
-static const struct table *table_of(const pfm_ctx_t *ctx, int pmu)
-{
-	if (!ctx)
-		ctx = pfmi_ctx_default();
-	/* Negative numbers are above any count. */
-	return (unsigned)pmu < pfmi_ctx_count(ctx) && pfmi_unit_ready(ctx, (unsigned)pmu) ? pfmi_unit_table(ctx, (unsigned)pmu) : NULL;
-}
-
 int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      const char **name, uint64_t *field, const char **text)
 {
-	struct target g = { .t = table_of(ctx, pmu), .reg = reg, .value = value };
+	struct target g = { .t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu), .reg = reg, .value = value };
 	int word;
 
 	if (!g.t || !reg || !name || !field || !text || !pfmi_target_find(&g))
@@ -87,7 +79,7 @@ static void tell_levels(const struct target *g, struct event *ev)
 
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i, char *buf, size_t len)
 {
-	struct target g = { .t = table_of(ctx, pmu), .reg = reg, .value = value };
+	struct target g = { .t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu), .reg = reg, .value = value };
 	struct event ev;
 
 	if (!g.t || !reg || !buf || !pfmi_target_find(&g) || !pfmi_ops(g.t))

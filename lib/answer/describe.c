@@ -6,23 +6,11 @@
 #include "base/sizes.h"
 #include "machine/kernel.h"
 
-/* The table of processor @pmu; NULL if there is none, or it is damaged. */
-static inline const struct table *table_at(const pfm_ctx_t *ctx, int pmu)
-{
-	/* Negative numbers are above any count. */
-	return (unsigned)pmu < pfmi_ctx_count(ctx) && pfmi_unit_ready(ctx, (unsigned)pmu) ? pfmi_unit_table(ctx, (unsigned)pmu) : NULL;
-}
-
-static inline const pfm_ctx_t *or_default(const pfm_ctx_t *ctx)
-{
-	return ctx ? ctx : pfmi_ctx_default();
-}
-
 int pfm_count_pmus(const pfm_ctx_t *ctx)
 {
 	int rc;
 
-	ctx = or_default(ctx);
+	ctx = pfmi_ctx_meant(ctx);
 	rc = pfmi_ctx_load(ctx, LOADED_ALL);
 	return rc ? rc : (int)ctx->n_units;
 }
@@ -40,7 +28,7 @@ int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
 
 	if (!name)
 		return -1;
-	ctx = or_default(ctx);
+	ctx = pfmi_ctx_meant(ctx);
 	found = find_pmu(ctx, pfmi_slice(name));
 	if (found < 0 && !pfmi_ctx_loaded(ctx, LOADED_ALL) && !pfmi_ctx_load(ctx, LOADED_ALL))
 		found = find_pmu(ctx, pfmi_slice(name));
@@ -53,8 +41,8 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	struct unit u;
 	const struct table *t;
 
-	ctx = or_default(ctx);
-	if (pfmi_ctx_load(ctx, LOADED_ALL) || !(t = table_at(ctx, pmu)) || !pfmi_sized(info))
+	ctx = pfmi_ctx_meant(ctx);
+	if (pfmi_ctx_load(ctx, LOADED_ALL) || !(t = pfmi_table_at(ctx, pmu)) || !pfmi_sized(info))
 		return PFMLIB_ERR_INVAL;
 	u = pfmi_unit(ctx, (unsigned)pmu);
 	full = (pfm_pmu_info_t){
@@ -81,7 +69,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 
 int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name, const char **text, uint64_t *value)
 {
-	const struct table *t = table_at(or_default(ctx), pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct feature *f;
 
 	if (!t || !name || !text || !value)
@@ -191,7 +179,7 @@ RARELY static int describe_part(const pfm_ctx_t *ctx, int pmu, unsigned event, p
 
 int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
 {
-	const struct table *t = table_at(or_default(ctx), pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct row *r;
 
 	if (!t || event >= t->n_rows || !info)
@@ -228,7 +216,7 @@ static const char *other_spelling(const struct table *t, const struct group *g, 
 
 int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_umask_info_t *info)
 {
-	const struct table *t = table_at(or_default(ctx), pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct group *g = NULL;
 	const struct word *w;
 	pfm_umask_info_t full;
@@ -267,7 +255,7 @@ static const char *field_word(const struct table *t, const struct field *f, uint
 int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                        const char **name, const char **text, uint64_t *value, int *counter)
 {
-	const struct table *t = table_at(or_default(ctx), pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	struct value v;
 	const struct field *f;
 
@@ -295,7 +283,7 @@ static int find_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsign
 		return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an argument is NULL");
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_ctx_find(or_default(ctx), &spec, &unit, &row, error);
+		rc = pfmi_ctx_find(pfmi_ctx_meant(ctx), &spec, &unit, &row, error);
 	if (rc)
 		return rc;
 	if (row == ROW_NONE)

@@ -5,14 +5,6 @@
 #include "answer/reverse.h"
 #include "base/sizes.h"
 
-static const struct table *table_of(const pfm_ctx_t *ctx, int pmu)
-{
-	if (!ctx)
-		ctx = pfmi_ctx_default();
-	/* Negative numbers are above any count. */
-	return (unsigned)pmu < pfmi_ctx_count(ctx) && pfmi_unit_ready(ctx, (unsigned)pmu) ? pfmi_unit_table(ctx, (unsigned)pmu) : NULL;
-}
-
 /* ---- registers ------------------------------------------------------------------------------------------------------- */
 
 static bool has_fields_in(const struct table *t, int word)
@@ -66,7 +58,7 @@ static bool in_list(const struct table *t, const char *list, unsigned *i, char *
 
 int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len)
 {
-	const struct table *t = table_of(ctx, pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct pmu_ops *ops = t ? pfmi_ops(t) : NULL;
 	char found[32] = "";
 
@@ -85,7 +77,7 @@ int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name,
 
 int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_modifier_info_t *info)
 {
-	const struct table *t = table_of(ctx, pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	pfm_modifier_info_t full = { .size = sizeof(full) };
 	struct event ev;
 
@@ -109,7 +101,7 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 
 int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word, unsigned *plm, int *is_default)
 {
-	const struct table *t = table_of(ctx, pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct pmu_ops *ops = t ? pfmi_ops(t) : NULL;
 	unsigned usual = ops && ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3;
 
@@ -125,7 +117,7 @@ int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **w
 
 int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i, const char **word, uint64_t *value)
 {
-	const struct table *t = table_of(ctx, pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 
 	if (!t || !field || !word || !value)
 		return PFMLIB_ERR_INVAL;
@@ -145,7 +137,7 @@ int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned
 
 int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask, unsigned i, const char **name)
 {
-	const struct table *t = table_of(ctx, pmu);
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct group *g;
 	const struct word *w;
 

@@ -32,14 +32,6 @@ bool pfmi_slice_is(struct slice s, const char *word)
 	return rest && *rest == '\0';
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)lower(c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 bool pfmi_spec_number(struct slice s, uint64_t *out)
 {
 	unsigned base = 10;
@@ -56,7 +48,7 @@ bool pfmi_spec_number(struct slice s, uint64_t *out)
 	if (i >= s.len)
 		return false;
 	for (; i < s.len; i++) {
-		unsigned d = (unsigned)digit(s.s[i]);
+		unsigned d = pfmi_digit(s.s[i]);
 
 		if (d >= base || v > (UINT64_MAX - d) / base)
 			return false;

@@ -16,6 +16,15 @@ static inline bool pfmi_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
+
+/* What @c is worth as a digit of a number up to base 16; 99 if it is none. */
+static inline unsigned pfmi_digit(char c)
+{
+	if (pfmi_is_digit(c))
+		return (unsigned)(c - '0');
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
+}
 /* A whole slice as a C number (base 0); false if it is none or does not fit 64 bits. */
 bool pfmi_spec_number(struct slice s, uint64_t *out);
 /* A whole terminated string. */

@@ -14,14 +14,6 @@
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
 
-static unsigned digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return (unsigned)(c - '0');
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 99;
-}
-
 static bool read_number(const char **s, unsigned base, uint64_t *out)
 {
 	unsigned d;
@@ -29,15 +21,15 @@ static bool read_number(const char **s, unsigned base, uint64_t *out)
 
 	/* strtoull() would take blanks and signs as well. */
 	if (base == 0) {
-		base = p[0] == '0' && (p[1] | 0x20) == 'x' && digit(p[2]) < 16 ? 16 : p[0] == '0' ? 8
-		                                                                                  : 10;
+		base = p[0] == '0' && (p[1] | 0x20) == 'x' && pfmi_digit(p[2]) < 16 ? 16 : p[0] == '0' ? 8
+		                                                                                       : 10;
 		p += base == 16 ? 2 : 0;
-	} else if (base == 16 && p[0] == '0' && (p[1] | 0x20) == 'x' && digit(p[2]) < 16) {
+	} else if (base == 16 && p[0] == '0' && (p[1] | 0x20) == 'x' && pfmi_digit(p[2]) < 16) {
 		p += 2;
 	}
-	if (digit(*p) >= base)
+	if (pfmi_digit(*p) >= base)
 		return false;
-	for (*out = 0; (d = digit(*p)) < base; p++)
+	for (*out = 0; (d = pfmi_digit(*p)) < base; p++)
 		*out = *out > (UINT64_MAX - d) / base ? UINT64_MAX : *out * base + d;
 	*s = p;
 	return true;

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/text.h"
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
@@ -308,14 +309,6 @@ int pfmi_sys_read(const struct sys *sys, const char *path, char **out, size_t *l
 	return 0;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out)
 {
 	char buf[64];
@@ -333,7 +326,7 @@ int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out)
 	if (!*p)
 		return -EINVAL;
 	for (; *p; p++) {
-		unsigned d = (unsigned)digit(*p);
+		unsigned d = pfmi_digit(*p);
 
 		if (d >= base || v > (UINT64_MAX - d) / base)
 			return -EINVAL;

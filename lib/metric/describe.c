@@ -5,14 +5,9 @@
 #include "metric/metric.h"
 #include "machine/kernel.h"
 
-static const struct pfm_ctx *or_default(const pfm_ctx_t *ctx)
-{
-	return ctx ? ctx : pfmi_ctx_default();
-}
-
 int pfmi_metric_find(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out)
 {
-	ctx = or_default(ctx);
+	ctx = pfmi_ctx_meant(ctx);
 	if (pmu < 0 || (unsigned)pmu >= pfmi_ctx_count(ctx) || !pfmi_unit_ready(ctx, (unsigned)pmu) ||
 	    event >= pfmi_unit_table(ctx, (unsigned)pmu)->n_rows)
 		return PFMLIB_ERR_INVAL;

@@ -153,13 +153,6 @@ static void configure(const struct event *ev, uint64_t config[4], uint32_t *msr,
 		pfmi_field_put(f, config, *value);
 }
 
-static unsigned levels_of(const struct event *ev, unsigned plm)
-{
-	if (ev->plm_none)
-		return 0;
-	return ev->plm ? ev->plm : plm;
-}
-
 static uint64_t control(const struct sel *s)
 {
 	uint64_t v = s->config & ~(bits_mask(SEL_USR) << SEL_USR.lsb | bits_mask(SEL_OS) << SEL_OS.lsb);
@@ -491,7 +484,7 @@ static int constrain(const struct request *req, struct plan *out, pfm_error_t *w
 			configure(ev, config, &s->msr, &s->value);
 			s->config = config[0];
 		}
-		s->levels = levels_of(ev, req->plm);
+		s->levels = pfmi_event_levels(ev, req->plm);
 		out->alternatives[0].mask[i] = candidates(ev, s->config, req);
 		if (is_metric(req->table, s->config)) {
 			out->alternatives[0].mask[i] = 0;
