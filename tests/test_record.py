@@ -57,13 +57,13 @@ struct Sum {
 	unsigned value = 0;
 	inline __attribute__((always_inline)) void add(unsigned i)
 	{
-		volatile unsigned x = i; // here
-		value += x * 3;
+		for (volatile unsigned x = 0; x < 100; x = x + 1) // here
+			value += x * i;
 	}
 };
 __attribute__((noinline)) unsigned spend(Sum &sum)
 {
-	for (unsigned i = 0; i < 60000000; i++)
+	for (unsigned i = 0; i < 600000; i++)
 		sum.add(i);
 	return sum.value;
 }
@@ -151,7 +151,7 @@ class Record(unittest.TestCase):
             self.skipTest("pfm was built without libdw")
         places = [json.loads(line) for line in done.stdout.splitlines()]
         inside = [p for p in places if p["inlined"] == "work::Sum::add(unsigned int)"]
-        self.assertGreater(sum(p["share"] for p in inside), 0.2)
+        self.assertGreater(sum(p["share"] for p in inside), 0.8)
         here = 1 + next(i for i, line in enumerate(INLINED.splitlines()) if "// here" in line)
         for p in inside:
             self.assertEqual(p["function"], "work::spend(work::Sum&)")

@@ -503,6 +503,66 @@ static void an_older_program_gets_the_record_it_knows(void **state)
 	assert_int_equal(pfm_next_record(session, &old), PFMLIB_ERR_INVAL);
 }
 
+static int fill_account(void *out)
+{
+	return pfm_read_samples(session, 0, out);
+}
+
+static int fill_buffers(void *out)
+{
+	return pfm_read_buffers(session, out);
+}
+
+/* One byte shorter or longer than ours, and everything in between: what both know is the same, what is behind it is left alone. */
+static void expect_every_length(int (*fill)(void *out), const void *full, size_t ours)
+{
+	for (size_t size = sizeof(size_t); size <= ours + 24; size++) {
+		unsigned char *s = malloc(size);
+		size_t shared = size < ours ? size : ours;
+
+		assert_non_null(s);
+		memset(s, 0xa5, size);
+		memcpy(s, &size, sizeof(size));
+		assert_int_equal(fill(s), PFMLIB_SUCCESS);
+		assert_memory_equal(s, &size, sizeof(size));
+		for (size_t b = shared; b < size; b++)
+			assert_int_equal(s[b], 0xa5);
+		/* The members, not the holes: 8 bytes after the size begin one in both. */
+		if (shared >= sizeof(size_t) + 8)
+			assert_memory_equal(s + sizeof(size_t), (const char *)full + sizeof(size_t), 8);
+		free(s);
+	}
+	for (size_t size = 0; size < sizeof(size_t); size++)
+		assert_int_equal(fill(&size), PFMLIB_ERR_INVAL);
+}
+
+static void structs_of_every_length(void **state)
+{
+	pfm_sample_count_t c;
+	pfm_buffers_t b;
+
+	(void)state;
+	begin();
+	must_open(TEXTS("page-faults"));
+	c = account(0);
+	b = buffers();
+	expect_every_length(fill_account, &c, sizeof(c));
+	expect_every_length(fill_buffers, &b, sizeof(b));
+	end_session();
+	for (size_t size = 0; size <= sizeof(sampling) + 24; size++) {
+		pfm_sampling_t *given = calloc(1, size > sizeof(size_t) ? size : sizeof(size_t));
+
+		assert_non_null(given);
+		memcpy(given, &size, sizeof(size));
+		options.sampling = given;
+		assert_int_equal(pfm_open_session(&session, ctx, &options, (const char *[]){ "page-faults" }, 1, NULL),
+		                 size < sizeof(size_t) ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
+		pfm_close_session(session);
+		session = NULL;
+		free(given);
+	}
+}
+
 /* ---- accounts ------------------------------------------------------------------------------------------------------------------- */
 
 static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
@@ -747,6 +807,7 @@ int main(void)
 		ROW(a_buffer_without_records_is_given_up_and_the_others_go_on),
 		ROW(room_is_given_back_while_a_long_pass_is_read),
 		ROW(an_older_program_gets_the_record_it_knows),
+		ROW(structs_of_every_length),
 		ROW(what_the_kernel_and_the_processor_dropped_is_told),
 		ROW(tasks_end_one_after_the_other),
 		ROW(waiting_that_fails_says_so),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/perfmon.h>
+#include <perfmon/sampling.h>
 #include "base/sizes.h"
 
 #define FILL  0xa5
@@ -74,6 +75,75 @@ static int fill_error_session(void *out)
 	pfm_session_t *s;
 
 	return pfm_open_session(&s, ctx, NULL, texts, 2, out) == PFMLIB_ERR_NOTFOUND && !s ? 0 : -1;
+}
+
+static int fill_error_plan(void *out)
+{
+	static const char *const texts[] = { "coreduo::Mul", "coreduo::NO_SUCH" };
+	pfm_plan_t *p;
+
+	return pfm_plan(&p, ctx, texts, 2, NULL, out) == PFMLIB_ERR_NOTFOUND && !p ? 0 : -1;
+}
+
+static int fill_error_reading(void *out)
+{
+	pfm_session_t *s;
+
+	return pfm_read_recording(&s, "/nonexistent/recording", out) == PFMLIB_ERR_SYS && !s ? 0 : -1;
+}
+
+static int fill_error_recording(void *out)
+{
+	pfm_recording_t *r;
+
+	return pfm_open_recording(&r, "/nonexistent/recording", NULL, NULL, out) == PFMLIB_ERR_INVAL && !r ? 0 : -1;
+}
+
+static pfm_plan_t *plan;
+
+static int fill_plan(void *out)
+{
+	return pfm_describe_plan(plan, out);
+}
+
+static int fill_planned(void *out)
+{
+	return pfm_describe_planned(plan, 1, out);
+}
+
+/* The number of the first metric of a processor. */
+static unsigned first_metric(int pmu)
+{
+	pfm_event_info_t e = PFM_INIT(e);
+	unsigned i = 0;
+
+	while (pfm_describe_event(ctx, pmu, i, &e) == PFMLIB_SUCCESS && !(e.flags & PFM_EVENT_METRIC))
+		i++;
+	return i;
+}
+
+static int fill_metric(void *out)
+{
+	int pmu = pfm_find_pmu(ctx, "skx");
+
+	return pfm_describe_metric(ctx, pmu, first_metric(pmu), out);
+}
+
+static int fill_metric_input(void *out)
+{
+	int pmu = pfm_find_pmu(ctx, "skx");
+
+	return pfm_describe_metric_input(ctx, pmu, first_metric(pmu), 0, out);
+}
+
+static int fill_metric_value(void *out)
+{
+	static const pfm_metric_count_t counts[64]; /* none of them known */
+	int pmu = pfm_find_pmu(ctx, "skx");
+	pfm_metric_info_t info = PFM_INIT(info);
+
+	pfm_describe_metric(ctx, pmu, first_metric(pmu), &info);
+	return pfm_evaluate_metric(ctx, pmu, first_metric(pmu), counts, info.n_inputs, out);
 }
 
 static int fill_encoding(void *out)
@@ -144,6 +214,14 @@ static const struct {
 	{ "error of dispatch", fill_error_set, sizeof(pfm_error_t) },
 	{ "error of a context", fill_error_context, sizeof(pfm_error_t) },
 	{ "error of a session", fill_error_session, sizeof(pfm_error_t) },
+	{ "error of a plan", fill_error_plan, sizeof(pfm_error_t) },
+	{ "error of reading a recording", fill_error_reading, sizeof(pfm_error_t) },
+	{ "error of a recording", fill_error_recording, sizeof(pfm_error_t) },
+	{ "plan info", fill_plan, sizeof(pfm_plan_info_t) },
+	{ "planned event", fill_planned, sizeof(pfm_planned_t) },
+	{ "metric info", fill_metric, sizeof(pfm_metric_info_t) },
+	{ "metric input", fill_metric_input, sizeof(pfm_metric_input_t) },
+	{ "metric value", fill_metric_value, sizeof(pfm_metric_value_t) },
 	{ "encoding", fill_encoding, sizeof(pfm_encoding_t) },
 	{ "encoding at", fill_encoding_at, sizeof(pfm_encoding_t) },
 	{ "set", fill_set, sizeof(pfm_set_t) },
@@ -239,6 +317,16 @@ static int give_set_options(const void *in)
 	return pfm_dispatch_set(ctx, texts, 1, in, &set, NULL);
 }
 
+static int give_plan_options(const void *in)
+{
+	static const char *const texts[] = { "coreduo::Mul" };
+	pfm_plan_t *p = NULL;
+	int rc = pfm_plan(&p, ctx, texts, 1, in, NULL);
+
+	pfm_free_plan(p);
+	return rc;
+}
+
 static int give_session_options(const void *in)
 {
 	static const char *const texts[] = { "page-faults" };
@@ -265,6 +353,7 @@ static void options_of_every_length(void **state)
 	} ins[] = {
 		{ give_ctx_options, sizeof(pfm_ctx_options_t) },
 		{ give_set_options, sizeof(pfm_set_options_t) },
+		{ give_plan_options, sizeof(pfm_plan_options_t) },
 		{ give_session_options, sizeof(pfm_session_options_t) },
 		{ give_error, sizeof(pfm_error_t) },
 	};
@@ -337,11 +426,13 @@ int main(void)
 	};
 	pfm_ctx_options_t o = PFM_INIT(o);
 	pfm_session_options_t so = PFM_INIT(so);
+	static const char *const planned[] = { "coreduo::Mul", "coreduo::FP_Assist" };
 	int rc;
 
 	o.flags = PFM_CTX_NO_IMAGES;
 	so.flags = PFM_SESSION_DRY_RUN;
-	if (pfm_open_context(&ctx, &o, NULL) || pfm_open_session(&session, ctx, &so, texts, 2, NULL))
+	if (pfm_open_context(&ctx, &o, NULL) || pfm_open_session(&session, ctx, &so, texts, 2, NULL) ||
+	    pfm_plan(&plan, ctx, planned, 2, NULL, NULL))
 		return 1;
 	rc = cmocka_run_group_tests_name("sizes", tests, NULL, NULL);
 	pfm_close_session(session);

@@ -70,7 +70,7 @@ enum {
 
 /** How a session samples: pfm_session_options_t.sampling. Zero is the usual in every member. */
 struct pfm_sampling {
-	uint32_t size;
+	size_t size;
 	uint32_t flags;                /**< PFM_SAMPLING_* */
 	uint64_t period;               /**< a sample each time an event has counted so much, unless its text says otherwise ("cycles:period=1000") */
 	uint64_t freq;                 /**< or so many samples a second, the kernel choosing periods; not both */
@@ -183,7 +183,7 @@ typedef struct pfm_map {
 /** One record. Pointers lead into the session's buffer and are valid until the next call. What @has does not name, and what
  * belongs to another type of record, is zero. */
 typedef struct pfm_record {
-	uint32_t size;
+	size_t size;
 	uint32_t type;  /**< PFM_RECORD_* */
 	uint32_t misc;  /**< PFM_MISC_* */
 	uint32_t event; /**< number of the count it belongs to, or PFM_NO_EVENT */
@@ -274,7 +274,7 @@ int pfm_session_signal(pfm_session_t *s, int signo);
 
 /** What became of the samples of one event. */
 typedef struct pfm_sample_count {
-	uint32_t size;
+	size_t size;
 	int32_t quality;    /**< pfm_quality_t: exact if every sample was handed out, partial if some are missing */
 	int32_t cause;      /**< pfm_cause_t */
 	uint32_t precise;   /**< as granted */
@@ -296,7 +296,7 @@ typedef struct pfm_sample_count {
 int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out);
 
 typedef struct pfm_buffers {
-	uint32_t size;
+	size_t size;
 	uint32_t n;       /**< how many */
 	uint32_t pages;   /**< of each, as granted */
 	uint32_t wanted;  /**< as asked for */

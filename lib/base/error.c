@@ -16,6 +16,14 @@ int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct s
 	return code;
 }
 
+int pfmi_refuse_errno(pfm_error_t *why, int code, int err, const char *detail)
+{
+	pfmi_refuse(why, code, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, detail);
+	if (why)
+		why->sys_errno = err;
+	return code;
+}
+
 char *pfm_strerror(int code)
 {
 	/* Writable arrays only because the prototype has no const. */

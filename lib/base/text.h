@@ -36,5 +36,7 @@ const char *pfmi_behind(struct slice s, const char *word);
 bool pfmi_decimal(const char *s, double *out);
 /* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
 int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail);
+/* The same where the system said no: @err is its errno. */
+int pfmi_refuse_errno(pfm_error_t *why, int code, int err, const char *detail);
 
 #endif

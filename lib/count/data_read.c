@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "count/data.h"
+#include "base/sizes.h"
 #include "ctx.h"
 
 #define MAX_EVENTS 4096u
@@ -646,51 +647,59 @@ static int read_start(struct pfm_session *s)
 	return rc;
 }
 
-static int refuse(pfm_error_t *error, int code, int err, const char *what)
+/* A session that only reads. NULL without memory. */
+static struct pfm_session *new_reader(void)
 {
-	pfmi_refuse(error, code, err ? PFM_KIND_SYSTEM : PFM_KIND_IMAGE, NULL, (struct slice){ 0 }, what);
-	if (error) {
-		error->sys_errno = err;
-		error->event = -1;
+	struct pfm_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->ctx = pfmi_ctx_hold(NULL);
+	s->sampling = calloc(1, sizeof(*s->sampling));
+	s->reading = s->sampling ? calloc(1, sizeof(*s->reading)) : NULL;
+	if (!s->reading) {
+		pfm_close_session(s);
+		return NULL;
 	}
-	return code;
+	s->reading->fd = -1;
+	return s;
+}
+
+static int read_recording(pfm_session_t **out, const char *path, pfm_error_t *why)
+{
+	struct pfm_session *s = new_reader();
+	int rc;
+
+	if (!s)
+		return pfmi_refuse_errno(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
+	s->reading->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->reading->fd < 0) {
+		rc = pfmi_refuse_errno(why, PFMLIB_ERR_SYS, errno, "the recording cannot be opened");
+		pfm_close_session(s);
+		return rc;
+	}
+	rc = read_start(s);
+	s->last = rc ? NULL : calloc(s->n + 1, sizeof(*s->last));
+	if (s->last) {
+		*out = s;
+		return PFMLIB_SUCCESS;
+	}
+	pfm_close_session(s);
+	if (rc == PFMLIB_SUCCESS || rc == PFMLIB_ERR_NOMEM)
+		return pfmi_refuse_errno(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
+	return pfmi_refuse(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 }, "no recording: the file is none of perf's, or damaged");
 }
 
 int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error)
 {
-	struct pfm_session *s;
-	int rc;
+	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	int rc = PFMLIB_ERR_INVAL;
 
 	if (out)
 		*out = NULL;
-	if (!out || !path)
-		return refuse(error, PFMLIB_ERR_INVAL, 0, "out or path is NULL");
-	s = calloc(1, sizeof(*s));
-	if (s) {
-		s->reading = calloc(1, sizeof(*s->reading));
-		s->sampling = calloc(1, sizeof(*s->sampling));
-	}
-	if (!s || !s->reading || !s->sampling) {
-		if (s) {
-			free(s->reading);
-			free(s->sampling);
-		}
-		free(s);
-		return refuse(error, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
-	}
-	s->ctx = pfmi_ctx_hold(NULL);
-	s->reading->fd = open(path, O_RDONLY | O_CLOEXEC);
-	rc = s->reading->fd < 0 ? refuse(error, PFMLIB_ERR_SYS, errno, "the recording cannot be opened") : read_start(s);
-	if (!rc) {
-		s->last = calloc(s->n + 1, sizeof(*s->last));
-		rc = s->last ? 0 : PFMLIB_ERR_NOMEM;
-	}
-	if (!rc) {
-		*out = s;
-		return PFMLIB_SUCCESS;
-	}
-	if (s->reading->fd >= 0)
-		refuse(error, rc, 0, "no recording: the file is none of perf's, or damaged");
-	pfm_close_session(s);
-	return rc;
+	if (out && path)
+		rc = read_recording(out, path, why);
+	else
+		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL");
+	return pfmi_error_end(error, why, rc);
 }

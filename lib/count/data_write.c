@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "count/data.h"
+#include "base/sizes.h"
 
 #define PACK_MAX 60000u /* packed at a time: even what cannot be packed fits a record */
 
@@ -369,16 +370,6 @@ static void put_features(struct pfm_recording *r)
 
 /* ---- a recording ---------------------------------------------------------------------------------------------------------- */
 
-static int refuse(pfm_error_t *error, int code, int err, const char *what)
-{
-	pfmi_refuse(error, code, err ? PFM_KIND_SYSTEM : PFM_KIND_NONE, NULL, (struct slice){ 0 }, what);
-	if (error) {
-		error->sys_errno = err;
-		error->event = -1;
-	}
-	return code;
-}
-
 static int begin(struct pfm_recording *r)
 {
 	r->head.magic = DATA_MAGIC;
@@ -395,21 +386,16 @@ static int begin(struct pfm_recording *r)
 	return r->err;
 }
 
-int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *error)
+static int open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *why)
 {
-	struct pfm_recording *r;
+	struct pfm_recording *r = calloc(1, sizeof(*r));
 	int err;
 
-	if (out)
-		*out = NULL;
-	if (!out || !path || !s || !s->sampling || !s->sampling->streams)
-		return refuse(error, PFMLIB_ERR_INVAL, 0, "out or path is NULL, or the session takes no samples");
-	r = calloc(1, sizeof(*r));
 	if (r)
 		r->command = strdup(command ? command : "");
 	if (!r || !r->command) {
 		free(r);
-		return refuse(error, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
+		return pfmi_refuse_errno(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
 	}
 	r->s = s;
 	r->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -422,7 +408,21 @@ int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s
 		close(r->fd);
 	free(r->command);
 	free(r);
-	return refuse(error, PFMLIB_ERR_SYS, err, "the recording cannot be written");
+	return pfmi_refuse_errno(why, PFMLIB_ERR_SYS, err, "the recording cannot be written");
+}
+
+int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *error)
+{
+	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	int rc = PFMLIB_ERR_INVAL;
+
+	if (out)
+		*out = NULL;
+	if (out && path && s && s->sampling && s->sampling->streams)
+		rc = open_recording(out, path, s, command, why);
+	else
+		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");
+	return pfmi_error_end(error, why, rc);
 }
 
 int pfm_compress_recording(pfm_recording_t *r, int level)

@@ -548,10 +548,7 @@ static int open_cgroup(const struct pfm_session *s, struct perf_state *st, pfm_e
 		st->cgroup = fd;
 		return PFMLIB_SUCCESS;
 	}
-	pfmi_refuse(why, PFMLIB_ERR_SYS, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, "the folder of the control group cannot be opened");
-	if (why)
-		why->sys_errno = -fd;
-	return PFMLIB_ERR_SYS;
+	return pfmi_refuse_errno(why, PFMLIB_ERR_SYS, -fd, "the folder of the control group cannot be opened");
 }
 
 static int perf_program(struct pfm_session *s, pfm_error_t *why)
@@ -607,10 +604,7 @@ static int perf_probe(const struct sys *sys, pfm_error_t *why)
 		sys->close(sys, fd);
 	if (fd != -ENOSYS)
 		return PFMLIB_SUCCESS; /* a refusal is an answer, too: each event will tell its own */
-	pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, "the kernel has no perf_event_open");
-	if (why)
-		why->sys_errno = ENOSYS;
-	return PFMLIB_ERR_NOTSUPP;
+	return pfmi_refuse_errno(why, PFMLIB_ERR_NOTSUPP, ENOSYS, "the kernel has no perf_event_open");
 }
 
 const struct backend pfmi_backend_perf_event = {

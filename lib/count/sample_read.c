@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "count/inside.h"
 #include "count/data.h"
+#include "base/sizes.h"
 
 #define LATE_NS 1000000u /* what a buffer may be late without its records coming out of order */
 
@@ -242,11 +243,10 @@ int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
 {
 	const void *bytes;
 	pfm_record_t r;
-	uint32_t size;
-	size_t len;
+	size_t len, size;
 	int rc;
 
-	if ((!samples(s) && !(s && s->reading)) || !record || record->size < offsetof(pfm_record_t, has))
+	if ((!samples(s) && !(s && s->reading)) || !pfmi_sized(record))
 		return PFMLIB_ERR_INVAL;
 	rc = next_bytes(s, &bytes, &len);
 	if (rc != 1)
@@ -258,8 +258,7 @@ int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
 		return 1;
 	}
 	decode(s, bytes, len, &r);
-	r.size = size;
-	memcpy(record, &r, size);
+	pfmi_give(record, &r, sizeof(r));
 	return 1;
 }
 
@@ -460,10 +459,9 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	pfm_count_t count = PFM_INIT(count);
 	const struct counting *c;
 	const struct tally *t;
-	uint32_t size;
 	int rc;
 
-	if (!samples(s) || i >= s->n || !out || out->size < offsetof(pfm_sample_count_t, samples))
+	if (!samples(s) || i >= s->n || !pfmi_sized(out))
 		return PFMLIB_ERR_INVAL;
 	rc = pfm_read_count(s, i, &count);
 	if (rc)
@@ -482,18 +480,15 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	full.period = c->asked.period;
 	full.freq = c->asked.freq;
 	judge(s, i, &full);
-	size = out->size;
-	memcpy(out, &full, size < sizeof(full) ? size : sizeof(full));
-	out->size = size;
+	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
 int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 {
-	pfm_buffers_t full = { .size = sizeof(full) };
-	uint32_t size;
+	pfm_buffers_t full = PFM_INIT(full);
 
-	if (!samples(s) || !out || out->size < offsetof(pfm_buffers_t, lost))
+	if (!samples(s) || !pfmi_sized(out))
 		return PFMLIB_ERR_INVAL;
 	full.n = s->sampling->n_streams;
 	full.pages = s->sampling->pages;
@@ -501,8 +496,6 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 	full.lost = s->sampling->lost;
 	full.bytes = s->sampling->bytes;
 	full.damaged = s->sampling->damaged;
-	size = out->size;
-	memcpy(out, &full, size < sizeof(full) ? size : sizeof(full));
-	out->size = size;
+	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include "count/inside.h"
 #include "count/samples.h"
+#include "base/sizes.h"
 
 #define USUAL_FIELDS (PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD)
 #define USUAL_PAGES  128u
@@ -50,12 +51,11 @@ int pfmi_sampling_ask(struct opening *o)
 	struct sampling *sm;
 	const char *what;
 
-	if (given->size < offsetof(pfm_sampling_t, period))
-		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "sampling.size is not set");
 	sm = o->s->sampling = calloc(1, sizeof(*sm));
 	if (!sm)
 		return pfmi_opening_no_memory(o);
-	memcpy(&sm->asked, given, given->size < sizeof(*given) ? given->size : sizeof(*given));
+	if (!pfmi_take(&sm->asked, sizeof(sm->asked), given))
+		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "sampling.size is not set");
 	what = wrong(&sm->asked);
 	if (what)
 		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
@@ -446,20 +446,24 @@ static void lay_out(struct pfm_session *s)
 
 static int refuse(pfm_error_t *why, int err)
 {
-	int rc = pfmi_refuse(why, err == -ENOMEM ? PFMLIB_ERR_NOMEM : err == -EPERM || err == -EACCES ? PFMLIB_ERR_PERM
-	                                                                                              : PFMLIB_ERR_SYS,
-	                     PFM_KIND_SYSTEM, NULL, (struct slice){ 0 },
-	                     err == -EPERM    ? "no buffer for samples can be mapped: kernel.perf_event_mlock_kb and the limit of locked "
-	                                        "memory (ulimit -l) are used up; raise one of them, or run as root"
-	                     : err == -EMFILE ? "too many open files for the buffers: raise the limit (ulimit -n), or sample fewer CPUs"
-	                     : err == -EACCES ? "this user may not have the records that were asked for beside samples"
-	                                      : "the buffers for samples cannot be set up");
+	const char *detail = "the buffers for samples cannot be set up";
+	int code = PFMLIB_ERR_SYS;
 
-	if (why) {
-		why->sys_errno = -err;
-		why->event = -1;
+	switch (-err) {
+	case ENOMEM: code = PFMLIB_ERR_NOMEM; break;
+	case EPERM:
+		code = PFMLIB_ERR_PERM;
+		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb and the limit of locked memory (ulimit -l) are "
+			 "used up; raise one of them, or run as root";
+		break;
+	case EACCES:
+		code = PFMLIB_ERR_PERM;
+		detail = "this user may not have the records that were asked for beside samples";
+		break;
+	case EMFILE: detail = "too many open files for the buffers: raise the limit (ulimit -n), or sample fewer CPUs"; break;
+	default: break;
 	}
-	return rc;
+	return pfmi_refuse_errno(why, code, -err, detail);
 }
 
 static int make_room(struct pfm_session *s)
