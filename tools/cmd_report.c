@@ -141,6 +141,9 @@ static int show(struct job *job, const char *path)
 		samples += p->samples[i];
 	if (p->lost)
 		fprintf(stderr, "pfm report: %llu records were lost while recording\n", (unsigned long long)p->lost);
+	if (p->damaged)
+		fprintf(stderr, "pfm report: %s is damaged or cut off: what follows the %llu samples that were read is missing\n", path,
+		        (unsigned long long)samples);
 	if (!samples) {
 		fprintf(stderr, "pfm report: %s has no samples\n", path);
 		return DONE;

@@ -394,6 +394,7 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 	struct reader *r = calloc(1, sizeof(*r));
 	pfm_error_t error = PFM_INIT(error);
 	pfm_record_t record = PFM_INIT(record);
+	pfm_buffers_t buffers = PFM_INIT(buffers);
 	int rc = pfm_read_recording(&p->session, path, &error);
 
 	if (rc || !r) {
@@ -415,10 +416,11 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 		take(r, &record);
 	forget(r);
 	if (p->failed || rc < 0) {
-		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here (or it is of a newer form)"
+		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here"
 		                                                                                                 : pfm_strerror(rc));
 		return REFUSED;
 	}
+	p->damaged = pfm_read_buffers(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	qsort(p->places, p->n_places, sizeof(*p->places), by_weight);
 	qsort(p->stacks, p->n_stacks, sizeof(*p->stacks), by_weight);
 	return DONE;

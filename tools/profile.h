@@ -34,7 +34,8 @@ struct profile {
 	uint64_t lost;
 	uint64_t *weights, *samples; /* of each event */
 	unsigned n_events;
-	bool failed; /* no memory */
+	bool failed;  /* no memory */
+	bool damaged; /* the recording breaks off before its end */
 };
 
 /* What is told apart: places, places by source line, or stacks. */

@@ -25,7 +25,7 @@
 #if __has_include(<span>) && __cplusplus >= 202002L
 #include <span>
 #endif
-#include <perfmon/perfmon.h>
+#include <perfmon/sampling.h>
 
 namespace perfmon
 {
@@ -177,7 +177,7 @@ struct reading {
 	bool exact() const { return count.quality == PFM_QUALITY_EXACT; }
 };
 
-/** Counters that are open. Moves; closes itself. */
+/** Counters that are open, and their samples. Moves; closes itself. */
 class session
 {
 public:
@@ -211,6 +211,21 @@ public:
 		return all;
 	}
 
+	/* With options.sampling, see sampling.h. */
+
+	/** Waits up to @ms milliseconds (-1: any time) for records. False once every sampled task has ended and all was read. */
+	bool wait(int ms = -1) { return check(pfm_wait_session(get(), ms)) != PFM_WAIT_ENDED; }
+	/** Takes the next record, the oldest there is. False if there is none now. */
+	bool next(pfm_record_t &record) { return check(pfm_next_record(get(), &record)) != 0; }
+	/** What became of the samples of count number @i. */
+	pfm_sample_count_t sampled(unsigned i = 0)
+	{
+		auto n = perfmon_init_of<pfm_sample_count_t>();
+
+		check(pfm_read_samples(get(), i, &n));
+		return n;
+	}
+
 private:
 	void open(const std::vector<const char *> &texts, const pfm_session_options_t &options)
 	{
@@ -242,10 +257,11 @@ private:
 			r.value = count.value;
 		return r;
 	}
-	static void check(int rc)
+	static int check(int rc)
 	{
-		if (rc != PFMLIB_SUCCESS)
+		if (rc < 0)
 			throw error(nullptr, nullptr, perfmon_init_of<pfm_error_t>(), rc);
+		return rc;
 	}
 	struct closer {
 		void operator()(pfm_session_t *s) const { pfm_close_session(s); }

@@ -302,11 +302,11 @@ typedef struct pfm_buffers {
 	uint32_t wanted;  /**< as asked for */
 	uint64_t lost;    /**< records that LOST records told of; more may be told by pfm_read_samples() */
 	uint64_t bytes;   /**< read */
-	uint32_t damaged; /**< buffers given up because what they held was no record */
+	uint32_t damaged; /**< buffers given up because what they held was no record; a recording: 1 if it breaks off before its end */
 	uint32_t reserved;
 } pfm_buffers_t;
 
-/** The buffers of @s. */
+/** The buffers of @s; or what a recording that is read told of itself so far, with @n 0. */
 int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out);
 
 /* ---- recordings ------------------------------------------------------------------------------------------------- */

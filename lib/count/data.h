@@ -75,6 +75,8 @@ bool pfmi_data_formats(struct pfm_session *s, struct bytes *out);
 /* The next record of a recording that is read: 1, 0 at its end, or a negative code. (lib/count/data_read.c) */
 int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size);
 void pfmi_data_close(struct pfm_session *s);
+/* True if it ended before its end. */
+bool pfmi_data_damaged(const struct pfm_session *s);
 /* Records that say what was there before: names and mappings of the tasks that are watched. (lib/count/data_before.c) */
 typedef int (*pfmi_put_fn)(void *arg, const void *bytes, size_t size);
 int pfmi_data_before(struct pfm_session *s, pfmi_put_fn put, void *arg);

@@ -26,6 +26,7 @@ struct pending {
 struct reading {
 	int fd;
 	bool foreign, big, ended, pipe;
+	bool damaged;  /* it ended before its end: what follows cannot be read */
 	uint64_t left; /* bytes of the data that were not taken yet */
 	uint8_t *in;   /* input, in_at .. in_end of it not used */
 	size_t in_at, in_end;
@@ -473,20 +474,30 @@ static void take_update(struct pfm_session *s, const uint8_t *p, size_t size)
 }
 
 /* What came before is good. */
-static int end_here(struct reading *r)
+static int end_here(struct reading *r, bool damaged)
 {
 	r->ended = true;
+	r->damaged = damaged;
 	sort_up_to(r, UINT64_MAX);
 	return 1;
 }
 
-static int unpack(struct reading *r, const uint8_t *p, size_t size)
+static int unpack(struct reading *r, const uint8_t *packed, size_t size)
 {
 	if (!r->zstd)
 		r->zstd = pfmi_zstd_open();
 	if (!r->zstd)
 		return PFMLIB_ERR_NOTSUPP;
-	return pfmi_zstd_unpack(r->zstd, &r->plain, p + RECORD_HEAD, size - RECORD_HEAD) ? 0 : PFMLIB_ERR_INVAL;
+	return pfmi_zstd_unpack(r->zstd, &r->plain, packed, size) ? 0 : end_here(r, true);
+}
+
+/* The form since Linux 6.16: filled up to a multiple of 8, so that it says how many of its bytes are packed ones. */
+static int unpack_filled(struct reading *r, const uint8_t *p, size_t size)
+{
+	enum { HEAD = RECORD_HEAD + sizeof(uint64_t) };
+	uint64_t n = size >= HEAD ? u64_at(r, p + RECORD_HEAD) : UINT64_MAX;
+
+	return size >= HEAD && n <= size - HEAD ? unpack(r, p + HEAD, (size_t)n) : end_here(r, true);
 }
 
 static uint16_t size_at(const struct reading *r, const uint8_t *p)
@@ -539,16 +550,14 @@ static int take_record(struct pfm_session *s)
 	int rc = 0;
 
 	if (!p)
-		return end_here(r);
+		return end_here(r, r->in_at < r->in_end || r->plain.used < r->plain.end);
 	type = u32_at(r, p);
 	switch (type) {
 	case DATA_ATTR: return r->pipe ? take_attr(s, p, size) : 0;
 	case DATA_EVENT_UPDATE: take_update(s, p, size); return 0;
 	case DATA_AUXTRACE: skip(r, size >= 16 ? u64_at(r, p + 8) : 0); return 0;
-	case DATA_COMPRESSED:
-		rc = unpack(r, p, size);
-		return rc == PFMLIB_ERR_INVAL ? end_here(r) : rc;
-	case DATA_COMPRESSED2: return PFMLIB_ERR_NOTSUPP;
+	case DATA_COMPRESSED: return unpack(r, p + RECORD_HEAD, size - RECORD_HEAD);
+	case DATA_COMPRESSED2: return unpack_filled(r, p, size);
 	case DATA_FINISHED_ROUND:
 		sort_up_to(r, r->round);
 		r->round = r->newest;
@@ -582,7 +591,13 @@ int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size)
 	}
 	*bytes = r->pool + r->list[r->next].at;
 	*size = r->list[r->next++].size;
+	s->sampling->bytes += *size;
 	return 1;
+}
+
+bool pfmi_data_damaged(const struct pfm_session *s)
+{
+	return s->reading->damaged;
 }
 
 /* ---- opening -------------------------------------------------------------------------------------------------------------------- */

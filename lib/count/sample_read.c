@@ -488,14 +488,14 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 {
 	pfm_buffers_t full = PFM_INIT(full);
 
-	if (!samples(s) || !pfmi_sized(out))
+	if ((!samples(s) && !(s && s->reading)) || !pfmi_sized(out))
 		return PFMLIB_ERR_INVAL;
 	full.n = s->sampling->n_streams;
 	full.pages = s->sampling->pages;
 	full.wanted = s->sampling->asked.pages;
 	full.lost = s->sampling->lost;
 	full.bytes = s->sampling->bytes;
-	full.damaged = s->sampling->damaged;
+	full.damaged = s->reading ? pfmi_data_damaged(s) : s->sampling->damaged;
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
