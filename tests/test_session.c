@@ -1304,13 +1304,11 @@ static void texts_that_are_wrong(void **state)
 			fail_msg("%s: %d at %u-%u of event %d", rows[i].text, rc, error.start, error.end, error.event);
 		assert_null(session);
 	}
-	strcpy(many, "{cycles");
-	for (unsigned i = 1; i < 65; i++)
-		strcat(many, ",cycles");
-	strcat(many, "}");
+	for (unsigned i = 0; i < 65; i++)
+		snprintf(many + 4 * (size_t)i, 6, "%cr%x}", i ? ',' : '{', 0x10 + i);
 	assert_int_equal(open_texts((const char *const[]){ many }, 1), PFMLIB_ERR_TOOMANY);
 	assert_string_equal(error.detail, "at most 64 events in a group");
-	assert_int_equal(error.start, 1 + 64 * strlen("cycles,"));
+	assert_int_equal(error.start, 1 + 64 * strlen("r10,"));
 	assert_int_equal(open_texts((const char *const[]){ NULL }, 1), PFMLIB_ERR_INVAL);
 	assert_int_equal(open_texts((const char *const[]){ "cycles" }, 0), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_open_session(NULL, ctx, NULL, (const char *const[]){ "cycles" }, 1, NULL), PFMLIB_ERR_INVAL);
@@ -1331,6 +1329,26 @@ static void lists_in_braces(void **state)
 	end_session();
 	must_open(TEXTS("{intel_arch::UNHALTED_CORE_CYCLES,cmask=1,inv,page-faults}"));
 	assert_int_equal(pfm_count_session(session), 2);
+}
+
+/* A group is a set, a list is not: who asks twice for a count gets two, but a group has one counter for it. */
+static void an_event_is_in_a_group_once(void **state)
+{
+	(void)state;
+	machine("uncore");
+	must_open(TEXTS("{cycles,instructions,cycles,cycles:u}", "cycles", "cycles"));
+	assert_int_equal(pfm_count_session(session), 5);
+	assert_int_equal(fake_open_events(&fake), 5);
+	assert_string_equal(about(1).name, "instructions");
+	assert_string_equal(about(2).name, "cycles:u");
+	assert_int_equal(about(2).group, about(0).group);
+	assert_int_equal(about(3).request, 1);
+	assert_int_equal(about(4).request, 2);
+	assert_int_not_equal(about(3).group, about(4).group);
+	end_session();
+	must_open(TEXTS("{page-faults,page-faults}:u"));
+	assert_int_equal(pfm_count_session(session), 1);
+	assert_string_equal(about(0).name, "page-faults:u");
 }
 
 static void places_that_cannot_be_grouped(void **state)
@@ -1972,6 +1990,7 @@ int main(void)
 		CASE(strict_sessions_fail_as_a_whole),
 		CASE(texts_that_are_wrong),
 		CASE(lists_in_braces),
+		CASE(an_event_is_in_a_group_once),
 		CASE(places_that_cannot_be_grouped),
 		CASE(kernel_that_cannot_read_inherited_groups),
 		CASE(user_space_reads_fall_back),

@@ -125,6 +125,25 @@ class Tasks(Case):
         (o,) = self.counted("-p", str(a.pid), "-t", str(thread), touchers=(a, b))
         self.near(o["value"], 2 * PAGES)
 
+    def test_a_thread_of_a_process_is_counted_once(self):
+        for ids in (("-p", "{pid}", "-t", "{tid}"), ("-p", "{tid},{pid}"), ("-p", "{pid}", "-t", "{pid}")):
+            a = Toucher(PAGES, "thread")
+            (thread,) = [int(t) for t in os.listdir("/proc/%d/task" % a.pid) if int(t) != a.pid]
+            (o,) = self.counted(*[x.format(pid=a.pid, tid=thread) for x in ids], touchers=(a,))
+            self.near(o["value"], PAGES)
+
+    def test_an_event_that_is_twice_in_a_group(self):
+        a, b = Toucher(PAGES), Toucher(PAGES)
+        (o,) = self.counted("-p", "%d,%d" % (a.pid, b.pid), events="{page-faults:u,page-faults:u}", touchers=(a, b))
+        self.near(o["value"], 2 * PAGES)
+
+    def test_an_event_that_is_twice_in_a_list(self):
+        a, b = Toucher(PAGES), Toucher(PAGES)
+        rows = self.counted("-p", "%d,%d" % (a.pid, b.pid), events="page-faults:u,page-faults:u", touchers=(a, b))
+        self.assertEqual(len(rows), 2)
+        for o in rows:
+            self.near(o["value"], 2 * PAGES)
+
     def test_numbers_are_asked_for(self):
         for wrong in ("x", "", "1,", "0", "-1", "1,,2", "99999999999"):
             r = stat("-p", wrong)
@@ -164,6 +183,11 @@ class Groups(Case):
         self.assertEqual([o["cgroup"] for o in rows], self.names)
         self.near(rows[0]["value"], PAGES)
         self.near(rows[1]["value"], 3 * PAGES)
+
+    def test_a_group_that_is_named_twice(self):
+        rows = self.count_both("--for-each-cgroup", ",".join(self.names + self.names[:1]))
+        self.assertEqual([o["cgroup"] for o in rows], self.names)
+        self.near(rows[0]["value"], PAGES)
 
     def test_one_group_for_every_event(self):
         rows = self.count_both("-G", self.names[1], events="page-faults:u,minor-faults:u")

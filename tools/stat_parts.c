@@ -85,15 +85,47 @@ static int add_threads(struct job *job, int pid)
 	return status;
 }
 
+/* The process that thread @tid belongs to; 0 where that cannot be seen. */
+static int process_of(int tid)
+{
+	char path[64], line[256];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "r");
+	while (f && !pid && fgets(line, sizeof(line), f))
+		if (strncmp(line, "Tgid:", 5) == 0)
+			pid = atoi(line + 5);
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+/* True if task @id is a thread of a process that is counted, with all its threads, anyway. */
+static bool is_within(const struct job *job, int id)
+{
+	int pid = process_of(id);
+	unsigned i;
+
+	for (i = 0; i < job->n_pids && pid != id; i++)
+		if (job->pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* A set: processes, and threads of others. */
 static int add_tasks(struct job *job)
 {
 	int status = DONE;
 	unsigned i;
 
 	for (i = 0; i < job->n_pids && status == DONE; i++)
-		status = job->by == BY_THREAD ? add_threads(job, job->pids[i]) : add_task(job, job->pids[i], false);
+		if (!is_within(job, job->pids[i]))
+			status = job->by == BY_THREAD ? add_threads(job, job->pids[i]) : add_task(job, job->pids[i], false);
 	for (i = 0; i < job->n_tids && status == DONE; i++)
-		status = add_task(job, job->tids[i], true);
+		if (!is_within(job, job->tids[i]))
+			status = add_task(job, job->tids[i], true);
 	return status;
 }
 
@@ -140,6 +172,16 @@ static int add_cgroup(struct job *job, const char *mount, const char *name, unsi
 	return complain(p->cgroup, errno);
 }
 
+static bool is_labelled(const struct job *job, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < job->n_parts; i++)
+		if (strcmp(job->parts[i].label, name) == 0)
+			return true;
+	return false;
+}
+
 /* -G: one name for every event, or a name for each, nothing between commas being everybody. */
 static int add_cgroups(struct job *job)
 {
@@ -157,7 +199,7 @@ static int add_cgroups(struct job *job)
 		const char *name = strsep(&rest, ",");
 
 		if (job->each_cgroup)
-			status = add_cgroup(job, mount, name, 0, job->events.n);
+			status = is_labelled(job, name) ? DONE : add_cgroup(job, mount, name, 0, job->events.n);
 		else if (i < job->events.n)
 			status = add_cgroup(job, mount, name, i, 1);
 	}

@@ -140,14 +140,30 @@ static bool same_row(const struct row *row, const char *label, unsigned request,
 	return row->part->first + other.request == request && strcmp(other.name, info->name) == 0 && strcmp(other.pmu, info->pmu) == 0;
 }
 
-/* Rows of one label stand together, the last one's most likely at the end. */
-static int find_row(const struct job *job, const char *label, unsigned request, const pfm_count_info_t *info)
+/* True if a count of @info's group at the same place has row @at already: count @i of @part is another event, which permissions have given
+ * the same name. Members of a group are neighbours. */
+static bool is_taken(const struct part *part, unsigned i, const pfm_count_info_t *info, unsigned at)
 {
-	unsigned i;
+	pfm_count_info_t other = PFM_INIT(other);
 
-	for (i = job->n_rows; i-- > 0;)
-		if (same_row(&job->rows[i], label, request, info))
-			return (int)i;
+	while (i-- > 0) {
+		pfm_describe_count(part->session, i, &other);
+		if (other.group != info->group || strcmp(other.cpus, info->cpus) != 0)
+			return false;
+		if (part->rows[i] == at)
+			return true;
+	}
+	return false;
+}
+
+/* The row of count @i of @part, -1: there is none yet. Rows of one label stand together, the last one's most likely at the end. */
+static int find_row(const struct job *job, const struct part *part, unsigned i, const char *label, const pfm_count_info_t *info)
+{
+	unsigned at;
+
+	for (at = job->n_rows; at-- > 0;)
+		if (same_row(&job->rows[at], label, part->first + info->request, info) && !is_taken(part, i, info, at))
+			return (int)at;
 	return -1;
 }
 
@@ -163,7 +179,7 @@ bool rows_make(struct job *job, struct part *part)
 		pfm_describe_count(part->session, i, &info);
 		label_of(job, part, &info, label);
 		/* An event that is named twice in one list has two rows, and one CPU's counts have nobody to join. */
-		at = job->by == BY_CPU ? -1 : find_row(job, label, part->first + info.request, &info);
+		at = job->by == BY_CPU ? -1 : find_row(job, part, i, label, &info);
 		if (at >= (int)first && job->by == BY_NOTHING)
 			at = -1;
 		if (at < 0) {

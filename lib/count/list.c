@@ -218,6 +218,15 @@ static int read_group_modifiers(struct opening *o, const char *s, char mods[16])
 	return PFMLIB_SUCCESS;
 }
 
+/* A group is a set: a member that is named again takes no second counter. */
+static bool is_repeated(const struct member *m, unsigned n)
+{
+	for (unsigned i = 0; i + 1 < n; i++)
+		if (strcmp(m[i].name, m[n - 1].name) == 0)
+			return true;
+	return false;
+}
+
 static int read_members(struct opening *o, struct slice list, const char *mods, struct member *m, unsigned *n)
 {
 	struct slice event;
@@ -230,6 +239,8 @@ static int read_members(struct opening *o, struct slice list, const char *mods, 
 			return pfmi_opening_refuse(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, event.s, event.len, "at most 64 events in a group");
 		(*n)++;
 		rc = read_member(o, event.s, event.len, mods, &m[*n - 1]);
+		if (!rc && is_repeated(m, *n))
+			free(m[--*n].name);
 	}
 	return rc;
 }

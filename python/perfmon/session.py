@@ -158,6 +158,14 @@ def _sum(parts: Sequence[Count]) -> Count:
         why=worst.why, remedy=worst.remedy, errno=worst.errno, cpus=",".join(c.cpus for c in parts if c.cpus), parts=tuple(parts))
 
 
+def _once(counts: Sequence[Count]) -> list[Count]:
+    """Of counts of one event the first on each PMU and CPU: who names an event twice gets it twice, but no sum of the two."""
+    first: dict[tuple[str, str], Count] = {}
+    for c in counts:
+        first.setdefault((c.pmu, c.cpus), c)
+    return list(first.values())
+
+
 def _is_called(count: Count, key: object) -> bool:
     """True for the event's text, also where the library has added the levels that permission leaves: ``page-faults:u``."""
     return isinstance(key, str) and count.event.startswith(key) and count.event[len(key):] in ("", "u", ":u")
@@ -189,7 +197,7 @@ class Reading(Sequence[Count]):
     def __getitem__(self, key: int | str | slice) -> Count | Sequence[Count]:
         if not isinstance(key, str):
             return self._counts[key]
-        found = [c for c in self._counts if _is_called(c, key)]
+        found = _once([c for c in self._counts if c.event == key] or [c for c in self._counts if _is_called(c, key)])
         if not found and key in self._texts:
             found = [c for c in self._counts if c.request == self._texts.index(key)]
         if not found:

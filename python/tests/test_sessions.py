@@ -144,6 +144,14 @@ def test_groups_have_a_count_for_each_member():
 
 
 @needs_kernel
+def test_an_event_that_is_named_twice_is_no_sum_of_two():
+    with perfmon.Session(["page-faults", "{page-faults,page-faults:u,page-faults}", "page-faults"]) as s:
+        touch()
+    assert len(s) == 4 and s["page-faults"] == s[0] and 300 <= s["page-faults"].value < 380
+    assert (s[1].request, s[2].request, s[3].request) == (1, 1, 2)
+
+
+@needs_kernel
 def test_a_process_and_its_children():
     code = "b = bytearray(4096 * 2000)\nfor i in range(0, len(b), 4096): b[i] = 1"
     done = perfmon.run([sys.executable, "-c", code], ["page-faults", "task-clock"])
