@@ -3,7 +3,14 @@
  * holds the event just now and what to add, under a sequence count. */
 #include "count/inside.h"
 
-#if defined(__x86_64__) || defined(__i386__)
+#ifdef MODEL_OF_A_PAGE /* the test that includes this file has a counter, a clock and a kernel of its own */
+
+#define CAN_READ 1
+static uint64_t read_counter(uint32_t n);
+static uint64_t read_clock(void);
+static void barrier(void);
+
+#elif defined(__x86_64__) || defined(__i386__)
 
 #define CAN_READ 1
 
@@ -68,11 +75,13 @@ static uint64_t read_clock(void)
 
 #ifdef CAN_READ
 
+#ifndef MODEL_OF_A_PAGE
 static void barrier(void)
 {
 	__asm__ volatile("" ::
 	                         : "memory");
 }
+#endif
 
 /* Nanoseconds since the kernel last wrote the page. */
 static uint64_t time_since(const struct perf_event_mmap_page *pc)
@@ -97,32 +106,48 @@ static uint64_t sign_extended(uint64_t v, unsigned width)
 	return (v ^ top) - top;
 }
 
+#define MAX_TRIES 16 /* then the kernel is asked */
+
+/* What the page says, whole or torn. False if it cannot tell. */
+static bool read_once(const struct perf_event_mmap_page *pc, uint64_t out[3])
+{
+	uint32_t index = pc->index;
+	uint64_t since = 0;
+
+	if (!pc->cap_user_rdpmc || index == 0)
+		return false; /* not on a counter that can be read from here */
+	out[1] = pc->time_enabled;
+	out[2] = pc->time_running;
+	if (pc->cap_user_time)
+		since = time_since(pc);
+	else if (out[1] != out[2])
+		return false; /* shared, and for how long cannot be told without a clock */
+	out[1] += since;
+	out[2] += since;
+	out[0] = (uint64_t)pc->offset + sign_extended(read_counter(index - 1), pc->pmc_width);
+	return true;
+}
+
 bool pfmi_perf_page_read(const void *page, uint64_t out[3])
 {
 	const struct perf_event_mmap_page *pc = page;
 	const volatile __u32 *lock = &pc->lock;
-	uint32_t seq, index;
 
-	do {
-		uint64_t since = 0;
+	/* The kernel writes the page where the reader runs, so that at most once in a while a second try is needed. Another thread that
+	 * resets the counter may write it at the same time: an odd number says so. */
+	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
+		uint32_t seq = *lock;
+		bool known;
 
-		seq = *lock;
+		if (seq & 1)
+			return false;
 		barrier();
-		index = pc->index;
-		if (!pc->cap_user_rdpmc || index == 0)
-			return false; /* not on a counter that can be read from here */
-		out[1] = pc->time_enabled;
-		out[2] = pc->time_running;
-		if (pc->cap_user_time)
-			since = time_since(pc);
-		else if (out[1] != out[2])
-			return false; /* shared, and for how long cannot be told without a clock */
-		out[1] += since;
-		out[2] += since;
-		out[0] = (uint64_t)pc->offset + sign_extended(read_counter(index - 1), pc->pmc_width);
+		known = read_once(pc, out);
 		barrier();
-	} while (*lock != seq);
-	return true;
+		if (*lock == seq)
+			return known;
+	}
+	return false;
 }
 
 #else
