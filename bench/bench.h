@@ -271,7 +271,9 @@ static int run_race(unsigned n, const char *event)
 
 static int usage(void)
 {
-	fputs("usage: threads N FILE | race N EVENT | encode MODE FILE | count MODE FILE | regs FILE | init | first EVENT | memory NEEDLE | walk N | walk1\n", stderr);
+	fputs("usage: threads N FILE | race N EVENT | encode MODE FILE | count MODE FILE | regs FILE | init | first EVENT | memory "
+	      "NEEDLE | walk N | walk1\n",
+	      stderr);
 	return 2;
 }
 

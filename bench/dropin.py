@@ -44,7 +44,8 @@ def main():
         f.write("".join("skl::%s\n" % e for e in SKYLAKE))
         f.flush()
         measures = [("initialise, ns", 10, lambda s: s.ask("init")["init"])]
-        for what, mode, goal in (("words", "raw", 10), ("words and string", "named", 5), ("perf_event_attr", "perf", 10), ("find", "find", 10)):
+        for what, mode, goal in (("words", "raw", 10), ("words and string", "named", 5), ("perf_event_attr", "perf", 10),
+                                 ("find", "find", 10)):
             measures.append(("%s of an event, ns" % what, goal, lambda s, mode=mode: s.ask("encode", mode, f.name)["mixed"]))
         measures.append(("walk, ns for each event and attribute", 20, lambda s: (lambda w: w["ns"] / w["seen"])(s.ask("walk", "5"))))
         measures.append(("private memory, KiB", 30, lambda s: s.ask("memory", "libpfm")["dirty"]))
@@ -55,7 +56,8 @@ def main():
             peer, ours = (statistics.median(r[i] for r in rounds) for i in (0, 1))
             met = ours * goal <= peer
             missed += not met
-            print("| %s | %s | %s | 1/%.1f | <= 1/%d | %s |" % (name, "%.4g" % peer, "%.4g" % ours, peer / ours, goal, "yes" if met else "**no**"))
+            print("| %s | %s | %s | 1/%.1f | <= 1/%d | %s |" % (name, "%.4g" % peer, "%.4g" % ours, peer / ours, goal, "yes" if met
+                                                                else "**no**"))
         for name, mode, wanted in (("words", "raw", 0), ("words and string", "named", 1)):
             found = sides[1].ask("encode", mode, f.name)["mallocs"]
             missed += found != wanted

@@ -264,7 +264,8 @@ def measure_start(t, sides):
     t.add(7, "pfm_initialize, us", a["init3"] / 1000, b["init3"] / 1000, 1 / 10, timed=True)
     wall = figures([sides.process, "spawn", 101, sides.process, "bare", "--", sides.peer, "first", events[0], "--", sides.ours, "first",
                     events[1]], plain)["us"]
-    t.add(8, "whole process to its first encoding, above an empty one, us", wall[1] - wall[0], max(wall[2] - wall[0], 0.1), 1 / 8, timed=True)
+    t.add(8, "whole process to its first encoding, above an empty one, us", wall[1] - wall[0], max(wall[2] - wall[0], 0.1), 1 / 8,
+          timed=True)
     t.add(9, "first encoding in a fresh process, us", a["first"] / 1000, b["first"] / 1000, 1 / 2, timed=True)
     t.add(22, "stripped shared library, KiB", stripped_size(libs[0]), stripped_size(libs[1]), 1 / 2,
           note="the peer's holds its event tables, ours those of 14 processors")
@@ -405,14 +406,16 @@ def measure_threads(t, sides, both):
             rates[i].append(two / one)
     a, b = (statistics.median(r) for r in rates)
     t.add(23, "two threads over one, encodings per second", a, b, 1.9, kind="least", timed=True)
-    t.add(23, "helgrind reports, two threads that initialise and encode", helgrind_reports(sides.peer, "perf::PERF_COUNT_SW_PAGE_FAULTS", {}),
+    t.add(23, "helgrind reports, two threads that initialise and encode",
+          helgrind_reports(sides.peer, "perf::PERF_COUNT_SW_PAGE_FAULTS", {}),
           helgrind_reports(sides.ours, "coreduo::Instr_Ret", {"BENCH_LIBPFM3": "1", "PERFMON_EVENTS": ""}), 0, kind="value")
 
 
 def measure_build(t, o, folder):
     """User time of compiling the library from nothing at -O2, shared and static, and the compiler's warnings."""
     build = os.path.join(folder, "build")
-    run(["meson", "setup", build, o.source, "-Dbuildtype=debugoptimized", "-Ddebug=false", "-Dtests=disabled", "-Dbench=disabled", "-Dpython=disabled",
+    run(["meson", "setup", build, o.source, "-Dbuildtype=debugoptimized", "-Ddebug=false", "-Dtests=disabled", "-Dbench=disabled",
+         "-Dpython=disabled",
          "-Dman=disabled", "-Dtools=disabled"])
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(["ninja", "-C", build, "-j2"], capture_output=True, text=True, check=False)

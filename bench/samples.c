@@ -193,7 +193,8 @@ static void start_perf(pid_t pid, int control, int answer)
 	snprintf(pages, sizeof(pages), "%d", PAGES);
 	snprintf(fds, sizeof(fds), "fd:%d,%d", control, answer);
 	if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
-		execlp("perf", "perf", "record", "-q", "-B", "-N", "-c", "1", "-m", pages, "-D", "-1", "--control", fds, "-e", event[0], "-o",
+		execlp("perf", "perf", "record", "-q", "-B", "-N", "-c", "1", "-m", pages, "-D", "-1", "--control", fds, "-e", event[0],
+		       "-o",
 		       "/tmp/perfmon-bench.data", "-p", task, (char *)NULL);
 	_exit(127);
 }

@@ -266,7 +266,8 @@ class Page:
 
     def common(self, modifiers):
         meaning = {
-            "cmask": "Count the cycles in which the event occurs at least so many times; 0 counts occurrences. In the colon grammar also c.",
+            "cmask": "Count the cycles in which the event occurs at least so many times; 0 counts occurrences. "
+                     "In the colon grammar also c.",
             "inv": "With cmask: count the cycles in which it occurs fewer times. In the colon grammar also i.",
             "edge": "Count how often the condition becomes true. In the colon grammar also e.",
             "any": "Count for every thread of the core. In the colon grammar also t.",

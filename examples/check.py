@@ -10,7 +10,8 @@ import sys
 # A count, or the reason why there is none.
 COUNT = r"(:u)?:? +(\d+(\.\d+)?( msec)?( \((exact|scaled|partial)\))|not (supported|counted)(:| \() ?\S)"
 EXPECTED = {
-    "libpfm3_dispatch": [r"^PMC4 +0x0000000002001208 +CPU_OP_CYCLES_ALL", r"^PMC5 +0x00000000420fdd08 +L3_READS_ALL_ALL:M", r"^PMD\d+ +to be read"],
+    "libpfm3_dispatch": [r"^PMC4 +0x0000000002001208 +CPU_OP_CYCLES_ALL", r"^PMC5 +0x00000000420fdd08 +L3_READS_ALL_ALL:M",
+                         r"^PMD\d+ +to be read"],
     "self_monitor": [r"^task-clock" + COUNT, r"^page-faults" + COUNT, r"^cycles" + COUNT],
     "count_child": [r"^task-clock" + COUNT, r"^page-faults" + COUNT, r"^context-switches" + COUNT],
     "montecito_ear": [r"^PMC40? ", r"^IBR0 +0x4000000000005400$", r"0x6000000000012340 took 180 cycles", r"slot 1"],

@@ -371,7 +371,8 @@ RARELY static int find_perf(struct search *s)
 	t.named = pfmi_spec_next(&terms, &t.first) && !t.first.has_value;
 	t.hash = t.named ? pfmi_name_hash(t.first.name) : 0;
 	if (!(t.named || t.first.name.len))
-		return pfmi_refuse(s->why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s->spec->text, s->spec->name, "no terms between the slashes");
+		return pfmi_refuse(s->why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s->spec->text, s->spec->name,
+		                   "no terms between the slashes");
 	rc = pfmi_ctx_need(s->ctx, s->why);
 	if (rc)
 		return rc;

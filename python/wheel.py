@@ -52,7 +52,8 @@ def _is_limited():
 
 
 def _record(files, name):
-    rows = ["%s,sha256=%s,%d" % (n, base64.urlsafe_b64encode(hashlib.sha256(d).digest()).rstrip(b"=").decode(), len(d)) for n, d in files.items()]
+    rows = ["%s,sha256=%s,%d" % (n, base64.urlsafe_b64encode(hashlib.sha256(d).digest()).rstrip(b"=").decode(), len(d))
+            for n, d in files.items()]
     return "\n".join(rows + [name + ",,", ""]).encode()
 
 

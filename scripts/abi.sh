@@ -9,7 +9,8 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 
 describe() {
-	abidw --no-show-locs --no-corpus-path --no-comp-dir-path --drop-private-types --drop-undefined-syms --headers-dir "$top/include" "$1"
+	abidw --no-show-locs --no-corpus-path --no-comp-dir-path --drop-private-types --drop-undefined-syms \
+		 --headers-dir "$top/include" "$1"
 }
 
 case ${1:-} in

@@ -377,7 +377,8 @@ def print_cause(audit, key, title, reason, decision):
 
 def print_rows(audit):
     """What lib/pmuc/pmaudit.py reads."""
-    print("# SPDX-License-Identifier: MIT\n# Made by scripts/audit.py: what the sources of a row say where they disagree, and what is taken.")
+    print("# SPDX-License-Identifier: MIT\n"
+          "# Made by scripts/audit.py: what the sources of a row say where they disagree, and what is taken.")
     lines = collections.defaultdict(list)
     for key, _, _, decision in CAUSES:
         for processor, name, facts in audit.found.get(key, ()):

@@ -61,7 +61,8 @@ def differences(ours, made):
     """Files that differ, below two folders."""
     out = []
     for folder in folders():
-        a, b = ({n for n in os.listdir(os.path.join(top, folder)) if n.endswith(".pmu")} if os.path.isdir(os.path.join(top, folder)) else set()
+        a, b = ({n for n in os.listdir(os.path.join(top, folder)) if n.endswith(".pmu")} if os.path.isdir(os.path.join(top, folder))
+                else set()
                 for top in (ours, made))
         both = sorted(a & b)
         _, different, errors = filecmp.cmpfiles(os.path.join(ours, folder), os.path.join(made, folder), both, shallow=False)

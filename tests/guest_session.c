@@ -149,7 +149,8 @@ static void ratio(void)
 	bool ok;
 
 	options.plm = PFM_PLM3;
-	ok = open_texts(TEXTS("hardware::ipc")) && count_loop(1000000) && pfm_count_session(session) == 2 && pfm_count_metrics(session) == 1;
+	ok = open_texts(TEXTS("hardware::ipc")) && count_loop(1000000) && pfm_count_session(session) == 2 &&
+	     pfm_count_metrics(session) == 1;
 	options.plm = 0;
 	tell();
 	check(ok && pfm_compute_metric(session, 0, counts, 1, 0, &m) == 0, "a metric is counted");

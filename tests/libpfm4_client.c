@@ -62,7 +62,8 @@ static void layout(void)
 	MEMBER(pfm_perf_encode_arg_t, idx);
 	MEMBER(pfm_perf_encode_arg_t, cpu);
 	MEMBER(pfm_perf_encode_arg_t, flags);
-	printf("abi %d %d %d %d %d\n", PFM_PMU_INFO_ABI0, PFM_EVENT_INFO_ABI0, PFM_ATTR_INFO_ABI0, PFM_RAW_ENCODE_ABI0, PFM_PERF_ENCODE_ABI0);
+	printf("abi %d %d %d %d %d\n", PFM_PMU_INFO_ABI0, PFM_EVENT_INFO_ABI0, PFM_ATTR_INFO_ABI0, PFM_RAW_ENCODE_ABI0,
+	       PFM_PERF_ENCODE_ABI0);
 	printf("pmus %d %d %d %d\n", PFM_PMU_INTEL_SKL, PFM_PMU_PERF_EVENT_RAW, PFM_PMU_POWER10, PFM_PMU_ARM_V2);
 }
 
@@ -112,7 +113,8 @@ static void walk(pfm_os_t os, int depth)
 			break;
 		if (rc)
 			continue;
-		printf("%d %s type %d events %d first %d words %d counters %d fixed %d present %d dfl %d size %zu\n", p.pmu, p.name, p.type, p.nevents,
+		printf("%d %s type %d events %d first %d words %d counters %d fixed %d present %d dfl %d size %zu\n", p.pmu, p.name,
+		       p.type, p.nevents,
 		       p.first_event, p.max_encoding, p.num_cntrs, p.num_fixed_cntrs, p.is_present, p.is_dfl, p.size);
 		for (int e = depth ? p.first_event : -1; e != -1; e = pfm_get_event_next(e))
 			show_event(e, os);
@@ -154,7 +156,8 @@ static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size
 	rc = pfm_get_os_event_encoding(text, levels, os, &arg);
 	printf("%d|%u|0x%llx|0x%llx|0x%llx|%s%s%s%s%s|%d|%d|%u|%llu|%s\n", rc, attr.type, (unsigned long long)attr.config,
 	       (unsigned long long)attr.config1, (unsigned long long)attr.config2, attr.exclude_user ? "u" : "", attr.exclude_kernel ? "k" : "",
-	       attr.exclude_hv ? "h" : "", attr.exclude_guest ? "G" : "", attr.exclude_host ? "H" : "", attr.precise_ip, rc ? 0 : arg.cpu, attr.size,
+	       attr.exclude_hv ? "h" : "", attr.exclude_guest ? "G" : "", attr.exclude_host ? "H" : "",
+	       attr.precise_ip, rc ? 0 : arg.cpu, attr.size,
 	       (unsigned long long)attr.sample_period, name ? name : "(null)");
 	free(name);
 }
@@ -199,7 +202,8 @@ static void validate(void)
 	pfm_pmu_info_t p;
 	unsigned empty = 0;
 
-	printf("%d %d %d %d\n", pfm_pmu_validate((pfm_pmu_t)-1, stdout), pfm_pmu_validate(PFM_PMU_CELL, stdout), pfm_pmu_validate(PFM_PMU_MAX, stdout),
+	printf("%d %d %d %d\n", pfm_pmu_validate((pfm_pmu_t)-1, stdout), pfm_pmu_validate(PFM_PMU_CELL, stdout),
+	       pfm_pmu_validate(PFM_PMU_MAX, stdout),
 	       pfm_pmu_validate(PFM_PMU_PERF_EVENT, NULL));
 	for (int i = 0; i < PFM_PMU_MAX; i++) {
 		memset(&p, 0, sizeof(p));
@@ -247,8 +251,10 @@ static void before(void)
 	uint64_t *codes = NULL;
 	int count = 0;
 
-	printf("%d %d %d %d %d %d\n", pfm_get_pmu_info(PFM_PMU_PERF_EVENT, &p), pfm_find_event("perf::CYCLES"), pfm_get_event_next(106954752),
-	       pfm_get_event_encoding("perf::CYCLES", 9, NULL, NULL, &codes, &count), pfm_get_event_encoding("perf::CYCLES", 9, NULL, NULL, NULL, &count),
+	printf("%d %d %d %d %d %d\n", pfm_get_pmu_info(PFM_PMU_PERF_EVENT, &p), pfm_find_event("perf::CYCLES"),
+	       pfm_get_event_next(106954752),
+	       pfm_get_event_encoding("perf::CYCLES", 9, NULL, NULL, &codes, &count),
+	       pfm_get_event_encoding("perf::CYCLES", 9, NULL, NULL, NULL, &count),
 	       pfm_pmu_validate(PFM_PMU_PERF_EVENT, stderr));
 	printf("%x %s %s %s\n", (unsigned)pfm_get_version(), pfm_strerror(-3), pfm_strerror(7), pfm_strerror(-99));
 	pfm_terminate();
@@ -263,7 +269,8 @@ static void kernels(void)
 	attr.size = sizeof(attr);
 	rc = pfm_get_perf_event_encoding("perf::FAULTS", 9, &attr, NULL, &idx);
 	printf("perf %d %u %llu %x", rc, attr.type, (unsigned long long)attr.config, (unsigned)idx);
-	printf(" %d %d %d\n", pfm_get_perf_event_encoding(NULL, 9, &attr, NULL, NULL), pfm_get_perf_event_encoding("perf::FAULTS", 0x40, &attr, NULL, NULL),
+	printf(" %d %d %d\n", pfm_get_perf_event_encoding(NULL, 9, &attr, NULL, NULL),
+	       pfm_get_perf_event_encoding("perf::FAULTS", 0x40, &attr, NULL, NULL),
 	       pfm_get_perf_event_encoding("perf::NOSUCH", 9, &attr, NULL, NULL));
 }
 
@@ -276,16 +283,21 @@ static void arguments(int event)
 	uint64_t room[2], *codes = room;
 	int count = 0;
 
-	printf("pmu %d %d %d %d\n", pfm_get_pmu_info((pfm_pmu_t)-1, &p), pfm_get_pmu_info((pfm_pmu_t)100000, &p), pfm_get_pmu_info(PFM_PMU_CELL, &p),
+	printf("pmu %d %d %d %d\n", pfm_get_pmu_info((pfm_pmu_t)-1, &p), pfm_get_pmu_info((pfm_pmu_t)100000, &p),
+	       pfm_get_pmu_info(PFM_PMU_CELL, &p),
 	       pfm_get_pmu_info(PFM_PMU_PERF_EVENT, NULL));
 	printf("event %d %d %d %d %d\n", pfm_get_event_info(-1, PFM_OS_NONE, &e), pfm_get_event_info(event, (pfm_os_t)3, &e),
 	       pfm_get_event_info(event, PFM_OS_NONE, NULL), pfm_get_event_info(event | 0xfffff, PFM_OS_NONE, &e),
 	       pfm_get_event_info(0x7fffffff, PFM_OS_NONE, &e));
-	printf("attr %d %d %d %d\n", pfm_get_event_attr_info(event, -1, PFM_OS_NONE, &a), pfm_get_event_attr_info(event, 1000, PFM_OS_NONE, &a),
+	printf("attr %d %d %d %d\n", pfm_get_event_attr_info(event, -1, PFM_OS_NONE, &a),
+	       pfm_get_event_attr_info(event, 1000, PFM_OS_NONE, &a),
 	       pfm_get_event_attr_info(event, 0, (pfm_os_t)3, &a), pfm_get_event_attr_info(event, 0, PFM_OS_NONE, NULL));
-	printf("next %d %d find %d %d\n", pfm_get_event_next(-1), pfm_get_event_next(0x7fffffff), pfm_find_event(NULL), pfm_find_event("a b"));
-	printf("os %d %d %d %d %d\n", pfm_get_os_event_encoding(NULL, 9, PFM_OS_NONE, &arg), pfm_get_os_event_encoding("perf::CYCLES", 9, PFM_OS_NONE, NULL),
-	       pfm_get_os_event_encoding("perf::CYCLES", 0x20, PFM_OS_NONE, &arg), pfm_get_os_event_encoding("perf::CYCLES", 9, (pfm_os_t)5, &arg),
+	printf("next %d %d find %d %d\n", pfm_get_event_next(-1), pfm_get_event_next(0x7fffffff), pfm_find_event(NULL),
+	       pfm_find_event("a b"));
+	printf("os %d %d %d %d %d\n", pfm_get_os_event_encoding(NULL, 9, PFM_OS_NONE, &arg),
+	       pfm_get_os_event_encoding("perf::CYCLES", 9, PFM_OS_NONE, NULL),
+	       pfm_get_os_event_encoding("perf::CYCLES", 0x20, PFM_OS_NONE, &arg),
+	       pfm_get_os_event_encoding("perf::CYCLES", 9, (pfm_os_t)5, &arg),
 	       pfm_get_perf_event_encoding("perf::CYCLES", 9, NULL, NULL, NULL));
 	arg.size = 8;
 	printf("small %d\n", pfm_get_os_event_encoding("perf::CYCLES", 9, PFM_OS_NONE, &arg));

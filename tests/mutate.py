@@ -24,9 +24,11 @@ SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&
          "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",
          "continue": "break"}
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | ^[ \t]*\#(?:\\\n|[^\n])* |
-                       [A-Za-z_]\w* | 0[xX][0-9a-fA-F]+\w* | \d+\w* | <<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\|=|&=|\^= | \S""",
+                       [A-Za-z_]\w* | 0[xX][0-9a-fA-F]+\w* | \d+\w* | <<=|>>=|->|
+                        \+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\|=|&=|\^= | \S""",
                    re.X | re.S | re.M)
-STATEMENT = re.compile(r"^\t+(?!return|goto|break|continue|else|case|do\b|[a-z_ ]+ \*?[a-z_]+ ?= |struct |static |const |unsigned |int |char |bool |size_t |uint)"
+STATEMENT = re.compile(r"^\t+(?!return|goto|break|continue|else|case|do\b|[a-z_ ]+ \*?[a-z_]+ ?= "
+                       r"|struct |static |const |unsigned |int |char |bool |size_t |uint)"
                        r"[a-z_*(][^;{}]*;$", re.M)
 
 
@@ -73,7 +75,8 @@ class Tree:
 
     def notices(self, tests):
         """True if a test fails, or does not end. @tests: names; none for the whole quick suite, what is quickest first."""
-        rounds = [tests] if tests else [["--suite", s] for s in ("unit", "vectors", "tables", "man", "command", "hostile", "python", "install")]
+        rounds = [tests] if tests else [["--suite", s] for s in ("unit", "vectors", "tables", "man", "command", "hostile", "python",
+                                                                 "install")]
         for names in rounds:
             try:
                 if subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail", "1", *names], timeout=1200,
@@ -114,8 +117,10 @@ def run_listed(tree):
     for i, (path, line, fault, tests) in enumerate(faults, 1):
         text = tree.read(path)
         found = text.count(line) == 1
-        said = "the line is not there once" if not found else "it does not build" if not good else tree.outcome(path, text.replace(line, fault), tests.split())
-        print("%s %d - %s: %s%s" % ("ok" if said == "killed" else "not ok", i, path, fault.strip(), "" if said == "killed" else ": " + said), flush=True)
+        said = "the line is not there once" if not found else "it does not build" if not good else tree.outcome(path,
+                text.replace(line, fault), tests.split())
+        print("%s %d - %s: %s%s" % ("ok" if said == "killed" else "not ok", i, path, fault.strip(), "" if said == "killed"
+                                    else ": " + said), flush=True)
     return 0
 
 

@@ -13,7 +13,8 @@ shared=$(realpath "${PERFMON_SHARED:-$source/../shared}" 2>/dev/null || true)
 rm -rf "$work/source"
 mkdir -p "$work/source"
 (cd "$source" && tar -cf - --exclude='./build*' --exclude=./.git .) | tar -xf - -C "$work/source"
-if ! { [ -f "$work/build/build.ninja" ] || meson setup "$work/build" "$work/source" -Dtests=enabled -Dbench=disabled; } >"$work/setup.log" 2>&1; then
+if ! { [ -f "$work/build/build.ninja" ] || meson setup "$work/build" "$work/source" -Dtests=enabled -Dbench=disabled; } \
+	>"$work/setup.log" 2>&1; then
 	tail -n 20 "$work/setup.log" | sed 's/^/# /'
 	echo "Bail out! the copy cannot be configured"
 	exit 1

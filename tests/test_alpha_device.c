@@ -904,7 +904,8 @@ static void models_that_are_not_there(void **state)
 
 static void events_of_other_processors_are_left_out(void **state)
 {
-	static const char *const texts[] = { "ev6::cycles", "ev5::issues", "coreduo::Instr_Ret", "ev5::cycles", "ev5::loads", "ev5::loads" };
+	static const char *const texts[] = { "ev6::cycles", "ev5::issues", "coreduo::Instr_Ret", "ev5::cycles", "ev5::loads",
+		                             "ev5::loads" };
 	static const int causes[] = { PFM_CAUSE_NO_PMU, 0, PFM_CAUSE_NO_PMU, 0, 0, PFM_CAUSE_GROUP };
 	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5", .n_cpus = 2 };
 	pfmlib_alpha_input_param_t in = { .pfp_alpha_rates = { 7 } };

@@ -567,7 +567,8 @@ static void requests_and_masks_are_found_by_name(void **state)
 
 static void interrupts_are_told_apart(void **state)
 {
-	const uint64_t counter[3] = { 4, 0x650, 1 }, clock[3] = { 1, 0x600, 0 }, machine_check[3] = { 4, 0x660, 0 }, third[3] = { 4, 0x650, 2 };
+	const uint64_t counter[3] = { 4, 0x650, 1 }, clock[3] = { 1, 0x600, 0 }, machine_check[3] = { 4, 0x660, 0 },
+		       third[3] = { 4, 0x650, 2 };
 	pfm_alpha_interrupt_t out;
 
 	(void)state;

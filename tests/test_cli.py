@@ -289,7 +289,8 @@ class List(Case):
             for name in ("sched/sched_switch", "sched/sched_wakeup", "irq/softirq_entry"):
                 os.makedirs(os.path.join(root, "sys/kernel/tracing/events", name))
             env = {"PERFMON_SYSFS": root}
-            self.assertEqual([o["event"] for o in objects(self.done("list", "--json", "sched:*", env=env))], ["sched:sched_switch", "sched:sched_wakeup"])
+            self.assertEqual([o["event"] for o in objects(self.done("list", "--json", "sched:*", env=env))],
+                             ["sched:sched_switch", "sched:sched_wakeup"])
             self.assertEqual([o["event"] for o in objects(self.done("list", "--json", "sched_sw", env=env))], ["sched:sched_switch"])
             self.assertIn("tracepoints  of the running kernel\n  irq:softirq_entry\n", self.done("list", "softirq", env=env))
 
@@ -373,7 +374,8 @@ class Show(Case):
     def test_metric(self):
         out = self.done("show", "skl::Frontend_Bound")
         for words in ("IDQ_UOPS_NOT_DELIVERED.CORE on 0-3", "constant       #smt_on", "unit           percent",
-                      "counted as     2 groups of events, no plan has fewer: 2 events have 1 counter (F1) and no other: at least 2 groups", "(Frontend_Bound > 15)", "level 1 of its tree"):
+                      "counted as     2 groups of events, no plan has fewer: 2 events have 1 counter (F1) and no other: at least 2 groups",
+                      "(Frontend_Bound > 15)", "level 1 of its tree"):
             self.assertIn(words, out)
         (o,) = objects(self.done("show", "--json", "skl::Memory_Bound"))
         self.assertEqual((o["unit"], o["groups"], o["parent"], o["level"]), ("percent", ["Backend", "TmaL2"], "Backend_Bound", 2))
@@ -447,7 +449,8 @@ class Show(Case):
 
     def test_unknown_names_that_a_newer_list_may_have(self):
         intel = "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon"
-        for text, whose in (("skx::L2_RQSTZ", "intel/perfmon"), ("skxx::INST_RETIRED.ANY", "intel/perfmon"), ("amdzen4::nothing.like_it", "torvalds/linux"),
+        for text, whose in (("skx::L2_RQSTZ", "intel/perfmon"), ("skxx::INST_RETIRED.ANY", "intel/perfmon"),
+                            ("amdzen4::nothing.like_it", "torvalds/linux"),
                             ("neoverse_n1::INST_RETIREDD", "ARM-software/data")):
             r = pfm("encode", text)
             self.assertEqual((r.returncode, r.stderr.count("git clone")), (1, 1), r.stderr)
@@ -459,7 +462,8 @@ class Show(Case):
         self.assertEqual(pfm("encode", "qqqqqqqqqqqq::A").stderr.count("git clone"), 3)
         # Once for several names; each in JSON.
         self.assertEqual(pfm("encode", "skx::L2_RQSTZ", "skx::L2_RQSTY").stderr.count("git clone"), 1)
-        self.assertEqual([o["error"]["newer"] for o in objects(pfm("encode", "--json", "skx::L2_RQSTZ", "skx::L2_RQSTY").stdout)], [[intel]] * 2)
+        self.assertEqual([o["error"]["newer"] for o in objects(pfm("encode", "--json", "skx::L2_RQSTZ", "skx::L2_RQSTY").stdout)],
+                         [[intel]] * 2)
         # Not for what no list would mend: an attribute, a founding processor, a unit of the kernel's.
         for text in "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", "nopmu/event=1/":
             self.assertNotIn("git clone", pfm("encode", text).stderr)
@@ -553,7 +557,8 @@ class Encode(Case):
         self.assertIn("pmc.core(3) lists this alias", str(self.fails(1, "encode", "coreduo::unhalted-cycles")))
 
     def test_bytes_that_are_no_text(self):
-        p = subprocess.run([PFM, "encode", "--json", "--pmu", "coreduo", "-"], input=b"\xff\xfe\"\\\t\nA\0B\n\n  # note\nInstr_Ret\r\nBAClears",
+        p = subprocess.run([PFM, "encode", "--json", "--pmu", "coreduo", "-"],
+                           input=b"\xff\xfe\"\\\t\nA\0B\n\n  # note\nInstr_Ret\r\nBAClears",
                            capture_output=True, env=CLEAN, check=False)
         out = [json.loads(line) for line in p.stdout.decode("utf-8").splitlines()]
         self.assertEqual([("error" in o) for o in out], [True, True, True, False, False])
@@ -842,7 +847,8 @@ class Stat(Case):
 
     def test_intervals_add_up(self):
         """As many faults in all intervals together as in one measurement of the same program, and each step's in its own."""
-        steps = "import mmap, time\nfor n in 1000, 3000:\n  m = mmap.mmap(-1, n * 4096)\n  for i in range(n): m[i * 4096] = 1\n  time.sleep(0.3)"
+        steps = "import mmap, time\nfor n in 1000, 3000:\n  m = mmap.mmap(-1, n * 4096)\n" \
+                "  for i in range(n): m[i * 4096] = 1\n  time.sleep(0.3)"
         program = ["-e", "page-faults:u", "--", sys.executable, "-S", "-c", steps]
         whole = objects(self.done("stat", "--json", *program))[0]
         parts = objects(self.done("stat", "--json", "-I", "100", *program))

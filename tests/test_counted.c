@@ -10,7 +10,12 @@
 /* The generic events count a known program: 3,000 instructions in 2,000 clocks, 500 branches of which 25 were not foreseen. */
 static void known_program(struct fake *f, struct fake_event *e)
 {
-	static const uint64_t of[] = { [PERF_COUNT_HW_CPU_CYCLES] = 2000, [PERF_COUNT_HW_INSTRUCTIONS] = 3000, [PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = 500, [PERF_COUNT_HW_BRANCH_MISSES] = 25 };
+	static const uint64_t of[] = {
+		[PERF_COUNT_HW_CPU_CYCLES] = 2000,
+		[PERF_COUNT_HW_INSTRUCTIONS] = 3000,
+		[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = 500,
+		[PERF_COUNT_HW_BRANCH_MISSES] = 25,
+	};
 	uint64_t config = e->a.attr.config & 0xffffffff;
 
 	(void)f;

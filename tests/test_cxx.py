@@ -22,7 +22,8 @@ class Compilers(unittest.TestCase):
             program = os.path.join(folder, name)
             lib = os.path.join(BUILD, "lib")
             done = subprocess.run([compiler, "-std=" + standard, *WARNINGS, "-I" + os.path.join(SOURCE, "include"),
-                                   os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program, "-L" + lib, "-lperfmon"], capture_output=True, text=True)
+                                   os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program, "-L" + lib, "-lperfmon"],
+                                   capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=lib), timeout=60)
             self.assertEqual(done.returncode, 0)

@@ -52,7 +52,8 @@ class Recorded(unittest.TestCase):
         return doctor(env={"PERFMON_SYSFS": self.root})
 
     def test_each_level(self):
-        for level, words in ((-1, "everything"), (0, "CPUs"), (1, "kernel does"), (2, "user mode only"), (3, "some distributions"), (4, "some distributions")):
+        for level, words in ((-1, "everything"), (0, "CPUs"), (1, "kernel does"), (2, "user mode only"), (3, "some distributions"),
+                             (4, "some distributions")):
             self.write("proc/sys/kernel/perf_event_paranoid", "%d\n" % level)
             self.assertIn(words, self.look()["paranoid level"]["found"], level)
 
@@ -90,7 +91,8 @@ class Recorded(unittest.TestCase):
 
     def test_hidden_processes(self):
         self.assertNotIn("other processes", self.look())
-        for options, state in ("rw,nosuid", "good"), ("rw,hidepid=0", "good"), ("rw,hidepid=2", "note"), ("rw,hidepid=invisible,gid=4", "note"):
+        for options, state in ("rw,nosuid", "good"), ("rw,hidepid=0", "good"), ("rw,hidepid=2", "note"), ("rw,hidepid=invisible,gid=4",
+                "note"):
             self.write("proc/mounts", "sysfs /sys sysfs rw 0 0\nproc /proc proc %s 0 0\nproc /elsewhere proc rw,hidepid=2 0 0\n" % options)
             self.assertEqual(self.look()["other processes"]["state"], state, options)
         f = self.look()["other processes"]
@@ -127,7 +129,8 @@ class Here(unittest.TestCase):
         if os.geteuid() or not shutil.which("unshare"):
             self.skipTest("not root")
         try:
-            f = doctor(before=["unshare", "--mount", "--pid", "--fork", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh"])
+            f = doctor(before=["unshare", "--mount", "--pid", "--fork", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"',
+                               "sh"])
         except AssertionError as why:
             self.skipTest("no /proc can be mounted here: %s" % why)
         self.assertEqual(f["other processes"]["state"], "note")
@@ -170,7 +173,8 @@ class Here(unittest.TestCase):
     def test_no_proc_and_no_tracefs(self):
         if not tap.own_mounts():
             self.skipTest("not root")
-        found = doctor(before=["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && mount -t tmpfs none /sys/kernel && exec "$@"', "sh"])
+        found = doctor(before=["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && mount -t tmpfs none /sys/kernel && exec "$@"',
+                               "sh"])
         self.assertEqual(found["paranoid level"]["remedy"], "mount -t proc proc /proc")
         self.assertEqual(found["tracefs"]["found"], "not mounted")
         self.assertNotIn("capabilities", found)

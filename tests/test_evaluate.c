@@ -64,7 +64,8 @@ static void instructions(void **state)
 
 static void code_that_is_none_is_refused(void **state)
 {
-	static const char *const codes[] = { "", "+", "i1+", "i1i1", "e", "e0", "e0z", "e05", "l00", "s00", "i1s01", "?", "i1i1?", "~", "v", "x", "i", "k0000",
+	static const char *const codes[] = { "", "+", "i1+", "i1i1", "e", "e0", "e0z", "e05", "l00", "s00", "i1s01", "?", "i1i1?", "~",
+		                             "v", "x", "i", "k0000",
 		                             "i1l00+" };
 	char deep[3 * 80 + 1] = "", slots[8000] = "i1";
 	struct cell out;
@@ -108,7 +109,8 @@ static void noise_never_leaves_the_machine(void **state)
 /* (a - b) / max(a * b, c) and its kin: the slope along each input is what a small step makes. */
 static void slopes_are_those_of_differences(void **state)
 {
-	static const char *const codes[] = { "e00e01-e00e01*e02M/", "e00e01/s00l00*e02+", "e00e01e02*>e00e01e02/?", "e00~e01d", "e00e01me02*" };
+	static const char *const codes[] = { "e00e01-e00e01*e02M/", "e00e01/s00l00*e02+", "e00e01e02*>e00e01e02/?", "e00~e01d",
+		                             "e00e01me02*" };
 	pfm_metric_count_t in[3] = { { .value = 7, .known = 1 }, { .value = 3, .known = 1 }, { .value = 11, .known = 1 } };
 	const double step = 1e-6;
 	struct cell low, high, at;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Every command line that README, the command's help and the manual pages show, typed.
 
-They run in a folder that has what they speak of: a program, lists of events, a machine's vendor's folder, small and invented. A line that is
-new is found by itself; one that needs a file nobody made here fails, and then the file is made here or the line is a bad example.
+They run in a folder that has what they speak of: a program, lists of events, a machine's vendor's folder, small and invented. A line that
+is new is found by itself; one that needs a file nobody made here fails, and then the file is made here or the line is a bad example.
 """
 import os
 import re
@@ -128,7 +128,8 @@ class Examples(unittest.TestCase):
 
     def type(self, line, seconds="60"):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "XDG_"))}
-        env.update(PATH=self.bin + os.pathsep + env["PATH"], HOME=self.folder, XDG_DATA_HOME=os.path.join(self.folder, "data"), PERFMON_PMUC=PMUC)
+        env.update(PATH=self.bin + os.pathsep + env["PATH"], HOME=self.folder, XDG_DATA_HOME=os.path.join(self.folder, "data"),
+                   PERFMON_PMUC=PMUC)
         return subprocess.run(["timeout", "-s", "INT", seconds, "sh", "-c", line], cwd=self.folder, env=env, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=120)
 

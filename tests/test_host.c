@@ -147,16 +147,20 @@ static void core_types_of_a_hybrid(void **state)
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
 static const char power_cpuinfo[] =
-	"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 2300.000000MHz\nrevision\t: 2.2 (pvr 004e 1202)\n\nplatform\t: pSeries\n";
+	"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 2300.000000MHz\nrevision\t: 2.2 (pvr 004e 1202)\n\nplatform\t: "
+	"pSeries\n";
 static const char alpha_cpuinfo[] = "cpu\t\t\t: Alpha\ncpu model\t\t: EV67\ncpu variation\t\t: 7\ncpu revision\t\t: 0\n";
 static const char itanium_cpuinfo[] =
 	"processor  : 0\nvendor     : GenuineIntel\narch       : IA-64\nfamily     : 32\nmodel      : 0\nrevision   : 7\n";
-static const char riscv_cpuinfo[] = "processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmvendorid\t: 0x489\nmarchid\t\t: 0x8000000000000007\nmimpid\t\t: 0x4210427\n";
+static const char riscv_cpuinfo[] = "processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmvendorid\t: 0x489\nmarchid\t\t: "
+				    "0x8000000000000007\nmimpid\t\t: 0x4210427\n";
 static const char x86_cpuinfo[] =
-	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: something\nstepping\t: 10\nflags\t\t: fpu vme hypervisor lahf_lm\n";
+	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: something\nstepping\t: 10\nflags\t\t: "
+	"fpu vme hypervisor lahf_lm\n";
 static const char arm_cpuinfo[] =
 	"processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n";
-static const char s390_sysinfo[] = "Manufacturer:         IBM\nType:                 8561\nModel:                703              T01\nSequence Code:        0000\n";
+static const char s390_sysinfo[] = "Manufacturer:         IBM\nType:                 8561\nModel:                703              "
+				   "T01\nSequence Code:        0000\n";
 static const char s390_levels[] = "qeth: 2.4.3\nCPU-MF: Counter facility: version=3.6 authorization=002f\nCPU-MF: Sampling facility: x\n";
 
 static void check_files(const char *path, const char *text, const char *more, const char *text2, const char *arch, const char *id)
@@ -173,7 +177,8 @@ static void check_files(const char *path, const char *text, const char *more, co
 static void files_of_every_architecture(void **state)
 {
 	(void)state;
-	check_files("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000413fd0c1\n", NULL, NULL, "arm64", "0x00000000413fd0c1");
+	check_files("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000413fd0c1\n", NULL, NULL, "arm64",
+	            "0x00000000413fd0c1");
 	check_files("/proc/cpuinfo", arm_cpuinfo, NULL, NULL, "arm64", "0x00000000413fd0c1");
 	check_files("/proc/cpuinfo", power_cpuinfo, NULL, NULL, "powerpc", "0x004e1202");
 	check_files("/proc/cpuinfo", alpha_cpuinfo, NULL, NULL, "alpha", "alpha-11");
@@ -218,8 +223,10 @@ static void texts_of_every_form(void **state)
 		{ "alpha-7", "alpha", 7, 0, 0, 0xffffffff },
 		{ "ia64-32-0", "ia64", 0, 32, 0, 0xffffffff },
 	};
-	static const char *const bad[] = { "", "-", "GenuineIntel", "GenuineIntel-6", "GenuineIntel-6-", "GenuineIntel-6-5Z", "Nobody-6-55-4",
-		                           "GenuineIntel-6-55-4-1", "GenuineIntel--6-55", "0x", "0x123", "xyz", "0x1-0x2", "0x1-0x2-0x3-0x4", "alpha-1-2", "alpha-", "GenuineIntel- 6-55" };
+	static const char *const bad[] = { "", "-", "GenuineIntel", "GenuineIntel-6", "GenuineIntel-6-", "GenuineIntel-6-5Z",
+		                           "Nobody-6-55-4",
+		                           "GenuineIntel-6-55-4-1", "GenuineIntel--6-55", "0x", "0x123", "xyz", "0x1-0x2",
+		                           "0x1-0x2-0x3-0x4", "alpha-1-2", "alpha-", "GenuineIntel- 6-55" };
 	char lengthy[200];
 	struct host h;
 

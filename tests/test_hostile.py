@@ -248,7 +248,8 @@ class ForeignText(Folder):
     EVIL = "a\x1b]0;title\x07b\x1b[2Jc\x08\x7f\u009b31m\rd"
 
     def silent(self, *args, **more):
-        r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})), stdin=subprocess.DEVNULL, capture_output=True, timeout=120, **more)
+        r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})), stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+                           **more)
         for out in (r.stdout, r.stderr):
             for c in out.decode("utf-8", "surrogateescape"):
                 self.assertFalse((c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f" or "\udc80" <= c <= "\udc9f", (args, out))
@@ -258,7 +259,8 @@ class ForeignText(Folder):
         evil = self.EVIL
         for args in (["encode", evil], ["show", evil], ["list", evil], ["list", "--pmu", evil], ["decode", "--pmu", "coreduo", evil + "=1"],
                      ["dispatch", evil, evil], ["stat", "-e", evil, "--", "true"], ["stat", "-e", "page-faults", "--", "true", evil],
-                     ["stat", "-e", "page-faults", "--", "/nonexistent/" + evil], ["stat", "-C", evil], ["stat", "-p", evil], ["stat", "-G", evil],
+                     ["stat", "-e", "page-faults", "--", "/nonexistent/" + evil], ["stat", "-C", evil], ["stat", "-p", evil],
+                     ["stat", "-G", evil],
                      ["stat", "-o", "/nonexistent/" + evil, "--", "true"], [evil], ["--" + evil], ["list", "--" + evil], ["help", evil],
                      ["import", "/nonexistent/" + evil], ["device", "--model", evil, "--", "true"], ["session", "/nonexistent/" + evil],
                      ["--color", evil], ["doctor", evil], ["stat", "-x", ",", "-e", "page-faults," + evil, "--", "true"]):
@@ -308,7 +310,8 @@ class ForeignText(Folder):
 class Paths(Folder):
     """Names that shells and formats would stumble over."""
 
-    NAMES = ("with blank", "new\nline", "quo'te\"s", "$HOME`id`", "-o", "%s%n", "Grün €", "a" * 200, "semi;colon&", "back\\slash", ".hidden")
+    NAMES = ("with blank", "new\nline", "quo'te\"s", "$HOME`id`", "-o", "%s%n", "Grün €", "a" * 200, "semi;colon&", "back\\slash",
+             ".hidden")
 
     def test_folders_of_images(self):
         for name in self.NAMES:
@@ -359,7 +362,8 @@ class Languages(Folder):
     """A decimal comma and other letters change nothing that programs read."""
 
     def german(self):
-        names = subprocess.run(["locale", "-a"], stdout=subprocess.PIPE, text=True, check=False).stdout.split() if shutil.which("locale") else []
+        names = subprocess.run(["locale", "-a"], stdout=subprocess.PIPE, text=True,
+                               check=False).stdout.split() if shutil.which("locale") else []
         for name in names:
             if name.lower().replace("-", "") == "de_de.utf8":
                 return dict(LC_ALL=name)
@@ -408,14 +412,16 @@ class Languages(Folder):
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         env = dict(LOCPATH=self.folder, LC_ALL="tr_TR")
         self.assertIn("c0", self.ok(pfm("encode", "coreduo::INSTR_RET", "coreduo::instr_ret", env=env)))
-        self.assertIn("montecito", self.ok(pfm("encode", "MONTECITO::IA64_INST_RETIRED_THIS", "montecito::ia64_inst_retired_this", env=env)))
+        self.assertIn("montecito", self.ok(pfm("encode", "MONTECITO::IA64_INST_RETIRED_THIS", "montecito::ia64_inst_retired_this",
+                                               env=env)))
 
 
 class Files(Folder):
     """Standard files that are closed, full or gone."""
 
     def test_everything_closed(self):
-        for args in (("encode", "coreduo::Instr_Ret"), ("stat", "-e", "page-faults", "--", "true"), ("list",), ("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x4300c0")):
+        for args in (("encode", "coreduo::Instr_Ret"), ("stat", "-e", "page-faults", "--", "true"), ("list",),
+                     ("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x4300c0")):
             with self.subTest(args=args):
                 result = subprocess.run([PFM, *args], env=CLEAN, stdin=None, stdout=None, stderr=None, timeout=60, close_fds=True,
                                         preexec_fn=lambda: os.closerange(0, 3))
@@ -503,7 +509,8 @@ cmp "$2" "$1/big.pmdb"
 test "$(ls -A "$1")" = big.pmdb
 exit $rc"""
         os.makedirs(self.at("disk"))
-        result = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", self.at("disk"), self.image, PFM, self.at("big.pmu")], env=CLEAN,
+        result = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", self.at("disk"), self.image, PFM, self.at("big.pmu")],
+                                env=CLEAN,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if result.returncode == 99 or "unshare" in result.stderr:
             self.skipTest("no mounts of our own here: " + result.stderr.strip())

@@ -905,7 +905,8 @@ class MadeUp(unittest.TestCase):
         return dict({"_type": "Events", "implementer": "A", "cpuid": "0x41fff", "cpu": "Invented F1", "pmu_architecture": "pmuv3",
                      "counters": 6, "events": [
                          {"code": 17, "name": "CPU_CYCLES", "type": "CYCLE", "description": "Made up, cycles."},
-                         {"code": 3, "name": "L1D_CACHE_REFILL", "component": "L1D", "description": "Made up, refills.", "trm_name": "FILL"},
+                         {"code": 3, "name": "L1D_CACHE_REFILL", "component": "L1D", "description": "Made up, refills.",
+                          "trm_name": "FILL"},
                          {"code": 5, "description": "Only described."}, {"name": "TRACE_ONLY", "event_lsb": 3},
                          {"code": 70000, "name": "TOO_WIDE"}]}, **more)
 
@@ -934,7 +935,8 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
         with open(image, "rb") as f:
             again, = pt.read_image(f.read())[0]
-        rows = [[t.row(i) for i in range(t.count["row_numbers"] if "row_numbers" in t.count else t.count["rows"])] for t in (tables["skx"], again)]
+        rows = [[t.row(i) for i in range(t.count["row_numbers"] if "row_numbers" in t.count else t.count["rows"])]
+                for t in (tables["skx"], again)]
         self.assertEqual([[(r["name"], r["desc"], r["counters"]) for r in own] for own in rows][0],
                          [[(r["name"], r["desc"], r["counters"]) for r in own] for own in rows][1])
         self.assertEqual(run("--text", folder, "--facts", self.root)[0], 0)

@@ -55,7 +55,8 @@ def release():
 
 def commit(tree):
     run("git", "add", "-A", cwd=tree)
-    run("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false", "commit", "-qm", "all", cwd=tree)
+    run("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false", "commit", "-qm", "all",
+        cwd=tree)
 
 
 def unpacked(folder):
@@ -106,7 +107,8 @@ class Installed(unittest.TestCase):
         program = os.path.join(self.root, "tru64")
         run("cc", "-Wall", "-Wextra", "-Werror", os.path.join(SOURCE, "tests/tru64_program.c"), "-I" + folder, "-o", program, *self.flags())
         if not self.no_notification():
-            self.assertEqual(run(os.path.join(self.prefix, "bin/pfm"), "device", "--model", "ev6", "--", program, "ev6"), "# counted, nothing else\n")
+            self.assertEqual(run(os.path.join(self.prefix, "bin/pfm"), "device", "--model", "ev6", "--", program, "ev6"),
+                             "# counted, nothing else\n")
 
     def no_notification(self):
         """Some kernels and containers do not let one process answer another's system calls."""
@@ -142,10 +144,12 @@ class Installed(unittest.TestCase):
         if not tap.own_mounts():
             raise unittest.SkipTest("no mounts of one's own here")
         build, dest = os.path.join(self.root, "usual"), os.path.join(self.root, "usual-dest")
-        run("meson", "setup", build, unpacked(self.root), "--prefix", "/usr/local", *LEAN, "-Dpython=disabled", "-Dman=disabled", "-Dlibpfm4=disabled")
+        run("meson", "setup", build, unpacked(self.root), "--prefix", "/usr/local", *LEAN, "-Dpython=disabled", "-Dman=disabled",
+            "-Dlibpfm4=disabled")
         run("ninja", "-j2", "-C", build)
         run("meson", "install", "-C", build, "--no-rebuild", env={"DESTDIR": dest})
-        self.assertIn("0x000000000053d024", run("unshare", "--mount", "sh", "-c", 'mount --bind "$1" /usr/local && /usr/local/bin/pfm encode "$2"',
+        self.assertIn("0x000000000053d024", run("unshare", "--mount", "sh", "-c",
+                                                'mount --bind "$1" /usr/local && /usr/local/bin/pfm encode "$2"',
                                                 "sh", os.path.join(dest, "usr/local"), "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH"))
 
     def test_cmake_package(self):
@@ -180,7 +184,8 @@ class Others(unittest.TestCase):
             shutil.copy(HERE + "/consumer.c", root)
             os.mkdir(os.path.join(root, "subprojects"))
             os.symlink(SOURCE, os.path.join(root, "subprojects/perfmon"))
-            run("meson", "setup", "build", "-Ddefault_library=" + kind, "-Doptimization=0", "-Dperfmon:processors=coreduo,montecito,software", env={"PKG_CONFIG_PATH": "/nonexistent"}, cwd=root)
+            run("meson", "setup", "build", "-Ddefault_library=" + kind, "-Doptimization=0",
+                "-Dperfmon:processors=coreduo,montecito,software", env={"PKG_CONFIG_PATH": "/nonexistent"}, cwd=root)
             run("ninja", "-j2", "-C", "build", cwd=root)
             self.assertEqual(run(os.path.join(root, "build/consumer")), VALUE)
             needed = run("readelf", "-d", os.path.join(root, "build/consumer"))
@@ -241,7 +246,8 @@ class Others(unittest.TestCase):
             run("dpkg-deb", "-x", packages[name], at)
         (pc,) = glob.glob(at + "/usr/lib/**/perfmon.pc", recursive=True)
         lib = os.path.dirname(os.path.dirname(pc))
-        env = {"PATH": at + "/usr/bin:" + os.environ["PATH"], "LD_LIBRARY_PATH": lib, "LIBRARY_PATH": lib, "PYTHONPATH": at + "/usr/lib/python3/dist-packages",
+        env = {"PATH": at + "/usr/bin:" + os.environ["PATH"], "LD_LIBRARY_PATH": lib, "LIBRARY_PATH": lib,
+               "PYTHONPATH": at + "/usr/lib/python3/dist-packages",
                "PKG_CONFIG_PATH": os.path.dirname(pc), "PKG_CONFIG_SYSROOT_DIR": at, "PERFMON_PMUC": at + "/usr/share/perfmon/pmuc.py"}
         with open(os.path.join(tree, "debian/tests/control"), encoding="ascii") as f:
             names = [line.split(":")[1].strip() for line in f if line.startswith("Tests:")]

@@ -28,7 +28,8 @@ VECTORS = os.path.join(tap.SHARED, "vectors")
 NOBODY = "netburst,amd64,core,atom,nhm,wsm,snb,ivb,hsw,bdw,skl,skx,clx,icl,icx,spr,emr,gnr,adl,rapl,knc,slm,glm,tmt,knl,knm,arch,arm"
 # libpfm4 4.13 made the clients' files; the tables of later versions have these differently.
 LATER = {"icl": "BR_INST_RETIRED BR_MISP_RETIRED MEM_LOAD_MISC_RETIRED", "icx": "BR_INST_RETIRED BR_MISP_RETIRED MEM_LOAD_MISC_RETIRED",
-         "spr": "BR_INST_RETIRED BR_MISP_RETIRED ICACHE_DATA ICACHE_TAG SW_PREFETCH_ACCESS INST_RETIRED MEM_LOAD_L3_MISS_RETIRED RTM_RETIRED "
+         "spr": "BR_INST_RETIRED BR_MISP_RETIRED ICACHE_DATA ICACHE_TAG SW_PREFETCH_ACCESS INST_RETIRED "
+                "MEM_LOAD_L3_MISS_RETIRED RTM_RETIRED "
                 "TOPDOWN AMX_OPS_RETIRED"}
 
 sys.path.insert(0, os.path.join(SOURCE, "lib/pmuc"))
@@ -248,15 +249,19 @@ def present(**env):
 
 
 ARM_CORE = "processor\t: %d\nCPU implementer\t: %s\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: %s\nCPU revision\t: 1\n\n"
-INTEL = """6-f core|6-1c atom|6-1a nhm nhm_unc|6-2e nhm_ex|6-25 wsm|6-2c wsm_dp wsm_unc|6-2a snb|6-3a ivb|6-3e ivb_ep|6-3c hsw|6-3f hsw_ep|6-3d bdw|
-6-4f bdw_ep|6-5e skl|6-55-4 skx|6-55-7 clx|6-7e icl|6-6a icx|6-8f spr|6-cf emr|6-ad gnr|6-57 knl|6-85 knm|11-1 knc|6-37 slm|6-5f glm|6-86 tmt|15-2 netburst|
+INTEL = """6-f core|6-1c atom|6-1a nhm nhm_unc|6-2e nhm_ex|6-25 wsm|6-2c wsm_dp wsm_unc|6-2a snb|6-3a ivb|6-3e ivb_ep|6-3c hsw|
+6-3f hsw_ep|6-3d bdw|6-4f bdw_ep|6-5e skl|6-55-4 skx|6-55-7 clx|6-7e icl|6-6a icx|6-8f spr|6-cf emr|6-ad gnr|6-57 knl|6-85 knm|11-1 knc|
+6-37 slm|6-5f glm|6-86 tmt|15-2 netburst|
 15-4 netburst_p|6-97 adl_glc adl_grt|6-ff"""
-AMD = """6-1 k7|15-5-1 k8_revb|15-4-0 k8_revb|15-5-8 k8_revc|15-17 k8_revd|15-27 k8_reve|15-48 k8_revf|15-68 k8_revg|15-97 k8_revb|16-2 fam10h_barcelona|
-16-4 fam10h_shanghai|16-8 fam10h_istanbul|17-3 fam11h_turion|18-1 fam12h_llano|20-1 fam14h_bobcat|21-1 fam15h_interlagos|22-0 fam16h|23-1 fam17h_zen1|
+AMD = """6-1 k7|15-5-1 k8_revb|15-4-0 k8_revb|15-5-8 k8_revc|15-17 k8_revd|15-27 k8_reve|15-48 k8_revf|15-68 k8_revg|15-97 k8_revb|
+16-2 fam10h_barcelona|16-4 fam10h_shanghai|16-8 fam10h_istanbul|17-3 fam11h_turion|18-1 fam12h_llano|20-1 fam14h_bobcat|
+21-1 fam15h_interlagos|22-0 fam16h|23-1 fam17h_zen1|
 23-31 fam17h_zen2|25-1 fam19h_zen3|25-61 fam19h_zen4|26-2 fam1ah_zen5|26-50 fam1ah_zen6|27-0"""
-ARM = """41-b76 1176|41-c07 ac7|41-c08 ac8|41-c09 ac9|41-c0f ac15|41-d03 ac53|41-d05 ac55|41-d07 ac57|41-d08 ac72|41-d0b ac76|41-d0c n1|41-d40 v1|
-41-d49 n2|41-d4f v2|41-d82 x4|41-d84 v3|41-d8e n3|42-516 thunderx2|43-0af thunderx2|46-001 a64fx|46-003 monaka|48-d01 kunpeng|4e-010 olympus|50-000 xgene"""
-POWER = "35 power4|38 power4|39 ppc970|3c ppc970|45 ppc970|44 ppc970mp|3a power5|3b power5p|3e power6|3f power7|4a power7|4b power8|4d power8|4e power9|80 power10"
+ARM = """41-b76 1176|41-c07 ac7|41-c08 ac8|41-c09 ac9|41-c0f ac15|41-d03 ac53|41-d05 ac55|41-d07 ac57|41-d08 ac72|41-d0b ac76|41-d0c n1|
+41-d40 v1|41-d49 n2|41-d4f v2|41-d82 x4|41-d84 v3|41-d8e n3|42-516 thunderx2|43-0af thunderx2|46-001 a64fx|46-003 monaka|
+48-d01 kunpeng|4e-010 olympus|50-000 xgene"""
+POWER = "35 power4|38 power4|39 ppc970|3c ppc970|45 ppc970|44 ppc970mp|3a power5|3b power5p|3e power6|3f power7|4a power7|"\
+        "4b power8|4d power8|4e power9|80 power10"
 
 
 def cases(text):
@@ -319,11 +324,13 @@ class Machines(unittest.TestCase):
             self.assertEqual([line.split()[1] for line in lines[1:]], ["RAPL_ENERGY_" + n for n in names.split()])
             self.assertIn(" events %d first %s " % (len(names.split()), lines[1].split()[0]), lines[0])
             said = encode([(2, 9, 0, 0, "rapl::RAPL_ENERGY_" + n) for n in ("PKG", "DRAM", "PSYS")], **env)
-            self.assertEqual([a[2] for a in said if a[0] == "0"], [c for n, c in (("PKG", "0x2"), ("DRAM", "0x3"), ("PSYS", "0x5")) if n in names.split()])
+            self.assertEqual([a[2] for a in said if a[0] == "0"], [c for n, c in (("PKG", "0x2"), ("DRAM", "0x3"), ("PSYS", "0x5"))
+                                                                   if n in names.split()])
 
     def test_hybrid_cores_have_the_types_the_kernel_gives(self):
         root = machine(self, {}, devices=dict(cpu_core=4, cpu_atom=10))
-        said = encode([(1, 8, 0, 0, e) for e in ("adl_glc::UNHALTED_CORE_CYCLES", "adl_grt::CPU_CLK_UNHALTED:CORE_P")], PERFMON_SYSFS=root, inactive=True)
+        said = encode([(1, 8, 0, 0, e) for e in ("adl_glc::UNHALTED_CORE_CYCLES", "adl_grt::CPU_CLK_UNHALTED:CORE_P")], PERFMON_SYSFS=root,
+                      inactive=True)
         self.assertEqual([a[:3] for a in said], [["0", "4", "0x3c"], ["0", "10", "0x3c"]])
 
     def test_big_and_little_cores_of_arm(self):
@@ -331,7 +338,8 @@ class Machines(unittest.TestCase):
         root = machine(self, {}, text, devices=dict(armv8_cortex_a53=8, armv8_cortex_a72=9))
         for env in (dict(PERFMON_SYSFS=root), dict(LIBPFM_PROC_CPUINFO=root + "/proc/cpuinfo")):
             self.assertEqual(present(**env), {"arm_ac53", "arm_ac72"})
-        said = encode([(1, 8, 0, 0, "arm_ac72::CPU_CYCLES"), (1, 8, 0, 0, "arm_ac53::CPU_CYCLES"), (1, 8, 0, 0, "CPU_CYCLES:hv")], PERFMON_SYSFS=root)
+        said = encode([(1, 8, 0, 0, "arm_ac72::CPU_CYCLES"), (1, 8, 0, 0, "arm_ac53::CPU_CYCLES"), (1, 8, 0, 0, "CPU_CYCLES:hv")],
+                      PERFMON_SYSFS=root)
         self.assertEqual([a[:3] for a in said], [["0", "9", "0x11"], ["0", "8", "0x11"], ["-8", "0", "0x0"]])
 
     def test_arm_cores_that_come_in_pieces_are_none(self):
@@ -347,12 +355,14 @@ class Machines(unittest.TestCase):
 
     def test_counters_of_ibm_z_are_those_of_the_machine(self):
         first, later = "cpum_cf::PROBLEM_STATE_L1I_DIR_WRITES", "cpum_cf::L1D_RO_EXCL_WRITES"
-        for cpuinfo, answers, n in (("processor 0: version = FF,  identification = 012345,  machine = 2097\n", (["0", "8", "0x22"], ["0", "8", "0x88"]), 46),
+        for cpuinfo, answers, n in (("processor 0: version = FF,  identification = 012345,  machine = 2097\n",
+                                     (["0", "8", "0x22"], ["0", "8", "0x88"]), 46),
                                     ("machine         : 3906\n", (["-4", "0", "0x0"], ["0", "8", "0x80"]), 77),
                                     ("machine         : 9175\n", (["-4", "0", "0x0"], ["-4", "0", "0x0"]), 28)):
             root = machine(self, {}, "vendor_id       : IBM/S390\n" + cpuinfo, dict(cpum_cf=8))
             self.assertEqual(present(PERFMON_SYSFS=root), {"cpum_cf"})
-            self.assertEqual([a[:3] for a in encode([(2, 9, 0, 0, first), (2, 9, 0, 0, later)], PERFMON_SYSFS=root)], list(answers), cpuinfo)
+            self.assertEqual([a[:3] for a in encode([(2, 9, 0, 0, first), (2, 9, 0, 0, later)], PERFMON_SYSFS=root)], list(answers),
+                             cpuinfo)
             line = next(line for line in run([CLIENT, "pmus"], environment(PERFMON_SYSFS=root)).stdout.splitlines() if " cpum_cf " in line)
             self.assertIn("events %d " % n, line)
             self.assertIn("fixed %d " % n, line)
@@ -389,7 +399,8 @@ class Kernel(unittest.TestCase):
         files["proc/mounts"] = "proc /proc proc rw 0 0\nnone /mnt/debug debugfs rw 0 0\n"
         files["sys/bus/event_source/devices/cpu/events/slots"] = "event=0x00,umask=0x4\n"
         files["sys/bus/event_source/devices/cpu/events/topdown-bad-spec"] = "event=0x00,umask=0x81\n"
-        self.env = dict(PERFMON_SYSFS=machine(self, files, devices=dict(cpu=4, uncore=13, uncore_pcu=14, uncore_cbox_0=15, uncore_cha_0=16)),
+        self.env = dict(PERFMON_SYSFS=machine(self, files, devices=dict(cpu=4, uncore=13, uncore_pcu=14, uncore_cbox_0=15,
+                                                                        uncore_cha_0=16)),
                         PERFMON_CPUID="GenuineIntel-6-8F-8")
 
     def ask(self, *texts, layer=2, levels=9, **env):
@@ -414,55 +425,71 @@ class Kernel(unittest.TestCase):
         lines = [line.split()[1] for line in sections(text)["perf"][1:] if not line.startswith("  ")]
         self.assertEqual(lines[82:84], ["slots", "topdown-bad-spec"])
         self.assertEqual(set(lines[84:]), {"sched", "irq"} | {"s%d" % n for n in range(9)})
-        self.assertEqual(sorted(re.findall(r"^  \d+ (sched_\w+) - code (\w+)", text, re.M)), [("sched_switch", "0x13a"), ("sched_wakeup", "0x13c")])
+        self.assertEqual(sorted(re.findall(r"^  \d+ (sched_\w+) - code (\w+)", text, re.M)),
+                         [("sched_switch", "0x13a"), ("sched_wakeup", "0x13c")])
 
     def test_events_of_the_kernels_cpu_device(self):
         said = self.ask("slots", "topdown-bad-spec", "topdown-retiring", "perf::slots:u")
         self.assertEqual([a[:3] for a in said], [["0", "4", "0x400"], ["0", "4", "0x8100"], ["-4", "0", "0x0"], ["0", "4", "0x400"]])
 
     def test_generic_software_and_cache_events(self):
-        for text, kind, config in (("perf::CYCLES", 0, 0), ("perf::branches", 0, 4), ("PERF_COUNT_HW_REF_CPU_CYCLES", 0, 9), ("FAULTS", 1, 2),
-                                   ("perf::CGROUP-SWITCHES", 1, 11), ("L1-DCACHE-LOAD-MISSES", 3, 0x10000), ("PERF_COUNT_HW_CACHE_LL:WRITE:ACCESS", 3, 0x102),
+        for text, kind, config in (("perf::CYCLES", 0, 0), ("perf::branches", 0, 4), ("PERF_COUNT_HW_REF_CPU_CYCLES", 0, 9),
+                                   ("FAULTS", 1, 2),
+                                   ("perf::CGROUP-SWITCHES", 1, 11), ("L1-DCACHE-LOAD-MISSES", 3, 0x10000),
+                                   ("PERF_COUNT_HW_CACHE_LL:WRITE:ACCESS", 3, 0x102),
                                    ("PERF_COUNT_HW_CACHE_NODE", 3, 0x10006), ("PERF_COUNT_HW_CACHE_DTLB:PREFETCH", 3, 0x10203)):
             got = self.fields(text, exact=False)
             self.assertEqual((got["r"], got["type"], got["config"]), (0, kind, config), text)
             back = self.fields(got["name"], exact=False)
             self.assertEqual(back, got, text)
         many = ":".join(["u"] * 70)
-        self.assertEqual([a[0] for a in self.ask("perf::CYCLES:" + many, "perf::CYCLES:period=", "perf::CYCLES:u=", "skl::L2_RQSTS:0x1:0x2", "skl::L2_RQSTS:0x1:MISS",
+        self.assertEqual([a[0] for a in self.ask("perf::CYCLES:" + many, "perf::CYCLES:period=", "perf::CYCLES:u=", "skl::L2_RQSTS:0x1:0x2",
+                                                 "skl::L2_RQSTS:0x1:MISS",
                                                  "skl::L2_RQSTS:0x1=1", "skl::L2_RQSTS:0xz", "a b::c", inactive=True)],
                          ["-11", "-9", "-9", "-8", "-8", "-9", "-8", "-2"])
         self.assertEqual([a[0] for a in self.ask("PERF_COUNT_HW_CACHE_L1I:WRITE", "PERF_COUNT_HW_CACHE_LL:READ:WRITE", "perf::CYCLES:READ",
-                                                 "perf::FAULTS:precise=1", "perf::mem:0x1000", "mem:0x1000:rw")], ["-8", "-6", "-8", "-8", "-4", "-4"])
+                                                 "perf::FAULTS:precise=1", "perf::mem:0x1000", "mem:0x1000:rw")],
+                                                 ["-8", "-6", "-8", "-8", "-4", "-4"])
 
     def test_raw_numbers(self):
-        self.assertEqual([a[:3] for a in self.ask("perf_raw::r1a8", "perf_raw::rFFFFFFFFFFFFFFFF", "perf_raw::R1", "perf_raw::r", "perf_raw::r0x1",
+        self.assertEqual([a[:3] for a in self.ask("perf_raw::r1a8", "perf_raw::rFFFFFFFFFFFFFFFF", "perf_raw::R1", "perf_raw::r",
+                                                  "perf_raw::r0x1",
                                                   "perf_raw::r12x", "r3c", "perf_raw::r3c:u")],
                          [["0", "4", "0x1a8"]] + [["-4", "0", "0x0"]] * 5 + [["0", "4", "0x3c"]] * 2)
         self.assertEqual(self.fields("perf_raw::r1a8", exact=False)["name"], "perf_raw::r1a8:u=1:k=1:h=0:precise=0:excl=0:hw_smpl=0")
 
     def test_levels_guests_and_the_host(self):
         for text, levels, exclude in (("spr::INST_RETIRED", 9, "G"), ("spr::INST_RETIRED", 1, "uG"), ("spr::INST_RETIRED:u", 9, "kG"),
-                                      ("spr::INST_RETIRED:u=0:k", 8, "uG"), ("spr::INST_RETIRED:mg", 9, "H"), ("spr::INST_RETIRED:mg=0", 9, "H"),
+                                      ("spr::INST_RETIRED:u=0:k", 8, "uG"), ("spr::INST_RETIRED:mg", 9, "H"),
+                                      ("spr::INST_RETIRED:mg=0", 9, "H"),
                                       ("spr::INST_RETIRED:mh", 9, "G"), ("spr::INST_RETIRED:mg:mh", 9, ""), ("perf::CYCLES:k", 9, "uG")):
             self.assertEqual(self.fields(text, levels=levels, layer=1)["ex"], exclude, text)
 
     def test_rates_and_places(self):
         for text, key, value in (("spr::INST_RETIRED:period=1000", "period", 1000), ("perf::CYCLES:freq=99", "period", 99),
                                  ("spr::INST_RETIRED:cpu=3", "cpu", 3), ("spr::INST_RETIRED:ANY:precise=2", "precise", 2),
-                                 ("spr::INST_RETIRED:precise=3", "precise", 3), ("perf::CYCLES:precise=2", "precise", 2), ("perf::CYCLES:precise=4", "r", -9),
-                                 ("perf::CYCLES:period=0", "r", -9), ("perf::CYCLES:freq=0", "r", -9), ("perf::CYCLES:period=1:freq=1", "r", -9),
-                                 ("perf::CYCLES:cpu=2147483647", "r", -9), ("perf::CYCLES:excl:pinned", "r", 0), ("spr::INST_RETIRED:hw_smpl", "r", -8),
-                                 ("spr::CPU_CLK_UNHALTED:THREAD_P:hw_smpl", "precise", 1), ("perf::CYCLES:period=x", "r", -9), ("perf::CYCLES:u=2", "r", -9)):
+                                 ("spr::INST_RETIRED:precise=3", "precise", 3), ("perf::CYCLES:precise=2", "precise", 2),
+                                 ("perf::CYCLES:precise=4", "r", -9),
+                                 ("perf::CYCLES:period=0", "r", -9), ("perf::CYCLES:freq=0", "r", -9),
+                                 ("perf::CYCLES:period=1:freq=1", "r", -9),
+                                 ("perf::CYCLES:cpu=2147483647", "r", -9), ("perf::CYCLES:excl:pinned", "r", 0),
+                                 ("spr::INST_RETIRED:hw_smpl", "r", -8),
+                                 ("spr::CPU_CLK_UNHALTED:THREAD_P:hw_smpl", "precise", 1), ("perf::CYCLES:period=x", "r", -9),
+                                 ("perf::CYCLES:u=2", "r", -9)):
             self.assertEqual(self.fields(text)[key], value, text)
 
     def test_types_of_other_pmus(self):
-        for text, wanted in (("nhm_unc::UNC_CLK_UNHALTED", (0, 13)), ("snbep_unc_pcu::UNC_P_CLOCKTICKS", (0, 14)), ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 15)),
-                             ("snbep_unc_cbo1::UNC_C_CLOCKTICKS", (-1, 0)), ("wsm_unc::UNC_CLK_UNHALTED", (0, 13)), ("snb_unc_cbo0::UNC_CLOCKTICKS", (0, 15)),
+        for text, wanted in (("nhm_unc::UNC_CLK_UNHALTED", (0, 13)), ("snbep_unc_pcu::UNC_P_CLOCKTICKS", (0, 14)),
+                             ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 15)),
+                             ("snbep_unc_cbo1::UNC_C_CLOCKTICKS", (-1, 0)), ("wsm_unc::UNC_CLK_UNHALTED", (0, 13)),
+                             ("snb_unc_cbo0::UNC_CLOCKTICKS", (0, 15)),
                              ("skx_unc_cha0::UNC_C_TOR_INSERTS:IRQ:HIT", (0, 16)), ("amd64_fam15h_nb::DRAM_ACCESSES", (-1, 0)),
-                             ("amd64_fam19h_zen3::RETIRED_INSTRUCTIONS", (0, 4)), ("power9::PM_CYC", (0, 4)), ("netburst::instr_retired:NBOGUSNTAG", (0, 4)),
-                             ("mips_74k::CYCLES", (0, 4)), ("ultra3::Cycle_cnt", (0, 4)), ("cpum_sf::SF_CYCLES_BASIC", (-4, 0)), ("arm_n1::CPU_CYCLES", (0, 4)),
-                             ("arm_ac53::CPU_CYCLES", (-1, 0)), ("tx2_dmc0::UNC_DMC_READS", (-1, 0)), ("hisi_sccl1_ddrc0::FLUX_RD", (-1, 0)), ("rapl::RAPL_ENERGY_PKG", (0, 4))):
+                             ("amd64_fam19h_zen3::RETIRED_INSTRUCTIONS", (0, 4)), ("power9::PM_CYC", (0, 4)),
+                             ("netburst::instr_retired:NBOGUSNTAG", (0, 4)),
+                             ("mips_74k::CYCLES", (0, 4)), ("ultra3::Cycle_cnt", (0, 4)), ("cpum_sf::SF_CYCLES_BASIC", (-4, 0)),
+                             ("arm_n1::CPU_CYCLES", (0, 4)),
+                             ("arm_ac53::CPU_CYCLES", (-1, 0)), ("tx2_dmc0::UNC_DMC_READS", (-1, 0)),
+                             ("hisi_sccl1_ddrc0::FLUX_RD", (-1, 0)), ("rapl::RAPL_ENERGY_PKG", (0, 4))):
             got = self.fields(text, inactive=True)
             self.assertEqual((got["r"], got["type"] if got["r"] == 0 else 0), wanted, (text, got))
 
@@ -473,9 +500,12 @@ class Kernel(unittest.TestCase):
 
 
 # Share of the names of one mask or none that mean the same in the native interface, in percent: no less than this.
-LENT = {"amd64_fam17h_zen1": 75, "amd64_fam17h_zen2": 80, "amd64_fam19h_zen3": 85, "amd64_fam19h_zen4": 95, "amd64_fam1ah_zen5": 90, "atom": 60, "nhm": 80,
-        "wsm": 80, "snb": 75, "ivb": 80, "hsw": 70, "bdw": 75, "skl": 65, "skx": 70, "clx": 65, "icl": 80, "icx": 80, "spr": 80, "emr": 75, "gnr": 80,
-        "adl_glc": 90, "adl_grt": 80, "slm": 65, "glm": 65, "knl": 65, "power8": 85, "power9": 85, "arm_n1": 95, "arm_v1": 95, "arm_ac57": 95, "arm_a64fx": 95}
+LENT = {"amd64_fam17h_zen1": 75, "amd64_fam17h_zen2": 80, "amd64_fam19h_zen3": 85, "amd64_fam19h_zen4": 95, "amd64_fam1ah_zen5": 90,
+        "atom": 60, "nhm": 80,
+        "wsm": 80, "snb": 75, "ivb": 80, "hsw": 70, "bdw": 75, "skl": 65, "skx": 70, "clx": 65, "icl": 80, "icx": 80, "spr": 80, "emr": 75,
+        "gnr": 80,
+        "adl_glc": 90, "adl_grt": 80, "slm": 65, "glm": 65, "knl": 65, "power8": 85, "power9": 85, "arm_n1": 95, "arm_v1": 95,
+        "arm_ac57": 95, "arm_a64fx": 95}
 # Bits of word 0 that are levels or say that the counter runs; of the others none.
 RUNNING = {"core": 0x13 << 16 | 1 << 22, "amd64": 0x3 << 40 | 0x13 << 16 | 1 << 22, "arm": 1 << 27 | 1 << 30 | 1 << 31}
 PFM = os.environ.get("PFM")
@@ -566,21 +596,23 @@ class Corrections(unittest.TestCase):
 
 
 # What a client prints of descriptions is ours, so it is left out: lines of papi_native_avail, texts in quotes and brackets.
-PAPI = {"papi_component_avail": [], "papi_avail": [], "papi_avail -d": [], "papi_native_avail": r"^\| {12}.*$", "papi_xml_event_info": r' desc="[^"]*"',
+PAPI = {"papi_component_avail": [], "papi_avail": [], "papi_avail -d": [], "papi_native_avail": r"^\| {12}.*$",
+        "papi_xml_event_info": r' desc="[^"]*"',
         "papi_event_chooser PRESET PAPI_TOT_CYC": [], "papi_command_line PAPI_TOT_CYC PAPI_TOT_INS NOSUCH perf::CYCLES": []}
 # A namespace and events of our own for pcp's agent; what the kernel counts itself.
 PCP_NAMES = "root {\n perfevent\n}\nperfevent {\n version 127:0:0\n active 127:0:1\n hwcounters 127:*:*\n derived 127:*:*\n}\n"
 PCP_EVENTS = "[perf]\nPERF_COUNT_SW_PAGE_FAULTS\nCPU-CLOCK\nTASK-CLOCK\nperf::PERF_COUNT_SW_PAGE_FAULTS_MIN\n"
 EXAMPLES = "/usr/share/doc/libpfm4-dev/examples"
-FORCED = """netburst netburst_p core atom nhm nhm_ex wsm wsm_dp amd64_k7 amd64_k8_revb amd64_k8_revc amd64_k8_revd amd64_k8_reve amd64_k8_revf amd64_k8_revg
-amd64_fam10h_barcelona amd64_fam10h_shanghai amd64_fam10h_istanbul amd64_fam11h_turion amd64_fam12h_llano amd64_fam14h_bobcat amd64_fam15h_interlagos
-amd64_fam16h amd64_fam17h amd64_fam17h_zen1 amd64_fam17h_zen2 amd64_fam19h_zen3 amd64_fam19h_zen4 ix86arch snb snb_ep ivb ivb_ep hsw hsw_ep bdw bdw_ep skl skx
-clx knc knl knm slm glm tmt""".split()
+FORCED = """netburst netburst_p core atom nhm nhm_ex wsm wsm_dp amd64_k7 amd64_k8_revb amd64_k8_revc amd64_k8_revd amd64_k8_reve
+amd64_k8_revf amd64_k8_revg amd64_fam10h_barcelona amd64_fam10h_shanghai amd64_fam10h_istanbul amd64_fam11h_turion
+amd64_fam12h_llano amd64_fam14h_bobcat amd64_fam15h_interlagos amd64_fam16h amd64_fam17h amd64_fam17h_zen1 amd64_fam17h_zen2
+amd64_fam19h_zen3 amd64_fam19h_zen4 ix86arch snb snb_ep ivb ivb_ep hsw hsw_ep bdw bdw_ep skl skx clx knc knl knm slm glm tmt""".split()
 
 
 def sanitized():
     """A library with sanitizers cannot be loaded by programs without."""
-    undefined = subprocess.run(["nm", "-D", "--undefined-only", os.path.join(OURS, "libpfm.so.4")], capture_output=True, text=True, check=True)
+    undefined = subprocess.run(["nm", "-D", "--undefined-only", os.path.join(OURS, "libpfm.so.4")], capture_output=True, text=True,
+                               check=True)
     return re.search(r"__(a|t|ub)san_", undefined.stdout)
 
 
@@ -616,7 +648,8 @@ class Clients(unittest.TestCase):
                 # Which registers a snippet has is by chance.
                 self.compare(command, r"^(?!.*(cannot create|Unable|unable|ERRNO|not valid)).*$", pmu)
 
-    @unittest.skipUnless(PEER and os.path.exists(EXAMPLES + "/showevtinfo.c") and shutil.which("cc"), "libpfm4's examples are not installed")
+    @unittest.skipUnless(PEER and os.path.exists(EXAMPLES + "/showevtinfo.c")
+                         and shutil.which("cc"), "libpfm4's examples are not installed")
     def test_libpfm4s_own_examples(self):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
@@ -626,7 +659,8 @@ class Clients(unittest.TestCase):
         for name in ("showevtinfo", "check_events"):
             subprocess.run(["cc", "-w", "-I", folder, "%s/%s.c" % (EXAMPLES, name), "-o", "%s/%s" % (folder, name), "-lpfm"], check=True)
         # Lists of all PMUs are longer here, and their counts.
-        listed = (r'^Desc.*$|^\t\[\d+, \w+, "[^"]*".*\]$|^.*Total events.*$|(?P<mask>^Umask[^\]]*\] : [^:]*) : .*$|(?P<modifier>^Modif[^\]]*\]) : .*$|'
+        listed = (r'^Desc.*$|^\t\[\d+, \w+, "[^"]*".*\]$|^.*Total events.*$|'
+                  r'(?P<mask>^Umask[^\]]*\] : [^:]*) : .*$|(?P<modifier>^Modif[^\]]*\]) : .*$|'
                   r'(?P<pmu>^PMU name : \w+) .*$')
         for pmu in FORCED:
             self.assertGreater(self.compare([folder + "/showevtinfo"], listed, pmu), 10)
@@ -721,7 +755,8 @@ class Interface(unittest.TestCase):
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
     def test_either_program_runs_with_either_library(self):
         text = "0 9 0 0 perf::CYCLES\n2 9 0 0 perf::L1-DCACHE-LOADS:u\n0 9 0 0 NOSUCH\n"
-        said = [run([program, "encode"], environment(ours=ours, disabled=NOBODY), text).stdout for program in (CLIENT, PEER) for ours in (0, 1)]
+        said = [run([program, "encode"], environment(ours=ours, disabled=NOBODY), text).stdout for program in (CLIENT, PEER)
+                for ours in (0, 1)]
         self.assertEqual(len(set(said)), 1, said)
 
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
@@ -744,9 +779,11 @@ class Interface(unittest.TestCase):
 
     def test_what_goes_wrong_of_all_functions(self):
         """The same as the case above, where no libpfm4 is installed to compare with."""
-        said = run([CLIENT, "rules"], environment(disabled=NOBODY, PERFMON_SYSFS=machine(self, {}, devices=dict(cpu=4)))).stdout.splitlines()
+        said = run([CLIENT, "rules"], environment(disabled=NOBODY, PERFMON_SYSFS=machine(self, {},
+                                                                                         devices=dict(cpu=4)))).stdout.splitlines()
         self.assertEqual(said[:2], ["-3 -3 -1 -3 -2 -2", "40000 pfmlib not initialized unknown error code unknown error code"])
-        self.assertEqual(said[-9:], ["pmu -2 -2 -1 -2", "event -2 -2 -2 -2 -2", "attr -2 -2 -2 -2", "next -1 -1 find -2 -2", "os -2 -2 -2 -1 -2", "small -2", "half -2",
+        self.assertEqual(said[-9:], ["pmu -2 -2 -1 -2", "event -2 -2 -2 -2 -2", "attr -2 -2 -2 -2", "next -1 -1 find -2 -2",
+                                     "os -2 -2 -2 -1 -2", "small -2", "half -2",
                                      "whole 0 1 3", "perf 0 1 2 660001c -2 -2 -4"])
         for line in said[2:-9]:
             size, rest, pmu, event, attr = map(int, re.match(r"size (\d+) (\d): pmu (-?\d+) event (-?\d+) attr (-?\d+)", line).groups())

@@ -31,10 +31,12 @@ def plain():
         o = options()
     except OSError:
         return False
-    return o["b_sanitize"] in ("none", "", []) and not o["b_coverage"] and o["optimization"] in ("2", "3", "s") and o["processors"] == ["all"]
+    return o["b_sanitize"] in ("none", "", []) and not o["b_coverage"] and o["optimization"] in ("2", "3",
+            "s") and o["processors"] == ["all"]
 
 
-@unittest.skipUnless(shutil.which("strip") and os.path.exists(LIBRARY) and plain(), "no optimised library with every processor, or no strip")
+@unittest.skipUnless(shutil.which("strip") and os.path.exists(LIBRARY) and plain(),
+                     "no optimised library with every processor, or no strip")
 class Sizes(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -50,7 +52,8 @@ class Sizes(unittest.TestCase):
     def test_founding_processors(self):
         image = os.path.join(self.folder, "founding.pmdb")
         files = sorted(glob.glob(os.path.join(EVENTS, "*.pmu")))
-        subprocess.run([sys.executable, os.path.join(ROOT, "lib", "pmuc", "pmuc.py"), "--image", image, "--processors", FOUNDING, *files], check=True)
+        subprocess.run([sys.executable, os.path.join(ROOT, "lib", "pmuc", "pmuc.py"), "--image", image, "--processors", FOUNDING, *files],
+                       check=True)
         size = self.size - os.path.getsize(os.path.join(BUILD, "lib", "events", "builtin.pmdb")) + os.path.getsize(image)
         print("# %d bytes" % size)
         self.assertLess(size, 700 << 10)

@@ -211,9 +211,11 @@ class Older(unittest.TestCase):
     )
     HOSTS = (("GenuineIntel-6-1", "ppro"), ("GenuineIntel-6-5", "pii"), ("GenuineIntel-6-8", "p6"), ("GenuineIntel-6-D", "pm"),
              ("GenuineIntel-6-17", "core2"), ("AuthenticAMD-6-8", "amd64_k7"), ("AuthenticAMD-15-5-1", "amd64_k8_revb"),
-             ("AuthenticAMD-15-5-A", "amd64_k8_revc"), ("AuthenticAMD-15-41-3", "amd64_k8_revf"), ("AuthenticAMD-16-2", "amd64_fam10h_barcelona"),
+             ("AuthenticAMD-15-5-A", "amd64_k8_revc"), ("AuthenticAMD-15-41-3", "amd64_k8_revf"),
+             ("AuthenticAMD-16-2", "amd64_fam10h_barcelona"),
              ("AuthenticAMD-16-8", "amd64_fam10h_istanbul"), ("AuthenticAMD-18-1", "amd64_fam12h_llano"),
-             ("AuthenticAMD-20-2", "amd64_fam14h_bobcat"), ("AuthenticAMD-21-2", "amd64_fam15h_interlagos"), ("AuthenticAMD-22-30", "amd64_fam16h"), ("AuthenticAMD-26-50", "amdzen6"),
+             ("AuthenticAMD-20-2", "amd64_fam14h_bobcat"), ("AuthenticAMD-21-2", "amd64_fam15h_interlagos"),
+             ("AuthenticAMD-22-30", "amd64_fam16h"), ("AuthenticAMD-26-50", "amdzen6"),
              ("AuthenticAMD-26-44", "amdzen5"), ("0x00000000461f0030", "monaka"), ("0x000000004e0f0101", "olympus"))
 
     def test_registers(self):

@@ -270,7 +270,8 @@ class Uncore(unittest.TestCase):
     def test_metrics(self):
         """On every instance of a box, groups of boxes and of cores side by side."""
         with ours("uncore", "GenuineIntel-6-55-4") as m:
-            plan = m.lines("stat", "-a", "--dry-run", "--json", "-M", "Info_System_DRAM_BW_Use,Info_System_MEM_DRAM_Read_Latency,Info_Thread_IPC")
+            plan = m.lines("stat", "-a", "--dry-run", "--json", "-M",
+                           "Info_System_DRAM_BW_Use,Info_System_MEM_DRAM_Read_Latency,Info_Thread_IPC")
             boxes = [p for p in plan if p["pmu"] == "uncore_imc"]
             self.assertEqual([(p["event"].partition("::")[2], words(p["perf"])[1]) for p in boxes if "CAS" in p["event"]],
                              [("UNC_M_CAS_COUNT.RD", 0x304), ("UNC_M_CAS_COUNT.WR", 0xc04)])
@@ -456,7 +457,8 @@ class Identified(unittest.TestCase):
                 more.update({"mesh_%d/identifier" % i: identifier for i in (0, 1)})
             with Machine(None, "0x00000000413fd0c1", folder, more) as m:
                 host = m.pmus()["mesh_list", "image"]["host"]
-                return host, m.perf("mesh.flits"), m.perf("mesh_1/mesh.flits/"), [p["parts"] for p in m.plan("mesh.flits", "-a") if "error" not in p]
+                return host, m.perf("mesh.flits"), m.perf("mesh_1/mesh.flits/"), [p["parts"] for p in m.plan("mesh.flits", "-a")
+                                                                                  if "error" not in p]
 
     def test_known(self):
         for identifier in "43401", "50a", "777":
@@ -546,7 +548,8 @@ class Odd(unittest.TestCase):
         self.check(lambda m: self.folder(m, "cpu/format/any"), lost="cpu/event=1,any=1/")
 
     def test_events(self):
-        for text in ("", "event", "event=", "event=0xzz", "event=0x100", "nofield=1", "event=1,,umask=1", "event=0x3c,", b"\0", b"=" * 5000):
+        for text in ("", "event", "event=", "event=0xzz", "event=0x100", "nofield=1", "event=1,,umask=1", "event=0x3c,", b"\0",
+                     b"=" * 5000):
             plan = self.check(lambda m, t=text: m.put("cpu/events/branch-misses", t))
             self.assertEqual(len(plan), 2)
         for text in ("event=", "event=0xzz", "event=0x100", "nofield=1", ""):
@@ -698,12 +701,14 @@ class Recorded(unittest.TestCase):
 
     def test_icx(self):
         self.check("icx", ("icx",), {
-            "MEM_LOAD_MISC_RETIRED.UC": ("icx", 4, 0x4d4), "uncore_cha/event=0x35,umask=0xc001fe01/": ("uncore_cha", 30, 0xc001fe << 32 | 0x135),
+            "MEM_LOAD_MISC_RETIRED.UC": ("icx", 4, 0x4d4), "uncore_cha/event=0x35,umask=0xc001fe01/": ("uncore_cha", 30,
+                    0xc001fe << 32 | 0x135),
         }, {"task INST_RETIRED.ANY": [("cpu", 1)]})
 
     def test_spr(self):
         self.check("spr", ("spr",), {
-            "TOPDOWN.SLOTS": ("spr", 4, 0x400), "UOPS_RETIRED.MS": ("spr", 4, 0x4c2, 8), "INT_MISC.UNKNOWN_BRANCH_CYCLES": ("spr", 4, 0x40ad, 7),
+            "TOPDOWN.SLOTS": ("spr", 4, 0x400), "UOPS_RETIRED.MS": ("spr", 4, 0x4c2, 8),
+            "INT_MISC.UNKNOWN_BRANCH_CYCLES": ("spr", 4, 0x40ad, 7),
         }, {"task {slots,topdown-retiring}": [("cpu", 1)] * 2})
 
     def test_zen4(self):
@@ -718,7 +723,8 @@ class Recorded(unittest.TestCase):
         self.check("neoverse-n1", ("neoverse_n1",), {
             "CPU_CYCLES": ("armv8_pmuv3_0", 8, 0x11), "MEM_ACCESS": ("neoverse_n1", 8, 0x13),
             "neoverse_n1::CPU_CYCLES:long=1": ("neoverse_n1", 8, 0x11, 1),
-        }, {"task CPU_CYCLES,MEM_ACCESS,page-faults": [("armv8_pmuv3_0", 1)] * 2 + [("software", 1)], "MEM_ACCESS": [("armv8_pmuv3_0", 64)]})
+        }, {"task CPU_CYCLES,MEM_ACCESS,page-faults": [("armv8_pmuv3_0", 1)] * 2 + [("software", 1)],
+            "MEM_ACCESS": [("armv8_pmuv3_0", 64)]})
 
     def test_power9(self):
         m = self.check("power9", ("power9",), {

@@ -225,9 +225,11 @@ class Counted(unittest.TestCase):
 
     def test_ratios_of_every_family(self):
         """A table of ratios stands beside that of a processor, and all of them can be planned."""
-        tables = [o["pmu"] for o in map(json.loads, subprocess.run([PFM, "list", "--json", "--pmus", "ratios", "--all"], capture_output=True,
+        tables = [o["pmu"] for o in map(json.loads, subprocess.run([PFM, "list", "--json", "--pmus", "ratios", "--all"],
+                                                                   capture_output=True,
                                                                    text=True).stdout.splitlines()) if o["pmu"].endswith("_ratios")]
-        self.assertLessEqual({n + "_ratios" for n in ("ev4", "ev5", "pca56", "ev6", "ev67", "coreduo", "montecito", "intel_arch", "armv8", "amd")},
+        self.assertLessEqual({n + "_ratios" for n in ("ev4", "ev5", "pca56", "ev6", "ev67", "coreduo", "montecito", "intel_arch", "armv8",
+                                                      "amd")},
                              set(tables))
         for t in tables:
             done = subprocess.run([PFM, "plan", "--json", t + "::ratios"], capture_output=True, text=True)
@@ -283,9 +285,11 @@ field metric_level bits=8
 source "invented for tests"
 metric Top metric="100 * 'page-faults' / ('page-faults' + 1)" unit="%" metric_group="TmaL1" metric_level=1 metric_threshold="Top > 10"
 metric Other metric="100 / ('page-faults' + 1)" unit="%" metric_group="TmaL1" metric_level=1 metric_threshold="Other > 99"
-metric Below metric="80 * 'page-faults' / ('page-faults' + 1)" unit="%" metric_group="TmaL2" metric_parent="Top" metric_level=2 metric_threshold="Below > 10 & Top > 10"
+metric Below metric="80 * 'page-faults' / ('page-faults' + 1)" unit="%" metric_group="TmaL2" metric_parent="Top" metric_level=2 \
+    metric_threshold="Below > 10 & Top > 10"
 metric Small metric="1" unit="%" metric_group="TmaL2" metric_parent="Other" metric_level=2
-metric Deepest metric="40 * 'page-faults' / ('page-faults' + 'context-switches' + 1)" unit="%" metric_group="TmaL3" metric_parent="Below" metric_level=3
+metric Deepest metric="40 * 'page-faults' / ('page-faults' + 'context-switches' + 1)" unit="%" metric_group="TmaL3" \
+    metric_parent="Below" metric_level=3
 metric Info_Rate metric="'page-faults' / 'task-clock'" unit="/ns" metric_group="TmaL1"
 metric Never metric="1 / ('page-faults' - 'page-faults')" unit="%" metric_group="TmaL1" "<script>"
 """
@@ -362,7 +366,8 @@ class Tree(unittest.TestCase):
             f.write(text.replace("</html>", CLICKS + "</html>"))
         with tempfile.TemporaryDirectory(prefix="perfmon-browser-") as profile:
             done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile, "--dump-dom",
-                                   "file://" + path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True, timeout=120)
+                                   "file://" + path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True,
+                                   timeout=120)
         if done.returncode:
             self.skipTest("Chromium does not start here")
         self.assertIn('data-said="true,false,true,false,true,false"', done.stdout)

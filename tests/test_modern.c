@@ -352,12 +352,14 @@ static void what_must_be_counted_alone_is(void **state)
 	assert_int_equal(error.event, 1);
 	assert_int_equal(error.clash, 6);
 	pfm_explain_error(builtin, "spr::INST_RETIRED.ANY,spr::FRONTEND_RETIRED.DSB_MISS,spr::L2_RQSTS.MISS", &error, text, sizeof(text));
-	assert_string_equal(text, "\"spr::FRONTEND_RETIRED.DSB_MISS\" must be counted alone: \"spr::L2_RQSTS.MISS\" has no counter beside it");
+	assert_string_equal(text, "\"spr::FRONTEND_RETIRED.DSB_MISS\" must be counted alone: \"spr::L2_RQSTS.MISS\" has no counter "
+	                          "beside it");
 }
 
 static void free_running_counters_are_not_given_out(void **state)
 {
-	const char *texts[] = { "icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN", "icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN" };
+	const char *texts[] = { "icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN",
+		                "icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN" };
 	pfm_set_t set = PFM_INIT(set);
 	pfm_error_t error = PFM_INIT(error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters read from user space, on a model of the kernel's page: every number of few bits, every way in which a writer can come between the
- * reader's steps, and a writer that never rests. */
+/* Counters read from user space, on a model of the kernel's page: every number of few bits, every way in which a writer can come between
+ * the reader's steps, and a writer that never rests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pfm list on a terminal: through $PAGER, which is told from a terminal of its own by what it does to the text. And what it lists by unit and
+"""pfm list on a terminal: through $PAGER, which is told from a terminal of its own by what it does to the text. And what it lists by unit
+and
 counter."""
 import os
 import pty

@@ -394,7 +394,8 @@ static pfm_plan_t *plan_of(const char *const *texts, unsigned n, pfm_plan_info_t
 /* The figures of PERF_METRICS stand behind SLOTS: one that is there already, before or behind them, or one that is added. */
 static void figures_are_led_by_slots(void **state)
 {
-	const char *texts[] = { "icl::PERF_METRICS.RETIRING", "icl::PERF_METRICS.BAD_SPECULATION", "icl::INST_RETIRED.ANY", "icl::TOPDOWN.SLOTS" };
+	const char *texts[] = { "icl::PERF_METRICS.RETIRING", "icl::PERF_METRICS.BAD_SPECULATION", "icl::INST_RETIRED.ANY",
+		                "icl::TOPDOWN.SLOTS" };
 	const char *slots_first[] = { "icl::TOPDOWN.SLOTS", "icl::PERF_METRICS.RETIRING" };
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_planned_t e = PFM_INIT(e);

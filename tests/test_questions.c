@@ -30,7 +30,8 @@ static void registers_by_name(void **state)
 	expect_registers("coreduo", "PMC0 PMC1 PERFEVTSEL0 PERFEVTSEL1 config");
 	expect_registers("ev5", "PMCTR PCNT5MUX FREQ BC_CTL PMC8");
 	expect_registers("armv8", "config config1");
-	expect_registers("intel_arch", "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PERFEVTSEL0 PERFEVTSEL1 PERFEVTSEL2 PERFEVTSEL3 PERFEVTSEL4 "
+	expect_registers("intel_arch", "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PERFEVTSEL0 PERFEVTSEL1 PERFEVTSEL2 PERFEVTSEL3 "
+	                               "PERFEVTSEL4 "
 	                               "PERFEVTSEL5 PERFEVTSEL6 PERFEVTSEL7 FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND config");
 	assert_int_equal(pfm_describe_register(ctx, pfm_find_pmu(ctx, "coreduo"), 0, little, sizeof(little)), PFMLIB_ERR_FULL);
 	assert_int_equal(pfm_describe_register(ctx, -1, 0, little, sizeof(little)), PFMLIB_ERR_INVAL);

@@ -157,7 +157,8 @@ class Record(unittest.TestCase):
             self.assertEqual(p["function"], "work::spend(work::Sum&)")
             self.assertRegex(p["source"], r"inlined\.cc:\d+$")
         self.assertTrue({int(p["source"].rpartition(":")[2]) for p in inside} <= {here, here + 1}, inside)
-        self.assertRegex(self.pfm("report", "--source", "cxx.data").stdout, r"work::spend\(work::Sum&\) > work::Sum::add\(unsigned int\)  inlined\.cc:\d+\n")
+        self.assertRegex(self.pfm("report", "--source", "cxx.data").stdout,
+                         r"work::spend\(work::Sum&\) > work::Sum::add\(unsigned int\)  inlined\.cc:\d+\n")
         self.assertRegex(self.pfm("report", "--folded", "cxx.data").stdout,
                          r"(?m)^inlined;.*main;work::spend\(work::Sum&\);work::Sum::add\(unsigned int\)_\[i\] \d+$")
         self.assertEqual(self.pfm("report", "--source", "--svg", "cxx.data").returncode, 2)
@@ -167,13 +168,15 @@ class Record(unittest.TestCase):
         with open(os.path.join(self.folder, "flame.svg"), "w", encoding="utf-8") as f:
             f.write(self.svg.replace("</svg>", CLICK % script))
         with tempfile.TemporaryDirectory(prefix="perfmon-browser-") as profile:
-            done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1400", "--user-data-dir=" + profile,
+            done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1400",
+                                   "--user-data-dir=" + profile,
                                    "--dump-dom", "file://" + os.path.join(self.folder, "flame.svg")],
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120, check=False)
         if done.returncode:
             self.skipTest("Chromium does not start here")
         return {m[2]: (float(m[3]), float(m[4])) for m in
-                re.finditer(r'<g ([^>]*)><title>([^,<]*),[^<]*</title><rect[^>]* x="([^"]*)"[^>]* width="([^"]*)"', done.stdout) if "none" not in m[1]}
+                re.finditer(r'<g ([^>]*)><title>([^,<]*),[^<]*</title><rect[^>]* x="([^"]*)"[^>]* width="([^"]*)"',
+                            done.stdout) if "none" not in m[1]}
 
     def test_a_flame_graph_is_clicked(self):
         browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -195,7 +198,8 @@ class Record(unittest.TestCase):
         boxes = [(int(m[3]), float(m[1]), float(m[2])) for m in
                  re.finditer(r'data-x="([^"]*)" data-w="([^"]*)" data-d="([^"]*)"', self.pfm("report", "--svg").stdout)]
         for depth, x, width in boxes:
-            self.assertTrue(depth == 0 or any(d == depth - 1 and bx <= x + 1e-6 and bx + bw >= x + width - 1e-6 for d, bx, bw in boxes), (depth, x, width))
+            self.assertTrue(depth == 0 or any(d == depth - 1 and bx <= x + 1e-6 and bx + bw >= x + width - 1e-6 for d, bx, bw in boxes),
+                            (depth, x, width))
 
     def test_compressed_it_is_the_same(self):
         done = self.record("-z", "-e", "page-faults:u", "-c", "1", "-m", "64", "-o", "packed.data", program=("./program", "2000"))

@@ -265,7 +265,9 @@ static void read_perfs(const char *pack)
 
 	if (!have_perf())
 		skip_because("perf is not installed");
-	snprintf(command, sizeof(command), "perf record -q %s --sample-cpu -o %s -d -c 1 -e page-faults:u -e minor-faults:u true >/dev/null 2>&1", pack,
+	snprintf(command, sizeof(command), "perf record -q %s --sample-cpu -o %s -d -c 1 -e page-faults:u -e minor-faults:u true "
+	                                   ">/dev/null 2>&1",
+	         pack,
 	         path);
 	if (system(command))
 		skip_because("perf cannot record here");

@@ -168,7 +168,8 @@ static void guests_host_and_idle_time(void **state)
 
 		if (pfm_encode_event(ctx, lines[i].text, 0, &e, &error))
 			fail_msg("%s: %s", lines[i].text, pfm_error_kind_name(error.kind));
-		if (e.attr.exclude_idle != lines[i].idle || e.attr.exclude_host != lines[i].host || e.attr.exclude_guest != lines[i].guest ||
+		if (e.attr.exclude_idle != lines[i].idle || e.attr.exclude_host != lines[i].host ||
+		    e.attr.exclude_guest != lines[i].guest ||
 		    e.regs[0].value != lines[i].value)
 			fail_msg("%s: idle %d, host %d, guest %d left out, 0x%llx", lines[i].text, e.attr.exclude_idle,
 			         e.attr.exclude_host, e.attr.exclude_guest, (unsigned long long)e.regs[0].value);
@@ -369,7 +370,8 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		  "idle time can stand behind the last slash" },
 		{ "cpu/event=1/ue", "\"e\": this library has no exclusive groups" },
 		{ "Instr_Ret:ub", "\"b\": this library does not count with BPF" },
-		{ "L2_ADS,,usr", "a qualifier is empty at position 8: leave the separator out, or name one of core, edge, inv, cmask, os, usr" },
+		{ "L2_ADS,,usr", "a qualifier is empty at position 8: leave the separator out, or name one of core, edge, inv, cmask, "
+		                 "os, usr" },
 		{ "L2_ADS,usr=1", "\"usr\" takes no value: it stands alone" },
 		{ "L2_ADS,core", "\"core\" needs a value: this, all" },
 		{ "L2_ADS,cmask=", "\"cmask\" needs a value: a number behind \"=\"" },
@@ -458,7 +460,16 @@ static void every_kind_in_every_buffer(void **state)
 	for (int kind = -1; kind <= PFM_KIND_MODEL + 1; kind++)
 		for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
 			for (unsigned start = 0; start < 20; start += 3) {
-				pfm_error_t error = { .size = sizeof(error), .code = PFMLIB_ERR_ATTR, .kind = kind, .start = start, .end = start + 2, .event = -1, .clash = start * 3, .clash_counters = start };
+				pfm_error_t error = {
+					.size = sizeof(error),
+					.code = PFMLIB_ERR_ATTR,
+					.kind = kind,
+					.start = start,
+					.end = start + 2,
+					.event = -1,
+					.clash = start * 3,
+					.clash_counters = start,
+				};
 				char whole[512], buf[64];
 				size_t len = pfm_explain_error(ctx, texts[t], &error, whole, sizeof(whole));
 

@@ -251,7 +251,7 @@ static bool is_fixed(const struct table *t, const struct row *r)
 	return on >> 32 && !(on & 0xffffffff) && !(r->flags & (ROW_SHADOWED | ROW_METRIC));
 }
 
-/* The kernel uses one configuration for an event of a fixed counter and its like on general ones: what perf's dialect says must tell them apart. */
+/* The kernel uses one configuration for an event of a fixed counter and its like on general ones: perf's dialect must tell them apart. */
 static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 {
 	unsigned seen = 0;
@@ -420,7 +420,9 @@ static void imported_lists(void **state)
 		t = pfmi_unit_table(all, i);
 		ctx = open_image(table_text(t, t->name));
 		for (uint32_t row = 0; row < t->n_rows; row++)
-			for (unsigned k = 0; k < (n_variants() > 4 ? 3 : 1) && !(table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC)); k++) {
+			for (unsigned k = 0; k < (n_variants() > 4 ? 3 : 1) &&
+			                     !(table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC));
+			     k++) {
 				make_text(text, t, row, k > 0);
 				there_and_back(ctx, t, text, false, &tally);
 			}

@@ -71,7 +71,13 @@ static void finish(struct maker *m)
 
 #define VALUE(BIT) (0x1111111111110000u + (BIT))
 
-static const struct layout plain = { .read_format = 4 | 16, .branch_type = (uint64_t)1 << 17, .regs = 0x15, .intr_regs = 0x7, .trailers = true };
+static const struct layout plain = {
+	.read_format = 4 | 16,
+	.branch_type = (uint64_t)1 << 17,
+	.regs = 0x15,
+	.intr_regs = 0x7,
+	.trailers = true,
+};
 
 /* Tables of the kernel: the order in which it writes. */
 static void put_sample(struct maker *m, uint64_t f, bool foreign)
@@ -513,7 +519,8 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 	(void)state;
 	for (unsigned times = 0; times < 2; times++)
 		for (unsigned foreign = 0; foreign < 2; foreign++) {
-			struct layout l = { .fields = PFM_SAMPLE_READ | PFM_SAMPLE_PERIOD, .read_format = GROUP_ID_LOST | (times ? TIMES : 0) };
+			struct layout l = { .fields = PFM_SAMPLE_READ | PFM_SAMPLE_PERIOD,
+				            .read_format = GROUP_ID_LOST | (times ? TIMES : 0) };
 			unsigned n = times ? 9 : 7;
 			struct maker m;
 			pfm_record_t r;

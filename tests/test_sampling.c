@@ -592,7 +592,8 @@ static uint64_t sample_all_cpus(void)
 	/* A CPU may have been stopped between counting a fault and writing its sample: it comes when we have gone. What is throttled
 	 * counts on for a moment, and says that its count is wrong. */
 	if (!samples_of(0).throttled)
-		assert_in_range(samples_of(0).count - samples_of(0).samples - samples_of(0).lost, 0, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+		assert_in_range(samples_of(0).count - samples_of(0).samples - samples_of(0).lost, 0,
+		                (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
 	assert_int_equal(b.n, sysconf(_SC_NPROCESSORS_ONLN));
 	assert_int_equal(pfm_session_fds(session, NULL, 0), b.n);

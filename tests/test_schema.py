@@ -23,15 +23,24 @@ CLEAN["PERFMON_EVENTS"] = "/nonexistent"
 ALPHA = '{"kind":"error","pmu":"ev5","steps":[{"op":"open","flags":"0x18000","proc":"A"}]}\nnonsense\n'
 # What is typed for each command, and what its answers are for: an answer of every shape.
 LINES = {
-    "list": ["--pmus", "--pmu coreduo --all", "--pmu ev67", "--pmu montecito -a", "cache", "--metrics skl::branch", "--metrics --pmu hardware"],
-    "plan": ["coreduo::Instr_Ret coreduo::L2_Rqsts coreduo::Uops_Ret", "hardware::ipc montecito::L3_READS_ALL_ALL", "nonsense", "skl::Info_System_Power"],
-    "show": ["hardware::ipc skx::Frontend_Bound", "coreduo::L2_Rqsts coreduo montecito::DATA_EAR_CACHE_LAT4 ev67::replay montecito software::task-clock nonsense", "intel_arch armv8 amd"],
-    "encode": ["coreduo::Instr_Ret,usr montecito::L3_READS_ALL_ALL:M ev67::replay page-faults nonsense mem:0x1000/8:w coreduo::L2_Rqsts,core=xx",
+    "list": ["--pmus", "--pmu coreduo --all", "--pmu ev67", "--pmu montecito -a", "cache", "--metrics skl::branch",
+             "--metrics --pmu hardware"],
+    "plan": ["coreduo::Instr_Ret coreduo::L2_Rqsts coreduo::Uops_Ret", "hardware::ipc montecito::L3_READS_ALL_ALL", "nonsense",
+             "skl::Info_System_Power"],
+    "show": ["hardware::ipc skx::Frontend_Bound",
+             "coreduo::L2_Rqsts coreduo montecito::DATA_EAR_CACHE_LAT4 ev67::replay montecito software::task-clock nonsense",
+             "intel_arch armv8 amd"],
+    "encode": ["coreduo::Instr_Ret,usr montecito::L3_READS_ALL_ALL:M ev67::replay page-faults nonsense mem:0x1000/8:w "
+               "coreduo::L2_Rqsts,core=xx",
                "cycles:ppu cycles:GI cycles:D cycles:H task-clock:k"],
-    "dispatch": ["--pmu coreduo Instr_Ret FP_Assist", "--pmu coreduo Mul Div", "--pmu coreduo nonsense", "coreduo::Instr_Ret montecito::ALAT_CAPACITY_MISS_ALL",
-                 "--pmu montecito --irange 0x4000000000001000+0x200 IA64_INST_RETIRED", "--pmu montecito --drange 0x1000-0x2000 LOADS_RETIRED"],
+    "dispatch": ["--pmu coreduo Instr_Ret FP_Assist", "--pmu coreduo Mul Div", "--pmu coreduo nonsense",
+                 "coreduo::Instr_Ret montecito::ALAT_CAPACITY_MISS_ALL",
+                 "--pmu montecito --irange 0x4000000000001000+0x200 IA64_INST_RETIRED",
+                 "--pmu montecito --drange 0x1000-0x2000 LOADS_RETIRED"],
     "decode": ["--pmu coreduo config=0x412e PERFEVTSEL0=0xffffffffffffffff x=1 PMC99=1", "--pmu montecito PMC4=0x2035808 PMC38=0xdb6"],
-    "stat": ["-M software::faults_per_second,hardware::ipc -- true", "-M skx::TmaL1 --dry-run -- true", "-e page-faults,task-clock,cycles,duration_time -- true", "-e nonsense -- true", "--dry-run -e page-faults,cycles:u,coreduo::Instr_Ret -- true",
+    "stat": ["-M software::faults_per_second,hardware::ipc -- true", "-M skx::TmaL1 --dry-run -- true",
+             "-e page-faults,task-clock,cycles,duration_time -- true", "-e nonsense -- true",
+             "--dry-run -e page-faults,cycles:u,coreduo::Instr_Ret -- true",
              "-r 2 -e page-faults -- true", "-I 20 --interval-count 2 -e task-clock -- sleep 1", "-a --per-core --timeout 20 -e task-clock",
              "-a --per-cpu --timeout 20 -e task-clock", "-p 1 --timeout 20 -e task-clock", "--device-model ev5 -e cycles -- true"],
     "session": ["-"],
@@ -94,18 +103,23 @@ class Schemas(unittest.TestCase):
     def test_places_of_samples(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "perf.data")
-            subprocess.run([PFM, "record", "-o", path, "-e", "task-clock", "-c", "100000", "--", "sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done"],
+            subprocess.run([PFM, "record", "-o", path, "-e", "task-clock", "-c", "100000", "--", "sh", "-c",
+                            "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done"],
                            env=CLEAN, capture_output=True, check=True)
             said = answers("report", path)
             self.assertTrue(said)
             self.check("report", said)
 
     def test_requests(self):
-        self.check("dispatch", answers("dispatch", "", input='{"id": 1, "req": {"pmu": "montecito", "ev": ["CPU_OP_CYCLES_ALL"]}}\n{"id": "x", "req": {"op": "info"}}\n'))
+        self.check("dispatch",
+                   answers("dispatch", "",
+                           input='{"id": 1, "req": {"pmu": "montecito", "ev": ["CPU_OP_CYCLES_ALL"]}}\n'
+                                 '{"id": "x", "req": {"op": "info"}}\n'))
 
     def test_imports(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name, text in (("good.pmu", open(os.path.join(SOURCE, "tests", "pmu", "testpmu.pmu"), encoding="utf-8").read()), ("bad.pmu", "pmu x\n")):
+            for name, text in (("good.pmu", open(os.path.join(SOURCE, "tests", "pmu", "testpmu.pmu"), encoding="utf-8").read()),
+                               ("bad.pmu", "pmu x\n")):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                     f.write(text)
                 said = answers("import", os.path.join(folder, name) + " -o " + os.path.join(folder, "out.pmdb"))

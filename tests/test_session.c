@@ -1840,7 +1840,14 @@ static void sessions_keep_their_context(void **state)
 
 static pfm_count_t reading(uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running, int quality)
 {
-	return (pfm_count_t){ .size = sizeof(pfm_count_t), .value = value, .raw = raw, .enabled = enabled, .running = running, .quality = quality };
+	pfm_count_t c = PFM_INIT(c);
+
+	c.value = value;
+	c.raw = raw;
+	c.enabled = enabled;
+	c.running = running;
+	c.quality = quality;
+	return c;
 }
 
 static void differences_are_judged_by_their_own_times(void **state)
@@ -1876,7 +1883,8 @@ static void differences_are_judged_by_their_own_times(void **state)
 
 		assert_int_equal(pfm_count_between(&a, &b, lines[i].level, &d), 0);
 		if (d.value != lines[i].value || d.quality != lines[i].quality || d.cause != lines[i].cause)
-			fail_msg("line %u: %llu, %s, %s", i, (unsigned long long)d.value, pfm_quality_name(d.quality), pfm_cause_name(d.cause));
+			fail_msg("line %u: %llu, %s, %s", i, (unsigned long long)d.value, pfm_quality_name(d.quality),
+			         pfm_cause_name(d.cause));
 		assert_int_equal(pfm_count_between(&a, &b, lines[i].level, &b), 0);
 		assert_int_equal(b.value, d.value);
 	}

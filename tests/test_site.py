@@ -53,7 +53,8 @@ class Site(unittest.TestCase):
         if not BROWSER:
             self.skipTest("chromium is not installed")
         with tempfile.TemporaryDirectory() as profile:
-            done = subprocess.run([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile, "--window-size=" + size,
+            done = subprocess.run([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile,
+                                   "--window-size=" + size,
                                    wait, "--dump-dom", "file://%s/%s%s" % (self.folder, page, route)], capture_output=True, text=True,
                                   timeout=120, check=False)
         if not done.stdout:
@@ -89,7 +90,8 @@ class Site(unittest.TestCase):
         self.assertEqual(re.findall(r'\bsrc="([^"]*)"', self.page), ["events/index.js"])
         self.assertIsNone(re.search(r"https?://", self.page))
         self.assertIn("version &lt;0&gt;", self.page)
-        for needed in ('<html lang="en">', 'name="viewport"', 'role="search"', 'label for="search"', 'role="status"', 'class="skip" href="#main"'):
+        for needed in ('<html lang="en">', 'name="viewport"', 'role="search"', 'label for="search"', 'role="status"',
+                       'class="skip" href="#main"'):
             self.assertIn(needed, self.page)
 
     def test_a_search_over_all_processors(self):

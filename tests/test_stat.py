@@ -58,7 +58,8 @@ class Toucher:
     """A process that waits, touches pages, waits."""
 
     def __init__(self, pages, *more):
-        self.p = subprocess.Popen([sys.executable, "-S", "-c", TOUCH, str(pages), *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.p = subprocess.Popen([sys.executable, "-S", "-c", TOUCH, str(pages), *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True)
         self.pid = self.p.pid
         self.p.stdout.readline()
 
@@ -76,7 +77,8 @@ class Toucher:
 class Case(unittest.TestCase):
     def counted(self, *args, events="page-faults:u", touchers=()):
         """Objects of a count of touchers, which go once everything is open and end it by their end."""
-        p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
         while True:                    # what is told with -v comes when all is open, a moment before it is switched on
             line = p.stderr.readline()
             if not line or "config" in line:
@@ -213,7 +215,8 @@ class Times(Case):
         self.assertAlmostEqual(rows["duration_time"]["value"] / 1e9, rows["duration_time"]["elapsed"], places=3)
         self.assertLess(rows["user_time"]["value"] + rows["system_time"]["value"], 0.2e9)
         busy = "import time\nwhile time.process_time() < 0.2: pass"
-        rows = {o["event"]: o["value"] for o in objects(stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c", busy).stdout)}
+        rows = {o["event"]: o["value"] for o in objects(stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c",
+                                                             busy).stdout)}
         self.near(rows["user_time"] + rows["system_time"], 0.2e9, 0.1e9)
 
     def test_a_time_that_is_over_ends_the_command(self):
@@ -229,7 +232,8 @@ class Times(Case):
         self.assertEqual(len(rows), 3)
 
     def test_what_comes_before_the_delay_is_not_counted(self):
-        early = "import mmap,time\nm=mmap.mmap(-1,2000*4096)\nm.madvise(mmap.MADV_NOHUGEPAGE)\nfor i in range(2000): m[i*4096]=1\ntime.sleep(1.5)"
+        early = "import mmap,time\nm=mmap.mmap(-1,2000*4096)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n" \
+                "for i in range(2000): m[i*4096]=1\ntime.sleep(1.5)"
         whole, late = (objects(stat(*more, "--json", "-e", "page-faults:u", "--", sys.executable, "-S", "-c", early).stdout)[0]["value"]
                        for more in ((), ("-D", "1000")))
         self.assertGreaterEqual(whole, 2000)
@@ -264,7 +268,8 @@ class Answers(Case):
         words = ["printf", "%s\n", "two words", "it's", "", "$HOME", "a=b"]
         r = stat("-e", "page-faults", "--", *words)
         line = [line for line in r.stderr.splitlines() if line.startswith("  printf")][0]
-        shown = subprocess.run(["sh", "-c", "for w in " + r.stderr.split("  printf ")[1].partition("\n\n")[0] + "; do printf '%s\\0' \"$w\"; done"],
+        shown = subprocess.run(["sh", "-c",
+                                "for w in " + r.stderr.split("  printf ")[1].partition("\n\n")[0] + "; do printf '%s\\0' \"$w\"; done"],
                                capture_output=True, text=True).stdout.split("\0")[:-1]
         self.assertEqual(shown, words[1:], line)
 
@@ -337,7 +342,8 @@ class Answers(Case):
         self.assertEqual(sockets, {w.split("-")[0] for w in wanted})
 
     def test_what_does_not_go_together(self):
-        for words in (["--per-core"], ["--table", "--", "true"], ["--interval-count", "2", "--", "true"], ["-p", "1", "-a"], ["-p", "1", "-G", "x"],
+        for words in (["--per-core"], ["--table", "--", "true"], ["--interval-count", "2", "--", "true"], ["-p", "1", "-a"],
+                      ["-p", "1", "-G", "x"],
                       ["--json", "-x", ",", "--", "true"], ["--append", "--", "true"], ["--per-thread", "-a"], ["-x", "", "--", "true"],
                       ["--filter", "a == 1", "--", "true"], ["-d", "-e", "page-faults", "--", "true"]):
             r = stat(*words)
@@ -350,7 +356,8 @@ class Filters(Case):
         if not tap.own_mounts():
             self.skipTest("no mounts of one's own here")
         script = ('mount -t tracefs tracefs /sys/kernel/tracing || exit 77; "$0" stat -a --json -e sched:sched_process_exit '
-                  "-e sched:sched_process_exit --filter 'comm == \"perfmon-exits\"' -- sh -c '\"$0\"; \"$0\"; \"$0\"; true; /bin/true' \"$1\"")
+                  "-e sched:sched_process_exit --filter 'comm == \"perfmon-exits\"' -- "
+                   "sh -c '\"$0\"; \"$0\"; \"$0\"; true; /bin/true' \"$1\"")
         with tempfile.TemporaryDirectory() as folder:
             program = shutil.copy("/bin/true", os.path.join(folder, "perfmon-exits"))
             r = subprocess.run(["unshare", "-m", "sh", "-c", script, PFM, program], env=CLEAN, capture_output=True, text=True, timeout=60)

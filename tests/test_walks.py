@@ -109,7 +109,8 @@ class Walks(unittest.TestCase):
 def python():
     """A Python that the module was built for; None if there is none."""
     for name in (sys.executable, "python3", "/usr/bin/python3"):
-        done = subprocess.run([name, "-c", "import perfmon"], env=dict(os.environ, PYTHONPATH=os.path.join(BUILD, "python")), capture_output=True,
+        done = subprocess.run([name, "-c", "import perfmon"], env=dict(os.environ, PYTHONPATH=os.path.join(BUILD, "python")),
+                              capture_output=True,
                               check=False)
         if done.returncode == 0:
             return name

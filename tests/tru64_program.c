@@ -66,7 +66,8 @@ static int ev5(int fd)
 	pmctrs.pmctrs_ev5_long = 0;
 	pmctrs.pmctrs_ev5_cpu = PMCTRS_ALL_CPUS;
 	pmctrs.pmctrs_ev5_select = PF5_SEL_COUNTER_0 | PF5_SEL_COUNTER_1;
-	if (ioctl(fd, PCNT5MUX, &mux) || ioctl(fd, PCNT5FREQ, &rates) || ioctl(fd, PCNTSETITEMS, &items) || ioctl(fd, PCNT5CTXTS, &contexts) ||
+	if (ioctl(fd, PCNT5MUX, &mux) || ioctl(fd, PCNT5FREQ, &rates) || ioctl(fd, PCNTSETITEMS, &items) ||
+	    ioctl(fd, PCNT5CTXTS, &contexts) ||
 	    ioctl(fd, PCNTCLEARCNT) || ioctl(fd, PCNT5RESTART, &pmctrs.pmctrs_ev5_long) || work() ||
 	    ioctl(fd, PCNT5DISABLE, &pmctrs.pmctrs_ev5_long))
 		return failed("counting");

@@ -38,7 +38,8 @@ static const struct opt options[] = {
 	{ OPT_DRANGE, "drange", "RANGE", "Montecito: data range, START-END or START+SIZE; up to four" },
 	{ OPT_IEAR, "iear", "MODE", "Montecito: code event address register, cache|tlb[,umask=N][,plm=uk]" },
 	{ OPT_DEAR, "dear", "MODE", "Montecito: data event address register, cache|tlb|alat[,umask=N][,plm=uk]" },
-	{ OPT_ETB, "etb", "[SETTINGS]", "Montecito: trace of branches, tm=taken|nottaken|all,ptm=right|wrong|all,ppm=...,brt=all|iprel|return|indirect" },
+	{ OPT_ETB, "etb", "[SETTINGS]", "Montecito: trace of branches, "
+	                                "tm=taken|nottaken|all,ptm=right|wrong|all,ppm=...,brt=all|iprel|return|indirect" },
 	{ OPT_IPEAR, "ipear", "[SETTINGS]", "Montecito: trace of retired instructions, delay=N,plm=uk" },
 	{ OPT_THRES, "thres", "N,...", "Montecito: threshold of each event" },
 	{ OPT_NO_QUALCHECK, "no-qualcheck", NULL, "Montecito: allow events that a filter in use does not act on" },
@@ -382,10 +383,12 @@ const struct command cmd_dispatch = {
 	.name = "dispatch",
 	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...\n--json < REQUESTS",
 	.summary = "a set of events measured together: counters and registers",
-	.about = "Places events, also as lists with commas, on counters so that all are measured at once and prints every register to write and "
+	.about = "Places events, also as lists with commas, on counters so that all are measured at once and prints every register to "
+		 "write and "
 		 "to read. If a placement exists it "
 		 "is found; if not, the answer names a smallest group of events that cannot be together.\n"
-		 "With --json and no events, requests are read from standard input, one JSON object a line, and answered with register values or "
+		 "With --json and no events, requests are read from standard input, one JSON object a line, and answered with register "
+		 "values or "
 		 "the result code of the libpfm 3 interface.",
 	.examples = "Two events of a Core Duo\n"
 		    "pfm dispatch --pmu coreduo L2_Lines_In,core=all FP_Assist\n"

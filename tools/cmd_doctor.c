@@ -272,7 +272,8 @@ static void check_processor(struct doctor *d)
 		return;
 	}
 	f.state = p.flags & PFM_PMU_FALLBACK ? NOTE : GOOD;
-	set(f.found, "%s: %s, %u events, %u general and %u fixed counters (%s)", p.name, p.desc, p.n_events, p.n_counters, p.n_fixed, p.origin);
+	set(f.found, "%s: %s, %u events, %u general and %u fixed counters (%s)", p.name, p.desc, p.n_events, p.n_counters, p.n_fixed,
+	    p.origin);
 	if (f.state == NOTE) {
 		set(f.why, "the list of this very processor is not loaded: these are the events that its family has in common");
 		set(f.remedy, "pfm import FOLDER, of the vendor's lists or of a Linux source tree");
@@ -304,7 +305,9 @@ static void check_pmus(struct doctor *d)
 
 		f.state = BAD;
 		set(f.why, "no PMU of a processor core is among them%s", guest ? ": the hypervisor gives this virtual machine none" : "");
-		set(f.remedy, "%s", guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on; a cloud: a bare-metal or a bigger instance)" : "load the driver of the processor's PMU, or use a kernel that has it");
+		set(f.remedy, "%s", guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on; a cloud: a bare-metal or a bigger "
+		                            "instance)"
+		                          : "load the driver of the processor's PMU, or use a kernel that has it");
 		set(f.works, "software events: task-clock, page-faults, context-switches; tracepoints");
 	}
 	tell(d, &f);
@@ -347,7 +350,8 @@ static void check_capabilities(struct doctor *d)
 	if (!is_here() || !value_in("/proc/self/status", "CapEff", value, sizeof(value)))
 		return;
 	caps = strtoull(value, NULL, 16);
-	set(f.found, "CAP_PERFMON %s, CAP_SYS_ADMIN %s, CAP_SYS_PTRACE %s", caps >> CAP_PERF & 1 ? "yes" : "no", caps >> CAP_ADMIN & 1 ? "yes" : "no",
+	set(f.found, "CAP_PERFMON %s, CAP_SYS_ADMIN %s, CAP_SYS_PTRACE %s", caps >> CAP_PERF & 1 ? "yes" : "no",
+	    caps >> CAP_ADMIN & 1 ? "yes" : "no",
 	    caps >> CAP_PTRACE & 1 ? "yes" : "no");
 	tell(d, &f);
 }
@@ -395,7 +399,8 @@ static void check_hidden_processes(struct doctor *d)
 	} else {
 		f.state = NOTE;
 		set(f.found, "/proc is mounted with hidepid=%s: it hides those of other users", level);
-		set(f.why, "-p and -t find none of theirs, whatever may be counted; threads and names of programs are missing from reports");
+		set(f.why, "-p and -t find none of theirs, whatever may be counted; threads and names of programs are missing from "
+		           "reports");
 		set(f.remedy, "mount -o remount,hidepid=0 /proc");
 		set(f.works, "own processes, and whole CPUs where they are permitted");
 	}
@@ -455,8 +460,8 @@ static void check_rdpmc(struct doctor *d)
 		if (!number_in(paths[i], &value))
 			continue;
 		f.state = value ? GOOD : NOTE;
-		set(f.found, "%ld: %s", value, value == 0 ? "programs may not read counters themselves" : value == 1 ? "programs may read counters that they opened"
-		                                                                                                     : "programs may read every counter");
+		set(f.found, "%ld: programs may read %s", value, value == 0 ? "no counters themselves" : value == 1 ? "counters that they opened"
+		                                                                                                    : "every counter");
 		if (!value)
 			set(f.remedy, "echo 1 > %s", paths[i]);
 		tell(d, &f);
@@ -528,7 +533,8 @@ static void check_kernel(struct doctor *d)
 	file = fopen(path, "r");
 	while (file && fgets(line, sizeof(line), file))
 		for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-			if (strncmp(line, wanted[i], strlen(wanted[i])) == 0 && strstr(line, "=y") && strlen(config) < sizeof(config) - 64) {
+			if (strncmp(line, wanted[i], strlen(wanted[i])) == 0 && strstr(line, "=y") &&
+			    strlen(config) < sizeof(config) - 64) {
 				strcat(config, " ");
 				strcat(config, wanted[i]);
 				strcat(config, " ");
@@ -679,8 +685,10 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.usage = "[--json]",
 	.summary = "what this machine can count, and what stands in the way",
-	.about = "One page on this machine: its processor and table, its PMUs, who may count what, who holds counters, limits, and a small known workload "
-		 "on each basic event with what was expected. For each trouble the cause, what to do, and what works all the same. What can be tried "
+	.about = "One page on this machine: its processor and table, its PMUs, who may count what, who holds counters, limits, and a "
+		 "small known workload "
+		 "on each basic event with what was expected. For each trouble the cause, what to do, and what works all the same. What "
+		 "can be tried "
 		 "is tried.",
 	.examples = "Why is this not supported?\n"
 		    "pfm doctor\n"

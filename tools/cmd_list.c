@@ -29,7 +29,8 @@ static const struct opt options[] = {
 	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
 	{ OPT_METRICS, "metrics", NULL, "metrics, which are computed from events, and no events" },
 	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
-	{ 'a', "all", NULL, "also what is usually left out: the events of every processor, deprecated and hidden ones, metrics among events" },
+	{ 'a', "all", NULL, "also what is usually left out: the events of every processor, deprecated and hidden ones, metrics among "
+	                    "events" },
 	{ OPT_COUNTER, "counter", "LIST", "events that one of these counters can count: 3,F1" },
 	{ OPT_UNIT, "unit", "NAME", "events of units outside the cores whose name or description has this in it" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
@@ -136,7 +137,13 @@ static void json_flags(struct json *j, unsigned flags)
 		unsigned bit;
 		const char *name;
 	} names[] = {
-		{ PFM_EVENT_DEPRECATED, "deprecated" }, { PFM_EVENT_ALONE, "alone" }, { PFM_EVENT_PER_PKG, "per_pkg" }, { PFM_EVENT_EXPERIMENTAL, "experimental" }, { PFM_EVENT_ARCH, "architectural" }, { PFM_EVENT_METRIC, "metric" }, { PFM_EVENT_HIDDEN, "hidden" }
+		{ PFM_EVENT_DEPRECATED, "deprecated" },
+		{ PFM_EVENT_ALONE, "alone" },
+		{ PFM_EVENT_PER_PKG, "per_pkg" },
+		{ PFM_EVENT_EXPERIMENTAL, "experimental" },
+		{ PFM_EVENT_ARCH, "architectural" },
+		{ PFM_EVENT_METRIC, "metric" },
+		{ PFM_EVENT_HIDDEN, "hidden" },
 	};
 	size_t i;
 
@@ -264,7 +271,8 @@ static const char *standing(unsigned flags)
 {
 	if (!(flags & PFM_PMU_HOST))
 		return "";
-	return flags & PFM_PMU_FALLBACK ? " (this machine: what its family has in common, the processor itself is unknown)" : " (this machine)";
+	return flags & PFM_PMU_FALLBACK ? " (this machine: what its family has in common, the processor itself is unknown)"
+	                                : " (this machine)";
 }
 
 static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
@@ -698,10 +706,14 @@ const struct command cmd_list = {
 	.name = "list",
 	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
 	.summary = "processors, units and their events, with descriptions",
-	.about = "Without a pattern: this machine's processors and units, then their events; --pmus names those of all machines. With a pattern: events of this machine, "
-		 "tracepoints among them, whose names contain it, or match it if it has one of * ? [; if none does, those of all other processors. "
-		 "Case, blanks, '-' and '_' do not count. A pattern with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name "
-		 "stands for all its events. With --metrics: metrics, which pfm stat -M counts, instead of events; the pattern may name a group of "
+	.about = "Without a pattern: this machine's processors and units, then their events; --pmus names those of all machines. With a "
+		 "pattern: events of this machine, "
+		 "tracepoints among them, whose names contain it, or match it if it has one of * ? [; if none does, those of all other "
+		 "processors. "
+		 "Case, blanks, '-' and '_' do not count. A pattern with one of | ( ) ^ $ + \\ or .* is a regular expression. A "
+		 "processor's name "
+		 "stands for all its events. With --metrics: metrics, which pfm stat -M counts, instead of events; the pattern may name "
+		 "a group of "
 		 "them.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"

@@ -106,7 +106,8 @@ static void put_places(const struct job *job)
 
 		if (!p->samples[event])
 			continue;
-		printf("%s%s%s: %s samples\n", term_on(stdout, BOLD), event_name(p, event), term_off(stdout), grouped(p->samples[event], number));
+		printf("%s%s%s: %s samples\n", term_on(stdout, BOLD), event_name(p, event), term_off(stdout),
+		       grouped(p->samples[event], number));
 		for (size_t i = 0; i < p->n_places; i++) {
 			const struct place *at = &p->places[i];
 			double s;
@@ -114,7 +115,8 @@ static void put_places(const struct job *job)
 			if (at->event != event || (job->lines && shown++ >= job->lines))
 				continue;
 			s = share(p, at);
-			printf("%6.2f%% +-%5.2f  %-16s %-24s ", 100 * s, 100 * standard_error(s, p->samples[event]), p->texts.text[at->task],
+			printf("%6.2f%% +-%5.2f  %-16s %-24s ", 100 * s, 100 * standard_error(s, p->samples[event]),
+			       p->texts.text[at->task],
 			       base_name(p->texts.text[at->object]));
 			put_function(p, at);
 		}
@@ -193,9 +195,12 @@ const struct command cmd_report = {
 	.name = "report",
 	.usage = "[OPTION]... [FILE]",
 	.summary = "show where the samples of a recording are",
-	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or that of perf: by event, task, object and function, with "
-		 "the share of each and the standard error of that share. Samples weigh what they stand for. Functions are found in the symbol "
-		 "tables of the programs and libraries that were mapped, and of the running kernel; where there is no name the address stands. What "
+	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or that of perf: by event, task, object and "
+		 "function, with "
+		 "the share of each and the standard error of that share. Samples weigh what they stand for. Functions are found in the "
+		 "symbol "
+		 "tables of the programs and libraries that were mapped, and of the running kernel; where there is no name the address "
+		 "stands. What "
 		 "was compiled with -g can be told by source line, and its inlined functions stand in the stacks.",
 	.examples = "Where a program spends its time\n"
 		    "pfm record -- ./work && pfm report\n"

@@ -42,7 +42,48 @@ static const struct {
 static const struct {
 	const char *name, *label;
 } field_labels[] = {
-	{ "code", NULL }, { "errata", NULL }, { "errata_class", "errata group" }, { "note", NULL }, { "replaced", NULL }, { "flags", NULL }, { "detail", NULL }, { "scale", NULL }, { "unit", NULL }, { "period", NULL }, { "on_htoff", NULL }, { "precise", NULL }, { "umask", "unit mask" }, { "max", "at most" }, { "type", "thread type" }, { "set", "event set" }, { "accepts", "filters" }, { "ear", "EAR" }, { "ear_umask", "EAR mask" }, { "ear_latency", "EAR latency" }, { "etb", "trace buffer" }, { "thres", "threshold" }, { "sel", "select" }, { "cbox", "second select" }, { "const", "constant" }, { "stat", "statistic" }, { "linux", "Linux raw" }, { "weight", "half units" }, { "arch_bit", "CPUID.0AH bit" }, { "source", "source" }, { "metric", NULL }, { "metric_inputs", NULL }, { "metric_threshold", NULL }, { "metric_group", "groups" }, { "metric_parent", NULL }, { "metric_level", NULL }, { "metric_locate", "look at" }, { "core_spec", "core default" }, { "mesi", "MESI masks" }, { "msr", "MSR" }, { "params", "fields to give" }, { "msr_value", "MSR value" }
+	{ "code", NULL },
+	{ "errata", NULL },
+	{ "errata_class", "errata group" },
+	{ "note", NULL },
+	{ "replaced", NULL },
+	{ "flags", NULL },
+	{ "detail", NULL },
+	{ "scale", NULL },
+	{ "unit", NULL },
+	{ "period", NULL },
+	{ "on_htoff", NULL },
+	{ "precise", NULL },
+	{ "umask", "unit mask" },
+	{ "max", "at most" },
+	{ "type", "thread type" },
+	{ "set", "event set" },
+	{ "accepts", "filters" },
+	{ "ear", "EAR" },
+	{ "ear_umask", "EAR mask" },
+	{ "ear_latency", "EAR latency" },
+	{ "etb", "trace buffer" },
+	{ "thres", "threshold" },
+	{ "sel", "select" },
+	{ "cbox", "second select" },
+	{ "const", "constant" },
+	{ "stat", "statistic" },
+	{ "linux", "Linux raw" },
+	{ "weight", "half units" },
+	{ "arch_bit", "CPUID.0AH bit" },
+	{ "source", "source" },
+	{ "metric", NULL },
+	{ "metric_inputs", NULL },
+	{ "metric_threshold", NULL },
+	{ "metric_group", "groups" },
+	{ "metric_parent", NULL },
+	{ "metric_level", NULL },
+	{ "metric_locate", "look at" },
+	{ "core_spec", "core default" },
+	{ "mesi", "MESI masks" },
+	{ "msr", "MSR" },
+	{ "params", "fields to give" },
+	{ "msr_value", "MSR value" },
 };
 
 struct shower {
@@ -541,10 +582,13 @@ const struct command cmd_show = {
 	.name = "show",
 	.usage = "[--pmu NAME] [--json] EVENT | PMU...",
 	.summary = "everything about an event, or about a processor",
-	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, the counters that can count it, filters, errata, "
-		 "what replaces it if it is deprecated, its registers, and how each dialect spells it. Qualifiers in the text are taken into "
+	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, the counters that can count it, "
+		 "filters, errata, "
+		 "what replaces it if it is deprecated, its registers, and how each dialect spells it. Qualifiers in the text are taken "
+		 "into "
 		 "account.\n"
-		 "For a metric: its formula, when its value is worth a closer look, the events it needs with their counters, and in how many "
+		 "For a metric: its formula, when its value is worth a closer look, the events it needs with their counters, and in how "
+		 "many "
 		 "groups they are counted.\n"
 		 "For a processor: counters, their width, capabilities, and where its table comes from.",
 	.examples = "An event with all its qualifiers\n"

@@ -98,7 +98,9 @@ static void put_level(FILE *out, const struct line *lines, size_t n, unsigned de
 		const char *name = frame(lines[i].text, depth, &name_len);
 
 		weight = lines[i].weight;
-		for (end = i + 1; end < n && len && upto(lines[end].text, depth) == len && strncmp(lines[i].text, lines[end].text, len) == 0; end++)
+		for (end = i + 1; end < n && len && upto(lines[end].text, depth) == len &&
+		                  strncmp(lines[i].text, lines[end].text, len) == 0;
+		     end++)
 			weight += lines[end].weight;
 		if (len && name)
 			put_box(out, name, name_len, (double)before / (double)total, (double)weight / (double)total, depth, weight, total);
@@ -112,11 +114,13 @@ static const char script[] =
 	"  for (const g of boxes) {\n"
 	"    const gx = +g.dataset.x, gw = +g.dataset.w, gd = +g.dataset.d, below = gd < d;\n"
 	"    const inside = below ? gx <= x + 1e-6 && gx + gw >= x + w - 1e-6 : gx >= x - 1e-6 && gx + gw <= x + w + 1e-6;\n"
-	"    const px = below ? 0 : (gx - x) / w * W, pw = below ? W : gw / w * W, r = g.querySelector('rect'), t = g.querySelector('text');\n"
+	"    const px = below ? 0 : (gx - x) / w * W, pw = below ? W : gw / w * W, r = g.querySelector('rect'), t = "
+	"g.querySelector('text');\n"
 	"    g.style.display = inside && pw > 0.3 ? '' : 'none';\n"
 	"    g.style.opacity = below ? 0.5 : 1;\n"
 	"    const y = H - 10 - (gd + 1) * R;\n"
-	"    r.setAttribute('x', px); r.setAttribute('y', y); r.setAttribute('width', Math.max(pw - 0.5, 0.3)); r.setAttribute('height', R - 1);\n"
+	"    r.setAttribute('x', px); r.setAttribute('y', y); r.setAttribute('width', Math.max(pw - 0.5, 0.3)); r.setAttribute('height', "
+	"R - 1);\n"
 	"    const name = g.querySelector('title').textContent.replace(/, [^,]*$/, ''), fits = Math.floor(pw / 7) - 1;\n"
 	"    t.textContent = fits < 2 ? '' : name.length <= fits ? name : name.slice(0, fits - 1) + '\\u2026';\n"
 	"    t.setAttribute('x', px + 3); t.setAttribute('y', y + R - 5);\n"

@@ -24,7 +24,8 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 		if (!rc)
 			rc = pfm_describe_metric(ctx, out->pmu, out->event, &out->info);
 		if (rc)
-			blame(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE, 0, strlen(name), "this is an event, not a metric: pfm list --metrics shows those");
+			blame(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE, 0, strlen(name),
+			      "this is an event, not a metric: pfm list --metrics shows those");
 	}
 	return rc;
 }

@@ -26,7 +26,8 @@ static unsigned of_pmu(const pfm_ctx_t *ctx, int pmu)
 	if (pmu < 0 || pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
 		return 0;
 	for (unsigned i = 0; i < ALL; i++)
-		if (strncmp(info.source, publishers[i].source, strlen(publishers[i].source)) == 0 || strcmp(info.name, publishers[i].relative) == 0)
+		if (strncmp(info.source, publishers[i].source, strlen(publishers[i].source)) == 0 ||
+		    strcmp(info.name, publishers[i].relative) == 0)
 			return 1u << i;
 	return 0;
 }

@@ -14,10 +14,12 @@
 #define PERFMON_VERSION "unversioned"
 #endif
 
-extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat, cmd_record, cmd_report, cmd_doctor, cmd_import, cmd_session, cmd_device, cmd_metric, cmd_plan;
+extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat, cmd_record, cmd_report, cmd_doctor,
+	cmd_import, cmd_session, cmd_device, cmd_metric, cmd_plan;
 
 const struct command *const commands[] = {
-	&cmd_list, &cmd_show, &cmd_encode, &cmd_dispatch, &cmd_decode, &cmd_stat, &cmd_record, &cmd_report, &cmd_doctor, &cmd_import, &cmd_session, &cmd_device, &cmd_metric, &cmd_plan, NULL
+	&cmd_list, &cmd_show, &cmd_encode, &cmd_dispatch, &cmd_decode, &cmd_stat, &cmd_record, &cmd_report, &cmd_doctor, &cmd_import,
+	&cmd_session, &cmd_device, &cmd_metric, &cmd_plan, NULL
 };
 
 enum { OPT_COLOUR = LONG_ONLY + 1000,
@@ -80,7 +82,8 @@ static void print_examples(FILE *out, const char *text)
 
 	for (; *text; text += len + (text[len] == '\n')) {
 		len = strcspn(text, "\n");
-		fprintf(out, "%s%s%.*s%s\n", comment ? "  " : "      ", term_on(out, comment ? PLAIN : GREEN), (int)len, text, term_off(out));
+		fprintf(out, "%s%s%.*s%s\n", comment ? "  " : "      ", term_on(out, comment ? PLAIN : GREEN), (int)len, text,
+		        term_off(out));
 		comment = !comment;
 	}
 }
@@ -120,7 +123,8 @@ static void print_overview(FILE *out)
 	size_t i;
 
 	fputs("usage: pfm COMMAND [OPTION]... [OPERAND]...\n\n", out);
-	help_text(out, 0, 0, "From the name of a hardware event to the register values that make a processor count it, for any processor, on any "
+	help_text(out, 0, 0, "From the name of a hardware event to the register values that make a processor count it, for any "
+	                     "processor, on any "
 	                     "machine; and to the count, where the processor is this machine's.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++)

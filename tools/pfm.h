@@ -76,8 +76,8 @@ bool stands_in(const pfm_ctx_t *ctx, int pmu);
 void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
 /* The same as the member "error" of an object. */
 void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
-/* Whose newer lists may know what @text was refused for, as a set (newer.c). @pmu: the processor that the user chose, or NULL; @similar: the
- * names that were suggested. 0 if the error is another one or nobody publishes lists of the processor. */
+/* Whose newer lists may know what @text was refused for, as a set (newer.c). @pmu: the processor that the user chose, or NULL; @similar:
+ * the names that were suggested. 0 if the error is another one or nobody publishes lists of the processor. */
 unsigned newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n);
 /* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the last. */
 const char *newer_list_commands(unsigned set, unsigned i);

@@ -389,6 +389,12 @@ static int by_weight(const void *a, const void *b)
 	                                                         : (x->function > y->function) - (x->function < y->function);
 }
 
+/* Why the records of a file ended early, in words. */
+static const char *unreadable(int rc)
+{
+	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here" : pfm_strerror(rc);
+}
+
 int profile_read(struct profile *p, const char *path, enum detail detail)
 {
 	struct reader *r = calloc(1, sizeof(*r));
@@ -416,8 +422,7 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 		take(r, &record);
 	forget(r);
 	if (p->failed || rc < 0) {
-		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here"
-		                                                                                                 : pfm_strerror(rc));
+		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : unreadable(rc));
 		return REFUSED;
 	}
 	p->damaged = pfm_read_buffers(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;

@@ -224,7 +224,13 @@ void counters_json(struct json *j, const char *key, uint64_t counters)
 char *reg_text(const pfm_reg_t *reg, char buf[32])
 {
 	static const char *const names[] = {
-		[PFM_REG_PMC] = "PMC", [PFM_REG_PMD] = "PMD", [PFM_REG_FIXED_CTRL] = "FIXED_CTRL", [PFM_REG_EXTRA] = "MSR", [PFM_REG_IBR] = "IBR", [PFM_REG_DBR] = "DBR", [PFM_REG_CONFIG] = "CONFIG"
+		[PFM_REG_PMC] = "PMC",
+		[PFM_REG_PMD] = "PMD",
+		[PFM_REG_FIXED_CTRL] = "FIXED_CTRL",
+		[PFM_REG_EXTRA] = "MSR",
+		[PFM_REG_IBR] = "IBR",
+		[PFM_REG_DBR] = "DBR",
+		[PFM_REG_CONFIG] = "CONFIG",
 	};
 	const char *name = reg->kind < sizeof(names) / sizeof(names[0]) ? names[reg->kind] : "REG";
 

@@ -187,7 +187,8 @@ static int add_topdown(struct job *job, unsigned level)
 	}
 	if (job->metrics.n > before)
 		return DONE;
-	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; another's are asked for with -M PMU::TmaL1\n");
+	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; another's are asked for with -M "
+	                "PMU::TmaL1\n");
 	return REFUSED;
 }
 
@@ -353,7 +354,8 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 		fprintf(job->out, "  %s", label);
 	fprintf(job->out, "%s%20s%s %s%s%*s%s", term_on(job->out, v->state ? RED : v->over_threshold > 0 ? YELLOW
 	                                                                                                 : PLAIN),
-	        value, term_off(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "", r->info.level > 1 && *r->info.parent ? 2 * (int)(r->info.level - 1) : 0, "",
+	        value, term_off(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "",
+	        r->info.level > 1 && *r->info.parent ? 2 * (int)(r->info.level - 1) : 0, "",
 	        r->info.name);
 	if (!v->state && v->error > 0)
 		fprintf(job->out, "  +- %.2g", v->error);
@@ -416,7 +418,8 @@ static void columns_metric(const struct job *job, const struct reading *r, const
 }
 
 /* The value of @m from the rows of @label. @whole: only if all its events are among them, and it is defined. */
-static bool evaluate_rows(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, bool whole, struct reading *r,
+static bool evaluate_rows(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, bool whole,
+                          struct reading *r,
                           pfm_metric_value_t *v)
 {
 	if (!read_inputs(job, m, label, elapsed, r) || (whole && (r->found < r->asked || !r->asked)))

@@ -307,7 +307,15 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, int quality
 
 static void json_count(const struct job *job, const struct row *row, double elapsed, double time)
 {
-	static const char *const labels[] = { [BY_CPU] = "cpu", [BY_CORE] = "core", [BY_DIE] = "die", [BY_SOCKET] = "socket", [BY_NODE] = "node", [BY_THREAD] = "thread", [BY_CGROUP] = "cgroup" };
+	static const char *const labels[] = {
+		[BY_CPU] = "cpu",
+		[BY_CORE] = "core",
+		[BY_DIE] = "die",
+		[BY_SOCKET] = "socket",
+		[BY_NODE] = "node",
+		[BY_THREAD] = "thread",
+		[BY_CGROUP] = "cgroup",
+	};
 	const struct tally *t = &row->tally;
 	pfm_count_info_t info = PFM_INIT(info);
 	struct json j = { .out = job->out };

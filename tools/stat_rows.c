@@ -206,7 +206,8 @@ void row_info(const struct row *row, pfm_count_info_t *info)
 	info->name = row->own;
 	info->unit = "ns";
 	info->pmu = info->cpus = info->remedy = "";
-	info->why = has_value(&row->tally.count) ? "" : "the kernel tells a command's time when it has ended: there is none without a command, and none yet in an interval";
+	info->why = has_value(&row->tally.count) ? "" : "the kernel tells a command's time when it has ended: there is none without a "
+	                                                "command, and none yet in an interval";
 }
 
 /* ---- pfm's own counts ------------------------------------------------------------------------------------------------------- */

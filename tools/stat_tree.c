@@ -142,7 +142,8 @@ void report_next(const struct job *job, double elapsed)
 		if (job->json)
 			json_branch(job, &b);
 		else
-			fprintf(job->out, "\n  below %s: pfm stat -M %s  (%u metric%s, %u group%s)\n", b.name, b.text, b.metrics, b.metrics == 1 ? "" : "s", b.groups,
+			fprintf(job->out, "\n  below %s: pfm stat -M %s  (%u metric%s, %u group%s)\n", b.name, b.text, b.metrics,
+			        b.metrics == 1 ? "" : "s", b.groups,
 			        b.groups == 1 ? "" : "s");
 	}
 }
@@ -154,21 +155,28 @@ static const char head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
 	"<style>\n"
 	":root{color-scheme:light dark;--ink:#1b1f24;--dim:#5b6570;--page:#fff;--line:#d8dee4;--bar:#8fb4dc;--hot:#d9822b;--error:#1b1f24}\n"
-	"@media(prefers-color-scheme:dark){:root{--ink:#e6e9ec;--dim:#9aa4ae;--page:#14171a;--line:#30363d;--bar:#31598a;--hot:#b35f0e;--error:#e6e9ec}}\n"
-	"body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:60rem;margin:2rem auto;padding:0 1rem}\n"
+	"@media(prefers-color-scheme:dark){:root{--ink:#e6e9ec;--dim:#9aa4ae;--page:#14171a;"
+	"--line:#30363d;--bar:#31598a;--hot:#b35f0e;--error:#e6e9ec}}\n"
+	"body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:60rem;margin:2rem auto;padding:0 "
+	"1rem}\n"
 	"h1{font-size:1.25rem;margin:0 0 .25rem}h2{font-size:1rem;margin:2rem 0 .5rem}p{margin:.25rem 0;color:var(--dim)}\n"
 	"summary,.leaf{padding:.15rem 0;list-style:none}summary{cursor:pointer}summary::-webkit-details-marker{display:none}\n"
 	".row{display:grid;grid-template-columns:17rem 1fr 9rem;gap:.75rem;align-items:center}\n"
 	".name{overflow-wrap:anywhere;padding-left:calc(var(--depth)*1.1rem + 1.1rem)}\n"
-	"summary .name:before{content:\"\\25b8\";display:inline-block;width:1.1rem;margin-left:-1.1rem}details[open]>summary .name:before{content:\"\\25be\"}\n"
+	"summary .name:before{content:\"\\25b8\";display:inline-block;width:1.1rem;margin-left:-1.1rem}details[open]>summary "
+	".name:before{content:\"\\25be\"}\n"
 	".value{text-align:right;font-variant-numeric:tabular-nums}\n"
 	".track{position:relative;height:.9rem;background:color-mix(in srgb,var(--line) 45%,transparent);border-radius:2px}\n"
-	".bar{position:absolute;inset:0 auto 0 0;background:var(--bar);border-radius:2px}.row.over .bar{background:var(--hot)}.row.over .name{font-weight:600}\n"
+	".bar{position:absolute;inset:0 auto 0 0;background:var(--bar);border-radius:2px}.row.over .bar{background:var(--hot)}.row.over "
+	".name{font-weight:600}\n"
 	".error{position:absolute;top:50%;height:2px;margin-top:-1px;background:var(--error)}\n"
 	".error:before,.error:after{content:\"\";position:absolute;top:-3px;width:2px;height:8px;background:var(--error)}.error:after{right:0}\n"
-	".none{color:var(--dim)}code{font:13px ui-monospace,monospace;background:color-mix(in srgb,var(--line) 45%,transparent);padding:.1rem .3rem;border-radius:3px}\n"
-	"table{border-collapse:collapse}td,th{padding:.15rem .75rem .15rem 0;text-align:left;font-weight:400}td:nth-child(2){text-align:right;font-variant-numeric:tabular-nums}\n"
-	"button{font:inherit;color:inherit;background:none;border:1px solid var(--line);border-radius:4px;padding:.1rem .6rem;margin-right:.5rem;cursor:pointer}\n"
+	".none{color:var(--dim)}code{font:13px ui-monospace,monospace;background:color-mix(in srgb,var(--line) "
+	"45%,transparent);padding:.1rem .3rem;border-radius:3px}\n"
+	"table{border-collapse:collapse}td,th{padding:.15rem .75rem .15rem "
+	"0;text-align:left;font-weight:400}td:nth-child(2){text-align:right;font-variant-numeric:tabular-nums}\n"
+	"button{font:inherit;color:inherit;background:none;border:1px solid var(--line);border-radius:4px;padding:.1rem "
+	".6rem;margin-right:.5rem;cursor:pointer}\n"
 	"@media(max-width:40rem){.row{grid-template-columns:10rem 1fr 5.5rem}}\n"
 	"</style>\n";
 
@@ -214,7 +222,8 @@ static void put_bar(FILE *out, const struct metric_answer *a)
 	if (!a->value.state)
 		fprintf(out, "<span class=\"bar\" style=\"width:%.2f%%\"></span>", within(a->value.value));
 	if (!a->value.state && a->value.error > 0)
-		fprintf(out, "<span class=\"error\" style=\"left:%.2f%%;width:%.2f%%\" title=\"95 %% interval: %.1f to %.1f\"></span>", low, high - low,
+		fprintf(out, "<span class=\"error\" style=\"left:%.2f%%;width:%.2f%%\" title=\"95 %% interval: %.1f to %.1f\"></span>",
+		        low, high - low,
 		        a->value.low, a->value.high);
 	fputs("</span>", out);
 }
@@ -223,7 +232,8 @@ static void put_row(const struct job *job, FILE *out, const struct stat_metric *
 {
 	pfm_event_info_t e = PFM_INIT(e);
 
-	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"", a->value.over_threshold > 0 ? " over" : "", depth);
+	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"",
+	        a->value.over_threshold > 0 ? " over" : "", depth);
 	put(out, pfm_describe_event(job->ctx, m->pmu, m->event, &e) ? "" : e.desc);
 	fputs("\">", out);
 	put(out, a->info.name);
@@ -291,12 +301,15 @@ static void put_next(const struct job *job, FILE *out, double elapsed)
 			continue;
 		fputs(n++ ? "<li>" : "<h2>What to look at next</h2>\n<ul id=\"next\">\n<li>", out);
 		put(out, b.name);
-		fprintf(out, " is worth a closer look, and %u metric%s below it %s not counted: <code>pfm stat -M ", b.metrics, b.metrics == 1 ? "" : "s",
+		fprintf(out, " is worth a closer look, and %u metric%s below it %s not counted: <code>pfm stat -M ", b.metrics,
+		        b.metrics == 1 ? "" : "s",
 		        b.metrics == 1 ? "was" : "were");
 		put(out, b.text);
 		fprintf(out, "</code> (%u group%s of events)\n", b.groups, b.groups == 1 ? "" : "s");
 	}
-	fputs(n ? "</ul>\n" : "<h2>What to look at next</h2>\n<p>No value is over its threshold with anything below it that was not counted.</p>\n", out);
+	fputs(n ? "</ul>\n" : "<h2>What to look at next</h2>\n<p>No value is over its threshold with anything below it that was not "
+	                      "counted.</p>\n",
+	      out);
 }
 
 static void put_page(const struct job *job, FILE *out, double elapsed)

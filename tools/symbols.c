@@ -130,7 +130,8 @@ static struct symbol *find(const struct object *o, uint64_t address)
 		low--;
 	if (!low)
 		return NULL;
-	return o->symbols[low - 1].size == 0 || address - o->symbols[low - 1].start < o->symbols[low - 1].size ? &o->symbols[low - 1] : NULL;
+	return o->symbols[low - 1].size == 0 || address - o->symbols[low - 1].start < o->symbols[low - 1].size ? &o->symbols[low - 1]
+	                                                                                                       : NULL;
 }
 
 /* ---- ELF ---------------------------------------------------------------------------------------------------------------------- */

@@ -217,7 +217,13 @@ bool term_colour(FILE *out)
 const char *term_on(FILE *out, enum style style)
 {
 	static const char *const codes[] = {
-		[PLAIN] = "", [BOLD] = "\033[1m", [DIM] = "\033[2m", [RED] = "\033[1;31m", [GREEN] = "\033[32m", [YELLOW] = "\033[33m", [CYAN] = "\033[36m"
+		[PLAIN] = "",
+		[BOLD] = "\033[1m",
+		[DIM] = "\033[2m",
+		[RED] = "\033[1;31m",
+		[GREEN] = "\033[32m",
+		[YELLOW] = "\033[33m",
+		[CYAN] = "\033[36m",
 	};
 
 	return term_colour(out) ? codes[style] : "";
@@ -428,7 +434,8 @@ static size_t distance(const char *a, const char *b)
 				best = above[j] + 1;
 			if (now[j - 1] + 1 < best)
 				best = now[j - 1] + 1;
-			if (i > 1 && j > 1 && !differ(a[i - 1], b[j - 2]) && !differ(a[i - 2], b[j - 1]) && row[(i - 2) % 3][j - 2] + 1 < best)
+			if (i > 1 && j > 1 && !differ(a[i - 1], b[j - 2]) && !differ(a[i - 2], b[j - 1]) &&
+			    row[(i - 2) % 3][j - 2] + 1 < best)
 				best = row[(i - 2) % 3][j - 2] + 1;
 			now[j] = best;
 		}

@@ -561,9 +561,9 @@ typedef struct pfm_session_options {
 } pfm_session_options_t;
 
 /** Opens counters for @n events. A text may be a group in braces ("{cycles,instructions}:W"), or name a metric or a group of metrics:
- * what those need is planned (pfm_plan()) and counted behind the other texts' events, what they share once. An event that must be counted alone
- * (PFM_EVENT_ALONE) is refused in a group with others of general counters, kind PFM_KIND_ALONE; a weak group (W) is taken apart
- * instead. Outside a group the kernel is told to count nothing beside it that the session itself would have counted there
+ * what those need is planned (pfm_plan()) and counted behind the other texts' events, what they share once. An event that must be
+ * counted alone (PFM_EVENT_ALONE) is refused in a group with others of general counters, kind PFM_KIND_ALONE; a weak group (W) is
+ * taken apart instead. Outside a group the kernel is told to count nothing beside it that the session itself would have counted there
  * (attr.exclusive): they take turns. Every event that cannot be opened stays
  * in the session with quality "not supported" or "not counted" and its cause, unless PFM_SESSION_STRICT. Counting is stopped.
  * On failure *@out is NULL, nothing stays open and @error says why. */

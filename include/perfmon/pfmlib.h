@@ -162,7 +162,7 @@ typedef struct {
 
 /* One event to measure. Zero it, then fill it by hand or with pfm_find_full_event(). */
 typedef struct {
-	unsigned int event;                                  /* index in the table of the selected PMU, from pfm_find_event() and its like */
+	unsigned int event;                                  /* index in the selected PMU's table, from pfm_find_event() and its like */
 	unsigned int plm;                                    /* privilege levels to count at, PFM_PLM*; 0: pfp_dfl_plm */
 	uint64_t flags;                                      /* none yet: 0 */
 	unsigned int unit_masks[PFMLIB_MAX_MASKS_PER_EVENT]; /* indexes, not codes */

@@ -427,7 +427,7 @@ typedef struct {
 	size_t size;
 	const pfmlib_alpha_input_param_t *model; /* settings; NULL: one sum over all processors, slowest rates */
 	const char *device;                      /* path; NULL: /dev/pfcntr */
-	const char *device_model;                /* "ev4", "ev5", "pca56", "ev6", "ev67": count on a model of the device inside this process.
+	const char *device_model;                /* "ev4", "ev5", "pca56", "ev6", "ev67": count on a model of the device in this process.
 	                             How often events happen is invented then; for trying programs out */
 	unsigned n_cpus;                         /* processors; 0: one, or those of the device model */
 	int bind;                                /* PFM_ALPHA_OPEN_ONE: the processor this process is bound to, for the device model */

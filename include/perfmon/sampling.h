@@ -72,7 +72,7 @@ enum {
 struct pfm_sampling {
 	size_t size;
 	uint32_t flags;                /**< PFM_SAMPLING_* */
-	uint64_t period;               /**< a sample each time an event has counted so much, unless its text says otherwise ("cycles:period=1000") */
+	uint64_t period;               /**< a sample each time an event has counted so much, unless its text has another ("cycles:period=9") */
 	uint64_t freq;                 /**< or so many samples a second, the kernel choosing periods; not both */
 	uint64_t fields;               /**< PFM_SAMPLE_*; 0: IP, TID, TIME, CPU, PERIOD. TIME and IDENTIFIER are always there */
 	uint32_t records;              /**< PFM_SIDE_* */
@@ -317,17 +317,17 @@ typedef struct pfm_recording pfm_recording_t;
  * note in it, its arguments separated by newlines, or NULL. What the tasks were called and had mapped before is noted at once:
  * start the session first, so that nothing is missed. @s must outlive the recording. */
 int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *error);
-/** Writes what follows compressed by zstd, with @level 1 (fast) to 22 (small). Before the first pfm_write_records(). PFMLIB_ERR_NOTSUPP if the
- * machine has no libzstd: the recording goes on without. Readers other than ours need the recording's end as well: of one whose writer
- * was killed they unpack nothing. */
+/** Writes what follows compressed by zstd, with @level 1 (fast) to 22 (small). Before the first pfm_write_records().
+ * PFMLIB_ERR_NOTSUPP if the machine has no libzstd: the recording goes on without. Readers other than ours need the recording's end as
+ * well: of one whose writer was killed they unpack nothing. */
 int pfm_compress_recording(pfm_recording_t *r, int level);
 /** Moves what the buffers hold to the file. From then on the file is readable up to there, whatever happens. *@size (may be NULL) is the
  * size of the file. Do not take records of the session otherwise. */
 int pfm_write_records(pfm_recording_t *r, uint64_t *size);
 /** Writes the rest, and what is known of the machine. The recording is released, also on failure. NULL is allowed. */
 int pfm_close_recording(pfm_recording_t *r);
-/** Opens the recording @path, ours or perf-record(1)'s of whatever machine, compressed or not, as a session: pfm_next_record() gives its records, sorted by
- * time; its events are described like counts, and have no counts. */
+/** Opens the recording @path, ours or perf-record(1)'s of whatever machine, compressed or not, as a session:
+ * pfm_next_record() gives its records, sorted by time; its events are described like counts, and have no counts. */
 int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error);
 
 #pragma GCC visibility pop

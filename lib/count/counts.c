@@ -313,7 +313,8 @@ static int copy_for_cpu(struct opening *o, const struct counting *old, const str
 	return PFMLIB_SUCCESS;
 }
 
-static int copy_for_each(struct opening *o, const struct counting *old, const struct cpus *serves, unsigned n, const struct cpus *cpus, char *text)
+static int copy_for_each(struct opening *o, const struct counting *old, const struct cpus *serves, unsigned n, const struct cpus *cpus,
+                         char *text)
 {
 	unsigned groups = o->s->n_groups;
 	int rc = PFMLIB_SUCCESS;

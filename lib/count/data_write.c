@@ -341,7 +341,8 @@ static bool has_feature(const struct pfm_recording *r, unsigned bit)
 
 static void put_features(struct pfm_recording *r)
 {
-	static const uint8_t bits[] = { DATA_TRACING, DATA_HOSTNAME, DATA_OSRELEASE, DATA_VERSION, DATA_ARCH, DATA_NRCPUS, DATA_TOTAL_MEM, DATA_CMDLINE,
+	static const uint8_t bits[] = { DATA_TRACING, DATA_HOSTNAME, DATA_OSRELEASE, DATA_VERSION, DATA_ARCH, DATA_NRCPUS,
+		                        DATA_TOTAL_MEM, DATA_CMDLINE,
 		                        DATA_EVENT_DESC, DATA_CPU_TOPOLOGY, DATA_SAMPLE_TIME, DATA_CLOCKID, DATA_PACKED, DATA_CLOCK_DATA };
 	struct data_section sections[sizeof(bits)];
 	struct utsname u;

@@ -101,7 +101,8 @@ static unsigned group_size(const struct pfm_session *s, unsigned i)
 static bool others_ran(const struct pfm_session *s, unsigned i, const pfm_count_t *counts)
 {
 	for (unsigned k = 0; k < s->n; k++)
-		if (s->counts[k].asked.group != s->counts[i].asked.group && s->counts[k].asked.attr.type == s->counts[i].asked.attr.type && counts[k].running)
+		if (s->counts[k].asked.group != s->counts[i].asked.group &&
+		    s->counts[k].asked.attr.type == s->counts[i].asked.attr.type && counts[k].running)
 			return true;
 	return false;
 }

@@ -236,7 +236,8 @@ static int read_members(struct opening *o, struct slice list, const char *mods, 
 		if (event.len == 0)
 			return pfmi_opening_refuse(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, event.s, 0, "an event is missing in the group");
 		if (*n == MAX_GROUP)
-			return pfmi_opening_refuse(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, event.s, event.len, "at most 64 events in a group");
+			return pfmi_opening_refuse(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, event.s, event.len,
+			                           "at most 64 events in a group");
 		(*n)++;
 		rc = read_member(o, event.s, event.len, mods, &m[*n - 1]);
 		if (!rc && is_repeated(m, *n))

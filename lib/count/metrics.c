@@ -61,7 +61,8 @@ static char *group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 }
 
 /* The counts from @before on are those of planned events @first to @last. */
-static void mark_planned(struct opening *o, const pfm_plan_t *plan, const unsigned *requests, unsigned before, unsigned first, unsigned last)
+static void mark_planned(struct opening *o, const pfm_plan_t *plan, const unsigned *requests, unsigned before, unsigned first,
+                         unsigned last)
 {
 	pfm_planned_t e = PFM_INIT(e);
 
@@ -262,7 +263,8 @@ static double input_value(struct inputs *in, unsigned round, unsigned input, boo
 		sum += (double)c->value;
 		any = true;
 	}
-	if (any || in->m->planned[input] || pfm_describe_metric_input(in->s->ctx, (int)in->m->at.unit, in->m->at.row, input, &d) || !d.is_constant)
+	if (any || in->m->planned[input] || pfm_describe_metric_input(in->s->ctx, (int)in->m->at.unit, in->m->at.row, input, &d) ||
+	    !d.is_constant)
 		return any ? sum : not_a_number();
 	return constant(in->s, d.text, in->seconds, &sum) ? sum : d.has_preset ? d.preset
 	                                                                       : not_a_number();

@@ -55,7 +55,8 @@ static void no_permission(const struct refused *q, int err)
 	int level = paranoid_level(&q->s->sys);
 
 	if (level == -100)
-		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT, "this user may not count that here (perf_event_paranoid cannot be read)");
+		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT,
+		             "this user may not count that here (perf_event_paranoid cannot be read)");
 	else if (q->pid == -1 && level > 0)
 		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT ", or set kernel.perf_event_paranoid to 0 or lower",
 		             "perf_event_paranoid is %d: counting everything on a CPU needs 0 or lower", level);
@@ -332,7 +333,8 @@ static void unsupported(const struct refused *q, int err)
 	const char *setting = refused_setting(q);
 
 	if (setting)
-		pfmi_give_up(q->c, PFM_CAUSE_ATTRIBUTE, err, "leave that away", "%s cannot do this for the event: %s", pmu_name(q->c), setting);
+		pfmi_give_up(q->c, PFM_CAUSE_ATTRIBUTE, err, "leave that away", "%s cannot do this for the event: %s", pmu_name(q->c),
+		             setting);
 	else
 		not_there(q, err);
 }
@@ -368,9 +370,11 @@ static void no_files(const struct refused *q, int err)
 static void busy(const struct refused *q, int err)
 {
 	if (q->a.attr.type == PERF_TYPE_BREAKPOINT)
-		pfmi_give_up(q->c, PFM_CAUSE_BUSY, err, "remove a breakpoint, here or in a debugger", "all breakpoint registers are in use");
+		pfmi_give_up(q->c, PFM_CAUSE_BUSY, err, "remove a breakpoint, here or in a debugger",
+		             "all breakpoint registers are in use");
 	else if (q->s->ctx->kernel && q->s->ctx->kernel->nmi_watchdog)
-		pfmi_give_up(q->c, PFM_CAUSE_BUSY, err, "switch the watchdog off (sysctl kernel.nmi_watchdog=0) or end what holds the counter",
+		pfmi_give_up(q->c, PFM_CAUSE_BUSY, err,
+		             "switch the watchdog off (sysctl kernel.nmi_watchdog=0) or end what holds the counter",
 		             "the counter is in use; the kernel's NMI watchdog holds one");
 	else
 		pfmi_give_up(q->c, PFM_CAUSE_BUSY, err, "end what holds the counter, or try again later",

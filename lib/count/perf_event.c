@@ -20,7 +20,8 @@ void pfmi_perf_attr(const struct pfm_session *s, unsigned i, unsigned k, bool le
 	const struct perf_state *st = s->state;
 	const struct part *p = &st->parts[c->opened.part + k];
 	struct perf_event_attr *a = &out->attr;
-	bool grouped = (i && s->counts[i - 1].asked.group == c->asked.group) || (i + 1 < s->n && s->counts[i + 1].asked.group == c->asked.group);
+	bool grouped = (i && s->counts[i - 1].asked.group == c->asked.group) ||
+	               (i + 1 < s->n && s->counts[i + 1].asked.group == c->asked.group);
 
 	memset(out, 0, sizeof(*out));
 	(void)pfmi_perf_fill(&c->asked.attr, a, sizeof(*out)); /* there is room for all of it */
@@ -542,7 +543,8 @@ static int open_cgroup(const struct pfm_session *s, struct perf_state *st, pfm_e
 	if (!s->options.cgroup)
 		return PFMLIB_SUCCESS;
 	if (!(s->options.flags & PFM_SESSION_SYSTEM_WIDE))
-		return pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "a control group is counted system-wide");
+		return pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                   "a control group is counted system-wide");
 	fd = s->sys.open(&s->sys, s->options.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		st->cgroup = fd;

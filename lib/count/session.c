@@ -303,6 +303,16 @@ static const char *pmu_name(const struct pfm_session *s, const struct counting *
 	return table_text(u.table, u.table->name);
 }
 
+/* The list of CPUs that one count is taken on, as the user's text, the instance of its device or the session has it. */
+static const char *counted_cpus(const struct pfm_session *s, const struct counting *c)
+{
+	if (*c->asked.cpus)
+		return c->asked.cpus;
+	if (c->asked.device)
+		return c->asked.device->instance_cpus[c->asked.instance ? c->asked.instance - 1 : 0];
+	return s->options.cpus ? s->options.cpus : "";
+}
+
 int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *info)
 {
 	const struct counting *c;
@@ -321,9 +331,7 @@ int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *inf
 	full.remedy = c->told.remedy;
 	full.attr = c->asked.attr;
 	full.is_level = c->asked.is_level;
-	full.cpus = *c->asked.cpus ? c->asked.cpus : c->asked.device ? c->asked.device->instance_cpus[c->asked.instance ? c->asked.instance - 1 : 0]
-	                                     : s->options.cpus       ? s->options.cpus
-	                                                             : "";
+	full.cpus = counted_cpus(s, c);
 	pfmi_give(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -97,7 +97,8 @@ pfm_err_t pfm_alpha_get_event_info(int pmu, unsigned int idx, pfm_alpha_event_in
 	info->statistic = (unsigned)pfmi_row_value(t, idx, KEY_STAT, ANYWHERE);
 	info->pm_mode = info->kind < PFM_ALPHA_PROFILEME || mode > 3 ? -1 : (int)mode;
 	set_weight(t, idx, info);
-	info->counters = pfm_alpha_is_pair(pmu, idx) || info->kind >= PFM_ALPHA_PROFILEME ? 3 : (unsigned)row_counters(t, table_row(t, idx));
+	info->counters = pfm_alpha_is_pair(pmu, idx) || info->kind >= PFM_ALPHA_PROFILEME ? 3
+	                                                                                  : (unsigned)row_counters(t, table_row(t, idx));
 	info->uncertainty = uncertainty(t, idx);
 	info->error_counts = info->uncertainty & PFM_ALPHA_UNC_RETIRED ? 4 : 0;
 	info->shift_cycles = info->uncertainty & PFM_ALPHA_UNC_EARLY ? -3 : info->uncertainty & PFM_ALPHA_UNC_LATE ? 1

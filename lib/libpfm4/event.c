@@ -31,12 +31,15 @@ const struct l4_mod l4_mods[L4_ENCODERS][24] = {
 	[L4_CORE] = { K, U, E, I, C, T, LDLAT, INTX, INTXCP, N("fe_thres", 1, 4095, "bubbles of at least this many cycles") },
 	[L4_ARCH] = { K, U, E, I, C, T, LDLAT, INTX, INTXCP },
 	[L4_NHM_UNC] = { E, I, C, B("o", "count overflows of the queue") },
-	[L4_EP_UNC] = { E, I, THRESHOLD(255), THRESHOLD(31), THREAD_ID(1), CORE_ID(15), NODE(255), N("ff", 0, 255, "frequency, in steps of 100 MHz"),
+	[L4_EP_UNC] = { E, I, THRESHOLD(255), THRESHOLD(31), THREAD_ID(1), CORE_ID(15), NODE(255),
+	                N("ff", 0, 255, "frequency, in steps of 100 MHz"),
 	                N("addr", 0, (1ull << 40) - 1, "only this physical address"), NODE(255), B("isoc", "only isochronous requests"),
-	                B("nc", "only requests that are not coherent"), CORE_ID(63), THREAD_ID(7), CORE_ID(64), B("loc", "only requests to this socket"),
+	                B("nc", "only requests that are not coherent"), CORE_ID(63), THREAD_ID(7), CORE_ID(64),
+	                B("loc", "only requests to this socket"),
 	                B("rem", "only requests to other sockets"), B("lmem", "only requests to this socket's memory"),
 	                B("rmem", "only requests to other sockets' memory"), N("dnid", 0, 15, "only this destination node"),
-	                N("rcsnid", 0, 15, "only this return channel's node"), THRESHOLD(63), B("occ_i", "count while occupancy is below the threshold"),
+	                N("rcsnid", 0, 15, "only this return channel's node"), THRESHOLD(63),
+	                B("occ_i", "count while occupancy is below the threshold"),
 	                B("occ_e", "count changes of occupancy") },
 	[L4_AMD64] = { K, U, E, I, C, H("h"), B("g", "count in guests") },
 	[L4_ARM] = { K, U, H("hv") },
@@ -129,7 +132,8 @@ static bool is_revision(unsigned rev, uint32_t flags)
 
 static bool row_valid(const struct l4_unit *u, const struct l4_row *r, unsigned encoder)
 {
-	return (!r->only || r->only == u->id) && (!(u->flags & U_MACHINES) || l4_listed(u, r)) && (encoder != L4_AMD64 || is_revision(u->rev, r->flags));
+	return (!r->only || r->only == u->id) && (!(u->flags & U_MACHINES) || l4_listed(u, r)) &&
+	       (encoder != L4_AMD64 || is_revision(u->rev, r->flags));
 }
 
 static uint32_t static_end(const struct l4_unit *u)
@@ -394,7 +398,8 @@ static uint32_t perf_lacks(const struct l4_event *ev)
 		return OS_BIT(PRECISE) | OS_BIT(H) | OS_BIT(HW_SMPL);
 	if (!levels)
 		levels = ev->u->levels;
-	return OS_BIT(HW_SMPL) | (levels & PFM_PLM3 ? 0 : OS_BIT(U)) | (levels & PFM_PLM0 ? 0 : OS_BIT(K)) | (levels & PFM_PLMH ? 0 : OS_BIT(H));
+	return OS_BIT(HW_SMPL) | (levels & PFM_PLM3 ? 0 : OS_BIT(U)) | (levels & PFM_PLM0 ? 0 : OS_BIT(K)) |
+	       (levels & PFM_PLMH ? 0 : OS_BIT(H));
 }
 
 static bool is_intel_rapl(const struct l4_event *ev)

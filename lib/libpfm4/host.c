@@ -38,7 +38,18 @@ enum { K7 = 55,
 
 static unsigned k8_revision(unsigned model, unsigned stepping)
 {
-	static const uint8_t by_model[16] = { [0] = K8_REVC, [1] = K8_REVD, [2] = K8_REVE, [3] = K8_REVE, [4] = K8_REVF, [5] = K8_REVF, [6] = K8_REVG, [7] = K8_REVG, [8] = K8_REVG, [12] = K8_REVF };
+	static const uint8_t by_model[16] = {
+		[0] = K8_REVC,
+		[1] = K8_REVD,
+		[2] = K8_REVE,
+		[3] = K8_REVE,
+		[4] = K8_REVF,
+		[5] = K8_REVF,
+		[6] = K8_REVG,
+		[7] = K8_REVG,
+		[8] = K8_REVG,
+		[12] = K8_REVF,
+	};
 	unsigned revision = model >> 4 < 16 ? by_model[model >> 4] : 0;
 
 	if (model >> 4 == 0 && ((model == 5 && stepping < 2) || (model == 4 && stepping == 0)))

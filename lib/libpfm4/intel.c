@@ -254,7 +254,8 @@ static void hide_defaults(struct picks *p)
 			continue;
 		for (unsigned k = 0; (m[i].flags & F_EXCL_GRP_GT) && k < p->q->ev.row->n_masks; k++)
 			above |= l4_has(out->masks, k) && m[k].group > m[i].group;
-		if (above || m[i].equiv || m[i].hw || m[i].req || (m[i].flags & (F_LDLAT | F_FETHR | F_CODE_OVERRIDE | F_BUT_0 | F_GRP_REQ)))
+		if (above || m[i].equiv || m[i].hw || m[i].req ||
+		    (m[i].flags & (F_LDLAT | F_FETHR | F_CODE_OVERRIDE | F_BUT_0 | F_GRP_REQ)))
 			l4_set(out->hidden, i);
 	}
 }
@@ -286,7 +287,16 @@ enum { CK,
 
 static const struct {
 	uint8_t at, width;
-} core_field[] = { [CK] = { 17, 1 }, [CU] = { 16, 1 }, [CE] = { 18, 1 }, [CI] = { 23, 1 }, [CC] = { 24, 8 }, [CT] = { 21, 1 }, [INTX] = { 32, 1 }, [INTXCP] = { 33, 1 } };
+} core_field[] = {
+	[CK] = { 17, 1 },
+	[CU] = { 16, 1 },
+	[CE] = { 18, 1 },
+	[CI] = { 23, 1 },
+	[CC] = { 24, 8 },
+	[CT] = { 21, 1 },
+	[INTX] = { 32, 1 },
+	[INTXCP] = { 33, 1 },
+};
 
 /* A modifier that a mask fixes may be given if it has the mask's value. */
 static bool is_hard_wired(const struct picks *p)
@@ -501,7 +511,32 @@ static bool is_occupancy(const struct l4_query *q)
 /* Where a modifier is: word 0 (part 0), filter 0 (1) or filter 1 (2). */
 static const struct {
 	uint8_t part, at, width;
-} box_field[] = { [BE] = { 0, 18, 1 }, [BI] = { 0, 23, 1 }, [BT8] = { 0, 24, 8 }, [BT5] = { 0, 24, 5 }, [TF1] = { 1, 0, 1 }, [CF4] = { 1, 1, 3 }, [NF8] = { 1, 10, 8 }, [FF] = { 1, 0, 0 }, [ADDR] = { 0, 0, 0 }, [NF16] = { 2, 0, 16 }, [ISOC] = { 2, 31, 1 }, [NC] = { 2, 30, 1 }, [CF6] = { 1, 1, 5 }, [TF3] = { 1, 0, 3 }, [CF64] = { 1, 3, 6 }, [LOC] = { 2, 1, 1 }, [REM] = { 2, 0, 1 }, [LMEM] = { 2, 1, 1 }, [RMEM] = { 2, 5, 1 }, [DNID] = { 1, 8, 4 }, [RCSNID] = { 1, 14, 4 }, [BT6] = { 0, 24, 8 }, [OCC_I] = { 0, 30, 1 }, [OCC_E] = { 0, 31, 1 } };
+} box_field[] = {
+	[BE] = { 0, 18, 1 },
+	[BI] = { 0, 23, 1 },
+	[BT8] = { 0, 24, 8 },
+	[BT5] = { 0, 24, 5 },
+	[TF1] = { 1, 0, 1 },
+	[CF4] = { 1, 1, 3 },
+	[NF8] = { 1, 10, 8 },
+	[FF] = { 1, 0, 0 },
+	[ADDR] = { 0, 0, 0 },
+	[NF16] = { 2, 0, 16 },
+	[ISOC] = { 2, 31, 1 },
+	[NC] = { 2, 30, 1 },
+	[CF6] = { 1, 1, 5 },
+	[TF3] = { 1, 0, 3 },
+	[CF64] = { 1, 3, 6 },
+	[LOC] = { 2, 1, 1 },
+	[REM] = { 2, 0, 1 },
+	[LMEM] = { 2, 1, 1 },
+	[RMEM] = { 2, 5, 1 },
+	[DNID] = { 1, 8, 4 },
+	[RCSNID] = { 1, 14, 4 },
+	[BT6] = { 0, 24, 8 },
+	[OCC_I] = { 0, 30, 1 },
+	[OCC_E] = { 0, 31, 1 },
+};
 
 static unsigned box_at(const struct l4_query *q, unsigned mod)
 {

@@ -58,7 +58,7 @@ bool l4_listed(const struct l4_unit *u, const struct l4_row *r);
 unsigned l4_core_levels(void);
 #define L4_PATH    512
 #define L4_DEVICES "/sys/bus/event_source/devices/"
-/* A path of the kernel's, below the root that $PERFMON_SYSFS names; "" if it does not fit. True if there is such a root: another machine. */
+/* A path of the kernel's, below the root that $PERFMON_SYSFS names; "" if it does not fit. True if there is a root. */
 bool l4_path(char out[L4_PATH], const char *format, ...) __attribute__((format(printf, 2, 3)));
 void l4_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

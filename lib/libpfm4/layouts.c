@@ -186,7 +186,8 @@ int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 	v[NU] = user;
 	v[NK] = kernel;
 	out->word[0] = user * 5 | kernel * 10 | (tags ? 1u << 4 | tags << 5 : 0) | events << 9 | (code & 0x3f) << 25;
-	out->word[1] = 1u << 12 | (code >> 8 & 7) << 13 | 3u << 16 | (v[NE] || v[CMPL] || v[THR] ? 1u << 18 : 0) | v[CMPL] << 19 | v[THR] << 20 |
+	out->word[1] = 1u << 12 | (code >> 8 & 7) << 13 | 3u << 16 | (v[NE] || v[CMPL] || v[THR] ? 1u << 18 : 0) |
+	               v[CMPL] << 19 | v[THR] << 20 |
 	               v[NE] << 24;
 	out->n = 2;
 	out->shown = (1u << THR << 1) - 1;

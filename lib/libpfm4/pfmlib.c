@@ -50,8 +50,10 @@ EXPORT int pfm_get_version(void)
 EXPORT const char *pfm_strerror(int code)
 {
 	static const char texts[][48] = { "success", "not supported", "invalid parameters", "pfmlib not initialized", "event not found",
-		                          "invalid combination of model specific features", "invalid or missing unit mask", "out of memory", "invalid event attribute",
-		                          "invalid event attribute value", "attribute value already set", "too many parameters", "parameter is too small" };
+		                          "invalid combination of model specific features", "invalid or missing unit mask",
+		                          "out of memory", "invalid event attribute",
+		                          "invalid event attribute value", "attribute value already set", "too many parameters",
+		                          "parameter is too small" };
 
 	return code > 0 || code < PFM_ERR_TOOSMALL ? "unknown error code" : texts[-code];
 }
@@ -398,7 +400,8 @@ static unsigned check_event(const struct l4_event *ev, FILE *fp)
 		for (unsigned k = 0; k < i; k++)
 			if (m[i].hash == m[k].hash && m[i].only == m[k].only && strcmp(l4_text(m[i].name), l4_text(m[k].name)) == 0 &&
 			    l4_mask_valid(ev, &m[i]) && l4_mask_valid(ev, &m[k])) {
-				fprintf(fp, "pmu: %s event: %s has unit mask %s twice\n", l4_text(ev->u->name), l4_event_name(ev), l4_text(m[i].name));
+				fprintf(fp, "pmu: %s event: %s has unit mask %s twice\n", l4_text(ev->u->name), l4_event_name(ev),
+				        l4_text(m[i].name));
 				faults++;
 			}
 	return faults;

@@ -174,7 +174,8 @@ static void detect(void)
 	struct l4_machine m;
 
 	l4_machine_read(&m, state.cpuid, state.cpuinfo);
-	atomic_store(&state.arch, (m.arch_version & 0xff) | (m.arch_missing & 0xff) << 8 | (m.arch_general & 0xff) << 16 | m.arch_fixed << 24);
+	atomic_store(&state.arch, (m.arch_version & 0xff) | (m.arch_missing & 0xff) << 8 |
+	                                  (m.arch_general & 0xff) << 16 | m.arch_fixed << 24);
 	atomic_store(&state.lists, m.lists);
 	for (uint32_t i = 0; i < l4_image.units.n; i++) {
 		const struct l4_unit *u = l4_unit(i);

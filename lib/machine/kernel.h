@@ -29,8 +29,8 @@ bool pfmi_cpus_has(const struct cpus *set, unsigned cpu);
 /* The first CPU of the set from *@cpu on goes to *@cpu; false if there is none. */
 bool pfmi_cpus_from(const struct cpus *set, unsigned *cpu);
 size_t pfmi_cpus_count(const struct cpus *set);
-/* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG: the kernel had more
- * to say than fits a page and cut it. */
+/* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG:
+ * the kernel had more to say than fits a page and cut it. */
 int pfmi_cpus_file(const struct sys *sys, const char *path, char **out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */
 size_t pfmi_instance_base(const char *name);

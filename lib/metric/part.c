@@ -176,7 +176,8 @@ static struct planned *add_leader(struct part *p, unsigned led)
 		return NULL;
 	*e = (struct planned){ .request = plan->events[led].request, .unit = plan->events[led].unit, .counter = -1, .added = true };
 	snprintf(e->text, sizeof(e->text), "%s::TOPDOWN.SLOTS", table_text(p->table, p->table->name));
-	if (!pfmi_ctx_event_on(plan->ctx, e->text, e->unit, &e->event, NULL) && in_part(p, e) && leads(p, &e->event, &plan->events[led].event))
+	if (!pfmi_ctx_event_on(plan->ctx, e->text, e->unit, &e->event, NULL) && in_part(p, e) &&
+	    leads(p, &e->event, &plan->events[led].event))
 		return e;
 	plan->n--;
 	return NULL;
@@ -353,7 +354,8 @@ static void write_proof(const struct part *p, const struct pack *k, char *buf, s
 		         width == 1 ? "" : "s", k->bound);
 		break;
 	case PACK_GIVEN:
-		snprintf(buf, len, "%u events need different values in the same extra registers: at least %u groups", p->n_clashing, k->bound);
+		snprintf(buf, len, "%u events need different values in the same extra registers: at least %u groups", p->n_clashing,
+		         k->bound);
 		break;
 	case PACK_APART: snprintf(buf, len, "%u events must be counted alone: at least %u groups", k->bound, k->bound); break;
 	default: snprintf(buf, len, "every way to use fewer than %u groups was tried", k->bound); break;
@@ -416,7 +418,18 @@ static int pack_part(struct part *p, struct pack *out)
 	struct pfm_plan_result *plan = p->plan;
 	int rc;
 
-	*out = (struct pack){ .n = p->n_items, .mask = p->mask, .plain = p->plain, .apart = p->apart, .fits = fits, .arg = p, .given = p->clashes, .family = p->family, .group = p->group, .effort = plan->options.effort ? plan->options.effort : EFFORT };
+	*out = (struct pack){
+		.n = p->n_items,
+		.mask = p->mask,
+		.plain = p->plain,
+		.apart = p->apart,
+		.fits = fits,
+		.arg = p,
+		.given = p->clashes,
+		.family = p->family,
+		.group = p->group,
+		.effort = plan->options.effort ? plan->options.effort : EFFORT,
+	};
 	if (p->n_items <= 16 && !plan->options.effort)
 		out->effort = 100 * EFFORT;
 	rc = pfmi_pack(out);
@@ -462,7 +475,12 @@ static void begin_part(struct part *p, struct pfm_plan_result *plan, const struc
 	p->plan = plan;
 	p->table = u->table;
 	p->taken = (pfmlib_regmask_t){ .bits = { plan->options.taken | watchdog(plan, u) } };
-	p->req = (struct request){ .table = u->table, .events = p->scratch, .htoff = plan->options.htoff != 0, .unavailable = p->taken.bits[0] ? &p->taken : NULL };
+	p->req = (struct request){
+		.table = u->table,
+		.events = p->scratch,
+		.htoff = plan->options.htoff != 0,
+		.unavailable = p->taken.bits[0] ? &p->taken : NULL,
+	};
 	p->req.plm = levels(p);
 }
 

@@ -192,7 +192,8 @@ int pfm_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, u
 	if (out)
 		*out = NULL;
 	if (!out || !texts || !n)
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or texts is NULL, or there are no events");
+		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                 "out or texts is NULL, or there are no events");
 	else
 		rc = make_plan(out, ctx, texts, n, options, why);
 	return pfmi_error_end(error, why, rc);
@@ -224,7 +225,15 @@ int pfm_describe_planned(const pfm_plan_t *plan, unsigned i, pfm_planned_t *even
 	if (i >= plan->n)
 		return PFMLIB_ERR_NOTFOUND;
 	e = &plan->events[i];
-	full = (pfm_planned_t){ .request = e->request, .pmu = (int)e->unit, .text = e->text, .group = e->group, .counter = e->counter, .added = e->added, .in_proof = e->in_proof };
+	full = (pfm_planned_t){
+		.request = e->request,
+		.pmu = (int)e->unit,
+		.text = e->text,
+		.group = e->group,
+		.counter = e->counter,
+		.added = e->added,
+		.in_proof = e->in_proof,
+	};
 	pfmi_give(event, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

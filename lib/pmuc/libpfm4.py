@@ -4,7 +4,8 @@
 
     libpfm4.py --c OUT.c --blob OUT.bin [--byteorder little] FILE...    compile
 
-libpfm4_names.py writes those files from a list of names. The language is described in lib/events/libpfm4/README.md, the compiled form in lib/libpfm4/image.h."""
+libpfm4_names.py writes those files from a list of names. The language is described in lib/events/libpfm4/README.md, the
+compiled form in lib/libpfm4/image.h."""
 
 import argparse
 import functools
@@ -37,7 +38,8 @@ KERNEL = {"read": "Reads.", "write": "Writes.", "prefetch": "Prefetches.", "acce
           "r0000": "Any number of a raw event: r and hexadecimal digits.", "slots": "Slots in which an operation could have been issued.",
           "topdown-retiring": "Slots of operations that retired.", "topdown-bad-spec": "Slots lost to wrong speculation.",
           "topdown-fe-bound": "Slots the front end left empty.", "topdown-be-bound": "Slots the back end could not take."}
-CACHES = {"l1d": "the L1 data cache", "l1i": "the L1 instruction cache", "ll": "the last-level cache", "dtlb": "the data TLB", "itlb": "the instruction TLB",
+CACHES = {"l1d": "the L1 data cache", "l1i": "the L1 instruction cache", "ll": "the last-level cache", "dtlb": "the data TLB",
+          "itlb": "the instruction TLB",
           "bpu": "the branch predictor", "node": "the memory of a node"}
 WORDS = 1 << 31   # mask flag: what its filters add to word 1 and clear in word 0 (corrections alone have it)
 
@@ -114,7 +116,8 @@ class Texts:
                 elif words[0] == "event":
                     table.rows.append(event_of(table, words, pending))
                 elif words[0] == "list":
-                    machine_events(table, os.path.join(os.path.dirname(path), "../s390/cf_%s.pmu" % words[1]), int(words[3], 0) if words[3:] else 1 << 16)
+                    machine_events(table, os.path.join(os.path.dirname(path), "../s390/cf_%s.pmu" % words[1]), int(words[3], 0) if words[3:]
+                                   else 1 << 16)
                 elif words[0] == "mask":
                     table.rows[-1].masks.append(Row(words[1], int(words[2], 0), keys_of(words[3:])))
                 else:
@@ -316,7 +319,8 @@ class Compiler:
             self.filter_at[filters] = len(self.filters)
             self.filters.append(filters)
         mods = MODS.get(encoder, [])
-        return self.pack("Q6I3H2B", m.code, self.pool.add(m.name), self.pool.add(keys.get("equiv", "")), flags, bits_of(mods, keys.get("req", "")),
+        return self.pack("Q6I3H2B", m.code, self.pool.add(m.name), self.pool.add(keys.get("equiv", "")), flags,
+                         bits_of(mods, keys.get("req", "")),
                          hash_of(m.name), self.describe(event + "." + m.name), self.ids[keys["only"]] if "only" in keys else 0,
                          self.filter_at[filters], bits_of(mods, keys.get("hw", "")), number(keys, "g"), number(keys, "needs"))
 
@@ -337,8 +341,10 @@ class Compiler:
         mods = MODS.get(encoder, [])
         exact = 0 if r.exact is None else self.row(r.exact, encoder)
         data = self.pack("Q8I2H4B", r.code, self.pool.add(r.name), self.pool.add(keys.get("equiv", "")), self.list(r, encoder),
-                         flags, bits_of(mods, keys.get("mods", "")), bits_of(mods, keys.get("req", "")), exact, self.describe(r.name), len(r.masks),
-                         self.ids[keys["only"]] if "only" in keys else 0, number(keys, "groups"), self.traits(r, encoder), number(keys, "pic"),
+                         flags, bits_of(mods, keys.get("mods", "")), bits_of(mods, keys.get("req", "")), exact, self.describe(r.name),
+                         len(r.masks),
+                         self.ids[keys["only"]] if "only" in keys else 0, number(keys, "groups"), self.traits(r, encoder),
+                         number(keys, "pic"),
                          number(keys, "type"))
         if data not in self.row_at:
             self.row_at[data] = len(self.rows)
@@ -388,8 +394,10 @@ class Compiler:
         valid = [self.valid(u, r) for r in t.rows]
         levels = sum(b for b, w in LEVELS.items() if w in k.get("levels", ""))
         counted = sum(valid) if "counted" in k else len(t.rows)
-        return self.pack("6I6H8B", self.pool.add(u.name), self.pool.add(k.get("perf", "")), flags, at, self.pool.add(text), self.pool.add(k.get("desc", "").replace("_", " ")),
-                         self.ids[u.name], tables.index(k["table"]), counted, valid.index(True) if True in valid else 0, len(words), number(k, "rev"),
+        return self.pack("6I6H8B", self.pool.add(u.name), self.pool.add(k.get("perf", "")), flags, at, self.pool.add(text),
+                         self.pool.add(k.get("desc", "").replace("_", " ")),
+                         self.ids[u.name], tables.index(k["table"]), counted, valid.index(True) if True in valid else 0, len(words),
+                         number(k, "rev"),
                          TYPES.index(k["type"]), number(k, "counters"), number(k, "fixed"), levels, number(k, "words"),
                          HOSTS.index(kind), "sysfs" in k, 0)
 

@@ -29,7 +29,8 @@ power4 ppc970 ppc970mp power5 power5p power6 power7 power8 power9 power10 power_
 ultra12 ultra3 ultra3i ultra3p ultra4p niagara1 niagara2 mips_74k cpum_cf cpum_sf perf perf_raw""".split()
 
 # Hosts of PMUs whose entry in the list names none: by the part of the name before "_unc", or by name.
-INTEL_UNCORE = {"ivb": [58], "snbep": [45], "ivbep": [62], "hswep": [63], "bdx": [79, 86], "knl": [87], "knm": [133], "skx": [85], "icx": [106],
+INTEL_UNCORE = {"ivb": [58], "snbep": [45], "ivbep": [62], "hswep": [63], "bdx": [79, 86], "knl": [87], "knm": [133], "skx": [85],
+                "icx": [106],
                 "spr": [143, 207], "gnr": [173, 174], "snb": [42]}
 RAPL = [42, 45, 58, 60, 61, 62, 63, 69, 70, 71, 78, 79, 85, 86, 92, 94, 95, 102, 106, 108, 122, 125, 126, 142, 143, 157, 158, 165, 166]
 AMD_RAPL = "amd64_fam17h_zen2,amd64_fam19h_zen3,amd64_fam19h_zen4"
@@ -43,8 +44,10 @@ PVR = {"power4": "35,38", "ppc970": "39,3c,45", "ppc970mp": "44", "power5": "3a"
        "power8": "4b,4c,4d", "power9": "4e", "power10": "80", "powerpc_nest_mcs_read": "4d", "powerpc_nest_mcs_write": "4d"}
 CPUINFO = {"ultra12": "pmu:ultra12", "ultra3": "pmu:ultra3", "ultra3i": "pmu:ultra3i", "ultra3p": "pmu:ultra3+", "ultra4p": "pmu:ultra4+",
            "niagara1": "pmu:niagara", "niagara2": "pmu:niagara2", "mips_74k": "cpu_model:MIPS_74K"}
-REVS = {"amd64_k7": 1, "amd64_k8_revb": 2, "amd64_k8_revc": 3, "amd64_k8_revd": 4, "amd64_k8_reve": 5, "amd64_k8_revf": 6, "amd64_k8_revg": 7,
-        "amd64_fam10h_barcelona": 8, "amd64_fam10h_shanghai": 9, "amd64_fam10h_istanbul": 10, "amd64_fam11h_turion": 11, "amd64_fam12h_llano": 12,
+REVS = {"amd64_k7": 1, "amd64_k8_revb": 2, "amd64_k8_revc": 3, "amd64_k8_revd": 4, "amd64_k8_reve": 5, "amd64_k8_revf": 6,
+        "amd64_k8_revg": 7,
+        "amd64_fam10h_barcelona": 8, "amd64_fam10h_shanghai": 9, "amd64_fam10h_istanbul": 10, "amd64_fam11h_turion": 11,
+        "amd64_fam12h_llano": 12,
         "amd64_fam14h_bobcat": 13, "amd64_fam15h_interlagos": 14, "amd64_fam16h": 15, "amd64_fam17h": 16, "amd64_fam19h_zen3": 17,
         "amd64_fam19h_zen4": 17, "amd64_fam1ah_zen5": 18, "amd64_fam1ah_zen6": 18}
 # What people call a processor, by the part of a PMU's name before its box, and the boxes.
@@ -53,17 +56,21 @@ CALLED = {"netburst": "Intel Pentium 4", "netburst_p": "Intel Pentium 4 (Prescot
           "snb": "Intel Sandy Bridge", "snb_ep": "Intel Sandy Bridge EP", "snbep": "Intel Sandy Bridge EP", "ivb": "Intel Ivy Bridge",
           "ivb_ep": "Intel Ivy Bridge EP", "ivbep": "Intel Ivy Bridge EP", "hsw": "Intel Haswell", "hsw_ep": "Intel Haswell EP",
           "hswep": "Intel Haswell EP", "bdw": "Intel Broadwell", "bdw_ep": "Intel Broadwell EP", "bdx": "Intel Broadwell EP",
-          "skl": "Intel Skylake", "skx": "Intel Skylake X", "clx": "Intel Cascade Lake X", "icl": "Intel Ice Lake", "icx": "Intel Ice Lake X",
+          "skl": "Intel Skylake", "skx": "Intel Skylake X", "clx": "Intel Cascade Lake X", "icl": "Intel Ice Lake",
+          "icx": "Intel Ice Lake X",
           "spr": "Intel Sapphire Rapids", "emr": "Intel Emerald Rapids", "gnr": "Intel Granite Rapids",
           "adl_glc": "Intel Alder Lake, Golden Cove cores", "adl_grt": "Intel Alder Lake, Gracemont cores", "knc": "Intel Knights Corner",
-          "slm": "Intel Silvermont", "glm": "Intel Goldmont", "tmt": "Intel Tremont", "knl": "Intel Knights Landing", "knm": "Intel Knights Mill",
+          "slm": "Intel Silvermont", "glm": "Intel Goldmont", "tmt": "Intel Tremont", "knl": "Intel Knights Landing",
+          "knm": "Intel Knights Mill",
           "rapl": "Intel energy meters", "amd64_rapl": "AMD energy meters", "pii": "Intel Pentium II", "ppro": "Intel Pentium Pro",
-          "p6": "Intel Pentium III", "pm": "Intel Pentium M", "coreduo": "Intel Core Duo and Core Solo", "ix86arch": "Intel architectural events",
+          "p6": "Intel Pentium III", "pm": "Intel Pentium M", "coreduo": "Intel Core Duo and Core Solo",
+          "ix86arch": "Intel architectural events",
           "amd64_k7": "AMD K7", "perf": "events of the kernel", "perf_raw": "raw events, rHEX", "cpum_sf": "IBM Z sampling facility",
           "qcom_krait": "Qualcomm Krait", "power_torrent": "IBM Torrent", "mips_74k": "MIPS 74K",
           "ultra12": "UltraSPARC I and II", "ultra3": "UltraSPARC III", "ultra3i": "UltraSPARC IIIi", "ultra3p": "UltraSPARC III+",
           "ultra4p": "UltraSPARC IV+", "niagara1": "UltraSPARC T1", "niagara2": "UltraSPARC T2", "arm_1176": "Arm 1176",
-          "arm_xgene": "Applied Micro X-Gene", "arm_thunderx2": "Marvell ThunderX2", "arm_a64fx": "Fujitsu A64FX", "arm_monaka": "Fujitsu Monaka",
+          "arm_xgene": "Applied Micro X-Gene", "arm_thunderx2": "Marvell ThunderX2", "arm_a64fx": "Fujitsu A64FX",
+          "arm_monaka": "Fujitsu Monaka",
           "arm_kunpeng": "HiSilicon Kunpeng 920", "arm_olympus": "NVIDIA Olympus", "arm_x4": "Arm Cortex-X4"}
 
 
@@ -93,7 +100,8 @@ UPPER = {
     "ultra3": ULTRA3 + ULTRA3_MC,
     "ultra3p": ULTRA3 + ULTRA3_MC + ["Re_DC_missovhd", "EC_miss_remote"],
     "ultra3i": ULTRA3 + ["MC_reads", "MC_writes", "MC_page_close_stall", "Re_DC_missovhd"],
-    "ultra4p": """Dispatch0_other DC_wr Re_DC_missovhd Re_FPU_bypass L3_write_hit_RTO L2L3_snoop_inv_sh IC_L2_req DC_rd_miss L2_hit_I_state_sh
+    "ultra4p": """Dispatch0_other DC_wr Re_DC_missovhd Re_FPU_bypass L3_write_hit_RTO L2L3_snoop_inv_sh
+               IC_L2_req DC_rd_miss L2_hit_I_state_sh
 L3_write_miss_RTO L2_miss SI_owned_sh SI_RTO_src_data SW_pf_duplicate IU_stat_jmp_mispred ITLB_miss DTLB_miss WC_miss IC_fill
 IU_stat_ret_mispred Re_L3_miss Re_PFQ_full PC_soft_hit PC_inv PC_hard_hit IC_pf SW_count_NOP1 IU_stat_br_miss_untaken PC_miss
 MC_writes_0_sh MC_writes_1_sh MC_writes_2_sh MC_writes_3_sh MC_stalls_1_sh MC_stalls_3_sh Re_RAW_miss FM_pipe_completion
@@ -185,7 +193,8 @@ class Writer:
 
     def write(self, name, encoder, events):
         """@events: (name, code, keys, [(mask, code, keys)])."""
-        usual = max((dict(e[2]).get("mods", "") for e in events), key=lambda m: sum(dict(e[2]).get("mods", "") == m for e in events), default="")
+        usual = max((dict(e[2]).get("mods", "") for e in events), key=lambda m: sum(dict(e[2]).get("mods", "") == m for e in events),
+                    default="")
         lines = ["# SPDX-License-Identifier: MIT", "table %s %s%s" % (name, encoder, " mods=" + usual if usual else "")]
         names = [e[0] for e in events]
         for event in events:
@@ -296,7 +305,8 @@ CGROUP_SWITCHES=11:CGROUP-SWITCHES""".split()
 CACHES = [("L1D", "L1-DCACHE", "RWP"), ("L1I", "L1-ICACHE", "RP"), ("LL", "LLC", "RWP"), ("DTLB", "DTLB", "RWP"), ("ITLB", "ITLB", "R"),
           ("BPU", "BRANCH", "R"), ("NODE", "NODE", "RWP")]
 OPS = {"R": ("READ", 0, "LOAD"), "W": ("WRITE", 0x100, "STORE"), "P": ("PREFETCH", 0x200, "PREFETCH")}
-TOPDOWN = [("slots", 0x400), ("topdown-retiring", 0x8000), ("topdown-bad-spec", 0x8100), ("topdown-fe-bound", 0x8200), ("topdown-be-bound", 0x8300)]
+TOPDOWN = [("slots", 0x400), ("topdown-retiring", 0x8000), ("topdown-bad-spec", 0x8100), ("topdown-fe-bound", 0x8200),
+           ("topdown-be-bound", 0x8300)]
 
 
 def perf_events():
@@ -336,7 +346,7 @@ def arch_events():
 
 
 def rapl_events():
-    """Intel's energy meters. Bits of the type: processors for people, the first servers, those with a meter of the platform, later servers."""
+    """Intel's energy meters. Bits of the type: processors for people, the first servers, those with a platform's meter, later servers."""
     for name, code, kinds in (("CORES", 1, 7), ("PKG", 2, 15), ("GPU", 4, 5), ("DRAM", 3, 10), ("PSYS", 5, 4)):
         yield "RAPL_ENERGY_" + name, code, [("type", str(kinds))], []
 

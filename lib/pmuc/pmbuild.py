@@ -82,7 +82,8 @@ class Entry:
         for key, value in self.values:
             if key == "detail" or key in facts:
                 continue
-            parts.append("%s=%s" % (key, quoted(value) if key in TEXTS or key in sheet.at and sheet.at[key].kind == pt.TEXT else value if type(value) is str else number_word(value)))
+            parts.append("%s=%s" % (key, quoted(value) if key in TEXTS or key in sheet.at and sheet.at[key].kind == pt.TEXT else value
+                                    if type(value) is str else number_word(value)))
         on = self.counters
         if on is not None and not metric and on != counters:
             parts.append("on=" + counters_word(on))

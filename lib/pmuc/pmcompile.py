@@ -20,7 +20,8 @@ except ImportError:         # a compiler without its texts leaves descriptions e
 MAX_FILE = 64 << 20
 MAX_USE = 8
 # Never taken over by `use`: who somebody else is, and what only readers of lists ask for.
-IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "test", "source", "whole", "list", "core", "boxes", "unit", "topdown"))
+IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "test", "source", "whole", "list", "core", "boxes", "unit",
+                      "topdown"))
 FOR_READERS = frozenset(("section", "list", "core", "boxes", "unit", "topdown"))
 ROW_STATEMENTS = frozenset(("event", "metric", "synonym", "unsupported", "drop"))
 
@@ -246,7 +247,8 @@ class Compiler(Fields):
                 takes = m[2]
             else:
                 aliases = tuple(a.text() for a in m[2].split())
-        if len(set(given)) != len(given) or len(texts_) > 2 or not (metric or self.family or texts_ and texts_[0]) or any('"' in t for t in texts_):
+        if len(set(given)) != len(given) or len(texts_) > 2 or not (metric or self.family or texts_ and texts_[0]) or any('"' in t
+                for t in texts_):
             return False
         if len(texts_) == 2:
             values.append((self.field_index(None, "detail"), pt.ANYWHERE, texts_[1]))

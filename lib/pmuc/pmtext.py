@@ -79,8 +79,8 @@ def unquote(raw):
 
 
 class RowLine:
-    """A line that begins an event or a metric. Most of a list is such lines: they are split when their turn comes, and into tokens only when
-    something is wrong with them."""
+    """A line that begins an event or a metric. Most of a list is such lines: they are split when their turn comes, and into tokens only
+    when something is wrong with them."""
     __slots__ = ("file", "number", "text")
 
     def __init__(self, file, number, text):

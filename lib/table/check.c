@@ -219,7 +219,8 @@ static bool check_row(struct check *c, uint32_t number)
 		return false;
 	if (!text(c, r->name) || !text(c, r->desc) || r->n_takes > 8 || !work(c, 1u + r->n_values) ||
 	    !element(c, t->sets, r->set, sizeof(uint64_t), "a row's counters are out of bounds") ||
-	    (r->n_values && !element(c, t->values, (uint64_t)r->value + r->n_values - 1, sizeof(uint32_t), "a row's values are out of bounds")) ||
+	    (r->n_values && !element(c, t->values, (uint64_t)r->value + r->n_values - 1, sizeof(uint32_t),
+	                             "a row's values are out of bounds")) ||
 	    (r->n_takes && !element(c, t->takes, (uint64_t)r->take + r->n_takes - 1, sizeof(uint32_t), "a row's groups are out of bounds")))
 		return bad(c, "a row is malformed");
 	for (unsigned i = 0; i < r->n_values; i++)

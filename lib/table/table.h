@@ -210,7 +210,7 @@ struct match {
 	uint32_t family;                                          /* ~0 for any */
 	uint32_t model_lo, model_hi;                              /* 0 .. ~0 for any */
 	uint32_t stepping_mask;                                   /* bit per stepping, 0 for any */
-	uint64_t value, mask;                                     /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0 for any */
+	uint64_t value, mask;                                     /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0: any */
 	uint32_t prefix;                                          /* pool: what the textual id starts with, "" for any */
 	uint8_t core_type, has_core_type, version_lo, version_hi; /* hybrid core type; architectural version, 0..255 any */
 	uint32_t native_model;                                    /* ~0 for any */

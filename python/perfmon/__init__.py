@@ -43,14 +43,17 @@ from .session import Cause, Count, Finished, Quality, Reading, Session, run
 __version__ = "1.0.0"
 
 __all__ = [
-    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "Counted", "Counting", "DecodedField", "DecodedRegister", "Dialect",
+    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "Counted", "Counting", "DecodedField",
+    "DecodedRegister", "Dialect",
     "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "Field", "Finished", "ImageError",
     "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier", "Names",
     "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu",
-    "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "Register", "RegisterKind", "Sample",
+    "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "Register", "RegisterKind",
+    "Sample",
     "SampleCount", "Sampling", "Session", "Side", "SystemCallError", "Umask",
     "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "count", "counter_name", "decode",
-    "default_context", "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr",
+    "default_context", "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3", "montecito",
+    "perf_event_attr",
     "plan", "pmus", "run", "split_events",
 ]
 

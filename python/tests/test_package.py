@@ -224,7 +224,8 @@ def test_wheel_calls_itself_what_it_is(wheel):
         wanted = [int(n) for n in re.findall(r"GLIBC_2\.(\d+)", in_clean_environment(["readelf", "-V", f.name]))]
         symbols = set(re.findall(r"UND (Py\w+)", in_clean_environment(["readelf", "-W", "--dyn-syms", f.name])))
     assert needed == ["libc.so.6"] and max(wanted) == int(tag[1])
-    assert symbols <= {"PyArg_UnpackTuple", "PyBool_FromLong", "PyErr_Occurred", "PyEval_RestoreThread", "PyEval_SaveThread", "PyFloat_AsDouble",
+    assert symbols <= {"PyArg_UnpackTuple", "PyBool_FromLong", "PyErr_Occurred", "PyEval_RestoreThread", "PyEval_SaveThread",
+                       "PyFloat_AsDouble",
                        "PyFloat_FromDouble", "PyImport_ImportModule", "PyLong_AsLong", "PyLong_FromLong", "PyLong_FromUnsignedLong",
                        "PyLong_FromVoidPtr", "PyObject_CallMethod", "PyObject_Free", "PyObject_Malloc"}, "is that in the limited interface?"
 

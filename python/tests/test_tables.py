@@ -111,7 +111,8 @@ def count_of(event="a<b>&c", value=1234567, quality=Quality.EXACT, **more):
 def test_counts_in_a_notebook():
     missing = count_of("x", None, Quality.NOT_COUNTED, cause=Cause.BUSY, why="another one <holds> it", remedy="stop it")
     shown = cells(Reading(("a", "x"), (count_of(), missing), 0.0)._repr_html_())
-    assert shown[1:] == [["a<b>&c", "1,234,567", "", "exact", ""], ["x", "", "", str(Quality.NOT_COUNTED), "another one <holds> it stop it"]]
+    assert shown[1:] == [["a<b>&c", "1,234,567", "", "exact", ""], ["x", "", "", str(Quality.NOT_COUNTED),
+                                                                    "another one <holds> it stop it"]]
     assert cells(count_of()._repr_html_())[1][:2] == ["a<b>&c", "1,234,567"]
     assert cells(count_of(value=2500000, scale=1e-6, unit="msec")._repr_html_())[1][1:3] == ["2.5", "msec"]
 

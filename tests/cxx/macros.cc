@@ -28,7 +28,8 @@ int main()
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_session_options_t session = PFM_INIT(session);
 	bool right = begins_right(error) && begins_right(options) && begins_right(pmu) && begins_right(event) && begins_right(umask) &&
-	             begins_right(encoding) && begins_right(set_options) && begins_right(count) && begins_right(info) && begins_right(session) &&
+	             begins_right(encoding) && begins_right(set_options) && begins_right(count) && begins_right(info) &&
+	             begins_right(session) &&
 	             begins_right(at_file_scope);
 
 	right = right && PFMLIB_MAJ_VERSION(PFMLIB_VERSION) == 3 && PFMLIB_MIN_VERSION(PFMLIB_VERSION) == 11;

@@ -92,7 +92,8 @@ static void alpha(struct bytes *b)
 		uint64_t again;
 
 		if (pfm_alpha_counter_word(pmu, select, cpu, values, &w) == PFMLIB_SUCCESS &&
-		    (pfm_alpha_split_counter_word(pmu, w, &select, &cpu, values) || pfm_alpha_counter_word(pmu, select, cpu, values, &again) ||
+		    (pfm_alpha_split_counter_word(pmu, w, &select, &cpu, values) ||
+		     pfm_alpha_counter_word(pmu, select, cpu, values, &again) ||
 		     again != w))
 			abort();
 	}

@@ -166,7 +166,8 @@ static void check_plan(struct bytes *b)
 			abort();
 		return;
 	}
-	if (pfm_describe_plan(plan, &info) || info.bound > info.n_groups || (info.optimal && info.bound != info.n_groups) || !*info.certificate)
+	if (pfm_describe_plan(plan, &info) || info.bound > info.n_groups || (info.optimal && info.bound != info.n_groups) ||
+	    !*info.certificate)
 		abort();
 	for (unsigned g = 0; g < info.n_groups; g++)
 		check_group(plan, g, &options);

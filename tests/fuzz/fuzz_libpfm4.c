@@ -64,7 +64,8 @@ static void check_attr(const char *text, int levels, pfm_os_t os)
 		return;
 	if (attr_of(name, levels, os, &again, &second) || first.type != again.type || first.config != again.config ||
 	    first.config1 != again.config1 || first.config2 != again.config2 || first.sample_period != again.sample_period ||
-	    first.exclude_user != again.exclude_user || first.exclude_kernel != again.exclude_kernel || first.precise_ip != again.precise_ip)
+	    first.exclude_user != again.exclude_user || first.exclude_kernel != again.exclude_kernel ||
+	    first.precise_ip != again.precise_ip)
 		abort();
 	free(second);
 	free(name);

@@ -100,7 +100,8 @@ run_libfuzzer() {
 	# shellcheck disable=SC2086  # words on purpose
 	if "$build/tests/fuzz/fuzz_$1" $limit $dictionary -reload=0 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="$build/broken-$1-" "$grown" $seeds >"$log" 2>&1; then
-		good "$1: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, $(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1) branches"
+		good "$1: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, $(
+			sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1) branches"
 	else
 		bad "$log" "$1: an input broke it"
 	fi
@@ -117,7 +118,8 @@ run_afl() {
 	elif find "$grown/default/crashes" "$grown/default/hangs" -name 'id*' | grep . >"$log"; then
 		bad "$log" "$1: inputs broke it"
 	else
-		good "$1: $(sed -n 's/^execs_done *: *//p' "$grown/default/fuzzer_stats") inputs, $(sed -n 's/^edges_found *: *//p' "$grown/default/fuzzer_stats") branches"
+		good "$1: $(sed -n 's/^execs_done *: *//p' "$grown/default/fuzzer_stats") inputs, $(
+			sed -n 's/^edges_found *: *//p' "$grown/default/fuzzer_stats") branches"
 	fi
 }
 

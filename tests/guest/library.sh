@@ -4,7 +4,8 @@
 # library.sh IMAGE.S WORK ARCH NAME FILE... -- LINE...: run.sh with programs that use the library.
 #
 # A FILE that ends in .c is compiled for the guest and linked with all of the library; other files and the lines are what
-# run.sh takes. IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order. In WORK the compiled library is kept between runs, one for
+# run.sh takes. IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order. In WORK the compiled
+# library is kept between runs, one for
 # each guest, as long as its sources do not change. Three words stand for the programs of the CUSE test:
 #   cuse_server     linked with libfuse3, for a guest that is of the same kind as this machine
 #   cuse_client     uses the library, device_program (from the folder above) does not; both open the device through door.c

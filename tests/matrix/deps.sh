@@ -70,8 +70,8 @@ fetch() { # INTO
 
 describe() { # NAME VERSION: its pkg-config file
 	# shellcheck disable=SC2016 # pkg-config expands it
-	printf 'prefix=${pcfiledir}/../..\nName: %s\nDescription: %s for %s\nVersion: %s\nLibs: -L${prefix}/lib -l%s\nCflags: -I${prefix}/include\n' \
-		"$1" "$1" "$triplet" "$2" "$1"
+	printf '%s\nName: %s\nDescription: %s for %s\nVersion: %s\nLibs: -L${prefix}/lib -l%s\nCflags: -I${prefix}/include\n' \
+		'prefix=${pcfiledir}/../..' "$1" "$1" "$triplet" "$2" "$1"
 }
 
 build() { # SOURCES OUT

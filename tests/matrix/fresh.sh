@@ -17,13 +17,15 @@ need unshare util-linux
 
 # The mirror this machine is set up with, in the one-line or the newer form, else Debian's own.
 mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/*.sources 2>/dev/null || true)
-[ -n "$mirror" ] || mirror=$(awk '$1 == "deb" { for (i = 2; i < NF; i++) if ($i ~ /^http/) { print $i; exit } }' /etc/apt/sources.list 2>/dev/null || true)
+[ -n "$mirror" ] || mirror=$(awk '$1 == "deb" {
+	for (i = 2; i < NF; i++) if ($i ~ /^http/) { print $i; exit } }' /etc/apt/sources.list 2>/dev/null || true)
 mirror=${mirror:-http://deb.debian.org/debian}
 
 root=$work/root
 if [ ! -e "$root/etc/perfmon-fresh" ]; then
 	rm -rf --one-file-system "$root"
-	debootstrap --variant=minbase bookworm "$root" "$mirror" >"$work/debootstrap.log" 2>&1 || skip "no bare Debian could be made ($work/debootstrap.log)"
+	debootstrap --variant=minbase bookworm "$root" "$mirror" \
+		>"$work/debootstrap.log" 2>&1 || skip "no bare Debian could be made ($work/debootstrap.log)"
 	: >"$root/etc/perfmon-fresh"
 	chmod 700 "$root/root"
 fi

@@ -86,7 +86,8 @@ def check_format():
 # What follows paths through functions takes nearly all the time: in the library and the command alone, and a third of its usual
 # patience finds the same. What tests and benchmarks do on purpose: run a shell, include a file of the library, fix a seed.
 PATIENCE = ["--extra-arg=" + arg for arg in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=75000")]
-ELSEWHERE = ["-checks=-clang-analyzer-*,-cert-env33-c,-bugprone-suspicious-include,-cert-msc30-c,-cert-msc50-cpp,-cert-msc32-c,-cert-msc51-cpp",
+ELSEWHERE = ["-checks=-clang-analyzer-*,-cert-env33-c,-bugprone-suspicious-include,-cert-msc30-c,-cert-msc50-cpp,"
+             "-cert-msc32-c,-cert-msc51-cpp",
              "--extra-arg=-Wno-sign-conversion"]
 
 
@@ -189,6 +190,9 @@ def check_python():
             yield path, str(fault).splitlines()
 
 
+CODE = (".c", ".h", ".hpp", ".cc", ".py", ".sh", ".build", "check", "quickstart")
+
+
 def check_words():
     """Files without a place for a comment (vectors, corpora, lists of paths) have no licence line."""
     bare = (".jsonl", ".json", ".md", ".txt", ".gitignore", ".clang-format", "LICENSE", ".typed", ".supp", ".map", ".svg", ".install",
@@ -205,6 +209,8 @@ def check_words():
         if not path.endswith(bare) and text and "SPDX-License-Identifier: MIT" not in "".join(text.splitlines(True)[:4]):
             found.append("no licence line at its start")
         for number, line in enumerate(text.splitlines(), 1):
+            if path.endswith(CODE) and len(line) > 140:
+                found.append("%s:%d: %d columns, 140 are allowed" % (path, number, len(line)))
             if re.search(r"\b(TO" "DO|FIX" "ME|X" "XX)\b(?!.*# *SKIP)", line) and "[Tt][Oo]" not in line and not path.endswith(".jsonl"):
                 found.append("%s:%d: something is left to do" % (path, number))
             if re.search(r"/wo" r"rk/(main|shared)|(?<![\w\"])/ro" r"ot/|/ho" r"me/[a-z]+/", line):

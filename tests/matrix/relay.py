@@ -4,9 +4,10 @@
 
     relay.py --label NAME [--wrapper WORDS] [--jobs N] [--only a,b] [--also c] [--skip 'a=why'] [--timeout S] BUILD
 
---also adds tests that are no C programs: those of the command. Each case appears once, as "NAME: program: case". A program that dies, plans another number of cases than it runs, or runs
-over its time is a failed case of its own. --wrapper is put in front of each program (an emulator, valgrind); --skip leaves
-a program out and says why; a name that is not a test of the build is an error, so that lists here cannot rot.
+--also adds tests that are no C programs: those of the command. Each case appears once, as "NAME: program: case". A program
+that dies, plans another number of cases than it runs, or runs over its time is a failed case of its own. --wrapper is put in
+front of each program (an emulator, valgrind); --skip leaves a program out and says why; a name
+that is not a test of the build is an error, so that lists here cannot rot.
 """
 
 import argparse
