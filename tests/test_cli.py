@@ -706,6 +706,12 @@ class Dispatch(Case):
         for given in "0x10-0x4", "0x10-0x10", "0x10+0", "0xfffffffffffffff0+0x20":
             self.assertIn(given, self.fails(2, "dispatch", "--pmu", "montecito", "--irange", given, "IA64_INST_RETIRED"))
 
+    def test_ranges_that_take_several_events_name_them(self):
+        command = ["dispatch", "--pmu", "montecito", "--irange", "0x4000000000001010-0x4000000000031200"]
+        named = re.findall(r"IA64_TAGGED\w+", self.fails(1, *command, "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33"))
+        self.assertEqual(len(named), 4)
+        self.done(*command, *named)
+
     def test_too_many_events(self):
         self.fails(1, "dispatch", "--pmu", "coreduo", *["Instr_Ret"] * 3)
         self.fails(2, "dispatch", "--pmu", "coreduo", *["Instr_Ret"] * 65)

@@ -235,6 +235,25 @@ static int put_single(const struct work *w, const struct mont_range *r, const st
 	return PFMLIB_SUCCESS;
 }
 
+/* What has to be counted together where ranges take so many pairs of code registers. */
+static const char *siblings(unsigned n_blocks)
+{
+	switch (n_blocks) {
+	case 1:
+		return "the range takes the first pair of code registers: count IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33";
+	case 2:
+		return "the ranges take two pairs of code registers: count IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33 and "
+		       "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35 in one set, and add them up";
+	case 3:
+		return "the ranges take three pairs of code registers: count IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33, "
+		       "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35 and IA64_TAGGED_INST_RETIRED_IBRP2_PMC32_33 in one set, and add them up";
+	default:
+		return "the ranges take four pairs of code registers: count IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33, "
+		       "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35, IA64_TAGGED_INST_RETIRED_IBRP2_PMC32_33 and "
+		       "IA64_TAGGED_INST_RETIRED_IBRP3_PMC34_35 in one set, and add them up";
+	}
+}
+
 /* As many blocks as it takes, where every event is tagged by one pair and the counts are added up. */
 static int put_cover(const struct work *w, const struct mont_range *r, unsigned n, const struct code_needs *c)
 {
@@ -248,7 +267,7 @@ static int put_cover(const struct work *w, const struct mont_range *r, unsigned 
 	if (n_blocks < 0)
 		return mont_refuse(w, PFMLIB_ERR_IRRTOOMANY, -1, "the pairs of code registers that tag an event cannot cover the ranges");
 	if ((unsigned)n_blocks > tagged)
-		return mont_refuse(w, PFMLIB_ERR_IRRINVAL, -1, "every pair of code registers in use needs an event that it tags");
+		return mont_refuse(w, PFMLIB_ERR_IRRINVAL, -1, siblings((unsigned)n_blocks));
 	for (unsigned i = 0; i < (unsigned)n_blocks; i++)
 		pfmi_mont_put_block(&w->mp->irange, 2 * i, b[i], 0);
 	pfmi_mont_put_infos(&w->mp->irange, r, n, b, (unsigned)n_blocks);
