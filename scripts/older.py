@@ -70,7 +70,8 @@ PROCESSORS = {
     "amd64_fam15h_nb": ("amd64_fam15h_nb", "AMD family 15H, north bridge", NORTH, amd(21)),
     "amd64_fam16h": ("amd64_fam16h", "AMD family 16H, Jaguar and Puma", K7, amd(22)),
     "amd64_fam1ah_zen6": ("amdzen6", "AMD Zen 6", ZEN6, amds(26, "model=0x50..0x5f", "model=0x80..0xff")),
-    "amd64_fam1ah_zen6_l3": ("amdzen6_amd_l3", "AMD Zen 6, L3PMC", ZEN6_L3, amds(26, "model=0x50..0x5f", "model=0x80..0xff")),
+    "amd64_fam1ah_zen6_l3": ("amdzen6_amd_l3", "AMD Zen 6, L3PMC: last-level cache", ZEN6_L3,
+                             amds(26, "model=0x50..0x5f", "model=0x80..0xff")),
     "arm_monaka": ("monaka", "Fujitsu Monaka", ARM8, arm(0x46, 3)),
     "arm_olympus": ("olympus", "NVIDIA Olympus", ARM8, arm(0x4E, 0x10)),
     "arm_xgene": ("xgene", "Applied Micro X-Gene", ARM8, []),     # its identity is that of eMAG, which has a list

@@ -5,7 +5,7 @@ import re
 
 from pmbuild import Sheet
 from pmcore import core_table
-from pmheads import core_libpfm, unit_device
+from pmheads import core_libpfm, title, unit_device
 
 
 def table_for(reading, unit):
@@ -38,7 +38,8 @@ def intel_core(reading, kind):
             core = "crestmont"
         elif known and (kind or alone):
             core = known.core_named(kind != "core")
-        b = core_table(reading, name, core, (), "cpu_" + kind if kind else "cpu", reading.desc)
+        b = core_table(reading, name, core, (), "cpu_" + kind if kind else "cpu",
+                       title(m.name, reading.desc, core if kind else ""))
         b.source = source_of(m)
         if known and not alone:
             b.aka += intel_names(known, kind, core, name)
@@ -66,7 +67,7 @@ def other_core(reading):
 
     def make():
         small, uses = (known and known.cores.get("")) or reading.arch.cores[""]
-        b = Sheet(m.name, reading.desc, uses)
+        b = Sheet(m.name, title(m.name, reading.desc), uses)
         b.source = source_of(m)
         reading.cores[""] = m.name
         if m.arch == "arm64" and m.name.startswith("cortex"):
@@ -103,7 +104,7 @@ def unit_table(reading, unit):
 
     def make():
         here = (known and known.units.get(device)) or reading.arch.units.get(device, {})
-        b = Sheet(name, "%s, %s" % (reading.desc, unit), here.get("use", "any.unit").split(","))
+        b = Sheet(name, title(m.name, reading.desc, unit=unit), here.get("use", "any.unit").split(","))
         b.device, b.unit = device, unit
         b.source = source_of(m)
         b.uncore = "core" not in here

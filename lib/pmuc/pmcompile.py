@@ -22,7 +22,7 @@ MAX_USE = 8
 # Never taken over by `use`: who somebody else is, and what only readers of lists ask for.
 IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "test", "source", "whole", "list", "core", "boxes", "unit",
                       "topdown"))
-FOR_READERS = frozenset(("section", "list", "core", "boxes", "unit", "topdown"))
+FOR_READERS = frozenset(("section", "called", "list", "core", "boxes", "unit", "topdown"))
 ROW_STATEMENTS = frozenset(("event", "metric", "synonym", "unsupported", "drop"))
 
 

@@ -5,7 +5,7 @@ import re
 
 import pmtable as pt
 from pmbuild import Draft, Sheet, counters_word
-from pmheads import in_order, is_big, row_names
+from pmheads import in_order, is_big, row_names, title
 from pmread import COUNTERS, NUMBERS, Refused, name_of, strings, take
 
 OFFCORE_RSP_0, OFFCORE_RSP_1, PEBS_LD_LAT = 0x1A6, 0x1A7, 0x3F6
@@ -41,7 +41,7 @@ def core_of(reading, file):
         big = [name for core, name in reading.cores.items() if is_big(core)]
         return reading.builders[big[0] if big else next(iter(reading.cores.values()))]
     m = reading.model
-    b = reading.builder(m.name, lambda: core_table(reading, m.name, "", (), "cpu", m.folder))
+    b = reading.builder(m.name, lambda: core_table(reading, m.name, "", (), "cpu", title(m.name, m.folder)))
     reading.cores[""] = m.name
     return b
 

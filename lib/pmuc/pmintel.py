@@ -10,7 +10,7 @@ import re
 
 import pmtable as pt
 from pmcore import core_event, core_of, core_table, top_down
-from pmheads import core_libpfm, is_big, is_small
+from pmheads import core_libpfm, is_big, is_small, title
 from pmmasks import fp_arith, offcore_matrix
 from pmmatch import intel_hosts, intel_matches
 from pmmetrics import intel_metrics, linux_metrics
@@ -86,15 +86,16 @@ def core_list(reading, file, data, hybrid, role):
     parts = HYBRID_FILE.fullmatch(file)
     core = parts[1].lower() if hybrid and parts else ""
     header = data["Header"] if type(data.get("Header")) is dict else {}
-    title = title_of(header) or m.folder
-    reading.desc = reading.desc or title[:200]
+    given = (title_of(header) or m.folder)[:200]
+    reading.desc = reading.desc or given
     events = data["Events"]
     keys = set()
     for e in events if type(events) is list else ():
         if type(e) is dict:
             keys.update(e)
     name = m.name + "_" + core if core else m.name
-    b = reading.builder(name, lambda: core_table(reading, name, core, keys, core_device(core, role), title[:200]))
+    b = reading.builder(name, lambda: core_table(reading, name, core, keys, core_device(core, role),
+                                               title(m.name, given, core)))
     reading.cores[core] = name
     b.aka += [n for n in names_of(m, core) if n not in [b.name] + b.aka]
     b.source = "intel/perfmon %s, version %s of %s" % (m.folder, clean(str(header.get("Version", "")))[:20],

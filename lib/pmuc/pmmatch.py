@@ -13,7 +13,7 @@ from collections import namedtuple
 
 import pmtable as pt
 from pmbuild import Sheet, counters_word, quoted
-from pmheads import is_small
+from pmheads import is_small, title
 from pmread import Refused, content
 
 try:
@@ -160,7 +160,7 @@ def sold_alone(reading, name):
 
     def make():
         old = reading.builders[name]
-        b = Sheet(own, old.desc, old.uses)
+        b = Sheet(own, title(own, old.desc), old.uses)
         b.same_as = old
         b.source = old.source
         b.device, b.perf_type = "cpu", 4

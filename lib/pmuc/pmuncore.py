@@ -5,7 +5,7 @@ import re
 
 import pmtable as pt
 from pmbuild import Draft, Sheet
-from pmheads import box_section, unit_device
+from pmheads import box_section, title, unit_device
 from pmread import COUNTERS, Refused, name_of, nothing, strings, take
 
 # Boxes whose lists have an extra select bit that the kernel does not let through.
@@ -86,7 +86,8 @@ def uncore_table(reading, device, unit):
 
     def make():
         box = device[7:] if device.startswith("uncore_") else device
-        b = Sheet(name, "%s, %s" % (reading.desc or m.name, unit), [box_section(formats_of(reading), box)])
+        words = title(m.name, reading.desc, unit=unit) + (", free-running" if "free_running" in device else "")
+        b = Sheet(name, words, [box_section(formats_of(reading), box)])
         b.device, b.unit, b.uncore = device, unit, True
         if reading.intel:
             short = box.replace("cbox", "cbo").replace("ubox", "ubo")
