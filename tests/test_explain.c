@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors as sentences: what is wrong, where, and the way out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include <perfmon/perfmon.h>
+#define CHOSEN_PMU "coreduo"
+#include "built_in.h"
+
+struct sentence {
+	const char *text, *sentence;
+};
+
+static void sentences_name_the_token_and_the_way_out(void **state)
+{
+	static const struct sentence lines[] = {
+		{ "L2_ADS,core=both", "\"core=both\": \"both\" is not a value of core (this, all)" },
+		{ "Instr_Rett", "\"Instr_Rett\" is not an event of coreduo; another processor's is written PROCESSOR::EVENT" },
+		{ "montecito::Instr_Rett", "\"Instr_Rett\" is not an event of montecito" },
+		{ "nopmu::x", "\"nopmu\" is no processor or unit that is known here" },
+		{ "dc-misses", "\"dc-misses\": no event of this processor counts misses of the L1 data cache" },
+		{ "L2_ADS,foo", "\"foo\" is not a qualifier of L2_ADS, which takes core, edge, inv, cmask, os, usr" },
+		{ "coreduo::L2_ADS:foo", "\"foo\" is not a qualifier of L2_ADS, which takes SELF, BOTH_CORES, edge, inv, cmask, u, k" },
+		{ "cpu/evnt=1/", "\"evnt\" is not a qualifier of coreduo, which takes event, umask, edge, pc, inv, cmask" },
+		{ "cpu/event=1/z",
+		  "\"z\" is not a modifier: u, k and h for levels, p, pp or ppp for precision and G, H and I for guests, the host and no "
+		  "idle time can stand behind the last slash" },
+		{ "cpu/event=1/ue", "\"e\": this library has no exclusive groups" },
+		{ "Instr_Ret:ub", "\"b\": this library does not count with BPF" },
+		{ "L2_ADS,,usr", "a qualifier is empty at position 8: leave the separator out, or name one of core, edge, inv, cmask, "
+		                 "os, usr" },
+		{ "L2_ADS,usr=1", "\"usr\" takes no value: it stands alone" },
+		{ "L2_ADS,core", "\"core\" needs a value: this, all" },
+		{ "L2_ADS,cmask=", "\"cmask\" needs a value: a number behind \"=\"" },
+		{ "L2_ADS,cmask=256", "\"cmask=256\": \"256\" is out of range: at most 255" },
+		{ "L2_ADS,cmask=x", "\"cmask=x\": \"x\" is not valid: a number is expected" },
+		{ "L2_ADS,agent=any", "\"agent\" does not go with L2_ADS, which takes core, edge, inv, cmask, os, usr" },
+		{ "SSE_PREFETCH", "SSE_PREFETCH needs one of NTA, T1, T2" },
+		{ "SIMD_INT_INSTRUCTIONS", "SIMD_INT_INSTRUCTIONS needs at least one of MUL, SHIFT, PACK, UNPACK, LOGICAL, ARITHMETIC" },
+		{ "coreduo::L2_ADS:SELF:BOTH_CORES", "\"BOTH_CORES\": only one value of this group can be chosen" },
+		{ "cpu/event=1", "\"/event=1\": a second '/' must follow the terms" },
+		/* What cannot be printed is not printed. */
+		{ "Instr\001\nRet", "\"Instr??Ret\" is not an event of coreduo; another processor's is written PROCESSOR::EVENT" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+		pfm_error_t error = PFM_INIT(error);
+		char buf[512];
+
+		assert_int_not_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, &error), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_explain_error(ctx, lines[i].text, &error, buf, sizeof(buf)), strlen(lines[i].sentence));
+		assert_string_equal(buf, lines[i].sentence);
+	}
+}
+
+static void sets_are_explained_by_number_or_by_name(void **state)
+{
+	static const char *const texts[] = { "Instr_Ret", "FP_Assist", "Mul", "Div" };
+	pfm_error_t error = PFM_INIT(error);
+	pfm_set_t set = PFM_INIT(set);
+	char buf[256];
+
+	(void)state;
+	assert_int_equal(pfm_dispatch_set(ctx, texts, 4, NULL, &set, &error), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(error.clash, 0x6);
+	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
+	assert_string_equal(buf, "events number 2 and 3 can only count on counter 1");
+	pfm_explain_error(ctx, "Instr_Ret,FP_Assist,cmask=1,inv,Mul,Div", &error, buf, sizeof(buf));
+	assert_string_equal(buf, "\"FP_Assist,cmask=1,inv\" and \"Mul\" can only count on counter 1");
+	error.clash = 0xd;
+	error.clash_counters = 0x300000003;
+	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
+	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and fixed counters 0 and 1");
+	error.clash = 0x1;
+	error.clash_counters = 0;
+	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
+	assert_string_equal(buf, "event number 1 has no counter left that can count it");
+}
+
+/* Where nothing is marked the sentence is about the whole text. */
+static void an_error_without_a_place(void **state)
+{
+	pfm_error_t error = { .size = sizeof(error), .code = PFMLIB_ERR_NOTSUPP, .kind = PFM_KIND_NOT_ON_CPU, .event = -1 };
+	char buf[256];
+
+	(void)state;
+	pfm_explain_error(ctx, "Instr_Ret", &error, buf, sizeof(buf));
+	assert_string_equal(buf, "\"Instr_Ret\": this processor says that it does not have this architectural event");
+	error.kind = PFM_KIND_SYSTEM;
+	error.detail = "the counters cannot be opened";
+	error.sys_errno = 13;
+	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
+	assert_string_equal(buf, "the counters cannot be opened (Permission denied)");
+}
+
+/* Every kind has a word and a sentence, with and without a text, in a buffer of any size. */
+static void every_kind_in_every_buffer(void **state)
+{
+	static const char *const texts[] = { NULL, "", "L2_Rqsts,core=x", "cpu/event=1/", "a::b", ":::", "\xff" };
+	char names[8][96];
+
+	(void)state;
+	assert_string_equal(pfm_error_kind_name(PFM_KIND_MODEL), "model");
+	assert_string_equal(pfm_error_kind_name(PFM_KIND_NONE), "");
+	assert_string_equal(pfm_error_kind_name(-1), "");
+	assert_string_equal(pfm_error_kind_name(PFM_KIND_ALONE), "alone");
+	assert_string_equal(pfm_error_kind_name(PFM_KIND_ALONE + 1), "");
+	for (int kind = -1; kind <= PFM_KIND_MODEL + 1; kind++)
+		for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
+			for (unsigned start = 0; start < 20; start += 3) {
+				pfm_error_t error = {
+					.size = sizeof(error),
+					.code = PFMLIB_ERR_ATTR,
+					.kind = kind,
+					.start = start,
+					.end = start + 2,
+					.event = -1,
+					.clash = start * 3,
+					.clash_counters = start,
+				};
+				char whole[512], buf[64];
+				size_t len = pfm_explain_error(ctx, texts[t], &error, whole, sizeof(whole));
+
+				assert_true(len > 0 && len == strlen(whole));
+				for (size_t size = 0; size < sizeof(buf); size += 7) {
+					memset(buf, 'x', sizeof(buf));
+					assert_int_equal(pfm_explain_error(ctx, texts[t], &error, buf, size), len);
+					assert_int_equal(buf[size], 'x');
+					if (size) {
+						assert_int_equal(strlen(buf), len < size ? len : size - 1);
+						assert_memory_equal(buf, whole, strlen(buf));
+					}
+				}
+				assert_true(pfm_suggest_names(ctx, texts[t], &error, names, 8) <= 8);
+			}
+	assert_int_equal(pfm_explain_error(ctx, NULL, NULL, NULL, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sentences_name_the_token_and_the_way_out),
+		cmocka_unit_test(sets_are_explained_by_number_or_by_name),
+		cmocka_unit_test(an_error_without_a_place),
+		cmocka_unit_test(every_kind_in_every_buffer),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, open_context, close_context);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What may have been meant by a name that is none, the closest first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include <perfmon/perfmon.h>
+#define CHOSEN_PMU "coreduo"
+#include "built_in.h"
+
+struct suggestion {
+	const char *text, *names[8];
+};
+
+static void suggestions_closest_first(void **state)
+{
+	static const struct suggestion lines[] = {
+		{ "INSTR_RETT", { "Instr_Ret", "Br_Instr_Ret" } },
+		{ "INSTR_RETT:u", { "Instr_Ret", "Br_Instr_Ret" } },
+		{ "coreduo::Isntr_Ret", { "Instr_Ret", "Br_Instr_Ret" } }, /* two letters swapped */
+		{ "Br_Cnd_Exe,usr", { "Br_Cnd_Exec", "Br_Ind_Exec" } },
+		/* What one only has to go on typing. */
+		{ "L2_Li", { "L2_LD", "L2_ST", "L2_Lines_In", "L2_Lines_Out" } },
+		{ "ALAT_CAPACITY_MISS_ALL", { "montecito::ALAT_CAPACITY_MISS_ALL" } },
+		{ "page-fault", { "software::page-faults" } },
+		{ "coreduoo::x", { "coreduo" } },
+		{ "coredou::x", { "coreduo" } },
+		{ "L2_Lines_In,cor=all", { "core" } },
+		{ "L2_Lines_In,prefecth=only", { "prefetch", "prefetch=only" } },
+		{ "L2_Lines_In,both_cores", { "core=all" } },
+		{ "L2_Lines_In,usrr", { "usr" } },
+		{ "L2_Lines_In,all", { "core=all" } },
+		{ "coreduo::L2_LINES_IN:BOTH_CORE", { "BOTH_CORES" } },
+		{ "coreduo::L2_LINES_IN:all", { "BOTH_CORES" } },
+		{ "L2_Lines_In,core=al", { "all" } },
+		{ "L2_Lines_In,core=both", { "this", "all" } },
+		{ "L2_Lines_In,core=", { "core=this", "core=all" } },
+		{ "SSE_PREFETCH", { "NTA", "T1", "T2" } },
+		{ "Instr_Ret,usr=1", { "usr" } },
+		{ "L2_LINES_IN:SELF", { "coreduo::L2_LINES_IN:SELF" } },
+		{ "cpu/evnt=1/", { "event" } },
+		{ "cpu/event=1,umsk=2/", { "umask", "cmask" } },
+		{ "xyzzy_plugh", { NULL } },
+		/* Hidden rows are not named. */
+		{ "SSE_PREFETCHH", { NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+		pfm_error_t error = PFM_INIT(error);
+		char names[8][96];
+		size_t n, k;
+
+		assert_int_not_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, &error), PFMLIB_SUCCESS);
+		n = pfm_suggest_names(ctx, lines[i].text, &error, names, 8);
+		for (k = 0; k < n && k < 8 && lines[i].names[k]; k++)
+			assert_string_equal(names[k], lines[i].names[k]);
+		if (k < n && !strstr(names[k], "::")) /* those of other processors follow */
+			fail_msg("%s: %s as well", lines[i].text, names[k]);
+		if (k < 8 && lines[i].names[k])
+			fail_msg("%s: %s is missing", lines[i].text, lines[i].names[k]);
+		/* Fewer may be asked for: the same ones from the front. */
+		if (n > 1) {
+			char first[1][96];
+
+			assert_int_equal(pfm_suggest_names(ctx, lines[i].text, &error, first, 1), 1);
+			assert_string_equal(first[0], names[0]);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(suggestions_closest_first),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, open_context, close_context);
+}
