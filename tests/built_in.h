@@ -4,7 +4,7 @@
 #ifndef PERFMON_TESTS_BUILT_IN_H
 #define PERFMON_TESTS_BUILT_IN_H
 
-#include <perfmon/perfmon.h>
+#include "open_for.h"
 
 #ifndef CHOSEN_PMU
 #define CHOSEN_PMU NULL
@@ -14,10 +14,9 @@ static pfm_ctx_t *ctx;
 
 static int open_context(void **state)
 {
-	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES, .pmu = CHOSEN_PMU };
-
 	(void)state;
-	return pfm_open_context(&ctx, &o, NULL);
+	ctx = open_for(CHOSEN_PMU);
+	return 0;
 }
 
 static int close_context(void **state)

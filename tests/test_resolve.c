@@ -9,18 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <perfmon/perfmon.h>
-
-static pfm_ctx_t *open_for(const char *pmu)
-{
-	pfm_ctx_options_t options = PFM_INIT(options);
-	pfm_ctx_t *ctx;
-
-	options.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
-	options.pmu = pmu;
-	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
-	return ctx;
-}
+#include "open_for.h"
 
 /* ---- what is right -------------------------------------------------------------------------------------------- */
 

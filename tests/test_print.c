@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Events printed in the words of each grammar, and the buffers they are printed into. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include "answer/reverse.h"
+#include "open_for.h"
+
+/* NULL where a dialect has no words for it. */
+struct line {
+	const char *pmu, *text, *printed[4];
+};
+
+static void check_lines(const struct line *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		pfm_ctx_t *ctx = open_for(lines[i].pmu);
+
+		for (pfm_dialect_t d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
+			char buf[PRINT_MAX];
+			int rc = pfm_print_event(ctx, lines[i].text, d, buf, sizeof(buf), NULL);
+
+			assert_int_equal(rc, lines[i].printed[d] ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP);
+			if (!rc)
+				assert_string_equal(buf, lines[i].printed[d]);
+		}
+		pfm_close_context(ctx);
+	}
+}
+
+static void core_duo_in_the_words_of_each_grammar(void **state)
+{
+	static const struct line lines[] = {
+		{ "skx", "INST_RETIRED.ANY,usr", { "skx::INST_RETIRED:ANY:u", "INST_RETIRED.ANY,usr", "cpu/INST_RETIRED.ANY/u", "INST_RETIRED.ANY:u" } },
+		{ "coreduo", "Instr_Ret,usr", { "coreduo::INSTR_RET:u", "Instr_Ret,usr", "cpu/event=0xc0/u", "Instr_Ret:u" } },
+		{ "coreduo",
+		  "L2_Lines_In,core=all,prefetch=only",
+		  { "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", "L2_Lines_In,core=all,prefetch=only",
+		    "cpu/event=0x24,umask=0xd0/", "L2_Lines_In:core=all:prefetch=only" } },
+		{ "coreduo",
+		  "coreduo::L2_RQSTS:M_STATE:I_STATE:c=1:i",
+		  { "coreduo::L2_RQSTS:M_STATE:I_STATE:i:c=1", "L2_Rqsts,cachestate=mi,cmask=1,inv",
+		    "cpu/event=0x2e,umask=0x79,cmask=1,inv/", "L2_Rqsts:cachestate=mi:cmask=1:inv" } },
+		{ "coreduo",
+		  "Thermal_Trip,edge",
+		  { "coreduo::THERMAL_TRIP:TRIPS", "Thermal_Trip,edge", "cpu/event=0x3b,umask=0xc0,edge/",
+		    "Thermal_Trip:edge" } },
+		{ "coreduo",
+		  "DCache_Cache_ST,os,cmask=2,edge",
+		  { "coreduo::DCACHE_CACHE_ST:k:e:c=2", "DCache_Cache_ST,cmask=2,edge,os",
+		    "cpu/event=0x41,umask=0xf,cmask=2,edge/k", "DCache_Cache_ST:cmask=2:edge:k" } },
+		/* Where libpfm has no default it is given one of its masks. */
+		{ "coreduo",
+		  "Thermal_Trip",
+		  { "coreduo::THERMAL_TRIP:CYCLES", "Thermal_Trip", "cpu/event=0x3b,umask=0xc0/", "Thermal_Trip" } },
+		{ "coreduo",
+		  "MMX_FP_Trans",
+		  { "coreduo::MMX_FP_TRANS:TO_FP", "MMX_FP_Trans", "cpu/event=0xcc/", "MMX_FP_Trans" } },
+		{ "coreduo",
+		  "L2_Lines_In,prefetch=exclude",
+		  { "coreduo::L2_LINES_IN:0x40", "L2_Lines_In,prefetch=exclude", "cpu/event=0x24,umask=0x40/",
+		    "L2_Lines_In:prefetch=exclude" } },
+		{ "coreduo",
+		  "Bus_Snoops,agent=any",
+		  { "coreduo::BUS_SNOOPS:ALL_AGENTS", "Bus_Snoops,agent=any", "cpu/event=0x77,umask=0x2f/",
+		    "Bus_Snoops:agent=any" } },
+		{ "coreduo",
+		  "EST_Trans,trans=frequency",
+		  { "coreduo::EST_TRANS:FREQ", "EST_Trans,trans=frequency", "cpu/event=0x3a,umask=0x10/",
+		    "EST_Trans:trans=frequency" } },
+		/* Fields alone are the event that has them. */
+		{ "coreduo", "r412e", { "coreduo::LLC_MISSES", "LLC_Misses", "cpu/event=0x2e,umask=0x41/", "LLC_Misses" } },
+		{ "coreduo",
+		  "cpu/event=0x24,umask=0xd0/u",
+		  { "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH:u", "L2_Lines_In,core=all,prefetch=only,usr",
+		    "cpu/event=0x24,umask=0xd0/u", "L2_Lines_In:core=all:prefetch=only:u" } },
+		{ "coreduo", "cpu/event=0x99,umask=0x3/", { NULL, NULL, "cpu/event=0x99,umask=0x3/", NULL } },
+		/* A raw mask that no words make up stays one. */
+		{ "coreduo",
+		  "coreduo::L2_LINES_IN:0x41",
+		  { "coreduo::L2_LINES_IN:0x41", NULL, "cpu/event=0x24,umask=0x41/", "L2_Lines_In:0x41" } },
+		/* What presets already say is left out. */
+		{ "coreduo",
+		  "coreduo::L2_RQSTS:SELF:ANY:c=0",
+		  { "coreduo::L2_RQSTS", "L2_Rqsts", "cpu/event=0x2e,umask=0x7f/", "L2_Rqsts" } },
+		{ "coreduo", "Instr_Ret:u=0", { "coreduo::INSTR_RET:u=0", NULL, NULL, "Instr_Ret:u=0" } },
+		{ "coreduo", "Instr_Ret:counter=1", { "coreduo::INSTR_RET:counter=1", NULL, NULL, "Instr_Ret:counter=1" } },
+	};
+
+	(void)state;
+	check_lines(lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+static void other_processors(void **state)
+{
+	static const struct line lines[] = {
+		{ "amd",
+		  "ls_dispatch.ld_dispatch:cmask=3:u",
+		  { "amd::LS_DISPATCH:LD_DISPATCH:u:c=3", "ls_dispatch.ld_dispatch,cmask=3,usr",
+		    "cpu/event=0x29,umask=0x1,cmask=3/u", "ls_dispatch.ld_dispatch:cmask=3:u" } },
+		{ "intel_arch",
+		  "INST_RETIRED.ANY:pp",
+		  { "intel_arch::INSTRUCTION_RETIRED:precise=2", NULL, "cpu/event=0xc0/pp", "INSTRUCTION_RETIRED:precise=2" } },
+		{ "armv8",
+		  "L1D_CACHE:threshold=5",
+		  { "armv8::L1D_CACHE:threshold=5", "L1D_CACHE,threshold=5", "armv8_pmuv3/event=0x4,threshold=5/",
+		    "L1D_CACHE:threshold=5" } },
+		{ "software", "faults:u", { "software::PAGE-FAULTS:u", "page-faults,usr", "page-faults:u", "page-faults:u" } },
+		{ "hardware",
+		  "cycles:uk",
+		  { "hardware::CPU-CYCLES:k:u", "cpu-cycles,os,usr", "cpu-cycles:uk", "cpu-cycles:k:u" } },
+		{ "hardware", "cycles:p", { "hardware::CPU-CYCLES:precise=1", NULL, "cpu-cycles:p", "cpu-cycles:precise=1" } },
+		{ "hardware", "cycles:h", { "hardware::CPU-CYCLES:h", NULL, "cpu-cycles:h", "cpu-cycles:h" } },
+		{ "montecito",
+		  "ALAT_CAPACITY_MISS_ALL",
+		  { "montecito::ALAT_CAPACITY_MISS_ALL", "ALAT_CAPACITY_MISS_ALL", NULL, "ALAT_CAPACITY_MISS_ALL" } },
+		{ "montecito",
+		  "ALAT_CAPACITY_MISS_ALL:plm=0x6",
+		  { "montecito::ALAT_CAPACITY_MISS_ALL:plm=0x6", NULL, NULL, "ALAT_CAPACITY_MISS_ALL:plm=0x6" } },
+		{ "ev67", "replay", { "ev67::REPLAY", "replay", "r4", "replay" } },
+		{ "ev5", "cycles", { "ev5::CYCLES", "cycles", NULL, "cycles" } },
+	};
+
+	(void)state;
+	check_lines(lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+static void a_short_buffer_is_left_alone(void **state)
+{
+	pfm_ctx_t *ctx = open_for("coreduo");
+	pfm_error_t error = PFM_INIT(error);
+	char buf[12] = "untouched";
+
+	(void)state;
+	assert_int_equal(pfm_print_event(ctx, "Instr_Ret,usr", PFM_DIALECT_VENDOR, buf, 11, &error), PFMLIB_ERR_FULL);
+	assert_string_equal(buf, "untouched");
+	assert_int_equal(pfm_print_event(ctx, "Instr_Ret,usr", PFM_DIALECT_VENDOR, buf, 12, &error), PFMLIB_SUCCESS);
+	assert_string_equal(buf, "Instr_Ret:u");
+	assert_int_equal(pfm_print_event(ctx, "Instr_Rets", PFM_DIALECT_VENDOR, buf, 12, &error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_print_event(ctx, NULL, PFM_DIALECT_VENDOR, buf, 12, &error), PFMLIB_ERR_INVAL);
+	pfm_close_context(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(core_duo_in_the_words_of_each_grammar),
+		cmocka_unit_test(other_processors),
+		cmocka_unit_test(a_short_buffer_is_left_alone),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
