@@ -26,7 +26,7 @@ static bool is_other_name(const struct table *t, struct slice s)
 	const char *aka = table_text(t, t->aka);
 
 	while (*aka) {
-		const char *rest = pfmi_behind(s, aka);
+		const char *rest = pfmi_name_behind(aka, s);
 
 		if (rest && (*rest == ' ' || *rest == '\0'))
 			return true;
@@ -36,9 +36,16 @@ static bool is_other_name(const struct table *t, struct slice s)
 	return false;
 }
 
+static bool is_own_name(const struct table *t, struct slice s)
+{
+	const char *rest = pfmi_name_behind(table_text(t, t->name), s);
+
+	return rest && *rest == '\0';
+}
+
 bool pfmi_table_is(const struct table *t, struct slice s)
 {
-	return pfmi_slice_is(s, table_text(t, t->name)) || is_other_name(t, s);
+	return is_own_name(t, s) || is_other_name(t, s);
 }
 
 /* ---- units ---------------------------------------------------------------------------------------------------- */
@@ -120,48 +127,53 @@ struct unit pfmi_unit(const struct pfm_ctx *ctx, unsigned i)
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-/* The next of the kernel's PMUs whose name or other name may have hash @h. */
-static int next_kernels(const struct pfm_ctx *ctx, uint32_t h, uint32_t *at)
+static struct stage stage_of(const struct image *im, struct image_map *map, unsigned first)
 {
-	while (ctx->n_kernel_slots && ctx->kernel_slots[(h + *at) & (ctx->n_kernel_slots - 1)].name) {
-		const struct kernel_slot *slot = &ctx->kernel_slots[(h + (*at)++) & (ctx->n_kernel_slots - 1)];
-
-		if (slot->hash == h)
-			return (int)slot->name - 1;
-	}
-	return -1;
+	return (struct stage){ im, map, first, im->n_tables, image_array(im, ARRAY_CALLS), im->arrays[ARRAY_CALLS].n };
 }
 
-/* The next candidate of a stage, as a unit number; -1 at its end. */
-static int next_of_stage(const struct pfm_ctx *ctx, const struct stage *st, uint32_t h, uint32_t *at)
+/* Is @t called @s: by its own name in the first pass, by another one in the second? */
+static bool answers(struct called *c, const struct table *t, struct slice s)
 {
-	int i;
+	bool own = is_own_name(t, s);
 
-	if (!st->image)
-		i = next_kernels(ctx, h, at);
-	else
-		while ((i = image_next_called(st->image, h, at)) >= (int)st->image->n_tables)
-			;
-	return i < 0 ? -1 : i + (int)st->first;
+	c->others |= !own;
+	c->table = t;
+	return c->pass == 0 ? own : !own && is_other_name(t, s);
+}
+
+/* The next unit of stage @st that is called @s, from slot @c->at on; -1 at the stage's end. */
+static inline int next_of_stage(const struct pfm_ctx *ctx, const struct stage *st, struct slice s, uint32_t h, struct called *c)
+{
+	uint32_t at = c->at ? c->at - 1 : slot_of(h, st->n_calls), slot;
+
+	while ((slot = st->calls[at])) {
+		uint32_t i = (slot & 0xffff) - 1;
+
+		at = at + 1 < st->n_calls ? at + 1 : 0;
+		if (slot >> 16 != (uint16_t)h || i >= st->n ||
+		    !answers(c, st->image ? image_table(st->image, i) : ctx->kernel->pmus[i].table, s))
+			continue;
+		c->at = at + 1;
+		return (int)(st->first + i);
+	}
+	c->at = 0;
+	return -1;
 }
 
 int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
 {
-	struct stage st;
+	unsigned n_stages;
+	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);
 
 	for (; c->pass < 2; c->pass++) {
-		for (; pfmi_ctx_stage(ctx, c->stage, &st); c->stage++) {
-			int i;
+		for (; c->stage < n_stages; c->stage++) {
+			int i = next_of_stage(ctx, &stages[c->stage], s, h, c);
 
-			while ((i = next_of_stage(ctx, &st, h, &c->at)) >= 0) {
-				const struct table *t = pfmi_unit_table(ctx, (unsigned)i);
-				bool own = pfmi_slice_is(s, table_text(t, t->name));
-
-				c->others |= !own;
-				if (c->pass == 0 ? own : !own && is_other_name(t, s))
-					return i;
-			}
-			c->at = 0;
+			if (i < 0)
+				continue;
+			c->map = stages[c->stage].map;
+			return i;
 		}
 		c->stage = 0;
 		if (!c->others)
@@ -343,13 +355,13 @@ static int order_host_units(struct pfm_ctx *ctx)
 	return PFMLIB_SUCCESS;
 }
 
-static void add_kernel_name(struct pfm_ctx *ctx, unsigned pmu, struct slice name)
+static void add_kernel_name(struct stage *st, uint32_t *calls, unsigned pmu, struct slice name)
 {
-	uint32_t h = pfmi_name_hash(name), i = h & (ctx->n_kernel_slots - 1);
+	uint32_t h = pfmi_name_hash(name), i = slot_of(h, st->n_calls);
 
-	while (ctx->kernel_slots[i].name)
-		i = (i + 1) & (ctx->n_kernel_slots - 1);
-	ctx->kernel_slots[i] = (struct kernel_slot){ .hash = h, .name = pmu + 1 };
+	while (calls[i])
+		i = i + 1 < st->n_calls ? i + 1 : 0;
+	calls[i] = h << 16 | (pmu + 1);
 }
 
 static unsigned count_words(const char *s)
@@ -361,26 +373,26 @@ static unsigned count_words(const char *s)
 	return n;
 }
 
-/* The kernel's PMUs are few, and known only now. */
-static int index_kernels(struct pfm_ctx *ctx)
+/* The stage of the kernel's PMUs. They are few, and their names known only now. */
+static int index_kernels(struct pfm_ctx *ctx, struct stage *st)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < ctx->kernel->n; i++)
+	for (unsigned i = 0; i < st->n; i++)
 		n += 1 + count_words(table_text(ctx->kernel->pmus[i].table, ctx->kernel->pmus[i].table->aka));
-	for (ctx->n_kernel_slots = 16; ctx->n_kernel_slots < 2 * n; ctx->n_kernel_slots *= 2)
-		;
-	ctx->kernel_slots = calloc(ctx->n_kernel_slots, sizeof(*ctx->kernel_slots));
-	if (!ctx->kernel_slots)
+	st->n_calls = 4 * n + 1;
+	ctx->kernel_calls = calloc(st->n_calls, sizeof(*ctx->kernel_calls));
+	st->calls = ctx->kernel_calls;
+	if (!ctx->kernel_calls)
 		return PFMLIB_ERR_NOMEM;
-	for (unsigned i = 0; i < ctx->kernel->n; i++) {
+	for (unsigned i = 0; i < st->n; i++) {
 		const struct table *t = ctx->kernel->pmus[i].table;
 		const char *aka = table_text(t, t->aka);
 
-		add_kernel_name(ctx, i, pfmi_slice(table_text(t, t->name)));
+		add_kernel_name(st, ctx->kernel_calls, i, pfmi_slice(table_text(t, t->name)));
 		for (size_t len; *aka; aka += len + (aka[len] == ' ')) {
 			len = strcspn(aka, " ");
-			add_kernel_name(ctx, i, (struct slice){ aka, (uint32_t)len });
+			add_kernel_name(st, ctx->kernel_calls, i, (struct slice){ aka, (uint32_t)len });
 		}
 	}
 	return PFMLIB_SUCCESS;
@@ -388,16 +400,31 @@ static int index_kernels(struct pfm_ctx *ctx)
 
 /* ---- loading -------------------------------------------------------------------------------------------------- */
 
-/* Units of images and of the kernel get their numbers. */
-static void number_units(struct pfm_ctx *ctx)
+/* Units of images and of the kernel get their numbers; what is built in has them. */
+static int number_units(struct pfm_ctx *ctx)
 {
+	struct stage *next = calloc(ctx->images.n + 2, sizeof(*next));
+
+	if (!next)
+		return PFMLIB_ERR_NOMEM;
+	ctx->stages = next;
+	if (!ctx->image_path)
+		*next++ = ctx->builtin;
 	ctx->n_units = pfmi_n_builtin();
 	for (unsigned i = 0; i < ctx->images.n; i++) {
-		ctx->images.maps[i].first = ctx->n_units;
-		ctx->n_units += ctx->images.maps[i].base->n_tables;
+		struct image_map *map = &ctx->images.maps[i];
+
+		map->first = ctx->n_units;
+		ctx->n_units += map->base->n_tables;
+		*next++ = stage_of(map->base, map, map->first);
 	}
+	if (ctx->image_path)
+		*next++ = ctx->builtin;
 	ctx->first_kernel = ctx->n_units;
 	ctx->n_units += ctx->kernel ? ctx->kernel->n : 0;
+	*next = (struct stage){ .first = ctx->first_kernel, .n = ctx->n_units - ctx->first_kernel };
+	ctx->n_stages = (unsigned)(next - ctx->stages) + 1;
+	return index_kernels(ctx, next);
 }
 
 static int load_images(struct pfm_ctx *ctx)
@@ -435,13 +462,10 @@ static int load_all(struct pfm_ctx *ctx)
 
 	if (!rc && host)
 		rc = load_machine(ctx);
-	if (rc)
-		return rc;
-	number_units(ctx);
-	if (host)
+	if (!rc)
+		rc = number_units(ctx);
+	if (!rc && host)
 		rc = find_host_units(ctx);
-	if (!rc && ctx->kernel)
-		rc = index_kernels(ctx);
 	return rc ? rc : order_host_units(ctx);
 }
 
@@ -450,13 +474,15 @@ static void unload_all(struct pfm_ctx *ctx)
 	pfmi_images_close(&ctx->images);
 	pfmi_kernel_free(ctx->kernel);
 	free(ctx->here);
-	free(ctx->kernel_slots);
+	free(ctx->kernel_calls);
 	free(ctx->host_order);
+	free(ctx->stages);
+	ctx->stages = NULL;
 	ctx->kernel = NULL;
 	ctx->here = NULL;
-	ctx->kernel_slots = NULL;
+	ctx->kernel_calls = NULL;
 	ctx->host_order = NULL;
-	ctx->n_units = ctx->n_here = ctx->n_host_order = ctx->n_kernel_slots = 0;
+	ctx->n_units = ctx->n_here = ctx->n_host_order = ctx->n_stages = 0;
 }
 
 /* One lock for all contexts, so that fork() can wait until no thread loads: a child would find it taken for ever. */
@@ -587,6 +613,7 @@ static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed
 
 	pfmi_wishes_read(&w);
 	ctx->flags = o ? o->flags : 0;
+	ctx->builtin = stage_of(pfmi_builtins(), NULL, 0);
 	ctx->wanted = copy_text(o ? o->pmu : NULL, w.pmu, failed);
 	if (ctx->wanted)
 		ctx->wanted_name = pfmi_slice(ctx->wanted);
@@ -617,13 +644,14 @@ RARELY const struct pfm_ctx *pfmi_ctx_default(void)
 static bool find_wanted(const struct pfm_ctx *ctx)
 {
 	struct called c = { 0 };
-	struct stage st;
+	unsigned n_stages;
+	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);
 	uint32_t n;
 
 	if (pfmi_ctx_next_called(ctx, ctx->wanted_name, ctx->wanted_hash, &c) >= 0)
 		return true;
-	for (unsigned i = 0; pfmi_ctx_stage(ctx, i, &st); i++)
-		if (st.image && pfmi_image_parts(st.image, ctx->wanted_name, ctx->wanted_hash, &n))
+	for (unsigned i = 0; i < n_stages; i++)
+		if (stages[i].image && pfmi_image_parts(stages[i].image, ctx->wanted_name, ctx->wanted_hash, &n))
 			return true;
 	return false;
 }

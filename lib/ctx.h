@@ -82,6 +82,15 @@ const char *pfmi_image_fault(struct image_map *map);
 /* The path images are searched on when nobody says: user's data folder, then the installed one. */
 size_t pfmi_images_default_path(char *buf, size_t len);
 
+/* Where names of units are looked up, one after the other: images the caller chose, what is built in, images found, the kernel's. */
+struct stage {
+	const struct image *image; /* NULL: the kernel's */
+	struct image_map *map;     /* the image's, NULL: built in */
+	unsigned first, n;         /* its units */
+	const uint32_t *calls;     /* hash table over their names, as an image has it */
+	uint32_t n_calls;
+};
+
 struct pfm_ctx {
 	struct sys sys;
 	struct host host;
@@ -91,18 +100,18 @@ struct pfm_ctx {
 	struct slice wanted_name;
 	uint32_t wanted_hash;
 	unsigned flags;
+	struct stage builtin; /* the one stage there is from the start */
 	atomic_int refs;
 	atomic_int loaded; /* LOADED_* bits that are done */
 	/* Valid once LOADED_ALL is set. Units are numbered: those built in, those of images, those of the kernel. */
 	unsigned n_units, first_kernel;
+	struct stage *stages;
+	unsigned n_stages;
 	struct host_unit *here; /* what this machine has, by number; the kernel's own left out */
 	unsigned n_here;
 	unsigned *host_order; /* units of unprefixed names, in order of precedence */
 	unsigned n_host_order;
-	struct kernel_slot {
-		uint32_t hash, name; /* 1 + number of the kernel's PMU */
-	} * kernel_slots;            /* hash table over their names */
-	unsigned n_kernel_slots;
+	uint32_t *kernel_calls; /* hash table over the names of the kernel's PMUs */
 	struct images images;
 	struct kernel *kernel;
 };
@@ -156,30 +165,18 @@ static inline bool pfmi_unit_ready(const struct pfm_ctx *ctx, unsigned i)
 /* The kernel's PMU that counts what unit @i has, or NULL. */
 const struct kernel_pmu *pfmi_unit_kernel(const struct pfm_ctx *ctx, unsigned i);
 
-/* Where names of units are looked up, one after the other: images the caller chose, what is built in, images found, the kernel's. */
-struct stage {
-	const struct image *image; /* NULL: the kernel's */
-	unsigned first;            /* its first unit */
-};
-/* Stage number @i; false if there are no more. */
-static inline bool pfmi_ctx_stage(const struct pfm_ctx *ctx, unsigned i, struct stage *out)
+/* All of them; before everything is loaded, when another thread may be at the rest, what is built in. */
+static inline const struct stage *pfmi_ctx_stages(const struct pfm_ctx *ctx, unsigned *n)
 {
 	bool all = pfmi_ctx_loaded(ctx, LOADED_ALL);
-	unsigned n = all ? ctx->images.n : 0, builtin = ctx->image_path ? n : 0;
 
-	/* Before it is loaded another thread may be at the rest. */
-	if (i > n + all)
-		return false;
-	if (i == builtin)
-		*out = (struct stage){ pfmi_builtins(), 0 };
-	else if (i <= n)
-		*out = (struct stage){ ctx->images.maps[i - (i > builtin)].base, ctx->images.maps[i - (i > builtin)].first };
-	else
-		*out = (struct stage){ NULL, ctx->first_kernel };
-	return true;
+	*n = all ? ctx->n_stages : 1;
+	return all ? ctx->stages : &ctx->builtin;
 }
 /* A walk over the units of one name: zero it to begin. A processor's own name comes before another one's other name. */
 struct called {
+	const struct table *table; /* of the unit that was found */
+	struct image_map *map;     /* the image it is in, NULL: built in, or the kernel's */
 	unsigned pass, stage;
 	uint32_t at;
 	bool others; /* something has it as another name */

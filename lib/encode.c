@@ -112,19 +112,30 @@ static unsigned default_levels(const struct table *t, unsigned plm)
 	return ops && ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3;
 }
 
+/* All of the attribute but the words that choose the event. */
+static void set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+{
+	out->type = (uint32_t)type;
+	out->type_known = type >= 0;
+	out->exclude_user = !(levels & PFM_PLM3);
+	out->exclude_kernel = !(levels & PFM_PLM0);
+	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
+	out->precise = ev->precise;
+	out->pinned = 0;
+	out->exclude_idle = (ev->left_out & EVENT_NO_IDLE) != 0;
+	out->exclude_host = (ev->left_out & EVENT_ONLY_GUEST) != 0;
+	out->exclude_guest = (ev->left_out & EVENT_ONLY_HOST) != 0;
+	memset(out->reserved, 0, sizeof(out->reserved));
+}
+
 int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	const struct pmu_ops *ops = pfmi_ops(ev->table);
 	unsigned levels = pfmi_event_levels(ev, plm);
 	uint64_t config[4];
 
-	*out = (pfm_attr_t){ .type = (uint32_t)type, .type_known = type >= 0, .precise = ev->precise };
-	out->exclude_user = !(levels & PFM_PLM3);
-	out->exclude_kernel = !(levels & PFM_PLM0);
-	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
-	out->exclude_idle = (ev->left_out & EVENT_NO_IDLE) != 0;
-	out->exclude_host = (ev->left_out & EVENT_ONLY_GUEST) != 0;
-	out->exclude_guest = (ev->left_out & EVENT_ONLY_HOST) != 0;
+	*out = (pfm_attr_t){ 0 };
+	set_attr(ev, type, levels, out);
 	if (ops && ops->attr)
 		return ops->attr(ev, levels, out, why);
 	if (ev->table->encoder != ENCODER_FORMAT && ev->table->encoder != ENCODER_X86)
@@ -138,13 +149,20 @@ int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_asked_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+/* Levels that the caller named are all that is counted. */
+static void only_asked(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	const struct pmu_ops *ops = pfmi_ops(ev->table);
-	int rc = pfmi_event_attr(ev, type, default_levels(ev->table, plm), out, why);
 
 	if (plm && !ev->plm && !(ops && ops->every_level))
 		out->exclude_hv = 1;
+}
+
+int pfmi_asked_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	int rc = pfmi_event_attr(ev, type, default_levels(ev->table, plm), out, why);
+
+	only_asked(ev, plm, out);
 	return rc;
 }
 
@@ -158,44 +176,35 @@ static uint64_t extra_value(const pfm_encoding_t *e)
 }
 
 /* The other (code, unit mask, extra register) triples that a row says count the same. */
-static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
+RARELY static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 {
 	const struct table *t = ev->table;
-	unsigned at = table_key(t, KEY_ALT);
-	const struct field *code, *umask;
-	const struct row *r;
+	const struct row *r = ev->facts;
+	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+	unsigned field = table_key(t, KEY_ALT) - 1;
 
-	out->n_alternatives = 0;
-	if (!ev->at[KEY_ALT])
-		return;
-	code = table_field(t, KEY_CODE);
-	umask = table_field(t, KEY_UMASK);
 	if (!code || !umask)
 		return;
-	r = table_row(t, ev->row);
-	for (unsigned i = 0; i < r->n_values && out->n_alternatives < PFM_MAX_ALTERNATIVES; i++) {
-		uint64_t config[4] = { out->attr.config };
-		struct value v = row_value(t, r, i);
+	for (unsigned i = 0; (i = row_next_value(t, r, field, i)) < r->n_values && out->n_alternatives < PFM_MAX_ALTERNATIVES; i++) {
+		uint64_t config[4] = { out->attr.config }, alt = row_value(t, r, i).value;
 
-		if (v.field != at - 1)
-			continue;
-		pfmi_field_put(code, config, v.value & 0xffff);
-		pfmi_field_put(umask, config, v.value >> 16 & 0xffff);
+		pfmi_field_put(code, config, alt & 0xffff);
+		pfmi_field_put(umask, config, alt >> 16 & 0xffff);
 		out->alternatives[out->n_alternatives].config = config[0];
 		/* The control register has these fields at the same bits, beside what the kernel owns. */
 		out->alternatives[out->n_alternatives].control =
 			out->n_regs ? out->regs[0].value ^ out->attr.config ^ config[0] : 0;
-		out->alternatives[out->n_alternatives].msr = v.value >> 32;
+		out->alternatives[out->n_alternatives].msr = alt >> 32;
 		out->alternatives[out->n_alternatives].value = extra_value(out);
 		out->n_alternatives++;
 	}
 }
 
-/* Nothing of @out is touched on failure. */
-static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+/* The event as a set of one. Nothing of @out is touched on failure. */
+RARELY static int encode_set(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	pfm_attr_t attr;
-	struct request req = { .table = ev->table, .events = ev, .n = 1, .plm = default_levels(ev->table, plm), .attr = &attr };
+	struct request req = { .table = ev->table, .events = ev, .n = 1, .plm = default_levels(ev->table, plm) };
 	struct placement where;
 	struct regs regs;
 	int rc = pfmi_asked_attr(ev, type, plm, &attr, why);
@@ -205,12 +214,38 @@ static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t
 	if (rc)
 		return rc;
 	out->attr = attr;
-	out->event = ev->row;
-	out->plm = pfmi_event_levels(ev, req.plm);
 	out->n_regs = regs.n_pmcs < PFM_MAX_REGS ? regs.n_pmcs : PFM_MAX_REGS;
 	memcpy(out->regs, regs.pmcs, out->n_regs * sizeof(out->regs[0]));
+	return PFMLIB_SUCCESS;
+}
+
+/* False where its encoder has no short way for the event. */
+static bool encode_alone(const struct event *ev, int type, unsigned plm, unsigned levels, pfm_encoding_t *out)
+{
+	const struct pmu_ops *ops = pfmi_ops(ev->table);
+	unsigned n = ops && ops->alone && !pfmi_event_flag(ev, ROW_FREE_RUNNING) ? ops->alone(ev, levels, &out->attr, out->regs) : 0;
+
+	if (!n)
+		return false;
+	out->n_regs = n;
+	set_attr(ev, type, levels, &out->attr);
+	only_asked(ev, plm, &out->attr);
+	return true;
+}
+
+static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	unsigned levels = pfmi_event_levels(ev, default_levels(ev->table, plm));
+	int rc = encode_alone(ev, type, plm, levels, out) ? PFMLIB_SUCCESS : encode_set(ev, type, plm, out, why);
+
+	if (rc)
+		return rc;
+	out->event = ev->row;
+	out->plm = levels;
 	out->counters = pfmi_event_counters(ev);
-	list_alternatives(ev, out);
+	out->n_alternatives = 0;
+	if (pfmi_event_has(ev, KEY_ALT))
+		list_alternatives(ev, out);
 	return PFMLIB_SUCCESS;
 }
 
@@ -243,25 +278,34 @@ RARELY static int bad_argument(pfm_error_t *error, const char *detail)
 	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
 }
 
-/* The kernel's number for a PMU whose type is not fixed is asked for once, when an event needs it. */
-static int unit_type(const struct pfm_ctx *ctx, unsigned unit)
+/* The kernel's PMU for @unit, whose table is @t; the kernel is asked once, when an event first needs its number. */
+static const struct kernel_pmu *unit_driver(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
 {
-	const struct table *t = pfmi_unit_table(ctx, unit);
 	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
 
 	if (!kernel && t->perf_type < 0 && *table_text(t, t->device) && !(ctx->flags & PFM_CTX_NO_HOST) &&
 	    !pfmi_ctx_load(ctx, LOADED_ALL))
 		kernel = pfmi_unit_kernel(ctx, unit);
+	return kernel;
+}
+
+static int unit_type(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
+{
+	const struct kernel_pmu *kernel = unit_driver(ctx, unit, t);
+
 	return kernel ? kernel->types[0] : t->perf_type;
 }
 
 /* Each instance of a unit has a type of its own; the first one's stands for all. */
-static int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit)
+static int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct table *t)
 {
-	int type = unit_type(ctx, unit);
-	unsigned k = pfmi_spec_instance(ctx, spec, unit);
+	const struct kernel_pmu *kernel = unit_driver(ctx, unit, t);
+	unsigned k;
 
-	return k ? pfmi_unit_kernel(ctx, unit)->types[k - 1] : type;
+	if (!kernel)
+		return t->perf_type;
+	k = pfmi_spec_instance(ctx, spec, unit);
+	return kernel->types[k ? k - 1 : 0];
 }
 
 /* For callers whose struct for errors is shorter than ours. */
@@ -290,7 +334,7 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
 	if (rc)
 		return rc;
-	return deliver(&ev, unit, type_for(ctx, &spec, unit), plm, out, error);
+	return deliver(&ev, unit, type_for(ctx, &spec, unit, ev.table), plm, out, error);
 }
 
 static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
@@ -313,7 +357,7 @@ static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm
 	rc = pfmi_ctx_present(ctx, (unsigned)pmu, &ev, NULL, (struct slice){ 0 }, error);
 	if (rc)
 		return rc;
-	return deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu), plm, out, error);
+	return deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu, ev.table), plm, out, error);
 }
 
 int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)

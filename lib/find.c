@@ -14,6 +14,7 @@ struct search {
 	uint32_t hash;    /* its pfmi_name_hash() */
 	bool known;       /* there is one of that name */
 	unsigned unit;
+	const struct table *table; /* the unit's */
 	uint32_t row;
 };
 
@@ -40,14 +41,20 @@ static struct name find_name_on(const struct search *s, unsigned unit)
 	return pfmi_unit_ready(s->ctx, unit) ? find_name(pfmi_unit_table(s->ctx, unit), s->spec) : NO_NAME;
 }
 
-static int take_name(struct search *s, unsigned unit, struct name n)
+static int take(struct search *s, unsigned unit, const struct table *t, struct name n)
 {
 	if (n.kind == NAME_UNSUPPORTED)
 		return pfmi_refuse(s->why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, s->spec->text, s->spec->name,
-		                   table_text(pfmi_unit_table(s->ctx, unit), n.row));
+		                   table_text(t, n.row));
 	s->unit = unit;
+	s->table = t;
 	s->row = n.row;
 	return PFMLIB_SUCCESS;
+}
+
+static int take_name(struct search *s, unsigned unit, struct name n)
+{
+	return take(s, unit, pfmi_unit_table(s->ctx, unit), n);
 }
 
 RARELY static int unknown_event(const struct search *s)
@@ -56,10 +63,9 @@ RARELY static int unknown_event(const struct search *s)
 	return pfmi_refuse(s->why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, s->spec->text, s->spec->name, NULL);
 }
 
-RARELY static int damaged(const struct search *s, unsigned unit)
+RARELY static int damaged(const struct search *s, struct image_map *map)
 {
-	return pfmi_refuse(s->why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, s->spec->text, s->spec->pmu,
-	                   pfmi_image_fault(pfmi_unit_map(s->ctx, unit)));
+	return pfmi_refuse(s->why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, s->spec->text, s->spec->pmu, pfmi_image_fault(map));
 }
 
 /* Looks on every unit that answers to the processor's name, freshest first, until one has the event. */
@@ -69,13 +75,14 @@ static int find_called(struct search *s)
 	int at;
 
 	while ((at = pfmi_ctx_next_called(s->ctx, s->pmu, s->hash, &c)) >= 0) {
-		struct name found = find_name_on(s, (unsigned)at);
+		bool ready = pfmi_map_ready(c.map);
+		struct name found = ready ? find_name(c.table, s->spec) : NO_NAME;
 
 		if (found.kind != NAME_NONE)
-			return take_name(s, (unsigned)at, found);
+			return take(s, (unsigned)at, c.table, found);
 		s->known = true;
-		if (!pfmi_unit_ready(s->ctx, (unsigned)at))
-			return damaged(s, (unsigned)at);
+		if (!ready)
+			return damaged(s, c.map);
 	}
 	return PFMLIB_ERR_NOTFOUND;
 }
@@ -83,18 +90,21 @@ static int find_called(struct search *s)
 /* "skx" also stands for its parts "skx_uncore_cha" ... */
 RARELY static int find_in_parts(struct search *s)
 {
-	struct stage st;
+	unsigned n_stages;
+	const struct stage *stages = pfmi_ctx_stages(s->ctx, &n_stages);
 
-	for (unsigned i = 0; pfmi_ctx_stage(s->ctx, i, &st); i++) {
+	for (unsigned i = 0; i < n_stages; i++) {
+		const struct stage *st = &stages[i];
 		uint32_t n = 0;
-		const uint16_t *parts = st.image ? pfmi_image_parts(st.image, s->pmu, s->hash, &n) : NULL;
+		const uint16_t *parts = st->image ? pfmi_image_parts(st->image, s->pmu, s->hash, &n) : NULL;
 
 		s->known |= n != 0;
 		for (uint32_t k = 0; k < n; k++) {
-			struct name found = find_name_on(s, st.first + parts[k]);
+			const struct table *t = image_table(st->image, parts[k]);
+			struct name found = pfmi_map_ready(st->map) ? find_name(t, s->spec) : NO_NAME;
 
 			if (found.kind != NAME_NONE)
-				return take_name(s, st.first + parts[k], found);
+				return take(s, st->first + parts[k], t, found);
 		}
 	}
 	return PFMLIB_ERR_NOTFOUND;
@@ -192,16 +202,12 @@ RARELY static int find_beside(struct search *s)
 	return rc;
 }
 
-/* A processor was named, by the text or by the context. Images the caller chose are looked at before what is built in, others only for
- * processors that are not. */
-static int find_on(struct search *s)
+/* Nothing that is known so far has it. */
+RARELY static int find_further(struct search *s)
 {
-	int rc = s->ctx->image_path && !pfmi_ctx_loaded(s->ctx, LOADED_ALL) ? pfmi_ctx_need(s->ctx, s->why) : PFMLIB_SUCCESS;
+	int rc = PFMLIB_ERR_NOTFOUND;
 
-	if (rc)
-		return rc;
-	rc = find_called(s);
-	if (rc == PFMLIB_ERR_NOTFOUND && !s->known && !pfmi_ctx_loaded(s->ctx, LOADED_ALL)) {
+	if (!s->known && !pfmi_ctx_loaded(s->ctx, LOADED_ALL)) {
 		rc = pfmi_ctx_need(s->ctx, s->why);
 		if (rc)
 			return rc;
@@ -215,6 +221,17 @@ static int find_on(struct search *s)
 	if (!s->known)
 		return pfmi_refuse(s->why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text, s->spec->pmu, NULL);
 	return unknown_event(s);
+}
+
+/* A processor was named, by the text or by the context. Images the caller chose are looked at before what is built in, others only for
+ * processors that are not. */
+static inline int find_on(struct search *s)
+{
+	int rc = s->ctx->image_path && !pfmi_ctx_loaded(s->ctx, LOADED_ALL) ? pfmi_ctx_need(s->ctx, s->why) : PFMLIB_SUCCESS;
+
+	if (!rc)
+		rc = find_called(s);
+	return rc == PFMLIB_ERR_NOTFOUND ? find_further(s) : rc;
 }
 
 /* No machine to ask and no processor named: a name that one listed processor alone has is that one's. */
@@ -250,7 +267,7 @@ RARELY static bool means_generic(const struct search *s, unsigned unit)
 	       pfmi_table_find(t, pfmi_name_hash(name), name.s, name.len).kind < NAME_UNSUPPORTED;
 }
 
-static int find_on_host(struct search *s)
+RARELY static int find_on_host(struct search *s)
 {
 	int rc = pfmi_ctx_need(s->ctx, s->why);
 
@@ -310,20 +327,23 @@ static bool has_device(const struct search *s, unsigned unit)
 static bool try_wanted(struct search *s, struct terms *t, int *rc)
 {
 	struct called c = { 0 };
-	struct stage st;
+	unsigned n_stages;
+	const struct stage *stages;
 	int at;
 
 	if (!s->ctx->wanted)
 		return false;
+	stages = pfmi_ctx_stages(s->ctx, &n_stages);
 	while ((at = pfmi_ctx_next_called(s->ctx, s->ctx->wanted_name, s->ctx->wanted_hash, &c)) >= 0)
 		if (has_device(s, (unsigned)at) && try_unit(s, t, (unsigned)at, rc))
 			return true;
-	for (unsigned i = 0; pfmi_ctx_stage(s->ctx, i, &st); i++) {
+	for (unsigned i = 0; i < n_stages; i++) {
+		const struct stage *st = &stages[i];
 		uint32_t n = 0;
-		const uint16_t *parts = st.image ? pfmi_image_parts(st.image, s->ctx->wanted_name, s->ctx->wanted_hash, &n) : NULL;
+		const uint16_t *parts = st->image ? pfmi_image_parts(st->image, s->ctx->wanted_name, s->ctx->wanted_hash, &n) : NULL;
 
 		for (uint32_t k = 0; k < n; k++)
-			if (has_device(s, st.first + parts[k]) && try_unit(s, t, st.first + parts[k], rc))
+			if (has_device(s, st->first + parts[k]) && try_unit(s, t, st->first + parts[k], rc))
 				return true;
 	}
 	return false;
@@ -387,6 +407,7 @@ RARELY static int find_perf(struct search *s)
 	if (t.fallback == ~0u)
 		return pfmi_refuse(s->why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text, s->spec->pmu, NULL);
 	s->unit = t.fallback;
+	s->table = pfmi_unit_table(s->ctx, s->unit);
 	s->row = ROW_NONE;
 	return PFMLIB_SUCCESS;
 }
@@ -493,22 +514,22 @@ static int raw_event(const struct table *t, uint64_t raw, const struct spec *spe
 
 /* ---- the way in ----------------------------------------------------------------------------------------------- */
 
+static inline int find(struct search *s)
+{
+	if (s->spec->form == SPEC_PERF)
+		return find_perf(s);
+	if (!s->spec->pmu.len && !s->ctx->wanted)
+		return find_on_host(s);
+	s->pmu = s->spec->pmu.len ? s->spec->pmu : s->ctx->wanted_name;
+	s->hash = s->spec->pmu.len ? s->spec->pmu_hash : s->ctx->wanted_hash;
+	return find_on(s);
+}
+
 int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why)
 {
-	struct search s = { .ctx = ctx, .spec = spec, .why = why, .pmu = spec->pmu, .hash = spec->pmu_hash };
-	int rc;
+	struct search s = { .ctx = ctx, .spec = spec, .why = why };
+	int rc = find(&s);
 
-	if (spec->form == SPEC_PERF) {
-		rc = find_perf(&s);
-	} else if (spec->pmu.len) {
-		rc = find_on(&s);
-	} else if (ctx->wanted) {
-		s.pmu = ctx->wanted_name;
-		s.hash = ctx->wanted_hash;
-		rc = find_on(&s);
-	} else {
-		rc = find_on_host(&s);
-	}
 	if (rc)
 		return rc;
 	*unit = s.unit;
@@ -542,7 +563,7 @@ RARELY static int check_present(const struct pfm_ctx *ctx, unsigned unit, const 
 int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text, struct slice at,
                      pfm_error_t *why)
 {
-	return ev->at[KEY_ARCH_BIT] ? check_present(ctx, unit, ev, text, at, why) : PFMLIB_SUCCESS;
+	return pfmi_event_has(ev, KEY_ARCH_BIT) ? check_present(ctx, unit, ev, text, at, why) : PFMLIB_SUCCESS;
 }
 
 /* No event has that name: a raw number, or one of the kernel's that only it knows. */
@@ -561,15 +582,16 @@ RARELY static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, i
 
 int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
 {
-	uint32_t row;
-	int rc = pfmi_ctx_find(ctx, spec, unit, &row, why);
+	struct search s = { .ctx = ctx, .spec = spec, .why = why };
+	int rc = find(&s);
 
 	if (rc == PFMLIB_ERR_NOTFOUND && spec->form != SPEC_PERF)
 		return find_otherwise(ctx, spec, rc, unit, out, why);
 	if (rc)
 		return rc;
-	rc = pfmi_resolve(pfmi_unit_table(ctx, *unit), row, spec, out, why);
-	if (!rc && row == ROW_NONE)
+	*unit = s.unit;
+	rc = pfmi_resolve(s.table, s.row, spec, out, why);
+	if (!rc && s.row == ROW_NONE)
 		adopt_row(out);
 	return rc ? rc : pfmi_ctx_present(ctx, *unit, out, spec->text, spec->name, why);
 }
@@ -636,23 +658,24 @@ unsigned pfmi_ctx_candidates(const struct pfm_ctx *ctx, const struct spec *spec,
 	struct slice pmu = spec->pmu.len ? spec->pmu : ctx->wanted_name;
 	uint32_t h = pfmi_name_hash(pmu), n_parts = 0;
 	struct called c = { 0 };
-	struct stage st;
-	unsigned n = 0;
+	unsigned n = 0, n_stages;
+	const struct stage *stages;
 	int at;
 
 	if (pfmi_ctx_load(ctx, LOADED_ALL))
 		return 0;
+	stages = pfmi_ctx_stages(ctx, &n_stages);
 	for (unsigned i = 0; !pmu.len && i < ctx->n_here; i++)
 		n = add_candidate(units, n, max, ctx->here[i].unit);
 	for (unsigned i = ctx->first_kernel; !pmu.len && i < ctx->n_units; i++)
 		n = add_candidate(units, n, max, i);
 	while (pmu.len && (at = pfmi_ctx_next_called(ctx, pmu, h, &c)) >= 0)
 		n = add_candidate(units, n, max, (unsigned)at);
-	for (unsigned i = 0; pmu.len && pfmi_ctx_stage(ctx, i, &st); i++) {
-		const uint16_t *parts = st.image ? pfmi_image_parts(st.image, pmu, h, &n_parts) : NULL;
+	for (unsigned i = 0; pmu.len && i < n_stages; i++) {
+		const uint16_t *parts = stages[i].image ? pfmi_image_parts(stages[i].image, pmu, h, &n_parts) : NULL;
 
 		for (uint32_t k = 0; parts && k < n_parts; k++)
-			n = add_candidate(units, n, max, st.first + parts[k]);
+			n = add_candidate(units, n, max, stages[i].first + parts[k]);
 	}
 	return n;
 }

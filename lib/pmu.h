@@ -18,7 +18,6 @@
 
 #define ROW_NONE         0xffffffffu /* an event spelled out in fields, without a row of its own */
 #define EVENT_MAX_GROUPS 8
-#define VALUE_SCAN       255
 #define EVENT_MAX_SET    16
 #define PFMI_PLMH        0x10u /* hypervisor level, beside PFM_PLM0..3 */
 
@@ -30,6 +29,7 @@ enum { EVENT_NO_IDLE = 1,
 /* A row with everything the user said about it. */
 struct event {
 	const struct table *table;
+	const struct row *facts; /* what the table says of the row; NULL for ROW_NONE */
 	uint32_t row;
 	uint8_t plm;      /* levels the text named; 0: none named, the request's default counts */
 	uint8_t plm_none; /* 1: the text switched every level off (":u=0") */
@@ -40,7 +40,7 @@ struct event {
 	uint16_t given;                   /* bit i: the user chose a value of the row's group i */
 	uint16_t counter_pin;             /* counter the user asked for, or ANYWHERE */
 	bool by_counter;                  /* some value of the row with declared bits is for one counter alone */
-	uint8_t at[64];                   /* by key: 1 + position among the row's values, 0: none, VALUE_SCAN: several, look for it */
+	uint64_t has;                     /* bit per key: the row itself gives it a value */
 	uint64_t base[4];                 /* configuration words of presets and row, counter-bound values left out */
 	uint64_t group[EVENT_MAX_GROUPS]; /* value of the row's group i: chosen or preset */
 	struct {
@@ -55,12 +55,17 @@ struct event {
 uint64_t pfmi_event_field(const struct event *ev, enum key key, unsigned counter);
 /* The same by the field's index in the table. */
 uint64_t pfmi_event_value(const struct event *ev, unsigned field, unsigned counter);
+/* True if the row itself gives field @key a value. */
+static inline bool pfmi_event_has(const struct event *ev, enum key key)
+{
+	return ev->has >> key & 1;
+}
 /* True if the user set field @key. */
 bool pfmi_event_was_set(const struct event *ev, enum key key);
 /* True if the table gives the event's row @flag. */
 static inline bool pfmi_event_flag(const struct event *ev, enum row_flags flag)
 {
-	return ev->row != ROW_NONE && table_row(ev->table, ev->row)->flags & flag;
+	return ev->facts && ev->facts->flags & flag;
 }
 /* The levels @ev counts at, PFM_PLM0..3; @plm where its text names none. */
 static inline unsigned pfmi_event_levels(const struct event *ev, unsigned plm)
@@ -73,8 +78,21 @@ static inline unsigned pfmi_event_levels(const struct event *ev, unsigned plm)
 uint64_t pfmi_event_counters(const struct event *ev);
 /* Lays every field that has declared bits into the four configuration words. */
 void pfmi_event_config(const struct event *ev, unsigned counter, uint64_t config[4]);
-/* @value laid into / taken out of the bits of @f in @config. */
-void pfmi_field_put(const struct field *f, uint64_t config[4], uint64_t value);
+/* @value laid into the bits of @f in @config. Nearly all fields are in one run of bits. */
+void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint64_t value);
+static inline void pfmi_field_put(const struct field *f, uint64_t config[4], uint64_t value)
+{
+	const struct bitrange *r = &f->range[0];
+	uint64_t mask;
+
+	if (f->n_ranges != 1 || r->width == 64) {
+		pfmi_field_put_parts(f, config, value);
+		return;
+	}
+	mask = (((uint64_t)1 << r->width) - 1) << r->lsb;
+	config[r->word] = (config[r->word] & ~mask) | (value << r->lsb & mask);
+}
+/* What is in those bits. */
 uint64_t pfmi_field_get(const struct field *f, const uint64_t config[4]);
 
 /* An event with nothing but its row: presets in place. */
@@ -106,7 +124,6 @@ struct request {
 	const pfmlib_regmask_t *unavailable; /* or NULL */
 	const void *model_in;
 	void *model_out;
-	const pfm_attr_t *attr; /* of the one event, where pfmi_event_attr() was just asked for it; or NULL */
 };
 
 #define PLAN_MAX_EVENTS       64
@@ -178,6 +195,9 @@ struct pmu_ops {
 	int (*constrain)(const struct request *req, struct plan *out, pfm_error_t *why);
 	/* Writes the registers, and req->model_out if there is one. */
 	void (*encode)(const struct plan *plan, const struct placement *where, struct regs *out);
+	/* What attr, constrain and encode say of one event by itself, from one look at its values: the words of @attr, and its control
+	 * registers on the lowest counter. Returns how many; 0 without a change where the long way has to be gone. NULL: always. */
+	unsigned (*alone)(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS]);
 	/* perf_event_attr of one event. NULL: config words of the declared fields, levels as exclude bits. */
 	int (*attr)(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 	/* The bit layout of register @name; NULL if the PMU has none of that name. *@n fields. */

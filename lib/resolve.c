@@ -575,11 +575,11 @@ int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, s
 	const struct pmu_ops *ops = pfmi_ops(t);
 	int rc;
 
-	if (row != ROW_NONE && table_row(t, row)->flags & ROW_METRIC)
-		return pfmi_refuse_metric(spec->text, spec->name, why);
 	pfmi_event_init(out, t, row);
+	if (pfmi_event_flag(out, ROW_METRIC))
+		return pfmi_refuse_metric(spec->text, spec->name, why);
 	/* A bare name of a row without groups has nothing to be read. */
-	if (spec->rest.len || spec->modifiers.len || row == ROW_NONE || table_row(t, row)->n_takes) {
+	if (spec->rest.len || spec->modifiers.len || !out->facts || out->facts->n_takes) {
 		rc = read_all(t, row, spec, out, why);
 		if (rc)
 			return rc;

@@ -34,62 +34,70 @@ static uint32_t length(const char *text, const char *at)
 	return n > SPEC_MAX_TEXT ? SPEC_MAX_TEXT + 1 : (uint32_t)n;
 }
 
-/* Notes that the name may end before the character at @at. */
-static inline void cut(struct spec *spec, const char *at, uint32_t h)
-{
-	if (at > spec->name.s && spec->n_cuts < SPEC_MAX_CUTS)
-		spec->cuts[spec->n_cuts++] = (struct cut){ (uint32_t)(at - spec->name.s), h };
-}
-
-/* What pfmi_fold says, but 1 for the characters that end something: NUL, ',', '/', '.' and ':'. */
-#define PLAIN(C) ((C) >= 'A' && (C) <= 'Z' ? (C) | 32 : (C) == ' ' || (C) == '\t' || (C) == '-' || (C) == '_'      ? 0 \
-	                                        : (C) == 0 || (C) == ',' || (C) == '/' || (C) == '.' || (C) == ':' ? 1 \
-	                                                                                                           : (C))
-#define PLAIN4(C)  PLAIN(C), PLAIN((C) + 1), PLAIN((C) + 2), PLAIN((C) + 3)
-#define PLAIN16(C) PLAIN4(C), PLAIN4((C) + 4), PLAIN4((C) + 8), PLAIN4((C) + 12)
-#define PLAIN64(C) PLAIN16(C), PLAIN16((C) + 16), PLAIN16((C) + 32), PLAIN16((C) + 48)
-static const unsigned char plain[256] = { PLAIN64(0), PLAIN64(64), PLAIN64(128), PLAIN64(192) };
+/* What a character means in a name: nothing, the end of something, or what pfmi_fold says. */
+enum { SKIPPED,
+       END,
+       COMMA,
+       SLASH,
+       COLON,
+       DOT,
+       PLAIN };
+#define MEANING(C)                                                                   \
+	((C) == 0 ? END : (C) == ','                                      ? COMMA    \
+	          : (C) == '/'                                            ? SLASH    \
+	          : (C) == ':'                                            ? COLON    \
+	          : (C) == '.'                                            ? DOT      \
+	          : (C) == ' ' || (C) == '\t' || (C) == '-' || (C) == '_' ? SKIPPED  \
+	          : (C) >= 'A' && (C) <= 'Z'                              ? (C) | 32 \
+	          : (C) < PLAIN                                           ? PLAIN    \
+	                                                                  : (C))
+#define MEANING4(C)  MEANING(C), MEANING((C) + 1), MEANING((C) + 2), MEANING((C) + 3)
+#define MEANING16(C) MEANING4(C), MEANING4((C) + 4), MEANING4((C) + 8), MEANING4((C) + 12)
+#define MEANING64(C) MEANING16(C), MEANING16((C) + 16), MEANING16((C) + 32), MEANING16((C) + 48)
+static const unsigned char meaning[256] = { MEANING64(0), MEANING64(64), MEANING64(128), MEANING64(192) };
 
 /* A name, in one pass: every place where it may end, at ':' and '.', at the first ',' and at the end; "pmu::" before it. False if
  * a slash shows that it is perf's form. */
 static bool parse_name(struct spec *spec, bool slashes)
 {
-	const char *p = spec->text;
+	const char *p = spec->text, *name = p;
 	uint32_t h = NAME_HASH_SEED;
+	unsigned n = 0;
 
-	spec->name.s = p;
 	for (;; p++) {
-		unsigned char c;
+		unsigned char c = meaning[(unsigned char)*p];
 
-		while ((c = plain[(unsigned char)*p]) > 1) {
+		while (c >= PLAIN) {
 			h = name_hash(h, c);
-			p++;
+			c = meaning[(unsigned char)*++p];
 		}
-		if (c == 0)
+		if (c == SKIPPED)
 			continue;
-		if (*p == '\0' || *p == ',')
+		if (c <= COMMA)
 			break;
-		if (*p == '/') {
+		if (c == SLASH) {
 			if (slashes && !spec->pmu.len)
 				return false;
 			h = name_hash(h, '/');
 			continue;
 		}
-		if (p[0] == ':' && p[1] == ':' && !spec->pmu.len && p > spec->text) {
+		if (c == COLON && p[1] == ':' && !spec->pmu.len && p > spec->text) {
 			spec->pmu.len = (uint32_t)(p - spec->text);
 			spec->pmu_hash = h;
-			spec->name.s = ++p + 1;
-			spec->n_cuts = 0;
+			name = ++p + 1;
+			n = 0;
 			h = NAME_HASH_SEED;
 			continue;
 		}
-		cut(spec, p, h);
+		if (p > name && n < SPEC_MAX_CUTS)
+			spec->cuts[n++] = (struct cut){ (uint32_t)(p - name), h };
 		h = name_hash(h, '.');
 	}
-	spec->name.len = (uint32_t)(p - spec->name.s);
-	if (spec->n_cuts == SPEC_MAX_CUTS)
-		spec->n_cuts--;
-	spec->cuts[spec->n_cuts++] = (struct cut){ spec->name.len, h };
+	if (n == SPEC_MAX_CUTS)
+		n--;
+	spec->name = (struct slice){ name, (uint32_t)(p - name) };
+	spec->cuts[n++] = (struct cut){ spec->name.len, h };
+	spec->n_cuts = n;
 	spec->len = length(spec->text, p);
 	return true;
 }

@@ -8,9 +8,6 @@
 #include <perfmon/perfmon.h>
 #include "base/text.h"
 
-/* What most calls never reach stays out of the functions that all of them go through, so that those need few registers. */
-#define RARELY __attribute__((noinline))
-
 enum spec_form {
 	SPEC_NAME, /* name, then attributes behind ':' '.' or ',' */
 	SPEC_PERF, /* pmu/term,term=value/modifiers */

@@ -334,6 +334,48 @@ static int dispatch_builtin(pfm_set_t *set, pfm_error_t *error, unsigned n, cons
 	return pfm_dispatch_set(builtin, texts, n, NULL, set, error);
 }
 
+/* What one event is encoded to and what a set of that event has are the same, although the library goes two ways to them. */
+static void check_alone(const char *text)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	pfm_set_t set = PFM_INIT(set);
+	pfm_error_t one = PFM_INIT(one), other = PFM_INIT(other);
+	int rc = pfm_encode_event(builtin, text, PFM_PLM3, &e, &one);
+	pfm_set_options_t o = { .size = sizeof(o), .plm = PFM_PLM3 };
+
+	assert_int_equal(rc, pfm_dispatch_set(builtin, &text, 1, &o, &set, &other));
+	if (rc) {
+		assert_int_equal(one.kind, other.kind);
+		return;
+	}
+	assert_int_equal(e.n_regs, set.n_pmcs);
+	for (unsigned i = 0; i < set.n_pmcs; i++) {
+		assert_int_equal(e.regs[i].num, set.pmcs[i].num);
+		assert_int_equal(e.regs[i].kind, set.pmcs[i].kind);
+		assert_int_equal(e.regs[i].addr, set.pmcs[i].addr);
+		assert_int_equal(e.regs[i].alt_addr, set.pmcs[i].alt_addr);
+		assert_int_equal(e.regs[i].value, set.pmcs[i].value);
+	}
+}
+
+static void one_event_is_a_set_of_one(void **state)
+{
+	static const char *const attributes[] = { "", ":u:c=2", ":e", ":counter=1", ":k:ldlat=9", ":offcore_rsp=0x10003" };
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_event_info_t info = PFM_INIT(info);
+	char text[400];
+
+	(void)state;
+	for (int p = 0; pfm_describe_pmu(builtin, p, &pmu) == PFMLIB_SUCCESS; p++) {
+		if (!(pmu.flags & PFM_PMU_CORE))
+			continue;
+		for (unsigned e = 0; pfm_describe_event(builtin, p, e, &info) == PFMLIB_SUCCESS; e++) {
+			snprintf(text, sizeof(text), "%s::%s%s", pmu.name, info.name, attributes[e % 2 ? 0 : e / 2 % 6]);
+			check_alone(text);
+		}
+	}
+}
+
 static void what_must_be_counted_alone_is(void **state)
 {
 	const char *with_fixed[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS", "spr::CPU_CLK_UNHALTED.THREAD" };
@@ -520,6 +562,7 @@ static void add_tests(struct rows *rows)
 	rows_add(rows, "kernel events", kernel_events, NULL);
 	rows_add(rows, "fixed counters share one control register", fixed_counters_share_one_control_register, NULL);
 	rows_add(rows, "a filter needs a general counter", a_filter_needs_a_general_counter, NULL);
+	rows_add(rows, "one event is a set of one", one_event_is_a_set_of_one, NULL);
 	rows_add(rows, "what must be counted alone is", what_must_be_counted_alone_is, NULL);
 	rows_add(rows, "free-running counters are not given out", free_running_counters_are_not_given_out, NULL);
 	rows_add(rows, "top-down figures follow slots", top_down_figures_follow_slots, NULL);

@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <perfmon/perfmon.h>
 
+/* What most calls never reach stays out of the functions that all of them go through, so that those need few registers. */
+#define RARELY __attribute__((noinline))
+
 struct slice {
 	const char *s;
 	uint32_t len;

@@ -109,7 +109,7 @@ static bool is_plain(const struct event *ev)
 	if (ev->table->encoder != ENCODER_X86)
 		return ev->table->encoder == ENCODER_FORMAT || ev->table->encoder == ENCODER_PERF;
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (ev->at[keys[i]] || pfmi_event_was_set(ev, keys[i]))
+		if (pfmi_event_has(ev, keys[i]) || pfmi_event_was_set(ev, keys[i]))
 			return false;
 	return !(ev->table->flags & TABLE_VIEW);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <perfmon/pfmlib.h>
 
-void pfmi_field_put(const struct field *f, uint64_t config[4], uint64_t value)
+RARELY void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges; i++) {
 		const struct bitrange *r = &f->range[i];
@@ -31,20 +31,6 @@ uint64_t pfmi_field_get(const struct field *f, const uint64_t config[4])
 	return value;
 }
 
-/* The same where nearly all fields are: in one run of bits. */
-static inline void put(const struct field *f, uint64_t config[4], uint64_t value)
-{
-	const struct bitrange *r = &f->range[0];
-	uint64_t mask;
-
-	if (f->n_ranges != 1 || r->width == 64) {
-		pfmi_field_put(f, config, value);
-		return;
-	}
-	mask = (((uint64_t)1 << r->width) - 1) << r->lsb;
-	config[r->word] = (config[r->word] & ~mask) | (value << r->lsb & mask);
-}
-
 RARELY static void add_presets(const struct table *t, uint64_t config[4])
 {
 	const struct field *f = table_fields(t);
@@ -54,28 +40,34 @@ RARELY static void add_presets(const struct table *t, uint64_t config[4])
 			pfmi_field_put(&f[i], config, f[i].preset);
 }
 
-/* One walk over the row's values: where each key's value is, and the configuration words they make. */
-static void index_values(struct event *ev, const struct row *r)
+/* A value that is for one counter, or too large to stand in the row itself. */
+RARELY static void add_wide(struct event *ev, const struct field *f, struct value v)
+{
+	if (!f->n_ranges)
+		return;
+	if (v.counter == ANYWHERE)
+		pfmi_field_put(f, ev->base, v.value);
+	else
+		ev->by_counter = true;
+}
+
+/* One walk over the row's values: which keys have one, and the configuration words they make. */
+static void add_values(struct event *ev, const struct row *r)
 {
 	const struct field *fields = table_fields(ev->table);
+	const uint32_t *values = table_values(ev->table) + r->value;
+	uint64_t has = 0;
 
 	for (unsigned i = 0; i < r->n_values; i++) {
-		struct value v = row_value(ev->table, r, i);
-		const struct field *f = fields + v.field;
-		bool bound = v.counter != ANYWHERE;
+		const struct field *f = fields + (values[i] >> 24);
 
-		/* Fields without a key share entry 0, which nobody reads. */
-		if (bound || i >= VALUE_SCAN - 1)
-			ev->at[f->key] = VALUE_SCAN;
-		else if (!ev->at[f->key])
-			ev->at[f->key] = (uint8_t)(i + 1);
-		if (!f->n_ranges)
-			continue;
-		if (bound)
-			ev->by_counter = true;
-		else
-			put(f, ev->base, v.value);
+		has |= (uint64_t)1 << f->key;
+		if (values[i] & VALUE_WIDE)
+			add_wide(ev, f, value_unpack(ev->table, values[i]));
+		else if (f->n_ranges)
+			pfmi_field_put(f, ev->base, values[i] & (VALUE_WIDE - 1));
 	}
+	ev->has = has;
 }
 
 void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
@@ -83,20 +75,21 @@ void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
 	const struct row *r = row == ROW_NONE ? NULL : table_row(t, row);
 
 	ev->table = t;
+	ev->facts = r;
 	ev->row = row;
 	ev->plm = ev->plm_none = ev->precise = ev->raw_mask = ev->n_set = ev->left_out = 0;
 	ev->given = 0;
 	ev->counter_pin = ANYWHERE;
 	ev->by_counter = false;
-	memset(ev->at, 0, sizeof(ev->at));
+	ev->has = 0;
 	memset(ev->base, 0, sizeof(ev->base));
 	if (t->flags & TABLE_PRESETS)
 		add_presets(t, ev->base);
 	if (!r)
 		return;
-	index_values(ev, r);
+	add_values(ev, r);
 	for (unsigned i = 0; i < r->n_takes; i++) {
-		const struct group *g = pfmi_row_group(t, row, i);
+		const struct group *g = row_group(t, r, i);
 
 		ev->group[i] = g->flags & GROUP_DEFAULT ? g->preset : 0;
 	}
@@ -120,10 +113,8 @@ static uint64_t group_bits(const struct event *ev, unsigned field)
 {
 	uint64_t bits = 0;
 
-	if (ev->row == ROW_NONE)
-		return 0;
-	for (unsigned i = 0; i < table_row(ev->table, ev->row)->n_takes; i++)
-		if (pfmi_row_group(ev->table, ev->row, i)->field == field)
+	for (unsigned i = 0; ev->facts && i < ev->facts->n_takes; i++)
+		if (row_group(ev->table, ev->facts, i)->field == field)
 			bits |= ev->group[i];
 	return bits;
 }
@@ -135,47 +126,47 @@ bool pfmi_event_was_set(const struct event *ev, enum key key)
 	return at && set_by_user(ev, at - 1);
 }
 
-uint64_t pfmi_event_value(const struct event *ev, unsigned field, unsigned counter)
+/* The row's value of @field on @counter, else the general one, else the preset. */
+static uint64_t given_value(const struct event *ev, unsigned field, unsigned counter)
 {
-	const struct table *t = ev->table;
-	const uint64_t *user = ev->n_set ? set_by_user(ev, field) : NULL;
-	const struct row *r;
+	uint64_t value = table_fields(ev->table)[field].preset;
+	const struct row *r = ev->facts;
 	bool found = false;
-	uint64_t value = 0;
 
-	if (user)
-		return *user | group_bits(ev, field);
-	if (ev->row == ROW_NONE)
-		return table_fields(t)[field].preset;
-	r = table_row(t, ev->row);
-	for (unsigned i = 0; i < r->n_values; i++) {
-		struct value v = row_value(t, r, i);
+	if (!r)
+		return value;
+	for (unsigned i = 0; (i = row_next_value(ev->table, r, field, i)) < r->n_values; i++) {
+		struct value v = row_value(ev->table, r, i);
 
-		if (v.field == field && (v.counter == counter || (v.counter == ANYWHERE && !found))) {
+		if (v.counter == counter || (v.counter == ANYWHERE && !found)) {
 			found = true;
 			value = v.value;
 		}
 	}
-	return (found ? value : table_fields(t)[field].preset) | group_bits(ev, field);
+	return value;
+}
+
+uint64_t pfmi_event_value(const struct event *ev, unsigned field, unsigned counter)
+{
+	const uint64_t *user = ev->n_set ? set_by_user(ev, field) : NULL;
+
+	return (user ? *user : given_value(ev, field, counter)) | group_bits(ev, field);
 }
 
 uint64_t pfmi_event_field(const struct event *ev, enum key key, unsigned counter)
 {
-	unsigned field = table_key(ev->table, key), at = ev->at[key];
-	const struct row *r;
+	unsigned field = table_key(ev->table, key);
 
 	if (!field)
 		return 0;
-	if (ev->n_set || at == VALUE_SCAN || ev->row == ROW_NONE)
+	if (ev->n_set || pfmi_event_has(ev, key))
 		return pfmi_event_value(ev, field - 1, counter);
-	r = table_row(ev->table, ev->row);
-	return (at ? row_value(ev->table, r, at - 1).value : table_fields(ev->table)[field - 1].preset) |
-	       (r->n_takes ? group_bits(ev, field - 1) : 0);
+	return table_fields(ev->table)[field - 1].preset | group_bits(ev, field - 1);
 }
 
 uint64_t pfmi_event_counters(const struct event *ev)
 {
-	uint64_t mask = ev->row == ROW_NONE ? ev->table->all_counters : row_counters(ev->table, table_row(ev->table, ev->row));
+	uint64_t mask = ev->facts ? row_counters(ev->table, ev->facts) : ev->table->all_counters;
 
 	return ev->counter_pin == ANYWHERE ? mask : mask & (uint64_t)1 << ev->counter_pin;
 }
@@ -183,7 +174,7 @@ uint64_t pfmi_event_counters(const struct event *ev)
 /* Values the row has for @counter alone. */
 RARELY static void add_bound(const struct event *ev, unsigned counter, uint64_t config[4])
 {
-	const struct row *r = table_row(ev->table, ev->row);
+	const struct row *r = ev->facts;
 
 	for (unsigned i = 0; i < r->n_values; i++) {
 		struct value v = row_value(ev->table, r, i);
@@ -196,7 +187,7 @@ RARELY static void add_bound(const struct event *ev, unsigned counter, uint64_t 
 static void add_groups(const struct event *ev, const struct row *r, uint64_t config[4])
 {
 	for (unsigned i = 0; i < r->n_takes; i++) {
-		const struct field *f = table_fields(ev->table) + pfmi_row_group(ev->table, ev->row, i)->field;
+		const struct field *f = table_fields(ev->table) + row_group(ev->table, r, i)->field;
 
 		if (ev->group[i])
 			pfmi_field_put(f, config, pfmi_field_get(f, config) | ev->group[i]);
@@ -207,8 +198,8 @@ static void add_groups(const struct event *ev, const struct row *r, uint64_t con
 void pfmi_event_config(const struct event *ev, unsigned counter, uint64_t config[4])
 {
 	memcpy(config, ev->base, sizeof(ev->base));
-	if (ev->row != ROW_NONE) {
-		const struct row *r = table_row(ev->table, ev->row);
+	if (ev->facts) {
+		const struct row *r = ev->facts;
 
 		if (ev->by_counter && counter != ANYWHERE)
 			add_bound(ev, counter, config);

@@ -102,8 +102,8 @@ static bool has_extras(const struct table *t)
 /* A row without values for any of them, and nothing set by the user: nearly every event. */
 static inline bool is_plain(const struct event *ev)
 {
-	return !ev->n_set && ev->row != ROW_NONE &&
-	       !(ev->at[KEY_MSR] | ev->at[KEY_OFFCORE] | ev->at[KEY_LDLAT] | ev->at[KEY_FRONTEND]);
+	return !ev->n_set && ev->facts &&
+	       !(ev->has & ((uint64_t)1 << KEY_MSR | (uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND));
 }
 
 /* Extra register and its value: the row's, with what the user set in its place; or a field that the user alone gave a value. */
@@ -127,30 +127,33 @@ static void find_extra(const struct event *ev, uint32_t *msr, uint64_t *value)
 	*value = v || pfmi_event_was_set(ev, key) ? v : pfmi_event_field(ev, KEY_MSR_VALUE, ANYWHERE);
 }
 
-/* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. */
-static void configure(const struct event *ev, uint64_t config[4], uint32_t *msr, uint64_t *value)
+/* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. In @own, unless
+ * the row's own are good as they stand: those of nearly every event are. */
+static const uint64_t *configure(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
 {
+	bool plain = is_plain(ev);
 	const struct field *f;
 	enum key key;
 
-	if (is_libpfm3(ev->table)) {
-		*msr = 0;
-		*value = 0;
-		config[0] = libpfm3_config(ev);
-		config[1] = config[2] = config[3] = 0;
-		return;
-	}
 	*msr = 0;
 	*value = 0;
-	pfmi_event_config(ev, ANYWHERE, config);
-	if (!is_plain(ev))
+	if (is_libpfm3(ev->table)) {
+		own[0] = libpfm3_config(ev);
+		own[1] = own[2] = own[3] = 0;
+		return own;
+	}
+	if (plain && !ev->facts->n_takes)
+		return ev->base;
+	pfmi_event_config(ev, ANYWHERE, own);
+	if (!plain)
 		find_extra(ev, msr, value);
 	if (*msr == 0)
-		return;
+		return own;
 	key = field_of_msr(*msr);
 	f = key != KEY_NONE ? table_field(ev->table, key) : NULL;
 	if (f && f->n_ranges)
-		pfmi_field_put(f, config, *value);
+		pfmi_field_put(f, own, *value);
+	return own;
 }
 
 static uint64_t control(const struct sel *s)
@@ -196,23 +199,19 @@ static inline uint64_t event_counters(const struct event *ev, bool htoff)
 {
 	const struct table *t = ev->table;
 
-	if (ev->row == ROW_NONE)
+	if (!ev->facts)
 		return rowless_counters(ev);
 	if (htoff && pfmi_row_has(t, ev->row, KEY_HTOFF))
 		return pfmi_row_value(t, ev->row, KEY_HTOFF, ANYWHERE);
-	return row_counters(t, table_row(t, ev->row));
+	return row_counters(t, ev->facts);
 }
 
-static uint64_t candidates(const struct event *ev, uint64_t config, const struct request *req)
+/* What is left of the event's counters @mask with everything that was asked for. */
+static uint64_t candidates(const struct event *ev, uint64_t config, uint64_t mask)
 {
-	uint64_t mask = event_counters(ev, req->htoff) & COUNTABLE;
-
-	if (config & FILTERS)
-		mask &= GENERAL;
+	mask &= config & FILTERS ? GENERAL : COUNTABLE;
 	if (ev->counter_pin != ANYWHERE)
 		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
-	if (req->unavailable)
-		mask &= ~req->unavailable->bits[0];
 	return mask;
 }
 
@@ -287,7 +286,7 @@ static int check(struct event *ev, pfm_error_t *why)
 /* The row's other register of the off-core pair: code | umask << 16 | register << 32; 0 if it has none. */
 static uint64_t other_way(const struct event *ev)
 {
-	uint64_t alt = ev->at[KEY_ALT] ? pfmi_row_value(ev->table, ev->row, KEY_ALT, ANYWHERE) : 0;
+	uint64_t alt = pfmi_event_has(ev, KEY_ALT) ? pfmi_row_value(ev->table, ev->row, KEY_ALT, ANYWHERE) : 0;
 
 	if (!table_key(ev->table, KEY_CODE) || !table_key(ev->table, KEY_UMASK))
 		return 0;
@@ -475,17 +474,13 @@ static int constrain(const struct request *req, struct plan *out, pfm_error_t *w
 	for (unsigned i = 0; i < req->n; i++) {
 		const struct event *ev = &req->events[i];
 		struct sel *s = &x->sel[i];
-		uint64_t config[4];
+		uint64_t own[4];
 
-		if (req->attr && is_plain(ev)) {
-			s->config = req->attr->config;
-			s->value = s->msr = 0;
-		} else {
-			configure(ev, config, &s->msr, &s->value);
-			s->config = config[0];
-		}
+		s->config = *configure(ev, own, &s->msr, &s->value);
 		s->levels = pfmi_event_levels(ev, req->plm);
-		out->alternatives[0].mask[i] = candidates(ev, s->config, req);
+		out->alternatives[0].mask[i] = candidates(ev, s->config, event_counters(ev, req->htoff));
+		if (req->unavailable)
+			out->alternatives[0].mask[i] &= ~req->unavailable->bits[0];
 		if (is_metric(req->table, s->config)) {
 			out->alternatives[0].mask[i] = 0;
 			out->none |= (uint64_t)1 << i;
@@ -517,33 +512,52 @@ static uint32_t address(uint32_t first, uint32_t usual, const struct counter *c,
 	return first + (n % FIXED - c->first) * c->step;
 }
 
-/* FIXED_CTR_CTRL of the whole set: per counter OS, user, any thread. */
+/* The part of fixed counter @n in FIXED_CTR_CTRL: OS, user, any thread. */
+static uint64_t fixed_part(const struct table *t, unsigned n, const struct sel *s)
+{
+	const struct field *any = table_field(t, KEY_ANY);
+	uint64_t config[4] = { s->config }, nibble = 0;
+
+	nibble |= s->levels & PFM_PLM0 ? 1 : 0;
+	nibble |= s->levels & PFM_PLM3 ? 2 : 0;
+	nibble |= any && pfmi_field_get(any, config) ? 4 : 0;
+	return nibble << 4 * (n - FIXED);
+}
+
+/* The register of the whole set. */
 RARELY static uint64_t fixed_control(const struct plan *plan, const struct placement *where)
 {
 	const struct extra *x = (const struct extra *)(const void *)plan->extra;
-	const struct field *any = table_field(plan->req->table, KEY_ANY);
 	uint64_t v = 0;
 
-	for (unsigned i = 0; i < plan->req->n; i++) {
-		unsigned n = where->counter[i];
-		uint64_t config[4] = { x->sel[i].config }, nibble = 0;
-
-		if (n == NO_COUNTER || n < FIXED)
-			continue;
-		nibble |= x->sel[i].levels & PFM_PLM0 ? 1 : 0;
-		nibble |= x->sel[i].levels & PFM_PLM3 ? 2 : 0;
-		nibble |= any && pfmi_field_get(any, config) ? 4 : 0;
-		v |= nibble << 4 * (n - FIXED);
-	}
+	for (unsigned i = 0; i < plan->req->n; i++)
+		if (where->counter[i] != NO_COUNTER && where->counter[i] >= FIXED)
+			v |= fixed_part(plan->req->table, where->counter[i], &x->sel[i]);
 	return v;
+}
+
+static pfm_reg_t general_reg(const struct counter *c, unsigned n, const struct sel *s)
+{
+	uint64_t addr = address(c ? c->control : 0, 0x186, c, n);
+
+	return (pfm_reg_t){ .num = n, .kind = PFM_REG_PMC, .addr = addr, .alt_addr = addr, .value = control(s) };
+}
+
+static pfm_reg_t fixed_reg(unsigned n, uint64_t value)
+{
+	return (pfm_reg_t){ .num = n, .kind = PFM_REG_FIXED_CTRL, .addr = FIXED_CTR_CTRL, .alt_addr = FIXED_CTR_CTRL, .value = value };
+}
+
+static pfm_reg_t extra_reg(const struct sel *s)
+{
+	return (pfm_reg_t){ .num = s->msr, .kind = PFM_REG_EXTRA, .addr = s->msr, .alt_addr = s->msr, .value = s->value };
 }
 
 static void encode_general(const struct table *t, unsigned n, const struct sel *s, pfm_reg_t *pmc, pfm_reg_t *pmd)
 {
 	const struct counter *c = find_counter(t, n);
 
-	*pmc = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMC, .value = control(s) };
-	pmc->addr = pmc->alt_addr = address(c ? c->control : 0, 0x186, c, n);
+	*pmc = general_reg(c, n, s);
 	*pmd = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = address(c ? c->value : 0, 0xc1, c, n), .alt_addr = n };
 }
 
@@ -551,7 +565,7 @@ RARELY static void encode_fixed(const struct table *t, unsigned n, uint64_t valu
 {
 	const struct counter *c = find_counter(t, n);
 
-	*pmc = (pfm_reg_t){ .num = n, .kind = PFM_REG_FIXED_CTRL, .addr = FIXED_CTR_CTRL, .alt_addr = FIXED_CTR_CTRL, .value = value };
+	*pmc = fixed_reg(n, value);
 	*pmd = (pfm_reg_t){ .num = n,
 		            .kind = PFM_REG_PMD,
 		            .addr = address(c ? c->value : 0, FIXED_CTR0, c, n),
@@ -563,11 +577,7 @@ RARELY static void encode_extras(const struct extra *x, unsigned n, struct regs 
 {
 	for (unsigned i = 0; i < n; i++)
 		if (x->sel[i].msr && !seen_before(x, i))
-			out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = x->sel[i].msr,
-				                                .kind = PFM_REG_EXTRA,
-				                                .addr = x->sel[i].msr,
-				                                .alt_addr = x->sel[i].msr,
-				                                .value = x->sel[i].value };
+			out->pmcs[out->n_pmcs++] = extra_reg(&x->sel[i]);
 }
 
 static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
@@ -593,26 +603,50 @@ static void encode(const struct plan *plan, const struct placement *where, struc
 
 /* ---- perf ----------------------------------------------------------------------------------------------------- */
 
-static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+static void give_words(const struct event *ev, const uint64_t config[4], uint32_t msr, pfm_attr_t *out)
 {
-	uint64_t own[4], value;
-	const uint64_t *config = ev->base;
-	uint32_t msr = 0;
-
-	(void)plm;
-	(void)why;
-	/* A plain row without groups has its words as they stand: what pfmi_event_config() would only copy. */
-	if (!is_plain(ev) || table_row(ev->table, ev->row)->n_takes || is_libpfm3(ev->table)) {
-		configure(ev, own, &msr, &value);
-		config = own;
-	}
 	out->config = config[0];
 	out->config1 = config[1];
 	out->config2 = config[2];
 	out->config3 = config[3];
 	/* A register the kernel has no field for cannot be asked for. */
 	out->expressible = !msr || (field_of_msr(msr) != KEY_NONE && table_field(ev->table, field_of_msr(msr)));
+}
+
+static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	const uint64_t *config;
+	uint64_t own[4], value;
+	uint32_t msr;
+
+	(void)plm;
+	(void)why;
+	config = configure(ev, own, &msr, &value);
+	give_words(ev, config, msr, out);
 	return PFMLIB_SUCCESS;
+}
+
+/* ---- one event ------------------------------------------------------------------------------------------------ */
+
+static unsigned alone(const struct event *ev, unsigned levels, pfm_attr_t *out, pfm_reg_t regs[PFM_MAX_REGS])
+{
+	struct sel s = { .levels = levels };
+	const uint64_t *config;
+	uint64_t own[4], mask;
+	unsigned n;
+
+	config = configure(ev, own, &s.msr, &s.value);
+	s.config = config[0];
+	mask = candidates(ev, s.config, event_counters(ev, false));
+	if (!mask || is_metric(ev->table, s.config) || is_libpfm3(ev->table))
+		return 0;
+	give_words(ev, config, s.msr, out);
+	n = (unsigned)__builtin_ctzll(mask);
+	regs[0] = n < FIXED ? general_reg(find_counter(ev->table, n), n, &s) : fixed_reg(n, fixed_part(ev->table, n, &s));
+	if (!s.msr)
+		return 1;
+	regs[1] = extra_reg(&s);
+	return 2;
 }
 
 /* ---- layouts -------------------------------------------------------------------------------------------------- */
@@ -751,6 +785,7 @@ const struct pmu_ops pfmi_ops_x86 = {
 	.check = check,
 	.constrain = constrain,
 	.encode = encode,
+	.alone = alone,
 	.attr = attr,
 	.layout = layout,
 	.registers = "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND",

@@ -356,9 +356,9 @@ def enter(slots, h, slot):
     slots[at] = slot
 
 
-def packed_slots(hashes):
-    """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again."""
-    slots = [0] * n_slots(len(hashes))
+def packed_slots(hashes, sparse=1):
+    """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again. A @sparse one has more room."""
+    slots = [0] * (n_slots(len(hashes)) * sparse)
     for h, number in hashes:
         enter(slots, h, (h & 0xFFFF) << 16 | number + 1)
     for h, number in hashes:
@@ -638,7 +638,8 @@ class Writer:
             names.append((name, len(tables) + len(records)))
             records.append((self.pool.add(name), self.parts.slice(parts), len(parts)))
         self.wholes.slice(records)
-        self.calls.slice(packed_slots([(self.hash_of(name)[1], i) for name, i in names]))
+        # Few names, each looked for in one image after the other: most of these searches end at an empty slot.
+        self.calls.slice(packed_slots([(self.hash_of(name)[1], i) for name, i in names], sparse=4))
 
     def index_hosts(self, tables):
         """Hash table over what hosts are known by. Units of any processor are known by the kernel's name for them."""

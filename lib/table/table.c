@@ -40,7 +40,13 @@ static unsigned equal_bytes(const char *name, const char *s)
 #endif
 }
 
-/* Most bytes are the same in both; only where they differ folding is asked. */
+const char *pfmi_name_behind(const char *name, struct slice s)
+{
+	for (; s.len >= 8 && equal_bytes(name, s.s) == 8; name += 8)
+		s = (struct slice){ s.s + 8, s.len - 8 };
+	return pfmi_behind(s, name);
+}
+
 uint32_t pfmi_name_hash(struct slice s)
 {
 	uint32_t h = NAME_HASH_SEED;
@@ -53,6 +59,7 @@ uint32_t pfmi_name_hash(struct slice s)
 	return h;
 }
 
+/* Most bytes are the same in both; only where they differ folding is asked. */
 bool pfmi_folds_to(const char *name, const char *s, size_t len)
 {
 	const char *end = s + len;
@@ -86,7 +93,8 @@ bool pfmi_folds_to(const char *name, const char *s, size_t len)
 	}
 }
 
-struct name pfmi_table_twin(const struct table *t, struct name n, struct slice s)
+/* @n, which folds to @s, or the row whose name is spelled like @s where @n is not. */
+RARELY static struct name find_twin(const struct table *t, struct name n, struct slice s)
 {
 	if (pfmi_slice_is(s, table_text(t, n.text)))
 		return n;
@@ -99,16 +107,29 @@ struct name pfmi_table_twin(const struct table *t, struct name n, struct slice s
 	return n;
 }
 
+struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len)
+{
+	const uint32_t *slots = table_slots(t);
+
+	for (; slots[i]; i = table_probe(t, h, i + 1 < t->n_slots ? i + 1 : 0)) {
+		struct name n = table_name(t, (slots[i] & 0xffff) - 1);
+
+		if (pfmi_folds_to(table_text(t, n.text), s, len))
+			return t->flags & TABLE_TWINS ? find_twin(t, n, (struct slice){ s, (uint32_t)len }) : n;
+	}
+	return (struct name){ .kind = NAME_NONE };
+}
+
 /* The value of @field in @row for @counter; a value for every counter serves if there is none for that one. False if there is none. */
 static bool find_value(const struct table *t, uint32_t row, unsigned field, unsigned counter, uint64_t *out)
 {
 	const struct row *r = table_row(t, row);
 	bool general = false;
 
-	for (unsigned i = 0; i < r->n_values; i++) {
+	for (unsigned i = 0; (i = row_next_value(t, r, field, i)) < r->n_values; i++) {
 		struct value v = row_value(t, r, i);
 
-		if (v.field != field || (v.counter != counter && (v.counter != ANYWHERE || general)))
+		if (v.counter != counter && (v.counter != ANYWHERE || general))
 			continue;
 		*out = v.value;
 		if (v.counter == counter)

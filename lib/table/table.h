@@ -339,6 +339,16 @@ static inline struct value row_value(const struct table *t, const struct row *r,
 	return value_unpack(t, table_values(t)[r->value + i]);
 }
 
+/* The number of the first value of @r from @i on that is for @field; r->n_values if there is none. */
+static inline unsigned row_next_value(const struct table *t, const struct row *r, unsigned field, unsigned i)
+{
+	const uint32_t *values = table_values(t) + r->value;
+
+	while (i < r->n_values && values[i] >> 24 != field)
+		i++;
+	return i;
+}
+
 /* Group number @i of all that the table has; and of those that @r takes. */
 static inline const struct group *table_group(const struct table *t, uint32_t i)
 {
@@ -433,24 +443,25 @@ static inline struct name table_name(const struct table *t, uint32_t i)
 uint32_t pfmi_name_hash(struct slice s);
 /* True if the folded form of @len bytes at @s is that of the terminated @name. */
 bool pfmi_folds_to(const char *name, const char *s, size_t len);
-/* @n, which folds to @s, or the row whose name is spelled like @s where @n is not. */
-struct name pfmi_table_twin(const struct table *t, struct name n, struct slice s);
-/* Finds the name whose folded form has hash @h and equals the folded @len bytes at @s, the one spelled so (without regard to case)
- * before others; kind NAME_NONE if there is none. Here, because most probes end at an empty slot. */
-static inline struct name pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len)
+/* What @name, a text of a pool, goes on with behind @s; NULL if it does not start so. Without regard to case. */
+const char *pfmi_name_behind(const char *name, struct slice s);
+/* The next slot from @i on that is empty or may be that of hash @h. */
+static inline uint32_t table_probe(const struct table *t, uint32_t h, uint32_t i)
 {
 	const uint32_t *slots = table_slots(t);
 
-	for (uint32_t i = slot_of(h, t->n_slots); slots[i]; i = i + 1 < t->n_slots ? i + 1 : 0) {
-		struct name n;
+	while (slots[i] && slots[i] >> 16 != (uint16_t)h)
+		i = i + 1 < t->n_slots ? i + 1 : 0;
+	return i;
+}
+/* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on; kind NAME_NONE if there is none. */
+struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len);
+/* Finds that name, the one spelled so (without regard to case) before others. Here, because most probes end at an empty slot. */
+static inline struct name pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len)
+{
+	uint32_t i = table_probe(t, h, slot_of(h, t->n_slots));
 
-		if ((uint16_t)h != slots[i] >> 16)
-			continue;
-		n = table_name(t, (slots[i] & 0xffff) - 1);
-		if (pfmi_folds_to(table_text(t, n.text), s, len))
-			return t->flags & TABLE_TWINS ? pfmi_table_twin(t, n, (struct slice){ s, (uint32_t)len }) : n;
-	}
-	return (struct name){ .kind = NAME_NONE };
+	return table_slots(t)[i] ? pfmi_table_find_from(t, i, h, s, len) : (struct name){ .kind = NAME_NONE };
 }
 
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
@@ -487,20 +498,19 @@ static inline const void *image_array(const struct image *im, enum image_array w
 {
 	return (const char *)im + im->arrays[which].at;
 }
-/* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0; -1 when there are no more. Numbers from
- * n_tables on are wholes. */
+/* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0; -1 when there are no more, as an
+ * empty slot says. Numbers from n_tables on are wholes. */
 static inline int image_next_called(const struct image *im, uint32_t h, uint32_t *cursor)
 {
 	const uint32_t *calls = image_array(im, ARRAY_CALLS);
-	uint32_t n = im->arrays[ARRAY_CALLS].n;
+	uint32_t n = im->arrays[ARRAY_CALLS].n, i = *cursor ? *cursor - 1 : slot_of(h, n), slot;
 
-	for (uint32_t i = slot_of(h, n); *cursor < n;) {
-		uint32_t slot = calls[(i + (*cursor)++) % n];
-
-		if (!slot)
-			break;
-		if (slot >> 16 == (uint16_t)h)
+	while ((slot = calls[i])) {
+		i = i + 1 < n ? i + 1 : 0;
+		if (slot >> 16 == (uint16_t)h) {
+			*cursor = i + 1;
 			return (int)(slot & 0xffff) - 1;
+		}
 	}
 	return -1;
 }
