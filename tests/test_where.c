@@ -192,6 +192,60 @@ static void a_second_round_begins_afresh(void **state)
 	assert_int_equal(fake_open_events(&fake), 6);
 }
 
+/* Linux refuses to read a group of which some child has not all the members: while a child is born or ends, and for good where it was
+ * forked between the opening of two members. */
+static void a_group_is_incomplete_for_a_moment(void **state)
+{
+	(void)state;
+	machine("uncore");
+	options.flags = PFM_SESSION_INHERIT;
+	must_open(TEXTS("{cycles,instructions}"));
+	fake.fail = FAKE_READ_PERF;
+	fake.fail_errno = ECHILD;
+	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
+	run();
+	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_int_equal(fake.uses[FAKE_READ_PERF], fake.fail_at + 1);
+	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
+	fake.fail_on = true;
+	assert_int_equal(pfm_read_session(session, counts, pfm_count_session(session)), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_session_errno(session), ECHILD);
+	fake.fail_on = false;
+}
+
+static void a_child_with_half_a_group(void **state)
+{
+	(void)state;
+	two_threads();
+	fake.fail = FAKE_READ_PERF;
+	fake.fail_errno = ECHILD;
+	fake.fail_at = 1;
+	must_open(TEXTS("{cycles,instructions}", "page-faults"));
+	assert_int_equal(fake.uses[FAKE_READ_PERF], 3); /* the groups of two threads, one of them again */
+	assert_int_equal(fake_open_events(&fake), 6);
+	run();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	end_session();
+	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
+	fake.fail_on = true;
+	must_open(TEXTS("{cycles,instructions}", "page-faults"));
+	fake.fail_at = 0;
+	fake.fail_on = false;
+	run();
+	for (unsigned i = 0; i < 3; i++)
+		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
+	expect_why(1, "gives birth to threads faster");
+	assert_false(event(fake.n_events - 6)->a.attr.read_format & PERF_FORMAT_GROUP);
+	assert_int_equal(fake_open_events(&fake), 6);
+	end_session();
+	/* A program that waits for its start has no children yet. */
+	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
+	options.flags |= PFM_SESSION_ENABLE_ON_EXEC;
+	must_open(TEXTS("{cycles,instructions}"));
+	assert_int_equal(fake.uses[FAKE_READ_PERF], fake.fail_at - 1);
+	fake.fail_at = 0;
+}
+
 /* ---- CPUs ------------------------------------------------------------------------------------------------------------ */
 
 static void each_cpu_once(void **state)
@@ -496,6 +550,8 @@ int main(void)
 		CASE(one_thread_is_one_thread),
 		CASE(threads_born_while_it_is_opened),
 		CASE(a_second_round_begins_afresh),
+		CASE(a_group_is_incomplete_for_a_moment),
+		CASE(a_child_with_half_a_group),
 		CASE(each_cpu_once),
 		CASE(thousands_of_cpus),
 		CASE(a_unit_with_a_long_list),

@@ -175,6 +175,8 @@ int pfmi_perf_plan(struct pfm_session *s);
 int pfmi_perf_start(struct pfm_session *s);
 int pfmi_perf_stop(struct pfm_session *s);
 int pfmi_perf_reset(struct pfm_session *s);
+/* True if a task born while a group was opened has inherited some of its members only: the group can never be read. */
+bool pfmi_perf_groups_differ(struct pfm_session *s);
 int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 int pfmi_perf_read_fast(struct pfm_session *s, unsigned i, pfm_count_t *count);
 /* Value, enabled and running from the page, without a system call. False if the page cannot tell. */

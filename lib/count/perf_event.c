@@ -478,14 +478,20 @@ static int open_round(struct pfm_session *s)
 }
 
 /* Threads may have been born while the others were opened, by one that was not open yet: they and what they give birth to would be
- * missing. Whether a newcomer is counted already cannot be seen, so it cannot just be added. -EAGAIN: there are newcomers. */
+ * missing. Whether a newcomer is counted already cannot be seen, so it cannot just be added. Nor can what a child inherited that was forked
+ * between two members of a group. -EAGAIN: there are newcomers. */
 static int look_for_newcomers(struct pfm_session *s)
 {
 	struct perf_state *st = s->state;
 	struct tasks now;
 	int rc;
 
-	if (!st->tasks.whole || !(s->options.flags & PFM_SESSION_INHERIT))
+	/* The caller's own thread gives birth to nobody meanwhile, nor does a program that waits for its start. */
+	if (s->options.pid == 0 || (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC)) != PFM_SESSION_INHERIT)
+		return 0;
+	if (pfmi_perf_groups_differ(s))
+		return -EAGAIN;
+	if (!st->tasks.whole)
 		return 0;
 	rc = pfmi_perf_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_TASK, &now);
 	/* A process that has ended has no newcomers. */
@@ -520,6 +526,7 @@ static void tell_missing_tasks(struct pfm_session *s, bool newcomers)
 
 static int open_rounds(struct pfm_session *s)
 {
+	struct perf_state *st = s->state;
 	int rc;
 
 	for (unsigned round = 1;; round++) {
@@ -529,6 +536,13 @@ static int open_rounds(struct pfm_session *s)
 		if (rc != -EAGAIN || round == ROUNDS)
 			break;
 		close_round(s);
+	}
+	/* Read one by one, what is there can be read. */
+	if (rc == -EAGAIN) {
+		close_round(s);
+		st->one_by_one = true;
+		rc = open_round(s);
+		rc = rc ? rc : -EAGAIN;
 	}
 	if (rc == 0 || rc == -EAGAIN)
 		tell_missing_tasks(s, rc == -EAGAIN);

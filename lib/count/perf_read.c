@@ -2,6 +2,7 @@
 /* Counting with perf_event_open(2): starting, stopping and reading what is open, a group at a time. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include "count/inside.h"
 #include "count/samples.h"
 
@@ -21,6 +22,8 @@ static int command(struct pfm_session *s, int fd, unsigned long request)
 	while (rc == -EINTR);
 	return rc;
 }
+
+#define INCOMPLETE_TRIES 100 /* half a tenth of a second in all */
 
 static int first_error(int before, int rc)
 {
@@ -87,14 +90,24 @@ int pfmi_perf_stop(struct pfm_session *s)
 /* What a part has counted: value, enabled, running. NULL: a pinned event that lost its counter. */
 typedef void (*take_fn)(struct pfm_session *s, struct part *p, const uint64_t v[3], void *arg);
 
+/* Linux 6.7 and later refuse to read a group for the moment in which a task that inherited it is born or ends, and has only some of its
+ * members. */
+static bool is_incomplete(long n, unsigned tries)
+{
+	const struct timespec moment = { .tv_nsec = 10000L * (tries + 1) };
+
+	return n == -ECHILD && tries < INCOMPLETE_TRIES && (nanosleep(&moment, NULL) == 0 || errno == EINTR);
+}
+
 static long read_fd(struct pfm_session *s, int fd, size_t words)
 {
 	const struct perf_state *st = s->state;
+	unsigned tries = 0;
 	long n;
 
 	do
 		n = s->sys.read(&s->sys, fd, st->buf, words * sizeof(*st->buf));
-	while (n == -EINTR);
+	while (n == -EINTR || is_incomplete(n, tries++));
 	/* End of file is how the kernel says that a pinned event has lost its counter. */
 	return n <= 0 || n == (long)(words * sizeof(*st->buf)) ? n : -EIO;
 }
@@ -174,6 +187,19 @@ static int read_witnesses(struct pfm_session *s, bool base)
 		w->away = st->buf[1] - w->base[0] - w->here;
 	}
 	return 0;
+}
+
+bool pfmi_perf_groups_differ(struct pfm_session *s)
+{
+	const struct perf_state *st = s->state;
+
+	for (unsigned i = 0; i < st->n_parts; i++) {
+		const struct part *p = &st->parts[i];
+
+		if (p->fd >= 0 && p->whole && p->members && read_fd(s, p->fd, GROUP_HEAD + 1 + p->members) == -ECHILD)
+			return true;
+	}
+	return false;
 }
 
 static void take_base(struct pfm_session *s, struct part *p, const uint64_t v[3], void *arg)
