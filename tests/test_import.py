@@ -324,7 +324,7 @@ class Invented(Trees, unittest.TestCase):
         """Of both forms of Intel's, and of Linux's; of units too."""
         toy, amd = self.table("toy"), self.table("amdtoy")
         self.assertEqual([toy.row(i)["name"] for i in range(toy.count["rows"]) if toy.row(i)["flags"] & pt.ROW_METRIC],
-                         ["farm_cpi", "farm_emptiness", "hay_rate", "farm_frequency", "cart_bandwidth"])
+                         ["farm_cpi", "farm_emptiness", "hay_rate", "farm_frequency", "cart_bandwidth", "ipc"])     # a ratio of ours last
         self.assertEqual(toy.find("metric_TMA_Hay_Rate(%)"), toy.find("hay_rate"))
         self.assertEqual(toy.value_text(toy.find("hay_rate"), "metric_inputs"), "SHED.PAINTED;TOPDOWN.SLOTS")
         self.assertEqual(toy.value_text(toy.find("farm_frequency"), "unit"), "GHz")

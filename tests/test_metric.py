@@ -10,11 +10,13 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import types
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -23,6 +25,7 @@ from tap import SHARED, main  # noqa: E402
 PFM, PMUC = os.environ["PFM"], os.environ["PERFMON_PMUC"]
 sys.path.insert(0, os.path.dirname(PMUC))
 sys.dont_write_bytecode = True
+import pmecore  # noqa: E402
 import pmformula  # noqa: E402
 from pmread import Refused  # noqa: E402
 
@@ -175,6 +178,15 @@ class Formulas(unittest.TestCase):
         _, errors = compile_text(HEAD + 'metric M metric="N"\nmetric N metric="M"\n', self.folder.name)
         self.assertIn("computed from itself", errors)
 
+    def test_a_ratio_is_one_of_those_who_have_its_events(self):
+        image = self.image('ratio R metric="A / NOBODY" unit="wrong"\nratio R metric="max(A, B) / C.D" unit="right"\n'
+                           'ratio R metric="A"\nratio GONE metric="NOBODY"\nratio A metric="B"\n')
+        done = subprocess.run([PFM, "list", "--json", "--metrics", "invented::*"], capture_output=True, text=True,
+                              env={"PERFMON_EVENTS": image, "PATH": os.environ["PATH"]})
+        self.assertEqual([(r["metric"], r["unit"]) for r in map(json.loads, done.stdout.splitlines())], [("R", "right")])
+        self.assertEqual(ask(image, [{"pmu": "invented", "metric": "R", "counts": {"A": 1, "B": 4, "C.D": 2}}])[0]["value"], 2)
+        self.assertIn("ratio takes a name and its formula", compile_text(HEAD + "ratio R unit=x\n", self.folder.name)[1])
+
     def test_qualifiers_of_lists_and_ours_are_one_event(self):
         image = self.image('metric M metric="A:c2:e1 / A:cmask=2:edge=1"\n')
         shown = subprocess.run([PFM, "show", "invented::M"], capture_output=True, text=True,
@@ -185,10 +197,30 @@ class Formulas(unittest.TestCase):
 class Counted(unittest.TestCase):
     """pfm stat computes metrics from what it counts; software events are counted everywhere."""
 
-    def stat(self, *words):
-        done = subprocess.run([PFM, "stat", *words, "--", "true"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+    def stat(self, *words, check=True, **env):
+        done = subprocess.run([PFM, "stat", *words, "--", "true"], capture_output=True, text=True, env=dict(os.environ, **env))
+        if check:
+            self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout, done.stderr
+
+    def test_constants_are_those_of_the_machine_that_is_looked_at(self):
+        with tempfile.TemporaryDirectory() as folder:
+            image, errors = compile_text(HEAD + "".join(
+                'metric M%d metric="%s"\n' % (i, name)
+                for i, name in enumerate(("#num_cpus", "#num_cpus_online", "#smt_on", "#threads_per_core"))), folder)
+            self.assertEqual(errors, "")
+            names = ",".join("invented::M%d" % i for i in range(4))
+            self.assertIn("need no events", self.stat("-M", names, check=False, PERFMON_EVENTS=image)[1])
+            for present, online, smt in (("0-3,8-11", "0,2,8-9", "1"), ("0", "0", "0")):
+                for name, text in (("present", present), ("online", online), ("smt/active", smt)):
+                    path = os.path.join(folder, "sys/devices/system/cpu", name)
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                    with open(path, "w", encoding="utf-8") as f:
+                        f.write(text + "\n")
+                rows = [json.loads(line) for line in self.stat("--json", "-e", "page-faults", "-M", names, check=False,
+                                                               PERFMON_EVENTS=image, PERFMON_SYSFS=folder)[0].splitlines()]
+                values = [r["value"] for r in rows if "metric" in r]
+                self.assertEqual(values, [8, 4, 1, 2] if smt == "1" else [1, 1, 0, 1])
 
     def test_a_metric_from_its_counts(self):
         rows = [json.loads(line) for line in self.stat("--json", "-M", "software::faults_per_second")[0].splitlines()]
@@ -204,16 +236,26 @@ class Counted(unittest.TestCase):
         self.assertGreater(metric["error"], 0)
 
     def test_usual_ratios_without_asking(self):
-        self.assertIn("cpus_used", self.stat("-e", "task-clock,page-faults")[1])
-        self.assertIn("faults_per_second", self.stat("-e", "task-clock,page-faults")[1])
-        self.assertNotIn("migrations_per_second", self.stat("-e", "task-clock,page-faults")[1])
-        self.assertNotIn("cpus_used", self.stat("-e", "task-clock", "--no-ratios")[1])
+        text = self.stat("-e", "task-clock,page-faults,minor-faults")[1]
+        self.assertRegex(text, r"task-clock .*# [0-9.]+ CPUs used\n")
+        # One that no formula begins with, too: how many in a second of the task's time. Nothing is said twice.
+        self.assertRegex(text, r"minor-faults .*# [0-9.]+ [KMG]?/s\n")
+        self.assertEqual((text.count("CPUs used"), text.count("/s\n")), (1, 2))
+        self.assertNotIn("#", self.stat("-e", "task-clock", "--no-ratios")[1])
+        self.assertNotIn("#", self.stat("-e", "minor-faults")[1])
+
+    def test_the_details_are_perfs(self):
+        """-d and its like count what perf's do, each miss beside what it is a share of."""
+        events = [json.loads(line)["event"] for line in self.stat("--json", "-d", "-d", "-d", check=False)[0].splitlines()]
+        for name in ("L1-dcache", "LLC", "L1-icache", "dTLB", "iTLB"):
+            self.assertEqual([e for e in events if e.startswith(name + "-load")], [name + "-loads", name + "-load-misses"])
 
     def test_ratios_are_fields(self):
         """Beside the count that is the numerator, in JSON and in perf's columns."""
         rows = [json.loads(line) for line in self.stat("--json", "-e", "task-clock,page-faults")[0].splitlines()]
         by = {r["event"]: r for r in rows}
         self.assertEqual([(r["ratio"], r["ratio_unit"]) for r in rows], [("cpus_used", "CPUs used"), ("faults_per_second", "/s")])
+        self.assertRegex(self.stat("-e", "task-clock,page-faults")[1], r"page-faults .*# [0-9.]+ K/s\n")
         self.assertAlmostEqual(by["page-faults"]["ratio_value"], by["page-faults"]["value"] / by["task-clock"]["value"] * 1e9, delta=1)
         self.assertNotIn("ratio", self.stat("--json", "--no-ratios", "-e", "task-clock,page-faults")[0])
         self.assertNotIn("ratio", self.stat("--json", "-e", "page-faults")[0])
@@ -231,10 +273,52 @@ class Counted(unittest.TestCase):
         self.assertLessEqual({n + "_ratios" for n in ("ev4", "ev5", "pca56", "ev6", "ev67", "coreduo", "montecito", "intel_arch", "armv8",
                                                       "amd")},
                              set(tables))
-        for t in tables:
-            done = subprocess.run([PFM, "plan", "--json", t + "::ratios"], capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stdout)
-            self.assertTrue(json.loads(done.stdout)["optimal"], t)
+        self.planned([t + "::ratios" for t in tables])
+
+    def planned(self, sets):
+        done = subprocess.run([PFM, "plan", "--bare", "--json", "-"], input="\n".join(sets) + "\n", capture_output=True, text=True)
+        plans = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([(s, p) for s, p in zip(sets, plans) if not p.get("optimal")], [])
+        self.assertEqual(len(plans), len(sets))
+        return plans
+
+    def listed(self, *words):
+        """PMU -> the names of its metrics."""
+        out = {}
+        done = subprocess.run([PFM, "list", "--json", "--all", "--metrics", *words], capture_output=True, text=True)
+        for o in map(json.loads, done.stdout.splitlines()):
+            if "metric" in o:
+                out.setdefault(o["pmu"], {})[o["metric"]] = o
+        return out
+
+    def test_ratios_of_every_processor(self):
+        """Those of a processor's own events stand in its own table: one names only what the processor has, and can be planned."""
+        ratios = {pmu: {n for n, o in metrics.items() if "ratios" in o["groups"]} for pmu, metrics in self.listed().items()}
+        ratios = {pmu: names for pmu, names in ratios.items() if names}
+        self.planned([pmu + "::ratios" for pmu in sorted(ratios)])
+        everywhere = {"power8", "power9", "power10", "cf_z10", "cf_z16", "ax45", "amdzen1", "amdzen5", "amdzen6", "amd64_k8_revb",
+                      "cortex_a53", "neoverse_v2", "a64fx", "skl", "adl_gracemont", "adl_goldencove", "slm", "bnl", "p6", "core2"}
+        self.assertEqual({pmu for pmu in everywhere if "ipc" not in ratios.get(pmu, ())}, set())
+        self.assertLessEqual({"branch_miss_share", "L1D_miss_share", "stalled_frontend", "stalled_backend"}, ratios["power9"])
+        self.assertEqual(ratios["cf_z15"], ratios["cf_z10"])
+        self.assertIn("branch_miss_share", ratios["u74"] & ratios["c900_legacy"] & ratios["dubhe_80"])
+        self.assertNotIn("ipc", ratios["cortex_a9"])        # no event counts its clocks
+        self.assertGreater(len(ratios), 130)
+
+    def test_what_a_ratio_says(self):
+        """From counts, by hand."""
+        made = [("power10", "stalled_backend", {"PM_EXEC_STALL": 30, "PM_RUN_CYC": 120}, 25),
+                ("power8", "stalled_frontend", {"PM_GCT_NOSLOT_CYC": 6, "PM_RUN_CYC": 120}, 5),
+                ("cf_z14", "L1D_misses_per_insn", {"L1D_DIR_WRITES": 5, "INSTRUCTIONS": 200}, 2.5),
+                ("ax45", "ipc", {"inst_count": 3, "cycle_count": 4}, 0.75),
+                ("amdzen5", "stalled_frontend", {"de_no_dispatch_per_slot.no_ops_from_frontend": 2, "de_src_op_disp.all": 5,
+                                                 "de_no_dispatch_per_slot.backend_stalls": 2,
+                                                 "de_no_dispatch_per_slot.smt_contention": 1}, 20),
+                ("cortex_a5", "branch_miss_share", {"BR_MIS_PRED": 1, "BR_PRED": 8}, 12.5),
+                ("slm", "ipc", {"INST_RETIRED.ANY": 6, "CPU_CLK_UNHALTED.CORE": 4}, 1.5)]
+        lines = "".join(json.dumps({"id": i, "pmu": p, "metric": m, "counts": c}) + "\n" for i, (p, m, c, _) in enumerate(made))
+        done = subprocess.run([PFM, "metric", "--json", "-"], input=lines, capture_output=True, text=True)
+        self.assertEqual([json.loads(line).get("value") for line in done.stdout.splitlines()], [v for _, _, _, v in made])
 
     def test_ratios_of_a_device(self):
         """Ratios of Alpha's counts, on the model of its device."""
@@ -277,6 +361,96 @@ class Counted(unittest.TestCase):
         for r in rows:
             groups.setdefault(r["group"], []).append(r["event"])
         self.assertEqual(list(groups.values()), plan["groups"])
+
+
+class TopDown(unittest.TestCase):
+    """The tree of processors, as far down as it is asked for, of all types of cores."""
+
+    def counted(self, cpuid, *words):
+        done = subprocess.run([PFM, "stat", "--json", *words, "--", "true"], capture_output=True, text=True,
+                              env=dict(os.environ, PERFMON_CPUID=cpuid))
+        return [r for r in map(json.loads, done.stdout.splitlines()) if "metric" in r]
+
+    def test_every_level(self):
+        with open(os.path.join(os.path.dirname(PMUC), "..", "events", "intel", "skx_metrics.pmu"), encoding="utf-8") as f:
+            # Intel's old names of the tree have two dots for each level below the first; what is beside the tree has none.
+            dots = dict(re.findall(r"^metric (\w+) .*alias=metric_TMA_(\.*)\w+\(%\)$", f.read(), re.M))
+        for level in range(1, 7):
+            tree = {n for n, d in dots.items() if len(d) // 2 < level and not n.startswith(("Info_", "Bottleneck_"))}
+            self.assertEqual({m["metric"] for m in self.counted("GenuineIntel-6-55-4", "--topdown=%d" % level)}, tree, level)
+        self.assertEqual(self.counted("GenuineIntel-6-55-4", "--topdown=9"), self.counted("GenuineIntel-6-55-4", "--topdown=6"))
+
+    def test_both_types_of_cores(self):
+        """Those of the small cores are in a sheet of Intel's, beside its lists of metrics."""
+        for cpuid, pmus in (("GenuineIntel-6-97-2", ["adl_goldencove", "adl_gracemont"]),
+                            ("GenuineIntel-6-BD-0", ["lnl_lioncove", "lnl_skymont"]),
+                            ("GenuineIntel-6-AA-0", ["mtl_redwoodcove", "mtl_crestmont"])):
+            found = self.counted(cpuid, "--topdown")
+            self.assertEqual([(m["pmu"], m["metric"]) for m in found],
+                             [(p, m) for p in pmus for m in ("Frontend_Bound", "Bad_Speculation", "Backend_Bound", "Retiring")])
+        said = subprocess.run([PFM, "stat", "--topdown", "--", "true"], capture_output=True, text=True,
+                              env=dict(os.environ, PERFMON_CPUID="GenuineIntel-6-97-2")).stderr
+        self.assertRegex(said, r"Retiring +\[adl_gracemont\]")
+
+    def test_small_cores_of_servers_and_of_hybrids_agree(self):
+        """The server has a list of its own with the formulas that the sheet has for its core."""
+        def shown(pmu):
+            done = subprocess.run([PFM, "list", "--json", "--metrics", pmu + "::*"], capture_output=True, text=True)
+            names = [m["metric"] for m in map(json.loads, done.stdout.splitlines()) if any(g.startswith("TmaL") for g in m["groups"])]
+            rows = map(json.loads, subprocess.run([PFM, "show", "--json", *("%s::%s" % (pmu, n) for n in names)], capture_output=True,
+                                                  text=True).stdout.splitlines())
+            return {r["event"]: (r["formula"].replace(pmu + "::", ""), r["threshold"].replace(pmu + "::", ""), r["groups"], r.get("parent"))
+                    for r in rows}
+        server, client = shown("srf"), shown("mtl_crestmont")
+        self.assertGreater(len(server), 24)
+        self.assertEqual(server, client)
+
+
+SHEET = """TMA,Version,4
+Key,Level1,Level2,GRT,SKT,LNL-SKT,Metric Description,Metric Group,Threshold
+FE,Frontend_Bound,,A.ALL / #SLOTS,B / #SLOTS,C / #SLOTS,"one, two",,>0.20
+FE,,Latency,( ( A.ALL / #SLOTS ) - Frontend_Bound ),#NA,C,,Fetch,>0.15 & P
+Info.Core,%_MUX,,#CLKS_P / #CLKS,,,,,( > 1.1 | < 0.9 )
+Aux,#SLOTS,,#WIDTH * #CLKS,#CLKS,#CLKS,,,
+Aux,#WIDTH,,5,,,,,
+Aux,#CLKS,,CLK.CORE,CLK.CORE,CLK.CORE,,,
+Aux,#CLKS_P,,CLK.CORE_P:sup,,,,,
+"""
+
+
+class Sheet(unittest.TestCase):
+    """What Intel has in a sheet for small cores, as its lists would have it."""
+
+    def read(self, text, folder, core):
+        refused = []
+        reading = types.SimpleNamespace(cores={core: "table", "lioncove": "big"}, model=types.SimpleNamespace(folder=folder),
+                                        refuse=lambda *why: refused.append(why))
+        return list(pmecore.small_metrics(reading, text.encode())), refused
+
+    def test_rows_become_metrics(self):
+        made, refused = self.read(SHEET, "ADL", "gracemont")
+        self.assertEqual(([n for n, _ in made], refused), (["table"] * 3, []))
+        front, latency, mux = (e for _, e in made)
+        self.assertEqual((front["Formula"], [e["Name"] for e in front["Events"]]),
+                         ("100 * ( e0 / ( ( 5 ) * ( e1 ) ) )", ["A.ALL", "CLK.CORE"]))
+        self.assertEqual((front["Threshold"], front["MetricGroup"], front["BriefDescription"]),
+                         ({"Formula": "Frontend_Bound > 20"}, "TmaL1", "one, two"))
+        self.assertEqual((latency["ParentCategory"], latency["Level"], latency["MetricGroup"]), ("Frontend_Bound", 2, "Fetch;TmaL2"))
+        self.assertEqual(latency["Threshold"]["Formula"], "Latency > 15 & Frontend_Bound > 20")
+        self.assertEqual(latency["Formula"].count("e0 /"), 2)       # what it is a part of, as a share
+        self.assertEqual((mux["MetricName"], mux["UnitOfMeasure"], mux["Threshold"]["Formula"]),
+                         ("Info_Core_MUX", "percent", "( Info_Core_MUX > 1.1 | Info_Core_MUX < 0.9 )"))
+
+    def test_a_models_own_column_goes_before_its_cores(self):
+        self.assertEqual([e["Events"][0]["Name"] for _, e in self.read(SHEET, "ARL", "skymont")[0]], ["B"])
+        self.assertEqual([e["Events"][0]["Name"] for _, e in self.read(SHEET, "LNL", "skymont")[0]], ["C", "C"])
+        self.assertEqual(self.read(SHEET, "PTL", "darkmont"), ([], []))
+
+    def test_damage_costs_a_row_or_the_sheet(self):
+        self.assertEqual(self.read("nothing", "ADL", "gracemont")[1][0][:2], ("-", "-"))
+        self.assertEqual(self.read("\xff", "ADL", "gracemont")[0], [])
+        made, refused = self.read(SHEET.replace("#WIDTH,,5", "#WIDTH,,#SLOTS"), "ADL", "gracemont")
+        self.assertEqual(([e["MetricName"] for _, e in made], [r[0] for r in refused]), (["Info_Core_MUX"], ["Frontend_Bound", "Latency"]))
 
 
 TREE = """pmu tree "tree"

@@ -318,7 +318,7 @@ class Answers(Case):
 
     def test_details_add_events(self):
         plans = [[o["event"] for o in objects(stat("--dry-run", "--json", *["-d"] * n, "--", "true").stdout)] for n in range(4)]
-        self.assertEqual([len(p) for p in plans], [8, 12, 17, 19])
+        self.assertEqual([len(p) for p in plans], [8, 12, 18, 20])
         for less, more in zip(plans, plans[1:]):
             self.assertEqual(more[:len(less)], less)
 

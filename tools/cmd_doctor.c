@@ -114,20 +114,11 @@ static void tell(struct doctor *d, const struct finding *f)
 
 /* ---- files of the machine ------------------------------------------------------------------------------------------------- */
 
-/* A path below the machine that is looked at, which need not be this one. */
-static const char *at(const char *path, char buf[TEXT_MAX])
-{
-	const char *root = getenv("PERFMON_SYSFS");
-
-	snprintf(buf, TEXT_MAX, "%s%s", root ? root : "", path);
-	return buf;
-}
-
 /* The first line of a file; false if it cannot be read. */
 static bool first_line(const char *path, char *line, size_t room)
 {
 	char buf[TEXT_MAX];
-	FILE *f = fopen(at(path, buf), "r");
+	FILE *f = fopen(machine_path(path, buf, sizeof(buf)), "r");
 	bool got = f && fgets(line, (int)room, f);
 
 	if (f)
@@ -151,7 +142,7 @@ static bool number_in(const char *path, long *number)
 static bool value_in(const char *path, const char *key, char *value, size_t room)
 {
 	char buf[TEXT_MAX], line[4096];
-	FILE *f = fopen(at(path, buf), "r");
+	FILE *f = fopen(machine_path(path, buf, sizeof(buf)), "r");
 	size_t len = strlen(key);
 	bool found = false;
 
@@ -382,7 +373,7 @@ static void check_hidden_processes(struct doctor *d)
 {
 	struct finding f = { .check = "other processes", .state = GOOD };
 	char buf[TEXT_MAX], line[4096];
-	FILE *mounts = fopen(at("/proc/mounts", buf), "r");
+	FILE *mounts = fopen(machine_path("/proc/mounts", buf, sizeof(buf)), "r");
 	char level[16] = "";
 
 	if (!mounts)
@@ -498,7 +489,7 @@ static void check_tracefs(struct doctor *d)
 	DIR *dir;
 
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		dir = opendir(at(paths[i], buf));
+		dir = opendir(machine_path(paths[i], buf, sizeof(buf)));
 		denied |= !dir && errno == EACCES;
 		if (!dir)
 			continue;

@@ -430,14 +430,13 @@ static void list_subsystem(struct lister *l, const char *top, const char *subsys
 /* Those that match a pattern: without one there are too many. */
 static int list_tracepoints(struct lister *l)
 {
-	const char *root = getenv("PERFMON_SYSFS");
 	char top[PATH_ROOM];
 	struct dirent **subsystems;
 	int i, n;
 
 	if (!l->pattern || l->pmu >= 0 || l->metrics || l->counters || l->unit)
 		return DONE;
-	snprintf(top, sizeof(top), "%s/sys/kernel/tracing/events", root ? root : "");
+	machine_path("/sys/kernel/tracing/events", top, sizeof(top));
 	n = scandir(top, &subsystems, is_folder, alphasort);
 	for (i = 0; i < n; i++) {
 		list_subsystem(l, top, subsystems[i]->d_name);

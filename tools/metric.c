@@ -33,7 +33,12 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 bool in_group(const pfm_metric_info_t *m, const char *group)
 {
 	size_t n = strlen(group), own = strlen(m->parent);
+	/* Two words for the levels of top-down analysis: TopdownL1 is what Intel's lists call TmaL1. */
+	const char *level = strncasecmp(group, "TopdownL", 8) == 0 ? group + 8 : NULL;
 
+	for (const char *p = m->groups; level && *p; p += strcspn(p, ";"), p += *p == ';')
+		if (strncasecmp(p, "TmaL", 4) == 0 && strcspn(p, ";") == 4 + strlen(level) && strncmp(p + 4, level, strlen(level)) == 0)
+			return true;
 	for (const char *p = m->groups; *p; p += strcspn(p, ";"), p += *p == ';')
 		if (strcspn(p, ";") == n && strncasecmp(p, group, n) == 0)
 			return true;

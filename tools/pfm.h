@@ -117,6 +117,13 @@ void lines_free(struct lines *lines);
 /* True for a line that asks for nothing: blanks, or a comment behind '#'. */
 bool line_is_void(const char *line, size_t len);
 
+/* ---- the machine (machine.c) --------------------------------------------------------------------------------------- */
+
+/* A path of the machine that is looked at, which need not be this one ($PERFMON_SYSFS). Returns @buf. */
+char *machine_path(const char *path, char *buf, size_t room);
+/* The number in a file of that machine, negative where there is none. */
+int machine_number(const char *path);
+
 /* ---- what lives in other files ------------------------------------------------------------------------------------- */
 
 /* Answers requests in the format of the golden vectors, one JSON object a line (requests.c). Returns an exit status. */

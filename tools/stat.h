@@ -135,11 +135,14 @@ struct stat_metrics {
 struct ratio {
 	const char *name, *unit;
 	double value;
+	int metric; /* its number among the job's ratios, or -1: a rate of its own */
 };
 
 /* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
 int metrics_make(struct job *job);
 void metrics_free(struct job *job);
+/* The name of the metric's PMU if metrics of others are asked for as well, else "". */
+const char *pmu_of_several(const struct job *job, const struct stat_metric *m);
 /* Adds the metrics that texts of -e named. False without memory. */
 bool metrics_of_session(struct job *job, const pfm_session_t *session);
 /* A metric's value from the rows of @label. False if it cannot be computed at all; a value may still be undefined. */
@@ -147,15 +150,18 @@ struct metric_answer;
 bool metric_answer(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out);
 /* Finds the usual ratios, once there are rows; none if metrics were asked for. False without memory. */
 bool ratios_make(struct job *job);
-/* The ratio that belongs beside the count of @row, if all it needs was counted. */
+/* The ratio that belongs beside the count of @row, if all it needs was counted: one of the tables' that begins with its event, else how
+ * many there were in a second of the task's time. */
 bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out);
-/* Values of metrics from the rows; in text the usual ratios whose events are all there, too. */
+/* Values of metrics from the rows; in text also those usual ratios that stand beside no count. */
 void report_metrics(const struct job *job, double elapsed, double time);
 
 /* ---- metrics as a tree (stat_tree.c) ------------------------------------------------------------------------------------------ */
 
 /* Puts the metrics in the order of their tree: each behind the one it is a part of. False without memory. */
 bool tree_order(struct job *job);
+/* True if @child is a part of @parent. */
+bool is_below(const struct job *job, const struct stat_metric *child, const struct stat_metric *parent);
 /* What is worth counting next, because what it is a part of is over its threshold. */
 void report_next(const struct job *job, double elapsed);
 /* Writes the page that --html asks for. DONE, or REFUSED and why is said. */

@@ -3,17 +3,19 @@
  * from the rows of the answer, with the error that repetitions show; ratios of the usual events need nobody to ask. */
 #include "metric.h"
 #include "stat.h"
+#include "term.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 enum { MOST_METRICS = 1024,
+       DEEPEST = 16,
        NUMBER_ROOM = 40,
-       UNIT_ROOM = 512 };
+       UNIT_ROOM = 512,
+       PATH_ROOM = 4096 };
 
 /* ---- names to metrics -------------------------------------------------------------------------------------------------- */
 
@@ -173,18 +175,57 @@ static int plan_metrics(struct job *job)
 	return status;
 }
 
-/* Levels 1 to @level of the tree of top-down analysis, as Intel's lists name their groups. */
+/* Adds what the metrics that are asked for consist of. False without memory. */
+static bool add_below(struct job *job)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+	unsigned n = job->metrics.n;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct stat_metric m = job->metrics.at[i];
+
+		if (pfm_describe_pmu(job->ctx, m.pmu, &pmu))
+			continue;
+		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MOST_METRICS; e++)
+			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) && !is_aside(info.name) &&
+			    is_below(job, &(struct stat_metric){ m.pmu, e }, &m) && !add_use(&job->metrics, m.pmu, e))
+				return false;
+	}
+	return true;
+}
+
+/* Leaves out, from metric @first on, what the lists have on a level below @level, which is not always that of the parent and one. */
+static void drop_below(struct job *job, unsigned level, unsigned first)
+{
+	pfm_metric_info_t info = PFM_INIT(info);
+	unsigned n = first;
+
+	for (unsigned i = first; i < job->metrics.n; i++)
+		if (pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event, &info) || info.level <= level)
+			job->metrics.at[n++] = job->metrics.at[i];
+	job->metrics.n = n;
+}
+
+/* Levels 1 to @level of the tree of top-down analysis. The lists' groups name the first ones, some all; below them a metric says what it
+ * is a part of. */
 static int add_topdown(struct job *job, unsigned level)
 {
-	unsigned before = job->metrics.n;
-	char group[16];
+	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };
+	unsigned before = job->metrics.n, earlier;
+	char group[24];
 
-	for (unsigned i = 1; i <= level; i++) {
-		snprintf(group, sizeof(group), "TmaL%u", i);
-		add_group(job, group, true);
-		snprintf(group, sizeof(group), "TopdownL%u", i);
-		add_group(job, group, true);
-	}
+	for (unsigned i = 1; i <= level && i <= DEEPEST; i++)
+		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+			snprintf(group, sizeof(group), "%s%u", names[k], i);
+			add_group(job, group, true);
+		}
+	do {
+		earlier = job->metrics.n;
+		if (!add_below(job))
+			return complain("metrics", ENOMEM);
+	} while (job->metrics.n > earlier);
+	drop_below(job, level, before);
 	if (job->metrics.n > before)
 		return DONE;
 	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; another's are asked for with -M "
@@ -204,7 +245,10 @@ int metrics_make(struct job *job)
 		status = complain("metrics", ENOMEM);
 	if (status == DONE && job->metrics.n)
 		status = plan_metrics(job);
-	return status;
+	if (status != DONE || job->events.n)
+		return status;
+	fputs("pfm stat: these metrics need no events, so there is nothing to count: name an event with -e beside them\n", stderr);
+	return REFUSED;
 }
 
 void metrics_free(struct job *job)
@@ -216,28 +260,42 @@ void metrics_free(struct job *job)
 
 /* ---- counts ------------------------------------------------------------------------------------------------------------ */
 
+/* How many CPUs a list of the kernel's has: "0-3,8". */
+static unsigned count_cpus(const char *path)
+{
+	char text[PATH_ROOM];
+	unsigned n = 0, first, last;
+	FILE *f = fopen(machine_path(path, text, sizeof(text)), "r");
+
+	while (f && fscanf(f, "%u", &first) == 1) {
+		last = first;
+		if (fscanf(f, "-%u", &last) == 1 && last < first)
+			break;
+		n += last - first + 1;
+		if (fgetc(f) != ',')
+			break;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
 /* A fact of the machine or of the measurement; false for what nobody here knows. */
 static bool constant(const char *name, double elapsed, double *value)
 {
-	FILE *f;
-	int smt = 0;
+	int smt;
 
 	if (strcmp(name, "#duration_ms") == 0) {
 		*value = elapsed * 1000;
 		return true;
 	}
 	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0) {
-		*value = (double)sysconf(name[9] ? _SC_NPROCESSORS_ONLN : _SC_NPROCESSORS_CONF);
+		*value = count_cpus(name[9] ? "/sys/devices/system/cpu/online" : "/sys/devices/system/cpu/present");
 		return *value > 0;
 	}
 	if (strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0)
 		return false;
-	f = fopen("/sys/devices/system/cpu/smt/active", "r");
-	if (!f)
-		return false;
-	if (fscanf(f, "%d", &smt) != 1)
-		smt = -1;
-	fclose(f);
+	smt = machine_number("/sys/devices/system/cpu/smt/active");
 	*value = name[1] == 's' ? smt : smt + 1;
 	return smt >= 0;
 }
@@ -257,6 +315,7 @@ static bool is_input(const struct job *job, const char *name, const pfm_metric_i
 }
 
 struct reading {
+	struct stat_metric metric;
 	pfm_metric_info_t info;
 	pfm_metric_count_t counts[256];
 	bool scaled;           /* some count shared a counter */
@@ -322,7 +381,7 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 	pfm_metric_input_t in = PFM_INIT(in);
 	int group = -1;
 
-	*r = (struct reading){ .info = PFM_INIT(r->info) };
+	*r = (struct reading){ .metric = *m, .info = PFM_INIT(r->info) };
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
 		return false;
 	for (unsigned i = 0; i < r->info.n_inputs && !pfm_describe_metric_input(job->ctx, m->pmu, m->event, i, &in); i++) {
@@ -340,8 +399,19 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 
 /* ---- answers ----------------------------------------------------------------------------------------------------------- */
 
+const char *pmu_of_several(const struct job *job, const struct stat_metric *m)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		if (job->metrics.at[i].pmu != m->pmu)
+			return pfm_describe_pmu(job->ctx, m->pmu, &pmu) ? "" : pmu.name;
+	return "";
+}
+
 static void print_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
 {
+	const char *pmu = pmu_of_several(job, &r->metric);
 	char value[40] = "";
 
 	if (v->state == PFM_METRIC_DEFINED)
@@ -357,6 +427,8 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 	        value, term_off(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "",
 	        r->info.level > 1 && *r->info.parent ? 2 * (int)(r->info.level - 1) : 0, "",
 	        r->info.name);
+	if (*pmu)
+		fprintf(job->out, "  %s[%s]%s", term_on(job->out, DIM), pmu, term_off(job->out));
 	if (!v->state && v->error > 0)
 		fprintf(job->out, "  +- %.2g", v->error);
 	if (!v->state && r->across && r->scaled)
@@ -369,11 +441,14 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 static void json_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
 {
 	struct json j = { .out = job->out };
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 
 	put_begin(&j, NULL, '{');
 	if (time >= 0)
 		put_real(&j, "time", time);
 	put_text(&j, "metric", r->info.name);
+	if (!pfm_describe_pmu(job->ctx, r->metric.pmu, &pmu))
+		put_text(&j, "pmu", pmu.name);
 	put_text_if(&j, "label", label);
 	if (v->state)
 		put_null(&j, "value");
@@ -468,12 +543,24 @@ static void report_labels(const struct job *job, const struct stat_metric *m, do
 	}
 }
 
+/* True if some count shows ratio @i. */
+static bool stands_beside(const struct job *job, unsigned i, double elapsed)
+{
+	struct ratio shown;
+
+	for (unsigned k = 0; k < job->n_rows; k++)
+		if (row_ratio(job, &job->rows[k], elapsed, &shown) && shown.metric == (int)i)
+			return true;
+	return false;
+}
+
 void report_metrics(const struct job *job, double elapsed, double time)
 {
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		report_labels(job, &job->metrics.at[i], elapsed, time, false);
 	for (unsigned i = 0; i < job->ratios.n && !job->json && !job->separator; i++)
-		report_labels(job, &job->ratios.at[i], elapsed, time, true);
+		if (!stands_beside(job, i, elapsed))
+			report_labels(job, &job->ratios.at[i], elapsed, time, true);
 }
 
 /* ---- ratios ------------------------------------------------------------------------------------------------------------ */
@@ -527,6 +614,25 @@ bool ratios_make(struct job *job)
 	return room;
 }
 
+/* How often the event of @row came in a second of the task's time, which the count of task-clock with the same label is. */
+static bool row_rate(const struct job *job, const struct row *row, const pfm_count_info_t *info, struct ratio *out)
+{
+	pfm_count_info_t other = PFM_INIT(other);
+
+	if (*info->unit || row->own || !row->tally.counted || info->is_level)
+		return false;
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const struct row *clock = &job->rows[i];
+
+		row_info(clock, &other);
+		if (clock->own || strcmp(other.name, "task-clock") != 0 || strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
+			continue;
+		*out = (struct ratio){ "per_second", "/s", row->tally.mean / clock->tally.mean * NS, -1 };
+		return true;
+	}
+	return false;
+}
+
 bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out)
 {
 	static struct reading r;
@@ -541,8 +647,8 @@ bool row_ratio(const struct job *job, const struct row *row, double elapsed, str
 		if (pfm_describe_metric_input(job->ctx, m->pmu, m->event, 0, &in) || !is_input(job, info.name, &in) ||
 		    !evaluate_rows(job, m, row->label, elapsed, true, &r, &v))
 			continue;
-		*out = (struct ratio){ r.info.name, r.info.unit, v.value };
+		*out = (struct ratio){ r.info.name, r.info.unit, v.value, (int)i };
 		return true;
 	}
-	return false;
+	return job->ratios.n && row_rate(job, row, &info, out);
 }

@@ -442,32 +442,22 @@ void parts_free(struct job *job)
 
 static int topology_number(const char *cpu, const char *name)
 {
-	const char *root = getenv("PERFMON_SYSFS");
 	char path[PATH_ROOM];
-	int number = -1;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%s/topology/%s", root ? root : "", cpu, name);
-	f = fopen(path, "r");
-	if (!f)
-		return -1;
-	if (fscanf(f, "%d", &number) != 1)
-		number = -1;
-	fclose(f);
-	return number;
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%s/topology/%s", cpu, name);
+	return machine_number(path);
 }
 
 /* The kernel shows a CPU's node as a link called nodeN beside its files. */
 static int node_number(const char *cpu)
 {
-	const char *root = getenv("PERFMON_SYSFS");
-	char path[PATH_ROOM];
+	char path[PATH_ROOM], text[PATH_ROOM];
 	const struct dirent *entry;
 	int number = -1;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%s", root ? root : "", cpu);
-	dir = opendir(path);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%s", cpu);
+	dir = opendir(machine_path(path, text, sizeof(text)));
 	while (dir && (entry = readdir(dir)))
 		if (strncmp(entry->d_name, "node", 4) == 0 && isdigit((unsigned char)entry->d_name[4]))
 			number = atoi(entry->d_name + 4);

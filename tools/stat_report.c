@@ -67,11 +67,30 @@ static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_
 		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted, t->runs);
 }
 
-static void print_row(const struct job *job, const struct row *row, double time, size_t units, size_t labels)
+/* "0.98 insn per cycle", "110.27 K/s", "3.1 % branch_miss_share". */
+static void print_ratio(FILE *out, const struct ratio *r)
+{
+	static const char prefixes[] = " KMGT";
+	double value = r->value;
+	unsigned i = 0;
+
+	if (strcmp(r->unit, "/s") == 0) {
+		for (; value >= 1000 && prefixes[i + 1]; i++)
+			value /= 1000;
+		fprintf(out, "  # %.3f %.*s/s", value, i > 0, prefixes + i);
+	} else {
+		fprintf(out, "  # %.*f %s", strcmp(r->unit, "%") == 0 ? 2 : 3, value, r->unit);
+	}
+	if (!*r->unit || strcmp(r->unit, "%") == 0)
+		fprintf(out, "%s%s", *r->unit ? " " : "", r->name);
+}
+
+static void print_row(const struct job *job, const struct row *row, double elapsed, double time, size_t units, size_t labels)
 {
 	const struct tally *t = &row->tally;
 	pfm_count_info_t info = PFM_INIT(info);
 	char value[NUMBER_MAX], remark[REMARK_MAX];
+	struct ratio ratio;
 	enum style style = !t->counted ? RED : t->count.quality == PFM_QUALITY_EXACT ? PLAIN
 	                                                                             : YELLOW;
 
@@ -88,7 +107,10 @@ static void print_row(const struct job *job, const struct row *row, double time,
 	fputs(info.name, job->out);
 	if (*info.pmu && !strstr(info.name, info.pmu))
 		fprintf(job->out, "  %s[%s]%s", term_on(job->out, DIM), info.pmu, term_off(job->out));
-	fprintf(job->out, "%s\n", remark);
+	fputs(remark, job->out);
+	if (row_ratio(job, row, elapsed, &ratio))
+		print_ratio(job->out, &ratio);
+	fputc('\n', job->out);
 }
 
 /* True if the event @text is one of a list that stands in for this machine's processor. */
@@ -218,7 +240,7 @@ static void print_counts(const struct job *job, double elapsed, double time)
 	if (time < 0)
 		fprintf(job->out, "\n  %s%s%s\n\n", term_on(job->out, BOLD), job->target, term_off(job->out));
 	for (i = 0; i < job->n_rows; i++)
-		print_row(job, &job->rows[i], time, units, labels);
+		print_row(job, &job->rows[i], elapsed, time, units, labels);
 	report_metrics(job, elapsed, time);
 	if (time >= 0)
 		return;
@@ -258,7 +280,7 @@ static void columns_row(const struct job *job, const struct row *row, double ela
 	const char *sep = job->separator;
 	pfm_count_info_t info = PFM_INIT(info);
 	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "";
-	struct ratio beside = { "", "", 0 };
+	struct ratio beside = { "", "", 0, -1 };
 
 	row_info(row, &info);
 	if (row_ratio(job, row, elapsed, &beside))

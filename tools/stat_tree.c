@@ -14,7 +14,7 @@ enum { DEEPEST = 16 };
 
 /* ---- who is below whom -------------------------------------------------------------------------------------------------- */
 
-static bool is_below(const struct job *job, const struct stat_metric *child, const struct stat_metric *parent)
+bool is_below(const struct job *job, const struct stat_metric *child, const struct stat_metric *parent)
 {
 	pfm_metric_info_t c = PFM_INIT(c), p = PFM_INIT(p);
 
@@ -231,12 +231,15 @@ static void put_bar(FILE *out, const struct metric_answer *a)
 static void put_row(const struct job *job, FILE *out, const struct stat_metric *m, const struct metric_answer *a, unsigned depth)
 {
 	pfm_event_info_t e = PFM_INIT(e);
+	const char *pmu = pmu_of_several(job, m);
 
 	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"",
 	        a->value.over_threshold > 0 ? " over" : "", depth);
 	put(out, pfm_describe_event(job->ctx, m->pmu, m->event, &e) ? "" : e.desc);
 	fputs("\">", out);
 	put(out, a->info.name);
+	if (*pmu && depth == 0)
+		fprintf(out, " <small>%s</small>", pmu);
 	fputs("</span>", out);
 	put_bar(out, a);
 	put_value(out, a);

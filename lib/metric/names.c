@@ -33,10 +33,28 @@ int pfmi_metric_named(const struct pfm_ctx *ctx, const char *text, struct metric
 	return add(out, unit, row);
 }
 
+/* What is behind @word in @text as far as that goes to @len bytes; NULL if it does not begin so. */
+static const char *rest_of(const char *word, const char *text, size_t *len)
+{
+	const char *behind = strlen(word) <= *len ? pfmi_behind(pfmi_slice(word), text) : NULL;
+
+	*len -= behind ? strlen(word) : 0;
+	return behind;
+}
+
+/* Two words for the levels of top-down analysis: TopdownL1 is what Intel's lists call TmaL1. */
+static bool same_group(const char *s, size_t len, struct slice name)
+{
+	size_t n = name.len;
+	const char *ours = rest_of("TmaL", s, &len), *asked = ours ? rest_of("TopdownL", name.s, &n) : NULL;
+
+	return asked && len == n && strncmp(ours, asked, len) == 0;
+}
+
 static bool in_group(const char *groups, struct slice name)
 {
 	for (const char *s = groups; *s; s += strcspn(s, ";"), s += *s == ';')
-		if (strcspn(s, ";") == name.len && pfmi_behind(name, s))
+		if ((strcspn(s, ";") == name.len && pfmi_behind(name, s)) || same_group(s, strcspn(s, ";"), name))
 			return true;
 	return false;
 }

@@ -6,6 +6,7 @@
 """
 
 import os
+import re
 
 import pmtable as pt
 from pmfields import Fields, row_flags
@@ -23,7 +24,8 @@ MAX_USE = 8
 IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "test", "source", "whole", "list", "core", "boxes", "unit",
                       "topdown"))
 FOR_READERS = frozenset(("section", "called", "list", "core", "boxes", "unit", "topdown"))
-ROW_STATEMENTS = frozenset(("event", "metric", "synonym", "unsupported", "drop"))
+ROW_STATEMENTS = frozenset(("event", "metric", "ratio", "synonym", "unsupported", "drop"))
+RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio"))
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -163,6 +165,7 @@ class Compiler(Fields):
         self.rows = []         # Row, or None where dropped
         self.names = {}        # folded -> (text, token, row number, depth)
         self.waiting = []      # synonyms and unsupported names, resolved when all rows are known
+        self.ratios = []       # the same: (words, origin)
         loaded = self.load(part)
         first = loaded[0][0] if loaded else None
         if type(first) is RowLine or first is None or first[0].raw != "pmu":
@@ -338,7 +341,7 @@ class Compiler(Fields):
     def do_event(self, words):
         if len(words) < 2:
             raise Bad(words[0].at(), "event needs a name")
-        metric = words[0].raw == "metric"
+        metric = words[0].raw in ("metric", "ratio")
         name = words[1].text()
         number = len(self.rows)
         before = self.names.get(pt.fold(name))
@@ -393,6 +396,19 @@ class Compiler(Fields):
 
     do_metric = do_event
 
+    def do_ratio(self, words):
+        if len(words) < 3 or not words[2].raw.startswith("metric="):
+            raise Bad(words[-1].at(), "ratio takes a name and its formula: metric=")
+        self.ratios.append((words, self.origin))
+
+    def enter_ratios(self):
+        """Ratios whose events this table has, as metrics; the first of a name."""
+        for words, origin in self.ratios:
+            needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", words[2].raw.partition("=")[2])) - RATIO_WORDS
+            self.origin = origin
+            if pt.fold(words[1].text()) not in self.names and all(pt.fold(n) in self.names for n in needed):
+                self.do_event(words)
+
     def do_drop(self, words):
         if len(words) < 2:
             raise Bad(words[0].at(), "drop needs a name")
@@ -423,6 +439,7 @@ class Compiler(Fields):
     # ---- the end -----------------------------------------------------------------------------------------------
 
     def finish(self):
+        self.enter_ratios()
         t = self.table
         index = {}
         for i, row in enumerate(self.rows):

@@ -10,10 +10,11 @@ import re
 
 import pmtable as pt
 from pmcore import core_event, core_of, core_table, top_down
+from pmecore import small_list, small_metrics
 from pmheads import core_libpfm, is_big, is_small, title
 from pmmasks import fp_arith, offcore_matrix
 from pmmatch import intel_hosts, intel_matches
-from pmmetrics import intel_metrics, linux_metrics
+from pmmetrics import intel_metric, intel_metrics, linux_metrics
 from pmread import MAX_NAME, clean
 from pmuncore import uncore_event
 
@@ -36,6 +37,7 @@ def read(reading):
     for shown, inner, work, items in later:
         reading.file = shown
         work(reading, items, os.path.basename(inner))
+    sheet(reading)
     intel_matches(reading, hosts)
 
 
@@ -68,7 +70,7 @@ def one_file(reading, inner, data, hybrid, roles):
         else:
             reading.refuse("-", "-", "a list of unknown kind")
     elif type(data) is dict and type(data.get("Metrics")) is list:
-        return [(intel_metrics, data["Metrics"])]
+        return [(intel_metrics, small_list(data["Metrics"]))]
     elif type(data) is dict and "Data" in data and "retire_latency" in file:
         return [(retire_latency, data["Data"])]
     elif type(data) is list and inner.startswith("metrics"):
@@ -140,6 +142,15 @@ def count_without_hyperthreading(b):
     """How many general counters there are with hyper-threading off, if any event says so."""
     if b.htoff:
         b.features.append("feature n_general_htoff=%d" % (b.htoff & 0xFFFFFFFF).bit_length())
+
+
+def sheet(reading):
+    """What the small cores of a hybrid compute."""
+    if not reading.model.sheet:
+        return
+    reading.file, source = reading.model.sheet
+    for name, e in small_metrics(reading, source):
+        reading.objects([e], lambda item, b=reading.builders[name]: intel_metric(reading, b, item))
 
 
 # ---- latencies -------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import re
 import tarfile
 
 from pmarm import is_arm
+from pmecore import SHEET
 from pmheads import processor
 from pmread import MAX_FILE, MAX_TREE, content
 
@@ -28,6 +29,7 @@ class Model:
         self.mapfile = mapfile        # (shown path, source) or None
         self.standard = standard      # [(shown path, source)]: standard events of an architecture
         self.inner = inner            # the folder as Linux's mapfile has it
+        self.sheet = None             # (shown path, source): what small cores compute
         self.size = 0
 
     def processor(self):
@@ -46,6 +48,7 @@ class Place:
         self.top = top          # the folder that was asked for: names above it mean nothing
         self.files = {}         # full path -> shown path
         self.maps = {}          # folder -> (shown path, source) of its mapfile.csv
+        self.sheets = {}        # the same of the sheet of small cores
         self.standard = []      # full paths of JSON files beside a mapfile: standard events
         self.sep, self.data = sep, data         # data: full path -> bytes, in an archive
 
@@ -61,9 +64,11 @@ class Place:
     def add_map_above(self, folder):
         """A part of a tree was named: the mapfile is a few folders up."""
         for _ in range(4):
-            full = os.path.join(folder, "mapfile.csv")
+            full, sheet = (os.path.join(folder, n) for n in ("mapfile.csv", SHEET))
             if os.path.isfile(full):
                 self.maps.setdefault(folder, (full, full))
+                if os.path.isfile(sheet):
+                    self.sheets.setdefault(folder, (sheet, sheet))
                 return
             folder = os.path.dirname(folder)
 
@@ -117,8 +122,8 @@ class Finder:
                 below = os.path.join(shown, os.path.relpath(full, real))
                 if n.endswith(".json") and os.path.isfile(full):
                     place.files[full] = below
-                elif n == "mapfile.csv" and os.path.isfile(full):
-                    place.maps[folder] = (below, full)
+                elif n in ("mapfile.csv", SHEET) and os.path.isfile(full):
+                    (place.sheets if n == SHEET else place.maps)[folder] = (below, full)
                 elif n.endswith(".pmu") and folder == real:
                     self.pmu(os.path.join(shown, n), full)
         place.add_map_above(real)
@@ -148,8 +153,8 @@ class Finder:
                         continue
                     data = tar.extractfile(member).read()
                     full, below = "/" + name, "%s: %s" % (os.path.basename(shown), name)
-                    if name.endswith("mapfile.csv"):
-                        place.maps[os.path.dirname(full)] = (below, data)
+                    if name.endswith(".csv"):
+                        (place.sheets if name.endswith(SHEET) else place.maps)[os.path.dirname(full)] = (below, data)
                     else:
                         place.files[full] = below
                         place.data[full] = data
@@ -190,8 +195,9 @@ class Finder:
             else:
                 linux.setdefault((root, folder), []).append((shown, os.path.basename(full), place.source(full)))
         for (root, folder), files in sorted(intel.items()):
-            mapfile = place.maps.get(root.replace("/", place.sep))
-            self.models.append(Model("intel", table_name(folder), folder, files, mapfile))
+            root = root.replace("/", place.sep)
+            self.models.append(Model("intel", table_name(folder), folder, files, place.maps.get(root)))
+            self.models[-1].sheet = place.sheets.get(root)
         for (root, folder), files in sorted(linux.items(), key=lambda x: (x[0][0] or "", x[0][1])):
             self.models.append(linux_model(root, folder, files, place.maps.get(root), standard.get(root, ())))
 
@@ -204,9 +210,9 @@ def lists_in(tar):
         mark = IN_LINUX in name
         if in_linux and not mark and "tools/perf/" not in name:
             return                   # archives are in order: nothing more to come
-        if not member.isfile() or not name.endswith((".json", "/mapfile.csv")):
+        if not member.isfile() or not name.endswith((".json", "/mapfile.csv", "/" + SHEET)):
             continue
-        if mark or re.search(r"/(events|metrics)/|/mapfile\.csv$", name):
+        if mark or re.search(r"/(events|metrics)/|\.csv$", name):
             in_linux = in_linux or mark
             yield name, member
 

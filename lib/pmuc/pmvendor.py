@@ -129,6 +129,8 @@ def digest_of(models, byteorder):
         items += [("standard/" + os.path.basename(shown), source) for shown, source in m.standard]
         if m.mapfile:
             items.append(("mapfile.csv", m.mapfile[1]))
+        if m.sheet:
+            items.append(("sheet", m.sheet[1]))
         h.update(("%s %s %s\0" % (m.kind, m.arch, m.name)).encode())
         for name, source in sorted(items, key=lambda i: i[0]):
             try:
