@@ -282,7 +282,7 @@ typedef struct pfm_sample_count {
 	uint64_t exact;     /**< of those, with the very address of the instruction */
 	uint64_t weight;    /**< sum of their periods */
 	uint64_t lost;      /**< dropped because a buffer was full; PFM_LOST_UNKNOWN before Linux 6.0 */
-	uint64_t discarded; /**< dropped by the processor */
+	uint64_t discarded; /**< dropped by the processor; of /dev/pfcntr: taken outside of the addresses that are profiled */
 	uint64_t throttled; /**< times that the kernel stopped it for coming too often; counts are wrong then */
 	uint64_t throttled_ns;
 	uint64_t count;  /**< the event's count */

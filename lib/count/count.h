@@ -103,6 +103,12 @@ struct backend {
 	int (*read)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 	/* One count without a system call if possible; NULL or PFMLIB_ERR_NOTSUPP: session.c uses read. */
 	int (*read_fast)(struct pfm_session *s, unsigned i, pfm_count_t *count);
+	/* Where samples do not come through buffers of Linux's, else NULL: the next record, in the form of Linux's (1, 0 for none now, or
+	 * a negative code), waiting for one as pfm_wait_session() does, and how many samples of count @i fell outside what was
+	 * asked for. */
+	int (*next_sample)(struct pfm_session *s, const void **bytes, size_t *size);
+	int (*wait)(struct pfm_session *s, int timeout);
+	uint64_t (*outside)(const struct pfm_session *s, unsigned i);
 	/* Releases all; safe on a half-made session. */
 	void (*close)(struct pfm_session *s);
 };

@@ -421,6 +421,9 @@ int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s
 		*out = NULL;
 	if (out && path && s && s->sampling && s->sampling->streams)
 		rc = open_recording(out, path, s, command, why);
+	else if (out && path && s && s->backend && s->backend->next_sample)
+		rc = pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                 "samples of this device are not recorded: nobody says when they were, and in which task");
 	else
 		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");
 	return pfmi_error_end(error, why, rc);

@@ -11,41 +11,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <perfmon/pfmlib_alpha.h>
-#include "count/inside.h"
-#include "device/model.h"
+#include "count/pfm_device.h"
+#include "count/samples.h"
 #include "base/sizes.h"
-
-enum { MODEL_PID = 1,
-       MAX_ENTRIES = 255 };
-
-/* What one processor, or all of them together, has counted. */
-struct entry {
-	uint64_t events[PFM_ALPHA_MAX_COUNTERS];
-	uint64_t base[PFM_ALPHA_MAX_COUNTERS]; /* events at the last reset */
-	uint64_t cycles;
-};
-
-/* Where count i of the session is found. */
-struct place {
-	int counter; /* -1: not counted */
-	int entry;   /* -1: in all of them */
-};
-
-struct device {
-	struct sys own; /* with a model: its system */
-	struct model_sys model;
-	int fd;
-	int pmu;    /* PFMLIB_ALPHA_*_PMU */
-	bool armed; /* started before: from now on counters go on from where they are */
-	unsigned n_entries, n_cpus;
-	struct entry *entries;
-	struct place *places;
-	pfmlib_alpha_input_param_t in;
-	pfmlib_alpha_output_param_t out;
-	pfm_alpha_session_t options;
-	uint64_t since, enabled; /* time of the last start; nanoseconds before it */
-};
 
 static uint64_t now(void *arg)
 {
@@ -56,14 +24,14 @@ static uint64_t now(void *arg)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static const struct sys *system_of(const struct pfm_session *s)
+const struct sys *pfmi_device_system(const struct pfm_session *s)
 {
 	const struct device *d = s->state;
 
 	return d->model.m ? &d->own : &s->sys;
 }
 
-static int failed(struct pfm_session *s, int err)
+int pfmi_device_failed(struct pfm_session *s, int err)
 {
 	s->sys_errno = -err;
 	return err == -EPERM || err == -EACCES ? PFMLIB_ERR_PERM : err == -EBUSY ? PFMLIB_ERR_BUSY
@@ -72,10 +40,10 @@ static int failed(struct pfm_session *s, int err)
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-static int request(struct pfm_session *s, uint32_t number, void *arg)
+int pfmi_device_request(struct pfm_session *s, uint32_t number, void *arg)
 {
 	const struct device *d = s->state;
-	const struct sys *sys = system_of(s);
+	const struct sys *sys = pfmi_device_system(s);
 	int err;
 
 	do
@@ -89,7 +57,7 @@ static int request_array(struct pfm_session *s, uint32_t number, void *array)
 {
 	uint64_t pointer = (uint64_t)(uintptr_t)array;
 
-	return request(s, number, &pointer);
+	return pfmi_device_request(s, number, &pointer);
 }
 
 /* The requests that belong to @when, in order. */
@@ -99,7 +67,7 @@ static int issue(struct pfm_session *s, unsigned when)
 
 	for (unsigned i = 0; i < d->out.n_ioctls; i++) {
 		pfmlib_alpha_ioctl_t *io = &d->out.ioctls[i];
-		int err = io->when == when ? request(s, io->request, io->n_words ? io->words : NULL) : 0;
+		int err = io->when == when ? pfmi_device_request(s, io->request, io->n_words ? io->words : NULL) : 0;
 
 		if (err < 0)
 			return err;
@@ -191,6 +159,11 @@ static void choose_events(struct pfm_session *s, struct device *d, struct set *s
 			        "leave the letters G, H and I away");
 			continue;
 		}
+		if (s->sampling && set->n) {
+			give_up(c, PFM_CAUSE_GROUP, ENOSPC, "the profile does not say which counter interrupted: one event is sampled at a time",
+			        "sample it in a session of its own");
+			continue;
+		}
 		if (set->n == PFM_ALPHA_MAX_COUNTERS) {
 			give_up(c, PFM_CAUSE_GROUP, ENOSPC, "all counters are taken", "count fewer events at a time");
 			continue;
@@ -237,6 +210,8 @@ static int start_model(struct pfm_session *s, struct device *d, pfm_error_t *why
 	d->model.pid = MODEL_PID;
 	d->model.cpu = (unsigned)d->options.bind;
 	d->model.clock = now;
+	d->model.text = MODEL_TEXT;
+	d->model.text_end = MODEL_TEXT + MODEL_TEXT_SIZE;
 	pfmi_model_sys(&d->own, &d->model);
 	for (unsigned i = 0; i < s->n; i++)
 		if (is_alpha(&s->counts[i]) && s->counts[i].asked.event.table->libpfm_type != PFMLIB_ALPHA_EV4_PMU + family)
@@ -256,7 +231,7 @@ static unsigned count_processors(const struct device *d)
 static int open_device(struct pfm_session *s)
 {
 	struct device *d = s->state;
-	const struct sys *sys = system_of(s);
+	const struct sys *sys = pfmi_device_system(s);
 	const char *path = d->options.device ? d->options.device : PFCNTR_DEVICE;
 	int fd = sys->open(sys, path, O_RDONLY | (int)d->out.open_flags);
 
@@ -314,11 +289,21 @@ static void explain_setup(struct pfm_session *s, int err)
 static void close_device(struct pfm_session *s)
 {
 	struct device *d = s->state;
-	const struct sys *sys = system_of(s);
+	const struct sys *sys = pfmi_device_system(s);
 
 	if (d->fd >= 0)
 		(void)sys->close(sys, d->fd);
 	d->fd = -1;
+}
+
+/* True if count @i, which has got its counter, cannot be sampled. */
+static bool cannot_sample(struct pfm_session *s, unsigned i)
+{
+	const char *why = s->sampling ? pfmi_device_sampling_refuses(s, i) : NULL;
+
+	if (why)
+		give_up(&s->counts[i], PFM_CAUSE_ATTRIBUTE, EINVAL, why, "see pfm_device(3), section Samples");
+	return why != NULL;
 }
 
 static void find_places(struct pfm_session *s, const struct set *set)
@@ -329,7 +314,7 @@ static void find_places(struct pfm_session *s, const struct set *set)
 		struct counting *c = &s->counts[i];
 		int at = c->told.cause ? -1 : find_request(set, c->asked.request);
 
-		d->places[i] = (struct place){ -1, -1 };
+		d->places[i] = (struct device_place){ -1, -1 };
 		if (at < 0) {
 			give_up(c, PFM_CAUSE_GROUP, ENOSPC, "it does not fit beside the events before it", "count fewer events at a time");
 			continue;
@@ -342,6 +327,10 @@ static void find_places(struct pfm_session *s, const struct set *set)
 			}
 		}
 		d->places[i].counter = set->where.counter[at];
+		if (cannot_sample(s, i)) {
+			d->places[i].counter = -1;
+			continue;
+		}
 		c->opened.n_parts = c->opened.n_open = 1;
 	}
 }
@@ -370,7 +359,6 @@ static bool foreign_process(const struct pfm_session *s, const struct device *d)
 }
 
 static int pfm_start(struct pfm_session *s);
-static int read_entries(struct pfm_session *s);
 
 static int open_and_set(struct pfm_session *s, struct set *set)
 {
@@ -382,6 +370,8 @@ static int open_and_set(struct pfm_session *s, struct set *set)
 		            "count the whole system, or start the program from the process that counts");
 		return PFMLIB_SUCCESS;
 	}
+	if (s->sampling)
+		pfmi_device_sampling_settle(d);
 	(void)place_set(s, d, set, NULL); /* the last event tried may have been one too many */
 	d->fd = open_device(s);
 	if (d->fd < 0) {
@@ -395,6 +385,9 @@ static int open_and_set(struct pfm_session *s, struct set *set)
 		return PFMLIB_SUCCESS;
 	}
 	find_places(s, set);
+	err = s->sampling ? pfmi_device_sampling_open(s) : PFMLIB_SUCCESS;
+	if (err)
+		return err;
 	/* There is no way to begin with a program: begin now. */
 	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC ? pfm_start(s) : PFMLIB_SUCCESS;
 }
@@ -413,6 +406,8 @@ static int pfm_program(struct pfm_session *s, pfm_error_t *why)
 	choose_settings(s, d);
 	if (d->options.device_model)
 		rc = start_model(s, d, why);
+	if (rc == PFMLIB_SUCCESS && s->sampling && pfmi_device_sampling_begin(s))
+		rc = no_memory(why);
 	if (rc == PFMLIB_SUCCESS)
 		rc = make_room(s, why);
 	if (rc)
@@ -421,7 +416,10 @@ static int pfm_program(struct pfm_session *s, pfm_error_t *why)
 	if (!set.n)
 		return PFMLIB_SUCCESS;
 	d->pmu = set.events[0].table->libpfm_type;
-	return open_and_set(s, &set);
+	rc = open_and_set(s, &set);
+	if (rc)
+		rc = rc == PFMLIB_ERR_NOMEM ? no_memory(why) : pfmi_refuse_errno(why, rc, s->sys_errno, "the device cannot be set up");
+	return rc;
 }
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
@@ -434,14 +432,14 @@ static int start_again(struct pfm_session *s)
 
 	switch (d->pmu) {
 	case PFMLIB_ALPHA_EV4_PMU:
-		return request(s, PCNTRENABLE, NULL);
+		return pfmi_device_request(s, PCNTRENABLE, NULL);
 	case PFMLIB_ALPHA_EV5_PMU:
 	case PFMLIB_ALPHA_PCA56_PMU:
 		word = PF5_CTRS(d->out.counters, PMCTRS_ALL_CPUS, 0, 0, 0);
-		return request(s, PCNT5ENABLE, &word);
+		return pfmi_device_request(s, PCNT5ENABLE, &word);
 	default:
 		word = PF6_CTRS(d->out.counters, PMCTRS_ALL_CPUS, 0, 0);
-		return request(s, PCNT6ENABLE, &word);
+		return pfmi_device_request(s, PCNT6ENABLE, &word);
 	}
 }
 
@@ -459,14 +457,14 @@ static int pfm_start(struct pfm_session *s)
 	if (!d || d->fd < 0 || d->since)
 		return PFMLIB_SUCCESS;
 	if (!d->armed && (d->in.pfp_alpha_flags & PFM_ALPHA_FL_KEEP)) { /* what the counters hold now is not ours */
-		err = read_entries(s);
+		err = pfmi_device_read(s);
 		if (err < 0)
-			return failed(s, err);
+			return pfmi_device_failed(s, err);
 		set_base(d);
 	}
 	err = d->armed ? start_again(s) : issue(s, PFM_ALPHA_START);
 	if (err < 0)
-		return failed(s, err);
+		return pfmi_device_failed(s, err);
 	d->armed = true;
 	d->since = now(NULL);
 	return PFMLIB_SUCCESS;
@@ -481,7 +479,7 @@ static int pfm_stop(struct pfm_session *s)
 		return PFMLIB_SUCCESS;
 	err = issue(s, PFM_ALPHA_STOP);
 	if (err < 0)
-		return failed(s, err);
+		return pfmi_device_failed(s, err);
 	d->enabled += now(NULL) - d->since;
 	d->since = 0;
 	return PFMLIB_SUCCESS;
@@ -489,8 +487,7 @@ static int pfm_stop(struct pfm_session *s)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* Counts as the device lays them out, with the cycle field taken aside. */
-static int read_counts(struct pfm_session *s, uint32_t number, uint64_t counts[][PFM_ALPHA_MAX_COUNTERS])
+int pfmi_device_counts(struct pfm_session *s, uint32_t number, uint64_t counts[][PFM_ALPHA_MAX_COUNTERS])
 {
 	struct device *d = s->state;
 	unsigned n = pfm_alpha_num_counters(d->pmu), first = d->pmu == PFMLIB_ALPHA_EV4_PMU ? 0 : 1;
@@ -525,7 +522,7 @@ static int add_values(struct pfm_session *s)
 	for (unsigned cpu = 0; cpu < (one ? 1 : d->n_cpus); cpu++) {
 		uint64_t values[PFM_ALPHA_MAX_COUNTERS] = { 0 };
 		uint64_t word = PF5_CTRS(d->out.counters, one ? (unsigned)d->options.bind : cpu, 0, 0, 0);
-		int err = request(s, PCNT5GETCNTRS, &word);
+		int err = pfmi_device_request(s, PCNT5GETCNTRS, &word);
 
 		if (err < 0)
 			return err;
@@ -541,7 +538,7 @@ static int read_interrupts(struct pfm_session *s, uint32_t number)
 {
 	struct device *d = s->state;
 	uint64_t counts[MAX_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
-	int err = read_counts(s, number, counts);
+	int err = pfmi_device_counts(s, number, counts);
 
 	for (unsigned e = 0; err >= 0 && e < d->n_entries; e++)
 		for (unsigned c = 0; c < pfm_alpha_num_counters(d->pmu); c++)
@@ -554,7 +551,7 @@ static int read_events(struct pfm_session *s, uint32_t number)
 {
 	struct device *d = s->state;
 	uint64_t counts[MAX_ENTRIES][PFM_ALPHA_MAX_COUNTERS], cpus = d->in.pfp_alpha_open == PFM_ALPHA_OPEN_ALL ? d->n_cpus : 1;
-	int err = read_counts(s, number, counts);
+	int err = pfmi_device_counts(s, number, counts);
 
 	for (unsigned e = 0; err >= 0 && e < d->n_entries; e++)
 		for (unsigned c = 0; c < pfm_alpha_num_counters(d->pmu); c++) {
@@ -572,14 +569,14 @@ static int read_pair(struct pfm_session *s)
 {
 	struct device *d = s->state;
 	uint64_t counts[MAX_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
-	int err = read_counts(s, PCNT6GETCNT, counts);
+	int err = pfmi_device_counts(s, PCNT6GETCNT, counts);
 
 	for (unsigned e = 0; err >= 0 && e < d->n_entries; e++)
 		memcpy(d->entries[e].events, counts[e], 2 * sizeof counts[e][0]);
 	return err;
 }
 
-static int read_entries(struct pfm_session *s)
+int pfmi_device_read(struct pfm_session *s)
 {
 	struct device *d = s->state;
 	int err;
@@ -602,7 +599,7 @@ static int read_entries(struct pfm_session *s)
 	}
 }
 
-static uint64_t since_reset(const struct device *d, const struct place *p)
+static uint64_t since_reset(const struct device *d, const struct device_place *p)
 {
 	uint64_t sum = 0;
 
@@ -622,12 +619,12 @@ static int pfm_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 		counts[i] = (pfm_count_t){ .size = sizeof counts[i], .quality = PFM_QUALITY_EXACT };
 	if (!d || d->fd < 0 || !d->armed) /* before the first start the chip's counters hold what others left there */
 		return PFMLIB_SUCCESS;
-	err = read_entries(s);
+	err = pfmi_device_read(s);
 	if (err < 0)
-		return failed(s, err);
+		return pfmi_device_failed(s, err);
 	time = d->enabled + (d->since ? now(NULL) - d->since : 0);
 	for (unsigned i = 0; i < n; i++) {
-		const struct place *p = &d->places[i];
+		const struct device_place *p = &d->places[i];
 
 		if (p->counter < 0)
 			continue;
@@ -647,9 +644,9 @@ static int pfm_reset(struct pfm_session *s)
 
 	if (!d || d->fd < 0 || !d->armed)
 		return PFMLIB_SUCCESS;
-	err = read_entries(s);
+	err = pfmi_device_read(s);
 	if (err < 0)
-		return failed(s, err);
+		return pfmi_device_failed(s, err);
 	set_base(d);
 	d->enabled = 0;
 	d->since = d->since ? now(NULL) : 0;
@@ -662,6 +659,7 @@ static void pfm_close(struct pfm_session *s)
 
 	if (!d)
 		return;
+	pfmi_device_sampling_close(s);
 	close_device(s);
 	pfmi_model_free(d->model.m);
 	free(d->entries);
@@ -693,6 +691,9 @@ const struct backend pfmi_backend_pfm_device = {
 	.stop = pfm_stop,
 	.reset = pfm_reset,
 	.read = pfm_read,
+	.next_sample = pfmi_device_next_sample,
+	.wait = pfmi_device_wait,
+	.outside = pfmi_device_outside,
 	.close = pfm_close,
 };
 
@@ -720,8 +721,8 @@ static int refresh(pfm_session_t *s, unsigned entry, struct device **d)
 	*d = device_of(s);
 	if (!*d || entry >= (*d)->n_entries)
 		return PFMLIB_ERR_INVAL;
-	err = (*d)->armed ? read_entries(s) : 0;
-	return err < 0 ? failed(s, err) : PFMLIB_SUCCESS;
+	err = (*d)->armed ? pfmi_device_read(s) : 0;
+	return err < 0 ? pfmi_device_failed(s, err) : PFMLIB_SUCCESS;
 }
 
 int pfm_alpha_session_count(pfm_session_t *s, unsigned entry, unsigned i, uint64_t *value)
@@ -731,7 +732,7 @@ int pfm_alpha_session_count(pfm_session_t *s, unsigned entry, unsigned i, uint64
 
 	if (rc || !value || i >= s->n || d->places[i].counter < 0)
 		return rc ? rc : PFMLIB_ERR_INVAL;
-	*value = since_reset(d, &(struct place){ d->places[i].counter, (int)entry });
+	*value = since_reset(d, &(struct device_place){ d->places[i].counter, (int)entry });
 	return PFMLIB_SUCCESS;
 }
 
@@ -756,7 +757,7 @@ int pfm_alpha_session_levels(pfm_session_t *s, unsigned entry, struct pfipls *ou
 		return PFMLIB_ERR_INVAL;
 	err = request_array(s, PCNTGETIPLHIS, levels);
 	if (err < 0)
-		return failed(s, err);
+		return pfmi_device_failed(s, err);
 	*out = levels[entry];
 	return PFMLIB_SUCCESS;
 }
@@ -767,8 +768,8 @@ int pfm_alpha_session_sample_bytes(pfm_session_t *s, uint64_t *bytes)
 
 	if (!device_of(s) || !bytes)
 		return PFMLIB_ERR_INVAL;
-	err = request(s, PCNTGETRSIZE, bytes);
-	return err < 0 ? failed(s, err) : PFMLIB_SUCCESS;
+	err = pfmi_device_request(s, PCNTGETRSIZE, bytes);
+	return err < 0 ? pfmi_device_failed(s, err) : PFMLIB_SUCCESS;
 }
 
 int pfm_alpha_session_samples(pfm_session_t *s, pfcntr_bucket_t *buckets, size_t n)
@@ -779,9 +780,9 @@ int pfm_alpha_session_samples(pfm_session_t *s, pfcntr_bucket_t *buckets, size_t
 
 	if (!d || !buckets || n > INT32_MAX / sizeof *buckets)
 		return PFMLIB_ERR_INVAL;
-	sys = system_of(s);
+	sys = pfmi_device_system(s);
 	got = sys->read(sys, d->fd, buckets, n * sizeof *buckets);
-	return got < 0 ? failed(s, (int)got) : (int)((size_t)got / sizeof *buckets);
+	return got < 0 ? pfmi_device_failed(s, (int)got) : (int)((size_t)got / sizeof *buckets);
 }
 
 int pfm_alpha_session_pair(pfm_session_t *s, unsigned entry, uint64_t *statistic, uint64_t *retired)

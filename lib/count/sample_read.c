@@ -221,7 +221,12 @@ static void decode(struct pfm_session *s, const void *bytes, size_t size, pfm_re
 
 static bool samples(const pfm_session_t *s)
 {
-	return s && s->sampling && s->sampling->streams;
+	return s && s->sampling && s->sampling->tallies && !s->reading;
+}
+
+static bool has_buffers(const pfm_session_t *s)
+{
+	return samples(s) && s->sampling->streams;
 }
 
 /* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code. */
@@ -231,6 +236,8 @@ static int next_bytes(struct pfm_session *s, const void **bytes, size_t *size)
 
 	if (s->reading)
 		return pfmi_data_next(s, bytes, size);
+	if (s->backend->next_sample)
+		return s->backend->next_sample(s, bytes, size);
 	st = next_stream(s);
 	if (!st)
 		return 0;
@@ -268,6 +275,8 @@ int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *
 
 	if (!samples(s) || !bytes || !len)
 		return PFMLIB_ERR_INVAL;
+	if (!has_buffers(s))
+		return PFMLIB_ERR_NOTSUPP;
 	sm = s->sampling;
 	for (unsigned i = 0; i < sm->n_streams && sm->at == 0; i++) {
 		pfmi_ring_release(&sm->streams[i].ring, 0);
@@ -358,6 +367,8 @@ int pfm_wait_session(pfm_session_t *s, int timeout)
 
 	if (!samples(s))
 		return PFMLIB_ERR_INVAL;
+	if (s->backend->wait)
+		return s->backend->wait(s, timeout);
 	sm = s->sampling;
 	if (timeout && ready(sm, false))
 		return PFM_WAIT_READY;
@@ -412,6 +423,8 @@ int pfm_session_signal(pfm_session_t *s, int signo)
 
 	if (!samples(s) || signo < 0 || signo > SIGRTMAX)
 		return PFMLIB_ERR_INVAL;
+	if (!has_buffers(s))
+		return PFMLIB_ERR_NOTSUPP;
 	st = s->state;
 	for (unsigned i = 0; i < st->n_parts; i++) {
 		int rc = st->parts[i].fd >= 0 ? send_signals(st->parts[i].fd, signo) : 0;
@@ -431,6 +444,8 @@ static uint64_t losses(const struct pfm_session *s, const struct counting *c)
 	const struct perf_state *st = s->state;
 	uint64_t lost = 0;
 
+	if (!has_buffers(s))
+		return 0;
 	for (unsigned k = 0; k < c->opened.n_parts; k++)
 		lost += st->parts[c->opened.part + k].losses;
 	return s->sampling->no_losses ? PFM_LOST_UNKNOWN : lost;
@@ -480,6 +495,8 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	full.period = c->asked.period;
 	full.freq = c->asked.freq;
 	judge(s, i, &full);
+	if (s->backend->outside)
+		full.discarded = s->backend->outside(s, i);
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

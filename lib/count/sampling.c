@@ -45,6 +45,16 @@ static const char *wrong(const pfm_sampling_t *q)
 	return NULL;
 }
 
+/* The counter device knows addresses, and processors where each is opened for itself; it writes no other records. */
+static const char *beyond_the_device(const pfm_sampling_t *q)
+{
+	if (q->fields & ~(uint64_t)(PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CPU))
+		return "samples of this device hold IP, PERIOD and CPU: sampling.fields asks for more";
+	if (q->records)
+		return "this device writes no records beside samples: sampling.records must be 0";
+	return NULL;
+}
+
 int pfmi_sampling_ask(struct opening *o)
 {
 	const pfm_sampling_t *given = o->s->options.sampling;
@@ -59,8 +69,11 @@ int pfmi_sampling_ask(struct opening *o)
 	what = wrong(&sm->asked);
 	if (what)
 		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
-	if (o->s->backend && o->s->backend != &pfmi_backend_perf_event && o->s->backend != &pfmi_backend_dry_run)
-		return pfmi_opening_refuse(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0, "this backend counts, but takes no samples");
+	what = o->s->judges == &pfmi_backend_pfm_device ? beyond_the_device(&sm->asked) : NULL;
+	if (what)
+		return pfmi_opening_refuse(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0, what);
+	if (o->s->judges == &pfmi_backend_pfm_device)
+		return PFMLIB_SUCCESS;
 	if (!sm->asked.fields)
 		sm->asked.fields = USUAL_FIELDS;
 	sm->asked.fields |= PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER;

@@ -168,6 +168,10 @@ int pfmi_model_look(const struct model *m, unsigned cpu, struct model_view *out)
 
 /* ---- as a system ---------------------------------------------------------------------------------------------- */
 
+/* Where a program's text is by default. */
+#define MODEL_TEXT      UINT64_C(0x120000000)
+#define MODEL_TEXT_SIZE UINT64_C(0x4000)
+
 struct sys;
 /* Fills @out with a system whose only device is /dev/pfcntr, served by @m to process @pid. @clock, if not NULL, gives
  * nanoseconds: before each call the model runs for the time that passed. Everything else answers -ENOENT or -ENOSYS. */
@@ -178,6 +182,8 @@ struct model_sys {
 	uint64_t (*clock)(void *arg);
 	void *clock_arg;
 	uint64_t then;
+	uint64_t text, text_end; /* the program that runs, invented as well: most of its time it is where its text begins. 0: nowhere */
+	uint64_t steps;          /* it has made */
 };
 void pfmi_model_sys(struct sys *out, struct model_sys *state);
 

@@ -139,6 +139,7 @@ class Record:
     event      number of the count it belongs to, None for none
     chain      addresses from the innermost outwards, marks between kernel and user left out
     data       a tracepoint's own bytes
+    values     words of a count that was read (RecordType.READ); on an Alpha's ProfileMe: 2, statistic, retired
     """
 
     type: int
@@ -163,6 +164,7 @@ class Record:
     build_id: bytes | None = None
     ppid: int | None = None
     lost: int | None = None
+    values: tuple[int, ...] | None = None
     raw: bytes = field(default=b"", repr=False)
 
     @property
@@ -206,6 +208,8 @@ def _side_parts(r: Any) -> dict[str, Any]:
         return {"ppid": r.task.ppid}
     if r.type in (lib.PFM_RECORD_LOST, lib.PFM_RECORD_LOST_SAMPLES):
         return {"lost": r.lost.lost}
+    if r.type == lib.PFM_RECORD_READ:
+        return {"values": tuple(ffi.unpack(r.read.words, r.read.n)) if r.read.n else ()}
     return {}
 
 

@@ -101,3 +101,20 @@ def test_a_recording_is_read_back(tmp_path):
     assert any(r.type is perfmon.RecordType.MAP2 and "python" in r.name for r in records)
     with pytest.raises(perfmon.PerfmonError):
         perfmon.Recorded(__file__)
+
+
+def test_the_alpha_device_is_sampled_by_the_same_calls():
+    with perfmon.alpha.Session(["cycles"], device_model="ev5", n_cpus=1, sampling=perfmon.Sampling(period=65536)) as s:
+        assert s.wait(1)
+        s.stop()
+        records = list(s.records())
+        n = s.sampled()
+    assert records and all(r.type is perfmon.RecordType.SAMPLE and r.ip is not None and r.tid is None for r in records)
+    assert n.samples == len(records) and n.samples + n.discarded == n.count // 65536 and n.quality is perfmon.Quality.EXACT
+
+
+def test_pairs_of_profileme_are_words_of_a_count():
+    with perfmon.alpha.Session(["mispredict_per_ret"], device_model="ev67", n_cpus=1, sampling=perfmon.Sampling()) as s:
+        assert s.wait(5)
+        (first, *_) = s.records()
+    assert first.type is perfmon.RecordType.READ and first.values is not None and first.values[0] == 2 and len(first.values) == 3
