@@ -555,11 +555,34 @@ static void a_program_is_sampled_from_its_start(void **state)
 	assert_true(samples_of(0).samples > 20);
 }
 
+/* Two counts of one event: the kernel may give the samples of both the id of the first. Whoever it does that to hears so. */
+static void samples_that_are_mixed_up_are_told(void **state)
+{
+	enum { PAGES = 1000 };
+	char *p = fresh(PAGES);
+	pfm_record_t r;
+
+	(void)state;
+	open_or_skip(TEXTS("page-faults:u:period=1", "page-faults:u:period=10"));
+	pfm_start_session(session);
+	touch(p, PAGES, page_size());
+	pfm_stop_session(session);
+	while (next(&r))
+		;
+	munmap(p, PAGES * page_size());
+	assert_int_equal(samples_of(0).samples + samples_of(1).samples, samples_of(0).count + samples_of(1).count / 10);
+	for (unsigned i = 0; i < 2; i++)
+		if (samples_of(i).samples != samples_of(i).count / samples_of(i).period)
+			assert_int_equal(samples_of(i).quality, PFM_QUALITY_PARTIAL);
+		else
+			assert_int_equal(samples_of(i).quality, PFM_QUALITY_EXACT);
+}
+
 /* ---- several buffers ---------------------------------------------------------------------------------------------------------- */
 
 static uint64_t sample_all_cpus(void)
 {
-	uint64_t time = 0, n = 0, late = 0, before;
+	uint64_t time = 0, n = 0, strange = 0, late = 0, before;
 	pfm_buffers_t b = PFM_INIT(b);
 	struct timespec t;
 	pfm_record_t r;
@@ -579,6 +602,7 @@ static uint64_t sample_all_cpus(void)
 			late += r.time < time;
 			time = r.time;
 			n += r.type == PFM_RECORD_SAMPLE;
+			strange += r.type == PFM_RECORD_SAMPLE && r.event == PFM_NO_EVENT;
 		}
 	}
 	waitpid(pid, NULL, 0);
@@ -587,13 +611,16 @@ static uint64_t sample_all_cpus(void)
 		late += r.time < time;
 		time = r.time;
 		n += r.type == PFM_RECORD_SAMPLE;
+		strange += r.type == PFM_RECORD_SAMPLE && r.event == PFM_NO_EVENT;
 	}
-	assert_int_equal(n, samples_of(0).samples + samples_of(1).samples);
+	/* Others on this machine may sample faults as well: theirs and ours of one fault carry one id, which may be theirs. */
+	assert_int_equal(n, samples_of(0).samples + samples_of(1).samples + strange);
+	assert_true(!strange || samples_of(0).quality == PFM_QUALITY_PARTIAL);
 	/* A CPU may have been stopped between counting a fault and writing its sample: it comes when we have gone. What is throttled
 	 * counts on for a moment, and says that its count is wrong. */
 	if (!samples_of(0).throttled)
 		assert_in_range(samples_of(0).count - samples_of(0).samples - samples_of(0).lost, 0,
-		                (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+		                (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + strange);
 	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
 	assert_int_equal(b.n, sysconf(_SC_NPROCESSORS_ONLN));
 	assert_int_equal(pfm_session_fds(session, NULL, 0), b.n);
@@ -822,6 +849,7 @@ int main(void)
 		ROW(every_call_of_a_tracepoint_comes),
 		ROW(a_fork_tree_is_followed_and_its_births_told),
 		ROW(a_program_is_sampled_from_its_start),
+		ROW(samples_that_are_mixed_up_are_told),
 		ROW(times_rise_over_all_cpus),
 		ROW(waiting_ends_with_data_with_time_or_with_the_task),
 		ROW(a_few_records_below_the_watermark_come_with_the_timeout),

@@ -79,6 +79,14 @@ static bool write_sample(int fd, uint64_t ip, uint64_t time)
 	return write_words(fd, PFM_RECORD_SAMPLE, PFM_MISC_USER | PFM_MISC_EXACT, words, 5);
 }
 
+/* The same with the id of somebody else's event. */
+static bool write_foreign(int fd, uint64_t ip, uint64_t time)
+{
+	const uint64_t words[] = { 0x77777, ip, pair(7, 7), time, pair(0, 0) };
+
+	return write_words(fd, PFM_RECORD_SAMPLE, PFM_MISC_USER, words, 5);
+}
+
 /* Another record: @n words of its own and what tells whose and when. */
 static bool write_side(int fd, uint32_t type, const uint64_t *own, size_t n, uint64_t time)
 {
@@ -565,6 +573,32 @@ static void structs_of_every_length(void **state)
 
 /* ---- accounts ------------------------------------------------------------------------------------------------------------------- */
 
+/* One occurrence of a software event is sampled for everybody who has it open, and the samples of all carry the id of the first. */
+static void samples_with_a_foreign_id_are_told(void **state)
+{
+	(void)state;
+	for (unsigned several = 0; several < 2; several++) {
+		begin();
+		if (several)
+			must_open(TEXTS("page-faults", "context-switches"));
+		else
+			must_open(TEXTS("page-faults", "cycles"));
+		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+		assert_true(write_foreign(faults_on(-1), 0x401000, 1));
+		assert_true(next());
+		assert_int_equal(record.type, PFM_RECORD_SAMPLE);
+		assert_int_equal(record.event, several ? PFM_NO_EVENT : 0);
+		assert_int_equal(record.sample.ip, 0x401000);
+		assert_int_equal(record.time, 1);
+		assert_false(next());
+		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+		assert_int_equal(account(0).samples, !several);
+		assert_int_equal(account(0).quality, several ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
+		assert_int_equal(account(1).quality, several ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
+		end_session();
+	}
+}
+
 static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 {
 	const uint64_t dropped[] = { 3 }, off[] = { 100, 0, 0 }, on[] = { 350, 0, 0 };
@@ -808,6 +842,7 @@ int main(void)
 		ROW(room_is_given_back_while_a_long_pass_is_read),
 		ROW(an_older_program_gets_the_record_it_knows),
 		ROW(structs_of_every_length),
+		ROW(samples_with_a_foreign_id_are_told),
 		ROW(what_the_kernel_and_the_processor_dropped_is_told),
 		ROW(tasks_end_one_after_the_other),
 		ROW(waiting_that_fails_says_so),

@@ -492,6 +492,8 @@ bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, 
 			take_own(&c, l, out);
 	}
 	out->unread = (uint32_t)left(&c);
+	if (c.bad)
+		out->has = 0;
 	return !c.bad;
 }
 

@@ -196,16 +196,57 @@ static void tally_side(struct tally *t, const pfm_record_t *r)
 	}
 }
 
+/* An event that the kernel raises itself, clocks apart. Where several are open for one occurrence, be they of different processes,
+ * newer kernels (6.18 does) give all their samples the id of the first. */
+static bool shares_ids(const struct counting *c)
+{
+	return c->asked.attr.type == PERF_TYPE_SOFTWARE && c->asked.attr.config > PERF_COUNT_SW_TASK_CLOCK;
+}
+
+/* Of which count such a sample can be: *@several if of more than one. -1: of none. */
+static int software_count(const struct pfm_session *s, bool *several)
+{
+	const struct sampling *sm = s->sampling;
+	int cpu = sm->last >= 0 && sm->streams ? sm->streams[sm->last].cpu : -1, found = -1;
+
+	*several = false;
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct counting *c = &s->counts[i];
+
+		if (!shares_ids(c) || (!s->reading && (!c->opened.n_open || (c->asked.cpu >= 0 && c->asked.cpu != cpu))))
+			continue;
+		*several |= found >= 0;
+		found = found < 0 ? (int)i : found;
+	}
+	return found;
+}
+
+/* The layout of a record that carries the id of nobody here, and in *@i its count, if there is only one it can be of. */
+static const struct layout *of_nobody(struct pfm_session *s, const void *bytes, int *i)
+{
+	struct sampling *sm = s->sampling;
+	struct record_head head;
+	bool several = false;
+	int like = -1;
+
+	memcpy(&head, bytes, sizeof(head));
+	if (s->n == 1 && !sm->n_known)
+		like = 0; /* a recording of one event, without ids */
+	else if (head.type == PFM_RECORD_SAMPLE)
+		like = software_count(s, &several);
+	sm->strange += several;
+	if (!several)
+		*i = like;
+	return like >= 0 ? &sm->tallies[like].layout : &sm->common;
+}
+
 /* Decodes a record. One that is damaged has its type and its bytes. */
 static void decode(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
 {
 	struct sampling *sm = s->sampling;
 	int i = count_of(sm, pfmi_record_id(&sm->common, bytes, size));
-	bool ok;
-
-	if (i < 0 && s->n == 1 && !sm->n_known)
-		i = 0; /* a recording of one event, without ids */
-	ok = pfmi_record_decode(i >= 0 ? &sm->tallies[i].layout : &sm->common, bytes, size, r);
+	const struct layout *l = i >= 0 ? &sm->tallies[i].layout : of_nobody(s, bytes, &i);
+	bool ok = pfmi_record_decode(l, bytes, size, r);
 
 	/* In a shared buffer the record about losses carries the id of the event that came through, not of those that did not. */
 	if (r->type == PFM_RECORD_LOST)
@@ -451,6 +492,21 @@ static uint64_t losses(const struct pfm_session *s, const struct counting *c)
 	return s->sampling->no_losses ? PFM_LOST_UNKNOWN : lost;
 }
 
+/* True if samples of count @i may have been taken for those of another, or for nobody's. For two counts of one event their number
+ * shows it, once all were taken. */
+static bool mixed_up(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+{
+	const struct counting *c = &s->counts[i];
+	uint64_t all = o->samples + o->lost, right = o->period ? o->count / o->period : all;
+	bool twin = false, known = o->lost != PFM_LOST_UNKNOWN && !s->running;
+
+	if (!shares_ids(c))
+		return false;
+	for (unsigned k = 0; k < s->n; k++)
+		twin |= k != i && shares_ids(&s->counts[k]) && s->counts[k].asked.attr.config == c->asked.attr.config;
+	return s->sampling->strange || (twin && known && (all > right ? all - right : right - all) > c->opened.n_parts);
+}
+
 static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
 {
 	const pfm_count_t *count = &s->last[i];
@@ -465,6 +521,9 @@ static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o
 	} else if (o->discarded || (o->lost && o->lost != PFM_LOST_UNKNOWN) || (o->lost == PFM_LOST_UNKNOWN && s->sampling->lost)) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_LOST;
+	} else if (mixed_up(s, i, o)) {
+		o->quality = PFM_QUALITY_PARTIAL;
+		o->cause = PFM_CAUSE_OTHER;
 	}
 }
 

@@ -116,6 +116,7 @@ struct sampling {
 	int last;       /* the stream that gave the last record, -1: none */
 	uint64_t until; /* records after this time wait for the next pass */
 	uint64_t lost, bytes;
+	uint64_t strange;     /* samples of the kernel's own events that carry the id of nobody here, and could be of several */
 	unsigned damaged, at; /* at: where pfm_next_bytes() is */
 	struct pollfd *polled;
 };
