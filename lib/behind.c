@@ -87,6 +87,11 @@ static uint64_t owned(const struct target *g, uint64_t mine)
 	return all & ~mine;
 }
 
+bool pfmi_has_own_control(const struct target *g)
+{
+	return pfmi_config_word(g->reg) < 0 && pfmi_ops(g->t)->significant;
+}
+
 bool pfmi_target_find(struct target *g)
 {
 	const struct pmu_ops *ops = pfmi_ops(g->t);
@@ -99,7 +104,7 @@ bool pfmi_target_find(struct target *g)
 	if (word >= 0 && !bits)
 		return false;
 	g->counter = word >= 0 ? TARGET_NO_COUNTER : trailing_number(g->reg);
-	g->words = 1u << (word > 0 ? word : 0);
+	g->words = pfmi_has_own_control(g) ? 0 : 1u << (word > 0 ? word : 0);
 	g->config[word > 0 ? word : 0] = g->value;
 	if (word <= 0 && bits)
 		g->config[0] &= ~owned(g, declared(g->t));
@@ -443,7 +448,7 @@ static bool aim(struct target *g, unsigned nth)
 		}
 		return false;
 	}
-	if (table_has_bits(g->t))
+	if (table_has_bits(g->t) && !pfmi_has_own_control(g))
 		return nth == 0;
 	g->significant = ops->significant ? ops->significant(g->t, g->reg, nth, &g->counter) : 0;
 	return g->significant != 0;

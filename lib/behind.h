@@ -24,6 +24,8 @@ struct target {
 
 /* "config", "CONFIG0", "config2": the number of the word, or -1. */
 int pfmi_config_word(const char *reg);
+/* The register is no word of the kernel's, and the encoder knows which of its bits choose the event. */
+bool pfmi_has_own_control(const struct target *g);
 /* Sets @g up for register @g->reg, its table and value given. False if the processor has none of that name. */
 bool pfmi_target_find(struct target *g);
 /* The bits called @name in the register's layout, or NULL. */

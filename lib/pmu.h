@@ -214,14 +214,15 @@ struct pmu_ops {
 	bool every_level;
 	/* The counter device of Tru64 UNIX (pfcntr) can count it. */
 	bool has_pfcntr;
-	/* For tables whose fields declare no bits: which bits of register @reg choose what its counter number @i counts (0, 1 ...:
+	/* For tables whose fields declare no bits, and registers that are no words of the kernel's: which bits of register @reg choose
+	 * what its counter number @i counts (0, 1 ...:
 	 * one register may choose for several). That counter goes to *@counter. 0 when there are no more. A set of one event on
 	 * that counter has this register first. */
 	uint64_t (*significant)(const struct table *t, const char *reg, unsigned i, unsigned *counter);
 };
 
 extern const struct pmu_ops pfmi_ops_format, pfmi_ops_x86, pfmi_ops_montecito, pfmi_ops_ev4, pfmi_ops_ev5, pfmi_ops_ev6,
-	pfmi_ops_ev67, pfmi_ops_perf;
+	pfmi_ops_ev67, pfmi_ops_perf, pfmi_ops_netburst, pfmi_ops_mips;
 
 /* The operations for @t's register layout; NULL if this library does not know it. */
 const struct pmu_ops *pfmi_find_ops(enum encoder encoder);

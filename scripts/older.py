@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Tables for processors that no vendor's list has, from what libpfm4 names: names.jsonl becomes .pmu files.
 
-These are the ones whose registers are those of a head: PERFEVTSEL of Intel and AMD, event numbers of Arm's. Unit masks stay unit
-masks: an event takes a group, or several. What a name fixes beside masks (a threshold, an inversion) is a row of its own.
+Their registers are those of a head. Unit masks stay unit masks: an event takes a group, or several. What a name fixes beside masks
+(a threshold, an inversion) is a row of its own.
 """
 
 import json
 import os
 import re
+
+import libpfm4_names
+import pmtable
 
 HEAD = """# SPDX-License-Identifier: MIT
 # Made by scripts/events.py from the names, codes and masks of libpfm4; made again when those change, not edited.
@@ -24,10 +27,22 @@ ZEN6 = ["use amd.core"]
 ZEN6_L3 = ["whole amdzen6", "device amd_l3", 'uncore "L3"', "use amd.l3_zen3"]
 ARM8 = ["use arm.core", "default on=0..%d"]
 ARM7 = ["device %s", "use arm.core7", "default on=0..%d"]
+SPARC = ["use sparc.core"]
+MIPS = ["use mips.core"]
+NETBURST = ["use netburst.core"]
+
+
+def power(counters, general, at):
+    """@at: the lowest of the four bits of a code that are the counter it must have."""
+    return ["use power.older", "counter 1..%d width=32" % counters, "feature counter_at=%d" % at, "default on=1..%d" % general]
+
+
+def box(device, unit, whole=None):
+    return (["whole " + whole] if whole else []) + ["device " + device, 'uncore "%s"' % unit, "use any.unit"]
 
 
 def intel(*models, family=6):
-    return ['match arch=x86 vendor="GenuineIntel" family=%d model=%d' % (family, m) for m in models]
+    return ['match arch=x86 vendor="GenuineIntel" family=%d model=%s' % (family, m) for m in models]
 
 
 def amd(family, models=""):
@@ -42,6 +57,17 @@ def amds(family, *models):
 def arm(implementer, part, arch="arm64"):
     return ['match arch="%s" id=0x%08x/0xff00fff0' % (arch, implementer << 24 | part << 4)]
 
+
+def pvr(*versions):
+    return ['match arch="powerpc" id=0x%x0000/0xffff0000' % v for v in versions]
+
+
+def named(arch, name):
+    """A host that is known by its name."""
+    return ['match arch="%s" exact="%s,%s"' % (arch, arch, name)]
+
+
+THUNDERX2 = arm(0x42, 0x516) + arm(0x43, 0xAF)
 
 # libpfm4's name: (our file and name, description, head, hosts). Revisions of the K8 by model number, as AMD's revision guide has them.
 PROCESSORS = {
@@ -77,10 +103,53 @@ PROCESSORS = {
     "arm_xgene": ("xgene", "Applied Micro X-Gene", ARM8, []),     # its identity is that of eMAG, which has a list
     "arm_1176": ("arm1176", "Arm 1176", ARM7, arm(0x41, 0xB76, "arm")),
     "qcom_krait": ("krait", "Qualcomm Krait", ARM7, arm(0x51, 0x40, "arm")),
+    "tx2_dmc0": ("thunderx2_dmc", "Marvell ThunderX2, memory controllers", box("uncore_dmc", "DMC", "thunderx2"), THUNDERX2),
+    "tx2_llc0": ("thunderx2_l3c", "Marvell ThunderX2, last-level cache", box("uncore_l3c", "L3C", "thunderx2"), THUNDERX2),
+    "tx2_ccpi0": ("thunderx2_ccpi2", "Marvell ThunderX2, links between sockets", box("uncore_ccpi2", "CCPI2", "thunderx2"), THUNDERX2),
+    "netburst": ("netburst", "Intel Pentium 4", NETBURST, intel("0..2", family=15)),
+    "netburst_p": ("netburst_p", "Intel Pentium 4, Prescott and later", NETBURST, intel(3, 4, 6, family=15)),
+    "power4": ("power4", "IBM POWER4", power(8, 8, 12), pvr(0x35, 0x38)),
+    "ppc970": ("ppc970", "IBM PowerPC 970", power(8, 8, 12), pvr(0x39, 0x3C, 0x45)),
+    "ppc970mp": ("ppc970mp", "IBM PowerPC 970MP", power(8, 8, 12), pvr(0x44)),
+    "power5": ("power5", "IBM POWER5", power(6, 4, 20), pvr(0x3A)),
+    "power5p": ("power5p", "IBM POWER5+", power(6, 4, 20), pvr(0x3B)),
+    "power6": ("power6", "IBM POWER6", power(6, 4, 20), pvr(0x3E)),
+    "power7": ("power7", "IBM POWER7", power(6, 4, 16), pvr(0x3F, 0x4A)),
+    "power_torrent": ("power_torrent", "IBM Torrent, the hub chip of POWER7 systems", box("torrent", "Torrent"), []),
+    "powerpc_nest_mcs_read": ("power8_mcs_read", "IBM POWER8, reads of memory", box("Nest_MCS_Read_BW", "MCS", "power8"), pvr(0x4D)),
+    "powerpc_nest_mcs_write": ("power8_mcs_write", "IBM POWER8, writes to memory", box("Nest_MCS_Write_BW", "MCS", "power8"), pvr(0x4D)),
+    "ultra12": ("ultra12", "Sun UltraSPARC I and II", SPARC, named("sparc", "ultra12")),
+    "ultra3": ("ultra3", "Sun UltraSPARC III", SPARC, named("sparc", "ultra3")),
+    "ultra3i": ("ultra3i", "Sun UltraSPARC IIIi", SPARC, named("sparc", "ultra3i")),
+    "ultra3p": ("ultra3p", "Sun UltraSPARC III+", SPARC, named("sparc", "ultra3+")),
+    "ultra4p": ("ultra4p", "Sun UltraSPARC IV+", SPARC, named("sparc", "ultra4+")),
+    "niagara1": ("niagara1", "Sun UltraSPARC T1", SPARC, named("sparc", "niagara")),
+    "niagara2": ("niagara2", "Sun UltraSPARC T2", ["use sparc.niagara2"], named("sparc", "niagara2")),
+    "mips_74k": ("mips_74k", "MIPS 74K", MIPS, named("mips", "74Kc")),
 }
 DEVICES = {"arm_1176": "armv6_1176", "qcom_krait": "armv7_krait"}
 AMD_REV = {n: i for i, n in enumerate(("", "amd64_k7", *("amd64_k8_rev" + r for r in "bcdefg"), "amd64_fam10h_barcelona",
                                        "amd64_fam10h_shanghai", "amd64_fam10h_istanbul"))}
+# Events by the ESCR that chooses them: the first of the pair, and the counters. Of the first group
+# Linux leaves two out, whose CCCRs have faults; what counts entries over time knows one ESCR of the pair alone.
+NETBURST_UNITS = {
+    (0x3A0, "0,2"): "BSQ_cache_reference", (0x3A0, "0..1"): "BSQ_allocation", (0x3A0, "2..3"): "BSQ_active_entries",
+    (0x3A2, "0,2"): "IOQ_allocation FSB_data_activity global_power_events b2b_cycles bnr snoop response",
+    (0x3A2, "2..3"): "IOQ_active_entries", (0x3AA, "0,2"): "MOB_load_replay", (0x3AC, "0,2"): "page_walk_type",
+    (0x3B2, "0,2"): "BPU_fetch_request", (0x3B6, "0,2"): "ITLB_reference",
+    (0x3C0, "4..7"): "tc_ms_xfer uop_queue_writes", (0x3C2, "4..7"): "retired_mispred_branch_type retired_branch_type",
+    (0x3C4, "4..7"): "TC_deliver_mode TC_misc",
+    (0x3A4, "8..11"): "SSE_input_assist packed_SP_uop packed_DP_uop scalar_SP_uop scalar_DP_uop 64bit_MMX_uop 128bit_MMX_uop x87_FP_uop",
+    (0x3A8, "8..11"): "memory_cancel WC_Buffer", (0x3AE, "8..11"): "memory_complete load_port_replay store_port_replay",
+    (0x3B8, "12..17"): "instr_retired uops_retired mispred_branch_retired instr_completed", (0x3BC, "12..17"): "uops_type",
+    (0x3CA, "12..17"): "resource_stall",
+    (0x3CC, "12..17"): "front_end_event execution_event replay_event branch_retired x87_assist machine_clear",
+}
+NETBURST_UNIT = {event: unit for unit, events in NETBURST_UNITS.items() for event in events.split()}
+# Masks of the UltraSPARC T2 where libpfm4 has two of one bit, or bits that are reserved: as Solaris' driver has them.
+NIAGARA2 = {"Stores": 0x10, "cpu_store": 0x10, "mmu_load": 0x20}
+CORE = MASK = 1     # types of a PMU and of an attribute
+TAG = 16            # masks from here on are tags
 NCOMBO = 1
 DEFAULT = 8
 OMIT = 0x10         # of AMD's
@@ -102,6 +171,8 @@ class Maker:
         self.rev = AMD_REV.get(pmu["name"], 0)
         self.events = [e for e in events if self.has(e)]
         self.by_name = {e["e"]: e for e in reversed(self.events)}
+        self.number = {e["e"]: i for i, e in enumerate(events)}
+        self.counter_at = next((int(w.split("=")[1]) for w in PROCESSORS[pmu["name"]][2] if w.startswith("feature counter_at")), 0)
         self.lines = []
         self.groups = 0
 
@@ -126,16 +197,25 @@ class Maker:
     # ---- rows --------------------------------------------------------------------------------------------------------
 
     def make(self):
+        """Of two events of one name the first is found; names that differ by "_" are told apart by their spelling."""
+        seen, folded = set(), set()
         for e in self.events:
-            self.event(e)
+            name = e["e"].lower()
+            if name not in seen:
+                self.event(e)
+                if pmtable.fold(name) in folded:
+                    self.lines[-1] += " flags=shadowed"
+            seen.add(name)
+            folded.add(pmtable.fold(name))
         return self.lines
 
     def event(self, e):
         if "equiv" in e:
             self.alias(e)
             return
-        if self.kind == "arm":
-            self.row(e["e"], {"code": e["code"]}, e, self.cycles(e))
+        own = getattr(self, self.kind, None) if self.kind != "other" else self.netburst if "netburst" in self.pmu["name"] else self.power
+        if own:
+            own(e)
             return
         code = e.get("code", 0)
         fields = {"code": code & (0xFFF if self.kind == "amd64" else 0xFF)}
@@ -143,6 +223,34 @@ class Maker:
             fields.update(bits_of(code))
         takes = [self.group(e, masks) for _, masks in self.masks(e)]
         self.row(e["e"], fields, e, takes=takes)
+
+    def arm(self, e):
+        self.row(e["e"], {"code": e["code"]}, e, self.cycles(e) if self.pmu["type"] == CORE else None)
+
+    def power(self, e):
+        counter = e["code"] >> self.counter_at & 15 if self.counter_at else 0
+        self.row(e["e"], {"code": e["code"]}, {}, str(counter) if counter else None)
+
+    def mips(self, e):
+        self.row(e["e"], {"code": e["code"]}, {}, None if e["code"] < 2 else "1,3" if e["code"] & 0x80 else "0,2")
+
+    def sparc(self, e):
+        pic = libpfm4_names.pic(self.pmu["name"], e["e"])
+        values = [(u["u"], NIAGARA2.get(u["u"], u["c"])) for u in e.get("u", ())]
+        takes = [self.values("any", "", values)] if values else []
+        self.row(e["e"], {"code": e["code"], "pic": pic}, {}, {1: "0", 2: "1", 3: None}[pic], takes)
+
+    def netburst(self, e):
+        escr, counters = NETBURST_UNIT[e["e"]]
+        masks = [u for u in e["u"] if u["t"] == MASK]
+        tagged = [u["u"] for u in masks if e["e"] == "replay_event" and u["c"] > 1]
+        values = [(u["u"], 1 << u["c"] if u["c"] < TAG else 1 << TAG | 2 << u["c"]) for u in masks if u["u"] not in tagged]
+        default = [u["u"] for u in masks if u.get("d")]
+        takes = [self.values("any", "" if tagged else " default=" + (default[0] if default else "!"), values)]
+        if tagged:
+            takes.append(self.values("one field=pebs", "", [(n, i + 1) for i, n in enumerate(tagged)]))
+        fields = {"code": self.number[e["e"]], "select": e["code"] >> 8, "sel": e["code"] & 0xFF, "msr": escr}
+        self.row(e["e"], fields, {}, counters, takes)
 
     def cycles(self, e):
         """PMUv3 has a counter for cycles alone."""
@@ -180,11 +288,16 @@ class Maker:
         defaults = [u["u"] for u, _ in words if u.get("fl", 0) & DEFAULT]
         optional = all(u.get("fl", 0) & (OMIT if self.kind == "amd64" else GRP_DFL_NONE) for u in masks)
         preset = " default=" + (",".join(defaults[:1] if one else defaults)) if defaults else "" if optional else " default=!"
-        name = "m%d" % self.groups
+        return self.values("one" if one else "any", preset, [(n, v) for v, names in same.items() for n in names])
+
+    def values(self, kind, preset, values):
+        """Declares a group of (name, value). Names of one value are spellings of it, the first of which is not for colons."""
+        name, same = "m%d" % self.groups, {}
         self.groups += 1
-        # Names of one value are spellings of it, the first of which is not for colons.
-        values = ["%s=0x%x" % (n[0] if len(n) == 1 else "/".join(["BITS_%X" % v] + n), v) for v, n in same.items()]
-        self.lines.append("group %s %s%s %s" % (name, "one" if one else "any", preset, " ".join(values)))
+        for n, v in values:
+            same.setdefault(v, []).append(n)
+        words = ["%s=0x%x" % (n[0] if len(n) == 1 else "/".join(["BITS_%X" % v] + n), v) for v, n in same.items()]
+        self.lines.append("group %s %s%s %s" % (name, kind, preset, " ".join(words)))
         return name
 
     def alias(self, e):

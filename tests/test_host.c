@@ -154,6 +154,8 @@ static const char itanium_cpuinfo[] =
 	"processor  : 0\nvendor     : GenuineIntel\narch       : IA-64\nfamily     : 32\nmodel      : 0\nrevision   : 7\n";
 static const char riscv_cpuinfo[] = "processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmvendorid\t: 0x489\nmarchid\t\t: "
 				    "0x8000000000000007\nmimpid\t\t: 0x4210427\n";
+static const char sparc_cpuinfo[] = "cpu\t\t: UltraSparc T2 (Niagara2)\npmu\t\t: niagara2\ntype\t\t: sun4v\n";
+static const char mips_cpuinfo[] = "system type\t\t: Malta\nprocessor\t\t: 0\ncpu model\t\t: MIPS 74Kc V4.12  FPU V0.0\n";
 static const char x86_cpuinfo[] =
 	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: something\nstepping\t: 10\nflags\t\t: "
 	"fpu vme hypervisor lahf_lm\n";
@@ -184,6 +186,8 @@ static void files_of_every_architecture(void **state)
 	check_files("/proc/cpuinfo", alpha_cpuinfo, NULL, NULL, "alpha", "alpha-11");
 	check_files("/proc/cpuinfo", itanium_cpuinfo, NULL, NULL, "ia64", "ia64-32-0");
 	check_files("/proc/cpuinfo", riscv_cpuinfo, NULL, NULL, "riscv", "0x489-0x8000000000000007-0x4210427");
+	check_files("/proc/cpuinfo", sparc_cpuinfo, NULL, NULL, "sparc", "sparc,niagara2");
+	check_files("/proc/cpuinfo", mips_cpuinfo, NULL, NULL, "mips", "mips,74Kc");
 	check_files("/proc/cpuinfo", x86_cpuinfo, NULL, NULL, "x86", "GenuineIntel-6-9E-A");
 	check_files("/proc/sysinfo", s390_sysinfo, "/proc/service_levels", s390_levels, "s390", "IBM,8561,703,T01,3.6,002f");
 }
@@ -221,6 +225,8 @@ static void texts_of_every_form(void **state)
 		{ "IBM,8561,703,T01,3.6,002f", "s390", 0, 0, 0, 0xffffffff },
 		{ "0x489-0x8000000000000007-0x4210427", "riscv", 0x8000000000000007ull, 0, 0, 0xffffffff },
 		{ "alpha-7", "alpha", 7, 0, 0, 0xffffffff },
+		{ "sparc,ultra3+", "sparc", 0, 0, 0, 0xffffffff },
+		{ "mips,74Kc", "mips", 0, 0, 0, 0xffffffff },
 		{ "ia64-32-0", "ia64", 0, 32, 0, 0xffffffff },
 	};
 	static const char *const bad[] = { "", "-", "GenuineIntel", "GenuineIntel-6", "GenuineIntel-6-", "GenuineIntel-6-5Z",

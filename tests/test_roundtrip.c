@@ -462,6 +462,21 @@ static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct tabl
 	return true;
 }
 
+/* Two groups of the row own the same bits: which of them set one, nobody can tell. */
+static bool groups_overlap(const struct table *t, uint32_t row)
+{
+	uint64_t owned = 0;
+
+	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
+		const struct group *g = row_group(t, table_row(t, row), i);
+
+		if (table_fields(t)[g->field].key == KEY_UMASK && owned & g->mask)
+			return true;
+		owned |= table_fields(t)[g->field].key == KEY_UMASK ? g->mask : 0;
+	}
+	return false;
+}
+
 /* Every event is among those its own control register decodes to; where fields have bits, with its modifiers as well. */
 static void every_row_is_found_behind_its_register(void **state)
 {
@@ -474,8 +489,9 @@ static void every_row_is_found_behind_its_register(void **state)
 		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
 		bool listed = !is_by_hand(t);
 
+		/* Pentium 4 chooses the event in the second register. */
 		for (uint32_t row = i % row_step(listed); row < t->n_rows && !(t->flags & TABLE_VIEW); row += row_step(listed)) {
-			if (table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED))
+			if (table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED) || groups_overlap(t, row) || t->encoder == ENCODER_NETBURST)
 				continue;
 			rows[listed]++;
 			make_text(text, t, row, false);

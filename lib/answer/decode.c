@@ -86,7 +86,7 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		return PFMLIB_ERR_INVAL;
 	g.fixed = pfmi_target_bits(&g, "os0") != NULL;
 	/* Any other register without an enable bit is none that chooses an event. */
-	if (table_has_bits(g.t) && pfmi_config_word(reg) < 0 && !g.fixed && !pfmi_target_bits(&g, "en"))
+	if (table_has_bits(g.t) && pfmi_config_word(reg) < 0 && !g.fixed && !pfmi_target_bits(&g, "en") && !pfmi_has_own_control(&g))
 		return PFMLIB_ERR_NOTFOUND;
 	if (!pfmi_target_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;

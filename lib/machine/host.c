@@ -146,6 +146,8 @@ bool pfmi_host_parse(const char *id, struct host *out)
 	copy(out->id, sizeof(out->id), id, strlen(id));
 	if (strncmp(id, "IBM,", 4) == 0)
 		set_arch(out, "s390");
+	else if (strncmp(id, "sparc,", 6) == 0 || strncmp(id, "mips,", 5) == 0)
+		copy(out->arch, sizeof(out->arch), id, strcspn(id, ","));
 	else if (!parse_words(id, out) && !parse_hex(id, out) && !parse_riscv(id, out))
 		return false;
 	out->known = true;
@@ -380,6 +382,25 @@ static bool read_powerpc(const char *text, struct host *h)
 	return true;
 }
 
+/* "pmu : niagara2" on SPARC, "cpu model : MIPS 74Kc V4.12" on MIPS: the architecture and that word. */
+static bool read_named(const char *text, struct host *h)
+{
+	static const struct {
+		char key[10], before[6], arch[6];
+	} kinds[] = { { "pmu", "", "sparc" }, { "cpu model", "MIPS ", "mips" } };
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t skip = strlen(kinds[i].before);
+		char value[48], id[64];
+
+		if (!cpuinfo(text, kinds[i].key, value, sizeof(value)) || strncmp(value, kinds[i].before, skip) != 0)
+			continue;
+		snprintf(id, sizeof(id), "%s,%.*s", kinds[i].arch, (int)strcspn(value + skip, " "), value + skip);
+		return pfmi_host_parse(id, h);
+	}
+	return false;
+}
+
 static bool read_riscv(const char *text, struct host *h)
 {
 	char vendor[24], arch[24], imp[24], id[sizeof(h->id)];
@@ -495,7 +516,8 @@ static void read_files(const struct sys *sys, struct host *h)
 	read_start(sys, "/proc/cpuinfo", text, sizeof(text));
 	if (read_arm_cpuinfo(text, h))
 		name_arm64(h);
-	else if (!read_intel(text, h) && !read_alpha(text, h) && !read_powerpc(text, h) && !read_riscv(text, h))
+	else if (!read_intel(text, h) && !read_alpha(text, h) && !read_powerpc(text, h) && !read_riscv(text, h) &&
+	         !read_named(text, h))
 		read_s390(sys, h);
 }
 

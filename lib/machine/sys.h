@@ -43,7 +43,7 @@ int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out);
 /* What is known of the processor at hand. Read once; every question about the machine is answered from here. */
 struct host {
 	bool known;
-	char arch[12]; /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64" */
+	char arch[12]; /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64", "sparc", "mips" */
 	char id[96];   /* as in mapfile.csv: "GenuineIntel-6-55-4", "0x00000000413fd0c1" ... */
 	char vendor[16];
 	uint32_t family, model, stepping;

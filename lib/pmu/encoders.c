@@ -14,6 +14,8 @@ const struct pmu_ops *pfmi_find_ops(enum encoder encoder)
 	case ENCODER_EV6: return &pfmi_ops_ev6;
 	case ENCODER_EV67: return &pfmi_ops_ev67;
 	case ENCODER_PERF: return &pfmi_ops_perf;
+	case ENCODER_NETBURST: return &pfmi_ops_netburst;
+	case ENCODER_MIPS: return &pfmi_ops_mips;
 	case ENCODER_NONE:
 	case N_ENCODERS: break;
 	}

@@ -22,15 +22,12 @@ static bool feature(const struct table *t, const char *name, uint64_t *value)
 	return false;
 }
 
-/* POWER: bits 19:16 of an event code are the counter it must have, from 1; 0 for any. */
+/* POWER: four bits of an event code are the counter it must have, from 1; 0 for any. The table says which bits. */
 static uint64_t fixed_by_code(const struct table *t, uint64_t config)
 {
-	const struct match *m = table_matches(t);
-	uint64_t pmc = config >> 16 & 0xf;
+	uint64_t at = 64;
 
-	if (!t->n_matches || strcmp(table_text(t, m->arch), "powerpc") != 0)
-		return 0;
-	return pmc;
+	return feature(t, "counter_at", &at) && at < 64 ? config >> at & 0xf : 0;
 }
 
 static uint64_t candidates(const struct event *ev, const struct request *req)

@@ -173,9 +173,15 @@ def event_keys(e, encoder, units, table):
     if "ngrp" in e:
         out.append(("groups", str(e["ngrp"])))
     if encoder == "sparc":
-        both = table == "niagara2" or e["e"] in ("Cycle_cnt", "Instr_cnt") and table != "niagara1"
-        out.append(("pic", "3" if both else "2" if e["e"] in UPPER[table] else "1"))
+        out.append(("pic", str(pic(table, e["e"]))))
     return out + [("equiv", e["equiv"])] if "equiv" in e else out
+
+
+def pic(table, event):
+    """Counters of a SPARC that know the event: 1 the lower one, 2 the upper."""
+    if table == "niagara2" or event in ("Cycle_cnt", "Instr_cnt") and table != "niagara1":
+        return 3
+    return 2 if event in UPPER[table] else 1
 
 
 def masks_of(e, encoder):

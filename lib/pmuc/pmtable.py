@@ -20,7 +20,7 @@ TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
 POOL_PAD = 8  # zero bytes at the end of every pool
 
-ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf")
+ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf", "netburst", "mips")
 TABLE_FALLBACK, TABLE_UNCORE, TABLE_VIEW, TABLE_TEST, TABLE_KERNEL = 1, 2, 4, 8, 16
 NUMBER, TRAIT, CHOICE, TEXT = range(4)
 # What a terminal would obey is in no string: descriptions of unknown origin are printed.

@@ -111,6 +111,8 @@ enum encoder {
 	ENCODER_EV6,       /* Alpha PCTR_CTL: EV6 */
 	ENCODER_EV67,      /* Alpha PCTR_CTL: EV67 and later */
 	ENCODER_PERF,      /* the kernel's own software, hardware and cache events */
+	ENCODER_NETBURST,  /* Pentium 4: pairs of ESCR and CCCR */
+	ENCODER_MIPS,      /* PerfCtl registers */
 	N_ENCODERS
 };
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* MIPS: a control register for each counter, with the number of the event and a bit for each level. The kernel takes the number alone, with
+ * bit 7 for events that the odd counters know. */
+#include <string.h>
+#include "pmu.h"
+
+static const struct bits EXCEPTION = { "exl", 0, 1 }, KERNEL = { "k", 1, 1 }, SUPERVISOR = { "s", 2, 1 }, USER = { "u", 3, 1 },
+			 EVENT = { "event", 5, 7 };
+
+static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	return pfmi_ops_format.constrain(req, out, why);
+}
+
+/* The levels no other processor has are fields: the text named one of them. */
+static bool names_own_level(const struct event *ev)
+{
+	return pfmi_event_field(ev, KEY_SUPERVISOR, ANYWHERE) || pfmi_event_field(ev, KEY_EXCEPTION, ANYWHERE);
+}
+
+/* Levels that a text names are all that is counted. */
+static uint64_t control(const struct event *ev, unsigned plm)
+{
+	unsigned levels = names_own_level(ev) ? ev->plm : pfmi_event_levels(ev, plm);
+	uint64_t v = bits_put(0, EVENT, pfmi_event_field(ev, KEY_CODE, ANYWHERE));
+
+	v = bits_put(v, USER, (levels & PFM_PLM3) != 0);
+	v = bits_put(v, KERNEL, (levels & PFM_PLM0) != 0);
+	v = bits_put(v, SUPERVISOR, levels & PFM_PLM1 || pfmi_event_field(ev, KEY_SUPERVISOR, ANYWHERE));
+	return bits_put(v, EXCEPTION, levels & PFM_PLM2 || pfmi_event_field(ev, KEY_EXCEPTION, ANYWHERE));
+}
+
+static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+{
+	for (unsigned i = 0; i < plan->req->n; i++) {
+		unsigned n = where->counter[i];
+
+		out->pmcs[out->n_pmcs++] = (pfm_reg_t){
+			.num = n, .kind = PFM_REG_PMC, .addr = n, .alt_addr = n, .value = control(&plan->req->events[i], plan->req->plm)
+		};
+		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n };
+	}
+}
+
+static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	uint64_t config[4];
+
+	(void)plm;
+	(void)why;
+	pfmi_event_config(ev, ANYWHERE, config);
+	out->config = config[0];
+	out->expressible = !names_own_level(ev); /* to the kernel they are part of its own */
+	return PFMLIB_SUCCESS;
+}
+
+static const struct bits perfctl[] = {
+	{ "e", 0, 1 },
+	{ "os", 1, 1 },
+	{ "s", 2, 1 },
+	{ "usr", 3, 1 },
+	{ "int", 4, 1 },
+	{ "event", 5, 7 },
+};
+
+/* The counter of a control register, by its name; 32 for what is none. */
+static unsigned control_of(const char *name)
+{
+	size_t len = strcspn(name, "0123456789");
+	struct slice word = { name, (uint32_t)len };
+
+	if (!pfmi_slice_is(word, "PERFCTL") && !pfmi_slice_is(word, "PMC"))
+		return 32;
+	return name[len] >= '0' && name[len] <= '3' && !name[len + 1] ? (unsigned)(name[len] - '0') : 32;
+}
+
+static const struct bits *layout(const struct table *t, const char *name, unsigned *n)
+{
+	(void)t;
+	*n = sizeof(perfctl) / sizeof(perfctl[0]);
+	return control_of(name) < 32 ? perfctl : NULL;
+}
+
+static uint64_t significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+{
+	(void)t;
+	*counter = control_of(reg);
+	return i == 0 && *counter < 32 ? bits_mask(EVENT) << EVENT.lsb : 0;
+}
+
+const struct pmu_ops pfmi_ops_mips = {
+	.constrain = constrain,
+	.encode = encode,
+	.attr = attr,
+	.layout = layout,
+	.registers = "PERFCTL[0-3]",
+	.significant = significant,
+};

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Intel's Pentium 4 and the Xeons of its time: an event is chosen in an ESCR, and a CCCR chooses the ESCR for its counter.
+ *
+ * The words of perf_event_attr.config are the kernel's: the CCCR in the lower half, the ESCR in the upper one with the kernel's number
+ * of the event in place of the event's own. The levels are not in it, for the kernel has a bit for each thread of the core and sets those
+ * of the thread that it counts; the registers here are for both threads.
+ *
+ * Each ESCR exists twice, side by side: one for the lower half of the counters of its group, one for the upper half. So two events of
+ * one ESCR count on different halves and a third has no place. */
+#include <string.h>
+#include "pmu.h"
+
+static const struct bits ESCR_EVENT = { "event", 25, 6 }, ESCR_LEVELS = { "levels", 0, 4 }, CCCR_COMPARE = { "compare", 18, 1 },
+			 CCCR_CMPL = { "cmpl", 19, 1 }, CCCR_THR = { "thr", 20, 4 }, CCCR_EDGE = { "edge", 24, 1 },
+			 CONFIG_PEBS = { "pebs", 0, 6 };
+
+/* Counters that the first ESCR of a pair is for, and the second. */
+static const uint64_t halves[] = { 0x13333, 0x2cccc };
+#define USER   0x5u /* of both threads */
+#define KERNEL 0xau
+
+struct extra {
+	uint64_t config[PLAN_MAX_EVENTS];
+};
+_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->extra), "fits the plan");
+
+/* An edge or a threshold is one of the comparison, which has a bit of its own. */
+static uint64_t configure(const struct event *ev)
+{
+	uint64_t config[4];
+
+	pfmi_event_config(ev, ANYWHERE, config);
+	if (bits_get(config[0], CCCR_EDGE) | bits_get(config[0], CCCR_CMPL) | bits_get(config[0], CCCR_THR))
+		config[0] = bits_put(config[0], CCCR_COMPARE, 1);
+	return config[0];
+}
+
+static unsigned escr_of(const struct event *ev)
+{
+	return (unsigned)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
+}
+
+static int clash(unsigned event, uint64_t with, pfm_error_t *why)
+{
+	pfmi_refuse(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, NULL, (struct slice){ 0 }, "they need the same ESCR");
+	if (why) {
+		why->event = (int)event;
+		why->clash = with | (uint64_t)1 << event;
+	}
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+/* Two events of one ESCR part its counters: the earlier one has the lower half if both can count so. */
+static bool part(uint64_t *a, uint64_t *b)
+{
+	unsigned half = *a & halves[0] && *b & halves[1] ? 0 : 1;
+
+	*a &= halves[half];
+	*b &= halves[!half];
+	return *a && *b;
+}
+
+static int share_escr(const struct request *req, unsigned i, struct alternative *out, pfm_error_t *why)
+{
+	uint64_t others = 0;
+
+	for (unsigned k = 0; k < i; k++)
+		if (escr_of(&req->events[k]) == escr_of(&req->events[i]))
+			others |= (uint64_t)1 << k;
+	if (!others)
+		return PFMLIB_SUCCESS;
+	if (others & (others - 1) || !part(&out->mask[__builtin_ctzll(others)], &out->mask[i]))
+		return clash(i, others, why);
+	return PFMLIB_SUCCESS;
+}
+
+static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	struct extra *x = (struct extra *)(void *)out->extra;
+	struct alternative *one = &out->alternatives[0];
+	int rc = PFMLIB_SUCCESS;
+
+	if (req->model_in)
+		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
+		                   "this processor has no settings of its own");
+	out->n_alternatives = 1;
+	one->n_holds = 0;
+	for (unsigned i = 0; i < req->n && !rc; i++) {
+		x->config[i] = configure(&req->events[i]);
+		one->mask[i] = pfmi_event_counters(&req->events[i]);
+		if (req->unavailable)
+			one->mask[i] &= ~req->unavailable->bits[0];
+		rc = share_escr(req, i, one, why);
+	}
+	return rc;
+}
+
+static uint64_t escr_value(const struct event *ev, uint64_t config, unsigned plm)
+{
+	unsigned levels = pfmi_event_levels(ev, plm);
+	uint64_t v = bits_put(config >> 32, ESCR_EVENT, pfmi_event_field(ev, KEY_SEL, ANYWHERE));
+
+	return bits_put(v, ESCR_LEVELS, (levels & PFM_PLM3 ? USER : 0) | (levels & PFM_PLM0 ? KERNEL : 0));
+}
+
+/* One CCCR for each event, in order; their ESCRs follow. */
+static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+{
+	const struct extra *x = (const struct extra *)(const void *)plan->extra;
+	const struct counter *c = table_counters(plan->req->table);
+
+	for (unsigned i = 0; i < plan->req->n; i++) {
+		unsigned n = where->counter[i];
+
+		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = n,
+			                                .kind = PFM_REG_PMC,
+			                                .addr = c->control + n,
+			                                .alt_addr = c->control + n,
+			                                .value = bits_put(x->config[i] & 0xffffffff, CONFIG_PEBS, 0) };
+		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = c->value + n, .alt_addr = n };
+	}
+	for (unsigned i = 0; i < plan->req->n && out->n_pmcs < PFM_MAX_SET_REGS; i++) {
+		const struct event *ev = &plan->req->events[i];
+		unsigned escr = escr_of(ev) + (halves[1] >> where->counter[i] & 1);
+
+		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = escr,
+			                                .kind = PFM_REG_EXTRA,
+			                                .addr = escr,
+			                                .alt_addr = escr,
+			                                .value = escr_value(ev, x->config[i], plan->req->plm) };
+	}
+}
+
+static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	(void)plm;
+	(void)why;
+	out->config = configure(ev);
+	out->expressible = 1;
+	return PFMLIB_SUCCESS;
+}
+
+static const struct bits escr[] = {
+	{ "t1_usr", 0, 1 },
+	{ "t1_os", 1, 1 },
+	{ "t0_usr", 2, 1 },
+	{ "t0_os", 3, 1 },
+	{ "tag_enable", 4, 1 },
+	{ "tag", 5, 4 },
+	{ "mask", 9, 16 },
+	{ "event", 25, 6 },
+};
+static const struct bits cccr[] = {
+	{ "enable", 12, 1 },
+	{ "select", 13, 3 },
+	{ "thread", 16, 2 },
+	{ "compare", 18, 1 },
+	{ "cmpl", 19, 1 },
+	{ "thr", 20, 4 },
+	{ "edge", 24, 1 },
+	{ "force_ovf", 25, 1 },
+	{ "pmi0", 26, 1 },
+	{ "pmi1", 27, 1 },
+	{ "cascade", 30, 1 },
+	{ "ovf", 31, 1 },
+};
+
+static const struct bits *layout(const struct table *t, const char *name, unsigned *n)
+{
+	struct slice word = { name, (uint32_t)strcspn(name, "0123456789") };
+
+	(void)t;
+	if (pfmi_slice_is(word, "ESCR")) {
+		*n = sizeof(escr) / sizeof(escr[0]);
+		return escr;
+	}
+	*n = sizeof(cccr) / sizeof(cccr[0]);
+	return pfmi_slice_is(word, "CCCR") ? cccr : NULL;
+}
+
+const struct pmu_ops pfmi_ops_netburst = {
+	.constrain = constrain,
+	.encode = encode,
+	.attr = attr,
+	.layout = layout,
+	.registers = "CCCR[0-17] ESCR[0-1]",
+};
