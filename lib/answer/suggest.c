@@ -10,6 +10,13 @@
 #define MOST            8u
 #define EXACT_ELSEWHERE 3u /* processors that have the name itself */
 
+/* What costs more than any misspelling. */
+enum {
+	COST_PART = 7, /* another processor's event, named by a part of the text */
+	COST_LONGER = 16,
+	COST_INSIDE = 32,
+};
+
 /* The best names so far, best first; equal ones stay in the order in which they came. */
 struct list {
 	char (*names)[NAME_MAX_BYTES];
@@ -132,7 +139,7 @@ static unsigned cost_of(const struct folded *token, const char *name, bool compl
 	if (d <= limit && d < token->n)
 		return d;
 	if (complete && token->n >= 3 && f.n > token->n && memcmp(f.s, token->s, token->n) == 0)
-		return 16;
+		return COST_LONGER;
 	return ~0u;
 }
 
@@ -205,11 +212,11 @@ static void events_of(struct list *l, const struct pfm_ctx *ctx, unsigned unit, 
 		if (!inside)
 			try_event(l, p, id, table_text(t, n.text));
 		else if (contains(table_text(t, n.text), &p->at[0]))
-			offer(l, 32, id, "", table_text(t, n.text));
+			offer(l, COST_INSIDE, id, "", table_text(t, n.text));
 	}
 }
 
-/* Other processors that have the very name. */
+/* Other processors that have the very name, or an event named by a part of the text. */
 static void elsewhere(struct list *l, const struct pfm_ctx *ctx, const struct spec *spec, const unsigned *mine, unsigned n_mine)
 {
 	unsigned n = pfmi_ctx_count(ctx), found = 0;
@@ -227,8 +234,7 @@ static void elsewhere(struct list *l, const struct pfm_ctx *ctx, const struct sp
 			if (!is_shown(t, name))
 				continue;
 			snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
-			/* A part of the text alone is no nearer than one letter more or less on this machine. */
-			offer(l, c + 1 < spec->n_cuts, 0, before, table_row_name(t, name.row));
+			offer(l, c + 1 < spec->n_cuts ? COST_PART : 0, 0, before, table_row_name(t, name.row));
 			found++;
 			break;
 		}
@@ -288,7 +294,7 @@ static void suggest_events(struct list *l, const struct pfm_ctx *ctx, const stru
 	elsewhere(l, ctx, &p->spec, units, n);
 	for (unsigned i = 0; !l->n && i < n; i++)
 		events_of(l, ctx, units[i], &pieces, true);
-	if (!l->n)
+	if (!l->n || l->cost[0] == COST_PART)
 		close_elsewhere(l, ctx, &pieces);
 }
 
@@ -391,7 +397,7 @@ static const struct group *named_group(const struct place *p)
 static void all_words(struct list *l, const struct table *t, const struct word *w, unsigned n, const char *before)
 {
 	for (unsigned i = 0; i < n; i++)
-		offer(l, 16, 0, before, table_text(t, w[i].name));
+		offer(l, COST_LONGER, 0, before, table_text(t, w[i].name));
 }
 
 /* "core=both": words of the group or the field close to the value; all of them if they are few and none is close. */
