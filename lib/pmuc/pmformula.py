@@ -15,6 +15,7 @@ what cannot be represented is Refused with the reason.
 """
 
 import contextlib
+import functools
 import math
 import re
 import struct
@@ -39,15 +40,19 @@ NAMED = ("source_count", "has_event", "strcmp_cpuid_str")    # their argument is
 LEVELS = (("|", "||"), ("^",), ("&", "&&"), ("<", ">", "<=", ">=", "==", "=", "!="), ("+", "-"), ("*", "/", "%"))
 BINDS = {op: level for level, ops in enumerate(LEVELS) for op in ops}
 SAME = {"||": "|", "&&": "&", "=": "=="}
+DIGITS = frozenset("0123456789.")
+NO_NAME = DIGITS | frozenset("-+*/%<>=!()&|^,") | {""}    # what no name begins with
+FORMULAS = 8192         # that are remembered
 
-NUMBER = r"(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
-OPERATOR = r"(?P<op><\s*=|>\s*=|==|!=|&&|\|\||[-+*/%<>=()&|^,])"
+NUMBER = r"0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+OPERATOR = r"<\s*=|>\s*=|==|!=|&&|\|\||[-+*/%<>=()&|^,]"
+SPACED = re.compile(r"[<>]\s+=")
 NAMES = {
-    "intel": r"(?P<name>#?[A-Za-z_][A-Za-z0-9_]*(?:\[0\])?)",
-    "perf": r"(?P<name>#?[A-Za-z_\\](?:\\.|[A-Za-z0-9_.:@?])*)",
-    "own": r"(?P<name>'[^']*'|#?[A-Za-z_][A-Za-z0-9_.@]*(?:::?[A-Za-z0-9_.]+(?:=[A-Za-z0-9_]+)?)*)",
+    "intel": r"#?[A-Za-z_][A-Za-z0-9_]*(?:\[0\])?",
+    "perf": r"#?[A-Za-z_\\](?:\\.|[A-Za-z0-9_.:@?])*",
+    "own": r"'[^']*'|#?[A-Za-z_][A-Za-z0-9_.@]*(?:::?[A-Za-z0-9_.]+(?:=[A-Za-z0-9_]+)?)*",
 }
-TOKEN = {k: re.compile(r"\s*(?:%s|%s|%s)" % (v, NUMBER, OPERATOR)) for k, v in NAMES.items()}
+TOKEN = {k: re.compile(r"\s*(%s|%s|%s)" % (v, NUMBER, OPERATOR)) for k, v in NAMES.items()}
 PLAIN = re.compile(NAMES["own"].replace("'[^']*'|", ""))
 
 
@@ -80,26 +85,38 @@ def bounded():
         raise Refused("Formula", "nested too deeply") from None
 
 
-# ---- text to graph ---------------------------------------------------------------------------------------------------
+# ---- text to postfix -------------------------------------------------------------------------------------------------
 
-def tokens(text, grammar):
-    """[(kind, text)] of a formula."""
+class Formula:
+    """What a text says, each operand before what uses it: numbers as float, operators and functions by their names, what has a name
+    as its position in @names, which are ("name", NAME) or (function of a name, NAME)."""
+    __slots__ = ("code", "names")
+
+    def __init__(self, code, names):
+        self.code, self.names = tuple(code), tuple(names)
+
+
+def words_of(text, grammar):
+    """The words of a formula: names, numbers and operators; "" ends them."""
     if len(text) > MAX_FORMULA:
         raise Refused("Formula", "more than %d characters" % MAX_FORMULA)
-    pattern, at, out = TOKEN[grammar], 0, []
-    text = text.rstrip()
-    while at < len(text):
-        m = pattern.match(text, at)
-        if not m:
-            raise Refused("Formula", "'%s' at character %d is not understood" % (text[at:].lstrip()[:20], at))
-        if len(out) >= MAX_TOKENS:
-            raise Refused("Formula", "more than %d words" % MAX_TOKENS)
-        word = m[m.lastgroup]
-        out.append((m.lastgroup, "".join(word.split()) if m.lastgroup == "op" else word))
-        at = m.end()
-    return out
+    text, pattern = text.rstrip(), TOKEN[grammar]
+    parts = pattern.split(text)
+    words = parts[1::2]
+    if any(parts[::2]):
+        at, m = 0, pattern.match(text)
+        while m:
+            at, m = m.end(), pattern.match(text, m.end())
+        raise Refused("Formula", "'%s' at character %d is not understood" % (text[at:].lstrip()[:20], at))
+    if len(words) > MAX_TOKENS:
+        raise Refused("Formula", "more than %d words" % MAX_TOKENS)
+    if SPACED.search(text):
+        words = ["".join(w.split()) if w[0] in "<>" else w for w in words]
+    words.append("")
+    return words
 
 
+@functools.lru_cache(FORMULAS)
 def number(text):
     if len(text) > MAX_NUMBER:
         raise Refused("Formula", "a number of %d characters" % len(text))
@@ -110,24 +127,26 @@ def number(text):
 
 
 class Parser:
-    """One formula. @leaf(name) gives the node a name stands for, @named(function, name) that of a function of a name."""
+    """Reads one formula."""
 
-    def __init__(self, graph, text, grammar, leaf, named):
-        self.g, self.leaf, self.named, self.grammar = graph, leaf, named, grammar
-        self.tokens, self.at, self.depth = tokens(text, grammar), 0, 0
+    def __init__(self, text, grammar):
+        self.grammar = grammar
+        self.words, self.at, self.depth = words_of(text, grammar), 0, 0
+        self.code, self.names, self.known = [], {}, {}
 
     def whole(self):
-        result = self.condition()
-        if self.at < len(self.tokens):
-            raise Refused("Formula", "'%s' is left over at the end" % self.tokens[self.at][1][:40])
-        return result
+        self.condition()
+        if self.words[self.at]:
+            raise Refused("Formula", "'%s' is left over at the end" % self.words[self.at][:40])
+        return Formula(self.code, self.names)
 
-    def peek(self):
-        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "the end")
+    def next(self):
+        """What comes next, in a message."""
+        return self.words[self.at][:40] or "the end"
 
-    def take(self, text):
-        if self.peek()[1] != text or self.peek()[0] == "end":
-            raise Refused("Formula", "'%s' is expected before %s" % (text, self.peek()[1][:40]))
+    def take(self, word):
+        if self.words[self.at] != word:
+            raise Refused("Formula", "'%s' is expected before %s" % (word, self.next()))
         self.at += 1
 
     def deeper(self):
@@ -137,67 +156,77 @@ class Parser:
 
     def condition(self):
         self.deeper()
-        value = self.binary(0)
-        if self.peek() == ("name", "if"):
+        self.binary(0)
+        if self.words[self.at] == "if":
             self.at += 1
-            test = self.binary(0)
+            self.binary(0)
             self.take("else")
-            value = self.g.node("if", test, value, self.condition())
+            self.condition()
+            self.code.append("if")
         self.depth -= 1
-        return value
 
     def binary(self, level):
         """Operators of this level and tighter ones."""
-        left = self.sign()
-        while self.peek()[0] == "op" and BINDS.get(self.peek()[1], -1) >= level:
-            op = self.peek()[1]
+        self.operand()
+        op = self.words[self.at]
+        while BINDS.get(op, -1) >= level:
             self.at += 1
-            left = self.g.node(SAME.get(op, op), left, self.binary(BINDS[op] + 1))
-        return left
+            self.binary(BINDS[op] + 1)
+            self.code.append(SAME.get(op, op))
+            op = self.words[self.at]
 
-    def sign(self):
-        if self.peek() == ("op", "-"):
+    def operand(self):
+        word = self.words[self.at]
+        if word[:1] in NO_NAME or word in ("if", "else"):
+            self.no_name(word)
+            return
+        self.at += 1
+        if self.words[self.at] == "(":
+            self.call(word)
+            return
+        at = self.known.get(word)
+        if at is None:
+            at = self.known[word] = self.name("name", word)
+        self.code.append(at)
+
+    def no_name(self, word):
+        if word[:1] in DIGITS:
+            self.at += 1
+            self.code.append(number(word))
+        elif word == "(":
+            self.at += 1
+            self.condition()
+            self.take(")")
+        elif word == "-":
             self.at += 1
             self.deeper()
-            value = self.g.node("neg", self.sign())
+            self.operand()
             self.depth -= 1
-            return value
-        return self.primary()
+            self.code.append("neg")
+        else:
+            raise Refused("Formula", "a value is expected before %s" % self.next())
 
-    def primary(self):
-        kind, text = self.peek()
-        if kind == "number":
-            self.at += 1
-            return self.g.number(number(text))
-        if (kind, text) == ("op", "("):
-            self.at += 1
-            value = self.condition()
-            self.take(")")
-            return value
-        if kind != "name" or text in ("if", "else"):
-            raise Refused("Formula", "a value is expected before %s" % text[:40])
-        self.at += 1
-        if self.peek() == ("op", "("):
-            return self.call(text)
-        return self.leaf(self.plain(text))
+    def name(self, function, word):
+        return self.names.setdefault((function, self.plain(word)), len(self.names))
 
     def call(self, function):
         self.at += 1
         if function in NAMED:
-            kind, text = self.peek()
-            if kind not in ("name", "number"):
+            word = self.words[self.at]
+            if word[:1] in NO_NAME - DIGITS:
                 raise Refused("Formula", "%s takes a name" % function)
             self.at += 1
             self.take(")")
-            return self.named(function, self.plain(text))
+            self.code.append(self.name(function, word))
+            return
         if function not in FUNCTIONS:
             raise Refused("Formula", "no function '%s': min, max and d_ratio are known" % function[:40])
-        args = [self.condition()]
+        self.condition()
         for _ in range(FUNCTIONS[function] - 1):
             self.take(",")
-            args.append(self.condition())
+            self.condition()
         self.take(")")
-        return self.g.node(function, *args)
+        self.code.append(function)
 
     def plain(self, name):
         """A name without the marks its grammar needs: pmu@a\\=1@ is pmu/a=1/."""
@@ -207,57 +236,99 @@ class Parser:
         return name[1:-1] if name.startswith("'") else name
 
 
-# ---- graph to text ---------------------------------------------------------------------------------------------------
+@functools.lru_cache(FORMULAS)
+def parse(text, grammar):
+    """The Formula that a text is: processors share most of theirs, so each is read once."""
+    with bounded():
+        return Parser(text, grammar).whole()
 
-class Printer:
-    """A graph in the grammar of .pmu files."""
 
-    TIGHT = {"|": 1, "^": 2, "&": 3, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "neg": 7}
+# ---- postfix to text -------------------------------------------------------------------------------------------------
 
-    def __init__(self, graph):
-        self.g, self.size = graph, 0
+TIGHT = {"|": 1, "^": 2, "&": 3, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "neg": 7}
+ATOM = 9
 
-    def text(self, at, outer=0):
-        what = self.g.nodes[at]
-        op = what[0]
-        if op == "number":
-            out = "%.17g" % struct.unpack(">d", what[1])
-            short = "%g" % float(out)
-            out = short if float(short) == float(out) else repr(float(out))
-            own = 9
-        elif op == "name":
-            out, own = what[1] if PLAIN.fullmatch(what[1]) else "'%s'" % what[1], 9
-        elif op in NAMED:
-            out, own = "%s('%s')" % (op, what[1]), 9
-        elif op in FUNCTIONS:
-            out, own = "%s(%s)" % (op, ", ".join(self.text(a) for a in what[1:])), 9
-        elif op == "if":
-            out, own = "%s if %s else %s" % (self.text(what[2], 1), self.text(what[1], 1), self.text(what[3])), 0
-        elif op == "neg":
-            out, own = "-" + self.text(what[1], 7), 7
+
+def number_text(value):
+    short = "%g" % value
+    return short if float(short) == value else repr(value)
+
+
+def name_text(function, name):
+    if function != "name":
+        return "%s('%s')" % (function, name)
+    return name if PLAIN.fullmatch(name) else "'%s'" % name
+
+
+def inside(part, outer):
+    """A part where what stands around it binds as @outer says."""
+    text, own = part
+    return "(%s)" % text if own < outer else text
+
+
+def operation(op, parts):
+    """(text, how tight it binds) of an operator or function over such pairs."""
+    if op in FUNCTIONS:
+        return "%s(%s)" % (op, ", ".join(text for text, _ in parts)), ATOM
+    if op == "if":
+        value, test, other = parts
+        return "%s if %s else %s" % (inside(value, 1), inside(test, 1), other[0]), 0
+    if op == "neg":
+        return "-" + inside(parts[0], 7), 7
+    own = TIGHT.get(op, 4)
+    return "%s %s %s" % (inside(parts[0], own), op, inside(parts[1], own + 1)), own
+
+
+@functools.lru_cache(FORMULAS)
+def written(formula, names):
+    """A formula in the grammar of .pmu files; @names has the texts of its names."""
+    stack, size = [], 0
+    for what in formula.code:
+        if type(what) is int:
+            stack.append((names[what], ATOM))
+        elif type(what) is float:
+            stack.append((number_text(what), ATOM))
         else:
-            own = self.TIGHT.get(op, 4)
-            out = "%s %s %s" % (self.text(what[1], own), op, self.text(what[2], own + 1))
-        self.size += len(out)
-        if self.size > 64 * MAX_FORMULA or len(out) > MAX_FORMULA:
-            raise Refused("Formula", "more than %d characters when written out" % MAX_FORMULA)
-        return "(%s)" % out if own < outer else out
+            n = OPS[what][1]
+            part = operation(what, stack[-n:])
+            size += len(part[0])
+            if size > 64 * MAX_FORMULA or len(part[0]) > MAX_FORMULA:
+                raise Refused("Formula", "more than %d characters when written out" % MAX_FORMULA)
+            stack[-n:] = [part]
+    return stack[0][0]
 
 
 def rewrite(text, grammar, spell=None):
     """A formula of another grammar in that of .pmu files; @spell(name) says what its names are called there."""
-    g = Graph()
-
-    def leaf(name):
-        name = spell(name) if spell else name
+    def leaf(function, name):
+        if function == "name" and spell:
+            name = spell(name)
         try:
-            return g.number(number(name)) if re.match(r"[0-9.]", name) else g.node("name", name)
+            return number_text(number(name)) if function == "name" and name[:1] in DIGITS else name_text(function, name)
         except ValueError:
             raise Refused("Formula", "'%s' is neither a number nor a name" % name[:40]) from None
 
-    with bounded():
-        at = Parser(g, text, grammar, leaf, lambda function, name: g.node(function, name)).whole()
-        return Printer(g).text(at)
+    formula = parse(text, grammar)
+    return written(formula, tuple(leaf(*name) for name in formula.names))
+
+
+# ---- postfix to graph ------------------------------------------------------------------------------------------------
+
+def planted(formula, graph, leaf):
+    """The node of a formula; @leaf(function, name) gives those of its names."""
+    nodes, stack = [leaf(*name) for name in formula.names], []
+    for what in formula.code:
+        if type(what) is int:
+            stack.append(nodes[what])
+        elif type(what) is float:
+            stack.append(graph.number(what))
+        elif what == "if":
+            value, test, other = stack[-3:]
+            stack[-3:] = [graph.node("if", test, value, other)]
+        else:
+            n = OPS[what][1]
+            stack[-n:] = [graph.node(what, *stack[-n:])]
+    return stack[0]
 
 
 # ---- graph to code ---------------------------------------------------------------------------------------------------
@@ -327,8 +398,9 @@ class Coder:
 class Inputs:
     """What a metric needs to be given, in the order its code counts: names, with the list's own spelling where it differs."""
 
-    def __init__(self):
-        self.names, self.at = [], {}
+    def __init__(self, names=()):
+        self.names = list(names)
+        self.at = {name: i for i, name in enumerate(names)}
 
     def index_of(self, name):
         at = self.at.get(name)

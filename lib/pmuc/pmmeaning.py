@@ -10,7 +10,7 @@ kept beside it, so that counts may be given by either.
 import re
 
 import pmtable as pt
-from pmformula import Coder, Graph, Inputs, Parser, bounded, number
+from pmformula import Coder, Graph, Inputs, bounded, number, parse, planted
 from pmread import Refused
 
 # Constants of the machine, the measurement or the processor: ours -> as Intel's lists have them.
@@ -54,6 +54,7 @@ class Family:
     def __init__(self, tables):
         self.tables = tables
         self.rows = [self.index(t) for t in tables]
+        self.names = [Names(self, home) for home in range(len(tables))]
 
     @staticmethod
     def index(t):
@@ -146,42 +147,50 @@ def split_name(name):
     return prefix + colons, base, qualifiers
 
 
+def an_input(ours, theirs, preset=""):
+    """An input; its name is all that is known of it: ours, the list's spelling, what to take when nobody gives one.
+    Two spellings of one event are two inputs: a list may mean the same count read in two ways."""
+    parts = [ours, theirs if theirs != ours else "", preset]
+    while not parts[-1]:
+        parts.pop()
+    if any(";" in part or "|" in part for part in parts):
+        raise Refused("Formula", "'%s': ';' and '|' cannot be in a name" % ours[:60])
+    return "input", "|".join(parts)
+
+
 class Names:
-    """What names mean for one metric, or for its threshold."""
+    """What names mean in the metrics of one table: ("input", NAME), ("seconds", NAME of the milliseconds), ("number", value) or
+    ("metric", row). Each is looked up once."""
 
-    def __init__(self, family, home, graph):
-        self.f, self.home, self.g = family, home, graph
-        self.stack, self.done = [], {}
+    def __init__(self, family, home):
+        self.f, self.home = family, home
+        self.known, self.signs, self.stack = {}, {}, []
 
-    def input(self, ours, theirs, preset=""):
-        """An input; its name is all that is known of it: ours, the list's spelling, what to take when nobody gives one.
-        Two spellings of one event are two inputs: a list may mean the same count read in two ways."""
-        parts = [ours, theirs if theirs != ours else "", preset]
-        while not parts[-1]:
-            parts.pop()
-        if any(";" in part or "|" in part for part in parts):
-            raise Refused("Formula", "'%s': ';' and '|' cannot be in a name" % ours[:60])
-        return self.g.node("input", "|".join(parts))
+    def meaning(self, function, name):
+        what = self.known.get((function, name))
+        if what is None:
+            what = self.known[function, name] = self.leaf(name) if function == "name" else self.named(function, name)
+        return what
 
     def leaf(self, name):
         if name in SECONDS:
-            ms = self.input("#duration_ms", CONSTANTS["#duration_ms"])
-            return self.g.node("/", ms, self.g.number(1000.0))
+            return "seconds", an_input("#duration_ms", CONSTANTS["#duration_ms"])[1]
         if name in ("NaN", "nan", "#NA"):      # not a value: only the branch not taken has it
-            return self.g.node("/", self.g.number(0.0), self.g.number(0.0))
+            return "number", None
         if name.startswith("#"):
             return self.constant(name)
         if name in OURS or name in MORE:
-            return self.input(OURS.get(name) or MORE[name], name)
+            return an_input(OURS.get(name) or MORE[name], name)
         if name in TOOLS:
-            return self.input(TOOLS[name], name)
+            return an_input(TOOLS[name], name)
         return self.event(name)
 
-    def constant(self, name):
+    @staticmethod
+    def constant(name):
         ours = name.lower().replace("#smton", "#smt_on")
         if ours not in CONSTANTS:
             raise Refused("Formula", "no constant '%s'" % name[:40])
-        return self.input(ours, CONSTANTS[ours])
+        return an_input(ours, CONSTANTS[ours])
 
     def event(self, name):
         if "/" in name:
@@ -196,7 +205,7 @@ class Names:
         ours = event_text(t, row.name, qualifiers)
         if found[0] != self.home and "/" not in ours:
             ours = t.name + "::" + ours
-        return self.input(ours, name if not prefix else "")
+        return an_input(ours, name if not prefix else "")
 
     def raw_event(self, name):
         """perf's pmu/terms/modifiers. A named event among the terms must exist."""
@@ -209,99 +218,171 @@ class Names:
         if m[1] in ("cpu", "cpu_core", "cpu_atom") and "=" not in first and self.f.event(self.home, first) is None \
                 and pt.fold(first) not in KERNEL:
             raise Refused("Formula", "no event '%s'" % first[:60])
-        return self.input(name, "")
+        return an_input(name, "")
 
-    def latency(self, t, row, name):
+    @staticmethod
+    def latency(t, row, name):
         """How long instructions of a kind take to retire: a constant that GNR's list gives."""
         ours = "#retire_latency(%s)" % row.name
         for f, _, v in row.values:
             m = LATENCY.search(v) if t.fields[f].name == "note" else None
             if m:
-                return self.input(ours, name, m[1])
-        return self.input(ours, name)
+                return an_input(ours, name, m[1])
+        return an_input(ours, name)
 
     def other(self, name, base):
         table = KERNEL.get(pt.fold(base))
         if table:
             own = name.rpartition("::")[2]
             behind = own[len(base):]
-            return self.input("%s%s/%s" % (table, base, behind.lstrip(":")) if table.endswith("/") else table + own, name)
+            return an_input("%s%s/%s" % (table, base, behind.lstrip(":")) if table.endswith("/") else table + own, name)
         row = self.f.metric(self.home, name)
         if row is None:
             raise Refused("Formula", "no event '%s'" % name[:60])
-        return self.metric(row)
+        return "metric", row
 
-    def metric(self, row):
-        """Another metric's value, computed in place."""
-        if id(row) in self.done:
-            return self.done[id(row)]
+    def named(self, function, name):
+        if function == "has_event":
+            base = name.strip("/").split("/")[-1].split(",")[0].split(":")[0]
+            return "number", float(self.f.event(self.home, base) is not None or pt.fold(base) in KERNEL)
+        return an_input("#%s(%s)" % (function, name), "")
+
+    def in_threshold(self, function, name):
+        """There names are those of metrics before they are those of events."""
+        row = self.f.metric(self.home, name) if function == "name" and not name.startswith("#") else None
+        return ("metric", row) if row is not None else self.meaning(function, name)
+
+    def texts(self, row):
+        """The texts of a metric's row by the names of their fields."""
+        fields = self.f.tables[self.home].fields
+        return {fields[f].name: v for f, _, v in row.values if fields[f].kind == pt.TEXT}
+
+    def formula(self, row):
+        return parse(self.texts(row)["metric"], "own")
+
+    def sign(self, row):
+        """(a number that stands for all that decides a metric's value, the rows that it is computed from): metrics of one number have the
+        same code, in whatever processor."""
+        known = self.signs.get(id(row))
+        if known:
+            return known
         if any(r is row for r in self.stack):
             raise Refused("Formula", "'%s' is computed from itself" % row.name)
         if len(self.stack) > 40:
             raise Refused("Formula", "metrics of metrics, more than 40 deep")
         self.stack.append(row)
-        at = self.done[id(row)] = self.parse(texts_of(self.f.tables[self.home], row)["metric"])
-        self.stack.pop()
+        try:
+            formula, parts, below = self.formula(row), [], {id(row)}
+            for kind, what in [self.meaning(*name) for name in formula.names]:
+                if kind == "metric":
+                    what, rows = self.sign(what)
+                    below |= rows
+                parts.append((kind, what))
+        finally:
+            self.stack.pop()
+        key = formula, tuple(parts)
+        known = self.signs[id(row)] = SIGNS.setdefault(key, len(SIGNS)), below
+        return known
+
+    def threshold_key(self, formula, row):
+        """What decides the code of the threshold of @row; None where that is part of another metric the threshold needs."""
+        parts = []
+        for kind, what in [self.in_threshold(*name) for name in formula.names]:
+            if what is row:
+                kind, what = "own", None
+            elif kind == "metric":
+                what, rows = self.sign(what)
+                if id(row) in rows:
+                    return None
+            parts.append((kind, what))
+        return formula, tuple(parts)
+
+
+SIGNS = {}      # (formula, what its names mean) -> a number
+
+
+class Expression:
+    """A metric or a threshold in a graph of its own."""
+
+    def __init__(self, names):
+        self.names, self.g, self.done = names, Graph(), {}
+
+    def node(self, kind, what):
+        if kind == "input":
+            return self.g.node("input", what)
+        if kind == "metric":
+            return self.metric(what)
+        if kind == "seconds":
+            return self.g.node("/", self.g.node("input", what), self.g.number(1000.0))
+        if what is None:
+            return self.g.node("/", self.g.number(0.0), self.g.number(0.0))
+        return self.g.number(what)
+
+    def metric(self, row):
+        """A metric's value; that of another one is computed in place."""
+        at = self.done.get(id(row))
+        if at is None:
+            at = self.done[id(row)] = self.of(self.names.formula(row), self.names.meaning)
         return at
 
-    def named(self, function, name):
-        if function == "has_event":
-            base = name.strip("/").split("/")[-1].split(",")[0].split(":")[0]
-            return self.g.number(float(self.f.event(self.home, base) is not None or pt.fold(base) in KERNEL))
-        return self.input("#%s(%s)" % (function, name), "")
+    def of(self, formula, meaning):
+        return planted(formula, self.g, lambda function, name: self.node(*meaning(function, name)))
 
-    def parse(self, text):
-        return Parser(self.g, text, "own", self.leaf, self.named).whole()
-
-
-class Threshold(Names):
-    """In a threshold names are those of metrics before they are those of events."""
-
-    def __init__(self, family, home, graph, row):
-        super().__init__(family, home, graph)
-        self.stack.append(row)
-        self.done[id(row)] = graph.node("value")
-
-    def leaf(self, name):
-        row = self.f.metric(self.home, name)
-        return self.metric(row) if row is not None and not name.startswith("#") else super().leaf(name)
+    def code(self, root, inputs=()):
+        """(code, names of its inputs), those of @inputs first."""
+        known = Inputs(inputs)
+        return Coder(self.g, known).code(root), known.names
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
-
-def texts_of(t, row):
-    """The texts of a metric's row by the names of their fields."""
-    return {t.fields[f].name: v for f, _, v in row.values if t.fields[f].kind == pt.TEXT}
-
 
 def text_field(t, name):
     at = t.field_at.get(name)
     return t.add_field(pt.Field(name, pt.TEXT, 32)) if at is None else at
 
 
-def code_of(family, home, row, note):
+def value_code(names, row, scale):
+    """(code, inputs) of a metric."""
+    x = Expression(names)
+    root = x.metric(row)
+    return x.code(x.g.node("*", root, x.g.number(number(scale))) if scale else root)
+
+
+def threshold_code(names, row, scale, formula, inputs):
+    """The same of its threshold, which perf compares with the value before it is scaled."""
+    x = Expression(names)
+    value = x.g.node("value")
+    x.done[id(row)] = x.g.node("/", value, x.g.number(number(scale))) if scale else value
+    return x.code(x.of(formula, names.in_threshold), inputs)
+
+
+CODES = {}      # what decides a metric's code, or its threshold's -> (code, inputs): processors share most of theirs
+
+
+def remembered(key, make):
+    """What @make gives, which @key decides alone; None decides nothing."""
+    code = CODES.get(key)
+    if code is None:
+        code = make()
+        if key is not None:
+            CODES[key] = code
+    return code
+
+
+def code_of(names, row, note):
     """{field: text} of a metric: its code, that of its threshold, and what they need to be given."""
-    t = family.tables[home]
-    texts, graph, inputs = texts_of(t, row), Graph(), Inputs()
-    names = Names(family, home, graph)
-    root = names.metric(row)
-    scale = texts.get("scale", "")
-    if scale:
-        root = graph.node("*", root, graph.number(number(scale)))
-    out = {"metric": Coder(graph, inputs).code(root), "metric_threshold": ""}
-    if texts.get("metric_threshold"):
+    texts = names.texts(row)
+    scale, text, threshold = texts.get("scale", ""), texts.get("metric_threshold"), ""
+    whole = names.sign(row)[0], scale
+    code, inputs = remembered(whole, lambda: value_code(names, row, scale))
+    if text:
         try:
-            names = Threshold(family, home, graph, row)
-            if scale:       # perf compares the value before it is scaled
-                names.done[id(row)] = graph.node("/", graph.node("value"), graph.number(number(scale)))
-            more = Inputs()
-            more.names, more.at = list(inputs.names), dict(inputs.at)
-            out["metric_threshold"] = Coder(graph, more).code(names.parse(texts["metric_threshold"]))
-            inputs = more
+            formula = parse(text, "own")
+            key = names.threshold_key(formula, row)
+            threshold, inputs = remembered(key and whole + key, lambda: threshold_code(names, row, scale, formula, inputs))
         except Refused as r:
             note(row, "Threshold", r.why)
-    out["metric_inputs"] = ";".join(inputs.names)
-    return out
+    return {"metric": code, "metric_threshold": threshold, "metric_inputs": ";".join(inputs)}
 
 
 def families(tables):
@@ -324,7 +405,7 @@ def compile_metrics(tables, refuse, note=lambda row, key, why: None):
                     continue
                 try:
                     with bounded():
-                        ready.append((t, row, code_of(family, home, row, note)))
+                        ready.append((t, row, code_of(family.names[home], row, note)))
                 except Refused as r:
                     refuse(t, row, r.key, r.why)
         for t, row, fields in ready:
