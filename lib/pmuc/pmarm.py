@@ -64,7 +64,7 @@ def one_event(reading, b, e, counters):
     on = counters | 1 << 31 if code == CYCLES and "long" in b.at else counters
     row = Entry(name, clean(desc) if type(desc) is str else "", on, [("code", code)], 0, reading.file)
     if e.get("component") and type(e["component"]) is str:
-        row.values.append(("topic", clean(e["component"])))
+        row.text("topic", clean(e["component"]))
     b.add(row)
     trm = e.get("trm_name")
     if type(trm) is str and 0 < len(trm) <= MAX_NAME and trm.isprintable():

@@ -8,6 +8,7 @@
 Readers of a format are functions that take the Reading and fill its sheets. The compiler alone makes tables of them.
 """
 
+import functools
 import re
 
 import pmtable as pt
@@ -39,6 +40,7 @@ def word(text):
     return text if WORD.fullmatch(text) else quoted(text)
 
 
+@functools.lru_cache(1 << 10)
 def counters_word(bits):
     """A set of counters as `on` has it: 0..3,F1."""
     out = []
@@ -55,6 +57,7 @@ def counters_word(bits):
     return ",".join(out) or "none"
 
 
+@functools.lru_cache(1 << 10)
 def flags_word(flags):
     return ",".join(name for name, bit in FLAG_NAMES if flags & bit)
 
@@ -62,7 +65,8 @@ def flags_word(flags):
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 class Entry:
-    """A row: what its line says. @counters is None for all general ones."""
+    """A row: what its line says. @values has numbers, and other values as words of the language, texts in their quotes; @counters is
+    None for all general ones."""
     __slots__ = ("name", "desc", "counters", "values", "takes", "flags", "aliases", "file")
 
     def __init__(self, name, desc, counters, values, flags, file):
@@ -75,15 +79,18 @@ class Entry:
     def value(self, key):
         return next((v for k, v in self.values if k == key), None)
 
-    def line(self, sheet, counters, flags, facts):
+    def text(self, key, text):
+        self.values = self.values + [(key, quoted(text))]
+
+    def line(self, counters, flags, facts):
         """The row's line; @counters and @flags are what the table has by default."""
-        metric = self.flags & pt.ROW_METRIC
+        metric, detail = self.flags & pt.ROW_METRIC, None
         parts = ["metric" if metric else "event", word(self.name)]
         for key, value in self.values:
-            if key == "detail" or key in facts:
-                continue
-            parts.append("%s=%s" % (key, quoted(value) if key in TEXTS or key in sheet.at and sheet.at[key].kind == pt.TEXT else value
-                                    if type(value) is str else number_word(value)))
+            if key == "detail":
+                detail = value
+            elif key not in facts:
+                parts.append("%s=%s" % (key, value if type(value) is str else number_word(value)))
         on = self.counters
         if on is not None and not metric and on != counters:
             parts.append("on=" + counters_word(on))
@@ -96,15 +103,15 @@ class Entry:
             parts.append("alias=" + ",".join(word(a) for a in self.aliases))
         if "desc" not in facts and self.desc:
             parts.append(quoted(self.desc))
-            detail = self.value("detail")
             if detail:
-                parts.append(quoted(detail))
+                parts.append(detail)
         return " ".join(parts)
 
 
 TEXTS = frozenset(key for key, (_, text) in pt.keys().items() if text)
 
 
+@functools.lru_cache(1 << 16)
 def number_word(n):
     return str(n) if n < 10 else "0x%x" % n
 
@@ -229,7 +236,7 @@ class Sheet:
         for row in self.rows:
             if row.counters is None:
                 row.counters = general
-            out.append(row.line(self, everything, flags, facts))
+            out.append(row.line(everything, flags, facts))
         return out
 
     def defaults(self, general):
@@ -268,6 +275,7 @@ class Group:
 
 class Draft:
     """An event on its way to a row: what its list says of it, and the values made of that so far."""
+    __slots__ = ("b", "name", "e", "values", "flags")
 
     def __init__(self, b, name, e):
         self.b, self.name, self.e = b, name, e
@@ -276,7 +284,7 @@ class Draft:
 
     def number(self, key):
         """Value of a key; 0 if it is missing."""
-        return take(NUMBER, self.e, key)
+        return take(NUMBER, self.e, key) if key in self.e else 0
 
     def set(self, key, value):
         self.values.append((key, value))
@@ -285,7 +293,7 @@ class Draft:
         if key not in TEXTS and key not in self.b.at:
             self.b.extra.append("text " + key)
             self.b.at[key] = pt.Field(key, pt.TEXT, 32)
-        self.values.append((key, text))
+        self.values.append((key, quoted(text)))
 
     def put(self, field, value, key):
         """A field's value, if the box has the field and it fits."""
@@ -343,14 +351,12 @@ class Draft:
         """The short description; the long one becomes a value if it says more."""
         e = self.e
         brief = e.get("BriefDescription") or e.get("BriefDescript6ion") or ""
-        brief = clean(brief) if brief else ""
-        long = e.get("PublicDescription") or e.get("PublicDescrition") or ""
-        if long:
-            long = clean(long)
-            if not brief:
-                brief = long
-            elif long != brief and long != self.name:
-                self.text("detail", long)
+        brief = clean(brief)
+        long = clean(e.get("PublicDescription") or e.get("PublicDescrition") or "")
+        if not brief:
+            brief = long
+        elif long and long not in (brief, self.name):
+            self.text("detail", long)
         return brief or self.name
 
     def scale(self):

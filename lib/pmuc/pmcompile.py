@@ -26,6 +26,8 @@ IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "tes
 FOR_READERS = frozenset(("section", "called", "list", "core", "boxes", "unit", "topdown"))
 ROW_STATEMENTS = frozenset(("event", "metric", "ratio", "synonym", "unsupported", "drop"))
 RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio"))
+SEVERAL = ("alt", "msr", "on_htoff")         # keys whose values are no plain numbers
+PLAIN_NUMBER = re.compile(r"0x[0-9a-f]{1,16}|0|[1-9][0-9]{0,18}")
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -206,52 +208,45 @@ class Compiler(Fields):
 
     def row_line(self, line, origin):
         """A row by its words alone; as tokens when something is wrong, to say where."""
-        words = line.words()
-        if words and not self.quick(line, words, origin):
-            words = None
-        if not words:
+        words, texts_ = line.words()
+        if not words or not self.quick(line, words, texts_, origin):
             tokens_ = line.tokens(self.errors)
             if tokens_:
                 self.statement(tokens_, origin)
 
-    def quick(self, line, words, origin):
+    def quick(self, line, words, texts_, origin):
         """Enters a row whose words are all understood; False, and nothing done, otherwise."""
-        if len(words) < 2 or words[1][0] == '"':
+        if len(words) < 2 or len(texts_) > 2:
             return False
         name, meanings = words[1], self.meanings
         folded = pt.fold(name)
         if not folded or folded in self.names:
             return False
         metric = words[0] == "metric"
-        values, given, texts_ = [], [], []
+        values, given = [], set()
         flags = pt.ROW_METRIC if metric else self.default_flags
         on, named, takes, aliases = None, 0, self.default_takes, ()
         for w in words[2:]:
-            if w[0] == '"':
-                texts_.append(w[1:-1])
-                continue
             m = meanings.get(w)
             if m is None:
                 try:
-                    m = self.meaning(Token(w, line.file, line.number, 1))
+                    m = meanings[w] = self.plain_meaning(w) or self.meaning(Token(w, line.file, line.number, 1))
                 except Bad:
                     return False
-                meanings[w] = m
-            given.append(m[0])
-            kind = m[1]
+            key, kind, what, bits = m
+            given.add(key)
             if kind == "values":
-                values += m[2]
-                named |= m[3]
+                values += what
+                named |= bits
             elif kind == "on":
-                on = m[2]
+                on = what
             elif kind == "flags":
-                flags |= m[2]
+                flags |= what
             elif kind == "takes":
-                takes = m[2]
+                takes = what
             else:
-                aliases = tuple(a.text() for a in m[2].split())
-        if len(set(given)) != len(given) or len(texts_) > 2 or not (metric or self.family or texts_ and texts_[0]) or any('"' in t
-                for t in texts_):
+                aliases = tuple(a.text() for a in what.split())
+        if len(given) != len(words) - 2 or not (metric or self.family or texts_ and texts_[0]):
             return False
         if len(texts_) == 2:
             values.append((self.field_index(None, "detail"), pt.ANYWHERE, texts_[1]))
@@ -264,6 +259,21 @@ class Compiler(Fields):
                 self.names[f] = n, line, number, origin[1]
         self.rows.append(pt.Row(name, texts_[0] if texts_ else "", self.where(on, named, metric), values, takes, flags, aliases, line))
         return True
+
+    def plain_meaning(self, w):
+        """meaning() of the words that most rows have: a number that fits, or a text; None of others."""
+        key, _, value = w.partition("=")
+        at = self.table.field_at.get(key)
+        if at is None or key in SEVERAL:
+            return None
+        f = self.table.fields[at]
+        if f.kind == pt.TEXT and value[:1] == '"' and value.count('"') == 2 and value[-1] == '"':
+            return key, "values", [(at, pt.ANYWHERE, value[1:-1])], 0
+        if f.kind == pt.NUMBER and PLAIN_NUMBER.fullmatch(value):
+            n = int(value, 0)
+            if f.min <= n <= f.max:
+                return key, "values", [(at, pt.ANYWHERE, n)], 0
+        return None
 
     def where(self, on, named, metric):
         """The counters of a row that says @on, and values for the counters @named alone."""

@@ -212,7 +212,7 @@ def row_names(name):
     out = []
     for s in part.statements:
         if type(s) is not list:
-            words = s.words()
+            words, _ = s.words()
             out.append(words[1])
             out += [a for w in words if w.startswith("alias=") for a in w[6:].split(",")]
         elif s[0].raw == "use":

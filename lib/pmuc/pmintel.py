@@ -168,5 +168,4 @@ def retire_latency(reading, data, file):
         elif type(v) is not dict or not all(type(v.get(k)) in (int, float) for k in ("MIN", "MAX", "MEAN")):
             reading.refuse(name[:MAX_NAME], "Data", "MIN, MAX and MEAN are expected")
         else:
-            text = "retire latency in cycles: least %g, mean %g, most %g" % (v["MIN"], v["MEAN"], v["MAX"])
-            row.values = row.values + [("note", text)]
+            row.text("note", "retire latency in cycles: least %g, mean %g, most %g" % (v["MIN"], v["MEAN"], v["MAX"]))

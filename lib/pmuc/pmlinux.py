@@ -108,7 +108,7 @@ class LinuxList:
         elif self.intel:
             b = table_for(self.reading, unit)
             row = core_event(self.reading, b, e)
-            row.values.append(("topic", topic))
+            row.text("topic", topic)
         else:
             self.plain_event(table_for(self.reading, unit), e, topic)
 

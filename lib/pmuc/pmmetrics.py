@@ -8,7 +8,7 @@ as perf reads them. A row has one formula, in the grammar of .pmu files; pmmeani
 import re
 
 import pmtable as pt
-from pmbuild import Draft, Entry
+from pmbuild import Draft, Entry, quoted
 from pmcore import core_of
 from pmformula import rewrite
 from pmmatch import identifiers
@@ -30,6 +30,7 @@ def metric_row(reading, d, name, desc, expression, grammar):
     b = d.b
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise Refused("MetricName", "missing or unusable")
+    expression = quoted(expression)
     d.values.insert(0, ("metric", expression))
     before = b.seen.get(pt.fold(name))
     if before is not None and before.flags & pt.ROW_METRIC and before.name == name:

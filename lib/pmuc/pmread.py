@@ -5,6 +5,7 @@ Lists come from elsewhere and are not trusted. Sizes, types and widths are check
 them: a file that cannot be read raises ValueError with the reason, a row that cannot be represented is Refused.
 """
 
+import functools
 import json
 import os
 import re
@@ -18,6 +19,7 @@ MAX_TEXT = 16384             # characters of one text
 MAX_FORMULA = 262144         # characters of one expression: nested metrics are long when written out
 MAX_NAME = 240
 NOTHING = ("", "null", "na", "none", "tbd", "n/a")
+LONGEST_NOTHING = 4
 
 
 class Refused(Exception):
@@ -74,14 +76,14 @@ def parse_json(raw, note):
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
 
-_ONLY_TEXTS = {str}
-
-
 def strings(e):
     """@e with texts for values: all of Intel's are, Linux has a few numbers."""
-    if set(map(type, e.values())) != _ONLY_TEXTS:
+    try:
+        size = len("".join(e.values()))
+    except TypeError:
         e = {k: as_text(k, v) for k, v in e.items()}
-    if sum(map(len, e.values())) > MAX_TEXT:
+        size = sum(map(len, e.values()))
+    if size > MAX_TEXT:
         longest = max(e, key=lambda k: len(e[k]))
         if len(e[longest]) > (MAX_FORMULA if longest == "MetricExpr" else MAX_TEXT):
             raise Refused(longest[:60], "a text of more than %d characters" % MAX_TEXT)
@@ -117,10 +119,13 @@ def nothing(text):
     return text.strip().lower() in NOTHING
 
 
+@functools.lru_cache(1 << 16)
 def clean(text):
     """A description as one line, '' for placeholders."""
-    text = " ".join(text.split())
-    return "" if text.lower() in NOTHING or text == "0" else text
+    line = " ".join(text.split())
+    if len(line) <= LONGEST_NOTHING and (line.lower() in NOTHING or line == "0"):
+        return ""
+    return text if line == text else line
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@ common (rows, lists of values and fields, strings) is written once. The reader l
 """
 
 import array
+import functools
 import hashlib
-import itertools
+import operator
 import os
 import re
 import struct
@@ -67,11 +68,13 @@ IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
 _FOLD = bytes(ord(".") if c == ord(":") else c + 32 if 65 <= c <= 90 else c for c in range(256))
 
 
+@functools.lru_cache(1 << 17)
 def fold(text):
     """The form of a name that is compared: table.h, name_fold()."""
     return text.encode("utf-8", "surrogateescape").translate(_FOLD, b" \t-_")
 
 
+@functools.lru_cache(1 << 17)
 def name_hash(folded):
     h = 0x811C9DC5
     for c in folded:
@@ -289,8 +292,7 @@ class Table:
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
-def _field_counter(value):
-    return value[0], value[1]
+_field_counter = operator.itemgetter(0, 1)
 
 
 def slot_of(h, n):
@@ -310,15 +312,24 @@ HOST_ANY, HOST_MODEL, HOST_FAMILY, HOST_PART, HOST_UPPER, HOST_ID, HOST_DEVICE =
 PART_MASK, UPPER_MASK = 0xFF00FFF0, 0xFFFF0000    # of MIDR and of PVR, as machine/host.c looks them up
 
 
-def config1_of(t, row):
-    """What a row has in the second word of the configuration."""
+def config1_fields(t):
+    """Fields that have bits in the second word of the configuration: index -> [(where in the value, bits, where in the word)]."""
+    out = {}
+    for i, f in enumerate(t.fields):
+        at = 0
+        for word, lsb, width in f.ranges:
+            if word == 1:
+                out.setdefault(i, []).append((at, (1 << width) - 1, lsb))
+            at += width
+    return out
+
+
+def config1_of(row, fields):
+    """What a row has in the second word of the configuration; @fields are config1_fields() of its table."""
     extra = 0
     for f, _, v in row.values:
-        if t.fields[f].kind != TEXT:
-            for word, lsb, width in t.fields[f].ranges:
-                if word == 1:
-                    extra |= (v & (1 << width) - 1) << lsb
-                v >>= width
+        for at, bits, lsb in fields.get(f, ()):
+            extra |= (v >> at & bits) << lsb
     return extra
 
 
@@ -349,18 +360,21 @@ def host_keys(m):
     return [host_hash(HOST_ANY, 0)]
 
 
-def enter(slots, h, slot):
-    at = slot_of(h, len(slots))
-    while slots[at]:
-        at = at + 1 if at + 1 < len(slots) else 0
-    slots[at] = slot
+def placed(entries, empty=0, sparse=1):
+    """A hash table of (hash, what): each in the first free slot from where its hash says. A @sparse one has more room."""
+    n = n_slots(len(entries)) * sparse
+    slots, taken = [empty] * n, bytearray(n)
+    for h, what in entries:
+        at = taken.find(0, slot_of(h, n))
+        at = at if at >= 0 else taken.find(0)
+        taken[at] = 1
+        slots[at] = what
+    return slots
 
 
 def packed_slots(hashes, sparse=1):
-    """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again. A @sparse one has more room."""
-    slots = [0] * (n_slots(len(hashes)) * sparse)
-    for h, number in hashes:
-        enter(slots, h, (h & 0xFFFF) << 16 | number + 1)
+    """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again."""
+    slots = placed([(h, (h & 0xFFFF) << 16 | number + 1) for h, number in hashes], sparse=sparse)
     for h, number in hashes:
         at, want = slot_of(h, len(slots)), (h & 0xFFFF) << 16 | number + 1
         while slots[at] != want:
@@ -381,7 +395,8 @@ class Pool:
     def add(self, text):
         at = self.at.get(text)
         if at is None:
-            raw = text.translate(CONTROLS).encode("utf-8", "surrogateescape") + b"\0"
+            harmless = text.isascii() and text.isprintable()
+            raw = (text if harmless else text.translate(CONTROLS)).encode("utf-8", "surrogateescape") + b"\0"
             at = self.at[text] = self.size
             self.parts.append(raw)
             self.size += len(raw)
@@ -454,19 +469,10 @@ class Writer:
         self.order = "<" if byteorder == "little" else ">"
         self.pool = Pool()
         self.heads = []
-        self.hashes = {}
         swap = byteorder != sys.byteorder
         for name, fmt in ARRAYS:
             if name not in ("tables", "pool"):
                 setattr(self, name, Numbers(fmt, swap) if fmt in "IHQ" else Records(fmt, self.order))
-
-    def hash_of(self, name):
-        """(folded form, its hash)"""
-        both = self.hashes.get(name)
-        if both is None:
-            folded = fold(name)
-            both = self.hashes[name] = folded, name_hash(folded)
-        return both
 
     def add_names(self, t):
         """Names end up side by side in the pool, apart from the texts that few calls read."""
@@ -480,7 +486,8 @@ class Writer:
         add, rows = self.pool.add, len(t.rows)
         names, hashes, seen = [], [], {}
         for text, target, kind in t.entries():
-            folded, h = self.hash_of(text)
+            folded = fold(text)
+            h = name_hash(folded)
             if seen.setdefault(folded, target) != target:
                 raise ValueError("%s: '%s' stands for two rows" % (t.name, text))
             if len(seen) == len(hashes):
@@ -537,7 +544,8 @@ class Writer:
 
     def add_rows(self, t, groups):
         """Their numbers among all rows."""
-        add, wide, of_values, of_takes = self.pool.add, self.wide, self.values.slice, self.takes.slice
+        add, wide, one = self.pool.add, self.wide, self.rows.one
+        of_values, of_takes, of_sets = self.values.slice, self.takes.slice, self.sets.one
         texts = {i for i, f in enumerate(t.fields) if f.kind == TEXT}
         numbers = []
         for row in t.rows:
@@ -547,8 +555,8 @@ class Writer:
                     v = add(v)
                 run.append(f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else wide(f, c, v))
             takes = [groups[i] for i in row.takes]
-            numbers.append(self.rows.one((add(row.name), add(row.desc), of_values(run), of_takes(takes), self.sets.one(row.counters),
-                                          row.flags, len(run), len(takes), 0)))
+            numbers.append(one((add(row.name), add(row.desc), of_values(run), of_takes(takes), of_sets(row.counters),
+                                row.flags, len(run), len(takes), 0)))
         if self.sets.n > 65536:
             raise ValueError("more sets of counters than an image can hold")
         return self.row_numbers.slice(numbers)
@@ -558,7 +566,7 @@ class Writer:
         code, umask = t.field_at.get("code"), t.field_at.get("umask")
         if code is None or not t.fields[code].ranges:
             return 0, 0
-        entries = []
+        entries, second = [], config1_fields(t)
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
         beside = self.fields_over(t, [f for f in (code, umask) if f is not None])
         for i, row in enumerate(t.rows):
@@ -579,12 +587,10 @@ class Writer:
             if any(t.groups[g].field == code for g in row.takes):
                 return 0, 0
             entries.append((way_hash(has[code] & ANY32, mask), i + 1))
-            extra = config1_of(t, row)
+            extra = config1_of(row, second) if second else 0
             if extra:
                 entries.append((way_hash(has[code] & ANY32, mask, extra), i + 1))
-        slots = [0] * n_slots(len(entries))
-        for h, number in entries:
-            enter(slots, h, number)
+        slots = placed(entries)
         return self.ways.slice(slots), len(slots)
 
     @staticmethod
@@ -639,7 +645,7 @@ class Writer:
             records.append((self.pool.add(name), self.parts.slice(parts), len(parts)))
         self.wholes.slice(records)
         # Few names, each looked for in one image after the other: most of these searches end at an empty slot.
-        self.calls.slice(packed_slots([(self.hash_of(name)[1], i) for name, i in names], sparse=4))
+        self.calls.slice(packed_slots([(name_hash(fold(name)), i) for name, i in names], sparse=4))
 
     def index_hosts(self, tables):
         """Hash table over what hosts are known by. Units of any processor are known by the kernel's name for them."""
@@ -651,10 +657,7 @@ class Writer:
                 entries[host_hash(HOST_ANY, 0), i] = None
             elif not t.matches and t.flags & TABLE_UNCORE and t.device:
                 entries[host_hash(HOST_DEVICE, name_hash(t.device.encode())), i] = None
-        slots = [None] * n_slots(len(entries))
-        for key, i in entries:
-            enter(slots, key, (key, i + 1))
-        self.hosts.slice([s or (0, 0) for s in slots])
+        self.hosts.slice(placed([(key, (key, i + 1)) for key, i in entries], (0, 0)))
 
     def head(self, at, size, offsets, table):
         """Offsets count from the head itself."""
@@ -687,11 +690,36 @@ class Writer:
 
 def checksum(raw, byteorder):
     """Two running sums over 64-bit words, folded to 32 bits: cheap enough to take whenever an image is opened."""
-    words = struct.unpack(("<" if byteorder == "little" else ">") + "%dQ" % (len(raw) // 8), raw)
-    first = sum(words) % (1 << 64)
-    second = sum(itertools.accumulate(words)) % (1 << 64)
+    total, at = weighted(raw, byteorder)
+    n = len(raw) // 8
+    first, second = total % (1 << 64), (n * total - at) % (1 << 64)
     both = first ^ (second << 1 | second >> 63) % (1 << 64)
     return (both ^ both >> 32) & 0xFFFFFFFF
+
+
+BLOCK = 4096                                                    # words
+EVEN = int.from_bytes((b"\xff" * 8 + b"\0" * 8) * (BLOCK // 2), "little")
+HALVES = [(1 << i, (1 << (128 << i)) - 1) for i in reversed(range(BLOCK.bit_length() - 2))]
+
+
+def weighted(raw, byteorder):
+    """(sum of the 64-bit words, sum of each times its number). The words of a block are added side by side: two of them are in each 128
+    bits of one great number, which is folded in the middle until 128 bits are left."""
+    words = array.array("Q", raw)
+    if byteorder == "big":
+        words.byteswap()
+    total, weights = 0, 0
+    for start in range(0, len(words), BLOCK):
+        block = int.from_bytes(words[start:start + BLOCK].tobytes(), "little")
+        odd = block >> 64 & EVEN
+        here, at = (block & EVEN) + odd, odd
+        for half, lower in HALVES:
+            upper = here >> 128 * half
+            at = (at & lower) + (at >> 128 * half) + 2 * half * upper
+            here = (here & lower) + upper
+        total += here
+        weights += at + start * here
+    return total, weights
 
 
 def image_bytes(tables, byteorder="little", digest=b"", built=0):

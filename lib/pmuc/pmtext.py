@@ -87,23 +87,31 @@ class RowLine:
         self.file, self.number, self.text = file, number, text
 
     def words(self):
-        """The line's words, or None if only tokens() can tell."""
+        """(the line's words, the texts among them without their quotes), or (None, None) if only tokens() can tell."""
         text = self.text
-        if "\\" in text:
-            return None
-        if '"' not in text:
-            return text.split() if "#" not in text else None
+        head, quote, tail = text.partition(' "')
+        if "\\" not in text and "#" not in head and '"' not in head:
+            texts = tail[:-1].split('" "') if quote else []
+            if not quote or tail[-1:] == '"' and '"' not in "".join(texts):
+                return head.split(), texts
+        return self.mixed_words()
+
+    def mixed_words(self):
+        """words() where texts stand among the words."""
+        text = self.text
         words = WORD.findall(text)
-        if text.count('"') & 1 or "#" in text and any("#" in w.partition('"')[0] for w in words):
-            return None
-        return words
+        texts = [w[1:-1] for w in words[2:] if w[0] == '"']
+        if "\\" in text or text.count('"') & 1 or words[1:2] and words[1][0] == '"' or any('"' in t for t in texts) or \
+                "#" in text and any("#" in w.partition('"')[0] for w in words):
+            return None, None
+        return [w for w in words if w[0] != '"'], texts
 
     def tokens(self, errors):
         """The same as tokens; [] if the line is broken."""
         return next(tokens(self.text, self.file, errors, self.number), [])
 
 
-WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
+WORD = re.compile(r'(?:[^\s"]+|"[^"]*")+')
 ROW_STARTS = ("event ", "metric ")
 
 
