@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Source lines and inlined functions, by elfutils' libdw. Its answers take tens of microseconds: each address is asked for once. */
+/* Source lines and inlined functions, by elfutils' libdw. Its answers take tens of microseconds: each address is asked for once. The
+ * library, which brings four others, is loaded with the first file: every other use of the command would wait a millisecond for it. */
 #include "lines.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,30 +27,79 @@ struct lines {
 	size_t n, room; /* room: a power of two, or 0 */
 };
 
-bool lines_supported(void)
+/* ---- the library --------------------------------------------------------------------------------------------------------------- */
+
+#define CALLS(CALL)                        \
+	CALL(dwarf_attr_integrate)         \
+	CALL(dwarf_diename)                \
+	CALL(dwarf_formstring)             \
+	CALL(dwarf_getscopes)              \
+	CALL(dwarf_getscopes_die)          \
+	CALL(dwarf_tag)                    \
+	CALL(dwfl_begin)                   \
+	CALL(dwfl_build_id_find_elf)       \
+	CALL(dwfl_end)                     \
+	CALL(dwfl_lineinfo)                \
+	CALL(dwfl_module_addrdie)          \
+	CALL(dwfl_module_getelf)           \
+	CALL(dwfl_module_getsrc)           \
+	CALL(dwfl_offline_section_address) \
+	CALL(dwfl_report_begin)            \
+	CALL(dwfl_report_end)              \
+	CALL(dwfl_report_offline)          \
+	CALL(dwfl_standard_find_debuginfo)
+
+/* Its functions. */
+static struct {
+#define MEMBER(NAME) __typeof__(NAME) *NAME;
+	CALLS(MEMBER)
+#undef MEMBER
+} dw;
+
+static bool load(void)
 {
-	return true;
+	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL), *at;
+	bool all = library;
+
+#define FIND(NAME)                                   \
+	at = library ? dlsym(library, #NAME) : NULL; \
+	all = all && at;                             \
+	memcpy(&dw.NAME, &at, sizeof(at));
+	CALLS(FIND)
+#undef FIND
+	return all;
 }
 
-static const Dwfl_Callbacks callbacks = { .find_elf = dwfl_build_id_find_elf,
-	                                  .find_debuginfo = dwfl_standard_find_debuginfo,
-	                                  .section_address = dwfl_offline_section_address };
+bool lines_supported(void)
+{
+	static int loaded = -1;
+
+	if (loaded < 0)
+		loaded = load();
+	return loaded;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------------------- */
 
 static bool report(struct lines *l, const char *path)
 {
-	dwfl_report_begin(l->dwfl);
-	l->module = dwfl_report_offline(l->dwfl, path, path, -1);
-	dwfl_report_end(l->dwfl, NULL, NULL);
-	return l->module && dwfl_module_getelf(l->module, &l->bias);
+	dw.dwfl_report_begin(l->dwfl);
+	l->module = dw.dwfl_report_offline(l->dwfl, path, path, -1);
+	dw.dwfl_report_end(l->dwfl, NULL, NULL);
+	return l->module && dw.dwfl_module_getelf(l->module, &l->bias);
 }
 
 struct lines *lines_open(const char *path)
 {
-	struct lines *l = calloc(1, sizeof(*l));
+	static Dwfl_Callbacks callbacks;
+	struct lines *l = lines_supported() ? calloc(1, sizeof(*l)) : NULL;
 
 	if (!l)
 		return NULL;
-	l->dwfl = dwfl_begin(&callbacks);
+	callbacks = (Dwfl_Callbacks){ .find_elf = dw.dwfl_build_id_find_elf,
+		                      .find_debuginfo = dw.dwfl_standard_find_debuginfo,
+		                      .section_address = dw.dwfl_offline_section_address };
+	l->dwfl = dw.dwfl_begin(&callbacks);
 	if (l->dwfl && report(l, path))
 		return l;
 	lines_close(l);
@@ -65,7 +116,7 @@ void lines_close(struct lines *l)
 	}
 	free(l->known);
 	if (l->dwfl)
-		dwfl_end(l->dwfl);
+		dw.dwfl_end(l->dwfl);
 	free(l);
 }
 
@@ -75,9 +126,9 @@ void lines_close(struct lines *l)
 static const char *name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
-	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+	const char *linkage = dw.dwarf_formstring(dw.dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
 
-	return linkage ? linkage : dwarf_diename(die);
+	return linkage ? linkage : dw.dwarf_diename(die);
 }
 
 /* The names of the inlined functions among @scopes, which go from the inside out. */
@@ -87,7 +138,7 @@ static char *join(Dwarf_Die *scopes, int n)
 	size_t at = 0;
 
 	for (int i = n - 1; i >= 0 && at < sizeof(text); i--) {
-		const char *name = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ? name_of(&scopes[i]) : NULL;
+		const char *name = dw.dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ? name_of(&scopes[i]) : NULL;
 		char *plain = name ? symbols_plain(name) : NULL;
 
 		if (name)
@@ -102,11 +153,11 @@ static char *join(Dwarf_Die *scopes, int n)
 static char *inlined_at(const struct lines *l, Dwarf_Addr address)
 {
 	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = dwfl_module_addrdie(l->module, address, &bias), *text = NULL, *code = NULL;
-	int n = unit ? dwarf_getscopes(unit, address - bias, &text) : 0;
+	Dwarf_Die *unit = dw.dwfl_module_addrdie(l->module, address, &bias), *text = NULL, *code = NULL;
+	int n = unit ? dw.dwarf_getscopes(unit, address - bias, &text) : 0;
 	char *names;
 
-	n = n > 0 ? dwarf_getscopes_die(&text[0], &code) : 0;
+	n = n > 0 ? dw.dwarf_getscopes_die(&text[0], &code) : 0;
 	names = n > 0 ? join(code, n) : strdup("");
 	free(text);
 	free(code);
@@ -115,9 +166,9 @@ static char *inlined_at(const struct lines *l, Dwarf_Addr address)
 
 static char *source_at(const struct lines *l, Dwarf_Addr address)
 {
-	Dwfl_Line *line = dwfl_module_getsrc(l->module, address);
+	Dwfl_Line *line = dw.dwfl_module_getsrc(l->module, address);
 	int number = 0;
-	const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	const char *file = line ? dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
 	char text[4096];
 
 	if (!file)

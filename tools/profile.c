@@ -413,7 +413,7 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
 	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
 	if (detail != FUNCTIONS && !lines_supported())
-		fputs("pfm report: built without libdw: source lines and inlined functions are not told\n", stderr);
+		fputs("pfm report: there is no libdw: source lines and inlined functions are not told\n", stderr);
 	r->p = p;
 	r->detail = detail;
 	r->symbols = symbols_open();

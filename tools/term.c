@@ -44,7 +44,8 @@ enum { HELD_MAX = 16,
 struct guard {
 	FILE *out;
 	int fd;
-	size_t held; /* bytes of what may become a colour, or a character */
+	bool terminal; /* asked once: every piece of a line may want to know */
+	size_t held;   /* bytes of what may become a colour, or a character */
 	char bytes[HELD_MAX];
 	size_t n; /* ready to be written */
 	char ready[BLOCK];
@@ -151,15 +152,30 @@ static void pass(struct guard *g, unsigned char c)
 		make_ready(g, (const char *)&c, 1);
 }
 
+/* How many of the first @len bytes at @buf are letters that mean nothing else. */
+static size_t plain(const char *buf, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && ((buf[n] >= ' ' && buf[n] < 0x7f) || buf[n] == '\n' || buf[n] == '\t'))
+		n++;
+	return n;
+}
+
 static ssize_t guarded_write(void *cookie, const char *buf, size_t len)
 {
 	struct guard *g = cookie;
-	size_t i;
+	size_t i = 0, n, room;
 
-	for (i = 0; i < len; i++) {
+	while (i < len) {
 		if (g->n + (HELD_MAX + 1) * ESCAPED > BLOCK && !flush_guard(g))
 			return 0;
-		pass(g, (unsigned char)buf[i]);
+		room = BLOCK - g->n;
+		n = g->held ? 0 : plain(buf + i, len - i < room ? len - i : room);
+		make_ready(g, buf + i, n);
+		i += n;
+		if (n == 0)
+			pass(g, (unsigned char)buf[i++]);
 	}
 	return flush_guard(g) ? (ssize_t)len : 0;
 }
@@ -185,7 +201,9 @@ void term_guard(void)
 	guards[1].out = fopencookie(&guards[1], "w", functions);
 	if (!guards[0].out || !guards[1].out)
 		return;
-	setvbuf(guards[0].out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, 1 << 16);
+	for (int i = 0; i < 2; i++)
+		guards[i].terminal = isatty(guards[i].fd);
+	setvbuf(guards[0].out, NULL, guards[0].terminal ? _IOLBF : _IOFBF, 1 << 16);
 	setvbuf(guards[1].out, NULL, _IOLBF, BLOCK);
 	stdout = guards[0].out;
 	stderr = guards[1].out;
@@ -202,16 +220,21 @@ bool term_is_terminal(FILE *out)
 {
 	int fd = descriptor(out);
 
+	for (int i = 0; i < 2; i++)
+		if (out && out == guards[i].out)
+			return guards[i].terminal;
 	return (pager && fd == STDOUT_FILENO) || (fd >= 0 && isatty(fd));
 }
 
 bool term_colour(FILE *out)
 {
-	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+	const char *term, *no;
 
-	if (wish != COLOUR_AUTO)
+	if (wish != COLOUR_AUTO || !term_is_terminal(out))
 		return wish == COLOUR_ALWAYS;
-	return !(no && *no) && term && strcmp(term, "dumb") != 0 && term_is_terminal(out);
+	term = getenv("TERM");
+	no = getenv("NO_COLOR");
+	return !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
 const char *term_on(FILE *out, enum style style)

@@ -90,6 +90,8 @@ struct backend {
 	char name[16];
 	/* It says itself what it can count, also of processors that are not this machine's. */
 	bool any_processor;
+	/* True if what the kernel shows is proof enough that it is usable, and nothing needs to be tried. NULL: it never is. */
+	bool (*is_shown)(const struct pfm_ctx *ctx);
 	/* 0 if usable here and now, else a negative code with @why. Leaves nothing open. NULL: always usable. */
 	int (*probe)(const struct sys *sys, pfm_error_t *why);
 	/* Opens what s->counts ask for; counting stays stopped. An event that cannot be opened gets its cause and is skipped

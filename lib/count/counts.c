@@ -217,18 +217,22 @@ static bool is_general(const struct event *ev)
 	return (config[0] & 0xff) != 0 && (config[0] & 0xffff) != 0x3c && (config[0] & 0xffff) != 0xc0;
 }
 
-bool pfmi_keeps_out(const struct event *alone, const struct event *other)
+/* The same of two events of one table. */
+static bool refuses(const struct event *alone, const struct event *other)
 {
 	const struct event both[2] = { *alone, *other };
 	struct request req = { .table = alone->table, .events = both, .n = 2, .plm = PFM_PLM0 | PFM_PLM3 };
 	pfm_error_t why = { .size = sizeof(why) };
 	struct plan plan;
 
+	return pfmi_constrain(&req, &plan, &why) && why.kind == PFM_KIND_ALONE;
+}
+
+bool pfmi_keeps_out(const struct event *alone, const struct event *other)
+{
 	if (!pfmi_event_flag(alone, ROW_ALONE))
 		return false;
-	if (other->table == alone->table)
-		return pfmi_constrain(&req, &plan, &why) && why.kind == PFM_KIND_ALONE;
-	return is_general(other);
+	return other->table == alone->table ? refuses(alone, other) : is_general(other);
 }
 
 /* The kernel's own names are counted on the core that the others are counted on. */
@@ -360,6 +364,16 @@ static int split_by_cpu(struct opening *o, const struct cpus *cpus, char *text)
 	return rc;
 }
 
+/* False for counts of tasks, wherever these run: then nothing depends on which CPUs there are. */
+static bool depends_on_cpus(const struct pfm_session *s)
+{
+	bool any = s->wanted.n_words || s->sampling || s->options.flags & PFM_SESSION_SYSTEM_WIDE;
+
+	for (unsigned i = 0; i < s->n && !any; i++)
+		any = s->counts[i].asked.device && s->counts[i].asked.device->is_uncore;
+	return any;
+}
+
 /* What is on line just now: the context may be older than the last CPU that came or went. */
 static int read_online(struct pfm_session *s)
 {
@@ -389,7 +403,7 @@ int pfmi_keep_cpus(struct opening *o)
 	if (rc == -EINVAL)
 		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
 		                           "options.cpus is no list of CPUs such as 0,2-3");
-	if (!rc)
+	if (!rc && depends_on_cpus(s))
 		rc = read_online(s);
 	s->cpus = rc ? NULL : malloc(len + 1 + CPU_ROOM * pfmi_cpus_count(cpus));
 	if (!s->cpus)

@@ -245,6 +245,11 @@ void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 	pfm_count_t *n = &counts[i];
 
 	n->scale = c->asked.scale;
+	/* As nearly all are. */
+	if (n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled && !c->told.cause && !n->cause) {
+		verdict(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		return;
+	}
 	if (c->told.cause && !c->opened.n_open) {
 		*n = (pfm_count_t){ .size = n->size, .quality = unopened(c->told.cause), .scale = c->asked.scale };
 		n->cause = c->told.cause;

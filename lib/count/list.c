@@ -272,6 +272,14 @@ static bool same_pmu(const struct opening *o, const struct found *a, const struc
 	return a->unit == b->unit || (device && device == pfmi_unit_kernel(o->s->ctx, b->unit)) || pfmi_is_generic(o, b);
 }
 
+static bool wants_to_be_alone(const struct member *m)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (pfmi_event_flag(&m->found[i].event, ROW_ALONE))
+			return true;
+	return false;
+}
+
 static bool keeps_out(const struct opening *o, const struct member *alone, const struct member *other)
 {
 	for (unsigned i = 0; i < alone->n; i++)
@@ -286,7 +294,7 @@ static bool keeps_out(const struct opening *o, const struct member *alone, const
 static unsigned find_alone(const struct opening *o, const struct member *m, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < n; k++)
+		for (unsigned k = 0; k < n && wants_to_be_alone(&m[i]); k++)
 			if (k != i && keeps_out(o, &m[i], &m[k]))
 				return i;
 	return n;
@@ -307,9 +315,19 @@ static int add_together(struct opening *o, const struct member *m, unsigned n)
 	return rc;
 }
 
+/* As many members as @text can have and may have. */
+static unsigned most_members(const char *text)
+{
+	unsigned n = 1;
+
+	for (; *text && n < MAX_GROUP; text++)
+		n += *text == ',';
+	return n;
+}
+
 int pfmi_add_text(struct opening *o, const char *text)
 {
-	struct member *m = calloc(MAX_GROUP, sizeof(*m));
+	struct member *m = malloc(most_members(text) * sizeof(*m));
 	unsigned n = 0;
 	int rc;
 

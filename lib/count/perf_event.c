@@ -605,6 +605,12 @@ static int perf_program(struct pfm_session *s, pfm_error_t *why)
 	return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 }
 
+/* The kernel shows its PMUs because it has them. Where a filter of system calls keeps them away all the same, the first event says so. */
+static bool perf_is_shown(const struct pfm_ctx *ctx)
+{
+	return !ctx->sys.root[0] && ctx->kernel && ctx->kernel->n;
+}
+
 static int perf_probe(const struct sys *sys, pfm_error_t *why)
 {
 	union attr a;
@@ -625,6 +631,7 @@ static int perf_probe(const struct sys *sys, pfm_error_t *why)
 
 const struct backend pfmi_backend_perf_event = {
 	.name = "perf_event",
+	.is_shown = perf_is_shown,
 	.probe = perf_probe,
 	.program = perf_program,
 	.start = pfmi_perf_start,

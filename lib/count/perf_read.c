@@ -292,6 +292,7 @@ static void add_witnessed(struct pfm_session *s, pfm_count_t *counts)
 /* @n is the number of counts of the session. */
 int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 {
+	const struct perf_state *st = s->state;
 	int rc;
 
 	for (unsigned i = 0; i < n; i++)
@@ -301,7 +302,8 @@ int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 		rc = read_witnesses(s, false);
 	if (rc)
 		return failed(s, rc);
-	add_witnessed(s, counts);
+	if (st->n_witnesses)
+		add_witnessed(s, counts);
 	return PFMLIB_SUCCESS;
 }
 

@@ -21,6 +21,12 @@ static const struct backend *backend_at(unsigned i)
 	}
 }
 
+/* Who names one wants to know. */
+static bool is_usable(const struct pfm_session *s, const struct backend *b, pfm_error_t *why)
+{
+	return (!s->options.backend && b->is_shown && b->is_shown(s->ctx)) || !b->probe || b->probe(&s->sys, why) == PFMLIB_SUCCESS;
+}
+
 /* The backend the caller names, or the one this machine has; NULL if it has none (every count will say so). In a dry run nothing is
  * asked of it: what it would do is planned. */
 static int choose_backend(struct opening *o)
@@ -33,7 +39,7 @@ static int choose_backend(struct opening *o)
 	for (unsigned i = 0; (b = backend_at(i)); i++) {
 		if (name && strcmp(name, b->name) != 0)
 			continue;
-		if (dry || !b->probe || b->probe(&s->sys, name ? o->why : NULL) == PFMLIB_SUCCESS) {
+		if (dry || is_usable(s, b, name ? o->why : NULL)) {
 			s->judges = b;
 			s->backend = dry ? &pfmi_backend_dry_run : b;
 			return PFMLIB_SUCCESS;
@@ -247,9 +253,10 @@ static int read_last(struct pfm_session *s)
 {
 	int rc = PFMLIB_SUCCESS;
 
-	memset(s->last, 0, s->n * sizeof(*s->last));
 	if (s->backend)
 		rc = s->backend->read(s, s->last, s->n);
+	else
+		memset(s->last, 0, s->n * sizeof(*s->last));
 	for (unsigned i = 0; i < s->n && !rc; i++)
 		pfmi_judge(s, i, s->last);
 	return rc;
@@ -265,7 +272,14 @@ int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n)
 		if (pfmi_size_of(pfmi_nth(counts, i)) != counts->size)
 			return PFMLIB_ERR_INVAL;
 	rc = read_last(s);
-	for (unsigned i = 0; i < n && i < s->n && !rc; i++)
+	if (rc)
+		return rc;
+	if (n > s->n)
+		n = s->n;
+	/* Structs of today's size are copied in one go. */
+	if (n && counts->size == sizeof(*counts))
+		memcpy(counts, s->last, n * sizeof(*counts));
+	for (unsigned i = 0; i < n && counts->size != sizeof(*counts); i++)
 		pfmi_give(pfmi_nth(counts, i), &s->last[i], sizeof(s->last[i]));
 	return rc;
 }
