@@ -89,16 +89,15 @@ static uint64_t owned(const struct target *g, uint64_t mine)
 
 bool pfmi_has_own_control(const struct target *g)
 {
-	return pfmi_config_word(g->reg) < 0 && pfmi_ops(g->t)->significant;
+	return pfmi_config_word(g->reg) < 0 && pfmi_has_significant(g->t);
 }
 
 bool pfmi_target_find(struct target *g)
 {
-	const struct pmu_ops *ops = pfmi_ops(g->t);
 	int word = pfmi_config_word(g->reg);
 	bool bits = table_has_bits(g->t);
 
-	g->layout = ops && ops->layout ? ops->layout(g->t, word == 0 && bits ? "PERFEVTSEL" : g->reg, &g->n_layout) : NULL;
+	g->layout = pfmi_encoder_layout(g->t, word == 0 && bits ? "PERFEVTSEL" : g->reg, &g->n_layout);
 	if (!g->layout)
 		g->n_layout = 0;
 	if (word >= 0 && !bits)
@@ -221,7 +220,7 @@ static uint64_t as_at_hand(const struct target *g, const pfm_reg_t *reg)
 	if (pfmi_behind((struct slice){ "PMC", 3 }, g->reg) && g->reg[3] >= '0' && g->reg[3] <= '9')
 		return reg->value;
 	snprintf(name, sizeof(name), "PMC%u", (unsigned)reg->num);
-	own = pfmi_ops(g->t)->layout(g->t, name, &n);
+	own = pfmi_encoder_layout(g->t, name, &n);
 	for (unsigned i = 0; own && i < n; i++) {
 		there = pfmi_target_bits(g, own[i].name);
 		if (there)
@@ -234,13 +233,11 @@ static uint64_t as_at_hand(const struct target *g, const pfm_reg_t *reg)
 static bool encoded(const struct target *g, const struct event *ev, uint64_t *value)
 {
 	struct event pinned = *ev;
-	struct request req = { .table = g->t, .events = &pinned, .n = 1, .plm = PFM_PLM0 | PFM_PLM3 };
+	struct request req = { .table = g->t, .events = &pinned, .n = 1, .plm = pfmi_usual_levels(g->t) };
 	struct placement where;
 	struct regs regs;
 
 	pinned.counter_pin = (uint16_t)g->counter;
-	if (pfmi_ops(g->t)->default_plm)
-		req.plm = pfmi_ops(g->t)->default_plm;
 	if (pfmi_dispatch(&req, &where, &regs, NULL) || regs.n_pmcs == 0)
 		return false;
 	*value = as_at_hand(g, &regs.pmcs[0]);
@@ -284,12 +281,11 @@ static bool read_layout(const struct target *g, struct event *ev)
 
 static bool match_encoded(const struct target *g, struct event *ev)
 {
-	const struct pmu_ops *ops = pfmi_ops(g->t);
 	uint64_t value;
 
 	if (!(row_counters(g->t, table_row(g->t, ev->row)) >> g->counter & 1) || !read_layout(g, ev))
 		return false;
-	if (ops->check && ops->check(ev, NULL))
+	if (pfmi_encoder_check(ev, NULL))
 		return false;
 	return encoded(g, ev, &value) && !((value ^ g->value) & g->significant);
 }
@@ -433,8 +429,6 @@ static void scan(const struct target *g, unsigned nth, struct best *b)
 /* Points the target at the @nth counter of its register; false when there are no more. */
 static bool aim(struct target *g, unsigned nth)
 {
-	const struct pmu_ops *ops = pfmi_ops(g->t);
-
 	if (g->fixed) {
 		/* The nibbles that count at some level: os, usr. */
 		for (unsigned n = 0; n < 16; n++) {
@@ -450,7 +444,7 @@ static bool aim(struct target *g, unsigned nth)
 	}
 	if (table_has_bits(g->t) && !pfmi_has_own_control(g))
 		return nth == 0;
-	g->significant = ops->significant ? ops->significant(g->t, g->reg, nth, &g->counter) : 0;
+	g->significant = pfmi_encoder_significant(g->t, g->reg, nth, &g->counter);
 	return g->significant != 0;
 }
 

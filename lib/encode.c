@@ -58,13 +58,10 @@ static void run_free(const struct request *req, struct plan *out)
 
 static int ask_encoder(const struct request *req, struct plan *out, pfm_error_t *why)
 {
-	const struct pmu_ops *ops = pfmi_ops(req->table);
-
 	out->req = req;
 	out->none = 0;
 	out->n_alternatives = 0;
-	return ops ? ops->constrain(req, out, why)
-	           : pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "no encoder for this processor");
+	return pfmi_encoder_constrain(req, out, why);
 }
 
 int pfmi_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
@@ -83,7 +80,7 @@ int pfmi_constrain(const struct request *req, struct plan *out, pfm_error_t *why
 RARELY static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 {
 	if (why && plan->n_alternatives > 1 && __builtin_popcountll(why->clash) <= __builtin_popcountll(why->clash_counters))
-		why->detail = pfmi_ops(plan->req->table)->alternatives;
+		why->detail = pfmi_encoder_alternatives(plan->req->table);
 	return PFMLIB_ERR_NOASSIGN;
 }
 
@@ -97,7 +94,7 @@ int pfmi_dispatch(const struct request *req, struct placement *where, struct reg
 		return rc;
 	if (pfmi_assign(&plan, where, why))
 		return explain_refusal(&plan, why);
-	pfmi_ops(req->table)->encode(&plan, where, out);
+	pfmi_encoder_encode(&plan, where, out);
 	return PFMLIB_SUCCESS;
 }
 
@@ -105,11 +102,7 @@ int pfmi_dispatch(const struct request *req, struct placement *where, struct reg
 
 static unsigned default_levels(const struct table *t, unsigned plm)
 {
-	const struct pmu_ops *ops = pfmi_ops(t);
-
-	if (plm)
-		return plm;
-	return ops && ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3;
+	return plm ? plm : pfmi_usual_levels(t);
 }
 
 /* All of the attribute but the words that choose the event. */
@@ -130,31 +123,17 @@ static void set_attr(const struct event *ev, int type, unsigned levels, pfm_attr
 
 int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
-	const struct pmu_ops *ops = pfmi_ops(ev->table);
 	unsigned levels = pfmi_event_levels(ev, plm);
-	uint64_t config[4];
 
 	*out = (pfm_attr_t){ 0 };
 	set_attr(ev, type, levels, out);
-	if (ops && ops->attr)
-		return ops->attr(ev, levels, out, why);
-	if (ev->table->encoder != ENCODER_FORMAT && ev->table->encoder != ENCODER_X86)
-		return PFMLIB_SUCCESS;
-	pfmi_event_config(ev, ANYWHERE, config);
-	out->expressible = 1;
-	out->config = config[0];
-	out->config1 = config[1];
-	out->config2 = config[2];
-	out->config3 = config[3];
-	return PFMLIB_SUCCESS;
+	return pfmi_encoder_attr(ev, levels, out, why);
 }
 
 /* Levels that the caller named are all that is counted. */
 static void only_asked(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
-	const struct pmu_ops *ops = pfmi_ops(ev->table);
-
-	if (plm && !ev->plm && !(ops && ops->every_level))
+	if (plm && !ev->plm && !pfmi_every_level(ev->table))
 		out->exclude_hv = 1;
 }
 
@@ -222,8 +201,7 @@ RARELY static int encode_set(const struct event *ev, int type, unsigned plm, pfm
 /* False where its encoder has no short way for the event. */
 static bool encode_alone(const struct event *ev, int type, unsigned plm, unsigned levels, pfm_encoding_t *out)
 {
-	const struct pmu_ops *ops = pfmi_ops(ev->table);
-	unsigned n = ops && ops->alone && !pfmi_event_flag(ev, ROW_FREE_RUNNING) ? ops->alone(ev, levels, &out->attr, out->regs) : 0;
+	unsigned n = pfmi_event_flag(ev, ROW_FREE_RUNNING) ? 0 : pfmi_encoder_alone(ev, levels, &out->attr, out->regs);
 
 	if (!n)
 		return false;

@@ -187,50 +187,43 @@ static inline uint64_t bits_get(uint64_t reg, struct bits b)
 	return reg >> b.lsb & bits_mask(b);
 }
 
-/* All operations are pure: everything they read or write is in their arguments. */
-struct pmu_ops {
-	/* Checks an event after its attributes were read, completes it. NULL: nothing to check. */
-	int (*check)(struct event *ev, pfm_error_t *why);
-	/* Candidate counters of every event; refuses mixes the hardware cannot count. */
-	int (*constrain)(const struct request *req, struct plan *out, pfm_error_t *why);
-	/* Writes the registers, and req->model_out if there is one. */
-	void (*encode)(const struct plan *plan, const struct placement *where, struct regs *out);
-	/* What attr, constrain and encode say of one event by itself, from one look at its values: the words of @attr, and its control
-	 * registers on the lowest counter. Returns how many; 0 without a change where the long way has to be gone. NULL: always. */
-	unsigned (*alone)(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS]);
-	/* perf_event_attr of one event. NULL: config words of the declared fields, levels as exclude bits. */
-	int (*attr)(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-	/* The bit layout of register @name; NULL if the PMU has none of that name. *@n fields. */
-	const struct bits *(*layout)(const struct table *t, const char *name, unsigned *n);
-	/* The registers that layout() may know, blank-separated, "NAME[0-7]" for several; NULL if there are none but the words of
-	 * perf_event_attr. */
-	const char *registers;
-	/* Why a set may have no placement although each event has its counter: what the alternatives of a plan stand for. NULL if there
-	 * is never more than one. */
-	const char *alternatives;
-	/* Levels counted when nobody says: 0 for PFM_PLM0 | PFM_PLM3. */
-	unsigned default_plm;
-	/* Linux's driver for it knows no levels: all of them are counted, and it must not be told of any. */
-	bool every_level;
-	/* The counter device of Tru64 UNIX (pfcntr) can count it. */
-	bool has_pfcntr;
-	/* For tables whose fields declare no bits, and registers that are no words of the kernel's: which bits of register @reg choose
-	 * what its counter number @i counts (0, 1 ...:
-	 * one register may choose for several). That counter goes to *@counter. 0 when there are no more. A set of one event on
-	 * that counter has this register first. */
-	uint64_t (*significant)(const struct table *t, const char *reg, unsigned i, unsigned *counter);
-};
+/* What the encoder of a table does (lib/pmu/encoders.c knows which that is; lib/pmu/encoders.h says what it may leave out). All are
+ * pure: everything they read or write is in their arguments. They are no struct of pointers, which would be relocated in every
+ * process. */
 
-extern const struct pmu_ops pfmi_ops_format, pfmi_ops_x86, pfmi_ops_montecito, pfmi_ops_ev4, pfmi_ops_ev5, pfmi_ops_ev6,
-	pfmi_ops_ev67, pfmi_ops_perf, pfmi_ops_netburst, pfmi_ops_mips;
-
-/* The operations for @t's register layout; NULL if this library does not know it. */
-const struct pmu_ops *pfmi_find_ops(enum encoder encoder);
-static inline const struct pmu_ops *pfmi_ops(const struct table *t)
-{
-	/* Asked four times on the way from a text to registers. */
-	return t->encoder == ENCODER_X86 ? &pfmi_ops_x86 : pfmi_find_ops((enum encoder)t->encoder);
-}
+/* True if this library knows the encoder; only then the rest may be asked. */
+bool pfmi_has_encoder(const struct table *t);
+/* Checks an event after its attributes were read, completes it. */
+int pfmi_encoder_check(struct event *ev, pfm_error_t *why);
+/* Candidate counters of every event; refuses mixes the hardware cannot count. */
+int pfmi_encoder_constrain(const struct request *req, struct plan *out, pfm_error_t *why);
+/* Writes the registers, and req->model_out if there is one. */
+void pfmi_encoder_encode(const struct plan *plan, const struct placement *where, struct regs *out);
+/* What attr, constrain and encode say of one event by itself, from one look at its values: the words of @attr, and its control
+ * registers on the lowest counter. Returns how many; 0 without a change where the long way has to be gone. */
+unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS]);
+/* The words of perf_event_attr of one event. */
+int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
+/* The bit layout of register @name; NULL if the PMU has none of that name. *@n fields. */
+const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, unsigned *n);
+/* True if the encoder says which bits of a register choose what is counted. */
+bool pfmi_has_significant(const struct table *t);
+/* For such tables, and registers that are no words of the kernel's: which bits of register @reg choose what its counter number @i
+ * counts (0, 1 ...: one register may choose for several). That counter goes to *@counter. 0 when there are no more. A set of one event on
+ * that counter has this register first. */
+uint64_t pfmi_encoder_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter);
+/* The registers that pfmi_encoder_layout() may know, blank-separated, "NAME[0-7]" for several; "" if there are none but the words of
+ * perf_event_attr. */
+const char *pfmi_encoder_registers(const struct table *t);
+/* Why a set may have no placement although each event has its counter: what the alternatives of a plan stand for. NULL if there
+ * is never more than one. */
+const char *pfmi_encoder_alternatives(const struct table *t);
+/* Levels counted when nobody says. */
+unsigned pfmi_usual_levels(const struct table *t);
+/* Linux's driver for it knows no levels: all of them are counted, and it must not be told of any. */
+bool pfmi_every_level(const struct table *t);
+/* The counter device of Tru64 UNIX (pfcntr) can count it. */
+bool pfmi_has_pfcntr(const struct table *t);
 
 /* What perf_event_open wants for @ev on a PMU of @type (-1: unknown); @plm: levels if the event names none. (lib/encode.c) */
 int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why);

@@ -572,7 +572,6 @@ RARELY int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *wh
 
 int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
-	const struct pmu_ops *ops = pfmi_ops(t);
 	int rc;
 
 	pfmi_event_init(out, t, row);
@@ -584,6 +583,6 @@ int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, s
 		if (rc)
 			return rc;
 	}
-	rc = ops && ops->check ? ops->check(out, why) : PFMLIB_SUCCESS;
+	rc = pfmi_encoder_check(out, why);
 	return rc ? blame_event(spec, rc, why) : PFMLIB_SUCCESS;
 }

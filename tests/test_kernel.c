@@ -270,14 +270,14 @@ static void parameters_must_be_given(void **state)
 	row = row_of(hv, "PM_PB_CYC");
 	assert_string_equal(pfmi_row_text(hv->table, (uint32_t)row, KEY_PARAMS), "chip");
 	pfmi_event_init(&ev, hv->table, (uint32_t)row);
-	assert_int_equal(pfmi_ops_format.check(&ev, &why), PFMLIB_ERR_ATTR_MISSING);
+	assert_int_equal(pfmi_encoder_check(&ev, &why), PFMLIB_ERR_ATTR_MISSING);
 	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
 	for (unsigned i = 0; i < hv->table->n_fields; i++)
 		if (strcmp(table_text(hv->table, table_fields(hv->table)[i].name), "chip") == 0)
 			ev.set[0].field = (uint16_t)i;
 	ev.set[0].value = 3;
 	ev.n_set = 1;
-	assert_int_equal(pfmi_ops_format.check(&ev, &why), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_encoder_check(&ev, &why), PFMLIB_SUCCESS);
 }
 
 static void core_pmu_with_a_number_answers_to_its_family(void **state)

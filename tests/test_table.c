@@ -258,7 +258,7 @@ static void use(const struct table *t)
 		}
 		for (unsigned m = 0; m < pfmi_row_n_masks(t, i); m++)
 			assert_true(strlen(table_text(t, pfmi_row_mask(t, i, m, NULL)->name)) < t->n_pool);
-		if (!pfmi_ops(t))
+		if (!pfmi_has_encoder(t))
 			continue;
 		assert_int_equal(pfmi_spec_parse("x", &spec, NULL), PFMLIB_SUCCESS);
 		spec.text = attributes[i % 5];
@@ -272,8 +272,7 @@ static void use(const struct table *t)
 		if (i == 0)
 			pfmi_event_from_config(t, (uint64_t[4]){ 0x3c }, 1, &ev);
 	}
-	if (pfmi_ops(t) && pfmi_ops(t)->layout)
-		pfmi_ops(t)->layout(t, "PERFEVTSEL0", &n);
+	pfmi_encoder_layout(t, "PERFEVTSEL0", &n);
 }
 
 /* How far to go from one place to the next: everywhere, but where an emulator runs us. */

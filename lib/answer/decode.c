@@ -71,10 +71,7 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 /* Levels are told where they are not the usual ones; a register that counts at none says nothing about the event. */
 static void tell_levels(const struct target *g, struct event *ev)
 {
-	const struct pmu_ops *ops = pfmi_ops(g->t);
-	unsigned usual = ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3;
-
-	ev->plm = g->plm == usual ? 0 : g->plm;
+	ev->plm = g->plm == pfmi_usual_levels(g->t) ? 0 : g->plm;
 }
 
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i, char *buf, size_t len)
@@ -82,7 +79,7 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 	struct target g = { .t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu), .reg = reg, .value = value };
 	struct event ev;
 
-	if (!g.t || !reg || !buf || !pfmi_target_find(&g) || !pfmi_ops(g.t))
+	if (!g.t || !reg || !buf || !pfmi_target_find(&g) || !pfmi_has_encoder(g.t))
 		return PFMLIB_ERR_INVAL;
 	g.fixed = pfmi_target_bits(&g, "os0") != NULL;
 	/* Any other register without an enable bit is none that chooses an event. */

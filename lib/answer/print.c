@@ -747,7 +747,6 @@ static bool put_perf_body(struct printer *p, const pfm_attr_t *a)
 
 static bool put_perf(struct printer *p)
 {
-	const struct pmu_ops *ops = pfmi_ops(p->t);
 	pfm_attr_t a;
 
 	if (p->ev->plm_none)
@@ -756,7 +755,7 @@ static bool put_perf(struct printer *p)
 		return cannot(p, "perf tells user from kernel and hypervisor, no other levels");
 	if (p->ev->counter_pin != ANYWHERE)
 		return cannot(p, "perf leaves the choice of the counter to the kernel");
-	if (!ops || pfmi_event_attr(p->ev, -1, ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3, &a, NULL) || !a.expressible)
+	if (!pfmi_has_encoder(p->t) || pfmi_event_attr(p->ev, -1, pfmi_usual_levels(p->t), &a, NULL) || !a.expressible)
 		return cannot(p, "the kernel has no way to count it");
 	return put_perf_body(p, &a);
 }

@@ -22,7 +22,7 @@ static bool has_register(const struct table *t, const char *name)
 	struct target g = { .t = t, .reg = name };
 	int word = pfmi_config_word(name);
 
-	return pfmi_ops(t) && pfmi_target_find(&g) && (word < 0 || has_fields_in(t, word));
+	return pfmi_has_encoder(t) && pfmi_target_find(&g) && (word < 0 || has_fields_in(t, word));
 }
 
 /* The @i-th of the registers that one word of a list ("PMC[0-7]", "I_STAT") names and @t has. False if there are no more; then @i is
@@ -59,12 +59,11 @@ static bool in_list(const struct table *t, const char *list, unsigned *i, char *
 int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len)
 {
 	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
-	const struct pmu_ops *ops = t ? pfmi_ops(t) : NULL;
 	char found[32] = "";
 
 	if (!t || !name || !len)
 		return PFMLIB_ERR_INVAL;
-	if (!(ops && ops->registers && in_list(t, ops->registers, &i, found, sizeof(found))) &&
+	if (!in_list(t, pfmi_encoder_registers(t), &i, found, sizeof(found)) &&
 	    !in_list(t, "config config1 config2 config3", &i, found, sizeof(found)))
 		return PFMLIB_ERR_NOTFOUND;
 	if (strlen(found) >= len)
@@ -102,14 +101,12 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word, unsigned *plm, int *is_default)
 {
 	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
-	const struct pmu_ops *ops = t ? pfmi_ops(t) : NULL;
-	unsigned usual = ops && ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3;
 
 	if (!t || !word || !plm || !is_default)
 		return PFMLIB_ERR_INVAL;
 	if (!pfmi_level(i, word, plm))
 		return PFMLIB_ERR_NOTFOUND;
-	*is_default = (*plm & usual) != 0;
+	*is_default = (*plm & pfmi_usual_levels(t)) != 0;
 	return PFMLIB_SUCCESS;
 }
 

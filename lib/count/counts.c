@@ -67,9 +67,7 @@ static uint64_t user_read_bits(const struct opening *o, const struct counting *c
 /* Drivers that cannot leave a level out are told nothing of levels. */
 static bool all_or_nothing(const struct counting *c)
 {
-	const struct pmu_ops *ops = pfmi_ops(c->asked.event.table);
-
-	return ops && ops->every_level;
+	return pfmi_every_level(c->asked.event.table);
 }
 
 /* True if nothing but the levels asked for keeps the event from being counted. */

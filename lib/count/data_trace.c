@@ -27,7 +27,7 @@ static bool add_u64(struct bytes *b, uint64_t v)
 /* A file of tracefs, wherever that is mounted; the caller frees it. NULL if it cannot be read. */
 static char *slurp(const struct pfm_session *s, const char *name, size_t *len)
 {
-	static const char *const mounts[] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
+	static const char mounts[][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
 	char path[512], *text;
 
 	for (unsigned i = 0; i < 2; i++) {

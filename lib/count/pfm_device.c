@@ -92,9 +92,7 @@ static void give_up_all(struct pfm_session *s, int cause, int err, const char *w
 /* A processor this device was made for. */
 static bool is_alpha(const struct counting *c)
 {
-	const struct pmu_ops *ops = pfmi_ops(c->asked.event.table);
-
-	return ops && ops->has_pfcntr;
+	return pfmi_has_pfcntr(c->asked.event.table);
 }
 
 /* The caller's settings, or what the session's flags mean here. */

@@ -40,11 +40,7 @@ struct part {
 
 static unsigned levels(const struct part *p)
 {
-	const struct pmu_ops *ops = pfmi_ops(p->table);
-
-	if (p->plan->options.plm)
-		return p->plan->options.plm;
-	return ops && ops->default_plm ? ops->default_plm : PFM_PLM0 | PFM_PLM3;
+	return p->plan->options.plm ? p->plan->options.plm : pfmi_usual_levels(p->table);
 }
 
 /* Asks the encoder about the @n events in the scratch array. */

@@ -6,7 +6,7 @@
  * the device's requests: facts about the driver, written down beside each step below. */
 #include <string.h>
 #include <perfmon/pfmlib_alpha.h>
-#include "pmu.h"
+#include "encoders.h"
 
 /* Words of choice "kind" in the EV67 table. */
 enum kind { KIND_EVENT,
@@ -246,7 +246,7 @@ static bool needs_both(const struct request *req)
 	return req->n == 1 && is_alone(&req->events[0]) && req->unavailable && (req->unavailable->bits[0] & 3);
 }
 
-static int alpha_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_alpha_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
 {
 	struct extra *x = (struct extra *)(void *)out->extra;
 	int rc;
@@ -590,7 +590,7 @@ static void add_pmds(const struct placed *p, const struct placement *where, stru
 	}
 }
 
-static void alpha_encode(const struct plan *plan, const struct placement *where, struct regs *regs)
+void pfmi_alpha_encode(const struct plan *plan, const struct placement *where, struct regs *regs)
 {
 	struct placed p = { .plan = plan, .x = extra_of(plan), .pmu = plan->req->table->libpfm_type, .out = plan->req->model_out };
 	uint64_t select;
@@ -618,7 +618,7 @@ static void alpha_encode(const struct plan *plan, const struct placement *where,
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
 /* Linux counts on EV67 and later, by numbers of its own, and cannot leave any level out. */
-static int alpha_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_alpha_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	bool all_levels = (plm & (PFM_PLM0 | PFM_PLM3)) == (PFM_PLM0 | PFM_PLM3);
 	uint64_t raw = pfmi_event_field(ev, KEY_LINUX, ANYWHERE);
@@ -686,7 +686,7 @@ enum { EV4 = 1,
        EV6 = 8,
        EV67 = 16 }; /* bit n: PFMLIB_ALPHA_EV4_PMU + n */
 
-static const struct bits *alpha_layout(const struct table *t, const char *name, unsigned *n)
+const struct bits *pfmi_alpha_layout(const struct table *t, const char *name, unsigned *n)
 {
 	unsigned family = 1u << (t->libpfm_type - PFMLIB_ALPHA_EV4_PMU);
 	struct slice s = { name, (uint32_t)strlen(name) };
@@ -721,7 +721,7 @@ static const struct bits *alpha_layout(const struct table *t, const char *name, 
 }
 
 /* Bits of a register that choose what its counter number @i counts: its selects, on EV67 the mode that is both counters'. */
-static uint64_t alpha_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+uint64_t pfmi_alpha_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
 {
 	static const char names[][4][6] = {
 		{ "mux0", "", "mux1", "" },
@@ -734,7 +734,7 @@ static uint64_t alpha_significant(const struct table *t, const char *reg, unsign
 	                                                                           : 3,
 		 n;
 	static const char third[2][6] = { "sel2", "cbox2" };
-	const struct bits *b = alpha_layout(t, reg, &n);
+	const struct bits *b = pfmi_alpha_layout(t, reg, &n);
 	uint64_t mask = 0;
 
 	if (!b || i >= pfm_alpha_num_counters(t->libpfm_type))
@@ -748,23 +748,8 @@ static uint64_t alpha_significant(const struct table *t, const char *reg, unsign
 }
 
 /* Rows without a name would be words nobody has described. */
-static int alpha_check(struct event *ev, pfm_error_t *why)
+int pfmi_alpha_check(struct event *ev, pfm_error_t *why)
 {
 	return ev->row == ROW_NONE ? refuse(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, "events of Alpha processors have names")
 	                           : PFMLIB_SUCCESS;
 }
-
-/* One set of operations under the name of every encoder: what differs is in the tables and in switches above. */
-const struct pmu_ops pfmi_ops_ev4 = { .check = alpha_check,
-	                              .constrain = alpha_constrain,
-	                              .encode = alpha_encode,
-	                              .attr = alpha_attr,
-	                              .layout = alpha_layout,
-	                              .alternatives = "one setting pairs what counter 0 and counter 1 count, and none has all of them",
-	                              .registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8",
-	                              .significant = alpha_significant,
-	                              .every_level = true,
-	                              .has_pfcntr = true };
-extern const struct pmu_ops pfmi_ops_ev5 __attribute__((alias("pfmi_ops_ev4")));
-extern const struct pmu_ops pfmi_ops_ev6 __attribute__((alias("pfmi_ops_ev4")));
-extern const struct pmu_ops pfmi_ops_ev67 __attribute__((alias("pfmi_ops_ev4")));

@@ -1,23 +1,162 @@
 /* SPDX-License-Identifier: MIT */
-/* The encoders there are. */
-#include "pmu.h"
+/* The encoders there are, and what each of them does. One of Alpha's serves all its processors: what differs is in the tables and in
+ * switches of its own. */
+#include "encoders.h"
 
-const struct pmu_ops *pfmi_find_ops(enum encoder encoder)
+#define ALPHA ENCODER_EV4... ENCODER_EV67
+
+static bool is_alpha(const struct table *t)
 {
-	/* Not a table: its pointers would be relocated in every process. */
-	switch (encoder) {
-	case ENCODER_FORMAT: return &pfmi_ops_format;
-	case ENCODER_X86: return &pfmi_ops_x86;
-	case ENCODER_MONTECITO: return &pfmi_ops_montecito;
-	case ENCODER_EV4: return &pfmi_ops_ev4;
-	case ENCODER_EV5: return &pfmi_ops_ev5;
-	case ENCODER_EV6: return &pfmi_ops_ev6;
-	case ENCODER_EV67: return &pfmi_ops_ev67;
-	case ENCODER_PERF: return &pfmi_ops_perf;
-	case ENCODER_NETBURST: return &pfmi_ops_netburst;
-	case ENCODER_MIPS: return &pfmi_ops_mips;
-	case ENCODER_NONE:
-	case N_ENCODERS: break;
+	return t->encoder >= ENCODER_EV4 && t->encoder <= ENCODER_EV67;
+}
+
+bool pfmi_has_encoder(const struct table *t)
+{
+	return t->encoder > ENCODER_NONE && t->encoder < N_ENCODERS;
+}
+
+int pfmi_encoder_check(struct event *ev, pfm_error_t *why)
+{
+	switch (ev->table->encoder) {
+	case ENCODER_FORMAT: return pfmi_format_check(ev, why);
+	case ENCODER_X86: return pfmi_x86_check(ev, why);
+	case ENCODER_MONTECITO:
+		return pfmi_montecito_check(ev, why);
+	case ALPHA:
+		return pfmi_alpha_check(ev, why);
+	default: return PFMLIB_SUCCESS;
 	}
-	return NULL;
+}
+
+int pfmi_encoder_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	switch (req->table->encoder) {
+	case ENCODER_FORMAT:
+	case ENCODER_MIPS: return pfmi_format_constrain(req, out, why);
+	case ENCODER_X86: return pfmi_x86_constrain(req, out, why);
+	case ENCODER_MONTECITO:
+		return pfmi_montecito_constrain(req, out, why);
+	case ALPHA:
+		return pfmi_alpha_constrain(req, out, why);
+	case ENCODER_PERF: return pfmi_linux_constrain(req, out, why);
+	case ENCODER_NETBURST: return pfmi_netburst_constrain(req, out, why);
+	default:
+		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "no encoder for this processor");
+	}
+}
+
+void pfmi_encoder_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+{
+	switch (plan->req->table->encoder) {
+	case ENCODER_FORMAT: pfmi_format_encode(plan, where, out); break;
+	case ENCODER_X86: pfmi_x86_encode(plan, where, out); break;
+	case ENCODER_MONTECITO:
+		pfmi_montecito_encode(plan, where, out);
+		break;
+	case ALPHA:
+		pfmi_alpha_encode(plan, where, out);
+		break;
+	case ENCODER_PERF: pfmi_linux_encode(plan, where, out); break;
+	case ENCODER_NETBURST: pfmi_netburst_encode(plan, where, out); break;
+	case ENCODER_MIPS: pfmi_mips_encode(plan, where, out); break;
+	default: break;
+	}
+}
+
+unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS])
+{
+	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, attr, regs) : 0;
+}
+
+/* The words as the fields declare them. */
+static int words_of_fields(const struct event *ev, pfm_attr_t *out)
+{
+	uint64_t config[4];
+
+	pfmi_event_config(ev, ANYWHERE, config);
+	out->expressible = 1;
+	out->config = config[0];
+	out->config1 = config[1];
+	out->config2 = config[2];
+	out->config3 = config[3];
+	return PFMLIB_SUCCESS;
+}
+
+int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	switch (ev->table->encoder) {
+	case ENCODER_FORMAT: return words_of_fields(ev, out);
+	case ENCODER_X86: return pfmi_x86_attr(ev, plm, out, why);
+	case ENCODER_MONTECITO:
+		return pfmi_montecito_attr(ev, plm, out, why);
+	case ALPHA:
+		return pfmi_alpha_attr(ev, plm, out, why);
+	case ENCODER_PERF: return pfmi_linux_attr(ev, plm, out, why);
+	case ENCODER_NETBURST: return pfmi_netburst_attr(ev, plm, out, why);
+	case ENCODER_MIPS: return pfmi_mips_attr(ev, plm, out, why);
+	default: return PFMLIB_SUCCESS;
+	}
+}
+
+const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, unsigned *n)
+{
+	switch (t->encoder) {
+	case ENCODER_X86: return pfmi_x86_layout(t, name, n);
+	case ENCODER_MONTECITO:
+		return pfmi_montecito_layout(t, name, n);
+	case ALPHA:
+		return pfmi_alpha_layout(t, name, n);
+	case ENCODER_NETBURST: return pfmi_netburst_layout(t, name, n);
+	case ENCODER_MIPS: return pfmi_mips_layout(t, name, n);
+	default: return NULL;
+	}
+}
+
+bool pfmi_has_significant(const struct table *t)
+{
+	return is_alpha(t) || t->encoder == ENCODER_MONTECITO || t->encoder == ENCODER_MIPS;
+}
+
+uint64_t pfmi_encoder_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+{
+	switch (t->encoder) {
+	case ENCODER_MONTECITO: return pfmi_montecito_significant(t, reg, i, counter);
+	case ALPHA: return pfmi_alpha_significant(t, reg, i, counter);
+	case ENCODER_MIPS: return pfmi_mips_significant(t, reg, i, counter);
+	default: return 0;
+	}
+}
+
+const char *pfmi_encoder_registers(const struct table *t)
+{
+	switch (t->encoder) {
+	case ENCODER_X86: return "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND";
+	case ENCODER_MONTECITO:
+		return "PMC[4-42] PMD[4-63] IBR[0-7] DBR[0-7]";
+	case ALPHA:
+		return "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8";
+	case ENCODER_NETBURST: return "CCCR[0-17] ESCR[0-1]";
+	case ENCODER_MIPS: return "PERFCTL[0-3]";
+	default: return "";
+	}
+}
+
+const char *pfmi_encoder_alternatives(const struct table *t)
+{
+	return is_alpha(t) ? "one setting pairs what counter 0 and counter 1 count, and none has all of them" : NULL;
+}
+
+unsigned pfmi_usual_levels(const struct table *t)
+{
+	return t->encoder == ENCODER_MONTECITO ? PFM_PLM3 : PFM_PLM0 | PFM_PLM3;
+}
+
+bool pfmi_every_level(const struct table *t)
+{
+	return is_alpha(t);
+}
+
+bool pfmi_has_pfcntr(const struct table *t)
+{
+	return is_alpha(t);
 }

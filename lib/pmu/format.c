@@ -5,7 +5,7 @@
  * A set gives one entry per event with its config word, in order, then config1 to config3 where they are not 0. num is the
  * word, addr the event's place in the set. Data registers are the counters, where the table says which there are. */
 #include <string.h>
-#include "pmu.h"
+#include "encoders.h"
 
 #define NO_COUNTER 0xffu
 
@@ -71,7 +71,7 @@ static unsigned prefer_own_counter(const struct request *req, struct plan *out)
 	return 1;
 }
 
-static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_format_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
 {
 	if (req->model_in)
 		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
@@ -87,7 +87,7 @@ static int constrain(const struct request *req, struct plan *out, pfm_error_t *w
 	return PFMLIB_SUCCESS;
 }
 
-static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_format_encode(const struct plan *plan, const struct placement *where, struct regs *out)
 {
 	uint64_t config[4];
 
@@ -110,7 +110,7 @@ static void encode(const struct plan *plan, const struct placement *where, struc
 }
 
 /* An event of the kernel's may have parameters ("domain=?"): the user has to give them. */
-static int check(struct event *ev, pfm_error_t *why)
+int pfmi_format_check(struct event *ev, pfm_error_t *why)
 {
 	const struct table *t = ev->table;
 	const char *s = ev->row == ROW_NONE ? "" : pfmi_row_text(t, ev->row, KEY_PARAMS);
@@ -129,5 +129,3 @@ static int check(struct event *ev, pfm_error_t *why)
 	}
 	return PFMLIB_SUCCESS;
 }
-
-const struct pmu_ops pfmi_ops_format = { .check = check, .constrain = constrain, .encode = encode };

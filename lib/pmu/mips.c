@@ -2,15 +2,10 @@
 /* MIPS: a control register for each counter, with the number of the event and a bit for each level. The kernel takes the number alone, with
  * bit 7 for events that the odd counters know. */
 #include <string.h>
-#include "pmu.h"
+#include "encoders.h"
 
 static const struct bits EXCEPTION = { "exl", 0, 1 }, KERNEL = { "k", 1, 1 }, SUPERVISOR = { "s", 2, 1 }, USER = { "u", 3, 1 },
 			 EVENT = { "event", 5, 7 };
-
-static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
-{
-	return pfmi_ops_format.constrain(req, out, why);
-}
 
 /* The levels no other processor has are fields: the text named one of them. */
 static bool names_own_level(const struct event *ev)
@@ -30,7 +25,7 @@ static uint64_t control(const struct event *ev, unsigned plm)
 	return bits_put(v, EXCEPTION, levels & PFM_PLM2 || pfmi_event_field(ev, KEY_EXCEPTION, ANYWHERE));
 }
 
-static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_mips_encode(const struct plan *plan, const struct placement *where, struct regs *out)
 {
 	for (unsigned i = 0; i < plan->req->n; i++) {
 		unsigned n = where->counter[i];
@@ -42,7 +37,7 @@ static void encode(const struct plan *plan, const struct placement *where, struc
 	}
 }
 
-static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_mips_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	uint64_t config[4];
 
@@ -74,25 +69,16 @@ static unsigned control_of(const char *name)
 	return name[len] >= '0' && name[len] <= '3' && !name[len + 1] ? (unsigned)(name[len] - '0') : 32;
 }
 
-static const struct bits *layout(const struct table *t, const char *name, unsigned *n)
+const struct bits *pfmi_mips_layout(const struct table *t, const char *name, unsigned *n)
 {
 	(void)t;
 	*n = sizeof(perfctl) / sizeof(perfctl[0]);
 	return control_of(name) < 32 ? perfctl : NULL;
 }
 
-static uint64_t significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+uint64_t pfmi_mips_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
 {
 	(void)t;
 	*counter = control_of(reg);
 	return i == 0 && *counter < 32 ? bits_mask(EVENT) << EVENT.lsb : 0;
 }
-
-const struct pmu_ops pfmi_ops_mips = {
-	.constrain = constrain,
-	.encode = encode,
-	.attr = attr,
-	.layout = layout,
-	.registers = "PERFCTL[0-3]",
-	.significant = significant,
-};

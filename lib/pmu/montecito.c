@@ -31,7 +31,7 @@ static bool read_register(const char *name, char kind[4], unsigned *num)
 		return BITS;                                                                                 \
 	}
 
-static const struct bits *layout(const struct table *t, const char *name, unsigned *n)
+const struct bits *pfmi_montecito_layout(const struct table *t, const char *name, unsigned *n)
 {
 	char kind[4];
 	unsigned num;
@@ -67,14 +67,14 @@ static const struct bits *layout(const struct table *t, const char *name, unsign
 #undef LAYOUT
 
 /* Event, unit mask and threshold of a counter's own register; the states of a line it takes where the event has them. */
-static uint64_t significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+uint64_t pfmi_montecito_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
 {
 	static const uint8_t which[] = { C_ES, C_UMASK, C_THRES };
 	uint64_t mask = 0;
 	char kind[4];
 	unsigned n;
 
-	if (i > 0 || layout(t, reg, &n) != counter_bits || !read_register(reg, kind, counter))
+	if (i > 0 || pfmi_montecito_layout(t, reg, &n) != counter_bits || !read_register(reg, kind, counter))
 		return 0;
 	for (unsigned k = 0; k < sizeof(which); k++)
 		mask |= bits_mask(counter_bits[which[k]]) << counter_bits[which[k]].lsb;
@@ -332,7 +332,7 @@ static void read_events(struct work *w)
 	}
 }
 
-static int constrain(const struct request *req, struct plan *plan, pfm_error_t *why)
+int pfmi_montecito_constrain(const struct request *req, struct plan *plan, pfm_error_t *why)
 {
 	struct work w = { .req = req, .in = req->model_in, .mp = (struct mont_plan *)(void *)plan->extra, .why = why };
 	int rc;
@@ -381,7 +381,7 @@ static void copy_output(const pfmlib_mont_output_rr_t *from, pfmlib_mont_output_
 	memcpy(to->rr_br, from->rr_br, from->rr_nbr_used * sizeof(to->rr_br[0]));
 }
 
-static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_montecito_encode(const struct plan *plan, const struct placement *where, struct regs *out)
 {
 	const struct request *req = plan->req;
 	const struct mont_plan *mp = (const struct mont_plan *)(const void *)plan->extra;
@@ -415,7 +415,7 @@ static int refuse_threshold(const struct event *ev, pfm_error_t *why)
 }
 
 /* What a text set: unit masks have four states, thresholds stay below what can happen in one cycle. */
-static int check(struct event *ev, pfm_error_t *why)
+int pfmi_montecito_check(struct event *ev, pfm_error_t *why)
 {
 	struct traits tr;
 
@@ -426,20 +426,9 @@ static int check(struct event *ev, pfm_error_t *why)
 }
 
 /* No kernel's perf interface knows these counters. */
-static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_montecito_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	(void)ev, (void)plm, (void)why;
 	out->expressible = 0;
 	return PFMLIB_SUCCESS;
 }
-
-const struct pmu_ops pfmi_ops_montecito = {
-	.check = check,
-	.constrain = constrain,
-	.encode = encode,
-	.attr = attr,
-	.layout = layout,
-	.registers = "PMC[4-42] PMD[4-63] IBR[0-7] DBR[0-7]",
-	.default_plm = PFM_PLM3,
-	.significant = significant,
-};

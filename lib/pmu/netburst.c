@@ -8,7 +8,7 @@
  * Each ESCR exists twice, side by side: one for the lower half of the counters of its group, one for the upper half. So two events of
  * one ESCR count on different halves and a third has no place. */
 #include <string.h>
-#include "pmu.h"
+#include "encoders.h"
 
 static const struct bits ESCR_EVENT = { "event", 25, 6 }, ESCR_LEVELS = { "levels", 0, 4 }, CCCR_COMPARE = { "compare", 18, 1 },
 			 CCCR_CMPL = { "cmpl", 19, 1 }, CCCR_THR = { "thr", 20, 4 }, CCCR_EDGE = { "edge", 24, 1 },
@@ -74,7 +74,7 @@ static int share_escr(const struct request *req, unsigned i, struct alternative 
 	return PFMLIB_SUCCESS;
 }
 
-static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_netburst_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
 {
 	struct extra *x = (struct extra *)(void *)out->extra;
 	struct alternative *one = &out->alternatives[0];
@@ -104,7 +104,7 @@ static uint64_t escr_value(const struct event *ev, uint64_t config, unsigned plm
 }
 
 /* One CCCR for each event, in order; their ESCRs follow. */
-static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_netburst_encode(const struct plan *plan, const struct placement *where, struct regs *out)
 {
 	const struct extra *x = (const struct extra *)(const void *)plan->extra;
 	const struct counter *c = table_counters(plan->req->table);
@@ -131,7 +131,7 @@ static void encode(const struct plan *plan, const struct placement *where, struc
 	}
 }
 
-static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_netburst_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	(void)plm;
 	(void)why;
@@ -165,7 +165,7 @@ static const struct bits cccr[] = {
 	{ "ovf", 31, 1 },
 };
 
-static const struct bits *layout(const struct table *t, const char *name, unsigned *n)
+const struct bits *pfmi_netburst_layout(const struct table *t, const char *name, unsigned *n)
 {
 	struct slice word = { name, (uint32_t)strcspn(name, "0123456789") };
 
@@ -177,11 +177,3 @@ static const struct bits *layout(const struct table *t, const char *name, unsign
 	*n = sizeof(cccr) / sizeof(cccr[0]);
 	return pfmi_slice_is(word, "CCCR") ? cccr : NULL;
 }
-
-const struct pmu_ops pfmi_ops_netburst = {
-	.constrain = constrain,
-	.encode = encode,
-	.attr = attr,
-	.layout = layout,
-	.registers = "CCCR[0-17] ESCR[0-1]",
-};

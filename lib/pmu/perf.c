@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's own events: hardware, software and cache events by their number in perf_event_open(2). The kernel chooses
  * counters, if there are any, so these events take none. */
-#include "pmu.h"
+#include "encoders.h"
 
 static uint64_t number(const struct event *ev)
 {
@@ -11,7 +11,7 @@ static uint64_t number(const struct event *ev)
 	return config[0];
 }
 
-static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_linux_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
 {
 	if (req->model_in)
 		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
@@ -25,7 +25,7 @@ static int constrain(const struct request *req, struct plan *out, pfm_error_t *w
 	return PFMLIB_SUCCESS;
 }
 
-static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_linux_encode(const struct plan *plan, const struct placement *where, struct regs *out)
 {
 	(void)where;
 	for (unsigned i = 0; i < plan->req->n; i++)
@@ -33,7 +33,7 @@ static void encode(const struct plan *plan, const struct placement *where, struc
 			(pfm_reg_t){ .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = number(&plan->req->events[i]) };
 }
 
-static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_linux_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	const struct table *t = ev->table;
 
@@ -50,5 +50,3 @@ static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error
 	out->expressible = 1;
 	return PFMLIB_SUCCESS;
 }
-
-const struct pmu_ops pfmi_ops_perf = { .constrain = constrain, .encode = encode, .attr = attr };

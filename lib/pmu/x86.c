@@ -10,7 +10,7 @@
  * IA32_PERF_GLOBAL_CTRL is nobody's entry: it is the switch of whoever starts and stops counting, one bit per counter. */
 #include <string.h>
 #include <perfmon/pfmlib_coreduo.h>
-#include "pmu.h"
+#include "encoders.h"
 
 static const struct bits SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },
 			 SEL_INT = { "int", 20, 1 }, SEL_EN = { "en", 22, 1 }, SEL_INV = { "inv", 23, 1 },
@@ -274,7 +274,7 @@ RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
 	return check_extra(ev, why);
 }
 
-static int check(struct event *ev, pfm_error_t *why)
+int pfmi_x86_check(struct event *ev, pfm_error_t *why)
 {
 	if ((!ev->n_set && ev->counter_pin == ANYWHERE) || is_libpfm3(ev->table))
 		return PFMLIB_SUCCESS;
@@ -455,7 +455,7 @@ static int check_metrics(const struct request *req, uint64_t none, const struct 
 	              "top-down figures need the slots event first in their set");
 }
 
-static int constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_x86_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
 {
 	struct extra *x = (struct extra *)(void *)out->extra;
 	const pfmlib_coreduo_input_param_t *in = NULL;
@@ -580,7 +580,7 @@ RARELY static void encode_extras(const struct extra *x, unsigned n, struct regs 
 			out->pmcs[out->n_pmcs++] = extra_reg(&x->sel[i]);
 }
 
-static void encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_x86_encode(const struct plan *plan, const struct placement *where, struct regs *out)
 {
 	const struct extra *x = (const struct extra *)(const void *)plan->extra;
 	const struct table *t = plan->req->table;
@@ -613,7 +613,7 @@ static void give_words(const struct event *ev, const uint64_t config[4], uint32_
 	out->expressible = !msr || (field_of_msr(msr) != KEY_NONE && table_field(ev->table, field_of_msr(msr)));
 }
 
-static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	const uint64_t *config;
 	uint64_t own[4], value;
@@ -628,7 +628,7 @@ static int attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error
 
 /* ---- one event ------------------------------------------------------------------------------------------------ */
 
-static unsigned alone(const struct event *ev, unsigned levels, pfm_attr_t *out, pfm_reg_t regs[PFM_MAX_REGS])
+unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_attr_t *out, pfm_reg_t regs[PFM_MAX_REGS])
 {
 	struct sel s = { .levels = levels };
 	const uint64_t *config;
@@ -760,7 +760,7 @@ static const struct bits *select_layout(const struct table *t, unsigned *n)
 	return has_settings(t) ? coreduo_sel : intel_sel;
 }
 
-static const struct bits *layout(const struct table *t, const char *name, unsigned *n)
+const struct bits *pfmi_x86_layout(const struct table *t, const char *name, unsigned *n)
 {
 	if (is_register(t, name, "PERFEVTSEL", true) || is_register(t, name, "PERF_CTL", true) || is_register(t, name, "PMC", true))
 		return select_layout(t, n);
@@ -780,13 +780,3 @@ static const struct bits *layout(const struct table *t, const char *name, unsign
 #undef LAYOUT
 	return NULL;
 }
-
-const struct pmu_ops pfmi_ops_x86 = {
-	.check = check,
-	.constrain = constrain,
-	.encode = encode,
-	.alone = alone,
-	.attr = attr,
-	.layout = layout,
-	.registers = "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND",
-};
