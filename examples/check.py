@@ -20,7 +20,7 @@ EXPECTED = {
     "profile_self": [r"^(much|user) +\d+\.\d%$", r"^\d+ samples, (exact|partial|not )"],
     "off_cpu": [r"^left its CPU [1-9]\d* times$", r"^(asleep|away) +[1-9]\d*\.\d+ ms$"],
     "metrics": [r"^faults_per_second +\d\S* /s \(\S+ to \S+\), (exact|scaled|partial)", r"^ipc +(\d|not counted)"],
-    "tracepoint_fields": [r"^(close\(1001\)\nclose\(1002\)$|not shown: \S)"],
+    "tracepoint_fields": [r"^(close\(1001\)  common_type=\d+.*  fd=1001\nclose\(1002\) .* fd=1002$|not shown: \S)"],
     "system_wide": [r"CPU 0 +cpu-clock:? +(\d|not )", r"context-switches|context switches"],
 }
 # Examples with an argument, and what each of them brings.

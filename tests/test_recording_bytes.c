@@ -694,6 +694,169 @@ static void formats_of_tracepoints_are_kept(void **state)
 	}
 }
 
+/* How the fields of tracepoint 372 lie, as perf writes it into its files. @cut: so much is missing of it. */
+static void put_tracing(size_t cut)
+{
+	static const char other[] = "name: nobody\nID: 37\nformat:\n\tfield:int a;\toffset:0;\tsize:4;\tsigned:1;\n";
+	static const char format[] = "name: some\nID: 372\nformat:\n"
+				     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+				     "\tfield:int less;\toffset:4;\tsize:4;\tsigned:1;\n"
+				     "\tfield:const char * at;\toffset:8;\tsize:8;\tsigned:0;\n"
+				     "\tfield:char name[4];\toffset:16;\tsize:4;\tsigned:0;\n"
+				     "\tfield:__data_loc char[] text;\toffset:20;\tsize:4;\tsigned:0;\n"
+				     "\tfield:__rel_loc char[] more;\toffset:24;\tsize:4;\tsigned:0;\n"
+				     "\tfield:u8 far;\toffset:4000;\tsize:1;\tsigned:0;\n"
+				     "\nprint fmt: \"%d\", REC->less\n";
+	size_t start = file.n;
+
+	put("\x17\x08\x44tracing"
+	    "0.6",
+	    14);
+	put("\0\x08", 2);
+	put32(4096);
+	put("header_page", 12);
+	put64(3);
+	put("abc", 3);
+	put("header_event", 13);
+	put64(0);
+	put32(1);
+	put64(sizeof(other) - 1);
+	put(other, sizeof(other) - 1);
+	put32(2);
+	put("first", 6);
+	put32(1);
+	put64(sizeof(other) - 1);
+	put(other, sizeof(other) - 1);
+	put("second", 7);
+	put32(1);
+	put64(sizeof(format) - 1);
+	put(format, sizeof(format) - 1);
+	put32(0);
+	put32(0);
+	put64(0);
+	file.n = cut > file.n - start ? start : file.n - cut;
+}
+
+static void put_trace_sample(void)
+{
+	put_head(PFM_RECORD_SAMPLE, PFM_MISC_KERNEL, 8 + 32 + 48);
+	put64(21);
+	put64(0x1000);
+	put32(7);
+	put32(8);
+	put64(5);
+	put32(44);
+	put16(372);
+	put16(0);
+	put32((uint32_t)-5);
+	put64(0xffff800000000123);
+	put("abc", 4);
+	put32(4u << 16 | 28);
+	put32(3u << 16 | 4); /* counted from where this word ends */
+	put("four", 4);
+	put("six", 4);
+	put("\0\0\0\0\0\0\0", 8);
+}
+
+static void expect_field(const char *name, const char *type, uint32_t flags, uint64_t value, const char *bytes, uint32_t n)
+{
+	pfm_trace_field_t f = PFM_INIT(f);
+	const void *at = NULL;
+	uint64_t v = 77;
+	uint32_t len = 0;
+
+	assert_int_equal(pfm_find_trace_field(reading, 0, name, &f), PFMLIB_SUCCESS);
+	assert_string_equal(f.type, type);
+	assert_int_equal(f.flags, flags);
+	assert_int_equal(pfm_read_trace_field(reading, &record, &f, &v, &at, &len), PFMLIB_SUCCESS);
+	assert_true(v == value);
+	assert_int_equal(len, n);
+	assert_true(!bytes || memcmp(at, bytes, n) == 0);
+}
+
+static void begin_trace(bool foreign, bool pipe, size_t cut)
+{
+	size_t at;
+
+	begin_pipe(foreign);
+	if (!pipe) {
+		begin_file(foreign);
+		set64(32, 80); /* one event */
+		set64(128 + 8, 372);
+		set64(128 + 24, FIELDS | PFM_SAMPLE_RAW);
+		set64(128 + 64 + 8, 8);
+		set64(104, 21);
+		file.n = 128;
+		put32(PERF_TYPE_TRACEPOINT);
+		file.n = 288;
+		put_trace_sample();
+		at = file.n;
+		set64(48, at - 288);
+		set64(72, 1u << DATA_TRACING);
+		put64(at + 16);
+		put64(0);
+		put_tracing(cut);
+		set64(at + 8, file.n - at - 16);
+		return;
+	}
+	put_head(DATA_ATTR, 0, 8 + 64 + 8);
+	put_attr(PERF_TYPE_TRACEPOINT, 372, 1, FIELDS | PFM_SAMPLE_RAW, false);
+	put64(21);
+	at = file.n + 16;
+	put_head(DATA_TRACING_DATA, 0, 16);
+	put64(0);
+	put_tracing(cut);
+	put("\0\0\0\0\0\0\0", -(file.n - at) % 8);
+	cut = file.n;
+	file.n = at - 8;
+	put32((uint32_t)(cut - at));
+	file.n = cut;
+	put_trace_sample();
+}
+
+/* From a machine of either byte order, a file or a pipe. */
+static void fields_of_tracepoints_are_read_by_name(void **state)
+{
+	pfm_trace_field_t f = PFM_INIT(f);
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		begin_trace(i & 1, i & 2, 0);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		expect_sample(0, 0x1000, 5);
+		assert_int_equal(record.unread, 0);
+		expect_field("common_type", "unsigned short", 0, 372, NULL, 2);
+		expect_field("less", "int", PFM_TRACE_SIGNED, (uint64_t)-5, NULL, 4);
+		expect_field("at", "const char *", 0, 0xffff800000000123, NULL, 8);
+		expect_field("name", "char", PFM_TRACE_ARRAY, 0, "abc", 4);
+		expect_field("text", "char", PFM_TRACE_DYNAMIC, 0, "four", 4);
+		expect_field("more", "char", PFM_TRACE_DYNAMIC | PFM_TRACE_RELATIVE, 0, "six", 3);
+		assert_int_equal(pfm_find_trace_field(reading, 0, "far", &f), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_read_trace_field(reading, &record, &f, NULL, NULL, NULL), PFMLIB_ERR_NOTFOUND);
+		assert_int_equal(pfm_find_trace_field(reading, 0, "a", &f), PFMLIB_ERR_NOTFOUND);
+		assert_int_equal(pfm_find_trace_field(reading, 1, "less", &f), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_describe_trace_field(reading, 0, 7, &f), PFMLIB_ERR_NOTFOUND);
+		assert_int_equal(pfm_find_trace_field(reading, 0, NULL, &f), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_find_trace_field(reading, 0, "less", NULL), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_read_trace_field(reading, NULL, &f, NULL, NULL, NULL), PFMLIB_ERR_INVAL);
+		assert_int_equal(next(), 0);
+	}
+}
+
+/* Wherever the description is cut off, there is none; samples come all the same. */
+static void descriptions_that_are_cut_describe_nothing(void **state)
+{
+	pfm_trace_field_t f = PFM_INIT(f);
+
+	(void)state;
+	for (size_t cut = 17; cut < 900; cut++) {
+		begin_trace(cut & 1, false, cut);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		expect_sample(0, 0x1000, 5);
+		assert_int_equal(pfm_find_trace_field(reading, 0, "less", &f), PFMLIB_ERR_NOTSUPP);
+	}
+}
+
 static void a_disk_that_is_full_is_told(void **state)
 {
 	(void)state;
@@ -799,6 +962,8 @@ int main(void)
 		ROW(reading_with_little_memory),
 		ROW(what_a_script_records_is_read),
 		ROW(formats_of_tracepoints_are_kept),
+		ROW(fields_of_tracepoints_are_read_by_name),
+		ROW(descriptions_that_are_cut_describe_nothing),
 		ROW(what_is_packed_is_read_the_same),
 		ROW(packed_pieces_that_lie_end_the_reading),
 		ROW(pieces_that_are_filled_up_are_unpacked),

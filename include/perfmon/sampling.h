@@ -309,6 +309,35 @@ typedef struct pfm_buffers {
 /** The buffers of @s; or what a recording that is read told of itself so far, with @n 0. */
 int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out);
 
+/* ---- fields of tracepoints ------------------------------------------------------------------------------------------------ */
+
+/** pfm_trace_field_t.flags */
+enum {
+	PFM_TRACE_SIGNED = 1,
+	PFM_TRACE_ARRAY = 2,   /**< several of @type, or a string */
+	PFM_TRACE_DYNAMIC = 4, /**< of a length that differs: what lies at @offset says where it is */
+	PFM_TRACE_RELATIVE = 8 /**< ... counted from its own end */
+};
+
+/** A field in the own bytes of a tracepoint's samples (PFM_SAMPLE_RAW). Strings belong to the session. */
+typedef struct pfm_trace_field {
+	size_t size;
+	const char *name, *type; /**< "fd", "unsigned int" */
+	uint32_t offset, length; /**< in bytes */
+	uint32_t flags;          /**< PFM_TRACE_* */
+	uint32_t reserved;
+} pfm_trace_field_t;
+
+/** Field number @k of the tracepoint that count @i samples, by the kernel's description of it, or by the recording's. Returns
+ * PFMLIB_ERR_NOTFOUND behind the last, PFMLIB_ERR_NOTSUPP if it is no tracepoint or is not described. */
+int pfm_describe_trace_field(pfm_session_t *s, unsigned i, unsigned k, pfm_trace_field_t *out);
+/** The same by name. */
+int pfm_find_trace_field(pfm_session_t *s, unsigned i, const char *name, pfm_trace_field_t *out);
+/** What a field holds in the sample @r: *@value, for a number of up to 8 bytes, with its sign, whatever byte order it was recorded in; 0
+ * for others. *@bytes and *@length: as it lies there. Each may be NULL. PFMLIB_ERR_NOTFOUND if the sample does not have it. */
+int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r, const pfm_trace_field_t *field, uint64_t *value, const void **bytes,
+                         uint32_t *length);
+
 /* ---- recordings ------------------------------------------------------------------------------------------------- */
 
 typedef struct pfm_recording pfm_recording_t;

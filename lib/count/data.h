@@ -39,6 +39,7 @@ enum { DATA_TRACING = 1,
 /* Types of records that the kernel does not write. */
 enum { DATA_USER_TYPES = 64,
        DATA_ATTR = 64,
+       DATA_TRACING_DATA = 66,
        DATA_FINISHED_ROUND = 68,
        DATA_AUXTRACE = 71,
        DATA_EVENT_UPDATE = 78,
@@ -71,10 +72,17 @@ bool pfmi_zstd_unpack(struct zstd *z, struct bytes *out, const void *from, size_
 
 /* How the fields of the session's tracepoints lie in samples. False if it has none, or without memory. (lib/count/data_trace.c) */
 bool pfmi_data_formats(struct pfm_session *s, struct bytes *out);
+/* The same of count @i alone, as the kernel writes it; the caller frees it. NULL if it is no tracepoint or that cannot be read. */
+char *pfmi_data_format(const struct pfm_session *s, unsigned i);
+/* True if @text describes tracepoint number @config. */
+bool pfmi_data_is_format(const char *text, uint64_t config);
 
 /* The next record of a recording that is read: 1, 0 at its end, or a negative code. (lib/count/data_read.c) */
 int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size);
 void pfmi_data_close(struct pfm_session *s);
+/* What it says of tracepoints' fields, or NULL; *@foreign: its numbers are of the other byte order. */
+const uint8_t *pfmi_data_tracing(const struct pfm_session *s, size_t *len, bool *foreign);
+bool pfmi_data_foreign(const struct pfm_session *s);
 /* True if it ended before its end. */
 bool pfmi_data_damaged(const struct pfm_session *s);
 /* Records that say what was there before: names and mappings of the tasks that are watched. (lib/count/data_before.c) */

@@ -38,6 +38,8 @@ struct reading {
 	struct bytes plain;          /* what packed records stand for: it comes before what follows them */
 	uint64_t seq, newest, round; /* the newest time, now and at the last mark */
 	unsigned known_room;
+	uint8_t *tracing; /* how tracepoints' fields lie; NULL: not told */
+	size_t tracing_size;
 };
 
 /* ---- numbers -------------------------------------------------------------------------------------------------------------- */
@@ -259,6 +261,21 @@ static void read_names(struct pfm_session *s, uint64_t offset, uint64_t size)
 	free(desc);
 }
 
+/* Room for what is told of tracepoints. False if it is too much. */
+static bool make_tracing(struct reading *r, uint64_t size)
+{
+	free(r->tracing);
+	r->tracing = size && size <= UNPACKED_MAX ? malloc((size_t)size) : NULL;
+	r->tracing_size = r->tracing ? (size_t)size : 0;
+	return r->tracing != NULL;
+}
+
+static void read_tracing(struct reading *r, uint64_t offset, uint64_t size)
+{
+	if (make_tracing(r, size) && !read_at(r, r->tracing, r->tracing_size, offset))
+		r->tracing_size = 0;
+}
+
 static void read_features(struct pfm_session *s, const uint8_t *head, uint64_t table)
 {
 	const struct reading *r = s->reading;
@@ -269,8 +286,12 @@ static void read_features(struct pfm_session *s, const uint8_t *head, uint64_t t
 
 		if (!(u64_at(r, head + 72 + bit / 64 * 8) >> bit % 64 & 1))
 			continue;
-		if (bit == DATA_EVENT_DESC && read_at(r, section, sizeof(section), table + at * 16))
-			read_names(s, u64_at(r, section), u64_at(r, section + 8));
+		if (read_at(r, section, sizeof(section), table + at * 16)) {
+			if (bit == DATA_EVENT_DESC)
+				read_names(s, u64_at(r, section), u64_at(r, section + 8));
+			else if (bit == DATA_TRACING)
+				read_tracing(s->reading, u64_at(r, section), u64_at(r, section + 8));
+		}
 		at++;
 	}
 }
@@ -333,6 +354,27 @@ static void skip(struct reading *r, uint64_t n)
 		r->in_at += have;
 		n -= have;
 	}
+}
+
+/* The same from a pipe, where it follows its record. */
+static void take_tracing(struct reading *r, uint64_t size)
+{
+	size_t done = 0;
+
+	if (!make_tracing(r, size)) {
+		skip(r, size);
+		return;
+	}
+	while (done < size) {
+		size_t have = fill(r, size - done < IN_ROOM ? (size_t)size - done : IN_ROOM);
+
+		if (!have)
+			break;
+		memcpy(r->tracing + done, r->in + r->in_at, have);
+		r->in_at += have;
+		done += have;
+	}
+	r->tracing_size = done;
 }
 
 /* Whose it is, is found where it would be if the head were ours: that alone is turned first. */
@@ -555,6 +597,7 @@ static int take_record(struct pfm_session *s)
 	switch (type) {
 	case DATA_ATTR: return r->pipe ? take_attr(s, p, size) : 0;
 	case DATA_EVENT_UPDATE: take_update(s, p, size); return 0;
+	case DATA_TRACING_DATA: take_tracing(r, size >= 12 ? u32_at(r, p + 8) : 0); return 0;
 	case DATA_AUXTRACE: skip(r, size >= 16 ? u64_at(r, p + 8) : 0); return 0;
 	case DATA_COMPRESSED: return unpack(r, p + RECORD_HEAD, size - RECORD_HEAD);
 	case DATA_COMPRESSED2: return unpack_filled(r, p, size);
@@ -595,6 +638,18 @@ int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size)
 	return 1;
 }
 
+const uint8_t *pfmi_data_tracing(const struct pfm_session *s, size_t *len, bool *foreign)
+{
+	*len = s->reading->tracing_size;
+	*foreign = s->reading->foreign;
+	return *len ? s->reading->tracing : NULL;
+}
+
+bool pfmi_data_foreign(const struct pfm_session *s)
+{
+	return s->reading->foreign;
+}
+
 bool pfmi_data_damaged(const struct pfm_session *s)
 {
 	return s->reading->damaged;
@@ -611,6 +666,7 @@ void pfmi_data_close(struct pfm_session *s)
 	close(r->fd);
 	pfmi_zstd_close(r->zstd);
 	free(r->plain.at);
+	free(r->tracing);
 	free(r->in);
 	free(r->pool);
 	free(r->list);

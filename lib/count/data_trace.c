@@ -50,7 +50,7 @@ static bool add_file(struct bytes *b, const struct pfm_session *s, const char *n
 }
 
 /* Number of a format: the line "ID: 372" of it. */
-static bool is_format_of(const char *text, uint64_t config)
+bool pfmi_data_is_format(const char *text, uint64_t config)
 {
 	const char *line = strstr(text, "\nID: ");
 
@@ -63,22 +63,43 @@ static bool split(const char *name, char system[64], char event[128])
 	return sscanf(name, "%63[^:]:%127[^:/]", system, event) == 2;
 }
 
+/* The caller frees it. NULL if count @i is no tracepoint, or there is no text about this very one. */
+static char *format_of(const struct pfm_session *s, unsigned i, char system[64], size_t *len)
+{
+	const pfm_attr_t *a = &s->counts[i].asked.attr;
+	char event[128], name[256], *text;
+
+	if (a->type != PERF_TYPE_TRACEPOINT || !split(s->counts[i].asked.name, system, event))
+		return NULL;
+	snprintf(name, sizeof(name), "%s/%s/format", system, event);
+	text = slurp(s, name, len);
+	if (text && pfmi_data_is_format(text, a->config))
+		return text;
+	free(text);
+	return NULL;
+}
+
+char *pfmi_data_format(const struct pfm_session *s, unsigned i)
+{
+	char system[64];
+	size_t len;
+
+	return format_of(s, i, system, &len);
+}
+
 /* One system with one event, if count @i is a tracepoint that none before it is. 1, 0 for none, or -1 without memory. */
 static int add_format(struct bytes *b, const struct pfm_session *s, unsigned i)
 {
 	const pfm_attr_t *a = &s->counts[i].asked.attr;
-	char system[64], event[128], name[256], *text;
+	char system[64], *text;
 	size_t len = 0;
 	int rc = 0;
 
-	if (a->type != PERF_TYPE_TRACEPOINT || !split(s->counts[i].asked.name, system, event))
-		return 0;
 	for (unsigned k = 0; k < i; k++)
 		if (s->counts[k].asked.attr.type == a->type && s->counts[k].asked.attr.config == a->config)
 			return 0;
-	snprintf(name, sizeof(name), "%s/%s/format", system, event);
-	text = slurp(s, name, &len);
-	if (text && is_format_of(text, a->config))
+	text = format_of(s, i, system, &len);
+	if (text)
 		rc = add(b, system, strlen(system) + 1) && add_u32(b, 1) && add_u64(b, len) && add(b, text, len) ? 1 : -1;
 	free(text);
 	return rc;

@@ -119,11 +119,14 @@ struct sampling {
 	uint64_t strange;     /* samples of the kernel's own events that carry the id of nobody here, and could be of several */
 	unsigned damaged, at; /* at: where pfm_next_bytes() is */
 	struct pollfd *polled;
+	struct trace *traces; /* fields of tracepoints that were asked for (data_fields.c) */
 };
 
 /* Reads options.sampling. */
 int pfmi_sampling_ask(struct opening *o);
 void pfmi_sampling_free(struct pfm_session *s);
+struct sampling;
+void pfmi_data_free_fields(struct sampling *sm);
 /* Settles periods and frequencies, before anything is opened. */
 void pfmi_sampling_prepare(struct pfm_session *s);
 /* What sampling adds to the attributes of a count. */

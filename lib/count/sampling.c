@@ -89,6 +89,8 @@ int pfmi_sampling_ask(struct opening *o)
 
 void pfmi_sampling_free(struct pfm_session *s)
 {
+	if (s->sampling)
+		pfmi_data_free_fields(s->sampling);
 	free(s->sampling);
 	s->sampling = NULL;
 }

@@ -37,7 +37,7 @@ from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Mo
 from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, plan
-from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleCount, Sampling, Side
+from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleCount, Sampling, Side, TraceField
 from .session import Cause, Count, Finished, Quality, Reading, Session, run
 
 __version__ = "1.0.0"

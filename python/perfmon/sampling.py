@@ -15,7 +15,7 @@ from ._errors import c_string, from_code, from_error, new_error
 if TYPE_CHECKING:
     from .session import Cause, Quality
 
-__all__ = ["Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample", "SampleCount", "Sampling", "Side"]
+__all__ = ["Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample", "SampleCount", "Sampling", "Side", "TraceField"]
 
 
 class Sample(enum.IntFlag):
@@ -132,6 +132,19 @@ class Sampling:
 
 
 @dataclass(frozen=True)
+class TraceField:
+    """A field in the own bytes of a tracepoint's samples: how it is called and where it lies. With dynamic, what lies there says where."""
+
+    name: str
+    type: str
+    offset: int
+    length: int
+    signed: bool
+    array: bool
+    dynamic: bool
+
+
+@dataclass(frozen=True)
 class Record:
     """One record. Fields that it does not have are None.
 
@@ -139,6 +152,7 @@ class Record:
     event      number of the count it belongs to, None for none
     chain      addresses from the innermost outwards, marks between kernel and user left out
     data       a tracepoint's own bytes
+    fields     what they mean, by name: numbers, strings for char[], bytes for other arrays
     values     words of a count that was read (RecordType.READ); on an Alpha's ProfileMe: 2, statistic, retired
     """
 
@@ -156,6 +170,7 @@ class Record:
     phys_addr: int | None = None
     chain: tuple[int, ...] | None = None
     data: bytes | None = None
+    fields: dict[str, int | str | bytes] | None = None
     stack: bytes | None = None
     name: str | None = None
     start: int | None = None
@@ -213,9 +228,20 @@ def _side_parts(r: Any) -> dict[str, Any]:
     return {}
 
 
-def _record(r: Any) -> Record:
+_FIELD_BITS = (lib.PFM_TRACE_SIGNED, lib.PFM_TRACE_ARRAY, lib.PFM_TRACE_DYNAMIC)
+
+
+def _value(f: Any, number: int, raw: bytes) -> int | str | bytes:
+    if not f.flags & (lib.PFM_TRACE_ARRAY | lib.PFM_TRACE_DYNAMIC):
+        return number - (1 << 64) if f.flags & lib.PFM_TRACE_SIGNED and number >> 63 else number
+    return raw.partition(b"\0")[0].decode(errors="replace") if c_text(f.type) == "char" else raw
+
+
+def _record(r: Any, fields: dict[str, int | str | bytes] | None) -> Record:
     """A copy: what @r points to is gone with the next call."""
     parts: dict[str, Any] = {name: getattr(r, name) for name, bit in _COMMON if r.has & bit}
+    if fields:
+        parts["fields"] = fields
     if r.type == lib.PFM_RECORD_SAMPLE:
         parts.update((name, getattr(r.sample, name)) for name, bit in _SAMPLE if r.has & bit)
         parts.update(_sample_parts(r))
@@ -273,11 +299,35 @@ class Samples:
         timeout = -1 if seconds is None else round(seconds * 1000)
         return bool(self._check(lib.pfm_wait_session(self._native(), timeout)) != lib.PFM_WAIT_ENDED)
 
+    def trace_fields(self, i: int = 0) -> tuple[TraceField, ...]:
+        """The fields of the tracepoint that count number @i samples; none if it is no tracepoint or is not described here."""
+        return tuple(TraceField(c_text(f.name), c_text(f.type), f.offset, f.length, *(bool(f.flags & bit) for bit in _FIELD_BITS))
+                     for f in self._trace(i))
+
+    def _trace(self, i: int) -> list[Any]:
+        known: dict[int, list[Any]] = self.__dict__.setdefault("_known_fields", {})
+        if i not in known:
+            known[i], f = [], new("pfm_trace_field_t")
+            while lib.pfm_describe_trace_field(self._native(), i, len(known[i]), f) == lib.PFMLIB_SUCCESS:
+                known[i].append(f)
+                f = new("pfm_trace_field_t")
+        return known[i]
+
+    def _trace_values(self, r: Any) -> dict[str, int | str | bytes] | None:
+        """A tracepoint's own bytes by the names of its fields."""
+        if r.type != lib.PFM_RECORD_SAMPLE or not r.has & lib.PFM_SAMPLE_RAW or r.event == lib.PFM_NO_EVENT:
+            return None
+        number, at, length, out = ffi.new("uint64_t *"), ffi.new("void const **"), ffi.new("uint32_t *"), {}
+        for f in self._trace(r.event):
+            if lib.pfm_read_trace_field(self._native(), r, f, number, at, length) == lib.PFMLIB_SUCCESS:
+                out[c_text(f.name)] = _value(f, number[0], bytes(ffi.buffer(at[0], length[0])))
+        return out or None
+
     def records(self) -> Iterator[Record]:
         """The records that are there now, the oldest first."""
         r = new("pfm_record_t")
         while self._check(lib.pfm_next_record(self._native(), r)):
-            yield _record(r)
+            yield _record(r, self._trace_values(r))
 
     def columns(self, *names: str) -> dict[str, Any]:
         """The samples that are there now, as a column of numbers for each of @names: numpy.ndarray, or array.array without numpy.

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Samples, against pages that are touched."""
+import contextlib
 import mmap
 import os
+import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -118,3 +122,48 @@ def test_pairs_of_profileme_are_words_of_a_count():
         assert s.wait(5)
         (first, *_) = s.records()
     assert first.type is perfmon.RecordType.READ and first.values is not None and first.values[0] == 2 and len(first.values) == 3
+
+
+def closes(records):
+    return [r.fields["fd"] for r in records if r.fields and r.fields.get("fd") in (1001, 1002)]
+
+
+def close_nothing():
+    for fd in (1001, 1002):
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+def test_fields_of_a_tracepoint_by_name():
+    try:
+        s = open_session(["syscalls:sys_enter_close"], sampling=perfmon.Sampling(fields=perfmon.Sample.RAW))
+    except perfmon.PerfmonError as e:
+        pytest.skip(str(e))
+    s.start()
+    close_nothing()
+    s.stop()
+    assert closes(s.records()) == [1001, 1002]
+    fields = {f.name: f for f in s.trace_fields()}
+    assert fields["common_pid"].type == "int" and fields["common_pid"].signed and fields["common_pid"].length == 4
+    assert fields["fd"].offset >= 8 and not fields["fd"].array
+    assert perfmon.Session(["page-faults:u"], sampling=perfmon.Sampling()).trace_fields() == ()
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
+@pytest.mark.parametrize("pipe", [False, True])
+def test_fields_in_a_recording_of_perf(tmp_path, pipe):
+    """By our reading they are what perf script prints; numbers and the strings that lie elsewhere."""
+    path = str(tmp_path / "perf.data")
+    program = "import os, subprocess\nfor i in 1001, 1002:\n try: os.close(i)\n except OSError: pass\nsubprocess.run(['true'])"
+    events = "syscalls:sys_enter_close,sched:sched_process_exec"
+    line = ["perf", "record", "-q", "-e", events, "-o", "-" if pipe else path, "python3", "-c", program]
+    with open(path, "wb") as out:
+        done = subprocess.run(line, stdout=out if pipe else None, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        pytest.skip(done.stderr)
+    records = [r for r in perfmon.Recorded(path).records() if r.fields]
+    assert closes(records) == [1001, 1002]
+    names = [r.fields["filename"] for r in records if "filename" in r.fields]
+    printed = subprocess.run(["perf", "script", "-i", path, "-F", "trace"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert [int(fd, 16) for fd in re.findall(r"fd: (0x[0-9a-f]+)", printed)] == [r.fields["fd"] for r in records if "fd" in r.fields]
+    assert re.findall(r"filename=(\S+)", printed) == names and any(n.endswith("/true") for n in names)
