@@ -172,6 +172,106 @@ static void the_truth_is_in_the_interval(void **state)
 	assert_in_range(inside, trials * 93 / 100, trials * 97 / 100);
 }
 
+/* ---- one measurement whose groups took turns ------------------------------------------------------------------------------- */
+
+enum { TURNS = 60,
+       MOST_PARTS = 32 };
+
+/* A program of known IPC, run once. Its speed changes from turn to turn, and slowly over the run; groups of events take turns. */
+struct run {
+	double parts[2 * MOST_PARTS], truth[2], counted[2];
+};
+
+/* @groups take turns, instructions in group 0, cycles in group @second. @drift: how much faster it is at the end. */
+static void run_program(struct run *r, unsigned n_parts, unsigned groups, unsigned second, double drift)
+{
+	const double ipc = 1.7;
+
+	*r = (struct run){ .truth = { 0 } };
+	for (unsigned k = 0; k < n_parts; k++)
+		for (unsigned t = 0; t < TURNS; t++) {
+			double cycles = 1e6 * (1 + 0.1 * normal());
+			double instructions = cycles * ipc * (1 + drift * k / n_parts) * (1 + 0.2 * normal());
+
+			r->truth[0] += instructions;
+			r->truth[1] += cycles;
+			if (t % groups == 0)
+				r->parts[2 * k] += instructions * groups;
+			if (t % groups == second)
+				r->parts[2 * k + 1] += cycles * groups;
+		}
+	for (unsigned k = 0; k < n_parts; k++)
+		for (unsigned i = 0; i < 2; i++)
+			r->counted[i] += r->parts[2 * k + i];
+}
+
+/* How often, of @trials, the interval has the ratio that the whole run had. */
+static unsigned judged_rightly(unsigned trials, unsigned n_parts, unsigned groups, unsigned second, double drift)
+{
+	unsigned inside = 0, event;
+	int pmu;
+
+	find("hardware::ipc", &pmu, &event);
+	for (unsigned t = 0; t < trials; t++) {
+		pfm_metric_value_t v = PFM_INIT(v);
+		struct run r;
+
+		run_program(&r, n_parts, groups, second, drift);
+		assert_int_equal(pfm_judge_metric(NULL, pmu, event,
+		                                  (pfm_metric_count_t[]){ { .value = r.counted[0], .known = 1 }, { .value = r.counted[1], .known = 1 } },
+		                                  2, r.parts, n_parts, second ? 0 : 1.0 / groups, &v),
+		                 PFMLIB_SUCCESS);
+		assert_true(fabs(v.value - r.counted[0] / r.counted[1]) < 1e-12);
+		inside += v.low <= r.truth[0] / r.truth[1] && r.truth[0] / r.truth[1] <= v.high;
+	}
+	return inside;
+}
+
+static void what_was_extrapolated_is_in_the_interval(void **state)
+{
+	const unsigned trials = 2000;
+
+	(void)state;
+	srand(23);
+	for (unsigned n = 8; n <= MOST_PARTS; n *= 4)
+		for (unsigned groups = 2; groups <= 4; groups += 2) {
+			/* All in one group: neither too narrow nor too wide. */
+			assert_in_range(judged_rightly(trials, n, groups, 0, 0), trials * 93 / 100, trials * 97 / 100);
+			/* It gets faster on the way, or its events are in groups of their own: the bound holds. */
+			assert_in_range(judged_rightly(trials, n, groups, 0, 0.3), trials * 93 / 100, trials);
+			assert_in_range(judged_rightly(trials, n, groups, 1, 0), trials * 93 / 100, trials);
+		}
+}
+
+static void parts_that_do_not_tell(void **state)
+{
+	pfm_metric_count_t in[] = { { .value = 20, .known = 1 }, { .value = 10, .known = 1 } };
+	double parts[] = { 9, 5, 11, 5 };
+	pfm_metric_value_t v = PFM_INIT(v);
+	unsigned event;
+	int pmu;
+
+	(void)state;
+	find("hardware::ipc", &pmu, &event);
+	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, 0.5, &v), PFMLIB_SUCCESS);
+	/* 18 / 10 and 22 / 10: (0.4 ** 2 / 2 / 2) * 0.5 is the variance, 12.7062 Student's of one degree. */
+	assert_true(fabs(v.error - sqrt(0.02)) < 1e-12);
+	assert_true(fabs((v.high - 2) / v.error - 12.7062) < 1e-4);
+	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 1, 0.5, &v), PFMLIB_SUCCESS);
+	assert_true(v.value == 2 && v.error < 0 && v.low < -1e300 && v.high > 1e300);
+	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, NULL, 0, 1, &v), PFMLIB_SUCCESS);
+	assert_true(v.error == 0 && v.low == 2 && v.high == 2);
+	parts[1] = NAN;
+	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, 0, &v), PFMLIB_SUCCESS);
+	assert_true(v.error < 0);
+	in[1].known = 0;
+	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, 0, &v), PFMLIB_SUCCESS);
+	assert_int_equal(v.state, PFM_METRIC_NOT_COUNTED);
+	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, NULL, 2, 0, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, 1.5, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, NAN, &v), PFMLIB_ERR_INVAL);
+}
+
 static void errors_of_counts_become_errors_of_values(void **state)
 {
 	pfm_metric_count_t in[] = { { .value = 2000, .error = 20, .known = 1 }, { .value = 1000, .error = 10, .known = 1 } };
@@ -298,6 +398,8 @@ int main(void)
 		cmocka_unit_test(noise_never_leaves_the_machine),
 		cmocka_unit_test(slopes_are_those_of_differences),
 		cmocka_unit_test(the_truth_is_in_the_interval),
+		cmocka_unit_test(what_was_extrapolated_is_in_the_interval),
+		cmocka_unit_test(parts_that_do_not_tell),
 		cmocka_unit_test(errors_of_counts_become_errors_of_values),
 		cmocka_unit_test(repetitions),
 		cmocka_unit_test(states_have_names),

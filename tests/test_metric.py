@@ -235,6 +235,30 @@ class Counted(unittest.TestCase):
         metric = next(r for r in rows if "metric" in r)
         self.assertGreater(metric["error"], 0)
 
+    def test_scaled_counts_have_an_error(self):
+        """One run, whose counts were extrapolated: slices of its time say how far that is off; too short a one says that nobody knows."""
+        shim = os.path.join(os.path.dirname(PFM), "..", "tests", "libshared_counter.so")
+        if not os.path.exists(shim):
+            self.skipTest("no library to preload")
+        busy = "import mmap, time; t = time.time()\nwhile time.time() < t + 1: mmap.mmap(-1, 1 << 18).write(b'x' * (1 << 18))"
+
+        def counted(*words):
+            done = subprocess.run([PFM, "stat", *words, "-M", "software::faults_per_second", "--", sys.executable, "-c", busy],
+                                  capture_output=True, text=True, env=dict(os.environ, LD_PRELOAD=shim))
+            return done.stdout or done.stderr
+        metric = json.loads(counted("--json").splitlines()[-1])
+        if not metric["scaled"]:
+            self.skipTest("nothing is preloaded here")
+        # Each slice is off by 0.2 / sqrt(3) at the root of its mean square, as numerator and divisor; half of that was seen, and
+        # there are 32 to 64 slices.
+        self.assertTrue(0.25 < metric["error"] / metric["value"] / (0.1155 * 2 ** 0.5 * 0.5 ** 0.5 / 48 ** 0.5) < 4, metric)
+        self.assertAlmostEqual(metric["value"] - metric["low"], metric["high"] - metric["value"])
+        self.assertGreater(metric["high"] - metric["value"], 1.9 * metric["error"])
+        self.assertRegex(counted(), r"faults_per_second  \+- [0-9.e+]+  scaled")
+        busy = "pass"
+        text = counted("-r", "1")
+        self.assertRegex(text, r"faults_per_second  \+- (unknown|[0-9.e+]+)  scaled")
+
     def test_usual_ratios_without_asking(self):
         text = self.stat("-e", "task-clock,page-faults,minor-faults")[1]
         self.assertRegex(text, r"task-clock .*# [0-9.]+ CPUs used\n")

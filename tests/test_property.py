@@ -109,7 +109,7 @@ class Caller:
         if name in ("pmu", "type") and FUNCTIONS[function][0] == "pfmlib_alpha.h":
             return EV67
         if name == "n":
-            return 0 if function in ("pfm_evaluate_metric", "pfm_estimate_metric") else 1
+            return 0 if function in ("pfm_evaluate_metric", "pfm_estimate_metric", "pfm_judge_metric") else 1
         return {"len": 64, "maxlen": 64, "counters": 1}.get(name, 0)
 
     def bad(self, function, kind, name):

@@ -48,6 +48,7 @@ struct row {
 	bool begun;
 	pfm_count_t sum; /* of this run or interval */
 	struct tally tally;
+	struct slice *slices; /* what was counted on the way (stat_errors.c); NULL: nothing yet */
 };
 
 /* Counts of one task, control group, or all that the CPU list allows. */
@@ -71,6 +72,8 @@ bool rows_make(struct job *job, struct part *part);
 bool rows_make_own(struct job *job);
 /* Adds up what was read: since the beginning, or since the interval before. */
 void rows_gather(struct job *job, bool interval);
+/* Adds what was read since the reading before to the slice of time that is under way. */
+void rows_slice(struct job *job);
 /* Sets pfm's own counts, in nanoseconds; negative: not known. Call before rows_gather(). */
 void rows_own(struct job *job, double elapsed, double user, double system);
 /* Describes a row as pfm_describe_count() does. */
@@ -156,6 +159,32 @@ bool row_ratio(const struct job *job, const struct row *row, double elapsed, str
 /* Values of metrics from the rows; in text also those usual ratios that stand beside no count. */
 void report_metrics(const struct job *job, double elapsed, double time);
 
+/* ---- errors of metrics (stat_errors.c) ------------------------------------------------------------------------------------------ */
+
+/* True if counts are to be read on the way, so that their extrapolation can be judged. */
+bool slices_wanted(const struct job *job);
+/* How long a slice of the time takes now, in nanoseconds. */
+uint64_t slices_begin(struct job *job);
+/* Adds what @row counted to slice number @slice. */
+void slice_add(struct row *row, unsigned slice, const pfm_count_t *count);
+/* The slice under way is over. */
+void slices_next(struct job *job);
+
+/* A metric's value, and what it was made from. */
+struct judged {
+	struct stat_metric metric;
+	const pfm_metric_count_t *counts; /* of its @n inputs */
+	unsigned n;
+	const struct row_use {
+		unsigned input, row;
+	} * uses; /* which rows are counts of which input */
+	unsigned n_uses;
+	bool scaled, across;
+};
+
+/* Sets error and interval of @v; they stay as they are where nothing was extrapolated. */
+void judge_value(const struct job *job, const struct judged *j, pfm_metric_value_t *v);
+
 /* ---- metrics as a tree (stat_tree.c) ------------------------------------------------------------------------------------------ */
 
 /* Puts the metrics in the order of their tree: each behind the one it is a part of. False without memory. */
@@ -197,6 +226,10 @@ struct job {
 	bool interrupted;
 	uint64_t since;               /* when the first run began */
 	double elapsed, user, system; /* summed over runs */
+	uint64_t slice_ns;            /* the length of a slice, */
+	unsigned n_slices;            /* how many are whole, */
+	unsigned runs_in_slice;       /* and with repetitions how many of those each has, */
+	unsigned runs_here;           /* and the one under way */
 	double *each;                 /* seconds of each run */
 	char target[TARGET_MAX];
 };

@@ -16,7 +16,7 @@ enum { POLL_NS = 100000000 };
 struct run {
 	struct child child;
 	unsigned number, intervals;
-	uint64_t began, last, next;
+	uint64_t began, last, next, slice; /* slice: when the one under way ends, 0 if there are none on the way */
 	struct rusage usage;
 	int status; /* of the command */
 	bool ours;  /* it was ended because its time was over */
@@ -97,6 +97,17 @@ static int report_interval(struct job *job, struct run *r)
 	return DONE;
 }
 
+/* Reads what was counted in the slice of time that is over. */
+static int take_slice(struct job *job, struct run *r, uint64_t now)
+{
+	if (parts_read(job) != DONE)
+		return REFUSED;
+	rows_slice(job);
+	slices_next(job);
+	r->slice = now + slices_begin(job);
+	return DONE;
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -142,6 +153,7 @@ static int wait_to_the_end(struct job *job, struct run *r)
 
 	r->last = r->began;
 	r->next = r->began + job->interval;
+	r->slice = slices_wanted(job) && job->repeat < 2 ? r->began + slices_begin(job) : 0;
 	while (rc == DONE && !over) {
 		now = now_ns();
 		if (job->interval && now >= r->next) {
@@ -150,6 +162,8 @@ static int wait_to_the_end(struct job *job, struct run *r)
 			if (r->next < now)
 				r->next = now + job->interval;
 		}
+		if (r->slice && now >= r->slice)
+			rc = take_slice(job, r, now);
 		show_progress(job, r->number);
 		over = time_is_over(job, r, now);
 		if (over || rc != DONE || has_ended(job, r))
@@ -157,6 +171,8 @@ static int wait_to_the_end(struct job *job, struct run *r)
 		until = now + POLL_NS;
 		if (job->interval)
 			until = earlier(until, r->next);
+		if (r->slice)
+			until = earlier(until, r->slice);
 		if (job->timeout)
 			until = earlier(until, r->began + job->timeout);
 		if (wait_signal(job, &r->child, until) == INTERRUPTED)
@@ -261,6 +277,11 @@ static int count_with(struct job *job, struct run *r)
 	user = job->command ? seconds_of(r->usage.ru_utime) : -1;
 	system = job->command ? seconds_of(r->usage.ru_stime) : -1;
 	rows_own(job, job->each[r->number - 1], user, system);
+	/* What is left behind the last whole slice is no slice; of repetitions each is one. */
+	if (slices_wanted(job) && job->repeat > 1) {
+		rows_slice(job);
+		slices_next(job);
+	}
 	rows_gather(job, false);
 	job->user += user;
 	job->system += system;

@@ -13,6 +13,7 @@
 
 enum { MOST_METRICS = 1024,
        DEEPEST = 16,
+       MOST_USES = 1024,
        NUMBER_ROOM = 40,
        UNIT_ROOM = 512,
        PATH_ROOM = 4096 };
@@ -321,6 +322,8 @@ struct reading {
 	bool scaled;           /* some count shared a counter */
 	bool across;           /* counts of several groups */
 	unsigned found, asked; /* events among the rows; events it needs */
+	struct row_use uses[MOST_USES];
+	unsigned n_uses;
 };
 
 static void take_row(const struct row *row, struct reading *r, unsigned i, int *group)
@@ -369,6 +372,8 @@ static void take_rows(const struct job *job, const char *label, const pfm_metric
 		if (!is_row_of(job, k, label, in) || is_repeated(job, k, label, in))
 			continue;
 		take_row(&job->rows[k], r, i, group);
+		if (r->n_uses < MOST_USES)
+			r->uses[r->n_uses++] = (struct row_use){ i, k };
 		counted += job->rows[k].tally.counted != 0;
 		found++;
 	}
@@ -431,6 +436,8 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 		fprintf(job->out, "  %s[%s]%s", term_on(job->out, DIM), pmu, term_off(job->out));
 	if (!v->state && v->error > 0)
 		fprintf(job->out, "  +- %.2g", v->error);
+	if (!v->state && v->error < 0)
+		fprintf(job->out, "  +- unknown");
 	if (!v->state && r->across && r->scaled)
 		fprintf(job->out, "  (from groups counted at different times)");
 	else if (!v->state && r->scaled)
@@ -457,8 +464,13 @@ static void json_metric(const struct job *job, const struct reading *r, const pf
 	put_text_if(&j, "unit", r->info.unit);
 	if (v->state)
 		put_text(&j, "why", pfm_metric_state_name(v->state));
-	if (!v->state && v->error > 0)
+	if (!v->state && v->error < 0)
+		put_null(&j, "error");
+	if (!v->state && v->error > 0) {
 		put_number(&j, "error", v->error);
+		put_number(&j, "low", v->low);
+		put_number(&j, "high", v->high);
+	}
 	put_bool(&j, "scaled", r->scaled);
 	put_bool(&j, "across_groups", r->across);
 	if (v->over_threshold >= 0)
@@ -499,7 +511,11 @@ static bool evaluate_rows(const struct job *job, const struct stat_metric *m, co
 {
 	if (!read_inputs(job, m, label, elapsed, r) || (whole && (r->found < r->asked || !r->asked)))
 		return false;
-	return !pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) && !(whole && v->state);
+	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) || (whole && v->state))
+		return false;
+	if (!v->state && slices_wanted(job))
+		judge_value(job, &(struct judged){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->scaled, r->across }, v);
+	return true;
 }
 
 bool metric_answer(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out)

@@ -417,6 +417,9 @@ void parts_close(struct job *job)
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		pfm_close_session(p->session);
 		p->session = NULL;
+		/* The next run's counts begin anew. */
+		if (p->earlier)
+			memset(p->earlier, 0, p->n * sizeof(*p->earlier));
 	}
 }
 
@@ -435,6 +438,8 @@ void parts_free(struct job *job)
 		free(p->rows);
 	}
 	free(job->parts);
+	for (unsigned i = 0; i < job->n_rows; i++)
+		free(job->rows[i].slices);
 	free(job->rows);
 }
 

@@ -85,6 +85,17 @@ static void sum_add(struct row *row, const pfm_count_t *count)
 	sum->scale = count->scale;
 }
 
+void rows_slice(struct job *job)
+{
+	for (struct part *p = job->parts; p < job->parts + job->n_parts; p++)
+		for (unsigned i = 0; i < p->n; i++) {
+			pfm_count_t d = p->earlier[i].size ? since(p, i) : p->counts[i];
+
+			slice_add(&job->rows[p->rows[i]], job->n_slices, &d);
+			p->earlier[i] = p->counts[i];
+		}
+}
+
 void rows_gather(struct job *job, bool interval)
 {
 	struct part *p;

@@ -328,7 +328,7 @@ static void put_page(const struct job *job, FILE *out, double elapsed)
 	fputs("</title>\n<h1>", out);
 	put(out, job->target);
 	fprintf(out, "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its threshold%s.%s</p>\n", elapsed,
-	        job->repeat > 1 ? ", mean of the runs" : "", job->repeat > 1 ? "; whiskers are 95 % intervals" : "",
+	        job->repeat > 1 ? ", mean of the runs" : "", job->repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
 	        scaled ? " Some counts shared their counters and were scaled." : "");
 	fputs("<p><button id=\"worth\">Open what is worth it</button><button id=\"all\">Open all</button></p>\n<main>\n", out);
 	for (unsigned i = 0; i < job->metrics.n; i++)

@@ -287,7 +287,7 @@ enum {
 typedef struct pfm_metric_value {
 	size_t size;
 	double value;       /**< valid if state is PFM_METRIC_DEFINED, else 0 */
-	double error;       /**< standard error */
+	double error;       /**< standard error; negative: nobody knows */
 	double low, high;   /**< 95 % interval */
 	int state;          /**< PFM_METRIC_* */
 	int missing;        /**< the input that was not counted, or -1 */
@@ -309,6 +309,13 @@ int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm
  * counted. The value is that of the mean counts, its error comes from how they vary together. */
 int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const double *samples, unsigned rounds, unsigned n,
                         pfm_metric_value_t *out);
+/** The same for one measurement whose counts shared their counters, and that was read on its way: @counts is the whole, @parts has
+ * @n counts of each of @n_parts parts of equal length, in their order, extrapolated as the whole is; NaN for what was not counted.
+ * The value is that of @counts. Its error is that of extrapolating, from how neighbouring parts differ. @observed: the share of the
+ * time in which the counts were taken, if always all together (one group); 0 if they were not, which gives an upper bound; 1: nothing
+ * was extrapolated. An error of -1 with the largest interval there is says that the parts do not tell. */
+int pfm_judge_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_count_t *counts, unsigned n, const double *parts,
+                     unsigned n_parts, double observed, pfm_metric_value_t *out);
 /** The stable word for a PFM_METRIC_* state. */
 const char *pfm_metric_state_name(int state);
 

@@ -333,6 +333,13 @@ static void set_interval(pfm_metric_value_t *out, double variance, unsigned free
 	out->high = out->value + half_width(freedom) * out->error;
 }
 
+/* Nobody can say how far the value is off. */
+static void set_unknown(pfm_metric_value_t *out)
+{
+	out->low = -DBL_MAX;
+	out->high = DBL_MAX;
+}
+
 int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_count_t *counts, unsigned n,
                         pfm_metric_value_t *out)
 {
@@ -406,9 +413,79 @@ int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const dou
 			slopes[i] = slope(&m, mean, n, i);
 		set_interval(&full, variance_of_mean(samples, rounds, n, mean, slopes), rounds - 1);
 	} else if (!full.state) {
-		full.low = -DBL_MAX;
-		full.high = DBL_MAX;
+		set_unknown(&full);
 	}
+	pfmi_give(out, &full, sizeof(full));
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- from the parts of one measurement --------------------------------------------------------------------------------- */
+
+/* How far part @k alone would carry the value from where it is, along the slopes of the formula; NaN if a count of it is missing. */
+static double pull(const double *parts, unsigned n_parts, unsigned n, unsigned k, const double *slopes)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (slopes[i] != 0)
+			sum += slopes[i] * parts[(size_t)k * n + i] * n_parts;
+	return sum;
+}
+
+/* The variance of the sum of parts, from the differences of neighbours: a program that changes slowly is none of its error. */
+static double variance_of_neighbours(const double *parts, unsigned n_parts, unsigned n, const double *slopes)
+{
+	double sum = 0, before = pull(parts, n_parts, n, 0, slopes);
+
+	for (unsigned k = 1; k < n_parts; k++) {
+		double here = pull(parts, n_parts, n, k, slopes);
+
+		sum += (here - before) * (here - before);
+		before = here;
+	}
+	return sum / 2 / n_parts / (n_parts - 1);
+}
+
+/* What those differences are worth in independent ones. */
+static unsigned freedom_of_neighbours(unsigned n_parts)
+{
+	uint64_t n = n_parts;
+
+	return (unsigned)(2 * (n - 1) * (n - 1) / (3 * n - 4));
+}
+
+static void judge(const struct metric *m, const pfm_metric_count_t *counts, unsigned n, const double *parts, unsigned n_parts,
+                  double observed, pfm_metric_value_t *full)
+{
+	double slopes[METRIC_MAX_INPUTS], variance;
+
+	for (unsigned i = 0; i < n; i++)
+		slopes[i] = counts[i].known ? slope(m, counts, n, i) : 0;
+	variance = n_parts > 1 ? variance_of_neighbours(parts, n_parts, n, slopes) : 0;
+	if (observed >= 1) {
+		set_interval(full, 0, 0);
+	} else if (n_parts < 2 || !is_finite(variance)) {
+		set_unknown(full);
+		full->error = -1;
+	} else {
+		set_interval(full, (1 - observed) * variance, freedom_of_neighbours(n_parts));
+	}
+}
+
+int pfm_judge_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_count_t *counts, unsigned n, const double *parts,
+                     unsigned n_parts, double observed, pfm_metric_value_t *out)
+{
+	pfm_metric_value_t full = PFM_INIT(full);
+	struct metric m;
+	bool sane = pfmi_sized(out) && (counts || !n) && n <= METRIC_MAX_INPUTS && (parts || !n_parts) && observed >= 0 && observed <= 1;
+	int rc = sane ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+
+	if (!rc)
+		rc = evaluate(&m, counts, n, &full);
+	if (rc)
+		return rc;
+	if (!full.state)
+		judge(&m, counts, n, parts, n_parts, observed, &full);
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -40,7 +40,7 @@ class MetricInput:
 @dataclass(frozen=True)
 class MetricValue:
     """A metric's value. None, with the reason in state, where it is not defined; then missing is the input that was not
-    counted, if that is why. error is the standard error, low and high bound the 95 % interval."""
+    counted, if that is why. error is the standard error, low and high bound the 95 % interval; it is negative where nobody knows."""
 
     value: float | None
     error: float
@@ -109,11 +109,8 @@ class Metric:
 
     def evaluate(self, counts: Mapping[str, float], errors: Mapping[str, float] | None = None) -> MetricValue:
         """The value from counts and constants by name; @errors are standard errors of counts, taken as independent."""
-        array = ffi.new("pfm_metric_count_t[]", max(1, len(self.inputs)))
+        array = self._counts(counts)
         for c, i in zip(array, self.inputs):
-            value = self._given(i, counts)
-            c.known = value is not None
-            c.value = value or 0.0
             c.error = (self._given(i, errors) or 0.0) if errors else 0.0
         out = new("pfm_metric_value_t")
         check(lib.pfm_evaluate_metric(self._context._handle(), *self._at, array, len(self.inputs), out))
@@ -122,6 +119,35 @@ class Metric:
     def estimate(self, samples: Iterable[Mapping[str, float]]) -> MetricValue:
         """The value from repetitions of a measurement, and how far it can be trusted: its error comes from how the
         counts vary together."""
+        flat, rounds = self._flat(samples)
+        out = new("pfm_metric_value_t")
+        check(lib.pfm_estimate_metric(self._context._handle(), *self._at, ffi.new("double[]", flat or [0.0]), rounds,
+                                      len(self.inputs), out))
+        return self._value(out)
+
+    def judge(self, counts: Mapping[str, float], parts: Iterable[Mapping[str, float]], observed: float = 0.0) -> MetricValue:
+        """The value of one measurement whose counts shared their counters, and how far extrapolating them may be off: from parts
+        of it, of equal length and in their order, that were read on the way.
+
+        observed   the share of the time in which the counts were taken, if always all together; 0: in several groups
+        """
+        array = self._counts(counts)
+        flat, n_parts = self._flat(parts)
+        out = new("pfm_metric_value_t")
+        check(lib.pfm_judge_metric(self._context._handle(), *self._at, array, len(self.inputs), ffi.new("double[]", flat or [0.0]),
+                                   n_parts, observed, out))
+        return self._value(out)
+
+    def _counts(self, counts: Mapping[str, float]) -> Any:
+        array = ffi.new("pfm_metric_count_t[]", max(1, len(self.inputs)))
+        for c, i in zip(array, self.inputs):
+            value = self._given(i, counts)
+            c.known = value is not None
+            c.value = value or 0.0
+        return array
+
+    def _flat(self, samples: Iterable[Mapping[str, float]]) -> tuple[list[float], int]:
+        """The inputs of each of @samples, one behind the other, and how many those are."""
         flat: list[float] = []
         rounds = 0
         for counts in samples:
@@ -129,10 +155,7 @@ class Metric:
             for i in self.inputs:
                 value = self._given(i, counts)
                 flat.append(float("nan") if value is None else value)
-        out = new("pfm_metric_value_t")
-        check(lib.pfm_estimate_metric(self._context._handle(), *self._at, ffi.new("double[]", flat or [0.0]), rounds,
-                                      len(self.inputs), out))
-        return self._value(out)
+        return flat, rounds
 
     def _value(self, out: Any) -> MetricValue:
         state = MetricState(out.state)

@@ -70,6 +70,16 @@ def test_an_interval_from_repetitions(built_in):
     assert abs(v.value - 1.25) < 0.01 and 0 < v.error < 0.01
 
 
+def test_an_interval_from_the_parts_of_a_run(built_in):
+    ipc = built_in.metric("hardware::ipc")
+    whole, parts = {"instructions": 20, "cycles": 10}, [{"instructions": 9, "cycles": 5}, {"instructions": 11, "cycles": 5}]
+    v = ipc.judge(whole, parts, observed=0.5)
+    assert (v.value, round(v.error ** 2, 9)) == (2, 0.02) and v.low < 2 < v.high
+    assert ipc.judge(whole, parts).error > v.error
+    assert ipc.judge(whole, parts[:1]).error < 0
+    assert ipc.judge(whole, [], observed=1).error == 0
+
+
 def test_metrics_are_listed(built_in):
     names = {m.name for m in built_in.metrics("ratios")}
     assert {"ipc", "ghz", "cpus_used", "LLC_miss_share"} <= names

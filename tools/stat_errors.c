@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: how far a metric's value may be off. Counts that shared their counters were extrapolated; how much that may have gone
+ * wrong is seen from slices of the time, which are read on the way. With repetitions every run is a slice, and its counts belong
+ * together. */
+#include "stat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICES = 64,
+       FEWEST = 4,
+       FIRST_NS = 10000000,
+       COUNTS_READ_AT_ONCE = 100 };
+
+/* What a row counted in a slice. */
+struct slice {
+	double raw, enabled, running;
+};
+
+bool slices_wanted(const struct job *job)
+{
+	return job->metrics.n && !job->interval;
+}
+
+uint64_t slices_begin(struct job *job)
+{
+	unsigned counts = 0;
+
+	for (unsigned i = 0; i < job->n_parts; i++)
+		counts += job->parts[i].n;
+	/* Reading is not free: the more counts, the rarer. */
+	if (!job->slice_ns)
+		job->slice_ns = FIRST_NS * (1 + (uint64_t)(counts / COUNTS_READ_AT_ONCE));
+	return job->slice_ns;
+}
+
+static void add(struct slice *s, const struct slice *more)
+{
+	s->raw += more->raw;
+	s->enabled += more->enabled;
+	s->running += more->running;
+}
+
+/* Two neighbours become one, so that what is kept stays little however long it takes. */
+static void merge(struct job *job)
+{
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		struct slice *s = job->rows[i].slices;
+
+		for (unsigned k = 0; s && k < SLICES / 2; k++) {
+			struct slice both = s[2 * k];
+
+			add(&both, &s[2 * k + 1]);
+			s[k] = both;
+		}
+		if (s)
+			memset(s + SLICES / 2, 0, SLICES / 2 * sizeof(*s));
+	}
+	job->n_slices = SLICES / 2;
+	job->slice_ns *= 2;
+	job->runs_in_slice *= 2;
+}
+
+void slice_add(struct row *row, unsigned slice, const pfm_count_t *count)
+{
+	const struct slice more = { (double)count->raw, (double)count->enabled, (double)count->running };
+
+	if (!row->slices)
+		row->slices = calloc(SLICES, sizeof(*row->slices));
+	if (row->slices)
+		add(&row->slices[slice], &more);
+}
+
+void slices_next(struct job *job)
+{
+	if (!job->runs_in_slice)
+		job->runs_in_slice = 1;
+	/* A repetition that does not fill its slice waits for the next one. */
+	if (job->repeat > 1 && ++job->runs_here < job->runs_in_slice)
+		return;
+	job->runs_here = 0;
+	if (++job->n_slices == SLICES)
+		merge(job);
+}
+
+/* What the row counted in @width slices from number @first on, extrapolated; NaN if it had no time. */
+static double extrapolated(const struct row *row, unsigned first, unsigned width)
+{
+	struct slice sum = { 0, 0, 0 };
+
+	if (!row->slices)
+		return NAN;
+	for (unsigned k = first; k < first + width; k++)
+		add(&sum, &row->slices[k]);
+	if (sum.running <= 0)
+		return sum.enabled > 0 ? NAN : 0;
+	return sum.raw * (sum.enabled / sum.running);
+}
+
+/* The inputs in each of @n_parts parts of @width slices, constants as they are in @counts; false if one was not counted in some part. */
+static bool fill_parts(const struct job *job, const struct judged *j, unsigned n_parts, unsigned width, double *parts)
+{
+	double share = job->repeat > 1 ? 1.0 / job->runs_in_slice : 1;
+	bool there = true;
+
+	for (unsigned k = 0; k < n_parts; k++) {
+		double *part = parts + (size_t)k * j->n;
+
+		for (unsigned i = 0; i < j->n; i++)
+			part[i] = j->counts[i].known ? j->counts[i].value : NAN;
+		for (unsigned u = 0; u < j->n_uses; u++)
+			part[j->uses[u].input] = 0;
+		for (unsigned u = 0; u < j->n_uses; u++)
+			part[j->uses[u].input] += extrapolated(&job->rows[j->uses[u].row], k * width, width) * share;
+		for (unsigned u = 0; u < j->n_uses; u++)
+			there &= !isnan(part[j->uses[u].input]);
+	}
+	return there;
+}
+
+/* The share of the time in which all was counted, if always together; 0 if not. */
+static double observed(const struct job *job, const struct judged *j)
+{
+	double least = 1;
+
+	for (unsigned u = 0; u < j->n_uses; u++) {
+		const pfm_count_t *c = &job->rows[j->uses[u].row].tally.count;
+
+		if (c->enabled && (double)c->running / (double)c->enabled < least)
+			least = (double)c->running / (double)c->enabled;
+	}
+	return j->across ? 0 : least;
+}
+
+static void judge_run(const struct job *job, const struct judged *j, double *parts, pfm_metric_value_t *v)
+{
+	unsigned width = 1, n_parts = job->n_slices;
+
+	/* Longer slices where some were too short for every group to have a turn. */
+	while (n_parts >= FEWEST && !fill_parts(job, j, n_parts, width, parts)) {
+		width *= 2;
+		n_parts = job->n_slices / width;
+	}
+	if (n_parts < FEWEST)
+		n_parts = 0;
+	pfm_judge_metric(job->ctx, j->metric.pmu, j->metric.event, j->counts, j->n, parts, n_parts, observed(job, j), v);
+}
+
+static void judge_runs(const struct job *job, const struct judged *j, const double *samples, unsigned n_samples, pfm_metric_value_t *v)
+{
+	pfm_metric_value_t e = PFM_INIT(e);
+
+	if (pfm_estimate_metric(job->ctx, j->metric.pmu, j->metric.event, samples, n_samples, j->n, &e) || e.state || n_samples < 2)
+		return;
+	v->error = e.error;
+	v->low = v->value - (e.value - e.low);
+	v->high = v->value + (e.high - e.value);
+}
+
+void judge_value(const struct job *job, const struct judged *j, pfm_metric_value_t *v)
+{
+	double *parts = calloc((size_t)SLICES * j->n + 1, sizeof(*parts));
+
+	if (parts && job->repeat > 1 && fill_parts(job, j, job->n_slices, 1, parts))
+		judge_runs(job, j, parts, job->n_slices, v);
+	else if (parts && job->repeat < 2 && j->scaled)
+		judge_run(job, j, parts, v);
+	free(parts);
+}
