@@ -255,8 +255,8 @@ static int read_last(struct pfm_session *s)
 
 	if (s->backend)
 		rc = s->backend->read(s, s->last, s->n);
-	else
-		memset(s->last, 0, s->n * sizeof(*s->last));
+	for (unsigned i = 0; i < s->n && !s->backend; i++)
+		s->last[i] = (pfm_count_t){ .size = sizeof(s->last[i]) };
 	for (unsigned i = 0; i < s->n && !rc; i++)
 		pfmi_judge(s, i, s->last);
 	return rc;
