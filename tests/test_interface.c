@@ -825,6 +825,23 @@ static void structs_of_older_callers_get_what_they_have_room_for(void **state)
 	assert_true(kept(&e.pmu, 0, sizeof(e) - offsetof(pfm_encoding_t, pmu)));
 }
 
+/* Of some groups one value is chosen, of others any number. */
+static void groups_of_one_and_of_any(void **state)
+{
+	pfm_umask_info_t umask = PFM_INIT(umask);
+	unsigned event, one = 0, any = 0;
+	int pmu;
+
+	(void)state;
+	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::L2_LD", &pmu, &event, NULL), PFMLIB_SUCCESS);
+	for (unsigned i = 0; pfm_describe_umask(NULL, pmu, event, i, &umask) == PFMLIB_SUCCESS; i++) {
+		assert_int_equal(umask.is_any, strcmp(umask.group, "cachestate") == 0);
+		any += umask.is_any != 0;
+		one += !umask.is_any;
+	}
+	assert_true(any >= 4 && one >= 2);
+}
+
 static void options_of_older_callers_are_the_usual_ones(void **state)
 {
 	const char *const text = "coreduo::Instr_Ret";
@@ -1024,6 +1041,7 @@ int main(void)
 		cmocka_unit_test(arguments_of_contexts),
 		cmocka_unit_test(attributes_for_the_kernel),
 		cmocka_unit_test(structs_of_older_callers_get_what_they_have_room_for),
+		cmocka_unit_test(groups_of_one_and_of_any),
 		cmocka_unit_test(options_of_older_callers_are_the_usual_ones),
 		cmocka_unit_test(events_by_number_are_events_by_name),
 		cmocka_unit_test(a_mask_that_must_be_named_cannot_be_left_out),

@@ -332,6 +332,29 @@ static int dispatch_one(const char *event, pfmlib_mont_input_param_t *model, pfm
 	return pfm_dispatch_events(&in, model, out, &model_out);
 }
 
+/* A set of levels has four bits, and none of them may be lost on the way. */
+static void test_levels_that_are_none_are_refused(void **state)
+{
+	static const unsigned wrong[] = { 0x10, 0x18, 0x100, 0x108, ~0u };
+	pfmlib_input_param_t in = { .pfp_event_count = 1 };
+	pfmlib_output_param_t out = { 0 };
+
+	(void)state;
+	for (unsigned t = 0; t < N_TYPES; t++) {
+		assert_int_equal(pfm_force_pmu(types[t]), 0);
+		in.pfp_events[0] = (pfmlib_event_t){ .event = 0 };
+		for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+			in.pfp_dfl_plm = wrong[i];
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), PFMLIB_ERR_INVAL);
+		}
+		in.pfp_dfl_plm = PFM_PLM3;
+		for (unsigned i = 2; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+			in.pfp_events[0].plm = wrong[i];
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), PFMLIB_ERR_INVAL);
+		}
+	}
+}
+
 /* 41 bits are an instruction: what is wider would match something else than was asked. */
 static void test_wide_opcodes_are_refused(void **state)
 {
@@ -394,6 +417,7 @@ int main(void)
 		rows_add(&rows, name, test_every_event, (void *)(uintptr_t)&types[i]);
 	}
 	rows_add(&rows, "names and masks that do not fit", test_names_and_masks_that_do_not_fit, NULL);
+	rows_add(&rows, "levels that are none are refused", test_levels_that_are_none_are_refused, NULL);
 	rows_add(&rows, "opcodes wider than an instruction are refused", test_wide_opcodes_are_refused, NULL);
 	rows_add(&rows, "a given address register wins over its event", test_a_given_register_wins, NULL);
 	rows_add(&rows, "the list names every type", test_list_names_every_type, NULL);

@@ -156,6 +156,18 @@ static void group_is_opened_and_read_as_one(void **state)
 	assert_string_equal(about(1).name, "instructions:u");
 }
 
+/* The kernel refuses members that want to be pinned: the whole group is, by its leader. */
+static void a_pinned_group_is_pinned_by_its_leader(void **state)
+{
+	(void)state;
+	machine("uncore");
+	must_open(TEXTS("{cycles,instructions}:D", "{branches,cache-misses:D}"));
+	assert_true(event(1)->a.attr.pinned);
+	assert_false(event(2)->a.attr.pinned);
+	assert_false(event(3)->a.attr.pinned);
+	assert_false(event(4)->a.attr.pinned);
+}
+
 static int room_for_two(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
 	int members = 1;
@@ -515,6 +527,32 @@ static void time_on_other_cores_is_not_multiplexing(void **state)
 	expect_count(0, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
 	assert_int_equal(counts[0].value, 200);
 	assert_int_equal(counts[1].value, 1800);
+}
+
+/* All but a thousandth of its time, or a nanosecond less. */
+static void lost_between_types(struct fake *f, struct fake_event *e)
+{
+	bool fast = e->a.attr.type == 4 || e->a.attr.config >> 32 == 4;
+
+	e->value = 1000;
+	e->on = 2000999;
+	e->running = fast ? 1000000 : 998999 - (uint64_t)f->number;
+}
+
+static void moments_between_cores_are_not_multiplexing(void **state)
+{
+	(void)state;
+	machine("hybrid");
+	fake.tick = lost_between_types;
+	must_open(TEXTS("instructions"));
+	run();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_int_equal(counts[0].value, 1000);
+	fake.number = 1;
+	run();
+	expect_count(0, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
+	assert_int_equal(counts[0].value, 1001);
 }
 
 static void only_one_type_has_it(void **state)
@@ -1958,6 +1996,7 @@ int main(void)
 		CASE(nobody_has_a_negative_number),
 		CASE(guests_host_and_idle_time),
 		CASE(group_is_opened_and_read_as_one),
+		CASE(a_pinned_group_is_pinned_by_its_leader),
 		CASE(member_that_does_not_fit),
 		CASE(weak_group_is_broken_up),
 		CASE(group_goes_on_without_its_first),
@@ -1974,6 +2013,7 @@ int main(void)
 		CASE(group_fans_out_as_a_group),
 		CASE(cores_serve_their_own_cpus),
 		CASE(time_on_other_cores_is_not_multiplexing),
+		CASE(moments_between_cores_are_not_multiplexing),
 		CASE(only_one_type_has_it),
 		CASE(zero_on_cores_that_were_not_used),
 		CASE(qualities),

@@ -441,6 +441,13 @@ static void field_beyond(struct table *t)
 {
 	field_at(t, 0)->range[0].lsb = 60;
 }
+/* One bit too far. */
+static void field_just_beyond(struct table *t)
+{
+	struct bitrange *r = &field_at(t, 0)->range[0];
+
+	r->lsb = (uint8_t)(65 - r->width);
+}
 static void narrow_bits(struct table *t)
 {
 	field_at(t, 1)->range[0].width = 7;
@@ -565,6 +572,7 @@ static void each_fault_has_its_reason(void **state)
 		{ name_in_the_padding, "a string lies outside the pool" },
 		{ wide_field, "a field is malformed" },
 		{ field_beyond, "a field's bits are out of range" },
+		{ field_just_beyond, "a field's bits are out of range" },
 		{ narrow_bits, "a field is wider than its bits" },
 		{ many_takes, "a row is malformed" },
 		{ row_without_values, "a row's values are out of bounds" },
