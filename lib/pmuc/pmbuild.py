@@ -141,6 +141,7 @@ class Sheet:
         self.width = 48
         self.waiting = []       # (row, name): names that count only if no row has them
         self.same_as = None     # a sheet whose rows this one has
+        self.threshold = ""     # a box's field for least counts
 
     def field(self, name, at, width=64):
         """A field that a list needs beside those of the head."""
@@ -325,7 +326,7 @@ class Draft:
         if second:
             self.config1(second << 32, "FILTER_VALUE")
         text = self.e.get("Filter")
-        if not text or nothing(text) or text.strip() == "0":
+        if not text or text == "0" or nothing(text) or text.strip() == "0":
             return
         if not FILTER_TERMS.fullmatch(text):
             self.text("note", "filter: " + " ".join(text.split()))
@@ -399,6 +400,7 @@ class Reading:
         self.intel = bool(self.processor) and self.processor.section.startswith("intel.")
         self.desc = ""
         self.builders = {}      # table name -> Sheet, in the order they were begun
+        self.boxes = {}         # what a list says of an event's box -> Sheet
         self.cores = {}         # core's name, '' for the only one -> table name
         self.file = model.folder                    # what is being read, as users know it
         self.damaged = False    # a file could not be read at all

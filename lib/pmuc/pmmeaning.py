@@ -54,7 +54,6 @@ class Family:
     def __init__(self, tables):
         self.tables = tables
         self.rows = [self.index(t) for t in tables]
-        self.names = [Names(self, home) for home in range(len(tables))]
 
     @staticmethod
     def index(t):
@@ -400,12 +399,13 @@ def compile_metrics(tables, refuse, note=lambda row, key, why: None):
             continue
         family, ready = Family(group), []
         for home, t in enumerate(group):
+            names = Names(family, home)
             for row in t.rows:
                 if not row.flags & pt.ROW_METRIC:
                     continue
                 try:
                     with bounded():
-                        ready.append((t, row, code_of(family.names[home], row, note)))
+                        ready.append((t, row, code_of(names, row, note)))
                 except Refused as r:
                     refuse(t, row, r.key, r.why)
         for t, row, fields in ready:

@@ -10,6 +10,7 @@ from pmread import COUNTERS, Refused, name_of, nothing, strings, take
 
 # Boxes whose lists have an extra select bit that the kernel does not let through.
 WITHOUT_EXTRA_SELECT = ("jkt.pcu", "jkt.ubox", "ivt.pcu", "ivt.ubox")
+MASKS = (("ch_mask", "PortMask"), ("fc_mask", "FCMask"))
 THRESHOLDS = ("thresh", "cmask", "threshold")       # one field, named differently
 
 
@@ -17,34 +18,31 @@ def uncore_event(reading, e, experimental=False):
     """One event of an uncore list."""
     e = strings(e)
     name = name_of(e)
-    unit, device = box_of(reading, e, name)
-    b = uncore_table(reading, device, unit)
+    b = box_of(reading, e, name)
     d = Draft(b, name, e)
     counters, fixed = take(COUNTERS, e, "Counter")
-    code, umask = d.number("EventCode"), d.number("UMask")
+    code, umask, ext = d.number("EventCode"), d.number("UMask"), 0
+    selected = d.number("ExtSel")
     d.flags = pt.ROW_PER_PKG | (pt.ROW_EXPERIMENTAL if experimental or d.number("Experimental") else 0)
-    ext = 0
-    if "free_running" in device:
+    if "free_running" in b.device:
         d.flags |= pt.ROW_FREE_RUNNING
         if code != 0xFF:
             code, umask = 0xFF, free_running_umask(name)
     elif fixed is not None:
         code, umask = 0xFF, 0
     else:
-        if d.number("ExtSel"):
-            code |= 0x100
+        code |= 0x100 if selected else 0
         ext = d.number("UMaskExt")
-    masks = given(d, "PortMask"), given(d, "FCMask")
     d.put("code", code, "EventCode")
-    put_umask(reading, d, umask, ext, *masks)
-    d.put_key("CounterMask", next((field for field in THRESHOLDS if field in b.at), THRESHOLDS[0]))
+    put_umask(reading, d, umask, ext)
+    d.put_key("CounterMask", b.threshold)
     d.put_key("Invert", "inv")
     d.put_key("EdgeDetect", "edge")
     if d.number("MSRValue") and d.number("MSRIndex"):
         raise Refused("MSRValue", "an extra register off the core")
     d.filters()
     every_state(d)
-    if d.number("ExtSel") and code > 0xFF and b.uses[-1] in WITHOUT_EXTRA_SELECT:
+    if selected and code > 0xFF and b.uses[-1] in WITHOUT_EXTRA_SELECT:
         d.text("note", "the kernel's format of this box drops the extra select bit: another event counts then")
     b.add(d.row(counters or None, reading.file))
     reading.counts["uncore"] += 1
@@ -61,21 +59,32 @@ def every_state(d):
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 def box_of(reading, e, name):
-    """(unit as the list has it, the kernel's name of that box)."""
-    unit = e.get("Unit", "").strip()
+    """The table of an event's box. Lists repeat the few names of units all the time."""
+    unit, kind = e.get("Unit", ""), e.get("CounterType", "")
+    running = kind.strip().upper() == "FREERUN" if kind else False
+    controller = running and re.match(r"UNC_(?:M_)?MC([01])_", name)
+    key = unit, running, controller and controller[1]
+    b = reading.boxes.get(key)
+    if b is None:
+        unit = unit.strip()
+        b = reading.boxes[key] = uncore_table(reading, device_of(reading, unit, running, key[2]), unit)
+    return b
+
+
+def device_of(reading, unit, running, controller):
+    """The kernel's name of the box that a list calls @unit."""
     if not unit:
         raise Refused("Unit", "missing")
     if not re.fullmatch(r"[A-Za-z0-9_ -]{1,40}", unit):
         raise Refused("Unit", "'%s' is no unit" % unit[:40])
     device = unit_device(unit)
-    if e.get("CounterType", "").strip().upper() == "FREERUN" and "free_running" not in device:
-        m = re.match(r"UNC_(?:M_)?MC([01])_", name)
-        device = "uncore_imc_free_running_" + m[1] if m else device + "_free_running"
+    if running and "free_running" not in device:
+        device = "uncore_imc_free_running_" + controller if controller else device + "_free_running"
     if unit == "NCU":           # counts clocks, wherever that generation has its counter
         device = "uncore_clock"
     if reading.processor and unit in reading.processor.units:
         device = reading.processor.units[unit]["device"]
-    return unit, device
+    return device
 
 
 def uncore_table(reading, device, unit):
@@ -89,6 +98,7 @@ def uncore_table(reading, device, unit):
         words = title(m.name, reading.desc, unit=unit) + (", free-running" if "free_running" in device else "")
         b = Sheet(name, words, [box_section(formats_of(reading), box)])
         b.device, b.unit, b.uncore = device, unit, True
+        b.threshold = next((field for field in THRESHOLDS if field in b.at), THRESHOLDS[0])
         if reading.intel:
             short = box.replace("cbox", "cbo").replace("ubox", "ubo")
             b.aka += ["%s_unc_%s" % (libpfm, short) for libpfm in reading.processor.libpfm]
@@ -124,22 +134,22 @@ def given(d, key):
     return None if text is None or nothing(text) else d.number(key)
 
 
-def put_umask(reading, d, umask, ext, port, flow):
+def put_umask(reading, d, umask, ext):
     """The unit mask, its extension, and the port and flow masks that some boxes have in the extension's place."""
     at = d.b.at
-    masks = (("ch_mask", port, "PortMask"), ("fc_mask", flow, "FCMask"))
+    masks = [(field, given(d, key), key) for field, key in MASKS if key in d.e or field in at]
     if "ch_mask" in at:
         ext |= umask >> 8
         umask &= 0xFF
-        for field, value, key in masks:
-            value = named_or_implied(reading, d, at[field], value, ext)
-            if value:
-                d.put(field, value, key)
     else:
         umask |= ext << 8
-        for field, value, key in masks:
-            if value and not ext:
-                d.put(field, value, key)
+    for field, value, key in masks:
+        if "ch_mask" in at:
+            value = named_or_implied(reading, d, at[field], value, ext)
+        elif ext:
+            value = 0
+        if value:
+            d.put(field, value, key)
     if umask and "umask" not in at and "occ_sel" in at and umask & ~0xC0 == 0:
         d.put("occ_sel", umask >> 6, "UMask")
     elif umask:
