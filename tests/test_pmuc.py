@@ -27,6 +27,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(LIB, "pmuc")]
 import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
+from pmtext import RowLine  # noqa: E402
 from tap import main  # noqa: E402
 
 PMU = os.path.join(HERE, "pmu")
@@ -344,6 +345,47 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(names("alpha_ev4,ev6*"), sorted(kernels + ["ev4", "ev6", "ev67"]))
             self.assertEqual(len(names("all")), len(BUILTIN))
             self.assertEqual(names("montecito,none*"), "pmuc: no processor is called 'none*'")
+
+    def test_some_processors_are_what_they_are_among_all(self):
+        """What is left out is not even compiled; a processor's boxes, which its metrics speak of, come with it."""
+        paths = [os.path.join(EVENTS, n) for n in ("intel/skx.pmu", "intel/skx_uncore.pmu", "intel/slm.pmu", "software.pmu")]
+        for patterns in (["skx"], ["skx_uncore_cha"], ["skylakex"], ["slm", "cascade*"]):
+            some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.meant(names, patterns))
+            self.assertEqual(errors, [])
+            self.assertEqual("slm" in [t.name for t in some], "slm" in patterns)
+            kept = [[t for t in tables if t.encoder == "perf" or pmuc.meant((t.name, t.part_of, *t.aka), patterns)]
+                    for tables in (some, pmuc.compile_all(paths)[0])]
+            self.assertGreater(len(kept[0]), 1)
+            self.assertEqual(*map(pt.image_bytes, kept))
+
+    def test_the_checksum_is_what_it_is_by_hand(self):
+        """Its definition, word for word, over lengths around a block's and words that carry."""
+        rng = random.Random(5)
+        for n in (*range(9), pt.BLOCK - 1, pt.BLOCK, pt.BLOCK + 1, 3 * pt.BLOCK + 7):
+            for raw in (rng.randbytes(8 * n), b"\xff" * 8 * n):
+                for byteorder in ("little", "big"):
+                    first = second = 0
+                    for at in range(0, len(raw), 8):
+                        first = (first + int.from_bytes(raw[at:at + 8], byteorder)) % 2**64
+                        second = (second + first) % 2**64
+                    both = first ^ (second << 1 | second >> 63) % 2**64
+                    self.assertEqual(pt.checksum(raw, byteorder), (both ^ both >> 32) & 0xFFFFFFFF, n)
+
+    def test_words_of_a_row_are_its_tokens(self):
+        """A line is split the short way or as tokens: both say the same, or the short way leaves it to the other."""
+        rng = random.Random(8)
+        parts = ["event", "NAME", '"A B"', "code=0x1", 'note="x y"', '"a text"', '"', "\\", "#", " ", "  ", "\t", "=", '"#"', 'a"b']
+        told = 0
+        for _ in range(20000):
+            text = "event " + "".join(rng.choice(parts) + rng.choice(("", " ")) for _ in range(rng.randrange(7)))
+            line = RowLine("x", 1, text)
+            words, texts = line.words()
+            if words and len(words) > 1:
+                told += 1
+                tokens = [t.raw for t in line.tokens([])]
+                self.assertEqual(words, [t for i, t in enumerate(tokens) if i < 2 or t[0] != '"'], text)
+                self.assertEqual(texts, [t[1:-1] for t in tokens[2:] if t[0] == '"'], text)
+        self.assertGreater(told, 1000)
 
     def test_depfile_names_every_source(self):
         with tempfile.TemporaryDirectory() as tmp:

@@ -10,7 +10,7 @@ import re
 
 import pmtable as pt
 from pmfields import Fields, row_flags
-from pmmeaning import compile_metrics
+from pmmeaning import compile_metrics, family_of
 from pmtext import NAME, Bad, RowLine, Token, statements
 
 try:
@@ -509,11 +509,11 @@ def packed_alternative(token):
 
 # ---- all of them -----------------------------------------------------------------------------------------------------
 
-def compile_parts(library, parts, errors):
-    """Tables of the `pmu` parts; sections are for others."""
+def compile_parts(library, parts, errors, is_needed):
+    """Tables of the `pmu` parts that are needed; sections are for others."""
     tables = []
     for part in parts:
-        if part.section:
+        if part.section or not is_needed(part):
             continue
         c = Compiler(library)
         table = c.compile(part)
@@ -528,18 +528,37 @@ def place(row):
     return row.where.at() if isinstance(row.where, Token) else (row.where.file, row.where.number, 1)
 
 
-def compile_all(paths):
-    """(tables, files read, errors)."""
-    library, tables, errors, taken = Library(), [], [], {}
+def called(part):
+    """The names of a table, and of the processor it is a part of, as its own statements have them."""
+    return [part.name] + [w.raw for s in part.statements if type(s) is list and s[0].raw in ("aka", "whole") for w in s[1:]]
+
+
+def is_kernels(part):
+    return any(type(s) is list and [w.raw for w in s] == ["encoder", "perf"] for s in part.statements)
+
+
+def needed(parts, is_meant):
+    """True of the parts that @is_meant says by their names, of all others of their processors, which their metrics may speak of, and of
+    the kernel's own events."""
+    if not is_meant:
+        return lambda part: True
+    families_ = {family_of(p.name) for p in parts if not p.section and is_meant(called(p))}
+    return lambda part: family_of(part.name) in families_ or is_kernels(part)
+
+
+def compile_all(paths, is_meant=None):
+    """(tables, files read, errors); of all processors, or of those that @is_meant says by their names."""
+    library, tables, errors, taken, read = Library(), [], [], {}, []
     for path in paths:
         try:
-            parts = library.file(path)
+            read.append((path, library.file(path)))
         except Bad as e:
             errors.append((e.where, e.text))
-            continue
+    is_needed = needed([p for _, parts in read for p in parts], is_meant)
+    for path, parts in read:
         if not parts:
             errors.append(((path, 1, 1), "an empty file"))
-        for table, at in compile_parts(library, parts, errors):
+        for table, at in compile_parts(library, parts, errors, is_needed):
             for name in [table.name] + table.aka:
                 # A view's other names may be those of a processor with its own table: that one wins when looked up.
                 if name in taken and (name == table.name or not (table.flags | taken[name][1]) & pt.TABLE_VIEW):

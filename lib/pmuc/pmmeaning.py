@@ -384,11 +384,16 @@ def code_of(names, row, note):
     return {"metric": code, "metric_threshold": threshold, "metric_inputs": ";".join(inputs)}
 
 
+def family_of(name):
+    """What the names of a processor's tables begin with: skx with skx_uncore_cha, adl_goldencove with adl_uncore_imc."""
+    return name.split("_")[0]
+
+
 def families(tables):
-    """Tables grouped by processor: skx with skx_uncore_cha, adl_goldencove with adl_uncore_imc."""
+    """Tables grouped by processor."""
     groups = {}
     for t in tables:
-        groups.setdefault("" if t.encoder == "perf" else t.name.split("_")[0], []).append(t)
+        groups.setdefault("" if t.encoder == "perf" else family_of(t.name), []).append(t)
     return groups.values()
 
 

@@ -102,7 +102,7 @@ class RowLine:
         words = WORD.findall(text)
         texts = [w[1:-1] for w in words[2:] if w[0] == '"']
         if "\\" in text or text.count('"') & 1 or words[1:2] and words[1][0] == '"' or any('"' in t for t in texts) or \
-                "#" in text and any("#" in w.partition('"')[0] for w in words):
+                "#" in "".join(text.split('"')[::2]):
             return None, None
         return [w for w in words if w[0] != '"'], texts
 

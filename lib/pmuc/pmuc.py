@@ -59,13 +59,18 @@ def chosen(tables, patterns):
         return tables
     unused, kept = set(patterns), []
     for t in tables:
-        means = {p for p in patterns for name in (t.name, t.part_of, *t.aka) if fnmatch.fnmatchcase(name, p)}
+        means = meant((t.name, t.part_of, *t.aka), patterns)
         unused -= means
         if means or t.encoder == "perf":
             kept.append(t)
     if unused:
         raise ValueError("no processor is called '%s'" % min(unused))
     return kept
+
+
+def meant(names, patterns):
+    """The patterns that mean one of the names."""
+    return {p for p in patterns for name in names if fnmatch.fnmatchcase(name, p)}
 
 
 def main(argv):
@@ -97,7 +102,8 @@ def main(argv):
     if not inputs and "--embed" not in out or not (check or "--image" in out) or "--embed" in out and "--image" not in out:
         return usage()
     folders, more = below(out["--folders"]) if "--folders" in out else ([], [])
-    tables, files, errors = compile_all(inputs + more)
+    patterns = out.get("--processors", "all").split(",")
+    tables, files, errors = compile_all(inputs + more, None if "all" in patterns else lambda names: meant(names, patterns))
     if errors:
         return report(errors)
     files += folders        # a file that comes or goes changes its folder
@@ -105,7 +111,7 @@ def main(argv):
         if "--audit" in out:
             pmaudit.mark(tables, out["--audit"])
             files.append(out["--audit"])
-        tables = chosen(tables, out.get("--processors", "all").split(","))
+        tables = chosen(tables, patterns)
     except OSError as e:
         return report([((out["--audit"], 1, 1), e.strerror)])
     except ValueError as e:
