@@ -7,11 +7,13 @@
 #   $jobs            how many compilers or tests at once ($PERFMON_JOBS; 1 under a meson test that runs two scripts at a time)
 #   need PROG PKG    skips the whole script when PROG is not there
 #   skip REASON      says so in TAP and ends the script
-#   build OPTION...  configures $work/build, once, and builds it; a failure is one failed case and the end
+#   build OPTION...  configures $work/build, once, and builds it, or $targets of it; a failure is one failed case and the end
+#   programs NAME... prints the targets that the C tests of these names are
 #   relay ARG...     runs the tests of that build (relay.py), and ends the script
 
 source=$(cd "$here/../.." && pwd)
 jobs=${PERFMON_JOBS:-1}
+targets=
 # Sanitizers and languages of the caller's shell have no business here; reports should read the same everywhere.
 export LC_ALL=C
 
@@ -42,7 +44,12 @@ build() {
 			-Ddevel=true -Db_colorout=never "$@" >"$work/setup.log" 2>&1 || die "${work##*/}: the build is configured" "$work/setup.log"
 		echo "$wanted" >"$work/options"
 	fi
-	ninja -C "$work/build" -j "$jobs" >"$work/build.log" 2>&1 || die "${work##*/}: it builds without a warning" "$work/build.log"
+	# shellcheck disable=SC2086 # a list of words on purpose
+	ninja -C "$work/build" -j "$jobs" $targets >"$work/build.log" 2>&1 || die "${work##*/}: it builds without a warning" "$work/build.log"
+}
+
+programs() { # NAME...
+	printf 'tests/test_%s ' "$@"
 }
 
 relay() {

@@ -13,6 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 matrix_begin coverage
 need gcovr gcovr
+targets=test-programs
 build -Ddevel=false -Db_coverage=true -Doptimization=0 -Ddebug=false
 find "$work/build" -name '*.gcda' -delete # counts of the last time
 

@@ -37,6 +37,7 @@ if [ "$arch" = i686 ]; then
 		skip "this kernel runs no i686 programs"
 	fi
 fi
+targets=test-programs
 build --cross-file "$file" --cross-file "$work/deps.txt" "$@"
 
 # The exhaustive loops over errors run natively; here a part of them does.

@@ -33,6 +33,7 @@ montecito_decode" "$ordinary"
 	;;
 helgrind)
 	[ -r /usr/include/valgrind/helgrind.h ] || skip "valgrind/helgrind.h is missing (Debian package valgrind)"
+	targets=$(programs threads libpfm4_threads)
 	build -Ddevel=false -Dc_args="['-include', '$here/helgrind_atomics.h']"
 	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind -q --error-exitcode=99" --only threads,libpfm4_threads
 	;;

@@ -25,10 +25,12 @@ clang)
 	;;
 release)
 	export PERFMON_QUICK=1
+	targets=test-programs
 	build --buildtype=release -Db_ndebug=true
 	relay --label release
 	;;
 address)
+	targets=test-programs
 	build -Ddevel=false -Db_sanitize=address,undefined -Doptimization=1 -Dc_args=-fno-sanitize-recover=undefined
 	# Every case, with fewer repetitions.
 	export PERFMON_QUICK=1
@@ -38,11 +40,14 @@ address)
 	relay --label address --also cli
 	;;
 thread)
+	only="threads libpfm4_threads pfmlib session live"
+	# shellcheck disable=SC2086 # a list of words on purpose
+	targets=$(programs $only)
 	build -Ddevel=false -Db_sanitize=thread -Doptimization=1
 	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1"
 	export TSAN_OPTIONS
 	# The sanitizer's shadow memory and the random places of newer kernels do not always agree.
-	relay --label thread --wrapper "$(command -v setarch >/dev/null && echo 'setarch -R')" --only threads,libpfm4_threads,pfmlib,session,live
+	relay --label thread --wrapper "$(command -v setarch >/dev/null && echo 'setarch -R')" --only "$(echo "$only" | tr ' ' ,)"
 	;;
 *)
 	echo "usage: variant.sh clang|release|address|thread" >&2
