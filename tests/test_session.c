@@ -438,6 +438,10 @@ static void units_off_the_core_are_summed(void **state)
 	run();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_int_equal(counts[0].value, 1000 * (25 * 26 / 2 - 1));
+	end_session();
+	must_open(TEXTS("uncore_imc_free_running_1/read/"));
+	assert_int_equal(about(0).attr.type, 43);
+	assert_int_equal(event(fake.n_events - 1)->a.attr.type, 43);
 }
 
 static void scale_and_unit(void **state)
@@ -1285,6 +1289,7 @@ static void kernel_without_perf(void **state)
 	options.backend = "perf_event";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(error.sys_errno, ENOSYS);
+	assert_int_equal(error.event, -1);
 	options.backend = "nothing";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
 }
@@ -1364,6 +1369,8 @@ static void lists_in_braces(void **state)
 	assert_string_equal(about(0).name, "cpu/event=0xc0,umask=0x0,cmask=1/u");
 	assert_string_equal(about(1).name, "mem:0x1000/4:w:u");
 	assert_true(about(1).attr.exclude_kernel);
+	assert_int_equal(event(2)->a.attr.config, 0); /* of a breakpoint: its address is in the next word */
+	assert_int_equal(event(2)->a.attr.bp_addr, 0x1000);
 	end_session();
 	must_open(TEXTS("  { cycles, instructions}S"));
 	assert_string_equal(about(1).name, "instructions");
@@ -1630,6 +1637,9 @@ static void dry_run_plans_and_opens_nothing(void **state)
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
 	expect_why(0, "dry run");
 	assert_int_equal(about(2).n_parts, 2);
+	end_session();
+	must_open(TEXTS("slots"));
+	expect_why(0, "cpu_atom does not have the event: not counted on CPUs 4-7");
 	end_session();
 	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42");
 	fake_file(&fake, "/proc/42/task/42/x", "");
@@ -1904,6 +1914,8 @@ static void differences_are_judged_by_their_own_times(void **state)
 		/* The other way round: half of the time. */
 		{ { 1000, 1000, 100, 100 }, { 1600, 1200, 200, 150 }, { 0, 1 }, 0, 400, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED },
 		{ { 1000, 1000, 100, 100 }, { 2000, 1000, 200, 100 }, { 0, 1 }, 0, 0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED },
+		/* What it counted meanwhile was counted in no time: there is no value. */
+		{ { 1000, 1000, 100, 100 }, { 2006, 1003, 200, 100 }, { 0, 1 }, 0, 0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED },
 		/* A level falls. */
 		{ { 80, 80, 100, 100 }, { 60, 60, 200, 200 }, { 0, 0 }, 1, 60, PFM_QUALITY_EXACT, 0 },
 		/* Reset in between. */

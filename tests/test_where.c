@@ -123,6 +123,19 @@ static void one_thread_is_one_thread(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
+/* The first process of a machine, or of a container, has threads like any other. */
+static void the_first_process(void **state)
+{
+	(void)state;
+	machine("uncore");
+	process(1, "Name:\tx\nTgid:\t1\nPid:\t1");
+	thread(1, 1);
+	thread(1, 7);
+	options.pid = 1;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(about(0).n_parts, 2);
+}
+
 /* Thread 45 gives birth to another while 42 is opened and 45 is not yet. */
 static int birth(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
@@ -190,6 +203,24 @@ static void a_second_round_begins_afresh(void **state)
 	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_KERNEL);
 	expect_count(3, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
 	assert_int_equal(fake_open_events(&fake), 6);
+}
+
+/* Time on cores that do not have the PMU is watched anew in the second round. */
+static void a_second_round_on_two_types_of_cores(void **state)
+{
+	(void)state;
+	machine("hybrid");
+	process(42, "Name:\tx\nTgid:\t42\nPid:\t42");
+	thread(42, 42);
+	thread(42, 45);
+	options.pid = 42;
+	options.flags = PFM_SESSION_INHERIT;
+	options.cpus = "0-7";
+	fake.decide = birth;
+	fake.number = 1;
+	must_open(TEXTS("cpu_core/cache-misses/"));
+	assert_int_equal(about(0).n_parts, 12); /* three threads on four CPUs */
+	run();
 }
 
 /* Linux refuses to read a group of which some child has not all the members: while a child is born or ends, and for good where it was
@@ -548,8 +579,10 @@ int main(void)
 		CASE(a_process_that_cannot_be_seen),
 		CASE(the_folder_cannot_be_read),
 		CASE(one_thread_is_one_thread),
+		CASE(the_first_process),
 		CASE(threads_born_while_it_is_opened),
 		CASE(a_second_round_begins_afresh),
+		CASE(a_second_round_on_two_types_of_cores),
 		CASE(a_group_is_incomplete_for_a_moment),
 		CASE(a_child_with_half_a_group),
 		CASE(each_cpu_once),
