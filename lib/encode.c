@@ -323,7 +323,7 @@ static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm
 	if (!ctx)
 		ctx = pfmi_ctx_default();
 	if (pmu < 0 || (unsigned)pmu >= pfmi_ctx_count(ctx) || !pfmi_unit_ready(ctx, (unsigned)pmu) ||
-	    event >= pfmi_unit_table(ctx, (unsigned)pmu)->n_rows || !pfmi_sized(out))
+	    !table_has_row(pfmi_unit_table(ctx, (unsigned)pmu), event) || !pfmi_sized(out))
 		return bad_argument(error, "pmu, event or out->size is out of range");
 	if (table_row(pfmi_unit_table(ctx, (unsigned)pmu), event)->flags & ROW_METRIC)
 		return pfmi_refuse_metric(NULL, (struct slice){ 0 }, error);

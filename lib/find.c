@@ -20,17 +20,84 @@ struct search {
 
 #define NO_NAME ((struct name){ .kind = NAME_NONE })
 
+static struct name take_piece(struct spec *spec, unsigned i, struct name n)
+{
+	spec->rest.s = spec->name.s + spec->cuts[i].len;
+	spec->rest.len = spec->len - (uint32_t)(spec->rest.s - spec->text);
+	return n;
+}
+
+/* Is @attr a unit mask of the row, by name or number, or one of its groups with a value? */
+static bool takes(const struct table *t, uint32_t row, struct slice attr)
+{
+	const char *value = memchr(attr.s, '=', attr.len);
+	struct slice name = { attr.s, value ? (uint32_t)(value - attr.s) : attr.len };
+
+	if (attr.len > 2 && attr.s[0] == '0' && (attr.s[1] | 0x20) == 'x')
+		return table_row(t, row)->n_takes != 0;
+	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
+		const struct group *g = row_group(t, table_row(t, row), i);
+
+		if (value && pfmi_slice_is(name, table_text(t, g->name)))
+			return true;
+		for (unsigned k = 0; !value && k < g->n_words; k++)
+			if (pfmi_slice_is(name, table_text(t, table_words(t)[g->word + k].name)))
+				return true;
+	}
+	return false;
+}
+
+/* A level, or a field that any event of @t takes. */
+static bool is_modifier(const struct table *t, struct slice attr)
+{
+	if (attr.len == 1 && strchr("ukhceitUKHCEIT", attr.s[0]))
+		return true;
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].modifier && pfmi_slice_is(attr, table_text(t, table_fields(t)[i].name)))
+			return true;
+	return false;
+}
+
+/* Is what stands behind piece @at the vendor's, whose name @n is? A mask of its row is, a modifier behind a name of its own, and behind a
+ * longer one that is not spelled with colons. */
+static bool is_vendors(const struct table *t, const struct spec *spec, unsigned at, unsigned event, struct name n, struct slice attr)
+{
+	if (n.kind >= NAME_UNSUPPORTED)
+		return false;
+	if (takes(t, n.row, attr))
+		return true;
+	if (event < at)
+		return spec->name.s[spec->cuts[event].len] != ':';
+	return n.kind != NAME_SYNONYM && is_modifier(t, attr);
+}
+
+/* An event of libpfm4's that takes several masks is known by its name and the separator behind it: the shorter name may be another one
+ * of a row of the vendor's. It is meant where the attribute behind piece @at is a mask of it, and not the vendor's. */
+RARELY static struct name find_lent(const struct table *t, struct spec *spec, unsigned at, struct name vendors)
+{
+	struct slice attr = { spec->name.s + spec->cuts[at].len + 1, spec->cuts[at + 1].len - spec->cuts[at].len - 1 };
+
+	for (unsigned i = at + 1; i-- > 0;) {
+		struct name n = pfmi_table_find(t, name_hash(spec->cuts[i].hash, '.'), spec->name.s, spec->cuts[i].len + 1);
+
+		if (n.kind == NAME_SYNONYM && n.row >= t->n_rows && takes(t, n.row, attr) && !is_vendors(t, spec, at, i, vendors, attr))
+			return take_piece(spec, i, n);
+	}
+	return NO_NAME;
+}
+
 /* The longest piece of the name that is a name of @t. On success spec->rest is what follows it. */
 static struct name find_name(const struct table *t, struct spec *spec)
 {
 	for (unsigned i = spec->n_cuts; i-- > 0;) {
-		struct name n = pfmi_table_find(t, spec->cuts[i].hash, spec->name.s, spec->cuts[i].len);
+		struct name n = pfmi_table_find(t, spec->cuts[i].hash, spec->name.s, spec->cuts[i].len), lent = NO_NAME;
 
-		if (n.kind != NAME_NONE) {
-			spec->rest.s = spec->name.s + spec->cuts[i].len;
-			spec->rest.len = spec->len - (uint32_t)(spec->rest.s - spec->text);
-			return n;
-		}
+		if (t->n_lent && i + 1 < spec->n_cuts && (n.kind != NAME_NONE || i == 0))
+			lent = find_lent(t, spec, i, n);
+		if (lent.kind != NAME_NONE)
+			return lent;
+		if (n.kind != NAME_NONE)
+			return take_piece(spec, i, n);
 	}
 	return NO_NAME;
 }

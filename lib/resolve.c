@@ -74,6 +74,12 @@ static int read_bool(const struct reader *r, bool *out)
 	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v, "yes or no: y, t, 1 or n, f, 0");
 }
 
+/* libpfm4 has another word for the hypervisor on Arm. */
+static bool is_level(struct slice name, unsigned i)
+{
+	return pfmi_slice_is(name, levels[i].word) || (levels[i].plm == PFMI_PLMH && pfmi_slice_is(name, "hv"));
+}
+
 /* 1 if the attribute is a level, 0 if not, negative on error. */
 static int read_level(struct reader *r)
 {
@@ -81,7 +87,7 @@ static int read_level(struct reader *r)
 		bool on;
 		int rc;
 
-		if (!pfmi_slice_is(r->attr.name, levels[i].word) || (levels[i].style == ',' && libpfm(r)) ||
+		if (!is_level(r->attr.name, i) || (levels[i].style == ',' && libpfm(r)) ||
 		    (levels[i].style == ':' && libpmc(r)))
 			continue;
 		rc = read_bool(r, &on);
@@ -518,6 +524,8 @@ static int check_groups(struct reader *r)
 
 		if (r->ev->given >> i & 1)
 			continue;
+		if (i && g->flags & GROUP_BEHIND && r->ev->group[i - 1] == pfmi_row_group(t, r->ev->row, i - 1)->preset)
+			r->ev->group[i] = 0;
 		if (g->flags & GROUP_REQUIRED)
 			return refuse(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end, table_text(t, g->name));
 		if (g->flags & GROUP_EXPLICIT && r->bare_masks && r->spec->pmu.len == 0)

@@ -556,8 +556,48 @@ class Native(unittest.TestCase):
                                     ("skl::OFFCORE_RESPONSE_0:DMND_DATA_RD", "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE", "0x1b7")):
             answer = self.pfm([text])[0]
             self.assertEqual((answer.get("event"), answer.get("perf", {}).get("config")), (event, config), text)
-        # A mask that is not lent is not taken for a modifier.
-        self.assertEqual(self.pfm(["skl::L1D_PEND_MISS:EDGE"])[0]["error"]["kind"], "unknown_event")
+        # A mask of that name is no modifier, whatever else it brings.
+        self.assertEqual(self.pfm(["skl::L1D_PEND_MISS:EDGE"])[0]["perf"]["config"], "0x1040148")
+
+    # Several masks, defaults of groups, masks by number, aliases with modifiers, a latency: config and config1 worked out by hand.
+    SEVERAL = (
+        ("snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO", 0x1B7, 0x10003),
+        ("snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:LLC_HITMESF", 0x1B7, 0x3F803C0001),
+        ("snb::OFFCORE_RESPONSE_1:DMND_RFO:LLC_HITM:HITM:u", 0x1BB, 0x1000040002), ("nhm::L1D_CACHE_LD:M_STATE:E_STATE:c=2", 0x2000C40, 0),
+        ("amd64_fam19h_zen4::RETIRED_X87_FP_OPS:ADD_SUB_OPS:MUL_OPS", 0x302, 0), ("snb::RESOURCE_STALLS:0x3", 0x3A2, 0),
+        ("skl::MEM_TRANS_RETIRED:LATENCY_ABOVE_THRESHOLD:ldlat=20", 0x1CD, 20), ("skl::MEM_TRANS_RETIRED:LOAD_LATENCY", 0x1CD, 3),
+        ("skl::IDQ:MITE_UOPS_CYCLES", 0x1000479, 0), ("arm_thunderx2::BR_RETURN_RETIRED:u", 0x0E, 0), ("arm_n1::INST_RETIRED:hv", 0x08, 0),
+    )
+
+    @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
+    def test_several_masks(self):
+        for (text, config, config1), answer in zip(self.SEVERAL, self.pfm(s[0] for s in self.SEVERAL)):
+            self.assertEqual([int(answer.get("perf", {}).get(w, "-1"), 16) for w in ("config", "config1")], [config, config1], text)
+
+    @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
+    def test_what_is_lent_is_not_listed(self):
+        """The vendor's events alone are counted and suggested."""
+        said = run([PFM, "list", "--all", "--pmu", "skl"], environment()).stdout
+        self.assertNotRegex(said, r"(?m)^ *IDQ:MITE_UOPS_CYCLES|^ *MEM_TRANS_RETIRED:LOAD_LATENCY\b")
+        refused = self.pfm(["skl::MEM_TRANS_RETIRD"])[0]["error"]
+        self.assertFalse([s for s in refused["suggest"] if s.endswith(".")], refused)
+
+    @unittest.skipUnless(PFM and os.path.isdir(VECTORS), "no command, or no golden answers")
+    def test_golden_answers_of_cores(self):
+        """Words of the names that both know, from libpfm4's own answers: so many of a hundred are the same."""
+        with open(os.path.join(VECTORS, "libpfm4_public.jsonl"), encoding="utf-8") as f:
+            rows = [r for r in map(json.loads, f) if not r["r"] and r["plm"] == 9]
+        for names, own, least in (("nhm wsm snb ivb hsw bdw skl icl", RUNNING["core"], 93),
+                                  ("amd64_fam17h_zen2 amd64_fam19h_zen3 amd64_fam19h_zen4 amd64_fam1ah_zen5", RUNNING["amd64"], 88),
+                                  ("arm_n1 arm_n3 arm_v3 arm_x4 arm_thunderx2 arm_kunpeng arm_ac55", RUNNING["arm"], 100)):
+            units = names.split()
+            asked = [r for r in rows if r["s"].split("::")[0] in units][::3]
+            same = 0
+            for r, a in zip(asked, self.pfm(r["s"] for r in asked)):
+                words = [int(w, 16) for w in r["c"]] + [0]
+                perf = a.get("perf") or {"config": "-1", "config1": "-1"}
+                same += [int(perf["config"], 16), int(perf["config1"], 16)] == [words[0] & ~own, words[1]]
+            self.assertGreaterEqual(100 * same, least * len(asked), units)
 
 
 class Corrections(unittest.TestCase):

@@ -182,7 +182,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct row *r;
 
-	if (!t || event >= t->n_rows || !info)
+	if (!t || !table_has_row(t, event) || !info)
 		return PFMLIB_ERR_INVAL;
 	if (info->size < sizeof(*info))
 		return describe_part(ctx, pmu, event, info);
@@ -221,7 +221,7 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 	const struct word *w;
 	pfm_umask_info_t full;
 
-	if (!t || event >= t->n_rows || !pfmi_sized(info))
+	if (!t || !table_has_row(t, event) || !pfmi_sized(info))
 		return PFMLIB_ERR_INVAL;
 	w = pfmi_row_mask(t, event, i, &g);
 	if (!w)
@@ -259,7 +259,7 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 	struct value v;
 	const struct field *f;
 
-	if (!t || event >= t->n_rows || !name || !text || !value || !counter)
+	if (!t || !table_has_row(t, event) || !name || !text || !value || !counter)
 		return PFMLIB_ERR_INVAL;
 	if (i >= table_row(t, event)->n_values)
 		return PFMLIB_ERR_NOTFOUND;

@@ -80,7 +80,7 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 	pfm_modifier_info_t full = { .size = sizeof(full) };
 	struct event ev;
 
-	if (!t || event >= t->n_rows || !pfmi_sized(info))
+	if (!t || !table_has_row(t, event) || !pfmi_sized(info))
 		return PFMLIB_ERR_INVAL;
 	pfmi_event_init(&ev, t, event);
 	for (unsigned k = 0; k < t->n_fields; k++) {
@@ -138,7 +138,7 @@ int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 	const struct group *g;
 	const struct word *w;
 
-	if (!t || event >= t->n_rows || !name)
+	if (!t || !table_has_row(t, event) || !name)
 		return PFMLIB_ERR_INVAL;
 	w = pfmi_row_mask(t, event, umask, &g);
 	for (unsigned k = 0; w && k < g->n_words; k++) {

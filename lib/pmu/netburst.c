@@ -121,7 +121,7 @@ void pfmi_netburst_encode(const struct plan *plan, const struct placement *where
 	}
 	for (unsigned i = 0; i < plan->req->n && out->n_pmcs < PFM_MAX_SET_REGS; i++) {
 		const struct event *ev = &plan->req->events[i];
-		unsigned escr = escr_of(ev) + (halves[1] >> where->counter[i] & 1);
+		unsigned n = where->counter[i], escr = escr_of(ev) + (n < 64 && halves[1] >> n & 1);
 
 		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = escr,
 			                                .kind = PFM_REG_EXTRA,

@@ -4,17 +4,22 @@
 A name of the vendor's own always comes first. Where libpfm4's row needs more than its own bits and those of default masks (a required
 modifier, a latency, a mask of another group), or where the vendor has no row of these registers, no name is lent."""
 
+import functools
 import glob
+import operator
 import os
+import re
 
 import libpfm4
 import pmtable as pt
 
 KINDS = frozenset(("core", "amd64", "arm", "plain"))
+OWN_EVENTS = KINDS - {"plain"}     # POWER's would be 814 rows
 # What a mask does beyond adding bits.
 BEYOND = frozenset(("ldlat", "fethr", "frontend", "excl_grp_but_0", "grp_req", "no_mods"))
 GENERAL = (1 << 32) - 1   # of a row's counters
 LEVELS = 1 << 27 | 1 << 30 | 1 << 31    # of an Arm word
+OWN_SOURCE = "names and numbers of libpfm4, 2026-06"     # tables of scripts/older.py have all of them
 OTHERS = frozenset(("coreduo",))        # "core" is another processor in libpfm4
 TELLING = frozenset(("msr", "msr_value"))   # fields beside the configuration that change what is counted
 
@@ -160,6 +165,147 @@ def lend_table(t, unit, table):
     for one in every:
         if one[0] not in doubtful:
             take(*one)
+    if "code" in t.field_at and table.encoder in OWN_EVENTS:
+        lend_events(t, unit, table, taken)
+
+
+# ---- events of its own ------------------------------------------------------------------------------------------------
+
+# Bits of word 0 above the event's code, as fields of the vendor's table.
+BITS = (("umask", 8, 8), ("edge", 18, 1), ("any", 21, 1), ("inv", 23, 1), ("cmask", 24, 8), ("in_tx", 32, 1), ("in_tx_cp", 33, 1))
+OFFCORE_MSR = {0xB7: 0x1A6, 0xBB: 0x1A7, 0x2A: 0x1A6, 0x2B: 0x1A7}
+LATENCY = 3     # of an event that asks for none
+
+
+def fields_of(t, encoder, code, config1=0, latency=False):
+    """The values a row has for these words, or None where the table has no such field."""
+    wide = encoder in ("arm", "plain")
+    named = {"code": code & (0xF000000FF if encoder == "amd64" else code if wide else 0xFF)}
+    if encoder == "amd64":
+        named["code"] = code & 0xFF | code >> 24 & 0xF00
+    if not wide:
+        named.update((name, code >> lsb & (1 << width) - 1) for name, lsb, width in BITS if code >> lsb & (1 << width) - 1)
+    if config1:
+        named.update({"ldlat": config1} if latency else {"offcore_rsp": config1, "msr": OFFCORE_MSR.get(named["code"], 0)})
+    if any(n not in t.field_at or v >> t.fields[t.field_at[n]].width for n, v in named.items()):
+        return None
+    return named
+
+
+def is_plain_mask(m, may=frozenset()):
+    """Adds bits of a unit mask (or of the off-core register) and nothing else, but for what it @may."""
+    return not (BEYOND | {"code_override"}) & flags_of(m) and not m.keys.keys() & ({"equiv", "hw", "req", "word1", "clear"} - may)
+
+
+def group_of(t, row, encoder, number, masks):
+    """The masks of one group, as a Group of the table; None if its default is more than a mask. A default adds its own bits, also where
+    its name stands for other masks."""
+    field = "offcore_rsp" if "offcore" in flags_of(row) else "umask"
+    shift = 0 if encoder == "amd64" else 8
+    simple = {m.name: m.code >> shift for m in masks if is_plain_mask(m) and (field != "umask" or m.code >> shift <= 0xFF)}
+    for m in masks:
+        meant = [simple.get(n) for n in m.keys.get("equiv", "").split(":")]
+        if "equiv" in m.keys and None not in meant:
+            simple[m.name] = functools.reduce(operator.or_, meant)
+    plain = [m for m in masks if m.name in simple]
+    preset = [m for m in masks if "dfl" in flags_of(m)]
+    if not plain or field not in t.field_at or not all(is_plain_mask(m, {"equiv"}) for m in preset):
+        return None
+    optional = any("grp_dfl_none" in flags_of(m) for m in masks) or all("omit" in flags_of(m) for m in masks)
+    flags = 0 if all("ncombo" in flags_of(m) for m in plain) else pt.GROUP_ANY
+    flags |= pt.GROUP_DEFAULT if preset else 0 if optional else pt.GROUP_REQUIRED
+    bits = 0
+    for m in preset:
+        bits |= m.code >> shift
+    values = [simple[m.name] for m in plain]
+    # Of names of one value the first is not for colons.
+    doubles = ["BITS_%X" % v for v in dict.fromkeys(values) if values.count(v) > 1]
+    named = [pt.Word(n, int(n[5:], 16)) for n in doubles] + [pt.Word(m.name, v) for m, v in zip(plain, values)]
+    group = pt.Group("m%d" % number, flags, t.field_at[field], named, bits)
+    group.mask |= bits
+    return group
+
+
+def groups_of(t, row, encoder, every):
+    """Its groups, or None where they are not as ours: masks of one group alone, or a default that is no mask."""
+    numbers = sorted({libpfm4.number(m.keys, "g") for m in every})
+    if "grp_excl" in flags_of(row) and len(numbers) > 1 or "frontend" in flags_of(row) or len(numbers) > pt.MAX_TAKES:
+        return None
+    groups = [group_of(t, row, encoder, n, [m for m in every if libpfm4.number(m.keys, "g") == n]) for n in numbers]
+    if None in groups:
+        return None
+    limits = [libpfm4.number(m.keys, "g") for m in every if "excl_grp_gt" in flags_of(m)]
+    for n, g in zip(numbers, groups):
+        if limits and n > min(limits) and g.flags & pt.GROUP_DEFAULT:
+            g.flags |= pt.GROUP_BEHIND
+    return groups
+
+
+def meaning(unit, table, row, mask):
+    """Both words of a name, the modifiers that an alias brings among them, and a latency; None where it takes more."""
+    short = (mask or row).keys.get("equiv", "").split(":")
+    bits = 0
+    for word in [w for w in short if re.fullmatch(r"[eit](=1)?|c=\w+", w)]:
+        bits |= int(word[2:], 0) << 24 if word[0] == "c" else 1 << {"e": 18, "i": 23, "t": 21}[word[0]]
+        short.remove(word)
+    if bits:
+        alike = libpfm4.Row((mask or row).name, 0, {"equiv": ":".join(short)})
+        row, mask = (row, alike) if mask else (alike, None)
+    if mask is not None and len(short) == 1:
+        mask = next((m for m in row.masks if m.name == short[0] and "ldlat" in flags_of(m)), mask)
+    latency = mask is not None and "ldlat" in flags_of(mask)
+    if latency:
+        mask = libpfm4.Row(mask.name, mask.code, {**mask.keys, "is": ""})
+    meant = target(unit, table, row, mask)
+    found = words(unit, table.encoder, *meant) if meant else None
+    return found and (found[0] | bits, LATENCY if latency else found[1], latency)
+
+
+def counters_for(t, code):
+    """Counters that every vendor's row of this code can count on; all of them if those have none together."""
+    both = everything = t.all_counters() & GENERAL
+    at = t.field_at["code"]
+    for row in t.rows:
+        if row.counters & GENERAL and any(f == at and c == pt.ANYWHERE and v == code for f, c, v in row.values):
+            both &= row.counters
+    return both or everything
+
+
+def served(row, groups):
+    return {pt.fold(row.name + ":" + w.name) for g in groups for w in g.words}
+
+
+def lend_events(t, unit, table, known):
+    """Rows of libpfm4's own: of events that take several masks, and of names that no row of the vendor's has. @known: names there are."""
+    def add(name, values, takes, spelled):
+        t.synonyms += [(s, len(t.rows) + len(t.lent)) for s in spelled]
+        known.update(pt.fold(s) for s in spelled)
+        row = [(t.field_at[n], pt.ANYWHERE, v) for n, v in values.items()]
+        t.lent.append(pt.Row(name, "", counters_for(t, values["code"]), row, takes, pt.ROW_HIDDEN))
+
+    for row in table.rows:
+        if not is_in(unit, row):
+            continue
+        every = [m for m in row.masks if is_in(unit, m)]
+        groups = groups_of(t, row, table.encoder, every) if every and "equiv" not in row.keys and not row.keys.get("req") else None
+        combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_ANY)
+        for m in [None] + every:
+            name = row.name + (":" + m.name if m else "")
+            if pt.fold(name) in known or combine and (m is None or any(m.name == w.name for g in groups for w in g.words)):
+                continue
+            found = meaning(unit, table, row, m)
+            values = fields_of(t, table.encoder, *found) if found else None
+            if values is not None:
+                add(name, values, (), [name])
+        if combine:
+            code = row.code if table.encoder != "amd64" else row.code & 0xFF | (row.code >> 8 & 0xF) << 32
+            values = fields_of(t, table.encoder, code)
+            if values is not None:
+                if "offcore" in flags_of(row):
+                    values["msr"] = OFFCORE_MSR.get(values["code"], 0)
+                # Alone it could take the name of a mask that is not known here for a modifier.
+                alone = pt.fold(row.name) not in known and row.name not in ambiguous(t, table, known | served(row, groups))
+                add(row.name, values, groups, [row.name + "."] + ([row.name] if alone else []))
 
 
 def lend(tables, folder):
@@ -171,6 +317,6 @@ def lend(tables, folder):
     for t in tables:
         unit = next((units[n] for n in [t.name] + t.aka if n in units), None)
         table = texts.tables[unit.keys["table"]] if unit else None
-        if table and table.encoder in KINDS and t.name not in OTHERS:
+        if table and table.encoder in KINDS and t.name not in OTHERS and t.source != OWN_SOURCE:
             lend_table(t, unit, table)
     return files

@@ -26,7 +26,7 @@ TABLE_FALLBACK, TABLE_UNCORE, TABLE_VIEW, TABLE_TEST, TABLE_KERNEL = 1, 2, 4, 8,
 NUMBER, TRAIT, CHOICE, TEXT = range(4)
 # What a terminal would obey is in no string: descriptions of unknown origin are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
-GROUP_ANY, GROUP_DEFAULT, GROUP_REQUIRED, GROUP_EXPLICIT = 1, 2, 4, 8
+GROUP_ANY, GROUP_DEFAULT, GROUP_REQUIRED, GROUP_EXPLICIT, GROUP_BEHIND = 1, 2, 4, 8, 16
 MAX_TAKES = 8
 ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experimental": 16, "arch": 32, "shadowed": 64,
              "metric": 128, "snapshot": 256, "free_running": 512}
@@ -189,6 +189,7 @@ class Table:
         self.rows, self.synonyms, self.unsupported = [], [], []   # synonyms: (name, row index); unsupported: (name, why)
         self.field_at = {}
         self.where = None
+        self.lent = []      # rows behind the others that only synonyms lead to; their takes are Groups
 
     # ---- building ----------------------------------------------------------------------------------------------
 
@@ -285,7 +286,7 @@ class Table:
         if len(self.rows) + len(seen) > MAX_NAMES:
             bad("more than %d events and names" % MAX_NAMES)
         for name, row in self.synonyms:
-            if not 0 <= row < len(self.rows):
+            if not 0 <= row < len(self.rows) + len(self.lent):
                 bad("synonym '%s' of no row" % name)
         return wrong
 
@@ -360,9 +361,9 @@ def host_keys(m):
     return [host_hash(HOST_ANY, 0)]
 
 
-def placed(entries, empty=0, sparse=1):
-    """A hash table of (hash, what): each in the first free slot from where its hash says. A @sparse one has more room."""
-    n = n_slots(len(entries)) * sparse
+def placed(entries, empty=0, n=None):
+    """A hash table of (hash, what) with @n slots: each in the first free slot from where its hash says."""
+    n = n or n_slots(len(entries))
     slots, taken = [empty] * n, bytearray(n)
     for h, what in entries:
         at = taken.find(0, slot_of(h, n))
@@ -374,7 +375,7 @@ def placed(entries, empty=0, sparse=1):
 
 def packed_slots(hashes, sparse=1):
     """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again."""
-    slots = placed([(h, (h & 0xFFFF) << 16 | number + 1) for h, number in hashes], sparse=sparse)
+    slots = placed([(h, (h & 0xFFFF) << 16 | number + 1) for h, number in hashes], n=n_slots(len(hashes)) * sparse)
     for h, number in hashes:
         at, want = slot_of(h, len(slots)), (h & 0xFFFF) << 16 | number + 1
         while slots[at] != want:
@@ -543,18 +544,18 @@ class Writer:
         return field << 24 | VALUE_WIDE | number
 
     def add_rows(self, t, groups):
-        """Their numbers among all rows."""
+        """Their numbers among all rows, those that are lent behind the others."""
         add, wide, one = self.pool.add, self.wide, self.rows.one
         of_values, of_takes, of_sets = self.values.slice, self.takes.slice, self.sets.one
         texts = {i for i, f in enumerate(t.fields) if f.kind == TEXT}
         numbers = []
-        for row in t.rows:
+        for row in t.rows + t.lent:
             run = []
             for f, c, v in sorted(row.values, key=_field_counter):
                 if f in texts:
                     v = add(v)
                 run.append(f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else wide(f, c, v))
-            takes = [groups[i] for i in row.takes]
+            takes = [self.add_group(g) if isinstance(g, Group) else groups[g] for g in row.takes]
             numbers.append(one((add(row.name), add(row.desc), of_values(run), of_takes(takes), of_sets(row.counters),
                                 row.flags, len(run), len(takes), 0)))
         if self.sets.n > 65536:
@@ -590,7 +591,7 @@ class Writer:
             extra = config1_of(row, second) if second else 0
             if extra:
                 entries.append((way_hash(has[code] & ANY32, mask, extra), i + 1))
-        slots = placed(entries)
+        slots = placed(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: little room
         return self.ways.slice(slots), len(slots)
 
     @staticmethod
@@ -630,7 +631,7 @@ class Writer:
         flags |= TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0
         self.heads.append((t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features), len(t.rows), n_names, n_slot, n_ways,
-                            len(groups)), slices))
+                            len(groups)), slices, len(t.lent)))
 
     def index_tables(self, tables):
         """The index over their names; own names come before other ones."""
@@ -661,11 +662,11 @@ class Writer:
 
     def head(self, at, size, offsets, table):
         """Offsets count from the head itself."""
-        everything, texts, (perf_type, libpfm_type, flags, encoder, n_general), counts, slices = table
+        everything, texts, (perf_type, libpfm_type, flags, encoder, n_general), counts, slices, n_lent = table
         return struct.pack(
             self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts, offsets["pool"] - at, self.pool.size,
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
-            *[offsets[a] + slices[a] * SIZES[a] - at for a in SLICES], *[offsets[a] - at for a in SHARED], *[0] * 7)
+            *[offsets[a] + slices[a] * SIZES[a] - at for a in SLICES], *[offsets[a] - at for a in SHARED], n_lent, *[0] * 6)
 
     def end(self, digest, built, byteorder):
         self.pool.end()
@@ -772,7 +773,7 @@ class View:
         self.perf_type, self.libpfm_type, self.flags, self.encoder, self.n_general = head[12:17]
         self.count = dict(zip(("counters", "fields", "matches", "features", "rows", "names", "slots", "ways", "group_numbers"),
                               head[17:26]))
-        self.count["pool"] = head[11]
+        self.count["pool"], self.n_lent = head[11], head[43]
         self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
         self.at["pool"] = head_at + head[10]
         self.field_of_key = self.element("keys", 0)
@@ -794,7 +795,7 @@ class View:
         array_name = "group_numbers" if array_name == "groups" else array_name
         if array_name in ("sets", "words", "values", "wides", "takes"):
             return self.element(array_name, i)
-        if not 0 <= i < self.count[array_name]:
+        if not 0 <= i < self.count[array_name] + (self.n_lent if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))
         if array_name == "rows":
             return self.element("rows", self.element("row_numbers", i)[0])
@@ -860,7 +861,7 @@ class View:
         own = {self.element("group_numbers", k)[0]: k for k in range(self.count["group_numbers"])} if n_takes else {}
         return {"name": self.text(name), "desc": self.text(desc), "counters": self.element("sets", counters)[0], "flags": flags,
                 "values": [self.unpack(self.element("values", value + k)[0]) for k in range(n_values)],
-                "takes": [own[self.element("takes", take + k)[0]] for k in range(n_takes)]}
+                "takes": [own.get(self.element("takes", take + k)[0]) for k in range(n_takes)]}
 
     def value(self, i, key, counter=ANYWHERE):
         f = self.field(key)

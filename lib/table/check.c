@@ -69,7 +69,7 @@ static bool check_arrays(struct check *c)
 	       array(c, t->group_numbers, t->n_groups, sizeof(uint32_t), 4, "groups out of bounds") &&
 	       array(c, t->matches, t->n_matches, sizeof(struct match), 8, "matches out of bounds") &&
 	       array(c, t->features, t->n_features, sizeof(struct feature), 8, "features out of bounds") &&
-	       array(c, t->row_numbers, t->n_rows, sizeof(uint32_t), 4, "rows out of bounds") &&
+	       array(c, t->row_numbers, (uint64_t)t->n_rows + t->n_lent, sizeof(uint32_t), 4, "rows out of bounds") &&
 	       array(c, t->names, t->n_names, sizeof(struct other_name), 4, "names out of bounds") &&
 	       array(c, t->slots, t->n_slots, sizeof(uint32_t), 4, "index out of bounds") &&
 	       array(c, t->ways, t->n_ways, sizeof(uint16_t), 2, "index of codes out of bounds") &&
@@ -89,11 +89,13 @@ static bool check_head(struct check *c, size_t size)
 		return bad(c, "the table is longer than its file");
 	if (t->encoder == ENCODER_NONE || t->encoder >= N_ENCODERS)
 		return bad(c, "the register layout is unknown to this version");
-	if (t->n_fields > TABLE_MAX_FIELDS || t->n_rows > TABLE_MAX_NAMES || t->n_names > TABLE_MAX_NAMES - t->n_rows)
+	if (t->n_fields > TABLE_MAX_FIELDS || t->n_rows > TABLE_MAX_NAMES || t->n_lent > TABLE_MAX_NAMES ||
+	    t->n_names > TABLE_MAX_NAMES - t->n_rows)
 		return bad(c, "the table has more fields or names than fit");
 	if (t->n_slots < 2)
 		return bad(c, "the index has a wrong size");
-	if (!check_pool_ends(c) || !check_arrays(c) || !work(c, (uint64_t)t->n_rows + t->n_slots + t->n_ways + t->n_names + t->n_matches))
+	if (!check_pool_ends(c) || !check_arrays(c) ||
+	    !work(c, (uint64_t)t->n_rows + t->n_lent + t->n_slots + t->n_ways + t->n_names + t->n_matches))
 		return false;
 	for (unsigned i = 0; i < 64; i++)
 		if (table_keys(t)[i] > t->n_fields)
@@ -139,7 +141,7 @@ static bool check_shape(struct check *c)
 		if (t->libpfm_type < shapes[i].first_type || t->libpfm_type > shapes[i].last_type ||
 		    t->all_counters != shapes[i].counters)
 			return bad(c, "the processor is not one this register layout is for");
-		for (uint32_t row = 0; row < t->n_rows; row++)
+		for (uint32_t row = 0; table_has_row(t, row); row++)
 			if (row_counters(t, table_row(t, row)) & ~t->all_counters)
 				return bad(c, "a row counts on a counter that does not exist");
 	}
@@ -238,7 +240,7 @@ static bool check_name(struct check *c, const struct other_name *n)
 		return false;
 	if (n->target >> 30 == NAME_UNSUPPORTED)
 		return text(c, n->target & NAME_TARGET);
-	return (n->target & NAME_TARGET) < c->t->n_rows || bad(c, "a name stands for no row");
+	return table_has_row(c->t, n->target & NAME_TARGET) || bad(c, "a name stands for no row");
 }
 
 /* Every slot points at a name; with an empty slot somewhere every probe ends. */
@@ -315,7 +317,7 @@ static bool check_rest(struct check *c)
 	for (i = 0; i < t->n_groups; i++)
 		if (!check_group(c, table_group_numbers(t)[i]))
 			return false;
-	for (i = 0; i < t->n_rows; i++)
+	for (i = 0; table_has_row(t, i); i++)
 		if (!check_row(c, table_row_numbers(t)[i]))
 			return false;
 	for (i = 0; i < t->n_names; i++)

@@ -16,7 +16,7 @@
  *     group numbers  uint32_t[]   its unit mask groups, among all groups of the image
  *     matches   struct match[]    which hosts this table is for
  *     features  struct feature[]  facts about the processor
- *     row numbers    uint32_t[]   its events in table order, among all rows of the image
+ *     row numbers    uint32_t[]   its events in table order, among all rows of the image; behind them those that are lent
  *     names     struct other_name[]  names of rows beside their own, and names without a row
  *     slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits 1 + number of a row, or n_rows + of a name
  *     ways      uint16_t[]        hash table over (code, unit mask), the way back: 1 + number of a row
@@ -137,7 +137,8 @@ struct table {
 	uint32_t n_rows, n_names, n_slots, n_ways, n_groups;
 	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names, slots, ways;
 	uint32_t sets, words, groups, rows, values, wides, takes;
-	uint32_t spare[7]; /* 0 */
+	uint32_t n_lent;   /* rows behind the n_rows that are its events: names of other programs lead to them, and nothing else does */
+	uint32_t spare[6]; /* 0 */
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
 
@@ -193,6 +194,7 @@ enum group_flags {
 	GROUP_ANY = 1,
 	GROUP_DEFAULT = 2,
 	GROUP_REQUIRED = 4,
+	GROUP_BEHIND = 16, /* the default is not for an event whose group before this one has its own default */
 	GROUP_EXPLICIT = 8 /* libpfm 3 and 4 differ in the default: a text in their spelling without "pmu::" must name it */
 };
 
@@ -313,6 +315,12 @@ TABLE_ARRAY(uint32_t, takes)
 static inline const struct row *table_row(const struct table *t, uint32_t row)
 {
 	return table_rows(t) + table_row_numbers(t)[row];
+}
+
+/* True if @row is one that a name may stand for. */
+static inline bool table_has_row(const struct table *t, uint32_t row)
+{
+	return row < t->n_rows + t->n_lent;
 }
 
 static inline const char *table_row_name(const struct table *t, uint32_t row)
