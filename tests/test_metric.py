@@ -372,6 +372,11 @@ class Counted(unittest.TestCase):
         done = subprocess.run([PFM, "stat", "-x", ";", "-M", "skx::Info_Thread_IPC", "--", "true"], capture_output=True, text=True)
         self.assertEqual(done.stderr.splitlines()[-1], ";;;;;;Info_Thread_IPC;not counted;not counted")
 
+    def test_a_metric_nobody_knows(self):
+        text = self.stat("-M", "ipcc", check=False)[1]
+        self.assertIn("did you mean ipc?", text)
+        self.assertIn("pfm list --metrics", text)
+
     def test_what_was_not_counted_has_no_value(self):
         done = subprocess.run([PFM, "stat", "--json", "-M", "skx::Info_Thread_IPC", "--", "true"], capture_output=True, text=True)
         metric = next(r for r in map(json.loads, done.stdout.splitlines()) if "metric" in r)

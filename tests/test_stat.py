@@ -316,6 +316,16 @@ class Answers(Case):
         self.assertEqual((o["input"], o["error"]["kind"], o["error"]["at"]), ("foo", "unknown_event", [0, 3]))
         self.assertEqual(r.stderr, "")
 
+    def test_stalled_clocks_where_the_kernel_has_them(self):
+        with tempfile.TemporaryDirectory() as root:
+            events = os.path.join(root, "sys/bus/event_source/devices/cpu/events")
+            os.makedirs(events)
+            for there in ([], ["stalled-cycles-frontend"], ["stalled-cycles-backend", "stalled-cycles-frontend"]):
+                for name in there:
+                    open(os.path.join(events, name), "w").close()
+                said = stat("--dry-run", "--json", "--", "true", env={"PERFMON_SYSFS": root})
+                self.assertEqual([o["event"] for o in objects(said.stdout) if "stalled" in o["event"]], sorted(there, reverse=True))
+
     def test_details_add_events(self):
         plans = [[o["event"] for o in objects(stat("--dry-run", "--json", *["-d"] * n, "--", "true").stdout)] for n in range(4)]
         self.assertEqual([len(p) for p in plans], [8, 12, 18, 20])

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OPT_JSON = LONG_ONLY,
        OPT_DRY_RUN,
@@ -29,8 +30,9 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_HTML,
        MS = 1000000 };
 
-#define DEFAULT_EVENTS \
-	"task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses"
+/* Stalled clocks come between these, where the kernel has an event for them. */
+#define FIRST_EVENTS "task-clock,context-switches,cpu-migrations,page-faults,cycles"
+#define LAST_EVENTS  "instructions,branches,branch-misses"
 
 /* What -d adds, -d -d, and -d -d -d. */
 static const char *const details[] = {
@@ -178,6 +180,21 @@ static bool is_cpu_list(const char *text)
 	}
 }
 
+/* The events that nobody has to name. False without memory. */
+static bool add_defaults(struct job *job)
+{
+	static const char *const stalls[] = { "stalled-cycles-frontend", "stalled-cycles-backend" };
+	bool room = event_list_add(&job->events, FIRST_EVENTS);
+	char path[128], text[4096];
+
+	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]) && room; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s", stalls[i]);
+		if (access(machine_path(path, text, sizeof(text)), F_OK) == 0)
+			room = event_list_add(&job->events, stalls[i]);
+	}
+	return room && event_list_add(&job->events, LAST_EVENTS);
+}
+
 static int usual_events(struct args *args, struct job *job)
 {
 	unsigned i;
@@ -188,7 +205,7 @@ static int usual_events(struct args *args, struct job *job)
 		return DONE;
 	if (job->model)
 		return usage(args, "the usual events are none of %s's: say with -e which to count.", job->model);
-	if (!event_list_add(&job->events, DEFAULT_EVENTS))
+	if (!add_defaults(job))
 		return complain("events", ENOMEM);
 	for (i = 0; i < job->detail && i < DETAILS; i++)
 		if (!event_list_add(&job->events, details[i]))

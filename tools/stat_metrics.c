@@ -80,6 +80,8 @@ static int add_name(struct job *job, const char *name)
 	if (add_group(job, name, false))
 		return DONE;
 	refuse(job->ctx, name, &error);
+	if (error.kind == PFM_KIND_UNKNOWN_EVENT)
+		fputs("  'pfm list --metrics' shows what can be computed\n", stderr);
 	return REFUSED;
 }
 
