@@ -573,6 +573,37 @@ static void structs_of_every_length(void **state)
 
 /* ---- accounts ------------------------------------------------------------------------------------------------------------------- */
 
+/* What the caller's record held before, of this session or another, is never seen in the next. */
+static void nothing_of_another_record_shows_through(void **state)
+{
+	static const pfm_record_t empty;
+	pfm_record_t left = { .type = PFM_RECORD_SAMPLE, .has = PFM_SAMPLE_IP, .raw = &left, .stream = 5 }, kept;
+
+	(void)state;
+	left.sample.n_chain = 3;
+	left.sample.addr = left.sample.weight = 9;
+	begin();
+	must_open(TEXTS("page-faults"));
+	for (uint64_t i = 0; i < 8; i++)
+		assert_true(write_sample(faults_on(-1), 0x401000 + i, i));
+	for (uint64_t i = 0; i < 8; i++) {
+		memset(&record, i % 4 == 1 ? 0xff : 0, i % 4 == 1 ? sizeof(record) : 0);
+		if (i % 4 == 2) /* what a sample of another session would leave */
+			record = left;
+		assert_true(next());
+		assert_int_equal(record.sample.ip, 0x401000 + i);
+		assert_int_equal(record.time, i);
+		assert_int_equal(record.sample.period, 1);
+		assert_int_equal(record.event, 0);
+		kept = record;
+		kept.sample.ip = kept.sample.period = 0;
+		assert_memory_equal(&kept.sample, &empty.sample, sizeof(kept.sample));
+		assert_true(record.stream == 0 && record.unread == 0);
+	}
+	assert_false(next());
+	assert_int_equal(account(0).samples, 8);
+}
+
 /* One occurrence of a software event is sampled for everybody who has it open, and the samples of all carry the id of the first. */
 static void samples_with_a_foreign_id_are_told(void **state)
 {
@@ -842,6 +873,7 @@ int main(void)
 		ROW(room_is_given_back_while_a_long_pass_is_read),
 		ROW(an_older_program_gets_the_record_it_knows),
 		ROW(structs_of_every_length),
+		ROW(nothing_of_another_record_shows_through),
 		ROW(samples_with_a_foreign_id_are_told),
 		ROW(what_the_kernel_and_the_processor_dropped_is_told),
 		ROW(tasks_end_one_after_the_other),

@@ -169,6 +169,12 @@ static void take_weights(struct cursor *c, pfm_sample_t *s)
 
 #define FIRST_FIELDS (PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | TRAILER | PFM_SAMPLE_ADDR | PFM_SAMPLE_PERIOD)
 
+void pfmi_layout_settle(struct layout *l)
+{
+	l->flat = !(l->fields & ~(uint64_t)FIRST_FIELDS);
+	l->size = RECORD_HEAD + sizeof(uint64_t) * (size_t)__builtin_popcountll(l->fields & FIRST_FIELDS);
+}
+
 static uint64_t word(const uint8_t **at)
 {
 	uint64_t v;
@@ -186,14 +192,11 @@ static void halves(const uint8_t **at, uint32_t *first, uint32_t *second)
 	*at += sizeof(uint64_t);
 }
 
-/* Fields of constant size that come first in a sample, a word each: all are there, or none is taken. */
-static void take_identity(struct cursor *c, uint64_t f, pfm_record_t *out)
+/* Fields of constant size that come first in a sample, a word each, at @at. */
+static inline void read_identity(const uint8_t *at, uint64_t f, pfm_record_t *out)
 {
-	const uint8_t *at = take(c, sizeof(uint64_t) * (unsigned)__builtin_popcountll(f & FIRST_FIELDS));
 	uint32_t reserved;
 
-	if (!at)
-		return;
 	if (f & PFM_SAMPLE_IDENTIFIER)
 		out->id = word(&at);
 	if (f & PFM_SAMPLE_IP)
@@ -212,6 +215,15 @@ static void take_identity(struct cursor *c, uint64_t f, pfm_record_t *out)
 		halves(&at, &out->cpu, &reserved);
 	if (f & PFM_SAMPLE_PERIOD)
 		out->sample.period = word(&at);
+}
+
+/* All of them are there, or none is taken. */
+static void take_identity(struct cursor *c, uint64_t f, pfm_record_t *out)
+{
+	const uint8_t *at = take(c, sizeof(uint64_t) * (unsigned)__builtin_popcountll(f & FIRST_FIELDS));
+
+	if (at)
+		read_identity(at, f, out);
 }
 
 static void take_variable(struct cursor *c, const struct layout *l, pfm_sample_t *s)
@@ -471,6 +483,29 @@ static void clear(pfm_record_t *r)
 	memset((uint8_t *)r + at, 0, sizeof(*r) % PIECE);
 }
 
+/* What every record has. */
+static inline void begin(const struct record_head *head, const void *bytes, size_t size, pfm_record_t *out)
+{
+	out->size = sizeof(*out);
+	out->type = head->type;
+	out->misc = head->misc;
+	out->event = PFM_NO_EVENT;
+	out->raw = bytes;
+	out->raw_size = (uint32_t)size;
+}
+
+void pfmi_record_flat(const struct layout *l, const void *bytes, bool again, pfm_record_t *out)
+{
+	struct record_head head;
+
+	memcpy(&head, bytes, sizeof(head));
+	if (!again)
+		clear(out);
+	begin(&head, bytes, l->size, out);
+	read_identity((const uint8_t *)bytes + RECORD_HEAD, l->fields, out);
+	out->has = l->fields;
+}
+
 bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, pfm_record_t *out)
 {
 	struct cursor c = { (const uint8_t *)bytes + RECORD_HEAD, (const uint8_t *)bytes + size, false };
@@ -478,12 +513,7 @@ bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, 
 
 	memcpy(&head, bytes, sizeof(head));
 	clear(out);
-	out->size = sizeof(*out);
-	out->type = head.type;
-	out->misc = head.misc;
-	out->event = PFM_NO_EVENT;
-	out->raw = bytes;
-	out->raw_size = (uint32_t)size;
+	begin(&head, bytes, size, out);
 	if (head.type == PFM_RECORD_SAMPLE) {
 		take_sample(&c, l, out);
 	} else if (head.type > 0 && head.type <= PFM_RECORD_AUX_ID) {

@@ -15,6 +15,8 @@
 struct layout {
 	uint64_t fields, read_format, branch_type, regs, intr_regs;
 	bool trailers; /* records that are no samples end with the fields that tell whose they are */
+	bool flat;     /* samples are the words of their first fields and nothing else, ... */
+	size_t size;   /* ... so many bytes with the header; set by pfmi_layout_settle() */
 };
 
 struct record_head {
@@ -22,6 +24,11 @@ struct record_head {
 	uint16_t misc, size;
 };
 
+/* Works out what can be said of every sample beforehand. */
+void pfmi_layout_settle(struct layout *l);
+/* The same as pfmi_record_decode(), for a sample of which l->flat and l->size are true. @again: @out holds one of the same layout, so that
+ * everything else in it is zero already. */
+void pfmi_record_flat(const struct layout *l, const void *bytes, bool again, pfm_record_t *out);
 /* Decodes the record at @bytes, aligned to 8, of @size bytes in all. @out is zeroed first, but for its size. False if something
  * in it points beyond its end: type, misc and raw are filled even then. */
 bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, pfm_record_t *out);

@@ -456,6 +456,7 @@ static void lay_out(struct pfm_session *s)
 	for (unsigned i = 0; i < s->n; i++) {
 		sm->tallies[i].layout = sm->common;
 		sm->tallies[i].layout.fields = fields_of(sm, &s->counts[i]);
+		pfmi_layout_settle(&sm->tallies[i].layout);
 	}
 }
 
