@@ -14,15 +14,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <perfmon/perfmon.h>
+#include <perfmon/sampling.h>
 
 #define MAX_COUNTS 32
 #define ATTEMPTS   5 /* where time is measured, one may meet a host that stops the guest in between */
 
 static pfm_session_t *session;
 static pfm_session_options_t options = { .size = sizeof(options) };
+static pfm_sampling_t sampling = { .size = sizeof(sampling) };
 static pfm_count_t counts[MAX_COUNTS];
 static unsigned cases, failures;
 
@@ -110,6 +112,84 @@ static bool is(unsigned i, int quality, int cause)
 static bool near(uint64_t value, uint64_t wanted, uint64_t slack)
 {
 	return value + slack >= wanted && value <= wanted + slack;
+}
+
+/* ---- samples ----------------------------------------------------------------------------------------------------------- */
+
+static bool next_sample(pfm_session_t *s, pfm_record_t *r)
+{
+	*r = (pfm_record_t){ .size = sizeof(*r) };
+	while (pfm_next_record(s, r) == 1)
+		if (r->type == PFM_RECORD_SAMPLE)
+			return true;
+	return false;
+}
+
+/* An overflow interrupt of the PMU for every so many cycles, which are instructions here: none is missed, and all but those of start and
+ * stop are in the loop. @often: more often than the kernel lets it, which stops the counter and says so; what was counted is still exact.
+ * (The emulator interrupts for instructions only when the clock ticks.) */
+static void sampled_loop(uint64_t period, bool often)
+{
+	pfm_sample_count_t n = PFM_INIT(n);
+	unsigned inside = 0, outside = 0;
+	uint64_t before = 0;
+	bool alike = true;
+	pfm_record_t r;
+
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .period = period, .fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID };
+	options.sampling = &sampling;
+	check(open_texts(TEXTS("cycles:u")) && count_loop(1000000), "a sample every %llu cycles", (unsigned long long)period);
+	while (next_sample(session, &r)) {
+		bool in = r.sample.ip >= (uintptr_t)loop && r.sample.ip < (uintptr_t)loop + 64;
+
+		inside += in;
+		outside += !in;
+		/* An instruction takes a nanosecond, and the interrupt its own time. */
+		alike &= r.misc == PFM_MISC_USER && r.event == 0 && r.tid == (uint32_t)getpid() && r.sample.period == period &&
+		         r.time >= before + (before ? period : 0);
+		before = r.time;
+	}
+	check(pfm_read_samples(session, 0, &n) == 0 && n.samples == n.count / period && n.lost == 0,
+	      "are as many as the count says: %llu of %llu", (unsigned long long)n.samples, (unsigned long long)n.count);
+	check((n.throttled != 0) == often && n.quality == (often ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT) &&
+	              n.cause == (often ? PFM_CAUSE_THROTTLED : PFM_CAUSE_NONE),
+	      "throttled %llu times", (unsigned long long)n.throttled);
+	check(inside + outside == n.samples && outside <= 1 && inside >= (often ? 100 : 4000000 / period - 1), "in the loop: %u, not: %u",
+	      inside, outside);
+	check(alike, "user code, this task, and never nearer to each other than the period");
+	options.sampling = NULL;
+}
+
+/* Pages that are touched one by one come with their addresses, and so from a recording: in the byte order of this machine. */
+static void sampled_faults(void)
+{
+	enum { PAGES = 64 };
+	static char pages[4096 * (PAGES + 2)];
+	static const char file[] = "/tmp/recording";
+	pfm_recording_t *recording = NULL;
+	pfm_session_t *reading = NULL;
+	uint64_t first = ((uintptr_t)pages + 4095) & ~(uint64_t)4095;
+	unsigned n = 0, right = 0;
+	pfm_record_t r;
+	bool ok;
+
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .fields = PFM_SAMPLE_IP | PFM_SAMPLE_ADDR | PFM_SAMPLE_CPU };
+	options.sampling = &sampling;
+	mkdir("/tmp", 0777);
+	ok = open_texts(TEXTS("page-faults:u")) && pfm_start_session(session) == 0 &&
+	     pfm_open_recording(&recording, file, session, "guest", NULL) == 0;
+	check(ok, "page faults are sampled");
+	for (unsigned i = 0; i < PAGES; i++)
+		*(volatile char *)(uintptr_t)(first + i * 4096) = 1;
+	pfm_stop_session(session);
+	check(pfm_close_recording(recording) == 0 && pfm_read_recording(&reading, file, NULL) == 0, "and recorded");
+	while (reading && next_sample(reading, &r)) {
+		right += r.sample.addr == first + right * 4096 && r.misc == PFM_MISC_USER && r.cpu < 64 && r.time && r.sample.ip;
+		n++;
+	}
+	check(right == PAGES && n - right < 16, "each page once, in order: %u of %u", right, n);
+	pfm_close_session(reading);
+	options.sampling = NULL;
 }
 
 /* ---- a PMU ------------------------------------------------------------------------------------------------------------- */
@@ -484,6 +564,9 @@ int main(int argc, char **argv)
 		groups();
 		sharing();
 		other_events();
+		sampled_loop(100000, false);
+		sampled_loop(4096, true);
+		sampled_faults();
 	} else if (strcmp(what, "userread") == 0) {
 		user_reads();
 	} else if (strcmp(what, "nopmu") == 0) {
@@ -492,6 +575,7 @@ int main(int argc, char **argv)
 		pretend();
 	} else if (strcmp(what, "software") == 0) {
 		software();
+		sampled_faults();
 	} else if (strcmp(what, "alpha") == 0 || strcmp(what, "alphauser") == 0) {
 		alpha(what[5]);
 	} else if (argc > 2) {
