@@ -950,9 +950,19 @@ class MadeUp(unittest.TestCase):
         with open(os.path.join(out, "skx.pmdb"), "rb") as f:
             before = f.read()
         self.put("SKX/events/x_uncore.json", b'{"Header": {}, "Events": [{"EventNa')
-        self.assertEqual(run(self.root, "-o", out + "/", check=False)[0], 1)
+        self.put("SKX/metrics/x_metrics_perf.json", [{"MetricName": "of_a_box", "MetricExpr": "UNC_CHA_CLOCKTICKS"}])
+        status, _, err = run(self.root, "-o", out + "/", check=False)
+        self.assertEqual((status, len(err.splitlines())), (1, 1), err)      # the cause; what follows from it is counted
+        self.assertIn("x_uncore.json", err)
+        self.assertIn("of_a_box", run(self.root, "-v", "-o", out + "/", check=False)[2])
         with open(os.path.join(out, "skx.pmdb"), "rb") as f:
             self.assertEqual(f.read(), before)
+
+    def test_lists_among_test_data_are_none(self):
+        self.intel("SKX", [event()])
+        for folder in ("scripts/testdata/TST", "tests/AAA"):
+            self.put(folder + "/events/x_core.json", {"Header": {}, "Events": [event()]})
+        self.assertEqual(sorted(self.convert()[0]), ["skx"])
 
     def test_packed_repository_and_stray_files(self):
         self.intel("perfmon-main/SKX", [event()])

@@ -175,12 +175,14 @@ class Finder:
         for full, shown in place.files.items():
             folder = os.path.dirname(full)
             m = INTEL_FILE.search(full.replace(os.sep, "/"))
+            if re.search(NO_LISTS, full[len(place.top):].replace(os.sep, "/")):
+                self.skipped += 1    # scripts and test data lie in repositories
+                continue
             if m and "/pmu-events/" not in m[1] + "/" + m[2]:
                 intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.source(full)))
                 continue
-            if any(folder == f or folder.startswith(f.rstrip(place.sep) + place.sep) for f in foreign) or \
-               re.search(NO_LISTS, full[len(place.top):].replace(os.sep, "/")):
-                self.skipped += 1    # scripts and test data lie in repositories
+            if any(folder == f or folder.startswith(f.rstrip(place.sep) + place.sep) for f in foreign):
+                self.skipped += 1
                 continue
             root = place.root(folder)
             if folder == root:

@@ -71,9 +71,12 @@ class Output:
 
     def model(self, r):
         """What reading one model gave: @r is a result of import_model()."""
-        for kind in ("refused", "notes"):
-            for row in r[kind] if kind == "refused" or self.json or self.verbose else ():
-                self.row(kind == "refused", *row)
+        everything = self.json or self.verbose
+        for row in r["refused"]:
+            if everything or r["state"] != "damaged" or row[1] == "-":      # what only lacks a damaged list's events is counted
+                self.row(True, *row)
+        for row in r["notes"] if everything else ():
+            self.row(False, *row)
         if r.get("error"):
             self.problem(r["model"], r["error"])
         if self.json:

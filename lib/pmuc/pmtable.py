@@ -904,6 +904,7 @@ def read_image(raw):
     return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE) for i in range(head["n_tables"])], head
 
 
+@functools.lru_cache(None)
 def compiler_digest():
     """Changes with the compiler and the key names, so that images are made anew when either does."""
     h = hashlib.sha256()
