@@ -300,17 +300,21 @@ static bool match_fixed(const struct target *g, struct event *ev)
 	return any && set_modifier(ev, any - 1, 1);
 }
 
+/* Can the row have the target's code? What tells most rows apart, before anything slower. */
+static bool has_code(const struct target *g, uint32_t row)
+{
+	const struct field *code = table_field(g->t, KEY_CODE);
+
+	return g->fixed || !code || !code->n_ranges || !(g->words & 1) ||
+	       pfmi_row_value(g->t, row, KEY_CODE, g->counter) == pfmi_field_get(code, g->config);
+}
+
 /* Makes @ev the event of @row behind the target; false if it cannot be that row. */
 static bool match_row(const struct target *g, uint32_t row, struct event *ev)
 {
 	const struct row *r = table_row(g->t, row);
-	const struct field *code = table_field(g->t, KEY_CODE);
 
-	if (r->flags & (ROW_SHADOWED | ROW_METRIC))
-		return false;
-	/* What tells most rows apart, before anything slower. */
-	if (!g->fixed && code && code->n_ranges && g->words & 1 &&
-	    pfmi_row_value(g->t, row, KEY_CODE, g->counter) != pfmi_field_get(code, g->config))
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !has_code(g, row))
 		return false;
 	if (!g->significant && g->counter != TARGET_NO_COUNTER && !(row_counters(g->t, r) >> g->counter & 1))
 		return false;
@@ -398,9 +402,15 @@ static void follow(const struct target *g, uint32_t umask, uint64_t config1, str
 	const uint16_t *ways = table_ways(g->t);
 	struct event ev;
 
-	for (uint32_t i = slot_of(way_hash(code, umask, config1), g->t->n_ways); ways[i]; i = i + 1 < g->t->n_ways ? i + 1 : 0)
-		if ((b->n < b->max || least_rank(g, ways[i] - 1u) < b->key[b->n - 1]) && match_row(g, ways[i] - 1u, &ev))
+	for (uint32_t i = slot_of(way_hash(code, umask, config1), g->t->n_ways); ways[i]; i = i + 1 < g->t->n_ways ? i + 1 : 0) {
+		uint32_t row = ways[i] - 1u;
+
+		/* Rows under one key come in table order: behind those that want nothing else none is better. */
+		if (b->n == b->max && b->key[b->n - 1] >> 48 == 0)
+			return;
+		if (has_code(g, row) && (b->n < b->max || least_rank(g, row) < b->key[b->n - 1]) && match_row(g, row, &ev))
 			keep(b, rank(g, &ev, 0));
+	}
 }
 
 static void scan(const struct target *g, unsigned nth, struct best *b)

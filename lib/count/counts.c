@@ -293,7 +293,7 @@ static int served_cpus(const struct counting *c, struct cpus *out)
 /* The counts @old, @n of them, for CPU @cpu alone. @serves: the CPUs of each. @number: the CPU as a text that stays. */
 static int copy_for_cpu(struct opening *o, const struct counting *old, const struct cpus *serves, unsigned n, const char *number)
 {
-	unsigned cpu = (unsigned)strtoul(number, NULL, 10);
+	unsigned cpu = (unsigned)strtoull(number, NULL, 10);
 
 	for (unsigned i = 0; i < n; i++) {
 		struct counting *c;

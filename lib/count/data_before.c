@@ -122,7 +122,7 @@ static int put_thread(void *arg, const char *name)
 {
 	struct maker *m = arg;
 	char path[128], comm[32];
-	unsigned long tid = strtoul(name, NULL, 10);
+	unsigned long tid = (unsigned long)strtoull(name, NULL, 10);
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%lu/comm", m->pid, tid);
 	if (!tid || pfmi_sys_slurp(&m->s->sys, path, comm, sizeof(comm)) <= 0)
@@ -138,7 +138,7 @@ static int put_process(void *arg, const char *name)
 {
 	struct maker *m = arg;
 	char path[64];
-	unsigned long pid = strtoul(name, NULL, 10);
+	unsigned long pid = (unsigned long)strtoull(name, NULL, 10);
 
 	if (!pid)
 		return 0;

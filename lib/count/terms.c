@@ -53,7 +53,7 @@ static char *cut_out(char *s, size_t len)
 bool pfmi_take_terms(char *text, struct member *m, const char **bad)
 {
 	bool any = false;
-	char *s = strpbrk(text, ":,/");
+	char *s = text + strcspn(text, ":,/");
 
 	*bad = NULL;
 	while (s && *s) {

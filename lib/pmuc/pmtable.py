@@ -6,6 +6,7 @@ common (rows, lists of values and fields, strings) is written once. The reader l
 """
 
 import array
+import collections
 import functools
 import hashlib
 import operator
@@ -591,6 +592,9 @@ class Writer:
             extra = config1_of(row, second) if second else 0
             if extra:
                 entries.append((way_hash(has[code] & ANY32, mask, extra), i + 1))
+        # Keys that many rows have (those that differ in an extra register) come last, so that the others are found where they belong.
+        often = collections.Counter(h for h, _ in entries)
+        entries.sort(key=lambda entry: often[entry[0]])
         slots = placed(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: little room
         return self.ways.slice(slots), len(slots)
 
