@@ -2,13 +2,29 @@
 /* Any bytes as an image. What the check lets through is used in every way the library uses a table. */
 #include <stdlib.h>
 #include <string.h>
+#include "machine/sys.h"
 #include "pmu.h"
+
+/* Whoever has the table: the machines of each way to say who one is. */
+static void ask_for_hosts(const struct table *t)
+{
+	static const char *const machines[] = { "GenuineIntel-6-97-2", "AuthenticAMD-25-17-1", "alpha-11", "ia64-32-0",
+		                                "0x00000000413fd0c1" };
+	struct host host;
+	unsigned core;
+
+	for (unsigned i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (pfmi_host_parse(machines[i], &host))
+			pfmi_host_matches(&host, t, &core);
+	pfmi_host_prefers(t, t);
+}
 
 /* The checksum only catches accidents; a hostile file has a right one. So the fuzzer goes past it, table by table. */
 static void use(const struct table *t)
 {
 	uint64_t config[4];
 
+	ask_for_hosts(t);
 	for (uint32_t row = 0; row < t->n_rows && row < 64; row++) {
 		struct event ev;
 		struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM0 | PFM_PLM3 };
