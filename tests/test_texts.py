@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Texts of events: one for every name that a list or libpfm4 has, in our own words."""
 
+import collections
 import glob
 import json
 import os
@@ -23,6 +24,7 @@ LIBPFM4 = os.path.join(tap.SHARED, "facts", "libpfm4", "names.jsonl")
 RUN = 8
 LONGEST = 200
 SHOWN = 12
+MOST_RAW = 30       # events of a family with one abbreviation that nobody has words for
 SMALL_WORDS = set("a an and any are as at be been by counts event events for from in is it no not number of on or per that the times to"
                   " unit was were with".split())
 ARCHES = {"x86": "intel", "arm64": "arm", "powerpc": "power", "s390": "s390", "riscv": "riscv"}
@@ -152,6 +154,16 @@ class Texts(unittest.TestCase):
         told = re.compile(r"(?:_GT_|_GE_|LATENCY_GE_)([0-9]+)$")
         self.none([(k[2], t) for k, t in self.names.items() if k[0] == "intel" and told.search(k[2])
                    and told.search(k[2])[1] not in words(t)])
+
+    def test_abbreviations_have_words(self):
+        """No piece of names that many events of a family have stands in their texts as it is."""
+        self.need()
+        raw = collections.Counter()
+        for (family, unit, name, small), text in self.names.items():
+            unknown = []
+            texts.describe(family, unit, name, {"core": "bnl" if small else ""}, unknown)
+            raw.update((family, piece) for piece in set(unknown) if re.search(r"\b%s\b" % re.escape(piece), text))
+        self.none([(n, *k) for k, n in raw.most_common() if n > MOST_RAW])
 
     def test_neighbours_differ(self):
         """Names that people choose between tell what makes the difference."""
