@@ -4,6 +4,7 @@
 import ctypes
 import json
 import os
+import re
 import platform
 import resource
 import shutil
@@ -124,6 +125,15 @@ class Here(unittest.TestCase):
         self.assertIn("task-clock:u", found)
         self.assertTrue({"quality", "cause", "expected"} <= set(f))
         self.assertEqual("count" in f, f["state"] != "bad" or "that is not what" in f.get("why", ""))
+
+    def test_a_reason_is_given_once(self):
+        page = subprocess.run([PFM, "doctor"], env=CLEAN, capture_output=True, text=True, timeout=60, check=True).stdout
+        workload = page[page.index("A small known workload"):]
+        reasons = re.findall(r"^ {6,}do: (.*)", workload, re.M)
+        self.assertEqual(len(reasons), len(set(reasons)))
+        if workload.count("not supported") < 2:
+            self.skipTest("this machine counts them all")
+        self.assertIn("for the same reason", workload)
 
     def test_hidden_processes(self):
         if os.geteuid() or not shutil.which("unshare"):

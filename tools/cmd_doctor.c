@@ -51,7 +51,8 @@ struct finding {
 struct doctor {
 	pfm_ctx_t *ctx;
 	bool json;
-	unsigned troubles;
+	unsigned troubles;       /* causes that differ */
+	char last_why[TEXT_MAX]; /* of the finding before */
 };
 
 /* ---- findings ------------------------------------------------------------------------------------------------------------- */
@@ -89,13 +90,17 @@ static void tell(struct doctor *d, const struct finding *f)
 {
 	static const enum style styles[] = { GREEN, PLAIN, RED };
 	struct json j = { .out = stdout };
+	bool again = *f->why && strcmp(f->why, d->last_why) == 0;
+	char found[TEXT_MAX];
 
-	d->troubles += f->state == BAD;
+	d->troubles += f->state == BAD && !again;
+	set(d->last_why, "%s", f->why);
 	if (!d->json) {
 		printf("  %s%-*s%s ", term_on(stdout, styles[f->state]), LABEL, f->check, term_off(stdout));
-		term_wrap(stdout, LABEL + 3, LABEL + 3, f->found);
-		print_line("", f->why);
-		print_line("do: ", f->remedy);
+		set(found, "%s%s", f->found, again ? ", for the same reason" : "");
+		term_wrap(stdout, LABEL + 3, LABEL + 3, found);
+		print_line("", again ? "" : f->why);
+		print_line("do: ", again ? "" : f->remedy);
 		print_line("works: ", f->works);
 		return;
 	}
