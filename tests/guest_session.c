@@ -238,7 +238,10 @@ static void ratio(void)
 	      "an instruction a cycle is an IPC of one, exactly (%.17g)", m.value);
 }
 
-#define RAW "armv8_pmuv3/event=8/u"
+/* One event in several spellings: a text that a group has already takes no second counter. */
+#define AS(ZEROS) "armv8_pmuv3/event=0x" ZEROS "8/u"
+#define RAW       AS("")
+#define SIX       RAW "," AS("0") "," AS("00") "," AS("000") "," AS("0000") "," AS("00000")
 
 static void groups(void)
 {
@@ -246,15 +249,15 @@ static void groups(void)
 	              counts[0].enabled == counts[1].enabled,
 	      "members of a group are counted over the same time");
 	tell();
-	check(open_texts(TEXTS("{cycles:u," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "}")) && count_loop(1000000),
+	check(open_texts(TEXTS("{cycles:u," SIX "}")) && count_loop(1000000),
 	      "a group of seven opens");
 	for (unsigned i = 0; i < 7; i++)
 		check(is(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && near(counts[i].value, 4000000, 2000), "member %u counts", i + 1);
-	check(open_texts(TEXTS("{cycles:u," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "}")) && count_loop(1000000),
+	check(open_texts(TEXTS("{cycles:u," SIX "," AS("000000") "}")) && count_loop(1000000),
 	      "a group of eight opens without the eighth");
 	check(is(6, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && is(7, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP), "which does not fit: %s",
 	      about(7).why);
-	check(open_texts(TEXTS("{cycles:u," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "," RAW "}:W")) && count_loop(25000000),
+	check(open_texts(TEXTS("{cycles:u," SIX "," AS("000000") "}:W")) && count_loop(25000000),
 	      "a weak group is broken up instead");
 	tell();
 	for (unsigned i = 0; i < 8; i++)

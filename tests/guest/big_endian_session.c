@@ -69,6 +69,7 @@ static bool counted(unsigned i, uint64_t value)
 #define A "syscalls:sys_enter_getppid"
 #define B "syscalls:sys_enter_getpgid"
 #define C "syscalls:sys_exit_getppid"
+#define D "syscalls:sys_exit_getpgid"
 
 /* ---- what is read ------------------------------------------------------------------------------------------------------ */
 
@@ -84,7 +85,7 @@ static void check_formats(void)
 	      "a group of three: each value in its place");
 	check(counts[0].enabled == counts[1].enabled && counts[1].enabled == counts[2].enabled, "with one time for all");
 	check(open_texts(apart, 2) == 0 && start() && (call(2, 5), stop()) && counted(0, 2) && counted(1, 5), "two that are no group");
-	check(open_text("{" A "," B "," A "," B "," A "," B "," A "," B "}") && start() && (call(1, 2), stop()), "a group of eight");
+	check(open_text("{" A "," B "," C "," D "," A ":k," B ":k," C ":k," D ":k}") && start() && (call(1, 2), stop()), "a group of eight");
 	for (unsigned i = 0; i < 8; i++)
 		check(counted(i, 1 + i % 2), "member %u", i + 1);
 }
