@@ -216,9 +216,10 @@ class Hybrid(unittest.TestCase):
         self.assertEqual(self.m.perf("power/cycles/"), "unknown_qualifier")
 
     def test_metrics(self):
-        """Those of a type of core are counted there, slots before the figures; the generic ones on every type."""
+        """Those of a type of core are counted there, of the big ones slots before the figures; the generic ones on every type."""
         plan = self.m.lines("stat", "--dry-run", "--json", "--topdown", "true")
-        self.assertEqual({(p["pmu"], p["cpus"]) for p in plan}, {("cpu_core", "0-3")})
+        self.assertEqual({(p["event"].split("::")[0], p["pmu"], p["cpus"]) for p in plan},
+                         {("adl_goldencove", "cpu_core", "0-3"), ("adl_gracemont", "cpu_atom", "4-7")})
         self.assertEqual(plan[0]["event"], "adl_goldencove::TOPDOWN.SLOTS")
         self.assertEqual(words(plan[0]["perf"]), (4, 0x400))
         self.assertEqual({words(p["perf"]) for p in plan[1:5]}, {(4, 0x8000), (4, 0x8100), (4, 0x8200), (4, 0x8300)})
