@@ -28,6 +28,24 @@ static void begin(void)
 	options.sampling = &sampling;
 }
 
+/* What every event has counted. */
+static uint64_t so_many;
+
+static void tick(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	e->value = so_many;
+	e->on = e->running = 1000000;
+}
+
+/* With nothing counted yet. */
+static void open_at_rest(const char *const *texts, unsigned n)
+{
+	so_many = 0;
+	fake.tick = tick;
+	must_open(texts, n);
+}
+
 /* The descriptor of the @nth sampling event of @type and @config that is open on @cpu. */
 static int nth_on(uint32_t type, uint64_t config, int cpu, unsigned nth)
 {
@@ -214,7 +232,7 @@ static void an_older_kernel_tells_losses_by_records_alone(void **state)
 	begin();
 	fake.decide = without_losses;
 	sampling.records = PFM_SIDE_USUAL;
-	must_open(TEXTS("page-faults", "page-faults:period=2"));
+	open_at_rest(TEXTS("page-faults", "page-faults:period=2"));
 	assert_true(account(0).lost == PFM_LOST_UNKNOWN);
 	assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
 	assert_true(write_side(faults_on(-1), PFM_RECORD_LOST, lost, 2, 10));
@@ -611,9 +629,9 @@ static void samples_with_a_foreign_id_are_told(void **state)
 	for (unsigned several = 0; several < 2; several++) {
 		begin();
 		if (several)
-			must_open(TEXTS("page-faults", "context-switches"));
+			open_at_rest(TEXTS("page-faults", "context-switches"));
 		else
-			must_open(TEXTS("page-faults", "cycles"));
+			open_at_rest(TEXTS("page-faults", "cycles"));
 		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 		assert_true(write_foreign(faults_on(-1), 0x401000, 1));
 		assert_true(next());
@@ -630,6 +648,26 @@ static void samples_with_a_foreign_id_are_told(void **state)
 	}
 }
 
+/* What is counted and what is sampled do not fit together: interrupts that came with a virtual machine's clock alone. */
+static void too_few_samples_for_the_count_are_told(void **state)
+{
+	(void)state;
+	for (unsigned inherit = 0; inherit < 2; inherit++) {
+		begin();
+		options.flags = inherit ? PFM_SESSION_INHERIT : 0;
+		open_at_rest(TEXTS("page-faults:period=1000"));
+		for (uint64_t i = 1; i <= 10; i++)
+			assert_true(write_sample(faults_on(inherit ? 0 : -1), 0x401000, i) && next());
+		so_many = 21000; /* 20 without the part that the counter has begun */
+		assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
+		so_many = 40000;
+		assert_int_equal(account(0).samples, 10);
+		assert_int_equal(account(0).quality, inherit ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL);
+		assert_int_equal(account(0).cause, inherit ? PFM_CAUSE_NONE : PFM_CAUSE_OTHER);
+		end_session();
+	}
+}
+
 static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 {
 	const uint64_t dropped[] = { 3 }, off[] = { 100, 0, 0 }, on[] = { 350, 0, 0 };
@@ -637,7 +675,7 @@ static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 
 	(void)state;
 	begin();
-	must_open(TEXTS("page-faults", "cycles:period=1000"));
+	open_at_rest(TEXTS("page-faults", "cycles:period=1000"));
 	assert_int_equal(account(1).quality, PFM_QUALITY_EXACT);
 	assert_true(write_side(event(2)->used ? FAKE_EVENT_FD + 2 : -1, PFM_RECORD_LOST_SAMPLES, dropped, 1, 50));
 	assert_true(next());
@@ -875,6 +913,7 @@ int main(void)
 		ROW(structs_of_every_length),
 		ROW(nothing_of_another_record_shows_through),
 		ROW(samples_with_a_foreign_id_are_told),
+		ROW(too_few_samples_for_the_count_are_told),
 		ROW(what_the_kernel_and_the_processor_dropped_is_told),
 		ROW(tasks_end_one_after_the_other),
 		ROW(waiting_that_fails_says_so),

@@ -545,6 +545,15 @@ static bool mixed_up(const struct pfm_session *s, unsigned i, const pfm_sample_c
 	return s->sampling->strange || (twin && known && (all > right ? all - right : right - all) > c->opened.n_parts);
 }
 
+/* Less than half of what a fixed period makes of the count: a virtual machine whose overflow interrupts wait for its clock. Each counter
+ * may have begun a period; those that children inherit are too many to know. */
+static bool too_few(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+{
+	uint64_t due = o->period ? o->count / o->period : 0, parts = s->counts[i].opened.n_parts;
+
+	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 && o->samples < (due - parts) / 2;
+}
+
 static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
 {
 	const pfm_count_t *count = &s->last[i];
@@ -559,7 +568,7 @@ static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o
 	} else if (o->discarded || (o->lost && o->lost != PFM_LOST_UNKNOWN) || (o->lost == PFM_LOST_UNKNOWN && s->sampling->lost)) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_LOST;
-	} else if (mixed_up(s, i, o)) {
+	} else if (mixed_up(s, i, o) || too_few(s, i, o)) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_OTHER;
 	}
