@@ -943,6 +943,21 @@ class MadeUp(unittest.TestCase):
         with open(os.path.join(folder, "skx.pmu"), encoding="utf-8") as f:
             self.assertNotIn("Made up", f.read())
 
+    def test_a_folder_of_texts_is_imported_as_its_lists_are(self):
+        """The files of a processor's boxes and metrics belong to it."""
+        lists = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lists", "intel-like")
+        folder = os.path.join(self.root, "texts")
+        self.assertEqual(run("--text", folder, lists)[0], 0)
+        self.assertTrue([n for n in os.listdir(folder) if n.endswith("_metrics.pmu")])
+        made = []
+        for source in lists, folder:
+            image = os.path.join(self.root, "made.pmdb")
+            status, _, err = run(source, "--force", "-o", image, check=False)
+            self.assertEqual(status, 0, err)
+            with open(image, "rb") as f:
+                made.append(sorted((t.name, t.count["rows"], t.source) for t in pt.read_image(f.read())[0]))
+        self.assertEqual(*made)
+
     def test_a_damaged_list_leaves_the_former_image(self):
         self.intel("SKX", [event()])
         out = os.path.join(self.root, "out")

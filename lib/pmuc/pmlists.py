@@ -19,6 +19,9 @@ NO_LISTS = re.compile(r"/(?:tests?|testdata|scripts?|schemas?|\.[^/]+)/")
 IN_LINUX = "tools/perf/pmu-events/arch/"
 
 
+PARTS = ("_uncore", "_metrics")     # behind a processor's name: what --text calls the files of its boxes and metrics
+
+
 class Model:
     """One processor's lists: where they are. A source is a path to read, or the bytes themselves."""
 
@@ -98,7 +101,7 @@ class Finder:
         elif not os.path.exists(real):
             self.problem(path, "no such file or directory")
         elif real.endswith(".pmu"):
-            self.pmu(path, real)
+            self.pmu((path, real))
         elif real.endswith(".json"):
             self.one_file(path, real)
         elif real.endswith(".xz") or tarfile.is_tarfile(real):
@@ -108,9 +111,19 @@ class Finder:
 
     # ---- where files are ---------------------------------------------------------------------------------------------
 
-    def pmu(self, shown, real):
-        name = os.path.basename(real)[:-4]
-        self.models.append(Model("pmu", table_name(name), name, [(shown, name, real)]))
+    def pmu(self, *files):
+        """Files of our own language, each (shown path, path), that are one processor's: its table is called as the first."""
+        name = os.path.basename(files[0][1])[:-4]
+        self.models.append(Model("pmu", table_name(name), name, [(shown, os.path.basename(real)[:-4], real) for shown, real in files]))
+
+    def pmus(self, shown, folder, names):
+        """A folder's .pmu files. The boxes and the metrics that --text puts beside a processor's file belong to it."""
+        for name in names:
+            stem = name[:-4]
+            if any(stem.endswith(part) and stem[:-len(part)] + ".pmu" in names for part in PARTS):
+                continue
+            parts = [n for n in [name] + [stem + part + ".pmu" for part in PARTS] if n in names]
+            self.pmu(*[(os.path.join(shown, n), os.path.join(folder, n)) for n in parts])
 
     def tree(self, shown, real):
         """A directory: everything below it, and the mapfile and standard events above it."""
@@ -124,8 +137,7 @@ class Finder:
                     place.files[full] = below
                 elif n in ("mapfile.csv", SHEET) and os.path.isfile(full):
                     (place.sheets if n == SHEET else place.maps)[folder] = (below, full)
-                elif n.endswith(".pmu") and folder == real:
-                    self.pmu(os.path.join(shown, n), full)
+        self.pmus(shown, real, sorted(n for n in os.listdir(real) if n.endswith(".pmu")))
         place.add_map_above(real)
         for folder in place.maps:
             if folder == real or real.startswith(folder + os.sep):

@@ -220,11 +220,13 @@ def read_model(reading):
 
 def read_pmu(reading):
     """Our own language, by its own compiler."""
-    tables, _, errors = compile_all([reading.model.files[0][2]])
+    tables, _, errors = compile_all([source for _, _, source in reading.model.files])
     for (file, line, column), text in errors:
         reading.refused.append(("%s:%d:%d" % (file, line, column), "-", "-", text))
     for t in tables:
-        reading.counts["uncore" if t.flags & pt.TABLE_UNCORE else "core"] += len(t.rows)
+        metrics = sum(r.flags & pt.ROW_METRIC != 0 for r in t.rows)
+        reading.counts["uncore" if t.flags & pt.TABLE_UNCORE else "core"] += len(t.rows) - metrics
+        reading.counts["metrics"] += metrics
     return tables
 
 
