@@ -148,9 +148,13 @@ static char *pass_text(struct walk *w, uint64_t config, bool wanted)
 {
 	uint64_t len = pass_number(w, 8);
 	const uint8_t *text = pass(w, len);
-	char *copy = wanted && text ? strndup((const char *)text, (size_t)len) : NULL;
+	char *copy = wanted && text ? malloc((size_t)len + 1) : NULL;
 
-	if (copy && pfmi_data_is_format(copy, config))
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, (size_t)len);
+	copy[len] = '\0';
+	if (pfmi_data_is_format(copy, config))
 		return copy;
 	free(copy);
 	return NULL;
