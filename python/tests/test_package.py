@@ -108,7 +108,7 @@ def test_every_function_of_the_library_is_used():
         "pfm_mont_get_event_grp", "pfm_mont_get_event_ear_mode", "pfm_mont_is_ear", "pfm_mont_is_dear_tlb", "pfm_mont_is_dear_cache",
         "pfm_mont_is_dear_alat", "pfm_mont_is_iear_tlb", "pfm_mont_is_iear_cache", "pfm_alpha_is_profileme", "pfm_alpha_is_ratio",
         "pfm_alpha_is_pair", "pfm_set_options", "pfm_list_supported_pmus", "pfm_is_pmu_supported",
-            "pfm_get_perf_event_encoding"}
+        "pfm_get_perf_event_encoding", "pfm_find_trace_field"}
     assert not unused, "give these a place in python/perfmon, or in the list above"
 
 
