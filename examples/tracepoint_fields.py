@@ -22,7 +22,7 @@ def main() -> None:
     session.stop()
     for r in session.records():
         if r.type is perfmon.RecordType.SAMPLE and r.fields:
-            print(f"close({r.fields['fd']})", *(f" {name}={value!r}" for name, value in r.fields.items()))
+            print(f"close({r.fields['fd']!r})", *(f" {name}={value!r}" for name, value in r.fields.items()))
     if session.read()[0].why:
         print("not shown:", session.read()[0].why)
 
