@@ -51,7 +51,7 @@ struct lines {
 
 /* Its functions. */
 static struct {
-#define MEMBER(NAME) __typeof__(NAME) *NAME;
+#define MEMBER(NAME) __typeof__(NAME) *(NAME);
 	CALLS(MEMBER)
 #undef MEMBER
 } dw;
