@@ -176,8 +176,8 @@ struct figures {
 	unsigned long kib;
 };
 
-/* True where memory is counted by something else than need: sanitizers keep what is freed, valgrind is a machine of its own. A child that
- * is born while a thread holds the lock of a sanitizer's allocator never gets it. */
+/* True where memory is counted by something else than need: sanitizers keep what is freed, valgrind and emulators are machines of their
+ * own. A child that is born while a thread holds the lock of a sanitizer's allocator never gets it. */
 static bool is_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -187,7 +187,7 @@ static bool is_watched(void)
 	return true;
 #endif
 #endif
-	return getenv("LD_PRELOAD") != NULL;
+	return getenv("LD_PRELOAD") != NULL || getenv("PERFMON_QUICK") != NULL;
 }
 
 /* Threads live for eight rounds and are followed by others. */

@@ -89,7 +89,7 @@ static bool read_field(const char *line, pfm_trace_field_t *f, char **strings)
 static struct trace *read_format(char *text)
 {
 	struct trace *t = calloc(1, sizeof(*t));
-	char *strings, *rest = text;
+	char *strings;
 
 	if (t)
 		t->strings = malloc(2 * strlen(text) + 2);
@@ -98,8 +98,12 @@ static struct trace *read_format(char *text)
 		return NULL;
 	}
 	strings = t->strings;
-	for (char *line; (line = strsep(&rest, "\n")) && t->n < FIELDS_MAX;)
+	for (char *line = text, *end; line && t->n < FIELDS_MAX; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		if (end)
+			*end = '\0';
 		t->n += read_field(line, &t->fields[t->n], &strings);
+	}
 	return t;
 }
 

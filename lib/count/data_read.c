@@ -167,7 +167,9 @@ static void settle(struct pfm_session *s)
 
 static void set_name(struct pfm_session *s, unsigned event, const uint8_t *text, size_t n)
 {
-	size_t len = strnlen((const char *)text, n < 255 ? n : 255);
+	const uint8_t *end = memchr(text, 0, n < 255 ? n : 255);
+	size_t len = end ? (size_t)(end - text) : n < 255 ? n
+	                                                  : 255;
 
 	memcpy(s->counts[event].asked.name, text, len);
 	s->counts[event].asked.name[len] = '\0';
@@ -185,11 +187,11 @@ static void name_the_nameless(struct pfm_session *s)
 		if (*s->counts[i].asked.name)
 			continue;
 		if (a->type == PERF_TYPE_SOFTWARE && a->config < sizeof(soft) / sizeof(soft[0]))
-			strcpy(s->counts[i].asked.name, soft[a->config]);
+			set_name(s, i, (const uint8_t *)soft[a->config], sizeof(soft[0]));
 		else if (a->type == PERF_TYPE_HARDWARE && a->config < sizeof(hard) / sizeof(hard[0]))
-			strcpy(s->counts[i].asked.name, hard[a->config]);
+			set_name(s, i, (const uint8_t *)hard[a->config], sizeof(hard[0]));
 		else
-			strcpy(s->counts[i].asked.name, "unnamed");
+			set_name(s, i, (const uint8_t *)"unnamed", sizeof("unnamed"));
 	}
 }
 

@@ -94,7 +94,7 @@ typedef void (*take_fn)(struct pfm_session *s, struct part *p, const uint64_t v[
  * members. */
 static bool is_incomplete(long n, unsigned tries)
 {
-	const struct timespec moment = { .tv_nsec = 10000L * (tries + 1) };
+	const struct timespec moment = { .tv_nsec = 10000L * (long)(tries + 1) };
 
 	return n == -ECHILD && tries < INCOMPLETE_TRIES && (nanosleep(&moment, NULL) == 0 || errno == EINTR);
 }

@@ -132,16 +132,19 @@ size_t pfmi_cpus_count(const struct cpus *set)
 }
 
 /* The set in the shortest words, which are no longer than any list it was read from: every first and last CPU is named there. */
-static void print(const struct cpus *set, char *out)
+static void print(const struct cpus *set, char *out, size_t room)
 {
 	const char *comma = "";
 
 	for (unsigned first = 0; pfmi_cpus_from(set, &first);) {
 		unsigned end = first + 1;
+		size_t n;
 
 		while (pfmi_cpus_has(set, end))
 			end++;
-		out += sprintf(out, end == first + 1 ? "%s%u" : "%s%u-%u", comma, first, end - 1);
+		n = (size_t)snprintf(out, room, end == first + 1 ? "%s%u" : "%s%u-%u", comma, first, end - 1);
+		out += n;
+		room -= n;
 		comma = ",";
 		first = end;
 	}
@@ -164,7 +167,7 @@ int pfmi_cpus_file(const struct sys *sys, const char *path, char **out)
 		rc = pfmi_cpus_read(*out, &set);
 	}
 	if (!rc) {
-		print(&set, *out);
+		print(&set, *out, len + 1);
 		pfmi_cpus_free(&set);
 		return 0;
 	}

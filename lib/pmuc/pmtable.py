@@ -16,7 +16,7 @@ import struct
 import sys
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 2
+IMAGE_VERSION = 3
 TABLE_MAGIC = 0x32746D70
 TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
@@ -42,6 +42,7 @@ MAX_RANGES = 4
 VALUE_WIDE = 0x800000
 MAX_NAMES = 65534    # rows and further names of a table
 MAX_FIELDS = 255
+MAX_VALUES = 255     # of a row
 WAY_ANY = ANY32
 
 # Arrays of the image in the order they follow its head: name, struct format of an element.
@@ -51,7 +52,7 @@ ARRAYS = (
     ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"),
     ("matches", "IIIIIIQQIBBBBII"), ("features", "IIQ"), ("sets", "Q"), ("wides", "QII"),
     ("keys", "64B"), ("counters", "BBBBIII"), ("names", "II"),
-    ("slots", "I"), ("row_numbers", "I"), ("rows", "IIIIHHHBB"), ("values", "I"), ("takes", "I"), ("group_numbers", "I"),
+    ("slots", "I"), ("row_numbers", "I"), ("rows", "IIIHHHBB"), ("values", "I"), ("takes", "I"), ("group_numbers", "I"),
     ("ways", "H"), ("pool", "B"),
 )
 FORMATS = dict(ARRAYS)
@@ -273,7 +274,7 @@ class Table:
             for t in row.takes:
                 if t >= groups:
                     bad("unknown group", i)
-            if len(row.takes) > MAX_TAKES or len(row.values) > 65535:
+            if len(row.takes) > MAX_TAKES or len(row.values) > MAX_VALUES:
                 bad("too many values or groups", i)
         seen = {}
         for text, target, kind in self.entries():
@@ -558,9 +559,11 @@ class Writer:
                 run.append(f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else wide(f, c, v))
             takes = [self.add_group(g) if isinstance(g, Group) else groups[g] for g in row.takes]
             numbers.append(one((add(row.name), add(row.desc), of_values(run), of_takes(takes), of_sets(row.counters),
-                                row.flags, len(run), len(takes), 0)))
+                                row.flags, len(run), len(takes))))
         if self.sets.n > 65536:
             raise ValueError("more sets of counters than an image can hold")
+        if self.takes.n > 65536:
+            raise ValueError("more groups of unit masks than an image can hold")
         return self.row_numbers.slice(numbers)
 
     def add_ways(self, t):
@@ -861,7 +864,7 @@ class View:
 
     def row(self, i):
         """takes: numbers among the table's own groups."""
-        name, desc, value, take, counters, flags, n_values, n_takes, _ = self.record("rows", i)
+        name, desc, value, take, counters, flags, n_values, n_takes = self.record("rows", i)
         own = {self.element("group_numbers", k)[0]: k for k in range(self.count["group_numbers"])} if n_takes else {}
         return {"name": self.text(name), "desc": self.text(desc), "counters": self.element("sets", counters)[0], "flags": flags,
                 "values": [self.unpack(self.element("values", value + k)[0]) for k in range(n_values)],

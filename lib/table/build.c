@@ -173,7 +173,7 @@ void pfmi_build_value(struct builder *b, unsigned field, uint64_t value)
 	struct row *r = b->rows.n ? (struct row *)b->rows.at + (b->rows.n - 1) : NULL;
 	uint32_t *v = b->values.at, packed;
 
-	if (!r || b->failed || r->n_values == UINT16_MAX)
+	if (!r || b->failed || r->n_values == UINT8_MAX)
 		return;
 	packed = pack(b, field, value);
 	for (size_t i = r->value; i < b->values.n; i++)

@@ -40,7 +40,7 @@
 #include "base/text.h"
 
 #define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION    2u
+#define IMAGE_VERSION    3u
 #define TABLE_MAGIC      0x32746d70u
 #define IMAGE_MAX_TABLES 4096u
 #define TABLE_MAX_NAMES  65534u /* rows and further names together: slots have 16 bits for their numbers */
@@ -242,12 +242,10 @@ enum row_flags {
 struct row {
 	uint32_t name, desc;
 	uint32_t value; /* first value */
-	uint32_t take;  /* first of its group numbers */
+	uint16_t take;  /* first of its group numbers */
 	uint16_t set;   /* candidate counters: number among the sets */
 	uint16_t flags; /* enum row_flags */
-	uint16_t n_values;
-	uint8_t n_takes;
-	uint8_t reserved;
+	uint8_t n_values, n_takes;
 };
 
 /* A value that does not fit into 23 bits, or for one counter. */
