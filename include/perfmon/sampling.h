@@ -260,7 +260,8 @@ enum { PFM_WAIT_TIMEOUT,
 int pfm_wait_session(pfm_session_t *s, int timeout);
 /** Takes the next record, the oldest of all buffers. Returns 1, 0 if there is none now, or a negative code. With several buffers, a
  * record is handed out one millisecond after its time, so that a buffer that is late can still be first; a stopped session
- * gives everything. */
+ * gives everything. @record is as PFM_INIT or the call before has left it: of a sample like the one in it, only what differs is
+ * written. */
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record);
 /** Takes the bytes that one buffer holds, undecoded, as they lie in memory: whole records, save that the last may go on in the next
  * piece of the same buffer, which comes next. *@buffer is the number of the buffer. Valid until the next call. Returns 1, 0 when
