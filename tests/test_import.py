@@ -943,6 +943,14 @@ class MadeUp(unittest.TestCase):
         with open(os.path.join(folder, "skx.pmu"), encoding="utf-8") as f:
             self.assertNotIn("Made up", f.read())
 
+    def test_a_scale_that_is_none_costs_its_row(self):
+        for scale, fits in ("64Bytes", True), ("1e-3 us", True), (".5", True), ("1.2.3Bytes", False), ("Bytes", False), ("1..2", False):
+            self.intel("SKX", [event(), event(EventName="SCALED", UMask="0x2", ScaleUnit=scale)])
+            status, out, err = run(self.root, "-o", os.path.join(self.root, "s.pmdb"), "--force", check=False)
+            self.assertEqual(status, 0, err)
+            self.assertEqual("is not a number and a unit" in err, not fits, scale)
+            self.assertIn("%d core" % (1 + fits), out, scale)
+
     def test_a_folder_of_texts_is_imported_as_its_lists_are(self):
         """The files of a processor's boxes and metrics belong to it."""
         lists = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lists", "intel-like")

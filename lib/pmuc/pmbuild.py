@@ -18,7 +18,7 @@ from pmmeaning import compile_metrics
 from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, content, nothing, parse_json, take
 
 REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
-SCALE_UNIT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*)", re.S)
+SCALE_UNIT = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?![0-9.]).*)", re.S)
 FILTER_TERM = r"[a-z0-9_]+=0?[xX]?[0-9a-fA-F]+"
 FILTER_TERMS = re.compile(r"\s*(?:%s)(?:\s*,\s*%s)*\s*" % (FILTER_TERM, FILTER_TERM))
 WORD = re.compile(r'[^\s"#\\]+')
