@@ -752,7 +752,7 @@ static void settings_that_cannot_be_are_refused(void **state)
 		{ .size = sizeof(sampling), .fields = PFM_SAMPLE_STACK },
 		{ .size = sizeof(sampling), .fields = PFM_SAMPLE_REGS },
 		{ .size = sizeof(sampling), .records = 1u << 11 },
-		{ .size = 4 },
+		{ .size = 2 },
 	};
 	pfm_error_t error = PFM_INIT(error);
 
