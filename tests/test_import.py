@@ -1060,9 +1060,10 @@ class Command(unittest.TestCase):
                 os.killpg(p.pid, signal.SIGINT)
                 said = p.communicate(timeout=60)[1]
                 ends.append(p.returncode)
-                self.assertIn(p.returncode, (0, 130), said)         # 0: it was faster
+                # 0: it was faster; killed: before main(), on a busy machine.
+                self.assertIn(p.returncode, (0, 130, -signal.SIGINT), said)
                 self.assertNotIn("Traceback", said)
-                self.assertLessEqual(len(said.splitlines()), 1, said)
+                self.assertLessEqual(len(said.splitlines()), p.returncode != -signal.SIGINT, said)
                 self.assertTrue(is_empty(p.pid))
             self.assertIn(130, ends)
 
