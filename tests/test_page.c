@@ -225,7 +225,7 @@ static bool is_a_state(const uint64_t out[3], unsigned first)
 /* The reader begins when the writer has made @start steps. */
 static bool read_beside(unsigned start)
 {
-	uint64_t out[3];
+	uint64_t out[3] = { 0 };
 	bool known;
 
 	in_state_0();
