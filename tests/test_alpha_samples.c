@@ -283,13 +283,15 @@ static void the_kernel_is_profiled_where_it_is_asked_for(void **state)
 	settings.pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ quirks.ktext_start, quirks.ktext_start + 0x1000 };
 	begin_truth(65536);
 	start("ev5::cycles");
-	work(0, TEXT, true, 65536);
+	work(0, TEXT, true, 40 * 65536);
 	work(0, quirks.ktext_start + 0x44, false, 65536);
 	assert_int_equal(pfm_next_record(session, &r), 1);
 	assert_int_equal(r.misc, PFM_MISC_KERNEL);
 	assert_true(r.sample.ip == quirks.ktext_start + 0x40);
 	assert_int_equal(pfm_next_record(session, &r), 0);
-	assert_int_equal(account().discarded, 1);
+	assert_int_equal(account().samples, 1);
+	assert_int_equal(account().discarded, 40);
+	assert_int_equal(account().quality, PFM_QUALITY_EXACT); /* nobody wanted those */
 }
 
 static void the_period_is_the_text_s_or_the_session_s(void **state)

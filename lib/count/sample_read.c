@@ -551,7 +551,7 @@ static bool too_few(const struct pfm_session *s, unsigned i, const pfm_sample_co
 {
 	uint64_t due = o->period ? o->count / o->period : 0, parts = s->counts[i].opened.n_parts;
 
-	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 && o->samples < (due - parts) / 2;
+	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 && o->samples + o->discarded < (due - parts) / 2;
 }
 
 static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
@@ -565,7 +565,7 @@ static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o
 	if (o->throttled) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_THROTTLED;
-	} else if (o->discarded || (o->lost && o->lost != PFM_LOST_UNKNOWN) || (o->lost == PFM_LOST_UNKNOWN && s->sampling->lost)) {
+	} else if ((o->discarded && !s->backend->outside) || (o->lost && o->lost != PFM_LOST_UNKNOWN) || (o->lost == PFM_LOST_UNKNOWN && s->sampling->lost)) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_LOST;
 	} else if (mixed_up(s, i, o) || too_few(s, i, o)) {
@@ -593,7 +593,7 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	full.samples = t->samples;
 	full.exact = t->exact;
 	full.weight = t->weight;
-	full.discarded = t->discarded;
+	full.discarded = s->backend->outside ? s->backend->outside(s, i) : t->discarded;
 	full.throttled = t->throttled;
 	full.throttled_ns = t->throttled_ns;
 	full.lost = losses(s, c);
@@ -601,8 +601,6 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	full.period = c->asked.period;
 	full.freq = c->asked.freq;
 	judge(s, i, &full);
-	if (s->backend->outside)
-		full.discarded = s->backend->outside(s, i);
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
