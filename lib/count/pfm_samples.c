@@ -303,16 +303,15 @@ static int look(struct pfm_session *s)
 
 /* ---- handing out -------------------------------------------------------------------------------------------------------- */
 
-/* Where a record ends: the processor, where that is known, and whose it is. */
-static size_t put_trailer(const struct pfm_session *s, size_t entry, uint64_t *to)
+/* The processor, where that is known: one word or none. */
+static size_t put_cpu(const struct pfm_session *s, size_t entry, uint64_t *to)
 {
 	const uint32_t cpu[2] = { (uint32_t)entry, 0 };
-	size_t n = 0;
 
-	if (s->sampling->common.fields & PFM_SAMPLE_CPU)
-		memcpy(&to[n++], cpu, sizeof(cpu));
-	to[n++] = id_of(count_of(s, entry));
-	return n;
+	if (!(s->sampling->common.fields & PFM_SAMPLE_CPU))
+		return 0;
+	memcpy(to, cpu, sizeof(cpu));
+	return 1;
 }
 
 static size_t put_head(uint64_t *record, uint32_t type, uint16_t misc, size_t words)
@@ -328,17 +327,12 @@ static size_t put_sample(const struct pfm_session *s, size_t bucket)
 	const struct device *d = s->state;
 	struct pc_profile *p = d->profile;
 	uint64_t *record = p->record;
-	size_t entry = bucket / p->per_entry, words = 3;
+	size_t entry = bucket / p->per_entry;
 	uint16_t mode = d->in.pfp_alpha_flags & PFM_ALPHA_FL_KERNEL ? PFM_MISC_KERNEL : PFM_MISC_USER;
 
 	record[1] = id_of(count_of(s, entry));
 	record[2] = p->start + bucket % p->per_entry * p->width;
-	if (s->sampling->common.fields & PFM_SAMPLE_CPU) {
-		const uint32_t cpu[2] = { (uint32_t)entry, 0 };
-
-		memcpy(&record[words++], cpu, sizeof(cpu));
-	}
-	return put_head(record, PFM_RECORD_SAMPLE, mode, words);
+	return put_head(record, PFM_RECORD_SAMPLE, mode, 3 + put_cpu(s, entry, record + 3));
 }
 
 /* A group of two: the statistic, and what retired. Nobody says in which task. */
@@ -347,13 +341,16 @@ static size_t put_pair(const struct pfm_session *s, size_t e)
 	const struct device *d = s->state;
 	uint64_t *record = d->profile->record;
 	struct entry *entry = &d->entries[e];
+	size_t words = 5;
 
 	record[1] = UINT64_MAX;
 	record[2] = 2;
 	memcpy(entry->told, entry->events, sizeof(entry->told));
 	for (unsigned k = 0; k < 2; k++)
 		record[3 + k] = entry->events[k] - entry->base[k];
-	return put_head(record, PFM_RECORD_READ, 0, 5 + put_trailer(s, e, record + 5));
+	words += put_cpu(s, e, record + words);
+	record[words++] = id_of(count_of(s, e));
+	return put_head(record, PFM_RECORD_READ, 0, words);
 }
 
 /* The size of the next record of this pass, which is put together; 0: it is over. */

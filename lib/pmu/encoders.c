@@ -20,10 +20,8 @@ int pfmi_encoder_check(struct event *ev, pfm_error_t *why)
 	switch (ev->table->encoder) {
 	case ENCODER_FORMAT: return pfmi_format_check(ev, why);
 	case ENCODER_X86: return pfmi_x86_check(ev, why);
-	case ENCODER_MONTECITO:
-		return pfmi_montecito_check(ev, why);
-	case ALPHA:
-		return pfmi_alpha_check(ev, why);
+	case ENCODER_MONTECITO: return pfmi_montecito_check(ev, why);
+	case ALPHA: return pfmi_alpha_check(ev, why);
 	default: return PFMLIB_SUCCESS;
 	}
 }
@@ -34,10 +32,8 @@ int pfmi_encoder_constrain(const struct request *req, struct plan *out, pfm_erro
 	case ENCODER_FORMAT:
 	case ENCODER_MIPS: return pfmi_format_constrain(req, out, why);
 	case ENCODER_X86: return pfmi_x86_constrain(req, out, why);
-	case ENCODER_MONTECITO:
-		return pfmi_montecito_constrain(req, out, why);
-	case ALPHA:
-		return pfmi_alpha_constrain(req, out, why);
+	case ENCODER_MONTECITO: return pfmi_montecito_constrain(req, out, why);
+	case ALPHA: return pfmi_alpha_constrain(req, out, why);
 	case ENCODER_PERF: return pfmi_linux_constrain(req, out, why);
 	case ENCODER_NETBURST: return pfmi_netburst_constrain(req, out, why);
 	default:
@@ -50,12 +46,8 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 	switch (plan->req->table->encoder) {
 	case ENCODER_FORMAT: pfmi_format_encode(plan, where, out); break;
 	case ENCODER_X86: pfmi_x86_encode(plan, where, out); break;
-	case ENCODER_MONTECITO:
-		pfmi_montecito_encode(plan, where, out);
-		break;
-	case ALPHA:
-		pfmi_alpha_encode(plan, where, out);
-		break;
+	case ENCODER_MONTECITO: pfmi_montecito_encode(plan, where, out); break;
+	case ALPHA: pfmi_alpha_encode(plan, where, out); break;
 	case ENCODER_PERF: pfmi_linux_encode(plan, where, out); break;
 	case ENCODER_NETBURST: pfmi_netburst_encode(plan, where, out); break;
 	case ENCODER_MIPS: pfmi_mips_encode(plan, where, out); break;
@@ -87,10 +79,8 @@ int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm
 	switch (ev->table->encoder) {
 	case ENCODER_FORMAT: return words_of_fields(ev, out);
 	case ENCODER_X86: return pfmi_x86_attr(ev, plm, out, why);
-	case ENCODER_MONTECITO:
-		return pfmi_montecito_attr(ev, plm, out, why);
-	case ALPHA:
-		return pfmi_alpha_attr(ev, plm, out, why);
+	case ENCODER_MONTECITO: return pfmi_montecito_attr(ev, plm, out, why);
+	case ALPHA: return pfmi_alpha_attr(ev, plm, out, why);
 	case ENCODER_PERF: return pfmi_linux_attr(ev, plm, out, why);
 	case ENCODER_NETBURST: return pfmi_netburst_attr(ev, plm, out, why);
 	case ENCODER_MIPS: return pfmi_mips_attr(ev, plm, out, why);
@@ -102,10 +92,8 @@ const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, 
 {
 	switch (t->encoder) {
 	case ENCODER_X86: return pfmi_x86_layout(t, name, n);
-	case ENCODER_MONTECITO:
-		return pfmi_montecito_layout(t, name, n);
-	case ALPHA:
-		return pfmi_alpha_layout(t, name, n);
+	case ENCODER_MONTECITO: return pfmi_montecito_layout(t, name, n);
+	case ALPHA: return pfmi_alpha_layout(t, name, n);
 	case ENCODER_NETBURST: return pfmi_netburst_layout(t, name, n);
 	case ENCODER_MIPS: return pfmi_mips_layout(t, name, n);
 	default: return NULL;
@@ -131,10 +119,8 @@ const char *pfmi_encoder_registers(const struct table *t)
 {
 	switch (t->encoder) {
 	case ENCODER_X86: return "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND";
-	case ENCODER_MONTECITO:
-		return "PMC[4-42] PMD[4-63] IBR[0-7] DBR[0-7]";
-	case ALPHA:
-		return "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8";
+	case ENCODER_MONTECITO: return "PMC[4-42] PMD[4-63] IBR[0-7] DBR[0-7]";
+	case ALPHA: return "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8";
 	case ENCODER_NETBURST: return "CCCR[0-17] ESCR[0-1]";
 	case ENCODER_MIPS: return "PERFCTL[0-3]";
 	default: return "";
