@@ -167,10 +167,11 @@ static void settle(struct pfm_session *s)
 
 static void set_name(struct pfm_session *s, unsigned event, const uint8_t *text, size_t n)
 {
-	const uint8_t *end = memchr(text, 0, n < 255 ? n : 255);
-	size_t len = end ? (size_t)(end - text) : n < 255 ? n
-	                                                  : 255;
+	size_t len = n < 255 ? n : 255;
+	const uint8_t *end = memchr(text, 0, len);
 
+	if (end)
+		len = (size_t)(end - text);
 	memcpy(s->counts[event].asked.name, text, len);
 	s->counts[event].asked.name[len] = '\0';
 }

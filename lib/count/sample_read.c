@@ -554,6 +554,14 @@ static bool too_few(const struct pfm_session *s, unsigned i, const pfm_sample_co
 	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 && o->samples + o->discarded < (due - parts) / 2;
 }
 
+/* Dropped by the processor, or for want of room; what fell outside of the addresses that are profiled was never wanted. */
+static bool is_lossy(const struct pfm_session *s, const pfm_sample_count_t *o)
+{
+	if (o->discarded && !s->backend->outside)
+		return true;
+	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->lost != 0 : o->lost != 0;
+}
+
 static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
 {
 	const pfm_count_t *count = &s->last[i];
@@ -565,7 +573,7 @@ static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o
 	if (o->throttled) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_THROTTLED;
-	} else if ((o->discarded && !s->backend->outside) || (o->lost && o->lost != PFM_LOST_UNKNOWN) || (o->lost == PFM_LOST_UNKNOWN && s->sampling->lost)) {
+	} else if (is_lossy(s, o)) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_LOST;
 	} else if (mixed_up(s, i, o) || too_few(s, i, o)) {
