@@ -47,17 +47,6 @@ static bool takes(const struct table *t, uint32_t row, struct slice attr)
 	return false;
 }
 
-/* A level, or a field that any event of @t takes. */
-static bool is_modifier(const struct table *t, struct slice attr)
-{
-	if (attr.len == 1 && strchr("ukhceitUKHCEIT", attr.s[0]))
-		return true;
-	for (unsigned i = 0; i < t->n_fields; i++)
-		if (table_fields(t)[i].modifier && pfmi_slice_is(attr, table_text(t, table_fields(t)[i].name)))
-			return true;
-	return false;
-}
-
 /* Is what stands behind piece @at the vendor's, whose name @n is? A mask of its row is, a modifier behind a name of its own, and behind a
  * longer one that is not spelled with colons. */
 static bool is_vendors(const struct table *t, const struct spec *spec, unsigned at, unsigned event, struct name n, struct slice attr)
@@ -68,7 +57,7 @@ static bool is_vendors(const struct table *t, const struct spec *spec, unsigned 
 		return true;
 	if (event < at)
 		return spec->name.s[spec->cuts[event].len] != ':';
-	return n.kind != NAME_SYNONYM && is_modifier(t, attr);
+	return n.kind != NAME_SYNONYM && pfmi_is_modifier(t, attr);
 }
 
 /* An event of libpfm4's that takes several masks is known by its name and the separator behind it: the shorter name may be another one

@@ -112,6 +112,8 @@ int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why);
 
 /* The @i-th word for a level and what it means (0: the hypervisor's); false past the last. (lib/resolve.c) */
 bool pfmi_level(unsigned i, const char **word, unsigned *plm);
+/* Is @word a level behind a colon, or what any event of @t takes as a modifier, by libpfm's short name or the field's own? */
+bool pfmi_is_modifier(const struct table *t, struct slice word);
 
 /* A set to be measured together. For libpfm 3 callers the events come from indices, else from texts. */
 struct request {

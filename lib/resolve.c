@@ -119,6 +119,20 @@ static const struct {
 	{ "fe_thres", KEY_FRONTEND },
 };
 
+bool pfmi_is_modifier(const struct table *t, struct slice word)
+{
+	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (levels[i].style == ':' && pfmi_slice_is(word, levels[i].word))
+			return true;
+	for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
+		if (pfmi_slice_is(word, shorts[i].word))
+			return true;
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].modifier && pfmi_slice_is(word, table_text(t, table_fields(t)[i].name)))
+			return true;
+	return false;
+}
+
 /* A field the user may set by the attribute's name, or -1. */
 static int find_field(const struct reader *r)
 {

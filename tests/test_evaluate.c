@@ -97,7 +97,8 @@ static void noise_never_leaves_the_machine(void **state)
 	static const char letters[] = "eijkslv+-*/%<>[]=!&|^mMd~?00001230";
 	pfm_metric_count_t in[4] = { { .value = 1, .known = 1 }, { .value = 0, .known = 1 }, { .value = 1e300, .known = 1 } };
 	char code[64];
-	struct cell out;
+	struct cell out, careful;
+	unsigned n_defined = 0;
 
 	(void)state;
 	srand(5);
@@ -107,9 +108,15 @@ static void noise_never_leaves_the_machine(void **state)
 		for (unsigned i = 0; i < n; i++)
 			code[i] = letters[(unsigned)rand() % (sizeof(letters) - 1)];
 		code[n] = '\0';
-		if (run(code, in, 4, &out) == PFMLIB_SUCCESS && !out.state)
+		if (run(code, in, 4, &out) == PFMLIB_SUCCESS && !out.state) {
 			assert_true(isfinite(out.v));
+			/* With a slope it takes the long way, which has to come to the same. */
+			assert_int_equal(pfmi_metric_run(code, in, 4, 0, NULL, &careful), PFMLIB_SUCCESS);
+			assert_true(!careful.state && careful.v == out.v);
+			n_defined++;
+		}
 	}
+	assert_true(n_defined > 100);
 }
 
 /* (a - b) / max(a * b, c) and its kin: the slope along each input is what a small step makes. */

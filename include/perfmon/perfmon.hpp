@@ -36,7 +36,7 @@ class error : public std::runtime_error
 public:
 	error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t &why, int code)
 	    : std::runtime_error(sentence(ctx, text, why, code)), code_(code), kind_(why.kind), start_(why.start), end_(why.end),
-	event_(why.event)
+	      event_(why.event)
 	{
 		std::array<char[96], 8> names;
 		std::size_t n = text ? pfm_suggest_names(ctx, text, &why, names.data(), names.size()) : 0;
@@ -183,7 +183,7 @@ class session
 {
 public:
 	session(const context &ctx, const std::vector<std::string> &events,
-	pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
+	        pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
 	    : ctx_(ctx)
 	{
 		std::vector<const char *> texts;
