@@ -498,17 +498,10 @@ static void after_fork(void)
 	pthread_mutex_unlock(&loading);
 }
 
-static void mind_forks(void)
+/* When the library is loaded: a fork() that has begun while the first context is born would not hear of handlers it brings. */
+__attribute__((constructor)) static void mind_forks(void)
 {
 	pthread_atfork(before_fork, after_fork, after_fork);
-}
-
-static void lock_loading(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, mind_forks);
-	pthread_mutex_lock(&loading);
 }
 
 /* Logically a context never changes: what is loaded late was there from the start. Hence the one place that looks past const. */
@@ -529,7 +522,7 @@ int pfmi_ctx_load(const struct pfm_ctx *constant, int what)
 
 	if ((have & what) == what)
 		return PFMLIB_SUCCESS;
-	lock_loading();
+	pthread_mutex_lock(&loading);
 	have = atomic_load_explicit(&ctx->loaded, memory_order_relaxed);
 	if (what & (LOADED_HOST | LOADED_ALL) && !(have & LOADED_HOST)) {
 		load_host(ctx);
@@ -632,7 +625,7 @@ RARELY const struct pfm_ctx *pfmi_ctx_default(void)
 	bool failed = false;
 
 	if (!seen) {
-		lock_loading();
+		pthread_mutex_lock(&loading);
 		if (!pfmi_ctx_loaded(&default_ctx, LOADED_BUILTIN))
 			set_up(&default_ctx, NULL, &failed);
 		pthread_mutex_unlock(&loading);

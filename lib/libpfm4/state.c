@@ -325,15 +325,18 @@ static void after_fork(void)
 	pthread_mutex_unlock(&state.lock);
 }
 
+/* When the library is loaded: a fork() that has begun while the first thread initialises would not hear of handlers it brings. */
+__attribute__((constructor)) static void mind_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 int l4_start(void)
 {
-	static bool minds_forks;
 	const char *forced;
 	int rc;
 
 	pthread_mutex_lock(&state.lock);
-	if (!minds_forks)
-		minds_forks = pthread_atfork(before_fork, after_fork, after_fork) == 0;
 	if (!atomic_load(&state.ready)) {
 		read_environment();
 		if (!root.known)
