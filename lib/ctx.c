@@ -300,7 +300,7 @@ static void find_in_image(struct found_here *f, struct image_map *map, unsigned 
 
 	f->map = map;
 	f->first = first;
-	pfmi_image_hosts(im, &f->ctx->host, meet_host, f);
+	pfmi_image_hosts(im, &f->ctx->host, 0, meet_host, f);
 	for (unsigned i = 0; f->ctx->kernel && i < f->ctx->kernel->n; i++)
 		pfmi_image_devices(im, f->ctx->kernel->pmus[i].name, meet_device, f);
 }

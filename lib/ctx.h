@@ -195,7 +195,9 @@ static inline const struct pfm_ctx *pfmi_ctx_meant(const struct pfm_ctx *ctx)
 /* The table of processor @pmu of a context that was meant; NULL if there is none, or it is damaged. */
 static inline const struct table *pfmi_table_at(const struct pfm_ctx *ctx, int pmu)
 {
-	/* Negative numbers are above any count. */
+	/* Negative numbers are above any count. What is built in is known from the start, and sound. */
+	if ((unsigned)pmu < pfmi_n_builtin())
+		return pfmi_builtin((unsigned)pmu);
 	return (unsigned)pmu < pfmi_ctx_count(ctx) && pfmi_unit_ready(ctx, (unsigned)pmu) ? pfmi_unit_table(ctx, (unsigned)pmu) : NULL;
 }
 /* One more user of @ctx; pfm_close_context() is its counterpart. */

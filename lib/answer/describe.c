@@ -129,21 +129,21 @@ static unsigned public_flags(uint32_t row_flags)
 	                    PFM_EVENT_ARCH | PFM_EVENT_METRIC);
 }
 
-static inline void describe_value(const struct table *t, enum key key, uint64_t value, pfm_event_info_t *info)
+static inline void describe_value(const char *pool, enum key key, uint64_t value, pfm_event_info_t *info)
 {
-	uint32_t text = (uint32_t)value;
+	const char *text = pool + (uint32_t)value;
 
 	switch (key) {
 	case KEY_CODE: info->code = value; break;
 	case KEY_HTOFF: info->counters_htoff = value; break;
 	case KEY_PRECISE: info->precise = (int)value; break;
 	case KEY_PERIOD: info->period = value; break;
-	case KEY_DETAIL: info->detail = table_text(t, text); break;
-	case KEY_ERRATA: info->errata = table_text(t, text); break;
-	case KEY_NOTE: info->note = table_text(t, text); break;
-	case KEY_REPLACED: info->replaced = table_text(t, text); break;
-	case KEY_UNIT: info->unit = table_text(t, text); break;
-	case KEY_SCALE: info->scale = scale_of(table_text(t, text)); break;
+	case KEY_DETAIL: info->detail = text; break;
+	case KEY_ERRATA: info->errata = text; break;
+	case KEY_NOTE: info->note = text; break;
+	case KEY_REPLACED: info->replaced = text; break;
+	case KEY_UNIT: info->unit = text; break;
+	case KEY_SCALE: info->scale = scale_of(text); break;
 	default: break;
 	}
 }
@@ -156,13 +156,18 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 	                      BIT(REPLACED) | BIT(UNIT) | BIT(SCALE);
 #undef BIT
 	const struct field *f = table_fields(t);
+	const char *pool = table_text(t, 0);
+	const uint32_t *packed = table_values(t) + r->value, *end = packed + r->n_values;
 
-	for (unsigned i = 0; i < r->n_values; i++) {
-		struct value v = row_value(t, r, i);
-		enum key key = (enum key)f[v.field].key;
+	for (; packed < end; packed++) {
+		enum key key = (enum key)f[*packed >> 24].key;
+		struct value v;
 
-		if (told >> key & 1 && v.counter == ANYWHERE)
-			describe_value(t, key, v.value, info);
+		if (!(told >> key & 1))
+			continue;
+		v = value_unpack(t, *packed);
+		if (v.counter == ANYWHERE)
+			describe_value(pool, key, v.value, info);
 	}
 }
 
@@ -181,17 +186,19 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 {
 	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct row *r;
+	const char *pool;
 
 	if (!t || !table_has_row(t, event) || !info)
 		return PFMLIB_ERR_INVAL;
 	if (info->size < sizeof(*info))
 		return describe_part(ctx, pmu, event, info);
 	r = table_row(t, event);
+	pool = table_text(t, 0);
 	info->pmu = pmu;
 	info->event = event;
-	info->name = table_text(t, r->name);
-	info->desc = table_text(t, r->desc);
-	info->detail = info->errata = info->note = info->replaced = info->unit = table_text(t, 0);
+	info->name = pool + r->name;
+	info->desc = pool + r->desc;
+	info->detail = info->errata = info->note = info->replaced = info->unit = pool;
 	info->scale = 1;
 	info->code = info->counters_htoff = info->period = 0;
 	info->counters = row_counters(t, r);

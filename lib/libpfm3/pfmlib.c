@@ -86,7 +86,7 @@ static const struct table *table_of_host(const struct wishes *w)
 
 	pfmi_sys_real(&sys, w->sysfs);
 	pfmi_host_identify(&sys, w->cpuid, &host);
-	pfmi_image_hosts(pfmi_builtins(), &host, keep_better, &p);
+	pfmi_image_hosts(pfmi_builtins(), &host, TABLE_UNCORE, keep_better, &p);
 	return picked(&p);
 }
 

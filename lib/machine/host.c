@@ -604,8 +604,9 @@ bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned 
 	return false;
 }
 
-/* Calls @each for the tables under one key. */
-static void hosts_under(const struct image *im, const struct host *h, uint32_t key, pfmi_host_each each, void *arg)
+/* Calls @each for the tables under one key. Most that share a family are boxes beside the cores: who has no use for them says so in
+ * @without, and none of their lines is compared. */
+static void hosts_under(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_host_each each, void *arg)
 {
 	const struct host_slot *hosts = image_array(im, ARRAY_HOSTS);
 	uint32_t n = im->arrays[ARRAY_HOSTS].n;
@@ -617,41 +618,39 @@ static void hosts_under(const struct image *im, const struct host *h, uint32_t k
 		if (hosts[i].key != key)
 			continue;
 		t = image_table(im, hosts[i].table - 1);
-		if (t->n_matches ? pfmi_host_matches(h, t, &core) : t->encoder == ENCODER_PERF)
+		if (!(t->flags & without) && (t->n_matches ? pfmi_host_matches(h, t, &core) : t->encoder == ENCODER_PERF))
 			each(arg, hosts[i].table - 1, core);
 	}
 }
 
-static uint32_t hash_bytes(const char *s, size_t len)
+/* Of the first @words words of @s that "-" or "," end; of all of it for 0. No call into the C library: part of every program's start. */
+static uint32_t hash_words(const char *s, unsigned words)
 {
 	uint32_t h = NAME_HASH_SEED;
 
-	while (len--)
-		h = name_hash(h, (unsigned char)*s++);
+	for (; *s && ((*s != '-' && *s != ',') || --words); s++)
+		h = name_hash(h, (unsigned char)*s);
 	return h;
 }
 
-void pfmi_image_hosts(const struct image *im, const struct host *h, pfmi_host_each each, void *arg)
+void pfmi_image_hosts(const struct image *im, const struct host *h, uint32_t without, pfmi_host_each each, void *arg)
 {
-	size_t words = strcspn(h->id, "-,");
-
-	if (h->known) {
-		words += h->id[words] ? 1 + strcspn(h->id + words + 1, "-,") : 0;
-		if (is_same(h->arch, "x86") || is_same(h->arch, "ia64")) {
-			hosts_under(im, h, host_hash(HOST_MODEL, h->family * 0x01000193u ^ h->model), each, arg);
-			hosts_under(im, h, host_hash(HOST_FAMILY, h->family), each, arg);
-		} else {
-			hosts_under(im, h, host_hash(HOST_PART, (uint32_t)h->value & 0xff00fff0u), each, arg);
-			hosts_under(im, h, host_hash(HOST_UPPER, (uint32_t)h->value & 0xffff0000u), each, arg);
-			hosts_under(im, h, host_hash(HOST_ID, hash_bytes(h->id, words)), each, arg);
-		}
+	if (h->known && (is_same(h->arch, "x86") || is_same(h->arch, "ia64"))) {
+		hosts_under(im, h, without, host_hash(HOST_MODEL, h->family * 0x01000193u ^ h->model), each, arg);
+		hosts_under(im, h, without, host_hash(HOST_FAMILY, h->family), each, arg);
+	} else if (h->known) {
+		hosts_under(im, h, without, host_hash(HOST_PART, (uint32_t)h->value & 0xff00fff0u), each, arg);
+		hosts_under(im, h, without, host_hash(HOST_UPPER, (uint32_t)h->value & 0xffff0000u), each, arg);
+		hosts_under(im, h, without, host_hash(HOST_ID, hash_words(h->id, 2)), each, arg);
 	}
-	hosts_under(im, h, host_hash(HOST_ANY, 0), each, arg);
+	if (h->known)
+		hosts_under(im, h, without, host_hash(HOST_ARCH, hash_words(h->arch, 0)), each, arg);
+	hosts_under(im, h, without, host_hash(HOST_ARCH, hash_words("", 0)), each, arg);
 }
 
 void pfmi_image_devices(const struct image *im, const char *device, pfmi_host_each each, void *arg)
 {
-	uint32_t key = host_hash(HOST_DEVICE, hash_bytes(device, strlen(device))), n = im->arrays[ARRAY_HOSTS].n;
+	uint32_t key = host_hash(HOST_DEVICE, hash_words(device, 0)), n = im->arrays[ARRAY_HOSTS].n;
 	const struct host_slot *hosts = image_array(im, ARRAY_HOSTS);
 
 	for (uint32_t i = slot_of(key, n); hosts[i].table; i = i + 1 < n ? i + 1 : 0)

@@ -80,9 +80,9 @@ bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned 
 bool pfmi_host_prefers(const struct table *t, const struct table *other);
 struct image;
 typedef void (*pfmi_host_each)(void *arg, uint32_t table, unsigned core);
-/* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked up, not searched for. A table with
- * several lines may come twice. */
-void pfmi_image_hosts(const struct image *im, const struct host *host, pfmi_host_each each, void *arg);
+/* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked up, not searched for; those with
+ * a flag of @without are left out. A table with several lines may come twice. */
+void pfmi_image_hosts(const struct image *im, const struct host *host, uint32_t without, pfmi_host_each each, void *arg);
 /* The same for units that any processor may have, by the name the kernel has for them. */
 void pfmi_image_devices(const struct image *im, const char *device, pfmi_host_each each, void *arg);
 

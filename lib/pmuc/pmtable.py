@@ -16,7 +16,7 @@ import struct
 import sys
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 3
+IMAGE_VERSION = 4
 TABLE_MAGIC = 0x32746D70
 TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
@@ -311,7 +311,7 @@ def way_hash(code, umask, config1=0):
     return ((code * 0x9E3779B1 ^ umask ^ (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 
 
-HOST_ANY, HOST_MODEL, HOST_FAMILY, HOST_PART, HOST_UPPER, HOST_ID, HOST_DEVICE = range(7)
+HOST_ARCH, HOST_MODEL, HOST_FAMILY, HOST_PART, HOST_UPPER, HOST_ID, HOST_DEVICE = range(7)
 PART_MASK, UPPER_MASK = 0xFF00FFF0, 0xFFFF0000    # of MIDR and of PVR, as machine/host.c looks them up
 
 
@@ -360,7 +360,7 @@ def host_keys(m):
     words = id_words(m.prefix + "," if m.exact else m.prefix)
     if words:
         return [host_hash(HOST_ID, name_hash(words.encode()))]
-    return [host_hash(HOST_ANY, 0)]
+    return [host_hash(HOST_ARCH, name_hash(m.arch.encode()))]
 
 
 def placed(entries, empty=0, n=None):
@@ -662,7 +662,7 @@ class Writer:
             for key in [k for m in t.matches for k in host_keys(m)]:
                 entries[key, i] = None
             if not t.matches and t.encoder == "perf":
-                entries[host_hash(HOST_ANY, 0), i] = None
+                entries[host_hash(HOST_ARCH, name_hash(b"")), i] = None
             elif not t.matches and t.flags & TABLE_UNCORE and t.device:
                 entries[host_hash(HOST_DEVICE, name_hash(t.device.encode())), i] = None
         self.hosts.slice(placed([(key, (key, i + 1)) for key, i in entries], (0, 0)))

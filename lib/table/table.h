@@ -40,7 +40,7 @@
 #include "base/text.h"
 
 #define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION    3u
+#define IMAGE_VERSION    4u
 #define TABLE_MAGIC      0x32746d70u
 #define IMAGE_MAX_TABLES 4096u
 #define TABLE_MAX_NAMES  65534u /* rows and further names together: slots have 16 bits for their numbers */
@@ -416,9 +416,9 @@ static inline uint32_t way_hash(uint32_t code, uint32_t umask, uint64_t config1)
 	return (code * 0x9e3779b1u ^ umask ^ (uint32_t)(config1 ^ config1 >> 32) * 0xc2b2ae35u) * 0x85ebca6bu;
 }
 
-/* What an entry of hosts is found by: everything, family and model, family, implementer and part of a MIDR, upper half of a PVR, first
- * two words of the textual id, kernel's name of a unit that any processor may have. */
-enum host_kind { HOST_ANY,
+/* What an entry of hosts is found by: architecture ("" for all of them), family and model, family, implementer and part of a MIDR, upper
+ * half of a PVR, first two words of the textual id, kernel's name of a unit that any processor may have. */
+enum host_kind { HOST_ARCH,
 	         HOST_MODEL,
 	         HOST_FAMILY,
 	         HOST_PART,
