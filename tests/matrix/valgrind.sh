@@ -24,12 +24,12 @@ memcheck)
 		build
 	fi
 	# Left out: live (breakpoints never hit, the program runs as a translation), starve (its allocations take the place of those
-	# that are watched), assign (arithmetic alone, and much of it).
+	# that are watched), assign and montecito_random (arithmetic alone, and much of it).
 	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
 		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
 		--only "spec,table,resolve,explain,suggest,print,decode,host,kernel,session,pfmlib,interface,extremes,threads,core,coreduo,\
-modern,roundtrip,alpha,alpha_sets,alpha_device,device_model,device_run,montecito,montecito_events,montecito_ranges,montecito_random,\
-montecito_decode" "$ordinary"
+modern,roundtrip,alpha,alpha_sets,alpha_device,device_model,device_run,montecito,montecito_events,montecito_ranges,\
+montecito_decode,recording_bytes" "$ordinary"
 	;;
 helgrind)
 	[ -r /usr/include/valgrind/helgrind.h ] || skip "valgrind/helgrind.h is missing (Debian package valgrind)"
