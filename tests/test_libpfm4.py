@@ -32,6 +32,12 @@ LATER = {"icl": "BR_INST_RETIRED BR_MISP_RETIRED MEM_LOAD_MISC_RETIRED", "icx": 
                 "MEM_LOAD_L3_MISS_RETIRED RTM_RETIRED "
                 "TOPDOWN AMX_OPS_RETIRED"}
 
+# A library whose interface is the structures: abidiff sees what functions take.
+TAKER = "#include <perfmon/pfmlib.h>\n#include <perfmon/pfmlib_perf_event.h>\n" + "".join(
+    "void takes_%s(%s *p);\nvoid takes_%s(%s *p) { (void)p; }\n" % (name, name, name, name)
+    for name in ("pfm_pmu_info_t", "pfm_event_info_t", "pfm_event_attr_info_t", "pfm_pmu_encode_arg_t", "pfm_perf_encode_arg_t",
+                 "pfm_pmu_t", "pfm_os_t", "pfm_dtype_t", "pfm_attr_t", "pfm_pmu_type_t", "pfm_attr_ctrl_t"))
+
 sys.path.insert(0, os.path.join(SOURCE, "lib/pmuc"))
 import libpfm4          # noqa: E402
 import libpfm4_names    # noqa: E402
@@ -791,6 +797,29 @@ class Interface(unittest.TestCase):
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
     def test_structures_are_laid_out_as_in_libpfm4(self):
         self.assertEqual(run([CLIENT, "layout"], environment()).stdout, run([PEER, "layout"], environment(ours=False)).stdout)
+
+    @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
+    @unittest.skipUnless(shutil.which("abidiff") and shutil.which("cc"), "abidiff (Debian package abigail-tools) is missing")
+    def test_abidiff_finds_the_same_structures(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def library(name, *options):
+                path = os.path.join(folder, name)
+                subprocess.run(["cc", "-g", "-shared", "-fPIC", "-Wl,-soname,taker.so", "-o", path, "-x", "c", "-", *options],
+                               input=TAKER, text=True, check=True)
+                return path
+            theirs, ours = library("theirs.so"), library("ours.so", "-I", os.path.join(SOURCE, "include/libpfm4"))
+            newer = os.path.join(folder, "newer")
+            with open(newer, "w", encoding="ascii") as f:       # newer releases have more processors
+                f.write("[suppress_type]\ntype_kind = enum\nname = pfm_pmu_t\nchanged_enumerators = PFM_PMU_MAX\n")
+            # A bit that was reserved in older releases is not in their header.
+            found = subprocess.run(["abidiff", "--suppr", newer, theirs, ours], capture_output=True, text=True, check=False).stdout
+            other = subprocess.run(["abidiff", "--suppr", newer, theirs, library("other.so", "-Dequiv=equiv, *more")],
+                                   capture_output=True, text=True, check=False).stdout
+        self.assertIn("0 Removed", found)
+        self.assertLessEqual(set(re.findall(r"takes_(\w+)", found)), {"pfm_event_attr_info_t"}, found)
+        for was, now in re.findall(r"changed from:\n(.*)\n.*to:\n(.*)\n", found):
+            self.assertEqual(was.strip(), now.strip().replace("unsigned int support_no_mods; ", ""))
+        self.assertIn("takes_pfm_event_info_t", other)      # it does see another member
 
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
     def test_either_program_runs_with_either_library(self):
