@@ -54,6 +54,9 @@ const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice n
 bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t);
 /* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
 unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
+/* Where tracepoints are looked for: folders of subsystems. */
+#define TRACEFS_MOUNTS 2u
+extern const char pfmi_tracefs[TRACEFS_MOUNTS][40];
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
 int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
 

@@ -23,24 +23,25 @@ static int first_entry(void *arg, const char *name)
 	return 1;
 }
 
+const char pfmi_tracefs[TRACEFS_MOUNTS][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
+
 int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id)
 {
-	static const char mounts[][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
 	int first = 0;
 
 	if (!is_file_name(group) || !is_file_name(name))
 		return -ENOENT;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
 		char path[320];
 		int rc;
 
-		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", mounts[i], (int)group.len, group.s, (int)name.len, name.s);
+		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_tracefs[i], (int)group.len, group.s, (int)name.len, name.s);
 		rc = pfmi_sys_number(sys, path, id);
 		if (rc == 0)
 			return 0;
 		/* An empty folder is a place where nothing is mounted. */
 		if (rc == -ENOENT) {
-			int rc2 = sys->list(sys, mounts[i], first_entry, NULL);
+			int rc2 = sys->list(sys, pfmi_tracefs[i], first_entry, NULL);
 
 			rc = rc2 == 1 ? -ENOENT : rc2 == -EACCES ? -EACCES
 			                                         : -ENODEV;

@@ -294,6 +294,84 @@ class List(Case):
             self.assertEqual([o["event"] for o in objects(self.done("list", "--json", "sched_sw", env=env))], ["sched:sched_switch"])
             self.assertIn("tracepoints  of the running kernel\n  irq:softirq_entry\n", self.done("list", "softirq", env=env))
 
+    FIELDS = [("common_pid", "int", 4, 4, True), ("prev_comm", "char[16]", 8, 16, False), ("name", "__data_loc char[]", 24, 4, False)]
+
+    def machine_with_tracepoints(self):
+        """A folder that is a machine with three tracepoints, and PMUs that have no lists."""
+        root = tempfile.TemporaryDirectory()
+        self.addCleanup(root.cleanup)
+        files = {"sys/bus/event_source/devices/%s/type" % name: "%d\n" % n
+                 for n, name in ((1, "software"), (2, "tracepoint"), (5, "breakpoint"), (8, "uprobe"))}
+        for n, name in enumerate(("sched/sched_switch", "sched/sched_wakeup", "irq/softirq_entry")):
+            files["sys/kernel/tracing/events/%s/id" % name] = "%d\n" % (300 + n)
+        # The fields, and a line that looks like one.
+        files["sys/kernel/tracing/events/sched/sched_switch/format"] = (
+            "name: sched_switch\nID: 300\nformat:\n"
+            "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+            "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+            "\tfield:__data_loc char[] name;\toffset:24;\tsize:4;\tsigned:0;\n"
+            "\nprint fmt: \"field:int x; offset:1; size:1; signed:0\", REC->x\n")
+        for path, text in files.items():
+            os.makedirs(os.path.dirname(os.path.join(root.name, path)), exist_ok=True)
+            with open(os.path.join(root.name, path), "w", encoding="ascii") as f:
+                f.write(text)
+        return {"PERFMON_SYSFS": root.name}
+
+    def test_tracepoints_are_shown_with_their_fields(self):
+        env = self.machine_with_tracepoints()
+        (o,) = objects(self.done("show", "--json", "sched:sched_switch:u", env=env))
+        self.assertEqual([(f["name"], f["type"], f["offset"], f["size"], f["signed"]) for f in o["fields"]], self.FIELDS)
+        self.assertEqual((o["pmu"], o["perf"]["type"], o["perf"]["config"], o["perf"]["exclude_kernel"]), ("tracepoint", 2, "0x12c", 1))
+        self.assertRegex(self.done("show", "sched:sched_switch", env=env), r"\n  prev_comm +char\[16\], 16 bytes\n")
+        self.assertIn("config1=0x1000", self.done("show", "mem:0x1000:w", env=env))
+
+    def test_raw_events_are_shown(self):
+        (o,) = objects(self.done("show", "--json", "coreduo::r412e"))
+        self.assertEqual(o["event"], "LLC_Misses")
+        (o,) = objects(self.done("show", "--json", "coreduo/event=0x24,umask=0xf0/u"))
+        self.assertEqual(o["event"], "L2_Lines_In")
+        self.assertIn("L2_LINES_IN:BOTH_CORES", o["spellings"]["libpfm"].upper())
+        (o,) = objects(self.done("show", "--json", "coreduo::rfffe"))
+        self.assertEqual((o["counters"], o["perf"]["config"], o["fields"]), ([0, 1], "0xfffe", []))
+        self.assertIn("no event of its list", self.done("show", "coreduo::rfffe"))
+        self.fails(1, "show", "coreduo::rfffffffffffffffffff")
+
+    def test_mistyped_tracepoints(self):
+        env = self.machine_with_tracepoints()
+        for wrong, right in (("sched:sched_swich", "sched:sched_switch"), ("shced:sched_wakeup", "sched:sched_wakeup"),
+                             ("sched_switch", "sched:sched_switch"), ("irq:softirq_entr:u", "irq:softirq_entry")):
+            said = self.fails(1, "stat", "-e", wrong, "--", "true", env=env)
+            self.assertIn("did you mean %s" % right, said)
+            self.assertNotIn("newer list", said)
+        self.assertIn("similar: sched:sched_switch", self.fails(1, "list", "sched:sched_swich", env=env))
+
+    def test_patterns_of_tracepoints(self):
+        env = self.machine_with_tracepoints()
+
+        def counted(*words):
+            return [o["event"] for o in objects(self.done("stat", "--dry-run", "--json", *words, "--", "true", env=env))]
+        self.assertEqual(counted("-e", "sched:sched_*"), ["sched:sched_switch", "sched:sched_wakeup"])
+        self.assertEqual(counted("-e", "*:s*y:u,page-faults"), ["irq:softirq_entry:u", "page-faults"])
+        self.assertEqual(counted("-e", "sched:*[hp]", "--filter", "common_pid == 1"), ["sched:sched_switch", "sched:sched_wakeup"])
+        for wrong in ("sched:nosuch*", "nosuch:*"):
+            self.assertIn("no tracepoint matches '%s'" % wrong, self.fails(1, "stat", "-e", wrong, "--", "true", env=env))
+        with tempfile.TemporaryDirectory() as bare:
+            self.assertIn("tracepoints cannot be looked up",
+                          self.fails(1, "stat", "-e", "sched:*", "--", "true", env={"PERFMON_SYSFS": bare}))
+
+    def test_events_that_are_written_and_not_listed(self):
+        env = self.machine_with_tracepoints()
+        forms = {o["pmu"]: o["form"] for o in objects(self.done("list", "--json", env=env)) if "form" in o}
+        self.assertEqual(set(forms), {"tracepoint", "breakpoint", "uprobe"})
+        for name in ("breakpoint", "uprobe"):
+            self.assertEqual([o["form"] for o in objects(self.done("list", "--json", name, env=env))], [forms[name]])
+        self.assertIn(forms["uprobe"], self.done("list", "probe", env=env))
+        self.assertEqual([o.get("event") for o in objects(self.done("list", "--json", "tracepoint", env=env))],
+                         ["irq:softirq_entry", "sched:sched_switch", "sched:sched_wakeup", None])
+
+    def test_what_is_no_regular_expression_is_said(self):
+        self.assertIn("no regular expression", self.fails(1, "list", "zzz("))
+
     def test_no_match_is_refused_with_similar_names(self):
         err = self.fails(1, "list", "coreduo::L2_Rqstss_zz")
         self.assertIn("no event matches", err)

@@ -3,7 +3,6 @@
 #include "metric.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fnmatch.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -20,7 +19,6 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_NO_PAGER,
        NAME_COLUMN = 34,
        PMU_COLUMN = 51,
-       PATH_ROOM = 4096,
        FOLDED_MAX = 256,
        TEXT_ROOM = 1024 };
 
@@ -49,7 +47,7 @@ struct lister {
 	uint64_t counters; /* one of them is wanted; 0: any */
 	const char *unit;  /* of a unit called so; NULL: of anything */
 	struct json out;
-	size_t n_pmus, n_events, n_tracepoints;
+	size_t n_pmus, n_events, n_tracepoints, n_forms;
 	char folded[FOLDED_MAX];
 };
 
@@ -386,11 +384,6 @@ static int list_wanted(struct lister *l, int n)
 
 /* ---- tracepoints --------------------------------------------------------------------------------------------------------- */
 
-static int is_folder(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
-}
-
 static void list_tracepoint(struct lister *l, const char *name)
 {
 	if (l->json) {
@@ -406,45 +399,81 @@ static void list_tracepoint(struct lister *l, const char *name)
 	printf("  %s%s%s\n", term_on(stdout, CYAN), name, term_off(stdout));
 }
 
-static void list_subsystem(struct lister *l, const char *top, const char *subsystem)
+static bool take_tracepoint(void *arg, const char *name)
 {
-	char path[PATH_ROOM + FOLDED_MAX], name[2 * FOLDED_MAX];
-	struct dirent **events;
-	int i, n;
+	struct lister *l = arg;
 
-	snprintf(path, sizeof(path), "%s/%s", top, subsystem);
-	n = scandir(path, &events, is_folder, alphasort);
-	for (i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "%s:%s", subsystem, events[i]->d_name);
-		free(events[i]);
-		if (!contains(l, name))
-			continue;
-		list_tracepoint(l, name);
-		l->n_tracepoints++;
-		l->n_events++;
-	}
-	if (n >= 0)
-		free(events);
+	if (l->pattern && !contains(l, name))
+		return true;
+	list_tracepoint(l, name);
+	l->n_tracepoints++;
+	l->n_events++;
+	return true;
 }
 
-/* Those that match a pattern: without one there are too many. */
-static int list_tracepoints(struct lister *l)
+/* True if PMU @name, which has no list, is all that was asked for. */
+static bool is_alone(const struct lister *l, const char *name)
 {
-	char top[PATH_ROOM];
-	struct dirent **subsystems;
-	int i, n;
+	pfm_pmu_info_t info = PFM_INIT(info);
 
-	if (!l->pattern || l->pmu >= 0 || l->metrics || l->counters || l->unit)
-		return DONE;
-	machine_path("/sys/kernel/tracing/events", top, sizeof(top));
-	n = scandir(top, &subsystems, is_folder, alphasort);
-	for (i = 0; i < n; i++) {
-		list_subsystem(l, top, subsystems[i]->d_name);
-		free(subsystems[i]);
+	return l->pmu >= 0 && !pfm_describe_pmu(l->ctx, l->pmu, &info) && !info.n_events && strcmp(info.name, name) == 0;
+}
+
+/* Those that match a pattern, or all if they are asked for by name: there are too many to come with everything else. */
+static void list_tracepoints(struct lister *l)
+{
+	if (l->pmu >= 0 ? is_alone(l, "tracepoint") : l->pattern && !l->metrics && !l->counters && !l->unit)
+		each_tracepoint(take_tracepoint, l);
+}
+
+/* ---- events that are written, not listed --------------------------------------------------------------------------------- */
+
+static const struct written {
+	const char *pmu, *form, *desc;
+} written[] = {
+	{ "tracepoint", "SUBSYSTEM:NAME", "A tracepoint of the kernel; 'pfm list tracepoint' has them all, 'pfm show' the fields of one." },
+	{ "breakpoint", "mem:ADDRESS[/LENGTH][:ACCESS]", "Accesses to 1 to 8 bytes of memory; ACCESS is any of r, w and x, or rw." },
+	{ "kprobe", "kprobes:NAME",
+	  "Passing a place in the kernel, once it has a name: echo 'p:NAME FUNCTION' >> /sys/kernel/tracing/kprobe_events." },
+	{ "uprobe", "uprobes:NAME",
+	  "Passing a place in a program, once it has a name: echo 'p:NAME FILE:OFFSET' >> /sys/kernel/tracing/uprobe_events." },
+};
+
+static void list_form(struct lister *l, const struct written *w)
+{
+	pfm_event_info_t e = PFM_INIT(e);
+
+	if (!l->json) {
+		e.name = w->form;
+		e.desc = w->desc;
+		e.replaced = "";
+		if (!l->n_forms)
+			printf("%s%swritten, not listed%s\n", l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), term_off(stdout));
+		print_event(l, &e);
+		return;
 	}
-	if (n >= 0)
-		free(subsystems);
-	return DONE;
+	put_begin(&l->out, NULL, '{');
+	put_text(&l->out, "pmu", w->pmu);
+	put_text(&l->out, "form", w->form);
+	put_text(&l->out, "desc", w->desc);
+	put_end(&l->out, '}');
+	put_line(&l->out);
+}
+
+/* How events of the kernel's PMUs that have no list are written: where that PMU is asked for, or matches, or nothing was asked. */
+static void list_forms(struct lister *l)
+{
+	if (l->metrics || l->counters || l->unit)
+		return;
+	for (const struct written *w = written; w < written + sizeof(written) / sizeof(written[0]); w++) {
+		bool wanted = l->pmu >= 0 ? is_alone(l, w->pmu) : !l->pattern || contains(l, w->pmu);
+
+		if (!wanted || (l->pmu < 0 && pfm_find_pmu(l->ctx, w->pmu) < 0))
+			continue;
+		list_form(l, w);
+		l->n_forms++;
+		l->n_events++;
+	}
 }
 
 /* Nothing here: whoever asks may mean another machine's. */
@@ -509,8 +538,10 @@ static int list(struct lister *l)
 	if (l->pmus_only || (!is_search(l) && l->pmu < 0 && !l->metrics))
 		list_pmus(l, n);
 	status = list_wanted(l, n);
-	if (status == DONE && !l->pmus_only)
-		status = list_tracepoints(l);
+	if (status == DONE && !l->pmus_only) {
+		list_tracepoints(l);
+		list_forms(l);
+	}
 	if (status == DONE && !l->pmus_only)
 		status = list_elsewhere(l, n);
 	if (status == DONE && !l->pmus_only)
@@ -626,6 +657,19 @@ static int complete(const struct lister *l, const char *prefix)
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
+/* What is no regular expression although it looks like one is said; its text is looked for as it stands. */
+static bool compile(struct lister *l, const char *pattern)
+{
+	char why[TEXT_ROOM];
+	int rc = looks_like_expression(pattern) ? regcomp(&l->expression, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB) : -1;
+
+	if (rc > 0) {
+		regerror(rc, &l->expression, why, sizeof(why));
+		fprintf(stderr, "pfm: note: '%s' is no regular expression (%s); it is looked for as it stands.\n", pattern, why);
+	}
+	return rc == 0;
+}
+
 /* "pmu::pattern" asks for one processor. */
 static bool split_pattern(struct lister *l, const char *pattern)
 {
@@ -643,8 +687,7 @@ static bool split_pattern(struct lister *l, const char *pattern)
 		l->pmu = pfm_find_pmu(l->ctx, pattern);
 		return true;
 	}
-	if (looks_like_expression(pattern) && regcomp(&l->expression, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0)
-		l->is_expression = true;
+	l->is_expression = compile(l, pattern);
 	fold(pattern, l->folded);
 	l->pattern = l->folded[0] ? l->folded : NULL;
 	return true;

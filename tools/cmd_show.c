@@ -383,6 +383,70 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	put_line(j);
 }
 
+/* ---- an event that no list has -------------------------------------------------------------------------------------------- */
+
+static const char *unlisted_desc(const char *pmu)
+{
+	if (strcmp(pmu, "tracepoint") == 0)
+		return "A tracepoint of the running kernel.";
+	if (strcmp(pmu, "breakpoint") == 0)
+		return "Accesses to memory at an address.";
+	return "Fields that no event of its list has.";
+}
+
+static void print_trace_field(void *arg, const struct trace_field *f)
+{
+	unsigned *n = arg;
+
+	if (!(*n)++)
+		print_heading("Fields, for --filter and in samples");
+	printf("  %s%-24s%s %s, %u bytes\n", term_on(stdout, CYAN), f->name, term_off(stdout), f->type, f->size);
+}
+
+static void print_unlisted(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu)
+{
+	unsigned fields = 0;
+
+	printf("%s%s%s\n  %s\n\n", term_on(stdout, BOLD), text, term_off(stdout), unlisted_desc(pmu->name));
+	print_line("processor", pmu->name);
+	print_line("origin", pmu->origin);
+	each_trace_field(text, print_trace_field, &fields);
+	print_registers(s, text);
+	print_spellings(s, text);
+}
+
+static void json_trace_field(void *arg, const struct trace_field *f)
+{
+	struct json *j = arg;
+
+	put_begin(j, NULL, '{');
+	put_text(j, "name", f->name);
+	put_text(j, "type", f->type);
+	put_int(j, "offset", f->offset);
+	put_int(j, "size", f->size);
+	put_bool(j, "signed", f->is_signed);
+	put_end(j, '}');
+}
+
+static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info_t *pmu, const pfm_encoding_t *enc)
+{
+	struct json *j = &s->out;
+
+	put_begin(j, NULL, '{');
+	put_text(j, "input", text);
+	put_text(j, "pmu", pmu->name);
+	put_text(j, "desc", unlisted_desc(pmu->name));
+	put_text(j, "origin", pmu->origin);
+	counters_json(j, "counters", enc->counters);
+	put_begin(j, "fields", '[');
+	each_trace_field(text, json_trace_field, j);
+	put_end(j, ']');
+	put_attr(j, "perf", &enc->attr);
+	json_spellings(s, text);
+	put_end(j, '}');
+	put_line(j);
+}
+
 /* ---- a processor ---------------------------------------------------------------------------------------------------------- */
 
 static const char *feature_text(const char *text, uint64_t value, char buf[24])
@@ -530,6 +594,29 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 	return DONE;
 }
 
+/* What is written in fields or words of the kernel: the event that they stand for, if one does. REFUSED, and why, if it is none either. */
+static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
+{
+	pfm_encoding_t enc = PFM_INIT(enc);
+	pfm_pmu_info_t info = PFM_INIT(info);
+	pfm_event_info_t e = PFM_INIT(e);
+
+	if (pfm_encode_event(s->ctx, text, 0, &enc, error) != PFMLIB_SUCCESS ||
+	    pfm_describe_pmu(s->ctx, enc.pmu, &info) != PFMLIB_SUCCESS)
+		return REFUSED;
+	if (pfm_describe_event(s->ctx, enc.pmu, enc.event, &e) == PFMLIB_SUCCESS) {
+		if (s->json)
+			json_event(s, text, &info, &e);
+		else
+			print_event(s, text, &info, &e);
+	} else if (s->json) {
+		json_unlisted(s, text, &info, &enc);
+	} else {
+		print_unlisted(s, text, &info);
+	}
+	return DONE;
+}
+
 static int show(struct shower *s, const char *text)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -541,6 +628,8 @@ static int show(struct shower *s, const char *text)
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
 		if (error.code == PFMLIB_SUCCESS)
 			check_text(s, text, &error);
+		else if (show_unlisted(s, text, &error) == DONE)
+			return DONE;
 		return show_event(s, text, &error, pmu, event);
 	}
 	if (s->json)
@@ -587,6 +676,7 @@ const struct command cmd_show = {
 		 "what replaces it if it is deprecated, its registers, and how each dialect spells it. Qualifiers in the text are taken "
 		 "into "
 		 "account.\n"
+		 "For a tracepoint: its fields. A raw event is shown as the one it stands for, if one does.\n"
 		 "For a metric: its formula, when its value is worth a closer look, the events it needs with their counters, and in how "
 		 "many "
 		 "groups they are counted.\n"
@@ -599,6 +689,8 @@ const struct command cmd_show = {
 		    "pfm show montecito::DATA_EAR_CACHE_LAT4\n"
 		    "A metric: what it needs, and in how many groups\n"
 		    "pfm show skl::Frontend_Bound\n"
+		    "What is this raw event called?\n"
+		    "pfm show coreduo::r412e\n"
 		    "A processor and its capabilities\n"
 		    "pfm show coreduo\n",
 	.options = options,

@@ -83,6 +83,9 @@ unsigned newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *
 {
 	if (!text || error->detail)
 		return 0;
+	/* The kernel's tracepoints are in no list. */
+	if (n && strchr(similar[0], ':') && !strstr(similar[0], "::"))
+		return 0;
 	if (error->kind == PFM_KIND_UNKNOWN_PMU)
 		return of_unknown_pmu(ctx, text, error, similar, n);
 	return error->kind == PFM_KIND_UNKNOWN_EVENT ? of_event(ctx, text, pmu) : 0;

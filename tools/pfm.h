@@ -124,6 +124,24 @@ char *machine_path(const char *path, char *buf, size_t room);
 /* The number in a file of that machine, negative where there is none. */
 int machine_number(const char *path);
 
+/* ---- tracepoints (tracepoints.c) ----------------------------------------------------------------------------------- */
+
+enum { TRACEPOINT_MAX = 256 };
+
+struct trace_field {
+	char type[128], name[128];
+	unsigned offset, size;
+	bool is_signed;
+};
+
+/* Calls @each with "SUBSYSTEM:NAME" of every tracepoint, in order, until it returns false. -1 and errno: none can be seen. */
+int each_tracepoint(bool (*each)(void *arg, const char *name), void *arg);
+/* The same for those that "SUBSYSTEM:PATTERN" at the beginning of @text matches; *@rest is what stands behind it. How many: 0 if @text is
+ * no such pattern, or for nothing, which is said. */
+unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(void *arg, const char *name), void *arg);
+/* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text: none if it is no tracepoint. */
+void each_trace_field(const char *text, void (*each)(void *arg, const struct trace_field *field), void *arg);
+
 /* ---- what lives in other files ------------------------------------------------------------------------------------- */
 
 /* Answers requests in the format of the golden vectors, one JSON object a line (requests.c). Returns an exit status. */

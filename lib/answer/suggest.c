@@ -281,6 +281,73 @@ static void suggest_two_colons(struct list *l, const struct pfm_ctx *ctx, const 
 		}
 }
 
+/* ---- tracepoints ---------------------------------------------------------------------------------------------- */
+
+/* A tracepoint's name under way through the subsystems of tracefs. */
+struct points {
+	struct list *l;
+	const struct sys *sys;
+	const char *mount;
+	struct folded group, name; /* an empty group is any */
+	char before[NAME_MAX_BYTES];
+	unsigned cost; /* of the subsystem that is looked through */
+};
+
+static int try_point(void *arg, const char *name)
+{
+	struct points *p = arg;
+	unsigned cost = cost_of(&p->name, name, p->group.n > 0);
+
+	if (cost != ~0u)
+		offer(p->l, cost + p->cost, 0, p->before, name);
+	return 0;
+}
+
+static int try_subsystem(void *arg, const char *name)
+{
+	struct points *p = arg;
+	char path[2 * NAME_MAX_BYTES];
+
+	p->cost = p->group.n ? cost_of(&p->group, name, false) : 0;
+	if (p->cost == ~0u)
+		return 0;
+	snprintf(p->before, sizeof(p->before), "%s:", name);
+	snprintf(path, sizeof(path), "%s/%s", p->mount, name);
+	p->sys->list(p->sys, path, try_point, p);
+	return 0;
+}
+
+static uint32_t up_to_colon(struct slice s)
+{
+	uint32_t n = 0;
+
+	while (n < s.len && s.s[n] != ':' && s.s[n] != ',')
+		n++;
+	return n;
+}
+
+/* "subsystem:name" with a letter that is wrong in either; a bare name may be one of any subsystem, where nothing else is similar. */
+static void suggest_tracepoints(struct list *l, const struct pfm_ctx *ctx, const struct spec *spec)
+{
+	struct slice group = { spec->text, spec->len }, name = group;
+	struct points p = { .l = l, .sys = &ctx->sys };
+
+	group.len = up_to_colon(group);
+	if (group.len < spec->len && spec->text[group.len] == ':') {
+		name.s += group.len + 1;
+		name.len -= group.len + 1;
+		p.group = fold(group);
+	}
+	name.len = up_to_colon(name);
+	p.name = fold(name);
+	if (spec->pmu.len || !p.name.n || (!p.group.n && l->n))
+		return;
+	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
+		p.mount = pfmi_tracefs[i];
+		p.sys->list(p.sys, p.mount, try_subsystem, &p);
+	}
+}
+
 static void suggest_events(struct list *l, const struct pfm_ctx *ctx, const struct place *p)
 {
 	unsigned units[64], n = pfmi_ctx_candidates(ctx, &p->spec, units, 64);
@@ -292,6 +359,7 @@ static void suggest_events(struct list *l, const struct pfm_ctx *ctx, const stru
 	for (unsigned i = 0; i < n; i++)
 		events_of(l, ctx, units[i], &pieces, false);
 	elsewhere(l, ctx, &p->spec, units, n);
+	suggest_tracepoints(l, ctx, &p->spec);
 	for (unsigned i = 0; !l->n && i < n; i++)
 		events_of(l, ctx, units[i], &pieces, true);
 	if (!l->n || l->cost[0] == COST_PART)
