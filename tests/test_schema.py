@@ -23,8 +23,8 @@ CLEAN["PERFMON_EVENTS"] = "/nonexistent"
 ALPHA = '{"kind":"error","pmu":"ev5","steps":[{"op":"open","flags":"0x18000","proc":"A"}]}\nnonsense\n'
 # What is typed for each command, and what its answers are for: an answer of every shape.
 LINES = {
-    "list": ["--pmus", "--pmu coreduo --all", "--pmu ev67", "--pmu montecito -a", "cache", "sched:sched_s*", "breakpoint", "--metrics skl::branch",
-             "--metrics --pmu hardware"],
+    "list": ["--pmus", "--pmu coreduo --all", "--pmu ev67", "--pmu montecito -a", "cache", "sched:sched_s*", "breakpoint",
+             "--metrics skl::branch", "--metrics --pmu hardware"],
     "plan": ["coreduo::Instr_Ret coreduo::L2_Rqsts coreduo::Uops_Ret", "hardware::ipc montecito::L3_READS_ALL_ALL", "nonsense",
              "skl::Info_System_Power"],
     "show": ["coreduo::rfffe coreduo::r412e mem:0x1000/8:w sched:sched_switch", "hardware::ipc skx::Frontend_Bound",

@@ -298,7 +298,8 @@ static int try_point(void *arg, const char *name)
 	struct points *p = arg;
 	unsigned cost = cost_of(&p->name, name, p->group.n > 0);
 
-	if (cost != ~0u)
+	/* Without a subsystem there are thousands, and one is similar to anything. */
+	if (cost != ~0u && (p->group.n || cost < 2))
 		offer(p->l, cost + p->cost, 0, p->before, name);
 	return 0;
 }
