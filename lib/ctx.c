@@ -182,7 +182,7 @@ int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, 
 	return -1;
 }
 
-const uint16_t *pfmi_image_parts(const struct image *im, struct slice s, uint32_t h, uint32_t *n)
+const struct whole *pfmi_image_whole(const struct image *im, struct slice s, uint32_t h)
 {
 	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
 	const char *pool = image_array(im, ARRAY_POOL);
@@ -192,12 +192,18 @@ const uint16_t *pfmi_image_parts(const struct image *im, struct slice s, uint32_
 	while ((i = image_next_called(im, h, &at)) >= 0) {
 		const struct whole *w = wholes + ((unsigned)i - im->n_tables);
 
-		if ((unsigned)i < im->n_tables || !pfmi_slice_is(s, pool + w->name))
-			continue;
-		*n = w->n_parts;
-		return (const uint16_t *)image_array(im, ARRAY_PARTS) + w->part;
+		if ((unsigned)i >= im->n_tables && pfmi_slice_is(s, pool + w->name))
+			return w;
 	}
 	return NULL;
+}
+
+const uint16_t *pfmi_image_parts(const struct image *im, struct slice s, uint32_t h, uint32_t *n)
+{
+	const struct whole *w = pfmi_image_whole(im, s, h);
+
+	*n = w ? w->n_parts : 0;
+	return w ? whole_parts(im, w) : NULL;
 }
 
 /* ---- this machine --------------------------------------------------------------------------------------------- */

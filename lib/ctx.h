@@ -186,6 +186,8 @@ struct called {
 };
 /* The next unit called @s; -1 when there are no more. @h is the pfmi_name_hash() of @s. */
 int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c);
+/* What the processor called @s has for parts in an image; NULL if it has none. */
+const struct whole *pfmi_image_whole(const struct image *im, struct slice s, uint32_t h);
 /* The parts of the processor called @s in an image, as table numbers; NULL if it has none. */
 const uint16_t *pfmi_image_parts(const struct image *im, struct slice s, uint32_t h, uint32_t *n);
 /* The context behind calls that are given NULL, and behind the libpfm 3 interface. Made on first use, never freed. */

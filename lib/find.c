@@ -143,27 +143,46 @@ static int find_called(struct search *s)
 	return PFMLIB_ERR_NOTFOUND;
 }
 
+/* Looks on each part of @w, which is in stage @st. */
+RARELY static int find_in_each(struct search *s, const struct stage *st, const struct whole *w)
+{
+	const uint16_t *parts = whole_parts(st->image, w);
+
+	for (uint32_t k = 0; k < w->n_parts && pfmi_map_ready(st->map); k++) {
+		const struct table *t = image_table(st->image, parts[k]);
+		struct name found = find_name(t, s->spec);
+
+		if (found.kind != NAME_NONE)
+			return take(s, st->first + parts[k], t, found);
+	}
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+/* May some part of @w have a piece of the name? */
+static bool may_have(const struct image *im, const struct whole *w, const struct spec *spec)
+{
+	for (unsigned i = 0; i < spec->n_cuts; i++)
+		if (whole_may_have(im, w, spec->cuts[i].hash))
+			return true;
+	return false;
+}
+
 /* "skx" also stands for its parts "skx_uncore_cha" ... */
-RARELY static int find_in_parts(struct search *s)
+static int find_in_parts(struct search *s)
 {
 	unsigned n_stages;
 	const struct stage *stages = pfmi_ctx_stages(s->ctx, &n_stages);
+	int rc = PFMLIB_ERR_NOTFOUND;
 
-	for (unsigned i = 0; i < n_stages; i++) {
+	for (unsigned i = 0; rc == PFMLIB_ERR_NOTFOUND && i < n_stages; i++) {
 		const struct stage *st = &stages[i];
-		uint32_t n = 0;
-		const uint16_t *parts = st->image ? pfmi_image_parts(st->image, s->pmu, s->hash, &n) : NULL;
+		const struct whole *w = st->image ? pfmi_image_whole(st->image, s->pmu, s->hash) : NULL;
 
-		s->known |= n != 0;
-		for (uint32_t k = 0; k < n; k++) {
-			const struct table *t = image_table(st->image, parts[k]);
-			struct name found = pfmi_map_ready(st->map) ? find_name(t, s->spec) : NO_NAME;
-
-			if (found.kind != NAME_NONE)
-				return take(s, st->first + parts[k], t, found);
-		}
+		s->known |= w != NULL;
+		if (w && may_have(st->image, w, s->spec))
+			rc = find_in_each(s, st, w);
 	}
-	return PFMLIB_ERR_NOTFOUND;
+	return rc;
 }
 
 /* The kernel's name, of one instance ("uncore_imc_3") or of all, stands for every table that describes the PMU. */

@@ -111,6 +111,33 @@ static bool same_name(struct name a, struct name b)
 	return a.text == b.text && a.row == b.row && a.kind == b.kind;
 }
 
+/* Every name of the parts of a processor passes its filter, also one that a separator ends, and few others do. */
+static void filters_let_the_names_of_parts_pass(void **state)
+{
+	const struct image *im = pfmi_builtins();
+	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
+	unsigned names = 0, others = 0, passed = 0;
+
+	(void)state;
+	for (uint32_t w = 0; w < im->arrays[ARRAY_WHOLES].n; w++)
+		for (uint32_t i = 0; i < wholes[w].n_parts; i++) {
+			const struct table *t = image_table(im, whole_parts(im, &wholes[w])[i]);
+
+			for (uint32_t k = 0; k < table_count_names(t); k++, names++) {
+				struct slice name = pfmi_slice(table_text(t, table_name(t, k).text));
+				uint32_t h = pfmi_name_hash(name);
+
+				assert_true(whole_may_have(im, &wholes[w], h));
+				others++;
+				passed += whole_may_have(im, &wholes[w], name_hash(h, '~'));
+				name.len--;
+				if (name.s[name.len] == ':' || name.s[name.len] == '.')
+					assert_true(whole_may_have(im, &wholes[w], pfmi_name_hash(name)));
+			}
+		}
+	assert_true(names > 10000 && passed < others / 20);
+}
+
 static void every_name_of_every_built_in_table_is_found(void **state)
 {
 	char other[512];
@@ -678,11 +705,47 @@ static void the_head_of_an_image(void **state)
 	free(copy);
 }
 
+static void wholes_out_of_bounds(void **state)
+{
+	const struct image *im = pfmi_builtins();
+	const struct {
+		size_t at;
+		uint32_t value;
+	} lines[] = {
+		{ offsetof(struct whole, name), im->arrays[ARRAY_POOL].n },
+		{ offsetof(struct whole, part), im->arrays[ARRAY_PARTS].n + 1 },
+		{ offsetof(struct whole, n_parts), im->arrays[ARRAY_PARTS].n + 1 },
+		{ offsetof(struct whole, filter), im->arrays[ARRAY_FILTERS].n },
+		{ offsetof(struct whole, n_filter), im->arrays[ARRAY_FILTERS].n + 1 },
+		{ offsetof(struct whole, n_filter), 0xffffffffu },
+		{ offsetof(struct whole, n_filter), 0 },
+	};
+	char *copy = malloc((size_t)im->size);
+	const char *why;
+
+	(void)state;
+	assert_true(im->arrays[ARRAY_WHOLES].n > 0);
+	memcpy(copy, im, (size_t)im->size);
+	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char *member = copy + im->arrays[ARRAY_WHOLES].at + lines[i].at;
+		uint32_t was;
+
+		memcpy(&was, member, sizeof(was));
+		memcpy(member, &lines[i].value, sizeof(was));
+		assert_int_equal(pfmi_image_check(copy, (size_t)im->size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+		assert_string_equal(why, "the parts of a processor are out of bounds");
+		memcpy(member, &was, sizeof(was));
+		assert_int_equal(pfmi_image_check(copy, (size_t)im->size, CHECK_HEAD, &why), PFMLIB_SUCCESS);
+	}
+	free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in_tables_are_consistent),
 		cmocka_unit_test(every_name_of_every_built_in_table_is_found),
+		cmocka_unit_test(filters_let_the_names_of_parts_pass),
 		cmocka_unit_test(names_that_are_not_there),
 		cmocka_unit_test(values_of_rows),
 		cmocka_unit_test(fields_are_laid_into_their_bits_and_taken_out),
@@ -693,6 +756,7 @@ int main(void)
 		cmocka_unit_test(a_table_cut_short_is_refused),
 		cmocka_unit_test(an_image_with_any_wrong_byte_behind_its_head_is_refused),
 		cmocka_unit_test(the_head_of_an_image),
+		cmocka_unit_test(wholes_out_of_bounds),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -48,7 +48,7 @@ WAY_ANY = ANY32
 # Arrays of the image in the order they follow its head: name, struct format of an element.
 ARRAYS = (
     ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
-    ("calls", "I"), ("wholes", "III"), ("parts", "H"), ("hosts", "II"),
+    ("calls", "I"), ("wholes", "IIIII"), ("parts", "H"), ("hosts", "II"), ("filters", "Q"),
     ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"),
     ("matches", "IIIIIIQQIBBBBII"), ("features", "IIQ"), ("sets", "Q"), ("wides", "QII"),
     ("keys", "64B"), ("counters", "BBBBIII"), ("names", "II"),
@@ -58,7 +58,7 @@ ARRAYS = (
 FORMATS = dict(ARRAYS)
 SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in ARRAYS}
 # Arrays that the head of the image says where they are, in the order of enum image_array.
-DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts")
+DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters")
 N_DIRECTORY = 16
 # Offsets in the head of a table, in the order of struct table: its own slices, then what all tables share.
 SLICES = ("keys", "counters", "fields", "group_numbers", "matches", "features", "row_numbers", "names", "slots", "ways")
@@ -305,6 +305,19 @@ def slot_of(h, n):
 
 def n_slots(n):
     return max(2, n * 3 // 2 + 1)
+
+
+def name_bits(h):
+    """The bits of a name in a word of a filter: table.h, name_bits()."""
+    return 1 << (h & 63) | 1 << (h >> 6 & 63) | 1 << (h >> 12 & 63) | 1 << (h >> 18 & 63)
+
+
+def filter_words(hashes):
+    """Words that say which hashes are not among @hashes, seven bits for each: one in thirty of the others passes."""
+    words = [0] * (len(hashes) * 7 // 64 + 1)
+    for h in hashes:
+        words[slot_of(h, len(words))] |= name_bits(h)
+    return words
 
 
 def way_hash(code, umask, config1=0):
@@ -650,10 +663,18 @@ class Writer:
         records = []
         for name, parts in wholes.items():
             names.append((name, len(tables) + len(records)))
-            records.append((self.pool.add(name), self.parts.slice(parts), len(parts)))
+            words = self.filter_of([tables[i] for i in parts])
+            records.append((self.pool.add(name), self.parts.slice(parts), len(parts), self.filters.slice(words), len(words)))
         self.wholes.slice(records)
         # Few names, each looked for in one image after the other: most of these searches end at an empty slot.
-        self.calls.slice(packed_slots([(name_hash(fold(name)), i) for name, i in names], sparse=4))
+        self.calls.slice(packed_slots([(name_hash(fold(name)), i) for name, i in names], sparse=2))
+
+    @staticmethod
+    def filter_of(tables):
+        """The filter over all their names; one that ends in a separator stands for itself and for what is before it."""
+        folded = {fold(text) for t in tables for text, _, _ in t.entries()}
+        folded |= {name[:-1] for name in folded if name.endswith(b".")}
+        return filter_words([name_hash(name) for name in folded])
 
     def index_hosts(self, tables):
         """Hash table over what hosts are known by. Units of any processor are known by the kernel's name for them."""

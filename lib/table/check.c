@@ -390,8 +390,32 @@ static const char *image_head_fault(const struct image *im, size_t size)
 	if (im->n_tables == 0 || im->n_tables > IMAGE_MAX_TABLES || im->n_tables != im->arrays[ARRAY_TABLES].n ||
 	    !span_fits(im, ARRAY_TABLES, sizeof(struct table), 8) || !span_fits(im, ARRAY_CALLS, sizeof(uint32_t), 4) ||
 	    !span_fits(im, ARRAY_WHOLES, sizeof(struct whole), 4) || !span_fits(im, ARRAY_PARTS, sizeof(uint16_t), 2) ||
-	    !span_fits(im, ARRAY_POOL, 1, 1) || !span_fits(im, ARRAY_HOSTS, sizeof(struct host_slot), 4))
+	    !span_fits(im, ARRAY_POOL, 1, 1) || !span_fits(im, ARRAY_HOSTS, sizeof(struct host_slot), 4) ||
+	    !span_fits(im, ARRAY_FILTERS, sizeof(uint64_t), 8))
 		return "the directory of tables is out of bounds";
+	return NULL;
+}
+
+/* @n elements from @first on are some of those there are. */
+static bool lies_in(const struct image *im, enum image_array which, uint32_t first, uint32_t n)
+{
+	return first <= im->arrays[which].n && n <= im->arrays[which].n - first;
+}
+
+/* What processors stand for: their parts, and the filter over their parts' names, which is never empty. */
+static const char *wholes_fault(const struct image *im)
+{
+	const struct whole *w = image_array(im, ARRAY_WHOLES);
+	const uint16_t *parts = image_array(im, ARRAY_PARTS);
+
+	for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++)
+		if (im->arrays[ARRAY_POOL].n < POOL_PAD || w[i].name > im->arrays[ARRAY_POOL].n - POOL_PAD ||
+		    !lies_in(im, ARRAY_PARTS, w[i].part, w[i].n_parts) || !lies_in(im, ARRAY_FILTERS, w[i].filter, w[i].n_filter) ||
+		    !w[i].n_filter)
+			return "the parts of a processor are out of bounds";
+	for (uint32_t i = 0; i < im->arrays[ARRAY_PARTS].n; i++)
+		if (parts[i] >= im->n_tables)
+			return "a part of a processor does not exist";
 	return NULL;
 }
 
@@ -399,22 +423,13 @@ static const char *image_head_fault(const struct image *im, size_t size)
 static const char *calls_fault(const struct image *im)
 {
 	const uint32_t *calls = image_array(im, ARRAY_CALLS);
-	const struct whole *w = image_array(im, ARRAY_WHOLES);
-	const uint16_t *parts = image_array(im, ARRAY_PARTS);
-	uint32_t n = im->arrays[ARRAY_CALLS].n, used = 0, n_wholes = im->arrays[ARRAY_WHOLES].n, n_parts = im->arrays[ARRAY_PARTS].n;
+	uint32_t n = im->arrays[ARRAY_CALLS].n, used = 0, n_wholes = im->arrays[ARRAY_WHOLES].n;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if ((calls[i] & 0xffff) > im->n_tables + n_wholes || (calls[i] && !(calls[i] & 0xffff)))
 			return "a name leads to no table";
 		used += calls[i] != 0;
 	}
-	for (uint32_t i = 0; i < n_wholes; i++)
-		if (im->arrays[ARRAY_POOL].n < POOL_PAD || w[i].name > im->arrays[ARRAY_POOL].n - POOL_PAD || w[i].part > n_parts ||
-		    w[i].n_parts > n_parts - w[i].part)
-			return "the parts of a processor are out of bounds";
-	for (uint32_t i = 0; i < n_parts; i++)
-		if (parts[i] >= im->n_tables)
-			return "a part of a processor does not exist";
 	return n && used < n ? NULL : "the index of names is full";
 }
 
@@ -463,6 +478,8 @@ int pfmi_image_check(const void *image, size_t size, enum check_depth depth, con
 		*why = tables_fault(im, depth);
 	if (!*why)
 		*why = calls_fault(im);
+	if (!*why)
+		*why = wholes_fault(im);
 	if (!*why)
 		*why = hosts_fault(im);
 	return *why ? PFMLIB_ERR_IMAGE : PFMLIB_SUCCESS;

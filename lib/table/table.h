@@ -9,6 +9,7 @@
  *     wholes    struct whole[]    names that stand for the parts of a processor ("skx" for skx_uncore_cha ...)
  *     parts     uint16_t[]        their tables
  *     hosts     struct host_slot[]  hash table over what hosts are known by: which tables may be for one
+ *     filters   uint64_t[]        which names the parts of a processor may have, all parts together: name_bits() in a word for each
  *   of one table, equal ones of several tables once:
  *     keys      uint8_t[64]       1 + number of the field with that enum key
  *     counters  struct counter[]  ranges of counters
@@ -57,6 +58,7 @@ enum image_array { ARRAY_TABLES,
 	           ARRAY_PARTS,
 	           ARRAY_POOL,
 	           ARRAY_HOSTS,
+	           ARRAY_FILTERS,
 	           N_ARRAYS = 16 }; /* room for those to come: zeros */
 
 /* The start of an image. */
@@ -79,6 +81,8 @@ struct whole {
 	uint32_t name; /* pool */
 	uint32_t part; /* the first one among parts */
 	uint32_t n_parts;
+	uint32_t filter; /* the first word among filters */
+	uint32_t n_filter;
 };
 
 enum key {
@@ -408,6 +412,12 @@ static inline uint32_t slot_of(uint32_t h, uint32_t n)
 	return (uint32_t)((uint64_t)(h * 0x9e3779b1u) * n >> 32);
 }
 
+/* The bits that stand for a name with hash @h in a word of a filter, slot_of(@h) among its words. */
+static inline uint64_t name_bits(uint32_t h)
+{
+	return (uint64_t)1 << (h & 63) | (uint64_t)1 << (h >> 6 & 63) | (uint64_t)1 << (h >> 12 & 63) | (uint64_t)1 << (h >> 18 & 63);
+}
+
 /* Hash of a code and a unit mask, for ways. Rows whose unit mask is chosen by words are under WAY_ANY. Rows that have something in
  * config1 are there twice, with it and without. */
 #define WAY_ANY 0xffffffffu
@@ -505,6 +515,19 @@ static inline const struct table *pfmi_builtin(unsigned i)
 static inline const void *image_array(const struct image *im, enum image_array which)
 {
 	return (const char *)im + im->arrays[which].at;
+}
+/* The parts of @w, as table numbers. */
+static inline const uint16_t *whole_parts(const struct image *im, const struct whole *w)
+{
+	return (const uint16_t *)image_array(im, ARRAY_PARTS) + w->part;
+}
+/* May a part of @w have a name with hash @h, or one that only a separator behind it tells apart? Most names that no part has are found
+ * out here. */
+static inline bool whole_may_have(const struct image *im, const struct whole *w, uint32_t h)
+{
+	const uint64_t *words = (const uint64_t *)image_array(im, ARRAY_FILTERS) + w->filter;
+
+	return !(name_bits(h) & ~words[slot_of(h, w->n_filter)]);
 }
 /* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0; -1 when there are no more, as an
  * empty slot says. Numbers from n_tables on are wholes. */

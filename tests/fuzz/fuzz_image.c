@@ -66,7 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		((struct image *)copy)->size = size;
 	if (size >= sizeof(struct image) + 8 && pfmi_image_check(copy, size, CHECK_HEAD, &why) == 0) {
 		const struct image *im = copy;
+		const struct whole *wholes = image_array(im, ARRAY_WHOLES);
 
+		for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++)
+			whole_may_have(im, &wholes[i], (uint32_t)size * 0x9e3779b1u);
 		for (uint32_t i = 0; i < im->n_tables; i++) {
 			const struct table *t = image_table(im, i);
 
