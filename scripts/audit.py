@@ -4,6 +4,7 @@
 
     scripts/audit.py SHARED > docs/audit.md
     scripts/audit.py SHARED --rows > lib/events/audit.txt       the same for "pfm show", row by row
+    scripts/audit.py SHARED --sources > lib/events/sources.txt  which sources agree with a row, for the same
 
 SHARED holds data/full (Intel's, Linux's and Arm's lists) and facts/libpfm4/names.jsonl. The lists are read here anew, without
 the readers of lib/pmuc, so that a fault there is not shared. Compared is what programs a counter: event code, unit mask, counter
@@ -16,6 +17,8 @@ import os
 import re
 import sys
 import tarfile
+import textwrap
+import zlib
 
 # Processor: folder of Intel's repository, folder of Linux's lists, libpfm4's core and prefix of its boxes.
 INTEL = """
@@ -61,8 +64,15 @@ EHL elkhartlake - -
 KNL knightslanding knl knl_unc"""
 ARM = "neoverse-n1 n1, neoverse-n2 n2, neoverse-n3 n3, neoverse-v1 v1, neoverse-v2 v2, neoverse-v3 v3, cortex-a53 ac53, cortex-a55 ac55, " \
       "cortex-a57 ac57, cortex-a72 ac72, cortex-a76 ac76, cortex-a15 ac15, cortex-a7 ac7, cortex-a8 ac8, cortex-a9 ac9, cortex-x4 x4"
-BIG, SMALL = "big", "small"
+AMD = "amdzen1 amd64_fam17h_zen1, amdzen2 amd64_fam17h_zen2, amdzen3 amd64_fam19h_zen3, amdzen4 amd64_fam19h_zen4, " \
+      "amdzen5 amd64_fam1ah_zen5"
+BIG, SMALL, LOW = "big", "small", "low power"
+PARTS = {BIG: "core", SMALL: "small", LOW: "lowpower", "uncore": "boxes"}
+# Not told row by row: our tables have these of their own.
+OURS = re.compile("offcoreresponse[01]?|perfmetrics.*|fparithinstretired")
+SOURCES = {"Intel": 1, "Arm": 1, "Linux": 2, "libpfm4": 4}     # PFM_EVENT_BY_* in perfmon.h has them in the same order
 SMALL_CORES = re.compile("gracemont|crestmont|skymont|darkmont|arcticwolf")
+LOW_CORES = re.compile("arrowlake_crestmont")      # where a processor has two kinds of small cores
 
 FIELDS = ("code", "umask", "cmask", "inv", "edge", "any", "extra", "port", "fc")
 Fact = collections.namedtuple("Fact", FIELDS, defaults=(0,) * len(FIELDS))
@@ -107,7 +117,7 @@ def intel_lists(shared):
         parts = path.split("/")
         if "events" not in parts:
             continue
-        kind = "uncore" if "uncore" in parts[-1] else SMALL if SMALL_CORES.search(parts[-1]) else BIG
+        kind = "uncore" if "uncore" in parts[-1] else LOW if LOW_CORES.match(parts[-1]) else SMALL if SMALL_CORES.search(parts[-1]) else BIG
         for r in rows(found):
             if r.get("EventName"):
                 out[parts[parts.index("events") - 1], kind][fold(r["EventName"])] = r["EventName"], fact(r)
@@ -167,6 +177,12 @@ def box_words(event, mask, pmu):
     return Fact(code & 0xFF, umask, value >> 16 & 0xFF, 0, value >> 10 & 1, 0, 0, port, fc)
 
 
+def amd_words(event):
+    """{folded name: (name, Fact)} of an event with each of its masks."""
+    names = [(event["e"], 0)] + [(event["e"] + "." + u["u"], u["c"]) for u in event.get("u", ())]
+    return {fold(n): (n, Fact(event["code"], mask)) for n, mask in names}
+
+
 def libpfm4_names(shared):
     """PMU name -> {folded name: (name, Fact)}; box instances lose their number."""
     out = collections.defaultdict(dict)
@@ -181,6 +197,8 @@ def libpfm4_names(shared):
                         continue
                     if t["kind"] == "arm":
                         out[key][fold(e["e"])] = e["e"], Fact(e["code"] & 0xFFFF)
+                    elif t["kind"] == "amd64":
+                        out[key].update(amd_words(e))
                     elif t["kind"] == "power":
                         out[key][fold(e["e"])] = e["e"], Fact(e["code"])
                     elif t["kind"] == "intel_x86":
@@ -301,21 +319,27 @@ class Audit:
     def __init__(self):
         self.counts = collections.OrderedDict()      # family -> Counter
         self.found = collections.defaultdict(list)   # cause -> [(processor, name, {source: Fact})]
+        self.sources = {}                            # (processor, part) -> {folded name of the first source: bits of SOURCES}
 
     def compare(self, family, processor, kind, lists, why):
         """@lists: [(source, {folded: (name, Fact)})] of one processor, the first the one we follow."""
         count = self.counts.setdefault(family, collections.Counter())
+        agreeing = self.sources.setdefault((processor.split()[0].lower().replace("-", "_"), PARTS[kind]), {})
         for key in sorted({k for _, names in lists for k in names}):
             have = [(source, names[key]) for source, names in lists if key in names]
             facts = {source: f for source, (_, f) in have}
-            name = have[0][1][0]
+            name, taken = have[0][1]
             if len(have) == 1:
                 count["alone in " + have[0][0]] += 1
             elif len(set(facts.values())) == 1:
                 count["agree in %d" % len(have)] += 1
             else:
                 count["differ"] += 1
-                self.found[why(kind, name, facts)].append((processor, name, facts))
+                reason = why(kind, name, facts)
+                self.found[reason].append((processor, name, facts))
+                taken = facts.get("Linux", taken) if reason == "driver" else taken
+            if key in lists[0][1]:
+                agreeing[key] = sum(SOURCES[s] for s, f in facts.items() if f == taken)
 
 
 def intel_cause(kind, name, facts):
@@ -326,12 +350,12 @@ def intel_audit(audit, intel, linux, pfm):
     for line in INTEL.split("\n")[1:]:
         folder, copy, cores, boxes = line.split()
         cores = (cores.split(",") + ["-"])[:2]
-        for kind, ours in ((BIG, cores[0]), (SMALL, cores[1]), ("uncore", boxes)):
+        for kind, ours in ((BIG, cores[0]), (SMALL, cores[1]), (LOW, "-"), ("uncore", boxes)):
             lists = [("Intel", intel.get((folder, kind), {})), ("Linux", linux.get(("x86/" + copy, kind), {})),
                      ("libpfm4", pfm.get(ours, {}))]
             if lists[0][1]:
                 family = "Intel boxes" if kind == "uncore" else "Intel cores"
-                audit.compare(family, folder + (" (small core)" if kind == SMALL else ""), kind, lists, intel_cause)
+                audit.compare(family, folder + (" (%s core)" % kind if kind in (SMALL, LOW) else ""), kind, lists, intel_cause)
 
 
 def arm_audit(audit, arm, linux, pfm):
@@ -339,6 +363,16 @@ def arm_audit(audit, arm, linux, pfm):
         core, short = pair.split()
         lists = [("Arm", arm.get(core, {})), ("Linux", linux.get(("arm64/arm/" + core, BIG), {})), ("libpfm4", pfm.get("arm_" + short, {}))]
         audit.compare("Arm cores", core, BIG, lists, lambda *_: "arm")
+
+
+def amd_audit(audit, linux, pfm):
+    """The two have names of their own for AMD's events, so that they are compared by registers."""
+    for pair in AMD.split(", "):
+        core, theirs = pair.split()
+        known = {f for _, f in pfm[theirs].values()}
+        ours = linux[("x86/" + core, BIG)]
+        lists = [("Linux", ours), ("libpfm4", {k: v for k, v in ours.items() if v[1] in known})]
+        audit.compare("AMD cores", core, BIG, lists, None)
 
 
 def power_audit(audit, linux, pfm):
@@ -382,32 +416,46 @@ def print_rows(audit):
     lines = collections.defaultdict(list)
     for key, _, _, decision in CAUSES:
         for processor, name, facts in audit.found.get(key, ()):
-            small = processor.endswith(" (small core)")
-            part = "small" if small else "boxes" if name.upper().startswith("UNC_") else "core"
+            of = next((kind for kind in (SMALL, LOW) if processor.endswith(" (%s core)" % kind)), BIG)
+            part = PARTS["uncore" if name.upper().startswith("UNC_") else of]
             text = "; ".join("%s %s" % (s, told(f, differing(facts.values()))) for s, f in facts.items())
             lines[part, name, "%s. Taken: %s" % (text, decision)].append(re.sub("-", "_", processor.split()[0].lower()))
     for (part, name, text), processors in sorted(lines.items()):
         print("%s %s %s: %s" % (",".join(processors), part, name.replace(" ", ""), text))
 
 
+def print_sources(audit):
+    """For each processor and part a digit per event of its first source, in the order of their folded names; the number of the names and
+    their checksum say whether a table is that list."""
+    print("# SPDX-License-Identifier: MIT\n"
+          "# Made by scripts/audit.py: sources that agree with a row, added up: the vendor's list 1, Linux 2, libpfm4 4.")
+    for where, found in sorted(audit.sources.items()):
+        names = sorted(n for n in found if not OURS.fullmatch(n))
+        if names:
+            print("%s %s %d %08x" % (*where, len(names), zlib.crc32(" ".join(names).encode())))
+            print("\n".join(textwrap.wrap("".join(str(found[n]) for n in names), 120)))
+
+
 def main():
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--rows"]):
-        sys.exit("usage: audit.py SHARED [--rows]")
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--rows"], ["--sources"]):
+        sys.exit("usage: audit.py SHARED [--rows | --sources]")
     shared = sys.argv[1]
     intel, linux, pfm = intel_lists(shared), linux_lists(shared), libpfm4_names(shared)
     audit = Audit()
     intel_audit(audit, intel, linux, pfm)
     arm_audit(audit, arm_lists(shared), linux, pfm)
     power_audit(audit, linux, pfm)
+    amd_audit(audit, linux, pfm)
     if sys.argv[2:]:
-        print_rows(audit)
+        (print_rows if sys.argv[2] == "--rows" else print_sources)(audit)
         return
     print("# Audit of the event tables\n\n"
           "Made by `scripts/audit.py` from Intel's repository of 2026-08-13, Linux 6.12.117, Arm's data of 2025-01-17 "
           "and libpfm4 of\n2026-06; "
           "events are compared by processor and name, by what programs a counter.\n"
           "An event that one source alone has is as a rule one that the others list under another name or not yet.\n"
-          "Linux's x86 lists are copies of Intel's, so that a row which only these two have rests on one source and a half.\n")
+          "Linux's x86 lists are copies of Intel's, so that a row which only these two have rests on one source and a half.\n"
+          "AMD's events have other names in libpfm4, so that they are compared by their registers.\n")
     print_counts(audit)
     for c in CAUSES:
         print_cause(audit, *c)

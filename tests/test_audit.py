@@ -16,7 +16,8 @@ class Audit(unittest.TestCase):
     def test_the_document_is_of_these_sources(self):
         if not os.path.isdir(os.path.join(tap.SHARED, "data", "full")):
             self.skipTest("vendors' lists are not here")
-        for path, more in (("docs/audit.md", []), ("lib/events/audit.txt", ["--rows"])):
+        for path, more in (("docs/audit.md", []), ("lib/events/audit.txt", ["--rows"]),
+                           ("lib/events/sources.txt", ["--sources"])):
             made = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "audit.py"), tap.SHARED, *more],
                                   stdout=subprocess.PIPE, check=True).stdout.decode()
             with open(os.path.join(ROOT, path), encoding="utf-8") as f:

@@ -139,8 +139,15 @@ class Tables(unittest.TestCase):
         left = {(where, event) for where, events in told.items() for event in events}
         self.assertGreater(len(left), 1000)
         for t, r, _ in self.rows():
-            left.discard(((t.part_of or t.name, pmaudit.part_of(t)), pmaudit.fold(r.name)))
+            left.discard((pmaudit.part_of(t), pmaudit.fold(r.name)))
         self.assertEqual(left, set())
+
+    def test_agreement_is_of_rows(self):
+        """Every list that was compared is a table's, row for row."""
+        path = os.path.join(EVENTS, "sources.txt")
+        agreeing = pmaudit.agreeing(self.tables, path)
+        self.assertEqual(set(pmaudit.read_sources(path)), set(agreeing))
+        self.assertGreater(sum(len(rows) for rows in agreeing.values()), 50000)
 
     def test_each_says_its_source(self):
         self.assertEqual([t.name for t in self.tables if not t.source], [])
@@ -174,6 +181,17 @@ class Command(unittest.TestCase):
         said = subprocess.run([PFM, "show", "icx::UNC_CHA_LLC_LOOKUP.ANY_F"], stdout=subprocess.PIPE, text=True, check=True).stdout
         self.assertRegex(said, r"dispute +Intel umask=0x2000; Linux umask=0x0; libpfm4 umask=0x2000\. Taken: Intel's mask")
         self.assertRegex(said, r"source +intel/perfmon ICX, version \S+ of ")
+        self.assertRegex(said, r"sources +the vendor's list and libpfm4 agree\n")
+        self.assertEqual(self.sources("icx::INST_RETIRED.ANY_P", "icx::UNC_M_CLOCKTICKS", "srf::INST_RETIRED.ANY"),
+                         [["vendor", "linux", "libpfm4"], ["vendor", "linux", "libpfm4"], ["vendor", "linux"]])
+        # Of names that libpfm4 alone has, and of a processor whose names only it has.
+        names = "snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:LLC_HITMESF", "amdzen4::ex_ret_brn", "amd64_k8_revb::CPU_CLK_UNHALTED"
+        self.assertEqual(self.sources(*names), [["libpfm4"], ["linux", "libpfm4"], None])
+
+    @staticmethod
+    def sources(*names):
+        said = subprocess.run([PFM, "show", "--json", *names], stdout=subprocess.PIPE, text=True, check=True).stdout
+        return [json.loads(line).get("sources") for line in said.splitlines()]
 
     def test_instructions_are_on_the_first_fixed_counter(self):
         for pmu in ("slm", "nhm_ep", "nhm_ex", "wsm_ep_dp", "wsm_ep_sp", "wsm_ex", "jkt", "bnl"):

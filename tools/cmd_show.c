@@ -38,6 +38,17 @@ static const struct {
 	{ PFM_EVENT_HIDDEN, "hidden", "kept out of listings" }
 };
 
+/* Who agrees with a row, where that was compared: PFM_EVENT_BY_*. */
+static const char *const source_names[] = { "vendor", "linux", "libpfm4" };
+static const char *const sources_said[] = { "",
+	                                    "the vendor's list alone",
+	                                    "Linux's list alone",
+	                                    "the vendor's list and Linux's agree",
+	                                    "libpfm4 alone",
+	                                    "the vendor's list and libpfm4 agree",
+	                                    "Linux's list and libpfm4 agree",
+	                                    "the vendor's list, Linux's and libpfm4 agree" };
+
 /* Fields of tables that say more under another name. Fields that are shown elsewhere have no label. */
 static const struct {
 	const char *name, *label;
@@ -273,6 +284,7 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	print_line("note", e->note);
 	print_line("origin", pmu->origin);
 	print_line("source", pmu->source);
+	print_line("sources", sources_said[e->flags / PFM_EVENT_BY_VENDOR & 7]);
 	if (!(e->flags & PFM_EVENT_METRIC))
 		print_modifiers(s, e);
 	print_umasks(s, e);
@@ -340,6 +352,19 @@ static void json_spellings(struct shower *s, const char *text)
 	put_end(&s->out, '}');
 }
 
+static void json_sources(struct json *j, unsigned flags)
+{
+	unsigned bits = flags / PFM_EVENT_BY_VENDOR & 7, i;
+
+	if (!bits)
+		return;
+	put_begin(j, "sources", '[');
+	for (i = 0; i < sizeof(source_names) / sizeof(source_names[0]); i++)
+		if (bits >> i & 1)
+			put_text(j, NULL, source_names[i]);
+	put_end(j, ']');
+}
+
 static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
 {
 	struct json *j = &s->out;
@@ -360,6 +385,7 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 		if (e->flags & event_flags[i].bit)
 			put_text(j, NULL, event_flags[i].name);
 	put_end(j, ']');
+	json_sources(j, e->flags);
 	put_text_if(j, "replaced", e->replaced);
 	put_text_if(j, "errata", e->errata);
 	put_text_if(j, "note", e->note);

@@ -175,7 +175,11 @@ enum {
 	PFM_EVENT_PER_PKG = 8,
 	PFM_EVENT_EXPERIMENTAL = 16,
 	PFM_EVENT_ARCH = 32,
-	PFM_EVENT_METRIC = 128
+	PFM_EVENT_METRIC = 128,
+	/* Sources that have the event and agree with this row of it. None is set where they were not compared: the PMU's source stands alone. */
+	PFM_EVENT_BY_VENDOR = 0x1000,  /**< the vendor's own list */
+	PFM_EVENT_BY_LINUX = 0x2000,   /**< Linux's list; for Intel's processors a copy of the vendor's */
+	PFM_EVENT_BY_LIBPFM4 = 0x4000, /**< libpfm4's tables */
 };
 
 typedef struct pfm_event_info {

@@ -123,10 +123,12 @@ RARELY static double scale_of(const char *text)
 	return *text && (short_decimal(text, &scale) || pfmi_decimal(text, &scale)) && scale > 0 ? scale : 1;
 }
 
-static unsigned public_flags(uint32_t row_flags)
+static unsigned public_flags(const struct table *t, uint32_t event)
 {
-	return row_flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED | PFM_EVENT_ALONE | PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL |
-	                    PFM_EVENT_ARCH | PFM_EVENT_METRIC);
+	const unsigned told = PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED | PFM_EVENT_ALONE | PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL |
+	                      PFM_EVENT_ARCH | PFM_EVENT_METRIC;
+
+	return (table_row(t, event)->flags & told) | table_row_sources(t, event) * PFM_EVENT_BY_VENDOR;
 }
 
 static inline void describe_value(const char *pool, enum key key, uint64_t value, pfm_event_info_t *info)
@@ -202,7 +204,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	info->scale = 1;
 	info->code = info->counters_htoff = info->period = 0;
 	info->counters = row_counters(t, r);
-	info->flags = public_flags(r->flags);
+	info->flags = public_flags(t, event);
 	info->n_umasks = r->n_takes ? pfmi_row_n_masks(t, event) : 0;
 	info->n_fields = r->n_values;
 	info->precise = 0;

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""What sources disagree about, as a remark on the rows: lib/events/audit.txt, which scripts/audit.py makes.
+"""What sources say of the rows. lib/events/audit.txt and sources.txt, which scripts/audit.py makes, have it.
 
-    PROCESSOR,... core|small|boxes EVENT: what each source says, and what is taken
+    PROCESSOR,... core|small|lowpower|boxes EVENT: what each source says, and what is taken      a remark on a row
+
+    PROCESSOR PART N CHECKSUM                    N rows: for each, in the order of their folded names, the sources that agree with it
+    177371...
 """
 
 import re
+import zlib
 
 import pmtable as pt
 
 FIELD = "dispute"
+# Rows that no list has: groups of masks and fields of a register, which lib/events/heads adds.
+OURS = re.compile("offcoreresponse[01]?|perfmetrics.*|fparithinstretired")
+PARTS = {"cpu_atom": "small", "cpu_lowpower": "lowpower"}
 
 
 def fold(name):
@@ -29,22 +36,64 @@ def read(path):
     return found
 
 
+def read_sources(path):
+    """(processor, part) -> (how many rows, checksum of their names, a digit for each)."""
+    found = {}
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            words = line.split()
+            if len(words) == 4 and words[0] != "#":
+                at = words[0], words[1]
+                found[at] = int(words[2]), int(words[3], 16), ""
+            elif len(words) == 1:
+                found[at] = found[at][:2] + (found[at][2] + words[0],)
+    return found
+
+
 def part_of(table):
+    """(processor, part) by which the files call a table."""
     if table.flags & pt.TABLE_UNCORE:
-        return "boxes"
-    return "small" if table.device == "cpu_atom" else "core"
+        return table.part_of or table.name, "boxes"
+    # A processor of small cores alone is none of the parts of the one that it is kept with.
+    return table.name if table.device == "cpu" or not table.part_of else table.part_of, PARTS.get(table.device, "core")
 
 
-def mark(tables, path):
-    """Adds the remarks of the file @path to the rows of @tables."""
-    disputes = read(path)
+def row_names(tables):
+    """(processor, part) -> folded names of its rows, but for those that no list has."""
+    names = {}
     for t in tables:
-        found = disputes.get((t.part_of or t.name, part_of(t)), {})
-        for i, row in enumerate(t.rows):
-            text = found.get(fold(row.name))
-            if text is None or row.flags & pt.ROW_METRIC:
-                continue
+        found = names.setdefault(part_of(t), set())
+        found.update(n for n in (fold(r.name) for r in t.rows if not r.flags & pt.ROW_METRIC) if not OURS.fullmatch(n))
+    return names
+
+
+def agreeing(tables, path):
+    """(processor, part) -> {folded event: sources that agree with the row}, of those whose list is the one that was compared."""
+    out, names = {}, row_names(tables)
+    for where, (n, checksum, digits) in read_sources(path).items():
+        ours = sorted(names.get(where, ()))
+        if len(ours) == n == len(digits) and zlib.crc32(" ".join(ours).encode()) == checksum:
+            out[where] = {name: int(digit) for name, digit in zip(ours, digits)}
+    return out
+
+
+def mark(tables, disputes_path, sources_path):
+    """Adds to the rows of @tables what the files say of them."""
+    disputes, sources = read(disputes_path), agreeing(tables, sources_path)
+    for t in tables:
+        where = part_of(t)
+        mark_rows(t, disputes.get(where, {}), sources.get(where, {}))
+
+
+def mark_rows(t, disputes, sources):
+    for i, row in enumerate(t.rows):
+        if row.flags & pt.ROW_METRIC:
+            continue
+        name = fold(row.name)
+        if name in disputes:
             at = t.field_at.get(FIELD)
             at = t.add_field(pt.Field(FIELD, pt.TEXT, 32)) if at is None else at
-            t.rows[i] = pt.Row(row.name, row.desc, row.counters, list(row.values) + [(at, pt.ANYWHERE, text)], row.takes, row.flags,
-                               row.aliases, row.where)
+            row = t.rows[i] = pt.Row(row.name, row.desc, row.counters, list(row.values) + [(at, pt.ANYWHERE, disputes[name])], row.takes,
+                                     row.flags, row.aliases, row.where)
+        if name in sources:
+            t.sources[i] = sources[name]

@@ -39,6 +39,8 @@ ANY32 = 0xFFFFFFFF
 ALL64 = 0xFFFFFFFFFFFFFFFF
 MAX_RANGES = 4
 
+ROW_SOURCES_SHIFT = 29  # of a row's number in its table: bits of the sources above it
+SOURCE_LIBPFM4 = 4
 VALUE_WIDE = 0x800000
 MAX_NAMES = 65534    # rows and further names of a table
 MAX_FIELDS = 255
@@ -192,6 +194,7 @@ class Table:
         self.field_at = {}
         self.where = None
         self.lent = []      # rows behind the others that only synonyms lead to; their takes are Groups
+        self.sources = {}   # row index -> sources that agree with it, as ROW_SOURCES_SHIFT has them
 
     # ---- building ----------------------------------------------------------------------------------------------
 
@@ -564,15 +567,18 @@ class Writer:
         of_values, of_takes, of_sets = self.values.slice, self.takes.slice, self.sets.one
         texts = {i for i, f in enumerate(t.fields) if f.kind == TEXT}
         numbers = []
-        for row in t.rows + t.lent:
+        for i, row in enumerate(t.rows + t.lent):
             run = []
             for f, c, v in sorted(row.values, key=_field_counter):
                 if f in texts:
                     v = add(v)
                 run.append(f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else wide(f, c, v))
             takes = [self.add_group(g) if isinstance(g, Group) else groups[g] for g in row.takes]
-            numbers.append(one((add(row.name), add(row.desc), of_values(run), of_takes(takes), of_sets(row.counters),
-                                row.flags, len(run), len(takes))))
+            sources = t.sources.get(i, 0) if i < len(t.rows) else SOURCE_LIBPFM4
+            numbers.append(sources << ROW_SOURCES_SHIFT | one((
+                add(row.name), add(row.desc), of_values(run), of_takes(takes), of_sets(row.counters), row.flags, len(run), len(takes))))
+        if self.rows.n >> ROW_SOURCES_SHIFT:
+            raise ValueError("more events than an image can hold")
         if self.sets.n > 65536:
             raise ValueError("more sets of counters than an image can hold")
         if self.takes.n > 65536:
@@ -826,7 +832,7 @@ class View:
         if not 0 <= i < self.count[array_name] + (self.n_lent if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))
         if array_name == "rows":
-            return self.element("rows", self.element("row_numbers", i)[0])
+            return self.element("rows", self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1)
         if array_name == "group_numbers":
             return self.element("groups", self.element("group_numbers", i)[0])
         return self.element(array_name, i)

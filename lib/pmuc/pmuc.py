@@ -5,7 +5,7 @@
     pmuc.py --image OUT.pmdb [--byteorder little|big] NAME.pmu...    an image file
             [--embed OUT.S]      and assembler text that brings it into the library
             [--depfile FILE]     and what it was made from, for make and ninja
-            [--audit FILE]       with what FILE says of their rows (pmaudit.py)
+            [--audit FOLDER]     with what its audit.txt and sources.txt say of their rows (pmaudit.py)
             [--lend FOLDER]      and libpfm4's names out of that folder, where they mean the same (libpfm4_lent.py)
             [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's names, after those named
             [--processors P,...] only these of them: names, or shell patterns; the kernel's own events always
@@ -109,11 +109,12 @@ def main(argv):
     files += folders        # a file that comes or goes changes its folder
     try:
         if "--audit" in out:
-            pmaudit.mark(tables, out["--audit"])
-            files.append(out["--audit"])
+            told = [os.path.join(out["--audit"], name) for name in ("audit.txt", "sources.txt")]
+            pmaudit.mark(tables, *told)
+            files += told
         tables = chosen(tables, patterns)
     except OSError as e:
-        return report([((out["--audit"], 1, 1), e.strerror)])
+        return report([((e.filename, 1, 1), e.strerror)])
     except ValueError as e:
         return usage(str(e))
     if "--lend" in out:

@@ -318,7 +318,7 @@ static bool check_rest(struct check *c)
 		if (!check_group(c, table_group_numbers(t)[i]))
 			return false;
 	for (i = 0; table_has_row(t, i); i++)
-		if (!check_row(c, table_row_numbers(t)[i]))
+		if (!check_row(c, table_row_numbers(t)[i] & ROW_NUMBER))
 			return false;
 	for (i = 0; i < t->n_names; i++)
 		if (!check_name(c, table_names(t) + i))

@@ -260,6 +260,10 @@ struct wide {
 };
 #define VALUE_WIDE 0x800000u
 
+/* An element of row_numbers: the row, and above it the sources that agree with it in this table: PFM_EVENT_BY_* from its lowest. */
+#define ROW_SOURCES_SHIFT 29
+#define ROW_NUMBER        ((1u << ROW_SOURCES_SHIFT) - 1)
+
 /* A value, unpacked. counter is ANYWHERE, or the one counter this value is for. Texts: value is a pool offset. */
 #define ANYWHERE 0xffffu
 struct value {
@@ -316,7 +320,13 @@ TABLE_ARRAY(uint32_t, takes)
 
 static inline const struct row *table_row(const struct table *t, uint32_t row)
 {
-	return table_rows(t) + table_row_numbers(t)[row];
+	return table_rows(t) + (table_row_numbers(t)[row] & ROW_NUMBER);
+}
+
+/* Which sources agree with a row; 0 where they were not compared. */
+static inline unsigned table_row_sources(const struct table *t, uint32_t row)
+{
+	return table_row_numbers(t)[row] >> ROW_SOURCES_SHIFT;
 }
 
 /* True if @row is one that a name may stand for. */
