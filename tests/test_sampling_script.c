@@ -529,6 +529,147 @@ static void an_older_program_gets_the_record_it_knows(void **state)
 	assert_int_equal(pfm_next_record(session, &old), PFMLIB_ERR_INVAL);
 }
 
+/* Some records on some CPU: samples of two events with fields of their own, records of other kinds, ids of nobody here, times that stand
+ * still or go back. */
+static void write_some(uint64_t *random, uint64_t time)
+{
+	static const int cpus[] = { 0, 1, 2, 3, 4, 5, 7 };
+	const uint64_t own[] = { pair(7, 7), 0x6f6c6c6568 };
+	int cpu, cycles;
+
+	*random = *random * 6364136223846793005u + 1442695040888963407u;
+	cpu = cpus[(*random >> 33) % 7];
+	cycles = nth_on(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, cpu, 0);
+	assert_true(cycles >= 0);
+	for (uint64_t n = (*random >> 40) % 6; n; n--) {
+		const uint64_t words[] = { (uint64_t)cycles * 10, time + n, pair(7, 8), time, pair((uint32_t)cpu, 0), 100 + n };
+
+		switch ((*random >> 45) % 9) {
+		case 0: assert_true(write_words(cycles, PFM_RECORD_SAMPLE, PFM_MISC_EXACT, words, 6)); break;
+		case 1: assert_true(write_side(side_on(cpu, 0), PFM_RECORD_COMM, own, 2, time)); break;
+		case 2: assert_true(write_foreign(faults_on(cpu), time, time)); break;
+		case 3: assert_true(write_sample(faults_on(cpu), time, time - 5)); break;
+		default: assert_true(write_sample(faults_on(cpu), time + n, time + n % 2)); break;
+		}
+	}
+}
+
+/* Takes all there are, up to @at_once a call, 0: one by one. Returns a number that stands for what they say, in their order. */
+static uint64_t take_all(pfm_record_t *records, unsigned at_once)
+{
+	uint64_t sum = 0;
+	int n;
+
+	while ((n = at_once ? pfm_next_records(session, records, at_once) : pfm_next_record(session, records)) > 0)
+		for (int i = 0; i < n; i++) {
+			const pfm_record_t *r = &records[i];
+			const uint64_t say[] = { r->type, r->misc, r->event, r->has, r->time, r->id, r->pid, r->tid, r->cpu, r->raw_size,
+				                 r->unread, r->stream, r->type == PFM_RECORD_SAMPLE ? r->sample.ip : 0,
+				                 r->type == PFM_RECORD_SAMPLE ? r->sample.period : 0, *(const uint32_t *)r->raw };
+
+			for (unsigned k = 0; k < sizeof(say) / sizeof(say[0]); k++)
+				sum = (sum ^ say[k]) * 0x100000001b3u;
+		}
+	assert_int_equal(n, 0);
+	return sum;
+}
+
+/* The first turn is a program's that has a longer record than ours: each of its records is decoded for itself. */
+static void many_at_once_are_what_they_are_one_by_one(void **state)
+{
+	enum { MOST = 40,
+	       ROUNDS = 30,
+	       AT_A_TIME = 40 };
+	static const unsigned turns[] = { 0, 0, 1, 2, 3, MOST };
+	static pfm_record_t records[MOST];
+	uint64_t right[ROUNDS], samples[2] = { 0 }, weight = 0, bytes = 0;
+
+	(void)state;
+	for (unsigned turn = 0; turn < sizeof(turns) / sizeof(turns[0]); turn++) {
+		uint64_t random = 1;
+
+		memset(records, 0, sizeof(records));
+		records[0].size = sizeof(records[0]) * (turn ? 1 : 2);
+		begin();
+		options.flags = PFM_SESSION_SYSTEM_WIDE;
+		must_open(TEXTS("page-faults", "cycles"));
+		for (unsigned k = 0; k < ROUNDS; k++) {
+			uint64_t sum;
+
+			for (unsigned i = 0; i < AT_A_TIME; i++)
+				write_some(&random, 1000 * (k + 1) + 3 * i);
+			sum = take_all(records, turns[turn]);
+			right[k] = turn ? right[k] : sum;
+			assert_true(sum == right[k]);
+		}
+		samples[0] = turn ? samples[0] : account(0).samples;
+		samples[1] = turn ? samples[1] : account(1).samples;
+		weight = turn ? weight : account(1).weight;
+		bytes = turn ? bytes : buffers().bytes;
+		assert_true(samples[0] > 500 && samples[1] > 50);
+		assert_int_equal(account(0).samples, samples[0]);
+		assert_int_equal(account(1).samples, samples[1]);
+		assert_int_equal(account(1).exact, samples[1]);
+		assert_int_equal(account(1).weight, weight);
+		assert_int_equal(buffers().bytes, bytes);
+		end_session();
+	}
+}
+
+/* What was handed out at once stays where it is until the next call. */
+static void many_at_once_keep_their_room(void **state)
+{
+	static pfm_record_t records[200];
+	unsigned n = 0;
+
+	(void)state;
+	memset(records, 0, sizeof(records));
+	records[0].size = sizeof(records[0]);
+	begin();
+	must_open(TEXTS("page-faults"));
+	for (unsigned round = 0; round < 3; round++) {
+		for (n = 0; write_sample(faults_on(-1), n, n);)
+			n++;
+		assert_int_equal(pfm_next_records(session, records, sizeof(records) / sizeof(records[0])), n);
+		assert_false(write_sample(faults_on(-1), 0, 0));
+		for (unsigned i = 0; i < n; i++) {
+			assert_int_equal(records[i].size, sizeof(records[0]));
+			assert_int_equal(records[i].sample.ip, i);
+			assert_memory_equal((const uint64_t *)records[i].raw + 2, &records[i].sample.ip, 8);
+		}
+		assert_int_equal(pfm_next_records(session, records, 1), 0);
+	}
+	assert_int_equal(pfm_next_records(session, NULL, 1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_next_records(NULL, records, 1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_next_records(session, records, 0), 0);
+	records[0].size = 3;
+	assert_int_equal(pfm_next_records(session, records, 1), PFMLIB_ERR_INVAL);
+}
+
+/* The size of the first of many is the distance between them. */
+static void an_older_program_gets_many_records_it_knows(void **state)
+{
+	enum { OLD = offsetof(pfm_record_t, sample) };
+	static uint64_t room[4 * OLD / sizeof(uint64_t)];
+	const size_t size = OLD;
+	pfm_record_t r;
+
+	(void)state;
+	begin();
+	must_open(TEXTS("page-faults"));
+	for (uint64_t i = 1; i <= 3; i++)
+		assert_true(write_sample(faults_on(-1), i, 10 * i));
+	memset(room, 0x5a, sizeof(room));
+	memcpy(room, &size, sizeof(size));
+	assert_int_equal(pfm_next_records(session, (pfm_record_t *)(void *)room, 9), 3);
+	for (uint64_t i = 0; i < 3; i++) {
+		memcpy(&r, (const char *)room + i * OLD, OLD);
+		assert_int_equal(r.size, OLD);
+		assert_int_equal(r.time, 10 * (i + 1));
+	}
+	assert_int_equal(room[3 * OLD / sizeof(uint64_t)], 0x5a5a5a5a5a5a5a5au);
+}
+
 static int fill_account(void *out)
 {
 	return pfm_read_samples(session, 0, out);
@@ -910,6 +1051,9 @@ int main(void)
 		ROW(a_buffer_without_records_is_given_up_and_the_others_go_on),
 		ROW(room_is_given_back_while_a_long_pass_is_read),
 		ROW(an_older_program_gets_the_record_it_knows),
+		ROW(many_at_once_are_what_they_are_one_by_one),
+		ROW(many_at_once_keep_their_room),
+		ROW(an_older_program_gets_many_records_it_knows),
 		ROW(structs_of_every_length),
 		ROW(nothing_of_another_record_shows_through),
 		ROW(samples_with_a_foreign_id_are_told),

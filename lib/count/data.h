@@ -78,7 +78,7 @@ char *pfmi_data_format(const struct pfm_session *s, unsigned i);
 bool pfmi_data_is_format(const char *text, uint64_t config);
 
 /* The next record of a recording that is read: 1, 0 at its end, or a negative code. (lib/count/data_read.c) */
-int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size);
+int pfmi_data_next(struct pfm_session *s, bool go_on, const void **bytes, size_t *size);
 void pfmi_data_close(struct pfm_session *s);
 /* What it says of tracepoints' fields, or NULL; *@foreign: its numbers are of the other byte order. */
 const uint8_t *pfmi_data_tracing(const struct pfm_session *s, size_t *len, bool *foreign);

@@ -620,14 +620,14 @@ static int take_record(struct pfm_session *s)
 	return rc;
 }
 
-int pfmi_data_next(struct pfm_session *s, const void **bytes, size_t *size)
+int pfmi_data_next(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
 {
 	struct reading *r = s->reading;
 
 	while (r->next == r->ready) {
 		int rc;
 
-		if (r->ended)
+		if (r->ended || go_on)
 			return 0;
 		rc = r->ready ? compact(r) : 0;
 		while (!rc)

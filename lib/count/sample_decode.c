@@ -169,9 +169,18 @@ static void take_weights(struct cursor *c, pfm_sample_t *s)
 
 #define FIRST_FIELDS (PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | TRAILER | PFM_SAMPLE_ADDR | PFM_SAMPLE_PERIOD)
 
+/* Words of @fields that come before @field among the first fields of a sample. IDENTIFIER is the very first. */
+static size_t words_before(uint64_t fields, uint64_t field)
+{
+	static const uint64_t order = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR;
+	uint64_t before = fields & order & (field == PFM_SAMPLE_ID ? order : field - 1);
+
+	return (size_t)__builtin_popcountll(before) + !!(fields & PFM_SAMPLE_IDENTIFIER);
+}
+
 void pfmi_layout_settle(struct layout *l)
 {
-	l->flat = !(l->fields & ~(uint64_t)FIRST_FIELDS);
+	l->flat = l->fields & PFM_SAMPLE_IDENTIFIER && !(l->fields & ~(uint64_t)FIRST_FIELDS);
 	l->size = RECORD_HEAD + sizeof(uint64_t) * (size_t)__builtin_popcountll(l->fields & FIRST_FIELDS);
 }
 
@@ -193,7 +202,7 @@ static void halves(const uint8_t **at, uint32_t *first, uint32_t *second)
 }
 
 /* Fields of constant size that come first in a sample, a word each, at @at. */
-static inline void read_identity(const uint8_t *at, uint64_t f, pfm_record_t *out)
+static inline __attribute__((always_inline)) void read_identity(const uint8_t *at, uint64_t f, pfm_record_t *out)
 {
 	uint32_t reserved;
 
@@ -494,16 +503,66 @@ static inline void begin(const struct record_head *head, const void *bytes, size
 	out->raw_size = (uint32_t)size;
 }
 
-void pfmi_record_flat(const struct layout *l, const void *bytes, bool again, pfm_record_t *out)
+/* What is the same in all samples of a run. */
+static __attribute__((noinline)) void begin_alike(const struct run *u, uint64_t has, pfm_record_t *out)
 {
-	struct record_head head;
+	const struct record_head head = { PFM_RECORD_SAMPLE, 0, 0 };
 
-	memcpy(&head, bytes, sizeof(head));
-	if (!again)
-		clear(out);
-	begin(&head, bytes, l->size, out);
-	read_identity((const uint8_t *)bytes + RECORD_HEAD, l->fields, out);
-	out->has = l->fields;
+	clear(out);
+	begin(&head, NULL, u->size, out);
+	out->event = u->event;
+	out->has = has;
+	out->id = u->id;
+	out->sample.period = u->period;
+}
+
+/* True if @out holds a sample of the run's event, in which everything else is zero. Ids are the kernel's, no two sessions have the same. */
+static inline bool is_alike(const struct run *u, uint64_t has, const pfm_record_t *out)
+{
+	return out->type == PFM_RECORD_SAMPLE && out->has == has && out->id == u->id && out->event == u->event && out->raw_size == u->size;
+}
+
+/* One run. A caller that knows the fields gets a loop that does not look at them; the copy of what was asked stays in registers. */
+static inline __attribute__((always_inline)) unsigned take_run(struct run *asked, uint64_t fields, pfm_record_t *out, unsigned n)
+{
+	const struct run u = { asked->at, asked->size, fields, asked->id, asked->limit, 0, asked->event, 0, 0 };
+	const uint64_t has = fields | PFM_SAMPLE_PERIOD;
+	const size_t time_at = fields & PFM_SAMPLE_TIME ? sizeof(uint64_t) * words_before(fields, PFM_SAMPLE_TIME) : 0;
+	const uint8_t *at = u.at;
+	uint64_t weight = 0, exact = 0;
+	unsigned k = 0;
+
+	for (; k < n; k++, at += u.size) {
+		const uint8_t *id = at + RECORD_HEAD, *time = id + time_at, *rest = id + sizeof(uint64_t);
+		struct record_head head;
+
+		memcpy(&head, at, sizeof(head));
+		if (head.type != PFM_RECORD_SAMPLE || head.size != u.size || word(&id) != u.id || (time_at && word(&time) > u.limit))
+			break;
+		if (!is_alike(&u, has, &out[k]))
+			begin_alike(asked, has, &out[k]);
+		out[k].misc = head.misc;
+		out[k].raw = at;
+		read_identity(rest, fields & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, &out[k]);
+		exact += (head.misc & PFM_MISC_EXACT) != 0;
+		weight += fields & PFM_SAMPLE_PERIOD ? out[k].sample.period : 0;
+	}
+	asked->at = at;
+	asked->exact = exact;
+	asked->weight = fields & PFM_SAMPLE_PERIOD ? weight : k * asked->period;
+	return k;
+}
+
+/* What is sampled unless something else is asked for; the kernel's own events leave out the period. */
+#define USUAL_FIELDS (PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU)
+
+unsigned pfmi_record_run(struct run *u, pfm_record_t *out, unsigned n)
+{
+	switch (u->fields) {
+	case USUAL_FIELDS: return take_run(u, USUAL_FIELDS, out, n);
+	case USUAL_FIELDS | PFM_SAMPLE_PERIOD: return take_run(u, USUAL_FIELDS | PFM_SAMPLE_PERIOD, out, n);
+	default: return take_run(u, u->fields, out, n);
+	}
 }
 
 bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, pfm_record_t *out)
@@ -536,15 +595,6 @@ static uint64_t word_at(const void *bytes, size_t size, size_t at)
 	if (at >= RECORD_HEAD && size >= sizeof(v) && at <= size - sizeof(v))
 		memcpy(&v, (const uint8_t *)bytes + at, sizeof(v));
 	return v;
-}
-
-/* Words of @fields that come before @field among the first fields of a sample. IDENTIFIER is the very first. */
-static size_t words_before(uint64_t fields, uint64_t field)
-{
-	static const uint64_t order = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR;
-	uint64_t before = fields & order & (field == PFM_SAMPLE_ID ? order : field - 1);
-
-	return (size_t)__builtin_popcountll(before) + !!(fields & PFM_SAMPLE_IDENTIFIER);
 }
 
 static uint32_t type_of(const void *bytes)

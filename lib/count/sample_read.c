@@ -3,6 +3,7 @@
  * says of losses is added up on the way. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static void begin_pass(struct pfm_session *s)
 	}
 }
 
-/* The stream that gave the last record steps on; room is given back before the kernel could miss it. */
+/* The stream that gave the last record steps on. */
 static void step_on(struct sampling *sm)
 {
 	struct stream *st = &sm->streams[sm->heap[0]];
@@ -129,22 +130,36 @@ static void step_on(struct sampling *sm)
 	sm->bytes += st->next_size;
 	if (!look_ahead(sm, st))
 		sm->heap[0] = sm->heap[--sm->n_heap];
-	if (st->ring.tail - st->ring.released > st->ring.size / 4)
-		pfmi_ring_release(&st->ring, st->next_size);
 	sink(sm);
 }
 
-/* The stream whose record is next, or NULL. */
-static struct stream *next_stream(struct pfm_session *s)
+/* What the calls before have handed out is no longer looked at: room is given back before the kernel could miss it. */
+static void give_room(struct sampling *sm, unsigned stream)
+{
+	struct stream *st = &sm->streams[stream];
+
+	if (st->ring.tail - st->ring.released > st->ring.size / 4)
+		pfmi_ring_release(&st->ring, (int)stream == sm->last ? 0 : st->next_size);
+}
+
+/* True if no record of this pass is left. */
+static bool pass_is_over(const struct sampling *sm)
+{
+	return !sm->n_heap || sm->streams[sm->heap[0]].next_time > sm->until;
+}
+
+/* The stream whose record is next, or NULL. @go_on: what was handed out is still looked at, so that no pass may begin. */
+static struct stream *next_stream(struct pfm_session *s, bool go_on)
 {
 	struct sampling *sm = s->sampling;
 
 	if (sm->last >= 0)
 		step_on(sm);
 	sm->last = -1;
-	if (!sm->n_heap || sm->streams[sm->heap[0]].next_time > sm->until)
+	sm->alike = 0;
+	if (pass_is_over(sm) && !go_on)
 		begin_pass(s);
-	if (!sm->n_heap || sm->streams[sm->heap[0]].next_time > sm->until)
+	if (pass_is_over(sm))
 		return NULL;
 	sm->last = (int)sm->heap[0];
 	return &sm->streams[sm->last];
@@ -270,16 +285,17 @@ static bool has_buffers(const pfm_session_t *s)
 	return samples(s) && s->sampling->streams;
 }
 
-/* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code. */
-static int next_bytes(struct pfm_session *s, const void **bytes, size_t *size)
+/* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code. @go_on: only if those that were handed
+ * out before stay where they are. */
+static int next_bytes(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
 {
 	const struct stream *st;
 
 	if (s->reading)
-		return pfmi_data_next(s, bytes, size);
+		return pfmi_data_next(s, go_on, bytes, size);
 	if (s->backend->next_sample)
-		return s->backend->next_sample(s, bytes, size);
-	st = next_stream(s);
+		return go_on ? 0 : s->backend->next_sample(s, bytes, size);
+	st = next_stream(s, go_on);
 	if (!st)
 		return 0;
 	*bytes = st->next;
@@ -287,65 +303,129 @@ static int next_bytes(struct pfm_session *s, const void **bytes, size_t *size)
 	return 1;
 }
 
-/* Most records of most sessions: one buffer, whose last record was handed out, and behind it in one piece a sample of the same event that
- * is words and nothing else. Does for it what next_bytes() and decode() would. */
-static bool next_alike(struct pfm_session *s, pfm_record_t *r)
+/* A record of the stream whose turn it is goes before those of others up to this time. */
+static uint64_t limit_of_run(const struct sampling *sm)
+{
+	uint64_t limit = sm->until;
+
+	for (unsigned child = 1; child <= 2 && child < sm->n_heap; child++) {
+		uint64_t theirs = sm->streams[sm->heap[child]].next_time - (sm->heap[child] < sm->heap[0]);
+
+		limit = theirs < limit ? theirs : limit;
+	}
+	return limit;
+}
+
+/* How many records of @size bytes lie in one piece at @at of the buffer, up to @n. */
+static unsigned in_one_piece(const struct ring *r, uint64_t at, size_t size, unsigned n)
+{
+	uint64_t left = r->head - r->tail < r->size - at ? r->head - r->tail : r->size - at;
+
+	return left >= n * (uint64_t)size ? n : (unsigned)(left / size);
+}
+
+/* Looks whether behind the record that was handed out last, in one piece and before those of other buffers, there are samples of one event
+ * that are words and nothing else: most records of most sessions. */
+static bool begin_run(struct pfm_session *s)
 {
 	struct sampling *sm = s->sampling;
-	struct stream *st = sm->streams;
-	uint64_t at, words[2];
+	const struct ring *ring = sm->last >= 0 && sm->streams ? &sm->streams[sm->last].ring : NULL;
+	uint64_t at = ring ? ring->tail & (ring->size - 1) : 0, id;
 	const struct layout *l;
-	struct record_head head;
-	struct tally *t;
-	bool again;
+	int i;
 
-	if (sm->n_streams != 1 || sm->last != 0 || sm->recent >= sm->n_known || st->ring.head - st->ring.tail < sizeof(words))
+	if (!ring || !in_one_piece(ring, at, RECORD_HEAD + sizeof(id), 1))
 		return false;
-	at = st->ring.tail & (st->ring.size - 1);
-	memcpy(words, st->ring.data + at, sizeof(words));
-	memcpy(&head, words, sizeof(head));
-	t = &sm->tallies[sm->known[sm->recent].count];
-	l = &t->layout;
-	if (head.type != PFM_RECORD_SAMPLE || !l->flat || head.size != l->size || words[1] != sm->known[sm->recent].id ||
-	    at + head.size > st->ring.size || st->ring.head - st->ring.tail < head.size)
+	memcpy(&id, ring->data + at + RECORD_HEAD, sizeof(id));
+	i = count_of(sm, id);
+	l = i >= 0 ? &sm->tallies[i].layout : NULL;
+	if (!l || !l->flat)
 		return false;
-	/* What was handed out last is still in there: only we write an address of the buffer, and only samples have a period. */
-	again = r->raw == st->next && r->has == (l->fields | PFM_SAMPLE_PERIOD);
-	sm->bytes += st->next_size;
-	st->next = st->ring.data + at;
-	st->next_size = head.size;
-	st->ring.tail += head.size;
-	if (st->ring.tail - st->ring.released > st->ring.size / 4)
-		pfmi_ring_release(&st->ring, st->next_size);
-	pfmi_record_flat(l, st->next, again, r);
-	r->event = sm->known[sm->recent].count;
-	tally_sample(&s->counts[r->event], t, r);
+	sm->alike = in_one_piece(ring, at, l->size, UINT_MAX);
+	sm->run = (struct run){ ring->data + at, l->size, l->fields, id, limit_of_run(sm), s->counts[i].asked.period, (uint32_t)i, 0, 0 };
 	return true;
 }
 
-int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
+/* Does for up to @n samples of the run what next_bytes() and decode() would, and returns how many there were. */
+static unsigned go_on_with_run(struct sampling *sm, pfm_record_t *records, unsigned n)
 {
+	const struct run *u = &sm->run;
+	struct stream *st = &sm->streams[sm->last];
+	struct tally *t = &sm->tallies[u->event];
+
+	n = pfmi_record_run(&sm->run, records, n < sm->alike ? n : sm->alike);
+	sm->alike = n ? sm->alike - n : 0;
+	if (n == 0)
+		return 0;
+	sm->bytes += st->next_size + (n - 1) * u->size;
+	st->next = u->at - u->size;
+	st->next_size = u->size;
+	st->ring.tail += n * u->size;
+	if (records[n - 1].time > st->next_time)
+		st->next_time = records[n - 1].time;
+	t->samples += n;
+	t->exact += u->exact;
+	t->weight += u->weight;
+	return n;
+}
+
+static unsigned next_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
+{
+	unsigned k = s->sampling->alike ? go_on_with_run(s->sampling, records, n) : 0;
+
+	return k || !begin_run(s) ? k : go_on_with_run(s->sampling, records, n);
+}
+
+/* The next record, into a struct of the caller's, which is @size bytes long. */
+static int next_one(struct pfm_session *s, bool go_on, size_t size, pfm_record_t *record)
+{
+	size_t len;
 	const void *bytes;
 	pfm_record_t r;
-	size_t len, size;
-	int rc;
+	int rc = next_bytes(s, go_on, &bytes, &len);
 
-	if (s && s->sampling && record && record->size == sizeof(r) && next_alike(s, record))
-		return 1;
-	if ((!samples(s) && !(s && s->reading)) || !pfmi_sized(record))
-		return PFMLIB_ERR_INVAL;
-	rc = next_bytes(s, &bytes, &len);
 	if (rc != 1)
 		return rc;
-	size = record->size;
 	if (size >= sizeof(r)) {
 		decode(s, bytes, len, record);
 		record->size = size;
 		return 1;
 	}
 	decode(s, bytes, len, &r);
+	record->size = size;
 	pfmi_give(record, &r, sizeof(r));
 	return 1;
+}
+
+int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
+{
+	if ((!samples(s) && !(s && s->reading)) || !pfmi_sized(record))
+		return PFMLIB_ERR_INVAL;
+	if (s->sampling->n_streams && s->sampling->last >= 0)
+		give_room(s->sampling, (unsigned)s->sampling->last);
+	if (record->size == sizeof(*record) && next_run(s, record, 1))
+		return 1;
+	return next_one(s, false, record->size, record);
+}
+
+int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
+{
+	unsigned k = 0;
+
+	if ((!samples(s) && !(s && s->reading)) || !pfmi_sized(records) || n > INT_MAX)
+		return PFMLIB_ERR_INVAL;
+	for (unsigned i = 0; i < s->sampling->n_streams; i++)
+		give_room(s->sampling, i);
+	while (k < n) {
+		pfm_record_t *r = pfmi_nth(records, k);
+		unsigned more = records->size == sizeof(*r) ? next_run(s, r, n - k) : 0;
+		int rc = more ? 1 : next_one(s, k > 0, records->size, r);
+
+		if (rc != 1)
+			return k ? (int)k : rc;
+		k += more ? more : 1;
+	}
+	return (int)k;
 }
 
 int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *buffer)

@@ -15,7 +15,7 @@
 struct layout {
 	uint64_t fields, read_format, branch_type, regs, intr_regs;
 	bool trailers; /* records that are no samples end with the fields that tell whose they are */
-	bool flat;     /* samples are the words of their first fields and nothing else, ... */
+	bool flat;     /* samples are an identifier, the words of their first fields and nothing else, ... */
 	size_t size;   /* ... so many bytes with the header; set by pfmi_layout_settle() */
 };
 
@@ -26,9 +26,21 @@ struct record_head {
 
 /* Works out what can be said of every sample beforehand. */
 void pfmi_layout_settle(struct layout *l);
-/* The same as pfmi_record_decode(), for a sample of which l->flat and l->size are true. @again: @out holds one of the same layout, so that
- * everything else in it is zero already. */
-void pfmi_record_flat(const struct layout *l, const void *bytes, bool again, pfm_record_t *out);
+/* Samples of one event that follow each other in memory. */
+struct run {
+	const uint8_t *at;
+	size_t size;        /* of each, with a flat layout ... */
+	uint64_t fields;    /* ... of these fields */
+	uint64_t id, limit; /* limit: those of a later time are not taken */
+	uint64_t period;    /* of samples that do not say it */
+	uint32_t event;
+	uint64_t weight, exact; /* of all that were taken */
+};
+
+/* Decodes up to @n samples from @u->at on, which steps on, to the first that does not belong to the run. Each says what
+ * pfmi_record_decode() says of it, the event and its period as well. Where @out holds a sample of the same event, only what differs is
+ * written. Returns how many there were. */
+unsigned pfmi_record_run(struct run *u, pfm_record_t *out, unsigned n);
 /* Decodes the record at @bytes, aligned to 8, of @size bytes in all. @out is zeroed first, but for its size. False if something
  * in it points beyond its end: type, misc and raw are filled even then. */
 bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, pfm_record_t *out);
@@ -121,6 +133,8 @@ struct sampling {
 	struct layout common;     /* enough for whose and when */
 	struct tally *tallies;
 	int last;       /* the stream that gave the last record, -1: none */
+	struct run run; /* samples alike, of that stream, ... */
+	unsigned alike; /* ... at most so many; 0: it is not known what comes */
 	uint64_t until; /* records after this time wait for the next pass */
 	uint64_t lost, bytes;
 	uint64_t strange;     /* samples of the kernel's own events that carry the id of nobody here, and could be of several */

@@ -199,6 +199,14 @@ _SAMPLE = (("ip", lib.PFM_SAMPLE_IP), ("addr", lib.PFM_SAMPLE_ADDR), ("period", 
 _COLUMNS = {name: ("uint32" if name in ("pid", "tid", "cpu", "event") else "uint64")
             for name in ("event", *(n for n, _ in _COMMON), *(n for n, _ in _SAMPLE))}
 
+_AT_ONCE = 256
+
+
+def _place(name: str) -> tuple[int, str]:
+    """Where a member is in pfm_record_t, and its kind."""
+    path = ("sample", name) if any(name == n for n, _ in _SAMPLE) else (name,)
+    return ffi.offsetof("pfm_record_t", *path), _COLUMNS.get(name, "uint32")
+
 
 def _sample_parts(r: Any) -> dict[str, Any]:
     s = r.sample
@@ -337,13 +345,14 @@ class Samples:
         unknown = set(names) - set(_COLUMNS)
         if unknown or not names:
             raise ValueError(f"columns are {', '.join(_COLUMNS)}" + (f", not {', '.join(sorted(unknown))}" if unknown else ""))
-        rows: list[list[int]] = [[] for _ in names]
-        common, r = {"event", *(n for n, _ in _COMMON)}, new("pfm_record_t")
-        while self._check(lib.pfm_next_record(self._native(), r)):
-            if r.type == lib.PFM_RECORD_SAMPLE:
-                for values, name in zip(rows, names):
-                    values.append(getattr(r if name in common else r.sample, name))
-        return {name: _bulk.numbers(values, _COLUMNS[name]) for name, values in zip(names, rows)}
+        records, size = ffi.new("pfm_record_t[]", _AT_ONCE), ffi.sizeof("pfm_record_t")
+        records[0].size = size
+        places = [_place("type"), *(_place(name) for name in names)]
+        parts: list[tuple[Any, ...]] = []
+        while n := self._check(lib.pfm_next_records(self._native(), records, _AT_ONCE)):
+            kinds, *part = _bulk.members(ffi.buffer(records, n * size), size, places)
+            parts.append(tuple(_bulk.where(values, kinds, lib.PFM_RECORD_SAMPLE) for values in part))
+        return {name: _bulk.joined((part[i] for part in parts), _COLUMNS[name]) for i, name in enumerate(names)}
 
     def bytes(self) -> Iterator[bytes]:
         """What the buffers hold, undecoded, a piece at a time; not to be mixed with records()."""

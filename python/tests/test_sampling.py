@@ -51,6 +51,31 @@ def test_every_page_comes_with_its_address():
     assert len(s.filenos()) == 1
 
 
+@pytest.mark.parametrize("with_numpy", [True, False])
+def test_columns_say_what_records_say(monkeypatch, tmp_path, with_numpy):
+    """Of a recording, which is read as often as one likes; maps and names come between its samples."""
+    if with_numpy:
+        pytest.importorskip("numpy")
+    else:
+        monkeypatch.setattr(perfmon._bulk, "_numpy", lambda: None)
+    s = open_session(["page-faults:u", "task-clock:u:period=100000"],
+                     sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID,
+                                               records=perfmon.Side.USUAL))
+    s.start()
+    with perfmon.Recording(s, tmp_path / "perf.data") as recording:
+        for _ in range(3):
+            touch(fresh())
+        s.stop()
+        recording.write()
+    samples = [r for r in perfmon.Recorded(tmp_path / "perf.data").records() if r.type is perfmon.RecordType.SAMPLE]
+    columns = perfmon.Recorded(tmp_path / "perf.data").columns("event", "time", "pid", "ip", "addr", "period", "weight")
+    assert len(samples) > 3 * PAGES
+    for name, column in columns.items():
+        assert list(column) == [getattr(r, name, None) or 0 for r in samples]
+    empty = s.columns("ip", "cpu")
+    assert len(empty["ip"]) == len(empty["cpu"]) == 0
+
+
 def test_columns_and_bytes():
     memory = fresh()
     s = open_session(["page-faults:u:period=10"], sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.PERIOD))
