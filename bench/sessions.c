@@ -26,16 +26,26 @@ static void name_events(void)
 static pfm_session_t *session;
 static pfm_count_t counts[MAX_EVENTS];
 
-static void ours_open(unsigned n, bool all)
+/* "{page-faults,...}": written once, as the attributes of the other side are. */
+static const char *group_of(unsigned n)
 {
 	static char text[MAX_EVENTS * 32 + 4];
-	pfm_session_options_t o = PFM_INIT(o);
-	const char *const texts[] = { text };
+	static unsigned written;
 	size_t at = 0;
 
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; n != written && i < n; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%s", i ? ',' : '{', names[i]);
-	snprintf(text + at, sizeof(text) - at, "}");
+	if (n != written)
+		snprintf(text + at, sizeof(text) - at, "}");
+	written = n;
+	return text;
+}
+
+static void ours_open(unsigned n, bool all)
+{
+	pfm_session_options_t o = PFM_INIT(o);
+	const char *const texts[] = { group_of(n) };
+
 	o.flags = all ? PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_STRICT : PFM_SESSION_STRICT;
 	if (pfm_open_session(&session, ctx, &o, texts, 1, NULL))
 		failed("pfm_open_session()");

@@ -37,6 +37,9 @@ static uint32_t piece_length(struct slice s)
 	uint32_t i;
 
 	for (i = 0; i < s.len && (s.s[i] != ',' || braces || inside); i++) {
+		/* Digits and letters: none of those below. */
+		if (s.s[i] > '/' && s.s[i] < '{')
+			continue;
 		braces += s.s[i] == '{';
 		braces -= s.s[i] == '}' && braces;
 		inside ^= s.s[i] == '/' && slashes && !braces;

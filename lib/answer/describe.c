@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a context knows, told: processors, events, unit masks, field values. Every answer is an index away. */
-#include <float.h>
 #include <string.h>
 #include "ctx.h"
 #include "base/sizes.h"
@@ -83,44 +82,11 @@ int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char *
 	return PFMLIB_SUCCESS;
 }
 
-/* "64", "6.103515625e-5": up to 15 digits and a power of ten up to 22 are exact numbers, so one operation rounds as strtod() does.
- * False for all others, and where the compiler keeps more digits than a double has. */
-static bool short_decimal(const char *s, double *out)
-{
-	double power = 1;
-	uint64_t digits = 0;
-	int n = 0, exponent = 0, places = -1;
-
-	for (; (*s >= '0' && *s <= '9') || (*s == '.' && places < 0); s++) {
-		if (*s == '.') {
-			places = 0;
-			continue;
-		}
-		digits = digits * 10 + (uint64_t)(*s - '0');
-		places += places >= 0;
-		if (++n > 15)
-			return false;
-	}
-	if (n && *s == 'e' && s[1] == '-' && s[2] >= '0' && s[2] <= '9') {
-		exponent = s[2] - '0';
-		s += 3;
-		if (*s >= '0' && *s <= '9')
-			exponent = exponent * 10 + (*s++ - '0');
-	}
-	exponent += places > 0 ? places : 0;
-	if (n == 0 || *s || exponent > 22 || FLT_EVAL_METHOD != 0)
-		return false;
-	for (; exponent; exponent--)
-		power *= 10;
-	*out = (double)digits / power;
-	return true;
-}
-
 RARELY static double scale_of(const char *text)
 {
 	double scale;
 
-	return *text && (short_decimal(text, &scale) || pfmi_decimal(text, &scale)) && scale > 0 ? scale : 1;
+	return *text && pfmi_decimal(text, &scale) && scale > 0 ? scale : 1;
 }
 
 static unsigned public_flags(const struct table *t, uint32_t event)

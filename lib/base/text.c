@@ -2,6 +2,7 @@
 /* Pieces of texts, and the numbers in them. */
 #include "base/text.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +81,46 @@ static size_t decimal_length(const char *s, size_t *point)
 	return i;
 }
 
+/* "64", "6.103515625e-5": up to 15 digits and a power of ten up to 22 are exact numbers, so one operation rounds as strtod() does.
+ * False for all others, and where the compiler keeps more digits than a double has. */
+static bool short_decimal(const char *s, double *out)
+{
+	double power = 1;
+	uint64_t digits = 0;
+	int n = 0, exponent = 0, places = -1;
+
+	for (; (*s >= '0' && *s <= '9') || (*s == '.' && places < 0); s++) {
+		if (*s == '.') {
+			places = 0;
+			continue;
+		}
+		digits = digits * 10 + (uint64_t)(*s - '0');
+		places += places >= 0;
+		if (++n > 15)
+			return false;
+	}
+	if (n && *s == 'e' && s[1] == '-' && s[2] >= '0' && s[2] <= '9') {
+		exponent = s[2] - '0';
+		s += 3;
+		if (*s >= '0' && *s <= '9')
+			exponent = exponent * 10 + (*s++ - '0');
+	}
+	exponent += places > 0 ? places : 0;
+	if (n == 0 || *s || exponent > 22 || FLT_EVAL_METHOD != 0)
+		return false;
+	for (; exponent; exponent--)
+		power *= 10;
+	*out = (double)digits / power;
+	return true;
+}
+
 bool pfmi_decimal(const char *s, double *out)
 {
-	size_t point, len = decimal_length(s, &point);
+	size_t point, len;
 
+	if (short_decimal(s, out))
+		return true;
+	len = decimal_length(s, &point);
 	if (len == 0 || s[len] != '\0' || len > 200)
 		return false;
 	/* strtod() rounds correctly but reads the locale's decimal point. That may change under us in another thread: then

@@ -40,6 +40,7 @@ struct counting {
 	struct opened {
 		unsigned part, n_parts; /* its slice of kernel objects */
 		unsigned n_open;        /* parts that are open */
+		unsigned first;         /* the first count of its group */
 		uint64_t away;          /* time its tasks spent on other CPUs than those asked for, as last read */
 		bool alone;             /* opened without its group */
 		bool barred;            /* given up before the backend saw it */

@@ -14,19 +14,26 @@
 
 /* ---- events to counts ------------------------------------------------------------------------------------------------ */
 
+/* Room for @n more counts. */
+static bool make_room(struct opening *o, unsigned n)
+{
+	struct pfm_session *s = o->s;
+	unsigned room = o->room * 2 > s->n + n ? o->room * 2 : s->n + n;
+	struct counting *counts = s->n + n > o->room ? realloc(s->counts, room * sizeof(*counts)) : s->counts;
+
+	if (!counts)
+		return false;
+	o->room = s->n + n > o->room ? room : o->room;
+	s->counts = counts;
+	return true;
+}
+
 static struct counting *new_count(struct opening *o)
 {
 	struct pfm_session *s = o->s;
 
-	if (s->n == o->room) {
-		unsigned room = o->room * 2 + 8;
-		struct counting *counts = realloc(s->counts, room * sizeof(*counts));
-
-		if (!counts)
-			return NULL;
-		s->counts = counts;
-		o->room = room;
-	}
+	if (!make_room(o, 1))
+		return NULL;
 	s->counts[s->n] = (struct counting){ .asked.cpus = "", .asked.cpu = -1, .asked.unit = "", .asked.scale = 1, .asked.request = o->request };
 	return &s->counts[s->n++];
 }
@@ -159,6 +166,8 @@ static int add_group(struct opening *o, const struct member *m, unsigned n, int 
 {
 	unsigned group = o->s->n_groups, before = o->s->n;
 
+	if (!make_room(o, n))
+		return pfmi_opening_no_memory(o);
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < m[i].n; k++) {
 			struct counting *c;
@@ -354,7 +363,9 @@ static int split_by_cpu(struct opening *o, const struct cpus *cpus, char *text)
 	}
 	s->counts = NULL;
 	s->n = o->room = 0;
-	rc = copy_for_each(o, old, serves, n, cpus, text);
+	rc = make_room(o, n * (unsigned)pfmi_cpus_count(cpus)) ? PFMLIB_SUCCESS : pfmi_opening_no_memory(o);
+	if (!rc)
+		rc = copy_for_each(o, old, serves, n, cpus, text);
 	free_sets(serves, n);
 	for (unsigned i = 0; i < n; i++)
 		free(old[i].asked.name);

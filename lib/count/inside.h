@@ -34,7 +34,7 @@ struct member {
 	unsigned n;
 	bool missing;                     /* some type of core does not have it */
 	const struct kernel_pmu *lacking; /* a type that was asked and does not have it, or NULL */
-	struct found found[MAX_CORES];
+	struct found *found;              /* room for every type of core of the machine */
 };
 
 /* A session while it is opened. */

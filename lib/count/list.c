@@ -56,6 +56,13 @@ static bool take_session_letters(char *text, struct member *m)
 	return any;
 }
 
+static bool has_instances(const struct pfm_ctx *ctx, unsigned unit)
+{
+	const struct kernel_pmu *device = pfmi_unit_kernel(ctx, unit);
+
+	return device && device->n_instances > 1;
+}
+
 /* @text to an event. @at: where it stands in the user's text. */
 static int find_event(const struct opening *o, char *text, const char *at, struct member *m)
 {
@@ -77,7 +84,7 @@ static int find_event(const struct opening *o, char *text, const char *at, struc
 	if (rc == PFMLIB_SUCCESS) {
 		m->n = 1;
 		f->core = -1;
-		f->instance = pfmi_ctx_instance(o->s->ctx, text, f->unit);
+		f->instance = has_instances(o->s->ctx, f->unit) ? pfmi_ctx_instance(o->s->ctx, text, f->unit) : 0;
 		return rc;
 	}
 	if (o->why) {
@@ -126,6 +133,7 @@ static bool find_on_core(const struct opening *o, const char *text, const struct
 {
 	const struct pfm_ctx *ctx = o->s->ctx;
 
+	out->instance = 0;
 	for (unsigned i = 0; i < ctx->n_host_order; i++) {
 		out->unit = ctx->host_order[i];
 		if (pfmi_unit_kernel(ctx, out->unit) == core && !pfmi_ctx_event_on(ctx, text, out->unit, &out->event, NULL))
@@ -173,27 +181,26 @@ static void fan_out(const struct opening *o, const char *text, struct member *m)
 /* The @len bytes at @s, with the group's modifiers @mods behind it. */
 static int read_member(const struct opening *o, const char *s, size_t len, const char *mods, struct member *m)
 {
-	char *text = malloc(len + strlen(mods) + 2);
+	size_t room = len + strlen(mods) + 2;
+	char *text;
 	int rc;
 
-	*m = (struct member){ .at = { s, (uint32_t)len } };
-	m->name = malloc(len + strlen(mods) + 2);
-	if (!text || !m->name) {
-		free(text);
+	*m = (struct member){ .at = { s, (uint32_t)len }, .found = m->found, .name = malloc(2 * room) };
+	if (!m->name)
 		return pfmi_opening_no_memory(o);
-	}
-	memcpy(text, s, len);
-	text[len] = '\0';
+	memcpy(m->name, s, len);
+	m->name[len] = '\0';
 	if (*mods) {
-		bool slash = len && text[len - 1] == '/';
+		bool slash = len && s[len - 1] == '/';
 
-		snprintf(text + len, strlen(mods) + 2, "%s%s", slash ? "" : ":", mods);
+		snprintf(m->name + len, room - len, "%s%s", slash ? "" : ":", mods);
 	}
-	memcpy(m->name, text, strlen(text) + 1);
+	/* Behind the name as it stays, one to take letters out of. */
+	text = m->name + room;
+	memcpy(text, m->name, strlen(m->name) + 1);
 	rc = find_event(o, text, s, m);
 	if (rc == PFMLIB_SUCCESS)
 		fan_out(o, text, m);
-	free(text);
 	return rc;
 }
 
@@ -221,8 +228,11 @@ static int read_group_modifiers(struct opening *o, const char *s, char mods[16])
 /* A group is a set: a member that is named again takes no second counter. */
 static bool is_repeated(const struct member *m, unsigned n)
 {
+	const struct slice last = m[n - 1].at;
+
+	/* Modifiers of the group are behind all of them alike. */
 	for (unsigned i = 0; i + 1 < n; i++)
-		if (strcmp(m[i].name, m[n - 1].name) == 0)
+		if (m[i].at.len == last.len && memcmp(m[i].at.s, last.s, last.len) == 0)
 			return true;
 	return false;
 }
@@ -325,9 +335,22 @@ static unsigned most_members(const char *text)
 	return n;
 }
 
+/* Members for all that @text can name, and behind them what each of them is on every type of core. */
+static struct member *new_members(const struct opening *o, const char *text)
+{
+	const struct kernel_pmu *cores[MAX_CORES];
+	unsigned n = most_members(text), n_cores = pfmi_core_pmus(o->s->ctx, cores);
+	size_t each = n_cores ? n_cores : 1;
+	struct member *m = malloc(n * (sizeof(*m) + each * sizeof(*m->found)));
+
+	for (unsigned i = 0; m && i < n; i++)
+		m[i].found = (struct found *)(void *)(m + n) + i * each;
+	return m;
+}
+
 int pfmi_add_text(struct opening *o, const char *text)
 {
-	struct member *m = malloc(most_members(text) * sizeof(*m));
+	struct member *m = new_members(o, text);
 	unsigned n = 0;
 	int rc;
 

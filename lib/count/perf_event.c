@@ -109,12 +109,10 @@ static void close_count(struct pfm_session *s, struct counting *c)
 /* First member of count @i's group that is open, or @i itself. */
 static unsigned leader_of(const struct pfm_session *s, unsigned i)
 {
-	unsigned first = i;
+	unsigned first = s->counts[i].opened.first;
 
 	if (s->counts[i].opened.alone)
 		return i;
-	while (first && s->counts[first - 1].asked.group == s->counts[i].asked.group)
-		first--;
 	while (first < i && !s->counts[first].opened.n_open)
 		first++;
 	return first;
@@ -380,6 +378,8 @@ static void open_group(struct pfm_session *s, unsigned first, unsigned end)
 {
 	bool broken = false;
 
+	for (unsigned i = first; i < end; i++)
+		s->counts[i].opened.first = first;
 	for (unsigned i = first; i < end && !broken; i++) {
 		if (s->counts[i].opened.n_parts)
 			open_count(s, i);
