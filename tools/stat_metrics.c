@@ -383,14 +383,21 @@ static void take_rows(const struct job *job, const char *label, const pfm_metric
 	r->counts[i].known = found && counted == found;
 }
 
-static bool read_inputs(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct reading *r)
+/* @whole: it is given up at the first event that is not among the rows. */
+static bool read_inputs(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, bool whole,
+                        struct reading *r)
 {
 	pfm_metric_input_t in = PFM_INIT(in);
 	int group = -1;
 
-	*r = (struct reading){ .metric = *m, .info = PFM_INIT(r->info) };
+	r->metric = *m;
+	r->info = (pfm_metric_info_t)PFM_INIT(r->info);
+	r->scaled = r->across = false;
+	r->found = r->asked = r->n_uses = 0;
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
 		return false;
+	/* Metrics have few inputs, and this has room for all that any may have. */
+	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
 	for (unsigned i = 0; i < r->info.n_inputs && !pfm_describe_metric_input(job->ctx, m->pmu, m->event, i, &in); i++) {
 		if (in.is_constant) {
 			r->counts[i].known = constant(in.text, elapsed, &r->counts[i].value) || in.has_preset;
@@ -400,6 +407,8 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 		}
 		r->asked += i < r->info.n_value_inputs;
 		take_rows(job, label, &in, r, i, &group);
+		if (whole && r->found < r->asked)
+			return false;
 	}
 	return true;
 }
@@ -511,7 +520,7 @@ static bool evaluate_rows(const struct job *job, const struct stat_metric *m, co
                           struct reading *r,
                           pfm_metric_value_t *v)
 {
-	if (!read_inputs(job, m, label, elapsed, r) || (whole && (r->found < r->asked || !r->asked)))
+	if (!read_inputs(job, m, label, elapsed, whole, r) || (whole && !r->asked))
 		return false;
 	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) || (whole && v->state))
 		return false;
@@ -561,24 +570,27 @@ static void report_labels(const struct job *job, const struct stat_metric *m, do
 	}
 }
 
-/* True if some count shows ratio @i. */
-static bool stands_beside(const struct job *job, unsigned i, double elapsed)
+/* Those of the ratios that no count shows. */
+static void report_ratios(const struct job *job, double elapsed, double time)
 {
-	struct ratio shown;
+	bool *shown = calloc(job->ratios.n + 1, sizeof(*shown));
+	struct ratio beside;
 
-	for (unsigned k = 0; k < job->n_rows; k++)
-		if (row_ratio(job, &job->rows[k], elapsed, &shown) && shown.metric == (int)i)
-			return true;
-	return false;
+	for (unsigned k = 0; shown && k < job->n_rows; k++)
+		if (row_ratio(job, &job->rows[k], elapsed, &beside) && beside.metric >= 0)
+			shown[beside.metric] = true;
+	for (unsigned i = 0; shown && i < job->ratios.n; i++)
+		if (!shown[i])
+			report_labels(job, &job->ratios.at[i], elapsed, time, true);
+	free(shown);
 }
 
 void report_metrics(const struct job *job, double elapsed, double time)
 {
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		report_labels(job, &job->metrics.at[i], elapsed, time, false);
-	for (unsigned i = 0; i < job->ratios.n && !job->json && !job->separator; i++)
-		if (!stands_beside(job, i, elapsed))
-			report_labels(job, &job->ratios.at[i], elapsed, time, true);
+	if (!job->json && !job->separator)
+		report_ratios(job, elapsed, time);
 }
 
 /* ---- ratios ------------------------------------------------------------------------------------------------------------ */
