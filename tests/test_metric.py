@@ -255,6 +255,11 @@ class Counted(unittest.TestCase):
         self.assertAlmostEqual(metric["value"] - metric["low"], metric["high"] - metric["value"])
         self.assertGreater(metric["high"] - metric["value"], 1.9 * metric["error"])
         self.assertRegex(counted(), r"faults_per_second  \+- [0-9.e+]+  scaled")
+        # An interval's error is its own: it had a few of the looks, and the values lie that far from each other.
+        found = [r for r in map(json.loads, counted("--json", "-I", "250", "--interval-count", "3").splitlines()) if "metric" in r]
+        self.assertEqual([r["scaled"] for r in found], [True] * 3)
+        for r in found[1:]:
+            self.assertTrue(0.25 < r["error"] / r["value"] / (0.1155 * 2 ** 0.5 * 0.5 ** 0.5 / 22 ** 0.5) < 4, r)
         busy = "pass"
         text = counted("-r", "1")
         self.assertRegex(text, r"faults_per_second  \+- (unknown|[0-9.e+]+)  scaled")

@@ -198,8 +198,33 @@ class Groups(Case):
 
     def test_a_group_for_each_event(self):
         rows = self.count_both("-G", ",".join(self.names), events="page-faults:u,minor-faults:u")
+        self.assertEqual([o["cgroup"] for o in rows], self.names)
         self.near(rows[0]["value"], PAGES)
         self.near(rows[1]["value"], 3 * PAGES)
+
+    def test_ratios_stay_within_a_group(self):
+        """Faults of one group in a second of another's time are nothing."""
+        rows = objects(stat("--json", "--timeout", "100", "-G", "/,", "-e", "page-faults,task-clock").stdout)
+        self.assertEqual([o["cgroup"] for o in rows], ["/", ""])
+        self.assertNotIn("ratio", rows[0])
+        self.assertEqual(rows[1]["ratio"], "cpus_used")
+
+    def test_each_core_of_each_group(self):
+        names = ",".join(self.names)
+        for words in (["--for-each-cgroup", names, "--per-cpu"], ["--per-cpu", "--for-each-cgroup", names]):
+            rows = objects(stat("--json", "--timeout", "10", "-e", "task-clock", *words).stdout)
+            cpus = [o["cpu"] for o in rows if o["cgroup"] == self.names[0]]
+            self.assertEqual([(o["cgroup"], o["cpu"]) for o in rows], [(name, cpu) for name in self.names for cpu in cpus])
+            self.assertEqual(len(set(cpus)), len(os.sched_getaffinity(0)))
+        text = stat("--timeout", "10", "-e", "task-clock", "--per-cpu", "--for-each-cgroup", names).stdout
+        self.assertIn("  %s CPU %s " % (self.names[1], cpus[0]), text)
+        self.assertEqual(next(csv.reader(io.StringIO(stat("-x", ",", "--timeout", "10", "-e", "task-clock", *words).stdout)))[0],
+                         "%s CPU %s" % (self.names[0], cpus[0]))
+
+    def test_more_groups_than_events(self):
+        r = stat("-G", ",".join(self.names * 2), "-e", "page-faults", "--timeout", "10")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("more names than the 1 event", r.stderr)
 
     def test_a_group_that_is_not_there(self):
         r = stat("-G", "perfmon-no-such-group", "-e", "page-faults", "--timeout", "10")
@@ -230,6 +255,14 @@ class Times(Case):
     def test_so_many_intervals(self):
         rows = objects(stat("-I", "50", "--interval-count", "3", "--json", "-e", "page-faults", "--", "sleep", "20").stdout)
         self.assertEqual(len(rows), 3)
+
+    def test_intervals_end_with_the_reasons(self):
+        r = stat("-I", "20", "--interval-count", "3", "-e", "page-faults,coreduo::Instr_Ret", "--", "sleep", "20")
+        lines, _, why = r.stderr.partition("\n\n")
+        self.assertEqual(len(lines.splitlines()), 6)
+        self.assertRegex(why, r"^  coreduo::Instr_Ret:\n    \S")
+        self.assertEqual(len(stat("-I", "20", "--interval-count", "3", "-x", ",", "-e", "coreduo::Instr_Ret", "--", "sleep",
+                                  "20").stderr.splitlines()), 3)
 
     def test_what_comes_before_the_delay_is_not_counted(self):
         early = "import mmap,time\nm=mmap.mmap(-1,2000*4096)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n" \

@@ -238,7 +238,7 @@ static int check_together(struct args *args, const struct job *job)
 		return usage(args, "-p and -t count tasks, -a and -C count CPUs: choose.");
 	if (job->json && job->separator)
 		return usage(args, "--json and -x do not go together.");
-	if (job->html && ((!job->metric_names.n && !job->topdown) || job->interval || job->by != BY_NOTHING))
+	if (job->html && ((!job->metric_names.n && !job->topdown) || job->interval || rows_have_labels(job)))
 		return usage(args, "--html goes with -M or --topdown, and shows one answer: neither -I nor --per-cpu and its like.");
 	if (job->append && !job->output)
 		return usage(args, "--append goes with --output.");
@@ -353,8 +353,7 @@ static int add_groups(struct args *args, struct job *job, const char *names, boo
 		return usage(args, "which control group?");
 	job->cgroups = strdup(names);
 	job->each_cgroup = each;
-	if (each)
-		job->by = BY_CGROUP;
+	job->tell_cgroups = each || strchr(names, ',');
 	return job->cgroups ? -1 : complain("control groups", ENOMEM);
 }
 

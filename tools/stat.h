@@ -29,15 +29,14 @@ struct tally {
 	double mean, squares; /* of the values; squares of differences from the mean */
 };
 
-/* What rows of the answer are for. */
+/* What rows of the answer are for, beside control groups. */
 enum by { BY_NOTHING,
 	  BY_CPU,
 	  BY_CORE,
 	  BY_DIE,
 	  BY_SOCKET,
 	  BY_NODE,
-	  BY_THREAD,
-	  BY_CGROUP };
+	  BY_THREAD };
 
 /* One line of the answer: the counts of one event that have the same label, added up. */
 struct row {
@@ -45,6 +44,7 @@ struct row {
 	unsigned count;
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char label[LABEL_MAX];
+	unsigned place; /* where in the label the CPU, core, thread ... begins, behind a control group */
 	bool begun;
 	pfm_count_t sum; /* of this run or interval */
 	struct tally tally;
@@ -59,9 +59,9 @@ struct part {
 	unsigned first, n_texts; /* its events among the job's */
 	pfm_session_t *session;
 	unsigned n;
-	pfm_count_t *counts, *earlier;
-	unsigned *rows; /* each count's row */
-	int watch;      /* readable when the process has ended, or -1 */
+	pfm_count_t *counts, *earlier, *looked; /* now, when the interval began, and when the slice did */
+	unsigned *rows;                         /* each count's row */
+	int watch;                              /* readable when the process has ended, or -1 */
 };
 
 struct job;
@@ -76,6 +76,8 @@ void rows_gather(struct job *job, bool interval);
 void rows_slice(struct job *job);
 /* Sets pfm's own counts, in nanoseconds; negative: not known. Call before rows_gather(). */
 void rows_own(struct job *job, double elapsed, double user, double system);
+/* True if rows say whose their counts are. */
+bool rows_have_labels(const struct job *job);
 /* Describes a row as pfm_describe_count() does. */
 void row_info(const struct row *row, pfm_count_info_t *info);
 /* Standard error of the mean, in percent of it. */
@@ -163,6 +165,8 @@ void report_metrics(const struct job *job, double elapsed, double time);
 
 /* True if counts are to be read on the way, so that their extrapolation can be judged. */
 bool slices_wanted(const struct job *job);
+/* Forgets the slices: another interval begins. */
+void slices_forget(struct job *job);
 /* How long a slice of the time takes now, in nanoseconds. */
 uint64_t slices_begin(struct job *job);
 /* Adds what @row counted to slice number @slice. */
@@ -207,7 +211,7 @@ struct job {
 	unsigned n_pids, n_tids;
 	char *cgroups; /* names with commas between */
 	const char *cpus, *model, *output, *separator, *html;
-	bool all, each_cgroup, json, dry_run, no_inherit, append, verbose, table;
+	bool all, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
 	enum by by;
 	unsigned repeat, intervals, detail;
 	struct event_list metric_names;
@@ -246,6 +250,8 @@ int count(struct job *job);
 int report_counts(const struct job *job, double elapsed, double time);
 /* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */
 void put_field(const struct job *job, const char *text, const char *behind);
+/* With -I, when the last interval was shown: why counts are not what was asked for. */
+void report_why(const struct job *job);
 /* What would be programmed, or was with -v, in @out. */
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 

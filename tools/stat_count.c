@@ -94,6 +94,10 @@ static int report_interval(struct job *job, struct run *r)
 	report(job, (double)(now - r->last) / NS, (double)(now - r->began) / NS);
 	r->last = now;
 	r->intervals++;
+	/* Slices are those of an interval. */
+	slices_forget(job);
+	if (r->slice)
+		r->slice = now + slices_begin(job);
 	return DONE;
 }
 
@@ -350,6 +354,8 @@ int count(struct job *job)
 	job->repeat = run > 1 ? run - 1 : 1;
 	if (!job->interval && job->rows[0].tally.runs)
 		report(job, job->elapsed / job->repeat, -1);
+	if (job->interval)
+		report_why(job);
 	if (job->html && job->rows[0].tally.runs && write_page(job, job->elapsed / job->repeat) != DONE && status == DONE)
 		status = REFUSED;
 	return status == DONE && !counted_something(job) ? REFUSED : status;

@@ -20,7 +20,16 @@ struct slice {
 
 bool slices_wanted(const struct job *job)
 {
-	return job->metrics.n && !job->interval;
+	return job->metrics.n;
+}
+
+void slices_forget(struct job *job)
+{
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (job->rows[i].slices)
+			memset(job->rows[i].slices, 0, SLICES * sizeof(*job->rows[i].slices));
+	job->n_slices = 0;
+	job->slice_ns = 0;
 }
 
 uint64_t slices_begin(struct job *job)

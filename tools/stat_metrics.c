@@ -501,7 +501,7 @@ static void columns_metric(const struct job *job, const struct reading *r, const
 
 	if (time >= 0)
 		fprintf(job->out, "%.9f%s", time, sep);
-	if (job->by != BY_NOTHING)
+	if (rows_have_labels(job))
 		put_field(job, label, sep);
 	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeat > 1 ? sep : "", sep, sep);
 	if (!v->state)

@@ -182,6 +182,13 @@ static bool is_labelled(const struct job *job, const char *name)
 	return false;
 }
 
+static int too_many_groups(const struct job *job)
+{
+	fprintf(stderr, "pfm stat: -G has more names than the %u event%s to count; --for-each-cgroup counts every event for each\n",
+	        job->events.n, job->events.n == 1 ? "" : "s");
+	return REFUSED;
+}
+
 /* -G: one name for every event, or a name for each, nothing between commas being everybody. */
 static int add_cgroups(struct job *job)
 {
@@ -202,6 +209,8 @@ static int add_cgroups(struct job *job)
 			status = is_labelled(job, name) ? DONE : add_cgroup(job, mount, name, 0, job->events.n);
 		else if (i < job->events.n)
 			status = add_cgroup(job, mount, name, i, 1);
+		else
+			status = too_many_groups(job);
 	}
 	if (status == DONE && !job->each_cgroup && i < job->events.n)
 		return add_cgroup(job, mount, "", i, job->events.n - i);
@@ -276,8 +285,9 @@ static bool make_room(struct part *p)
 
 	p->counts = calloc(n, sizeof(*p->counts));
 	p->earlier = calloc(n, sizeof(*p->earlier));
+	p->looked = calloc(n, sizeof(*p->looked));
 	p->rows = calloc(n, sizeof(*p->rows));
-	if (!p->counts || !p->earlier || !p->rows)
+	if (!p->counts || !p->earlier || !p->looked || !p->rows)
 		return false;
 	for (i = 0; i < n; i++)
 		p->counts[i].size = sizeof(p->counts[i]);
@@ -420,6 +430,8 @@ void parts_close(struct job *job)
 		/* The next run's counts begin anew. */
 		if (p->earlier)
 			memset(p->earlier, 0, p->n * sizeof(*p->earlier));
+		if (p->looked)
+			memset(p->looked, 0, p->n * sizeof(*p->looked));
 	}
 }
 
@@ -435,6 +447,7 @@ void parts_free(struct job *job)
 		free(p->label);
 		free(p->counts);
 		free(p->earlier);
+		free(p->looked);
 		free(p->rows);
 	}
 	free(job->parts);

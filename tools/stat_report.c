@@ -100,7 +100,7 @@ static void print_row(const struct job *job, const struct row *row, double elaps
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
-		fprintf(job->out, "  %s%-*s", job->by == BY_CPU ? "CPU " : "", (int)labels, row->label);
+		fprintf(job->out, "  %s%-*s", job->by == BY_CPU && !job->tell_cgroups ? "CPU " : "", (int)labels, row->label);
 	fprintf(job->out, "%s%20s%s ", term_on(job->out, style), value, term_off(job->out));
 	if (units)
 		fprintf(job->out, "%-*s ", (int)units, t->counted ? info.unit : "");
@@ -208,6 +208,12 @@ static void print_reasons(const struct job *job)
 	}
 }
 
+void report_why(const struct job *job)
+{
+	if (!job->json && !job->separator)
+		print_reasons(job);
+}
+
 /* --table: each run's time, and how far it is from the mean. */
 static void print_runs(const struct job *job, double mean)
 {
@@ -287,7 +293,7 @@ static void columns_row(const struct job *job, const struct row *row, double ela
 		snprintf(ratio, sizeof(ratio), "%.9g", beside.value);
 	if (time >= 0)
 		fprintf(job->out, "%.9f%s", time, sep);
-	if (job->by != BY_NOTHING)
+	if (rows_have_labels(job))
 		put_field(job, row->label, sep);
 	if (!t->counted)
 		snprintf(value, sizeof(value), "<%s>", pfm_quality_name(t->count.quality));
@@ -336,7 +342,6 @@ static void json_count(const struct job *job, const struct row *row, double elap
 		[BY_SOCKET] = "socket",
 		[BY_NODE] = "node",
 		[BY_THREAD] = "thread",
-		[BY_CGROUP] = "cgroup",
 	};
 	const struct tally *t = &row->tally;
 	pfm_count_info_t info = PFM_INIT(info);
@@ -349,8 +354,10 @@ static void json_count(const struct job *job, const struct row *row, double elap
 		put_real(&j, "time", time);
 	put_text(&j, "event", info.name);
 	put_text(&j, "pmu", info.pmu);
+	if (job->tell_cgroups && row->part)
+		put_text(&j, "cgroup", row->part->label);
 	if (job->by != BY_NOTHING)
-		put_text(&j, labels[job->by], row->label);
+		put_text(&j, labels[job->by], row->label + (job->by == BY_THREAD ? 0 : row->place));
 	if (t->counted)
 		put_count(&j, "value", (uint64_t)(t->mean + 0.5));
 	else

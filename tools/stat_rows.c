@@ -38,14 +38,15 @@ double deviation(const struct tally *t)
 	return 100 * sqrt(t->squares / (t->counted - 1) / t->counted) / t->mean;
 }
 
-/* What count @i of @p counted since the reading before. */
-static pfm_count_t since(const struct part *p, unsigned i)
+/* What count @i of @p counted since it was @before. */
+static pfm_count_t since(const struct part *p, unsigned i, const pfm_count_t *before)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_count_t d = p->counts[i];
 
 	pfm_describe_count(p->session, i, &info);
-	pfm_count_between(&p->earlier[i], &p->counts[i], info.is_level, &d);
+	if (before->size)
+		pfm_count_between(before, &p->counts[i], info.is_level, &d);
 	return d;
 }
 
@@ -89,10 +90,10 @@ void rows_slice(struct job *job)
 {
 	for (struct part *p = job->parts; p < job->parts + job->n_parts; p++)
 		for (unsigned i = 0; i < p->n; i++) {
-			pfm_count_t d = p->earlier[i].size ? since(p, i) : p->counts[i];
+			pfm_count_t d = since(p, i, &p->looked[i]);
 
 			slice_add(&job->rows[p->rows[i]], job->n_slices, &d);
-			p->earlier[i] = p->counts[i];
+			p->looked[i] = p->counts[i];
 		}
 }
 
@@ -103,10 +104,10 @@ void rows_gather(struct job *job, bool interval)
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++)
 		for (i = 0; i < p->n; i++) {
-			pfm_count_t d = interval && p->earlier[i].size ? since(p, i) : p->counts[i];
+			pfm_count_t d = interval ? since(p, i, &p->earlier[i]) : p->counts[i];
 
 			sum_add(&job->rows[p->rows[i]], &d);
-			p->earlier[i] = p->counts[i];
+			p->earlier[i] = p->looked[i] = p->counts[i];
 		}
 	for (i = 0; i < job->n_rows; i++) {
 		struct row *row = &job->rows[i];
@@ -131,13 +132,24 @@ static struct row *new_row(struct job *job)
 	return &job->rows[job->n_rows++];
 }
 
-static void label_of(const struct job *job, const struct part *part, const pfm_count_info_t *info, char label[LABEL_MAX])
+bool rows_have_labels(const struct job *job)
 {
-	label[0] = 0;
-	if (job->by == BY_THREAD || job->by == BY_CGROUP)
-		snprintf(label, LABEL_MAX, "%s", part->label ? part->label : "");
-	else if (job->by != BY_NOTHING)
-		topology_label(job->by, info->cpus, label);
+	return job->by != BY_NOTHING || job->tell_cgroups;
+}
+
+/* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1". Where the second begins. */
+static unsigned label_of(const struct job *job, const struct part *part, const pfm_count_info_t *info, char label[LABEL_MAX])
+{
+	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label : "";
+	char place[LABEL_MAX] = "";
+	int len;
+
+	if (job->by != BY_NOTHING && job->by != BY_THREAD)
+		topology_label(job->by, info->cpus, place);
+	len = snprintf(label, LABEL_MAX, "%s%s%s", whose, !*whose || !*place ? "" : job->by == BY_CPU ? " CPU "
+	                                                                                              : " ",
+	               place);
+	return len < LABEL_MAX ? (unsigned)len - (unsigned)strlen(place) : 0;
 }
 
 /* Equal events of two parts have the same place in the job's list and the same name, as far as permissions allowed. */
@@ -183,12 +195,12 @@ bool rows_make(struct job *job, struct part *part)
 	pfm_count_info_t info = PFM_INIT(info);
 	char label[LABEL_MAX];
 	struct row *row;
-	unsigned i, first = job->n_rows;
+	unsigned i, place, first = job->n_rows;
 	int at;
 
 	for (i = 0; i < part->n; i++) {
 		pfm_describe_count(part->session, i, &info);
-		label_of(job, part, &info, label);
+		place = label_of(job, part, &info, label);
 		/* An event that is named twice in one list has two rows, and one CPU's counts have nobody to join. */
 		at = job->by == BY_CPU ? -1 : find_row(job, part, i, label, &info);
 		if (at >= (int)first && job->by == BY_NOTHING)
@@ -199,6 +211,7 @@ bool rows_make(struct job *job, struct part *part)
 				return false;
 			row->part = part;
 			row->count = i;
+			row->place = place;
 			memcpy(row->label, label, sizeof(label));
 			at = (int)(row - job->rows);
 		}
