@@ -37,17 +37,15 @@ static struct term read_term(const char *s, size_t len)
 	return (struct term){ { s, (uint32_t)name }, { eq ? eq + 1 : s + len, (uint32_t)(eq ? len - name - 1 : 0) }, eq != NULL };
 }
 
-/* Takes @len bytes at @s out of the text, and one separator: the one before, unless that opens the terms of a PMU. */
-static char *cut_out(char *s, size_t len)
+/* Takes @len bytes at @s out of the text, and one separator: the one before, unless that opens the terms of a PMU. What comes next is at
+ * s - 1: a separator. */
+static void cut_out(char *s, size_t len)
 {
-	char *from = s;
+	char *from = s[-1] == '/' ? s : s - 1;
 
-	if (s[-1] != '/')
-		from--;
-	else if (s[len] == ',')
+	if (from == s && s[len] == ',')
 		len++;
 	memmove(from, s + len, strlen(s + len) + 1);
-	return from;
 }
 
 bool pfmi_take_terms(char *text, struct member *m, const char **bad)
@@ -66,7 +64,10 @@ bool pfmi_take_terms(char *text, struct member *m, const char **bad)
 			return true;
 		}
 		any |= known;
-		s = known ? cut_out(s + 1, len) : s + 1 + len;
+		if (known)
+			cut_out(s + 1, len);
+		else
+			s += 1 + len;
 	}
 	return any;
 }
