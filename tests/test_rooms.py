@@ -11,7 +11,86 @@ import unittest
 import tap
 
 BUILD = os.environ["PERFMON_BUILD"]
+TESTS = os.environ["PERFMON_TESTS"]
+LIB = os.path.join(os.environ["PERFMON_SOURCE"], "lib")
 ROOMS = ("base", "table", "machine", "pmu", "answer", "count", "metric", "libpfm3")
+
+# Sources whose tests are not in a file of their name: where they are, and why there.
+ELSEWHERE = {
+    "behind.c": "test_roundtrip.c: every event's registers lead back to it",
+    "ctx.c": "test_interface.c: contexts and what they are asked",
+    "encode.c": "test_core.c: registers of published events",
+    "kernel_event.c": "test_kernel.c: tracepoints and breakpoints of scripted kernels",
+    "answer/describe.c": "test_interface.c: the questions of the public interface, call by call",
+    "count/counts.c": "test_session.c: sessions from text to sentence on a scripted kernel",
+    "count/data_before.c": "test_recording.c: recordings are whole files or nothing",
+    "count/data_fields.c": "test_recording_bytes.c: tracepoints that are written byte by byte, and their fields",
+    "count/data_read.c": "test_recording_bytes.c: recordings that are written byte by byte, right and wrong ones",
+    "count/data_trace.c": "test_recording.c: what a recording holds of tracefs is asked of one that was read",
+    "count/data_write.c": "test_recording.c: what was written is read back, and by perf",
+    "count/data_zstd.c": "test_recording.c: compressed recordings are read back, and by perf",
+    "count/dry_run.c": "test_session.c: what would be opened beside what is",
+    "count/list.c": "test_session.c: sessions from text to sentence on a scripted kernel",
+    "count/metrics.c": "test_counted.c: metrics as texts of sessions",
+    "count/perf_diagnose.c": "test_session.c: every reason for which the scripted kernel refuses",
+    "count/perf_event.c": "test_session.c: every call that the scripted kernel gets",
+    "count/perf_page.c": "test_page.c",
+    "count/perf_read.c": "test_session.c: readings of the scripted kernel; groups and tasks that change are in test_where.c",
+    "count/perf_where.c": "test_where.c",
+    "count/pfm_device.c": "test_alpha_device.c: Tru64's device, call by call",
+    "count/pfm_samples.c": "test_alpha_samples.c",
+    "count/ring.c": "test_samples.c: buffers and the records in them",
+    "count/sample_decode.c": "test_samples.c: each kind of record, whole and cut off",
+    "count/sample_read.c": "test_sampling_script.c: the order of records from several buffers of the scripted kernel",
+    "count/sample_swap.c": "test_samples.c: the same records in both byte orders",
+    "device/model.c": "test_device_model.c",
+    "device/request.c": "test_device_model.c: request by request",
+    "device/sys.c": "test_alpha_device.c: the seam under every case there",
+    "device/work.c": "test_device_model.c: counters against a second way to count",
+    "libpfm3/alpha_linux.c": "test_alpha.c",
+    "libpfm3/alpha_query.c": "test_alpha.c",
+    "libpfm3/montecito_query.c": "test_montecito_events.c: every column of every row against the list of the manual",
+    "libpfm3/pfmlib.c": "test_pfmlib.c",
+    "libpfm4/event.c": "test_libpfm4.py: answers beside those of libpfm4",
+    "libpfm4/host.c": "test_libpfm4.py: recorded machines",
+    "libpfm4/intel.c": "test_libpfm4.py: answers beside those of libpfm4",
+    "libpfm4/layouts.c": "test_libpfm4.py: answers beside those of libpfm4",
+    "libpfm4/parse.c": "test_libpfm4.py: answers beside those of libpfm4",
+    "libpfm4/perf.c": "test_libpfm4.py: answers beside those of libpfm4",
+    "libpfm4/pfmlib.c": "test_libpfm4.py: the interface, and test_libpfm4_threads.c",
+    "libpfm4/state.c": "test_libpfm4_threads.c",
+    "libpfm4/string.c": "test_libpfm4.py: strings that read back",
+    "libpfm4/trace.c": "test_libpfm4.py: tracepoints of the running kernel",
+    "machine/host.c": "test_host.c",
+    "machine/images.c": "test_store.py: files and folders, right and wrong ones",
+    "metric/describe.c": "test_evaluate.c: what is said of a metric beside its value; every list's metrics are in test_metric.py",
+    "metric/names.c": "test_metric.py: names and groups of metrics",
+    "metric/pack.c": "test_plan.c: packings against a search through all of them",
+    "metric/part.c": "test_plan.c: plans against the least that there can be",
+    "pmu/alpha_decode.c": "test_alpha.c",
+    "pmu/alpha_words.c": "test_alpha.c",
+    "pmu/format.c": "test_modern.c: words of Arm, POWER and others from their manuals",
+    "pmu/montecito_feature.c": "test_montecito.c: each refusal in its order; all mixtures are in test_montecito_random.c",
+    "pmu/montecito_range.c": "test_montecito_ranges.c: ranges against every address",
+    "pmu/netburst.c": "test_roundtrip.c: every event's registers lead back to it",
+    "pmu/x86.c": "test_modern.c: registers from the manuals; test_coreduo.c has those of the oldest",
+    "table/build.c": "test_kernel.c: tables of what a kernel shows are built piece by piece",
+    "table/check.c": "test_table.c: every byte of an image damaged in turn",
+}
+
+
+def sources():
+    """Every source of the library, as ROOM/FILE.c; those of the corridor, as FILE.c."""
+    return sorted(os.path.relpath(path, LIB) for path in glob.glob(os.path.join(LIB, "**", "*.c"), recursive=True))
+
+
+def own_tests(source, all_sources):
+    """The files of tests that are called as @source is."""
+    stem = os.path.splitext(os.path.basename(source))[0]
+    names = ["units/%s.c" % os.path.splitext(source)[0].replace("/", "_")]
+    if [os.path.basename(s) for s in all_sources].count(stem + ".c") == 1:
+        names += ["test_%s.c" % stem, "test_%s.py" % stem]
+    return [n for n in names if os.path.exists(os.path.join(TESTS, n))]
 
 
 def room_of(path):
@@ -82,6 +161,32 @@ class Rooms(unittest.TestCase):
     def test_old_interfaces_are_not_needed(self):
         graph = graph_of(self.objects)
         self.assertEqual([a for a in graph if "libpfm3" in graph[a]], [])
+
+
+class TestFiles(unittest.TestCase):
+    """Where a source is tested can be told by its name, or stands in the list above."""
+
+    def test_every_source_has_tests(self):
+        known = sources()
+        self.assertEqual([s for s in known if not own_tests(s, known) and s not in ELSEWHERE], [])
+
+    def test_list_is_true(self):
+        known = sources()
+        self.assertEqual([s for s in ELSEWHERE if s not in known or own_tests(s, known)], [])
+        for source, told in ELSEWHERE.items():
+            with self.subTest(source=source):
+                self.assertTrue(os.path.exists(os.path.join(TESTS, told.partition(":")[0])), told)
+
+    def test_units_are_about_their_sources(self):
+        """Each file of tests/units calls something that the source it is named after has."""
+        objects = glob.glob(os.path.join(BUILD, "lib", "libperfmon.so.*.p", "*.c.o"))
+        units = [p for p in glob.glob(os.path.join(BUILD, "tests", "test_units.p", "*.c.o")) if not p.endswith("units_units.c.o")]
+        if not shutil.which("nm") or not objects or not units:
+            self.skipTest("no nm, or no object files")
+        has = {os.path.basename(p): symbols(p)[0] for p in objects}
+        for unit in units:
+            source = os.path.basename(unit)[len("units_"):]
+            self.assertTrue(has.get(source, set()) & symbols(unit)[1], source)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ static uint64_t by_long_division(uint64_t raw, uint64_t enabled, uint64_t runnin
 
 static void extrapolation(void **state)
 {
-	static const uint64_t edges[] = { 0, 1, 2, 3, 0xffffffff, 0x100000000, 0x100000001, INT64_MAX, (uint64_t)1 << 63, UINT64_MAX - 1, UINT64_MAX };
+	static const uint64_t edges[] = { 0, 1, 2, 3, 0xffffffff, 0x100000000, 0x100000001, INT64_MAX,
+		                          (uint64_t)1 << 63, UINT64_MAX - 1, UINT64_MAX };
 	uint64_t seed = 7;
 
 	(void)state;

@@ -2,6 +2,7 @@
 /* MIPS: PerfCtl as the architecture has it: EXL, K, S, U in bits 0 to 3, the event from bit 5 on. */
 #include "tables.h"
 #include <perfmon/pfmlib.h>
+#include "pmu/encoders.h"
 
 static const struct table *mips(void)
 {
@@ -95,14 +96,14 @@ static void names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++) {
-		assert_non_null(pfmi_encoder_layout(mips(), good[i], &n));
-		assert_true(pfmi_encoder_significant(mips(), good[i], 0, &counter) == 0xfe0);
+		assert_non_null(pfmi_mips_layout(mips(), good[i], &n));
+		assert_true(pfmi_mips_significant(mips(), good[i], 0, &counter) == 0xfe0);
 		assert_int_equal(counter, good[i][strlen(good[i]) - 1] - '0');
-		assert_true(pfmi_encoder_significant(mips(), good[i], 1, &counter) == 0);
+		assert_true(pfmi_mips_significant(mips(), good[i], 1, &counter) == 0);
 	}
 	for (size_t i = 0; i < COUNT(bad); i++) {
-		assert_null(pfmi_encoder_layout(mips(), bad[i], &n));
-		assert_true(pfmi_encoder_significant(mips(), bad[i], 0, &counter) == 0);
+		assert_null(pfmi_mips_layout(mips(), bad[i], &n));
+		assert_true(pfmi_mips_significant(mips(), bad[i], 0, &counter) == 0);
 	}
 }
 

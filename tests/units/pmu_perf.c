@@ -3,6 +3,7 @@
 #include "tables.h"
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib.h>
+#include "pmu/encoders.h"
 
 static void expect_number(const char *text, uint32_t type, uint64_t config)
 {
@@ -62,12 +63,11 @@ static void no_settings(void **state)
 	struct event ev;
 	pfm_error_t why = PFM_INIT(why);
 	struct request req = { .table = table_with(ENCODER_PERF, "software"), .events = &ev, .n = 1, .model_in = &why };
-	struct placement where;
-	struct regs regs;
+	struct plan plan;
 
 	(void)state;
 	pfmi_event_init(&ev, req.table, 0);
-	assert_int_equal(pfmi_dispatch(&req, &where, &regs, &why), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfmi_linux_constrain(&req, &plan, &why), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(why.kind, PFM_KIND_MODEL);
 }
 
