@@ -377,6 +377,35 @@ class Counted(unittest.TestCase):
         done = subprocess.run([PFM, "stat", "-x", ";", "-M", "skx::Info_Thread_IPC", "--", "true"], capture_output=True, text=True)
         self.assertEqual(done.stderr.splitlines()[-1], ";;;;;;Info_Thread_IPC;not counted;not counted")
 
+    def test_answers_to_requests_have_their_ids(self):
+        ids = [1, 0, -3, 2 ** 53 - 1, 1.5, 1e300, "x", None, [1], {"a": "b"}, True]
+        lines = "".join(json.dumps({"id": i, "pmu": "coreduo", "metric": "ipc"}) + "\n" for i in ids)
+        done = subprocess.run([PFM, "metric", "--json", "-"], input=lines, capture_output=True, text=True)
+        got = [json.loads(line)["id"] for line in done.stdout.splitlines()]
+        self.assertEqual(got, ids)
+        self.assertEqual([type(i) for i in got[:6]], [int] * 4 + [float] * 2)
+
+    def test_a_refusal_points_into_what_it_shows(self):
+        requests = [{"pmu": "skx", "metric": "Info_Thread_IPCC"}, {"pmu": "nope", "metric": "x"}]
+        lines = "".join(json.dumps(r) + "\n" for r in requests)
+        done = subprocess.run([PFM, "metric", "--json"], input=lines, capture_output=True, text=True)
+        for line, wrong in zip(done.stdout.splitlines(), ("Info_Thread_IPCC", "nope")):
+            o = json.loads(line)
+            self.assertEqual(o["input"].encode()[slice(*o["error"]["at"])].decode(), wrong)
+            self.assertIn('"%s"' % wrong, o["error"]["message"])
+        self.assertIn("Info_Thread_IPC", json.loads(done.stdout.splitlines()[0])["error"]["suggest"])
+        done = subprocess.run([PFM, "metric", "--pmu", "skx", "Info_Thread_IPCC"], capture_output=True, text=True)
+        self.assertIn("\n  skx::Info_Thread_IPCC\n       ^^^^^^^^^^^^^^^^\n", done.stderr)
+
+    def test_a_set_that_is_refused_names_its_event(self):
+        done = subprocess.run([PFM, "plan", "--pmu", "coreduo", "--json", "-"], input="Mul,Div\nMul,nonsense\nDiv\n", capture_output=True,
+                              text=True)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([r.get("input") for r in rows], [None, "nonsense", None])
+        said = subprocess.run([PFM, "plan", "--pmu", "coreduo", "-"], input="Mul\nnonsense\n", stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True).stdout
+        self.assertLess(said.index("group 1"), said.index("nonsense"))
+
     def test_a_metric_nobody_knows(self):
         text = self.stat("-M", "ipcc", check=False)[1]
         self.assertIn("did you mean ipc?", text)

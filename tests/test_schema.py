@@ -115,6 +115,11 @@ class Schemas(unittest.TestCase):
                    answers("dispatch", "",
                            input='{"id": 1, "req": {"pmu": "montecito", "ev": ["CPU_OP_CYCLES_ALL"]}}\n'
                                  '{"id": "x", "req": {"op": "info"}}\n'))
+        self.check("metric",
+                   answers("metric", "-",
+                           input='{"id": 1, "pmu": "skx", "metric": "Frontend_Bound", "counts": {}}\nnonsense\n[]\n'
+                                 '{"pmu": "coreduo", "metric": "ipc", "counts": {"Instr_Ret": 1, "Unhalted_Core_Cycles": 2}}\n'
+                                 '{"id": [1], "pmu": "skx", "metric": "Frontend_Bond"}\n{"pmu": "nope", "metric": "x"}\n'))
 
     def test_imports(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -154,7 +154,8 @@ static int answer(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const j
 	}
 	rc = list && !own ? find_in_list(ctx, list, name, &m, &error) : find_metric(ctx, own ? own : pmu, name, &m, &error);
 	if (rc) {
-		refuse_json(j, ctx, name, &error);
+		put_text(j, "input", m.text);
+		refuse_json(j, ctx, m.text, &error);
 		return REFUSED;
 	}
 	read_counts(ctx, json_object_get(request, "counts"), json_object_get(request, "constants"), &m);
@@ -167,6 +168,21 @@ static int answer(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const j
 	return DONE;
 }
 
+/* As it was asked: numbers are read as floating point, so that none is too big, and whole ones are written as whole ones again. */
+static void put_id(struct json *j, const json_t *id)
+{
+	double number = json_is_real(id) ? json_real_value(id) : 0.5;
+	char *text;
+
+	if (number == floor(number) && fabs(number) < 0x1p53) {
+		put_int(j, "id", (int64_t)number);
+		return;
+	}
+	text = json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
+	put_raw(j, "id", text ? text : "null");
+	free(text);
+}
+
 static int answer_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const char *line, size_t len)
 {
 	json_error_t why;
@@ -175,12 +191,8 @@ static int answer_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, co
 	int status;
 
 	put_begin(j, NULL, '{');
-	if (id) {
-		char *text = json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
-
-		put_raw(j, "id", text ? text : "null");
-		free(text);
-	}
+	if (id)
+		put_id(j, id);
 	if (json_is_object(request)) {
 		status = answer(j, ctx, pmu, request);
 	} else {
@@ -221,7 +233,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	int rc = find_metric(ctx, pmu, name, &m, &error);
 
 	if (rc) {
-		refuse(ctx, name, &error);
+		refuse(ctx, m.text, &error);
 		return REFUSED;
 	}
 	read_counts(ctx, counts, counts, &m);

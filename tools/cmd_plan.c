@@ -107,10 +107,13 @@ static int plan_list(struct planner *p, const struct event_list *list)
 
 	if (rc && p->json) {
 		put_begin(&p->out, NULL, '{');
+		put_text_if(&p->out, "input", culprit);
 		refuse_json(&p->out, p->ctx, culprit, &error);
 		put_end(&p->out, '}');
 		put_line(&p->out);
 	} else if (rc) {
+		/* Answers and complaints come in the order of the sets, where both go to one place. */
+		fflush(stdout);
 		refuse(p->ctx, culprit, &error);
 	} else if (p->json) {
 		put_plan(&p->out, plan);
@@ -177,7 +180,7 @@ static int run(struct args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return usage(args, "name events or metrics");
+		return usage(args, "which events or metrics?");
 	p.options.effort = (unsigned long)effort;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)

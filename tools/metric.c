@@ -11,8 +11,8 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 	char text[NAME_MAX_LEN];
 	int rc;
 
-	snprintf(text, sizeof(text), "%s%s%s", pmu ? pmu : "", pmu ? "::" : "", name);
-	rc = pfm_find_event_by_text(ctx, text, &out->pmu, &out->event, error);
+	snprintf(out->text, sizeof(out->text), "%s%s%s", pmu ? pmu : "", pmu ? "::" : "", name);
+	rc = pfm_find_event_by_text(ctx, out->text, &out->pmu, &out->event, error);
 	if (rc)
 		return rc;
 	out->info = (pfm_metric_info_t)PFM_INIT(out->info);
@@ -24,7 +24,7 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 		if (!rc)
 			rc = pfm_describe_metric(ctx, out->pmu, out->event, &out->info);
 		if (rc)
-			blame(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE, 0, strlen(name),
+			blame(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE, strlen(out->text) - strlen(name), strlen(out->text),
 			      "this is an event, not a metric: pfm list --metrics shows those");
 	}
 	return rc;

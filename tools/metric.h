@@ -14,6 +14,7 @@ struct metric_use {
 	unsigned event;
 	pfm_metric_info_t info;
 	pfm_metric_count_t counts[256];
+	char text[NAME_MAX_LEN]; /* what was looked up, which errors point into */
 };
 
 /* What became of a metric. */
