@@ -17,6 +17,7 @@ import tap
 
 PFM = os.environ.get("PFM", "pfm")
 BUILD = os.environ.get("PERFMON_BUILD", "")
+SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "LC_")) and k != "LANG"}
 CLEAN["PERFMON_EVENTS"] = "/nonexistent"
 CLEAN["LD_LIBRARY_PATH"] = os.pathsep.join(p for p in (os.path.join(BUILD, "lib"), os.environ.get("LD_LIBRARY_PATH", "")) if p)
@@ -149,7 +150,8 @@ class Here(unittest.TestCase):
         f = doctor(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 4096)))["limits"]
         self.assertEqual((f["state"], f["remedy"]), ("bad", "ulimit -n 4096"))
 
-    def test_no_capability(self):
+    def as_nobody(self, *words):
+        """What somebody without rights finds, with what @words of setpriv give; and the level."""
         level = int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read())
         if os.geteuid() or not shutil.which("setpriv") or level < 1 or level > 2:
             self.skipTest("not root, or a level at which capabilities do not matter so")
@@ -159,16 +161,25 @@ class Here(unittest.TestCase):
             for name in os.listdir(os.path.join(BUILD, "lib")):
                 if name.startswith("libperfmon.so") and os.path.isfile(os.path.join(BUILD, "lib", name)):
                     shutil.copy(os.path.join(BUILD, "lib", name), folder)
-            r = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", pfm, "doctor", "--json"], cwd="/", text=True,
-                               env=dict(CLEAN, LD_LIBRARY_PATH=folder), capture_output=True, timeout=60)
+            r = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words, pfm, "doctor", "--json"], cwd="/",
+                               text=True, env=dict(CLEAN, LD_LIBRARY_PATH=folder), capture_output=True, timeout=60)
         self.assertEqual(r.returncode, 0, r.stderr)
-        found = {o["check"]: o for o in map(json.loads, r.stdout.splitlines())}
+        return {o["check"]: o for o in map(json.loads, r.stdout.splitlines())}, level
+
+    def test_no_capability(self):
+        found, level = self.as_nobody()
         self.assertIn("CAP_PERFMON no", found["capabilities"]["found"])
         self.assertEqual(found["own code"]["state"], "good")
         self.assertEqual(found["own kernel time"]["state"], "bad" if level > 1 else "good")
         self.assertEqual(found["whole CPUs"]["state"], "bad")
         self.assertIn("perf_event_paranoid is %d" % level, found["whole CPUs"]["why"])
         self.assertIn("pfm stat", found["whole CPUs"]["works"])
+
+    def test_one_capability(self):
+        """What AmbientCapabilities= and CapabilityBoundingSet= of a service come down to."""
+        found, _ = self.as_nobody("--bounding-set=-all,+perfmon", "--inh-caps=+perfmon", "--ambient-caps=+perfmon")
+        self.assertIn("CAP_PERFMON yes, CAP_SYS_ADMIN no", found["capabilities"]["found"])
+        self.assertEqual((found["own kernel time"]["state"], found["whole CPUs"]["state"]), ("good", "good"))
 
     def test_seccomp(self):
         if platform.machine() not in ("x86_64", "aarch64"):
@@ -188,6 +199,58 @@ class Here(unittest.TestCase):
         self.assertEqual(found["paranoid level"]["remedy"], "mount -t proc proc /proc")
         self.assertEqual(found["tracefs"]["found"], "not mounted")
         self.assertNotIn("capabilities", found)
+
+
+class Documented(unittest.TestCase):
+    """Lines of docs/permissions.md that need a service manager or containers, as far as their own tools judge them without."""
+
+    @classmethod
+    def setUpClass(cls):
+        with open(os.path.join(SOURCE, "docs", "permissions.md"), encoding="utf-8") as f:
+            cls.text = f.read()
+
+    def tool(self, *words):
+        if not shutil.which(words[0]):
+            self.skipTest(words[0] + " is not installed")
+        r = subprocess.run(words, env=dict(CLEAN, DOCKER_HOST="unix:///nonexistent"), capture_output=True, text=True, timeout=60)
+        return r.stdout + r.stderr
+
+    def test_the_unit_is_one(self):
+        service = re.search(r"```ini\n(.*?)```", self.text, re.S).group(1)
+        with tempfile.TemporaryDirectory() as folder:
+            def said(text):
+                path = os.path.join(folder, "count.service")
+                with open(path, "w", encoding="ascii") as f:
+                    f.write(text.replace("[Service]", "[Service]\nExecStart=/bin/true"))
+                return [line for line in self.tool("systemd-analyze", "verify", path).splitlines() if "count.service" in line]
+            # Words that it does not know are told.
+            if not said(service.replace("@system-service", "@no-such-service")):
+                self.skipTest("systemd-analyze does not judge units here")
+            self.assertEqual(said(service), [])
+        groups = {}
+        for line in self.tool("systemd-analyze", "syscall-filter").splitlines():
+            word = line.strip()
+            if word.startswith("@") and not line.startswith(" "):
+                members = groups.setdefault(word, set())
+            elif word and not word.startswith("#") and groups:
+                members.add(word)
+
+        def calls(name):
+            return {c for m in groups[name] for c in (calls(m) if m.startswith("@") else {m})}
+        self.assertIn("read", calls("@system-service"))
+        self.assertNotIn("perf_event_open", calls("@system-service"))
+        self.assertIn("perf_event_open", calls("@debug"))
+
+    def test_options_of_containers(self):
+        lines = re.findall(r"^docker run (.*) IMAGE ", self.text, re.M)
+        self.assertEqual(len(lines), 3)
+        for line in lines:
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as profile:
+                profile.write("{}")
+                profile.flush()
+                said = self.tool("docker", "run", *line.replace("perf.json", profile.name).split(), "image", "true")
+            self.assertRegex(said, "(?i)cannot connect|docker daemon", line)
+        self.assertIn("unknown flag", self.tool("docker", "run", "--cap-adds", "PERFMON", "image"))
 
 
 if __name__ == "__main__":
