@@ -17,9 +17,7 @@ ROOMS = ("base", "table", "machine", "pmu", "answer", "count", "metric", "libpfm
 
 # Sources whose tests are not in a file of their name: where they are, and why there.
 ELSEWHERE = {
-    "behind.c": "test_roundtrip.c: every event's registers lead back to it",
     "ctx.c": "test_interface.c: contexts and what they are asked",
-    "encode.c": "test_core.c: registers of published events",
     "kernel_event.c": "test_kernel.c: tracepoints and breakpoints of scripted kernels",
     "answer/describe.c": "test_interface.c: the questions of the public interface, call by call",
     "count/counts.c": "test_session.c: sessions from text to sentence on a scripted kernel",
@@ -64,7 +62,6 @@ ELSEWHERE = {
     "machine/host.c": "test_host.c",
     "machine/images.c": "test_store.py: files and folders, right and wrong ones",
     "metric/describe.c": "test_evaluate.c: what is said of a metric beside its value; every list's metrics are in test_metric.py",
-    "metric/names.c": "test_metric.py: names and groups of metrics",
     "metric/pack.c": "test_plan.c: packings against a search through all of them",
     "metric/part.c": "test_plan.c: plans against the least that there can be",
     "pmu/alpha_decode.c": "test_alpha.c",
@@ -72,7 +69,6 @@ ELSEWHERE = {
     "pmu/format.c": "test_modern.c: words of Arm, POWER and others from their manuals",
     "pmu/montecito_feature.c": "test_montecito.c: each refusal in its order; all mixtures are in test_montecito_random.c",
     "pmu/montecito_range.c": "test_montecito_ranges.c: ranges against every address",
-    "pmu/netburst.c": "test_roundtrip.c: every event's registers lead back to it",
     "pmu/x86.c": "test_modern.c: registers from the manuals; test_coreduo.c has those of the oldest",
     "table/build.c": "test_kernel.c: tables of what a kernel shows are built piece by piece",
     "table/check.c": "test_table.c: every byte of an image damaged in turn",
