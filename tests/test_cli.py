@@ -157,6 +157,8 @@ class CommandLine(Case):
         self.assertIn("no option -Z", self.fails(2, "list", "-Z"))
         self.assertIn("takes no value", self.fails(2, "list", "--json=1"))
         self.assertIn("wants a value", self.fails(2, "encode", "--pmu"))
+        self.assertIn("-e wants a value, EVENT,...\n", self.fails(2, "stat", "-e"))
+        self.assertNotRegex(self.done("stat", "--help"), "(?m) $")
 
     def test_missing_operands_are_usage(self):
         for command in ("show", "encode", "dispatch", "decode", "stat", "import", "device"):

@@ -572,6 +572,15 @@ class Tree(unittest.TestCase):
         rows = [json.loads(line) for line in self.stat("--json", "-M", "tree::TmaL1").stdout.splitlines()]
         self.assertEqual([r for r in rows if "next" in r], [{"next": "tree::Top_group", "below": "Top", "metrics": 1, "groups": 1}])
 
+    def test_a_group_is_shown(self):
+        env = {"PERFMON_EVENTS": self.image, "PATH": os.environ["PATH"]}
+        for name, members in (("tree::TmaL2", ["Below", "Small"]), ("tree::TopdownL2", ["Below", "Small"]), ("tree::Top_group", ["Below"])):
+            done = subprocess.run([PFM, "show", "--json", name], capture_output=True, text=True, env=env)
+            self.assertEqual(json.loads(done.stdout), {"input": name, "metrics": ["tree::" + m for m in members]})
+            text = subprocess.run([PFM, "show", name], capture_output=True, text=True, env=env).stdout
+            self.assertEqual(re.findall(r"^  tree::(\w+)$", text, re.M), members)
+        self.assertEqual(subprocess.run([PFM, "show", "tree::TmaL9"], capture_output=True, env=env).returncode, 1)
+
     def test_parts_of_a_metric(self):
         for name in ("tree::Top_group", "tree::tma_top_group"):
             rows = [json.loads(line) for line in self.stat("--json", "-M", name).stdout.splitlines()]

@@ -27,7 +27,7 @@ LINES = {
              "--metrics skl::branch", "--metrics --pmu hardware"],
     "plan": ["coreduo::Instr_Ret coreduo::L2_Rqsts coreduo::Uops_Ret", "hardware::ipc montecito::L3_READS_ALL_ALL", "nonsense",
              "skl::Info_System_Power"],
-    "show": ["coreduo::rfffe coreduo::r412e mem:0x1000/8:w sched:sched_switch", "hardware::ipc skx::Frontend_Bound",
+    "show": ["coreduo::rfffe coreduo::r412e mem:0x1000/8:w sched:sched_switch skx::TopdownL1", "hardware::ipc skx::Frontend_Bound",
              "coreduo::L2_Rqsts coreduo montecito::DATA_EAR_CACHE_LAT4 ev67::replay montecito software::task-clock nonsense",
              "intel_arch armv8 amd"],
     "encode": ["coreduo::Instr_Ret,usr montecito::L3_READS_ALL_ALL:M ev67::replay page-faults nonsense mem:0x1000/8:w "

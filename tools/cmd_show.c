@@ -473,6 +473,56 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 	put_line(j);
 }
 
+/* ---- a group of metrics --------------------------------------------------------------------------------------------------- */
+
+struct members {
+	struct shower *s;
+	const char *text;
+	unsigned n;
+};
+
+/* One more of them, the heading before the first one. */
+static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
+{
+	struct members *m = arg;
+	pfm_event_info_t e = PFM_INIT(e);
+	pfm_pmu_info_t p = PFM_INIT(p);
+	char name[TEXT_MAX];
+
+	if (pfm_describe_event(m->s->ctx, pmu, event, &e) || pfm_describe_pmu(m->s->ctx, pmu, &p))
+		return true;
+	snprintf(name, sizeof(name), "%s::%s", p.name, info->name);
+	if (!m->n++ && m->s->json) {
+		put_begin(&m->s->out, NULL, '{');
+		put_text(&m->s->out, "input", m->text);
+		put_begin(&m->s->out, "metrics", '[');
+	} else if (m->n == 1) {
+		printf("%s%s%s\n  A group of metrics; pfm stat -M counts what they need.\n\n", term_on(stdout, BOLD), m->text,
+		       term_off(stdout));
+	}
+	if (m->s->json) {
+		put_text(&m->s->out, NULL, name);
+		return true;
+	}
+	printf("  %s%s%s\n    ", term_on(stdout, CYAN), name, term_off(stdout));
+	term_wrap(stdout, 4, 4, *e.desc ? e.desc : "-");
+	return true;
+}
+
+/* REFUSED if @text is no group of metrics. */
+static int show_group(struct shower *s, const char *text)
+{
+	struct members m = { s, text, 0 };
+
+	each_in_group(s->ctx, text, show_member, &m);
+	if (m.n && s->json) {
+		put_end(&s->out, ']');
+		put_end(&s->out, '}');
+		put_line(&s->out);
+	}
+	return m.n ? DONE : REFUSED;
+}
+
 /* ---- a processor ---------------------------------------------------------------------------------------------------------- */
 
 static const char *feature_text(const char *text, uint64_t value, char buf[24])
@@ -654,7 +704,7 @@ static int show(struct shower *s, const char *text)
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
 		if (error.code == PFMLIB_SUCCESS)
 			check_text(s, text, &error);
-		else if (show_unlisted(s, text, &error) == DONE)
+		else if (show_unlisted(s, text, &error) == DONE || show_group(s, text) == DONE)
 			return DONE;
 		return show_event(s, text, &error, pmu, event);
 	}
@@ -703,9 +753,8 @@ const struct command cmd_show = {
 		 "into "
 		 "account.\n"
 		 "For a tracepoint: its fields. A raw event is shown as the one it stands for, if one does.\n"
-		 "For a metric: its formula, when its value is worth a closer look, the events it needs with their counters, and in how "
-		 "many "
-		 "groups they are counted.\n"
+		 "For a group of metrics: which those are. For a metric: its formula, when its value is worth a closer look, the events "
+		 "it needs with their counters, and in how many groups they are counted.\n"
 		 "For a processor: counters, their width, capabilities, and where its table comes from.",
 	.examples = "An event with all its qualifiers\n"
 		    "pfm show coreduo::L2_Rqsts\n"

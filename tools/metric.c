@@ -47,6 +47,38 @@ bool in_group(const pfm_metric_info_t *m, const char *group)
 	return own && strncasecmp(group, m->parent, own) == 0 && strcasecmp(group + own, "_group") == 0;
 }
 
+static bool each_of_pmu(const pfm_ctx_t *ctx, int p, const char *group,
+                        bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+
+	if (pfm_describe_pmu(ctx, p, &pmu))
+		return true;
+	for (unsigned e = 0; e < pmu.n_events; e++)
+		if (!pfm_describe_metric(ctx, p, e, &info) && in_group(&info, group) && !each(arg, p, e, &info))
+			return false;
+	return true;
+}
+
+void each_in_group(const pfm_ctx_t *ctx, const char *name,
+                   bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg)
+{
+	const char *colons = strstr(name, "::");
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	char prefix[80];
+	int n = pfm_count_pmus(ctx);
+
+	if (colons) {
+		snprintf(prefix, sizeof(prefix), "%.*s", (int)(colons - name), name);
+		each_of_pmu(ctx, pfm_find_pmu(ctx, prefix), colons + 2, each, arg);
+		return;
+	}
+	for (int p = 0; p < n; p++)
+		if (!pfm_describe_pmu(ctx, p, &pmu) && pmu.flags & PFM_PMU_HOST && !each_of_pmu(ctx, p, name, each, arg))
+			return;
+}
+
 void put_number(struct json *j, const char *key, double value)
 {
 	char text[40];

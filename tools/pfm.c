@@ -62,9 +62,10 @@ static void print_option(FILE *out, const struct opt *o)
 	              o->arg && o->arg[0] == '[' ? "[=" : o->arg ? " "
 	                                                         : "",
 	              o->arg ? o->arg + (o->arg[0] == '[') : "");
-	fprintf(out, "  %-26s ", left);
 	if (n > 26)
-		fprintf(out, "\n%29s", "");
+		fprintf(out, "  %s\n%29s", left, "");
+	else
+		fprintf(out, "  %-26s ", left);
 	help_text(out, 29, 29, o->help);
 }
 
@@ -247,7 +248,7 @@ static int take_long(struct args *args, const char *text, const char **value)
 	}
 	if (o->arg && o->arg[0] != '[' && !*value) {
 		if (args->at == args->argc) {
-			usage(args, "--%s wants a value: %s.", o->name, o->arg);
+			usage(args, "--%s wants a value, %s", o->name, o->arg);
 			return leave(args, USAGE);
 		}
 		*value = args->argv[args->at++];
@@ -276,7 +277,7 @@ static int take_letter(struct args *args, const char **value)
 		} else if (args->at < args->argc) {
 			*value = args->argv[args->at++];
 		} else {
-			usage(args, "-%c wants a value: %s.", letter, o->arg);
+			usage(args, "-%c wants a value, %s", letter, o->arg);
 			return leave(args, USAGE);
 		}
 	}

@@ -41,31 +41,28 @@ static bool is_aside(const char *name)
 	       strncasecmp(name, "tma_bottleneck", 14) == 0;
 }
 
-/* The metrics of group @name, on the processors of this machine or on the one named before "::". */
+struct grouping {
+	struct job *job;
+	bool tree, failed;
+};
+
+static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
+{
+	struct grouping *g = arg;
+
+	if (g->job->metrics.n < MOST_METRICS && !(g->tree && is_aside(info->name)))
+		g->failed = !add_use(&g->job->metrics, pmu, event);
+	return !g->failed;
+}
+
+/* How many metrics came with group @name; @tree: those that are levels of the tree. */
 static unsigned add_group(struct job *job, const char *name, bool tree)
 {
-	const char *colons = strstr(name, "::"), *group = colons ? colons + 2 : name;
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	pfm_metric_info_t info = PFM_INIT(info);
-	char prefix[80];
+	struct grouping g = { .job = job, .tree = tree };
 	unsigned before = job->metrics.n;
-	int one = -1, n = pfm_count_pmus(job->ctx);
 
-	if (colons) {
-		snprintf(prefix, sizeof(prefix), "%.*s", (int)(colons - name), name);
-		one = pfm_find_pmu(job->ctx, prefix);
-	}
-	for (int p = 0; p < n; p++) {
-		if (colons ? p != one : pfm_describe_pmu(job->ctx, p, &pmu) || !(pmu.flags & PFM_PMU_HOST))
-			continue;
-		if (pfm_describe_pmu(job->ctx, p, &pmu))
-			continue;
-		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MOST_METRICS; e++)
-			if (!pfm_describe_metric(job->ctx, p, e, &info) && in_group(&info, group) &&
-			    !(tree && is_aside(info.name)) && !add_use(&job->metrics, p, e))
-				return 0;
-	}
-	return job->metrics.n - before;
+	each_in_group(job->ctx, name, add_member, &g);
+	return g.failed ? 0 : job->metrics.n - before;
 }
 
 /* A metric's name, or that of a group. An exit status. */
