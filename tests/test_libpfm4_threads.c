@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -175,13 +176,20 @@ static void eight_threads_initialise_ask_and_terminate(void **state)
 	pfm_terminate();
 }
 
-static atomic_bool forking;
+static atomic_uint started;
+static atomic_int phase;
+enum { WAIT,
+       FORK,
+       END };
 
 /* The lists of tracepoints are read once in a process: the children do that as well, while they are born. */
 static void *start_without_end(void *arg)
 {
 	(void)arg;
-	while (atomic_load(&forking)) {
+	atomic_fetch_add(&started, 1);
+	while (atomic_load(&phase) == WAIT)
+		;
+	while (atomic_load(&phase) == FORK) {
 		pfm_initialize();
 		ask_words(0);
 		pfm_terminate();
@@ -195,10 +203,15 @@ static bool children_are_born(unsigned children)
 	pthread_t t[2];
 	int bad = 0;
 
-	atomic_store(&forking, true);
+	atomic_store(&started, 0);
+	atomic_store(&phase, WAIT);
 	for (unsigned i = 0; i < 2; i++)
 		if (pthread_create(&t[i], NULL, start_without_end, NULL))
 			return false;
+	/* A checker of threads has locks of its own while one is born, which fork() does not wait for. */
+	while (atomic_load(&started) < 2)
+		sched_yield();
+	atomic_store(&phase, FORK);
 	for (unsigned i = 0; i < children && !bad; i++) {
 		pid_t pid = fork();
 
@@ -209,7 +222,7 @@ static bool children_are_born(unsigned children)
 		if (pid < 0 || waitpid(pid, &bad, 0) != pid)
 			bad = -1;
 	}
-	atomic_store(&forking, false);
+	atomic_store(&phase, END);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 	return !bad;
