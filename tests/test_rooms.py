@@ -66,10 +66,8 @@ ELSEWHERE = {
     "metric/part.c": "test_plan.c: plans against the least that there can be",
     "pmu/alpha_decode.c": "test_alpha.c",
     "pmu/alpha_words.c": "test_alpha.c",
-    "pmu/format.c": "test_modern.c: words of Arm, POWER and others from their manuals",
     "pmu/montecito_feature.c": "test_montecito.c: each refusal in its order; all mixtures are in test_montecito_random.c",
     "pmu/montecito_range.c": "test_montecito_ranges.c: ranges against every address",
-    "pmu/x86.c": "test_modern.c: registers from the manuals; test_coreduo.c has those of the oldest",
     "table/build.c": "test_kernel.c: tables of what a kernel shows are built piece by piece",
     "table/check.c": "test_table.c: every byte of an image damaged in turn",
 }
