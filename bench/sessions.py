@@ -78,7 +78,8 @@ def session_rows(o):
 
 
 def process_rows(o):
-    """The first counter of a machine waits for the kernel, whoever opens it: so one is open elsewhere meanwhile, or none."""
+    """The first counter of each of the kernel's own events waits for the kernel, whoever opens it: so they are open elsewhere meanwhile, or
+    none is."""
     if not o.pfm or not shutil.which("perf"):
         return
     perf, true = shutil.which("perf"), shutil.which("true")
@@ -87,7 +88,7 @@ def process_rows(o):
             ("pfm list", [o.pfm, "list"], [perf, "list"], LIST, 21, False),
             ("pfm list --all", [o.pfm, "list", "--all"], [perf, "list"], LIST, 11, False)]
     for what, ours, theirs, goal, rounds, held in rows:
-        holder = subprocess.Popen([o.pfm, "stat", "-o", "/dev/null", "-e", "context-switches", "sleep", "600"]) if held else None
+        holder = subprocess.Popen([o.pfm, "stat", "-o", "/dev/null", "sleep", "600"]) if held else None
         done = run([o.process, "spawn", rounds, *ours, "--", *theirs, "--", true])
         if holder:
             holder.terminate()

@@ -211,7 +211,7 @@ static bool encode_alone(const struct event *ev, int type, unsigned plm, unsigne
 	return true;
 }
 
-static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+OFTEN static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	unsigned levels = pfmi_event_levels(ev, default_levels(ev->table, plm));
 	int rc = encode_alone(ev, type, plm, levels, out) ? PFMLIB_SUCCESS : encode_set(ev, type, plm, out, why);
@@ -294,7 +294,7 @@ RARELY static int encode_for_short(const pfm_ctx_t *ctx, const char *text, unsig
 	return pfmi_error_end(error, &why, pfm_encode_event(ctx, text, plm, out, &why));
 }
 
-int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
 {
 	struct event ev;
 	struct spec spec;

@@ -592,7 +592,7 @@ RARELY int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *wh
 	                   "a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
 }
 
-int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+OFTEN int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
 	int rc;
 

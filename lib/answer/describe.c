@@ -128,12 +128,13 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 	const uint32_t *packed = table_values(t) + r->value, *end = packed + r->n_values;
 
 	for (; packed < end; packed++) {
-		enum key key = (enum key)f[*packed >> 24].key;
+		const uint32_t one = *packed;
+		const enum key key = (enum key)f[one >> 24].key;
 		struct value v;
 
 		if (!(told >> key & 1))
 			continue;
-		v = value_unpack(t, *packed);
+		v = value_unpack(t, one);
 		if (v.counter == ANYWHERE)
 			describe_value(pool, key, v.value, info);
 	}
@@ -155,12 +156,14 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
 	const struct row *r;
 	const char *pool;
+	unsigned flags;
 
 	if (!t || !table_has_row(t, event) || !info)
 		return PFMLIB_ERR_INVAL;
 	if (info->size < sizeof(*info))
 		return describe_part(ctx, pmu, event, info);
 	r = table_row(t, event);
+	flags = public_flags(t, event); /* before anything is written: the compiler cannot know that it would read the same again */
 	pool = table_text(t, 0);
 	info->pmu = pmu;
 	info->event = event;
@@ -170,7 +173,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	info->scale = 1;
 	info->code = info->counters_htoff = info->period = 0;
 	info->counters = row_counters(t, r);
-	info->flags = public_flags(t, event);
+	info->flags = flags;
 	info->n_umasks = r->n_takes ? pfmi_row_n_masks(t, event) : 0;
 	info->n_fields = r->n_values;
 	info->precise = 0;

@@ -9,6 +9,8 @@
 
 /* What most calls never reach stays out of the functions that all of them go through, so that those need few registers. */
 #define RARELY __attribute__((noinline))
+/* What every encoding goes through lies together: the first one waits for each piece of the library's code that it comes to. */
+#define OFTEN __attribute__((hot))
 
 struct slice {
 	const char *s;

@@ -32,7 +32,7 @@ static void take(const char *variable, const char *name, const char **to)
 }
 
 /* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
-void pfmi_wishes_read(struct wishes *out)
+OFTEN void pfmi_wishes_read(struct wishes *out)
 {
 	*out = (struct wishes){ 0 };
 	for (char **e = environ; e && *e; e++) {

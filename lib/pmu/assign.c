@@ -36,15 +36,21 @@ static unsigned lowest(uint64_t x)
 /* Fewest candidates first; equal ones stay in the caller's order. */
 static void sort_events(struct problem *p)
 {
+	uint8_t sizes[PLAN_MAX_EVENTS]; /* of those in order: counting bits is a call where the processor may not know how */
+
 	p->n_order = 0;
 	for (unsigned i = 0; i < p->n; i++) {
-		unsigned at = p->n_order, c;
+		unsigned at = p->n_order;
+		uint8_t size;
 
 		if (!(p->active >> i & 1))
 			continue;
-		c = popcount(p->mask[i]);
-		for (; at > 0 && popcount(p->mask[p->order[at - 1]]) > c; at--)
+		size = (uint8_t)popcount(p->mask[i]);
+		for (; at > 0 && sizes[at - 1] > size; at--) {
+			sizes[at] = sizes[at - 1];
 			p->order[at] = p->order[at - 1];
+		}
+		sizes[at] = size;
 		p->order[at] = (uint8_t)i;
 		p->n_order++;
 	}

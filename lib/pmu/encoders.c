@@ -15,7 +15,7 @@ bool pfmi_has_encoder(const struct table *t)
 	return t->encoder > ENCODER_NONE && t->encoder < N_ENCODERS;
 }
 
-int pfmi_encoder_check(struct event *ev, pfm_error_t *why)
+OFTEN int pfmi_encoder_check(struct event *ev, pfm_error_t *why)
 {
 	switch (ev->table->encoder) {
 	case ENCODER_FORMAT: return pfmi_format_check(ev, why);
@@ -55,7 +55,7 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 	}
 }
 
-unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS])
+OFTEN unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS])
 {
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, attr, regs) : 0;
 }

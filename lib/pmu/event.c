@@ -70,7 +70,7 @@ static void add_values(struct event *ev, const struct row *r)
 	ev->has = has;
 }
 
-void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
+OFTEN void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
 {
 	const struct row *r = row == ROW_NONE ? NULL : table_row(t, row);
 

@@ -129,7 +129,7 @@ static void find_extra(const struct event *ev, uint32_t *msr, uint64_t *value)
 
 /* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. In @own, unless
  * the row's own are good as they stand: those of nearly every event are. */
-static const uint64_t *configure(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
+OFTEN static const uint64_t *configure(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
 {
 	bool plain = is_plain(ev);
 	const struct field *f;
@@ -603,7 +603,7 @@ void pfmi_x86_encode(const struct plan *plan, const struct placement *where, str
 
 /* ---- perf ----------------------------------------------------------------------------------------------------- */
 
-static void give_words(const struct event *ev, const uint64_t config[4], uint32_t msr, pfm_attr_t *out)
+OFTEN static void give_words(const struct event *ev, const uint64_t config[4], uint32_t msr, pfm_attr_t *out)
 {
 	out->config = config[0];
 	out->config1 = config[1];
@@ -628,7 +628,7 @@ int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_err
 
 /* ---- one event ------------------------------------------------------------------------------------------------ */
 
-unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_attr_t *out, pfm_reg_t regs[PFM_MAX_REGS])
+OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_attr_t *out, pfm_reg_t regs[PFM_MAX_REGS])
 {
 	struct sel s = { .levels = levels };
 	const uint64_t *config;

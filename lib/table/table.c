@@ -107,7 +107,7 @@ RARELY static struct name find_twin(const struct table *t, struct name n, struct
 	return n;
 }
 
-struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len)
+OFTEN struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len)
 {
 	const uint32_t *slots = table_slots(t);
 
