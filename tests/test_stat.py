@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -409,6 +410,43 @@ class Filters(Case):
         plain, filtered = objects(r.stdout)
         self.assertEqual((filtered["value"], filtered["quality"]), (3, "exact"), r.stderr)
         self.assertGreaterEqual(plain["value"], 4)
+
+    @staticmethod
+    def define(line):
+        """Appends: truncating the file takes everybody's probes away."""
+        fd = os.open("/sys/kernel/tracing/uprobe_events", os.O_WRONLY | os.O_APPEND)
+        try:
+            os.write(fd, line.encode())
+        finally:
+            os.close(fd)
+
+    def test_a_probe_that_was_given_a_name(self):
+        """The entry of a program of one's own is passed once each time it runs."""
+        name = "perfmon_%d" % os.getpid()
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy("/bin/true", folder)
+            with open(program, "rb") as f:
+                elf = f.read()
+            if elf[4] != 2 or elf[5] != 1:
+                self.skipTest("another kind of program")
+            entry, headers = struct.unpack_from("<QQ", elf, 24)
+            for n in range(struct.unpack_from("<H", elf, 56)[0]):
+                kind, _, offset, at, _, size = struct.unpack_from("<IIQQQQ", elf, headers + 56 * n)
+                if kind == 1 and at <= entry < at + size:
+                    entry += offset - at
+                    break
+            try:
+                self.define("p:%s %s:0x%x\n" % (name, program, entry))
+            except OSError as why:
+                self.skipTest("no probes can be made: %s" % why)
+            try:
+                rows = [objects(stat("--json", "-e", event, "--", program).stdout) for event in ("uprobes:" + name, "uprobes:%s*" % name)]
+                listed = subprocess.run([PFM, "list", "uprobes:" + name], env=CLEAN, capture_output=True, text=True).stdout
+            finally:
+                self.define("-:%s\n" % name)
+        for (o,) in rows:
+            self.assertEqual((o["event"].removesuffix(":u"), o["value"], o["quality"]), ("uprobes:" + name, 1, "exact"))
+        self.assertIn("  uprobes:" + name + "\n", listed)
 
     def test_no_tracepoint_has_no_fields(self):
         (o,) = objects(stat("--json", "-e", "page-faults", "--filter", "pid == 1", "--", "true").stdout)
