@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "../lib/device/model.h"
 #include "ctx.h"
@@ -396,8 +397,6 @@ static void waiting_ends_with_records_time_or_the_session(void **state)
 
 static void what_the_device_does_not_know_is_refused(void **state)
 {
-	pfm_recording_t *recording;
-
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		begin(MODEL_EV5, 1);
@@ -408,9 +407,138 @@ static void what_the_device_does_not_know_is_refused(void **state)
 		assert_non_null(strstr(error.detail, i == 2 ? "records" : "IP, PERIOD and CPU"));
 		end();
 	}
+}
+
+/* ---- recordings --------------------------------------------------------------------------------------------------------- */
+
+static char file[32];
+static pfm_session_t *live;
+
+static pfm_recording_t *open_recording(void)
+{
+	pfm_recording_t *r;
+	int fd;
+
+	strcpy(file, "/tmp/perfmon-alphaXXXXXX");
+	fd = mkstemp(file);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(pfm_open_recording(&r, file, session, "a\nb", &error), PFMLIB_SUCCESS);
+	return r;
+}
+
+/* From now on the recording is what is read; restore() goes back to the device. */
+static void read_back(pfm_recording_t *r)
+{
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_close_recording(r), PFMLIB_SUCCESS);
+	live = session;
+	assert_int_equal(pfm_read_recording(&session, file, &error), PFMLIB_SUCCESS);
+	unlink(file);
+}
+
+static void restore(void)
+{
+	pfm_close_session(session);
+	session = live;
+}
+
+/* What was written is what would have been handed out, to the account. */
+static void a_recording_holds_every_record(void **state)
+{
+	(void)state;
+	for (unsigned each = 0; each < 2; each++) {
+		pfm_count_info_t info = PFM_INIT(info);
+		pfm_recording_t *r;
+		uint64_t size = 0, before = 0;
+
+		begin(MODEL_EV5, 1 + each);
+		begin_truth(65536);
+		sampling.fields = each ? PFM_SAMPLE_IP | PFM_SAMPLE_CPU : 0;
+		start("ev5::cycles");
+		r = open_recording();
+		for (unsigned i = 0; i < 4; i++) {
+			work(i % (1 + each), TEXT + 16 * i, true, 65536 * 200);
+			assert_int_equal(pfm_write_records(r, &size), PFMLIB_SUCCESS);
+			assert_true(size >= before + 200 * 24);
+			before = size;
+		}
+		work(0, TEXT, true, 65536);
+		assert_int_equal(account().samples, 800);
+		read_back(r);
+		assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_SUCCESS);
+		assert_string_equal(info.name, "ev5::cycles");
+		assert_int_equal(pfm_count_session(session), 1);
+		assert_int_equal(take(each), 801);
+		expect_nothing_left();
+		restore();
+		assert_int_equal(account().samples, 801);
+		end();
+	}
+}
+
+static void a_recording_holds_pairs(void **state)
+{
+	struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	pfm_recording_t *recording;
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	begin(MODEL_EV67, 1);
+	start("ev67::mispredict_per_ret");
+	recording = open_recording();
+	for (unsigned i = 0; i < 2; i++) {
+		pfmi_model_work(model, 0, &w);
+		assert_int_equal(pfm_write_records(recording, NULL), PFMLIB_SUCCESS);
+	}
+	read_back(recording);
+	for (uint64_t i = 1; i <= 2; i++) {
+		assert_int_equal(pfm_next_record(session, &r), 1);
+		assert_int_equal(r.type, PFM_RECORD_READ);
+		assert_int_equal(r.read.n, 3);
+		assert_int_equal(r.read.words[1], 25 * i);
+		assert_int_equal(r.read.words[2], 200 * i);
+	}
+	assert_int_equal(pfm_next_record(session, &r), 0);
+	restore();
+}
+
+/* A device that fails while it is recorded ends the recording with its reason; what was written before is readable. */
+static void a_recording_tells_of_a_device_that_fails(void **state)
+{
+	pfm_recording_t *r;
+
+	(void)state;
 	begin(MODEL_EV5, 1);
+	begin_truth(65536);
 	start("ev5::cycles");
-	assert_int_equal(pfm_open_recording(&recording, "/tmp/never", session, NULL, &error), PFMLIB_ERR_NOTSUPP);
+	r = open_recording();
+	work(0, TEXT, true, 65536 * 3);
+	assert_int_equal(pfm_write_records(r, NULL), PFMLIB_SUCCESS);
+	work(0, TEXT, true, 65536);
+	failing = 1;
+	fail_at = 1;
+	assert_int_equal(pfm_write_records(r, NULL), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_session_errno(session), EFAULT);
+	fail_at = 0;
+	assert_int_equal(pfm_close_recording(r), PFMLIB_SUCCESS);
+	unlink(file);
+}
+
+static void many_at_once_are_one_of_the_device(void **state)
+{
+	pfm_record_t r[4] = { PFM_INIT(r[0]) };
+
+	(void)state;
+	begin(MODEL_EV5, 1);
+	begin_truth(65536);
+	start("ev5::cycles");
+	work(0, TEXT, true, 65536 * 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(pfm_next_records(session, r, 4), 1);
+		assert_int_equal(r[0].sample.ip, TEXT);
+	}
+	assert_int_equal(pfm_next_records(session, r, 4), 0);
 }
 
 /* Events that cannot be sampled say why, and give no records. */
@@ -539,6 +667,10 @@ int main(void)
 		ROW(pairs_of_profileme_are_records),
 		ROW(waiting_ends_with_records_time_or_the_session),
 		ROW(what_the_device_does_not_know_is_refused),
+		ROW(a_recording_holds_every_record),
+		ROW(a_recording_holds_pairs),
+		ROW(a_recording_tells_of_a_device_that_fails),
+		ROW(many_at_once_are_one_of_the_device),
 		ROW(events_that_cannot_be_sampled_say_why),
 		ROW(one_event_is_sampled_at_a_time),
 		ROW(requests_that_fail_are_told),

@@ -237,6 +237,29 @@ class Record(unittest.TestCase):
         for name in ("three", "one"):
             self.assertAlmostEqual(found[name], ours[name], delta=0.01)
 
+    def test_the_alpha_device(self):
+        """A model of it, whose program is at 0x120000000; what a sample cannot hold is told field by field."""
+        done = self.pfm("record", "--device-model", "ev5", "-e", "cycles", "--", "sleep", "0.1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(re.findall(r"^pfm record: ([a-z, ]+): the device", done.stderr, re.M),
+                         ["time", "task", "mappings, names of tasks"])
+        places = [json.loads(line) for line in self.pfm("report", "--json").stdout.splitlines()]
+        self.assertTrue(places and all(p["event"] == "cycles" for p in places), places[:1])
+        self.assertTrue(all(0x120000000 <= int(p["function"], 16) < 0x120004000 for p in places), places[:3])
+        if shutil.which("perf"):
+            lines = subprocess.run(["perf", "script", "-F", "ip,event,period"], cwd=self.folder, capture_output=True, text=True,
+                                   check=False).stdout.split("\n")
+            self.assertEqual(sum(line.split()[:2] == ["65536", "cycles:"] for line in lines), sum(p["samples"] for p in places))
+        done = self.pfm("device", "--model", "ev5", "--", PFM, "record", "--device", "0x120000000-0x120002000", "-a", "-e", "ev5::cycles",
+                        "--", "sleep", "0.1")
+        if done.returncode == 0:
+            self.assertRegex(done.stderr, r"ev5::cycles: \d+ samples were outside of the addresses that are profiled")
+        for words, why in ((("--device-model", "ev5"), "say with -e"), (("--device-model", "ev5", "-e", "cycles", "-g"), "no call chains"),
+                           (("--device", "5-3", "-e", "ev5::cycles"), "range of addresses")):
+            done = self.pfm("record", *words, "--", "true")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(why, done.stderr)
+
     def test_refusals(self):
         self.assertEqual(self.pfm("record").returncode, 2)
         self.assertEqual(self.pfm("record", "-F", "9", "-c", "9", "--", "true").returncode, 2)

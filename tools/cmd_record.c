@@ -9,9 +9,13 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <perfmon/pfmlib_alpha.h>
 #include <perfmon/sampling.h>
 
 #define ME "pfm record"
+
+enum { OPT_MODEL = 256,
+       OPT_DEVICE };
 
 static const struct opt options[] = {
 	{ 'e', "event", "EVENT,...", "what to sample; may be given several times. EVENT:period=N and EVENT:freq=N say how often" },
@@ -28,6 +32,8 @@ static const struct opt options[] = {
 	{ 'R', "raw-samples", NULL, "with the bytes of tracepoints: their fields" },
 	{ 'z', "compress", NULL, "compressed, by zstd" },
 	{ 'o', "output", "FILE", "write the samples here (perf.data)" },
+	{ OPT_DEVICE, "device", "FROM-TO", "sample by the Alpha counter device, /dev/pfcntr, in this range of addresses" },
+	{ OPT_MODEL, "device-model", "NAME", "sample on a model of that device: ev4, ev5, pca56, ev6 or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -38,7 +44,8 @@ struct recorder {
 	pfm_session_t *session;
 	pfm_recording_t *recording;
 	char **command;
-	const char *cpus, *output;
+	const char *cpus, *output, *model; /* model: of the Alpha device */
+	pfmlib_alpha_input_param_t device; /* with a range: the device itself */
 	int pid;
 	bool all, thread, no_inherit, compress, stand_in; /* stand_in: nobody said what to sample, and a clock had to do */
 	struct child child;
@@ -57,13 +64,40 @@ static void on_signal(int sig)
 
 /* ---- the session ----------------------------------------------------------------------------------------------------------- */
 
+static bool on_device(const struct recorder *job)
+{
+	return job->model || job->device.pfp_alpha_n_ranges;
+}
+
+/* What else a sample holds is not the device's to say: that of what was asked for is refused, the rest is left out. */
+static void ask_device(struct recorder *job)
+{
+	static const struct {
+		uint64_t field;
+		const char *name;
+	} fields[] = { { PFM_SAMPLE_TIME, "time" }, { PFM_SAMPLE_TID, "task" } };
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		fprintf(stderr, ME ": %s: the device does not say it, the samples are without\n", fields[i].name);
+	fputs(ME ": mappings, names of tasks: the device does not tell them, addresses stay numbers\n", stderr);
+	job->sampling.fields &= ~(uint64_t)(PFM_SAMPLE_TIME | PFM_SAMPLE_TID);
+	job->sampling.records = 0;
+}
+
 static int open_texts(struct recorder *job, const char *const *texts, unsigned n)
 {
 	pfm_session_options_t so = PFM_INIT(so);
+	pfm_alpha_session_t alpha = PFM_INIT(alpha);
 	pfm_error_t error = PFM_INIT(error);
 
 	error.event = -1;
 	so.sampling = &job->sampling;
+	if (on_device(job)) {
+		alpha.device_model = job->model;
+		alpha.model = job->device.pfp_alpha_n_ranges ? &job->device : NULL;
+		so.backend = "pfm_device";
+		so.backend_options = &alpha;
+	}
 	so.pid = job->pid ? job->pid : job->child.pid;
 	so.cpus = job->cpus;
 	so.flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
@@ -203,6 +237,9 @@ static void put_losses(const struct recorder *job)
 		if (c.lost && c.lost != PFM_LOST_UNKNOWN)
 			fprintf(stderr, ME ": %s: %llu samples lost; larger buffers (-m) or fewer samples (-c, -F) help\n", info.name,
 			        (unsigned long long)c.lost);
+		if (c.discarded && on_device(job))
+			fprintf(stderr, ME ": %s: %llu samples were outside of the addresses that are profiled\n", info.name,
+			        (unsigned long long)c.discarded);
 	}
 }
 
@@ -275,10 +312,28 @@ static int check(struct args *args, struct recorder *job)
 		return usage(args, "-F gives a frequency, -c a period: choose.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
 		return usage(args, "-m wants a power of two.");
+	if (on_device(job) && !job->events.n)
+		return usage(args, "the device samples one event: say with -e which.");
+	if (on_device(job) && job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR | PFM_SAMPLE_RAW))
+		return usage(args, "the device's samples have no call chains (-g), no data addresses (-d) and no bytes of tracepoints (-R).");
 	if (!job->output)
 		job->output = "perf.data";
-	job->ctx = open_context(NULL);
+	job->ctx = open_context(job->model);
 	return job->ctx ? DONE : REFUSED;
+}
+
+static bool read_range(const char *text, pfmlib_alpha_input_param_t *device)
+{
+	char *end;
+	pfmlib_alpha_range_t *range = &device->pfp_alpha_ranges[0];
+
+	range->start = strtoull(text, &end, 0);
+	if (end == text || *end != '-')
+		return false;
+	text = end + 1;
+	range->end = strtoull(text, &end, 0);
+	device->pfp_alpha_n_ranges = end != text && !*end && range->start < range->end;
+	return device->pfp_alpha_n_ranges;
 }
 
 static int read_options(struct args *args, struct recorder *job)
@@ -324,6 +379,11 @@ static int read_options(struct args *args, struct recorder *job)
 		case 'R': job->sampling.fields |= PFM_SAMPLE_RAW; break;
 		case 'z': job->compress = true; break;
 		case 'o': job->output = value; break;
+		case OPT_MODEL: job->model = value; break;
+		case OPT_DEVICE:
+			if (!read_range(value, &job->device))
+				return usage(args, "--device wants a range of addresses, as in 0x120000000-0x120002000.");
+			break;
 		}
 	return id < 0 ? args->status : -1;
 }
@@ -339,6 +399,8 @@ static int run(struct args *args)
 	status = read_options(args, &job);
 	if (status < 0)
 		status = check(args, &job);
+	if (status == DONE && on_device(&job))
+		ask_device(&job);
 	if (status == DONE && job.ctx)
 		status = perform(&job);
 	child_drop(&job.child);
@@ -363,6 +425,8 @@ const struct command cmd_record = {
 		    "pfm record -g -- ./work\n"
 		    "The data addresses of page faults\n"
 		    "pfm record -d -e page-faults -- ./work\n"
+		    "A model of an Alpha, whose device says where its cycles go\n"
+		    "pfm record --device-model ev5 -e cycles -- sleep 0.1\n"
 		    "The system for ten seconds, 99 times a second\n"
 		    "pfm record -a -F 99 -- sleep 10\n",
 	.options = options,

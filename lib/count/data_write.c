@@ -100,16 +100,31 @@ static void put_text(struct pfm_recording *r, const char *s)
 
 /* ---- events --------------------------------------------------------------------------------------------------------------- */
 
-/* Events of the file: the counts that are open, then the one beside samples. */
+/* Events of the file: the counts that are open, then the one beside samples, if there is one. */
 static bool written(const struct pfm_session *s, unsigned i)
 {
-	return i == s->n || s->counts[i].opened.n_open;
+	return i == s->n ? s->sampling->n_places > 0 : s->counts[i].opened.n_open;
+}
+
+/* A device that is none of perf's: how its records are laid out, and what each stands for. */
+static void device_attr(const struct pfm_session *s, unsigned i, struct perf_event_attr *a)
+{
+	const struct layout *l = &s->sampling->common;
+
+	a->type = PERF_TYPE_RAW;
+	a->config = i;
+	a->sample_type = l->fields;
+	a->read_format = l->read_format;
+	a->sample_id_all = l->trailers;
+	a->sample_period = s->counts[i].asked.period;
 }
 
 static void attr_of(const struct pfm_session *s, unsigned i, union attr *a)
 {
 	memset(a, 0, sizeof(*a));
-	if (i < s->n)
+	if (s->backend->next_sample)
+		device_attr(s, i, &a->attr);
+	else if (i < s->n)
 		pfmi_perf_attr(s, i, 0, true, a);
 	else
 		pfmi_sampling_side_attr(s, &a->attr);
@@ -335,8 +350,14 @@ static void put_feature(struct pfm_recording *r, unsigned bit, const struct utsn
 /* True if the recording has what feature @bit is about. */
 static bool has_feature(const struct pfm_recording *r, unsigned bit)
 {
-	return bit == DATA_PACKED ? r->zstd != NULL : bit == DATA_TRACING ? r->formats.end > 0
-	                                                                  : true;
+	switch (bit) {
+	case DATA_PACKED: return r->zstd != NULL;
+	case DATA_TRACING: return r->formats.end > 0;
+	case DATA_SAMPLE_TIME:
+	case DATA_CLOCKID:
+	case DATA_CLOCK_DATA: return r->s->sampling->common.fields & PFM_SAMPLE_TIME;
+	default: return true;
+	}
 }
 
 static void put_features(struct pfm_recording *r)
@@ -380,7 +401,7 @@ static int begin(struct pfm_recording *r)
 	put_attrs(r);
 	r->head.data.offset = r->at;
 	put_names(r);
-	if (pfmi_data_before(r->s, put_record, r) == -ENOMEM && !r->err)
+	if (r->s->sampling->streams && pfmi_data_before(r->s, put_record, r) == -ENOMEM && !r->err)
 		r->err = ENOMEM;
 	r->head.data.size = r->at - r->head.data.offset;
 	put_head(r);
@@ -419,11 +440,8 @@ int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s
 
 	if (out)
 		*out = NULL;
-	if (out && path && s && s->sampling && s->sampling->streams)
+	if (out && path && s && s->sampling && !s->reading && (s->sampling->streams || (s->backend->next_sample && s->sampling->n_known)))
 		rc = open_recording(out, path, s, command, why);
-	else if (out && path && s && s->backend && s->backend->next_sample)
-		rc = pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                 "samples of this device are not recorded: nobody says when they were, and in which task");
 	else
 		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");
 	return pfmi_error_end(error, why, rc);
@@ -438,21 +456,51 @@ int pfm_compress_recording(pfm_recording_t *r, int level)
 	return r->zstd ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP;
 }
 
+/* Bytes of records, packed if that was asked for. */
+static void put_data(struct pfm_recording *r, const void *bytes, size_t len)
+{
+	if (r->zstd)
+		put_packed(r, bytes, len);
+	else
+		put_bytes(r, bytes, len);
+}
+
+/* Of a device without buffers: its records, which are short, some hundred at a time. Returns a negative code if it fails. */
+static int put_device(struct pfm_recording *r)
+{
+	pfm_record_t record = PFM_INIT(record);
+	uint8_t some[16384];
+	size_t n = 0;
+	int rc;
+
+	while ((rc = pfm_next_record(r->s, &record)) == 1) {
+		if (record.raw_size > sizeof(some) - n) {
+			put_data(r, some, n);
+			n = 0;
+		}
+		memcpy(some + n, record.raw, record.raw_size);
+		n += record.raw_size;
+	}
+	put_data(r, some, n);
+	return rc;
+}
+
 int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 {
 	const struct record_head round = { DATA_FINISHED_ROUND, 0, sizeof(round) };
 	const void *bytes;
 	uint64_t before;
 	size_t len;
+	int rc = 0;
 
 	if (!r)
 		return PFMLIB_ERR_INVAL;
 	before = r->at;
-	while (pfm_next_bytes(r->s, &bytes, &len, NULL) == 1)
-		if (r->zstd)
-			put_packed(r, bytes, len);
-		else
-			put_bytes(r, bytes, len);
+	if (r->s->sampling->streams)
+		while (pfm_next_bytes(r->s, &bytes, &len, NULL) == 1)
+			put_data(r, bytes, len);
+	else
+		rc = put_device(r);
 	if (r->at != before)
 		put_bytes(r, &round, sizeof(round));
 	r->head.data.size = r->at - r->head.data.offset;
@@ -460,8 +508,10 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 		put_head(r);
 	if (size)
 		*size = r->at;
-	r->s->sys_errno = r->err;
-	return r->err ? PFMLIB_ERR_SYS : PFMLIB_SUCCESS;
+	if (rc == 0)
+		r->s->sys_errno = r->err;
+	return rc ? rc : r->err ? PFMLIB_ERR_SYS
+	                        : PFMLIB_SUCCESS;
 }
 
 int pfm_close_recording(pfm_recording_t *r)
