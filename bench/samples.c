@@ -3,6 +3,8 @@
  * samples.c - records drained per second of the reader's processor time: by a bare reader of the ring, by pfm_next_record(), by
  * pfm_next_records(), and by perf record, in one run, from the same producer.
  *
+ * Then: how much longer a loop takes that is sampled, and how long sampled events take to open on every CPU.
+ *
  * Usage:  ./samples [RECORDS [ROUNDS]]    (default 1000000, 3)
  *
  * The producer, a process on another CPU, makes system calls that a tracepoint sees, each a sample of 48 bytes. Readers
@@ -259,6 +261,146 @@ static double run(enum reader reader, unsigned long n, uint64_t config)
 	return t;
 }
 
+/* ---- what sampling costs the program that is sampled -------------------------------------------------------------------------------- */
+
+/* Seconds of processor time that a loop takes, which is sampled each @period nanoseconds of it, 0: not at all. *@samples: so many came. */
+static double run_loop(uint64_t period, uint64_t *samples)
+{
+	static const char *const clock[] = { "task-clock" };
+	pfm_sampling_t sampling = PFM_INIT(sampling);
+	pfm_session_options_t options = PFM_INIT(options);
+	pfm_session_t *s = NULL;
+	pfm_record_t r = PFM_INIT(r);
+	struct rusage u;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends) || (pid = fork()) < 0)
+		exit(1);
+	if (pid == 0) {
+		char byte;
+
+		pin(1);
+		if (read(ends[0], &byte, 1) == 1)
+			for (volatile unsigned i = 0; i < 400000000; i++)
+				;
+		_exit(0);
+	}
+	close(ends[0]);
+	sampling.period = period;
+	options.sampling = &sampling;
+	options.pid = pid;
+	if (period && (pfm_open_session(&s, NULL, &options, clock, 1, NULL) || pfm_start_session(s)))
+		exit(1);
+	let_go(ends[1]);
+	while (s && pfm_wait_session(s, 100) != PFM_WAIT_ENDED)
+		while (pfm_next_record(s, &r) == 1)
+			*samples += r.type == PFM_RECORD_SAMPLE;
+	wait4(pid, NULL, 0, &u);
+	pfm_close_session(s);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static void overhead(unsigned rounds)
+{
+	static const uint64_t periods[] = { 0, 1000000, 100000 };
+	double best[3] = { 0 };
+	uint64_t samples[3] = { 0 };
+
+	for (unsigned k = 0; k < rounds; k++)
+		for (unsigned i = 0; i < 3; i++) {
+			double t = run_loop(periods[i], &samples[i]);
+
+			best[i] = k == 0 || t < best[i] ? t : best[i];
+		}
+	for (unsigned i = 1; i < 3; i++)
+		printf("a loop that is sampled %u times a second takes %.2f %% longer (%.1f us for each sample)\n",
+		       (unsigned)(1000000000 / periods[i]), (best[i] / best[0] - 1) * 100,
+		       (best[i] - best[0]) * 1e6 * rounds / (double)(samples[i] ? samples[i] : 1));
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------------------------- */
+
+enum { MANY_EVENTS = 64 };
+
+static size_t ring_len(void)
+{
+	return 129 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void close_bare(const int *fds, void *const *maps, unsigned cpus)
+{
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
+		munmap(maps[cpu], ring_len());
+	for (unsigned i = 0; i < cpus * MANY_EVENTS; i++)
+		close(fds[i]);
+}
+
+/* By hand: on each CPU a buffer that all its events write to, and their ids. 0 if that is not possible. */
+static double open_bare(int *fds, void **maps, unsigned cpus)
+{
+	struct perf_event_attr a = { .size = sizeof(a),
+		                     .type = PERF_TYPE_SOFTWARE,
+		                     .config = PERF_COUNT_SW_PAGE_FAULTS,
+		                     .sample_period = 1,
+		                     .sample_type = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU,
+		                     .disabled = 1 };
+	double before = clock_ns(CLOCK_MONOTONIC);
+
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
+		for (unsigned i = 0; i < MANY_EVENTS; i++) {
+			int *fd = &fds[cpu * MANY_EVENTS + i];
+			uint64_t id;
+
+			*fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, 0);
+			if (*fd < 0 || ioctl(*fd, PERF_EVENT_IOC_ID, &id) ||
+			    (i == 0 ? (maps[cpu] = mmap(NULL, ring_len(), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0)) == MAP_FAILED
+			            : ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, fds[cpu * MANY_EVENTS])))
+				return 0;
+		}
+	return clock_ns(CLOCK_MONOTONIC) - before;
+}
+
+static double open_ours(pfm_session_t **s)
+{
+	const char *texts[MANY_EVENTS];
+	pfm_sampling_t sampling = PFM_INIT(sampling);
+	pfm_session_options_t options = PFM_INIT(options);
+	double before = clock_ns(CLOCK_MONOTONIC);
+
+	for (unsigned i = 0; i < MANY_EVENTS; i++)
+		texts[i] = "page-faults";
+	options.sampling = &sampling;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	if (pfm_open_session(s, NULL, &options, texts, MANY_EVENTS, NULL))
+		exit(1);
+	return clock_ns(CLOCK_MONOTONIC) - before;
+}
+
+static void opening(unsigned rounds)
+{
+	unsigned cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	int *fds = calloc(cpus, MANY_EVENTS * sizeof(*fds));
+	void **maps = calloc(cpus, sizeof(*maps));
+	double best[2] = { 0 };
+
+	for (unsigned k = 0; fds && maps && k < rounds; k++) {
+		double bare = open_bare(fds, maps, cpus), ours;
+		pfm_session_t *s;
+
+		close_bare(fds, maps, cpus);
+		ours = open_ours(&s);
+		pfm_close_session(s);
+		best[0] = k == 0 || bare < best[0] ? bare : best[0];
+		best[1] = k == 0 || ours < best[1] ? ours : best[1];
+	}
+	free(maps);
+	free(fds);
+	if (best[0] > 0)
+		printf("opening %u sampled events on %u CPUs takes %.0f us, by hand %.0f us (%.2f times as long)\n", MANY_EVENTS, cpus,
+		       best[1] / 1e3, best[0] / 1e3, best[1] / best[0]);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = { "bare reader", "pfm_next_record()", "pfm_next_records()", "perf record, to a file" };
@@ -288,5 +430,7 @@ int main(int argc, char **argv)
 		printf("the bare reader is %.2f times as fast (goal: at most 1.5)\n", best[BARE] / best[MANY]);
 	if (best[PERF] > 0)
 		printf("perf takes %.1f times as long (goal: at least 3)\n", best[MANY] / best[PERF]);
+	overhead(rounds);
+	opening(rounds);
 	return 0;
 }

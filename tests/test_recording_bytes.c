@@ -25,6 +25,7 @@ static struct {
 	uint8_t bytes[1 << 20];
 	size_t n;
 	bool foreign; /* of the other byte order */
+	bool narrow;  /* of a machine whose addresses have 32 bits */
 } file;
 
 static void put(const void *p, size_t n)
@@ -701,18 +702,19 @@ static void put_tracing(size_t cut)
 	static const char format[] = "name: some\nID: 372\nformat:\n"
 				     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
 				     "\tfield:int less;\toffset:4;\tsize:4;\tsigned:1;\n"
-				     "\tfield:const char * at;\toffset:8;\tsize:8;\tsigned:0;\n"
+				     "\tfield:const char * at;\toffset:8;\tsize:%c;\tsigned:0;\n"
 				     "\tfield:char name[4];\toffset:16;\tsize:4;\tsigned:0;\n"
 				     "\tfield:__data_loc char[] text;\toffset:20;\tsize:4;\tsigned:0;\n"
 				     "\tfield:__rel_loc char[] more;\toffset:24;\tsize:4;\tsigned:0;\n"
 				     "\tfield:u8 far;\toffset:4000;\tsize:1;\tsigned:0;\n"
-				     "\nprint fmt: \"%d\", REC->less\n";
-	size_t start = file.n;
+				     "\nprint fmt: \"%%d\", REC->less\n";
+	size_t start = file.n, len;
+	char text[sizeof(format)];
 
 	put("\x17\x08\x44tracing"
 	    "0.6",
 	    14);
-	put("\0\x08", 2);
+	put(file.narrow ? "\0\x04" : "\0\x08", 2);
 	put32(4096);
 	put("header_page", 12);
 	put64(3);
@@ -729,8 +731,9 @@ static void put_tracing(size_t cut)
 	put(other, sizeof(other) - 1);
 	put("second", 7);
 	put32(1);
-	put64(sizeof(format) - 1);
-	put(format, sizeof(format) - 1);
+	len = (size_t)snprintf(text, sizeof(text), format, file.narrow ? '4' : '8');
+	put64(len);
+	put(text, len);
 	put32(0);
 	put32(0);
 	put64(0);
@@ -749,7 +752,12 @@ static void put_trace_sample(void)
 	put16(372);
 	put16(0);
 	put32((uint32_t)-5);
-	put64(0xffff800000000123);
+	if (file.narrow) {
+		put32(0xc0008123);
+		put32(0x5a5a5a5a);
+	} else {
+		put64(0xffff800000000123);
+	}
 	put("abc", 4);
 	put32(4u << 16 | 28);
 	put32(3u << 16 | 4); /* counted from where this word ends */
@@ -776,11 +784,14 @@ static void expect_field(const char *name, const char *type, uint32_t flags, uin
 
 static void begin_trace(bool foreign, bool pipe, size_t cut)
 {
+	bool narrow = file.narrow;
 	size_t at;
 
 	begin_pipe(foreign);
-	if (!pipe) {
+	if (!pipe)
 		begin_file(foreign);
+	file.narrow = narrow;
+	if (!pipe) {
 		set64(32, 80); /* one event */
 		set64(128 + 8, 372);
 		set64(128 + 24, FIELDS | PFM_SAMPLE_RAW);
@@ -839,6 +850,53 @@ static void fields_of_tracepoints_are_read_by_name(void **state)
 		assert_int_equal(pfm_find_trace_field(reading, 0, NULL, &f), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_find_trace_field(reading, 0, "less", NULL), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_read_trace_field(reading, NULL, &f, NULL, NULL, NULL), PFMLIB_ERR_INVAL);
+		assert_int_equal(next(), 0);
+	}
+}
+
+/* A machine of 32 bits writes words of 64 as all do; narrow are its pointers in the bytes of tracepoints, its registers and its stack. */
+static void a_recording_of_32_bits_is_read(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		file.narrow = true;
+		begin_trace(i & 1, i & 2, 0);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		expect_sample(0, 0x1000, 5);
+		expect_field("less", "int", PFM_TRACE_SIGNED, (uint64_t)-5, NULL, 4);
+		expect_field("at", "const char *", 0, 0xc0008123, NULL, 4);
+		expect_field("text", "char", PFM_TRACE_DYNAMIC, 0, "four", 4);
+	}
+	for (unsigned foreign = 0; foreign < 2; foreign++) {
+		begin_file(foreign);
+		set64(128 + 24, FIELDS | PFM_SAMPLE_CHAIN | PFM_SAMPLE_REGS | PFM_SAMPLE_STACK);
+		put_head(PFM_RECORD_SAMPLE, PFM_MISC_USER, 40 + 40 + 24 + 24);
+		put64(11);
+		put64(0xbefff000);
+		put32(7);
+		put32(8);
+		put64(5);
+		put64(4);
+		put64(PFM_CHAIN_KERNEL);
+		put64(0xc0008000);
+		put64(PFM_CHAIN_USER);
+		put64(0xbefff000);
+		put64(1); /* registers of 32 bits, of which none were asked for by an attribute of 64 bytes */
+		put64(8);
+		put("\1\2\3\4\5\6\7\10", 8);
+		put64(4);
+		put("\0\0\0\0\0\0\0", 8); /* of a newer kernel */
+		put("\0\0\0\0\0\0\0", 8);
+		end_file((const char *const[]){ "faults" }, 1);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		expect_sample(0, 0xbefff000, 5);
+		assert_int_equal(record.sample.n_chain, 4);
+		assert_true(record.sample.chain[0] == PFM_CHAIN_KERNEL && record.sample.chain[1] == 0xc0008000);
+		assert_true(record.sample.chain[2] == PFM_CHAIN_USER && record.sample.chain[3] == 0xbefff000);
+		assert_int_equal(record.sample.regs.abi, 1);
+		assert_int_equal(record.sample.stack_size, 8);
+		assert_int_equal(record.sample.stack_used, 4);
+		assert_memory_equal(record.sample.stack, "\1\2\3\4\5\6\7\10", 8);
 		assert_int_equal(next(), 0);
 	}
 }
@@ -963,6 +1021,7 @@ int main(void)
 		ROW(what_a_script_records_is_read),
 		ROW(formats_of_tracepoints_are_kept),
 		ROW(fields_of_tracepoints_are_read_by_name),
+		ROW(a_recording_of_32_bits_is_read),
 		ROW(descriptions_that_are_cut_describe_nothing),
 		ROW(what_is_packed_is_read_the_same),
 		ROW(packed_pieces_that_lie_end_the_reading),
