@@ -659,6 +659,46 @@ static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
 	munmap(p, 2000 * page_size());
 }
 
+/* The kernel wakes nobody at a mark that the buffer never reaches, not even when it is full. */
+static void a_full_buffer_wakes_who_waits(void **state)
+{
+	enum { PAGES = 3000 };
+	int ends[2], woken;
+	char byte = 0;
+	struct timespec before, after;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		char *p = mmap(NULL, PAGES * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		close(ends[1]);
+		if (p != MAP_FAILED && !madvise(p, PAGES * page_size(), MADV_NOHUGEPAGE) && read(ends[0], &byte, 1) == 1) {
+			usleep(50000); /* the other one waits by then */
+			touch(p, PAGES, page_size());
+			pause();
+		}
+		_exit(0);
+	}
+	sampling.pages = 4;
+	sampling.watermark = 1 << 24;
+	options.pid = pid;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	assert_int_equal(write(ends[1], &byte, 1), 1);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	woken = pfm_wait_session(session, 20000);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(woken, PFM_WAIT_READY);
+	assert_true(after.tv_sec - before.tv_sec < 15);
+}
+
 static void a_few_records_below_the_watermark_come_with_the_timeout(void **state)
 {
 	char *p = fresh(5);
@@ -852,6 +892,7 @@ int main(void)
 		ROW(samples_that_are_mixed_up_are_told),
 		ROW(times_rise_over_all_cpus),
 		ROW(waiting_ends_with_data_with_time_or_with_the_task),
+		ROW(a_full_buffer_wakes_who_waits),
 		ROW(a_few_records_below_the_watermark_come_with_the_timeout),
 		ROW(a_task_that_ends_is_drained_then_over),
 		ROW(a_signal_comes_with_the_samples),

@@ -351,6 +351,11 @@ static void all_buffers_shrink_until_they_fit(void **state)
 	assert_int_equal(buffers().pages, 16);
 	assert_int_equal(buffers().wanted, 64);
 	assert_int_equal(fake.mapped, fake.locked);
+	assert_int_equal(event((unsigned)(side_on(0, 0) - FAKE_EVENT_FD))->a.attr.wakeup_watermark, 16 * page / 4);
+	end_session();
+	sampling.watermark = 1 << 30; /* more than the buffer holds: a full one would wake nobody */
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(event((unsigned)(side_on(0, 0) - FAKE_EVENT_FD))->a.attr.wakeup_watermark, 16 * page / 2);
 	end_session();
 	assert_int_equal(fake.mapped, 0);
 	fake.locked = 3 * page; /* not even the smallest */

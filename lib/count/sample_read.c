@@ -472,9 +472,8 @@ static bool ready(const struct sampling *sm, bool any)
 {
 	for (unsigned i = 0; i < sm->n_streams; i++) {
 		const struct stream *st = &sm->streams[i];
-		uint64_t mark = sm->asked.watermark ? sm->asked.watermark : st->ring.size / 4;
 
-		if (has_data(st, any || sm->asked.wakeup_events ? 1 : mark))
+		if (has_data(st, any || sm->asked.wakeup_events ? 1 : pfmi_sampling_mark(sm, st->ring.size)))
 			return true;
 	}
 	return false;

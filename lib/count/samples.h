@@ -161,6 +161,8 @@ int pfmi_sampling_open(struct pfm_session *s, struct pfm_error *why);
 void pfmi_sampling_close(struct pfm_session *s);
 /* What the event beside samples was asked for. */
 void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
+/* How many bytes in a buffer of @size wake who waits. */
+uint32_t pfmi_sampling_mark(const struct sampling *sm, uint64_t size);
 /* Enables or disables the records beside samples. */
 int pfmi_sampling_command(struct pfm_session *s, unsigned long request);
 

@@ -156,6 +156,14 @@ static void add_payload(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->sample_stack_user = q->user_stack;
 }
 
+/* A buffer that is full before it is filled so far wakes nobody: never above its half, be it smaller than was asked for. */
+uint32_t pfmi_sampling_mark(const struct sampling *sm, uint64_t size)
+{
+	uint64_t mark = sm->asked.watermark ? sm->asked.watermark : size / 4;
+
+	return (uint32_t)(mark < size / 2 ? mark : size / 2);
+}
+
 static void add_common(const pfm_sampling_t *q, struct perf_event_attr *a)
 {
 	a->sample_id_all = 1;
@@ -163,7 +171,7 @@ static void add_common(const pfm_sampling_t *q, struct perf_event_attr *a)
 	a->clockid = q->clock;
 	a->watermark = !q->wakeup_events;
 	if (a->watermark)
-		a->wakeup_watermark = q->watermark ? q->watermark : q->pages * 1024; /* a quarter, where a page has 4 KiB */
+		a->wakeup_watermark = 1; /* the owner of the buffer says it */
 	else
 		a->wakeup_events = q->wakeup_events;
 }
@@ -271,6 +279,7 @@ static const uint64_t trailer =
 void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr *a)
 {
 	const pfm_sampling_t *q = &s->sampling->asked;
+	const struct perf_state *state = s->state;
 
 	*a = (struct perf_event_attr){ .size = sizeof(*a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
 	a->disabled = a->exclude_kernel = a->exclude_hv = 1;
@@ -287,6 +296,8 @@ void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr
 	a->cgroup = (q->records & PFM_SIDE_CGROUPS) != 0;
 	a->text_poke = (q->records & PFM_SIDE_TEXT_POKE) != 0;
 	add_common(q, a);
+	if (a->watermark)
+		a->wakeup_watermark = pfmi_sampling_mark(s->sampling, (uint64_t)s->sampling->pages * state->page_size);
 }
 
 static int open_side(struct pfm_session *s, struct place *p)
