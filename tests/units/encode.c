@@ -17,6 +17,18 @@ static struct event with(struct event ev, uint64_t code, uint64_t umask)
 	return ev;
 }
 
+/* Intel's two registers for off-core responses: event b7, unit mask 1 (later 2a, 1) has MSR 1a6; what counts the same with 1a7 is
+ * bb, 1 (2b, 1) or, of Atoms, b7, 2. */
+static void expect_twin(const pfm_encoding_t *e)
+{
+	uint64_t word = e->attr.config & 0xffff, twin = e->alternatives[0].config & 0xffff;
+
+	if (!e->n_alternatives || (word != 0x1b7 && word != 0x12a))
+		return;
+	assert_true(word == 0x12a ? twin == 0x12b : twin == 0x1bb || twin == 0x2b7);
+	assert_true(e->alternatives[0].msr == 0x1a7);
+}
+
 /* Each other way to count a row: its control register is what the event has with that code and unit mask. */
 static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t row)
 {
@@ -25,6 +37,7 @@ static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t
 	pfm_encoding_t e = PFM_INIT(e);
 
 	assert_int_equal(pfm_encode_event_at(ctx, (int)pmu, row, PFM_PLM3, &e, NULL), PFMLIB_SUCCESS);
+	expect_twin(&e);
 	for (unsigned i = 0; i < e.n_alternatives; i++) {
 		const uint64_t config[4] = { e.alternatives[i].config };
 		struct event ev, other;
