@@ -54,6 +54,8 @@ const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice n
 bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t);
 /* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
 unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
+/* 1 + the instance of @p whose number is @digits; 0 if there is none. */
+unsigned pfmi_kernel_numbered(const struct kernel_pmu *p, struct slice digits);
 /* Where tracepoints are looked for: folders of subsystems. */
 #define TRACEFS_MOUNTS 2u
 extern const char pfmi_tracefs[TRACEFS_MOUNTS][40];

@@ -277,6 +277,40 @@ RARELY static int find_beside(struct search *s)
 	return rc;
 }
 
+static struct slice number_of(struct slice box)
+{
+	uint32_t len = pfmi_unnumbered(box);
+
+	return (struct slice){ box.s + len, box.len - len };
+}
+
+/* Does the kernel, where it shows the unit, have a box of this number? */
+static bool is_there(const struct pfm_ctx *ctx, unsigned unit, struct slice number)
+{
+	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
+
+	return !kernel || kernel->n_instances < 2 || pfmi_kernel_numbered(kernel, number);
+}
+
+/* "skx_unc_cha3": a box by number, as libpfm4 has it. The number tells which instance is meant: pfmi_spec_instance(). */
+RARELY static int find_numbered(struct search *s)
+{
+	struct search box = *s;
+	struct called c = { 0 };
+	int at, rc;
+
+	box.pmu.len = pfmi_unnumbered(s->pmu);
+	box.hash = pfmi_name_hash(box.pmu);
+	at = box.pmu.len < s->pmu.len ? pfmi_ctx_next_called(s->ctx, box.pmu, box.hash, &c) : -1;
+	if (at < 0 || !(c.table->flags & TABLE_UNCORE) || !is_there(s->ctx, (unsigned)at, number_of(s->pmu)))
+		return PFMLIB_ERR_NOTFOUND;
+	rc = find_called(&box);
+	box.pmu = s->pmu;
+	box.hash = s->hash;
+	*s = box;
+	return rc;
+}
+
 /* Nothing that is known so far has it. */
 RARELY static int find_further(struct search *s)
 {
@@ -291,6 +325,8 @@ RARELY static int find_further(struct search *s)
 	/* Not before it is loaded: another thread may be at it. */
 	if (rc == PFMLIB_ERR_NOTFOUND)
 		rc = pfmi_ctx_loaded(s->ctx, LOADED_ALL) ? find_beside(s) : find_in_parts(s);
+	if (rc == PFMLIB_ERR_NOTFOUND && !s->known)
+		rc = find_numbered(s);
 	if (rc != PFMLIB_ERR_NOTFOUND)
 		return rc;
 	if (!s->known)
@@ -701,11 +737,14 @@ unsigned pfmi_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec, 
 {
 	const struct table *t = pfmi_unit_table(ctx, unit);
 	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
+	const struct slice name = spec->pmu.len ? spec->pmu : ctx->wanted_name;
 	unsigned k;
 
 	if (!kernel || kernel->n_instances < 2)
 		return 0;
-	k = pfmi_kernel_instance(kernel, spec->pmu.len ? spec->pmu : ctx->wanted_name);
+	k = pfmi_kernel_instance(kernel, name);
+	if (!k && pfmi_table_is(t, (struct slice){ name.s, pfmi_unnumbered(name) }))
+		k = pfmi_kernel_numbered(kernel, number_of(name));
 	/* A list may be for one box of several: the socket's clock is in the first C-box. */
 	return k ? k : pfmi_kernel_instance(kernel, pfmi_slice(table_text(t, t->device)));
 }

@@ -67,6 +67,7 @@ def named(arch, name):
     return ['match arch="%s" exact="%s,%s"' % (arch, arch, name)]
 
 
+UNCORE = ["device uncore", 'uncore "UNC"', "use nhm.uncore"]      # all of the package beside its cores
 THUNDERX2 = arm(0x42, 0x516) + arm(0x43, 0xAF)
 
 # libpfm4's name: (our file and name, description, head, hosts). Revisions of the K8 by model number, as AMD's revision guide has them.
@@ -77,6 +78,8 @@ PROCESSORS = {
     "pm": ("pm", "Intel Pentium M", P6, intel(9, 13)),
     "core": ("core2", "Intel Core 2", CORE2, intel(15, 23, 29)),
     "knc": ("knc", "Intel Knights Corner", KNC, intel(1, family=11)),
+    "nhm_unc": ("nhm_unc", "Intel Nehalem, beside the cores", UNCORE, intel(26, 30, 31)),
+    "wsm_unc": ("wsm_unc", "Intel Westmere, beside the cores", UNCORE, intel(44, 47)),
     "amd64_k7": ("amd64_k7", "AMD K7", K7, amd(6)),
     "amd64_k8_revb": ("amd64_k8_revb", "AMD K8, revision B", K7, amds(15, "model=4 stepping=0", "model=5 stepping=0..1")),
     "amd64_k8_revc": ("amd64_k8_revc", "AMD K8, revision C", K7,
@@ -153,6 +156,7 @@ TAG = 16            # masks from here on are tags
 NCOMBO = 1
 DEFAULT = 8
 OMIT = 0x10         # of AMD's
+GRP_EXCL = 0x10    # of an event of Intel's: masks of one group, of the first where none is given
 GRP_DFL_NONE = 0x800
 MODIFIERS = {"c": "cmask", "i": "inv", "e": "edge"}
 BITS = (("umask", 8, 0xFF), ("edge", 18, 1), ("inv", 23, 1), ("cmask", 24, 0xFF))
@@ -174,7 +178,7 @@ class Maker:
         self.number = {e["e"]: i for i, e in enumerate(events)}
         self.counter_at = next((int(w.split("=")[1]) for w in PROCESSORS[pmu["name"]][2] if w.startswith("feature counter_at")), 0)
         self.lines = []
-        self.groups = 0
+        self.groups = {}    # what follows a name -> the name
 
     def has(self, row):
         """Sister models share a list, but not all of it."""
@@ -221,7 +225,10 @@ class Maker:
         fields = {"code": code & (0xFFF if self.kind == "amd64" else 0xFF)}
         if self.kind != "amd64":
             fields.update(bits_of(code))
-        takes = [self.group(e, masks) for _, masks in self.masks(e)]
+        groups = [masks for _, masks in self.masks(e)]
+        if self.kind == "intel_x86" and e.get("fl", 0) & GRP_EXCL:
+            groups = [groups[0] + [dict(u, fl=u.get("fl", 0) & ~DEFAULT) for masks in groups[1:] for u in masks]]
+        takes = [self.group(e, masks) for masks in groups]
         self.row(e["e"], fields, e, takes=takes)
 
     def arm(self, e):
@@ -292,13 +299,15 @@ class Maker:
 
     def values(self, kind, preset, values):
         """Declares a group of (name, value). Names of one value are spellings of it, the first of which is not for colons."""
-        name, same = "m%d" % self.groups, {}
-        self.groups += 1
+        same = {}
         for n, v in values:
             same.setdefault(v, []).append(n)
         words = ["%s=0x%x" % (n[0] if len(n) == 1 else "/".join(["BITS_%X" % v] + n), v) for v, n in same.items()]
-        self.lines.append("group %s %s%s %s" % (name, kind, preset, " ".join(words)))
-        return name
+        said = "%s%s %s" % (kind, preset, " ".join(words))
+        if said not in self.groups:
+            self.groups[said] = "m%d" % len(self.groups)
+            self.lines.append("group %s %s" % (self.groups[said], said))
+        return self.groups[said]
 
     def alias(self, e):
         """Another name: of a row, or of one with masks and modifiers, which becomes a row of its own."""

@@ -22,6 +22,14 @@ static inline bool pfmi_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* Length of @s without the digits at its end. */
+static inline uint32_t pfmi_unnumbered(struct slice s)
+{
+	while (s.len && pfmi_is_digit(s.s[s.len - 1]))
+		s.len--;
+	return s.len;
+}
+
 /* What @c is worth as a digit of a number up to base 16; 99 if it is none. */
 static inline unsigned pfmi_digit(char c)
 {

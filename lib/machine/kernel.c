@@ -725,6 +725,20 @@ unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name)
 	return 0;
 }
 
+unsigned pfmi_kernel_numbered(const struct kernel_pmu *p, struct slice digits)
+{
+	for (unsigned j = 0; digits.len && j < p->n_instances; j++) {
+		const char *instance = p->instances[j];
+		size_t at = strlen(instance);
+
+		while (at && pfmi_is_digit(instance[at - 1]))
+			at--;
+		if (slice_equals(digits, instance + at, strlen(instance + at)))
+			return j + 1;
+	}
+	return 0;
+}
+
 const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice name)
 {
 	for (unsigned i = 0; k && i < k->n; i++) {

@@ -13,8 +13,14 @@ import re
 import libpfm4
 import pmtable as pt
 
-KINDS = frozenset(("core", "amd64", "arm", "plain"))
+KINDS = frozenset(("core", "amd64", "arm", "plain", "ep_unc"))
 OWN_EVENTS = KINDS - {"plain"}     # POWER's would be 814 rows
+# Boxes whose names libpfm4 has under another first word throughout: 2,000 names more would be 100 KB.
+LONG_BOXES = frozenset(("skx_unc_cha", "skx_unc_m2m", "skx_unc_m3upi", "skx_unc_iio", "icx_unc_iio"))
+# Boxes by libpfm4's names: what processors and boxes are called there that have another name here.
+BOXES = (("snb_ep_", "snbep_"), ("ivb_ep_", "ivbep_"), ("hsw_ep_", "hswep_"), ("bdw_ep_", "bdx_"), ("imc_dclk", "imc"), ("ubo", "ubox"),
+         ("sbox", "sbo"))
+CHA_REQUESTS = frozenset((0x35, 0x36))      # events of the CHA whose second filter is never empty
 # What a mask does beyond adding bits.
 BEYOND = frozenset(("ldlat", "fethr", "frontend", "excl_grp_but_0", "grp_req", "no_mods"))
 GENERAL = (1 << 32) - 1   # of a row's counters
@@ -64,6 +70,8 @@ def words(unit, encoder, row, given):
     added = defaults(row, every, given) if every else []
     if added is None or "frontend" in flags_of(row) or any(m.keys.get("req") or BEYOND & flags_of(m) for m in [row] + given + added):
         return None
+    if encoder == "ep_unc":
+        return box_words(unit, row, given + added)
     code, bits = row.code, 0
     for m in given + added:
         if "word1" in m.keys or "word1" in row.keys:
@@ -77,6 +85,19 @@ def words(unit, encoder, row, given):
     if encoder == "amd64":
         code = code & 0xff | code >> 8 << 32
     return (code, bits) if "offcore" in flags_of(row) else (code | bits << 8, 0)
+
+
+def box_words(unit, row, masks):
+    """Those of a box: masks reach above bit 15 and change both halves of the filter, which is the second word."""
+    code, filters = row.code, [0, 0]
+    for m in masks:
+        code |= m.code
+        for i, changes in enumerate((libpfm4.number(m.keys, "f0"), libpfm4.number(m.keys, "f1"))):
+            filters[i] = (filters[i] | changes & GENERAL) & ~(changes >> 32)
+    if "cha" in unit.keys.get("is", "").split(",") and code & 0xFF in CHA_REQUESTS:
+        filters[1] = filters[1] or 0x3B
+        filters[1] &= ~(8 if filters[1] >> 9 & 0xFFFFF else 0)
+    return code, filters[0] | filters[1] << 32
 
 
 def target(unit, table, row, mask):
@@ -177,8 +198,25 @@ OFFCORE_MSR = {0xB7: 0x1A6, 0xBB: 0x1A7, 0x2A: 0x1A6, 0x2B: 0x1A7}
 LATENCY = 3     # of an event that asks for none
 
 
+def taken_apart(t, *words):
+    """The fields of the kernel's format that make these words; None where some bits are of none."""
+    left, values = list(words), {}
+    for f in sorted(t.fields, key=lambda f: f.name not in ("code", "umask")):
+        value = at = 0
+        for word, lsb, width in f.ranges if f.kind == pt.NUMBER and all(word < len(left) for word, _, _ in f.ranges) else ():
+            bits = (1 << width) - 1 << lsb
+            value |= (left[word] & bits) >> lsb << at
+            left[word] &= ~bits
+            at += width
+        if value or f.name == "code":
+            values[f.name] = value
+    return None if any(left) else values
+
+
 def fields_of(t, encoder, code, config1=0, latency=False):
     """The values a row has for these words, or None where the table has no such field."""
+    if encoder == "ep_unc":
+        return taken_apart(t, code, config1)
     wide = encoder in ("arm", "plain")
     named = {"code": code & (0xF000000FF if encoder == "amd64" else code if wide else 0xFF)}
     if encoder == "amd64":
@@ -284,10 +322,11 @@ def lend_events(t, unit, table, known):
         t.lent.append(pt.Row(name, "", counters_for(t, values["code"]), row, takes, pt.ROW_HIDDEN))
 
     for row in table.rows:
-        if not is_in(unit, row):
+        if not is_in(unit, row) or pt.fold(row.name + ".") in known:      # the first of two of one name is meant
             continue
         every = [m for m in row.masks if is_in(unit, m)]
-        groups = groups_of(t, row, table.encoder, every) if every and "equiv" not in row.keys and not row.keys.get("req") else None
+        several = every and table.encoder != "ep_unc" and "equiv" not in row.keys and not row.keys.get("req")
+        groups = groups_of(t, row, table.encoder, every) if several else None
         combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_ANY)
         for m in [None] + every:
             name = row.name + (":" + m.name if m else "")
@@ -308,15 +347,35 @@ def lend_events(t, unit, table, known):
                 add(row.name, values, groups, [row.name + "."] + ([row.name] if alone else []))
 
 
+def is_box(name):
+    return "_unc_" in name
+
+
+def base_name(box):
+    return box.rstrip("0123456789")
+
+
+def add_box_name(t, units):
+    """libpfm4's name of a box, without its number, becomes another one of its table."""
+    for name in [n for n in t.aka if is_box(n)] if not {t.name, *t.aka} & units.keys() else ():
+        for ours, theirs in BOXES:
+            name = re.sub(ours + "$" if ours[-1] != "_" else "^" + ours, theirs, name)
+            if name in units:
+                t.aka.append(name)
+                return
+
+
 def lend(tables, folder):
     """Adds libpfm4's names to the tables that answer to the name of one of its PMUs. Returns the files that were read."""
     files = sorted(glob.glob(os.path.join(folder, "*.pmu")), key=lambda f: (not f.endswith("pmus.pmu"), f))
     texts = libpfm4.Texts()
     texts.read(files)
     units = {u.name: u for u in texts.units}
+    units.update((b, u) for b, u in reversed([(base_name(n), u) for n, u in units.items() if is_box(n)]) if b not in units)
     for t in tables:
+        add_box_name(t, units)
         unit = next((units[n] for n in [t.name] + t.aka if n in units), None)
         table = texts.tables[unit.keys["table"]] if unit else None
-        if table and table.encoder in KINDS and t.name not in OTHERS and t.source != OWN_SOURCE:
+        if table and table.encoder in KINDS and not {t.name, *t.aka} & (OTHERS | LONG_BOXES) and t.source != OWN_SOURCE:
             lend_table(t, unit, table)
     return files
