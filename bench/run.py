@@ -228,13 +228,14 @@ def stripped_size(path):
 
 def measure_start(t, sides):
     libs = library_of(sides.peer, "libpfm"), library_of(sides.ours, "libperfmon")
-    # As it is installed: the cache keeps a file that a linker wrote here and there in single pages, and each waits for its own fault.
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(libs[1], os.path.join(folder, os.path.basename(libs[1])))
+        # As it is installed: the cache keeps a file that a linker wrote here and there in single pages, and each waits for its own fault.
         measure_libraries(t, sides, libs, {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
 
 
-def measure_libraries(t, sides, libs, plain):
+def measure_libraries(t, sides, libs, installed):
+    plain = {"PERFMON_EVENTS": ""}
     programs = sides.peer, sides.ours
     three = {**plain, "BENCH_LIBPFM3": "1"}
     events = "perf::PERF_COUNT_SW_PAGE_FAULTS", "coreduo::Instr_Ret"
@@ -244,7 +245,7 @@ def measure_libraries(t, sides, libs, plain):
     runs = [{"bare": [], "faults": [], "first": [], "init": [], "init3": [], "open": []} for _ in programs]
     for _ in range(15):
         for r, p, event, lib in zip(runs, programs, events, libs):
-            got = figures([p, "first", event], plain)
+            got = figures([p, "first", event], installed)
             for k in ("faults", "first", "init"):
                 r[k].append(got[k])
             r["bare"].append(figures([p, "bare"], plain)["faults"])
