@@ -230,7 +230,7 @@ def measure_start(t, sides):
     libs = library_of(sides.peer, "libpfm"), library_of(sides.ours, "libperfmon")
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(libs[1], os.path.join(folder, os.path.basename(libs[1])))
-        # As it is installed: the cache keeps a file that a linker wrote here and there in single pages, and each waits for its own fault.
+        # A copy, as an installed one is: the cache mostly keeps a file that a linker wrote here and there in smaller pieces.
         measure_libraries(t, sides, libs, {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
 
 
