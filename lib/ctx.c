@@ -132,14 +132,14 @@ static struct stage stage_of(const struct image *im, struct image_map *map, unsi
 	return (struct stage){ im, map, first, im->n_tables, image_array(im, ARRAY_CALLS), im->arrays[ARRAY_CALLS].n };
 }
 
-/* Is @t called @s: by its own name in the first pass, by another one in the second? */
-static bool answers(struct called *c, const struct table *t, struct slice s)
+/* Is @t, which the index has under @slot, called @s: by its own name in the first pass, by another one in the second? */
+static inline bool answers(struct called *c, const struct table *t, uint32_t slot, struct slice s)
 {
-	bool own = is_own_name(t, s);
-
-	c->others |= !own;
 	c->table = t;
-	return c->pass == 0 ? own : !own && is_other_name(t, s);
+	if (!(slot & CALL_OTHER))
+		return c->pass == 0 && is_own_name(t, s);
+	c->others = true;
+	return c->pass == 1 && is_other_name(t, s);
 }
 
 /* The next unit of stage @st that is called @s, from slot @c->at on; -1 at the stage's end. */
@@ -148,11 +148,11 @@ static inline int next_of_stage(const struct pfm_ctx *ctx, const struct stage *s
 	uint32_t at = c->at ? c->at - 1 : slot_of(h, st->n_calls), slot;
 
 	while ((slot = st->calls[at])) {
-		uint32_t i = (slot & 0xffff) - 1;
+		uint32_t i = (slot & CALL_NUMBER) - 1;
 
 		at = at + 1 < st->n_calls ? at + 1 : 0;
 		if (slot >> 16 != (uint16_t)h || i >= st->n ||
-		    !answers(c, st->image ? image_table(st->image, i) : ctx->kernel->pmus[i].table, s))
+		    !answers(c, st->image ? image_table(st->image, i) : ctx->kernel->pmus[i].table, slot, s))
 			continue;
 		c->at = at + 1;
 		return (int)(st->first + i);
@@ -166,18 +166,17 @@ int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, 
 	unsigned n_stages;
 	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);
 
-	for (; c->pass < 2; c->pass++) {
-		for (; c->stage < n_stages; c->stage++) {
-			int i = next_of_stage(ctx, &stages[c->stage], s, h, c);
+	while (c->stage < n_stages) {
+		int i = next_of_stage(ctx, &stages[c->stage], s, h, c);
 
-			if (i < 0)
-				continue;
+		if (i >= 0) {
 			c->map = stages[c->stage].map;
 			return i;
 		}
+		if (++c->stage < n_stages || c->pass == 1 || !c->others)
+			continue;
 		c->stage = 0;
-		if (!c->others)
-			return -1;
+		c->pass = 1;
 	}
 	return -1;
 }
@@ -361,13 +360,13 @@ static int order_host_units(struct pfm_ctx *ctx)
 	return PFMLIB_SUCCESS;
 }
 
-static void add_kernel_name(struct stage *st, uint32_t *calls, unsigned pmu, struct slice name)
+static void add_kernel_name(struct stage *st, uint32_t *calls, uint32_t number, struct slice name)
 {
 	uint32_t h = pfmi_name_hash(name), i = slot_of(h, st->n_calls);
 
 	while (calls[i])
 		i = i + 1 < st->n_calls ? i + 1 : 0;
-	calls[i] = h << 16 | (pmu + 1);
+	calls[i] = h << 16 | number;
 }
 
 static unsigned count_words(const char *s)
@@ -395,10 +394,10 @@ static int index_kernels(struct pfm_ctx *ctx, struct stage *st)
 		const struct table *t = ctx->kernel->pmus[i].table;
 		const char *aka = table_text(t, t->aka);
 
-		add_kernel_name(st, ctx->kernel_calls, i, pfmi_slice(table_text(t, t->name)));
+		add_kernel_name(st, ctx->kernel_calls, i + 1, pfmi_slice(table_text(t, t->name)));
 		for (size_t len; *aka; aka += len + (aka[len] == ' ')) {
 			len = strcspn(aka, " ");
-			add_kernel_name(st, ctx->kernel_calls, i, (struct slice){ aka, (uint32_t)len });
+			add_kernel_name(st, ctx->kernel_calls, (i + 1) | CALL_OTHER, (struct slice){ aka, (uint32_t)len });
 		}
 	}
 	return PFMLIB_SUCCESS;

@@ -13,6 +13,9 @@ struct search {
 	struct slice pmu; /* the processor that was named, by the text or by the context */
 	uint32_t hash;    /* its pfmi_name_hash() */
 	bool known;       /* there is one of that name */
+	/* The first table that has the name for its own, NULL if none has, and the stage it is in. */
+	const struct table *named;
+	unsigned stage;
 	unsigned unit;
 	const struct table *table; /* the unit's */
 	uint32_t row;
@@ -41,7 +44,7 @@ static bool takes(const struct table *t, uint32_t row, struct slice attr)
 		if (value && pfmi_slice_is(name, table_text(t, g->name)))
 			return true;
 		for (unsigned k = 0; !value && k < g->n_words; k++)
-			if (pfmi_slice_is(name, table_text(t, table_words(t)[g->word + k].name)))
+			if (table_is_word(t, name, table_words(t)[g->word + k].name))
 				return true;
 	}
 	return false;
@@ -75,13 +78,24 @@ RARELY static struct name find_lent(const struct table *t, struct spec *spec, un
 	return NO_NAME;
 }
 
-/* The longest piece of the name that is a name of @t. On success spec->rest is what follows it. */
-static struct name find_name(const struct table *t, struct spec *spec)
+/* May @t have the name with hash @h with a separator behind it? */
+static inline bool may_lend(const struct table *t, uint32_t h)
+{
+	h = name_hash(h, '.');
+	return table_slots(t)[table_probe(t, h, slot_of(h, t->n_slots))] != 0;
+}
+
+/* The longest piece of the name, of those in @pieces (bit i: up to cut i), that is a name of @t. On success spec->rest is what follows
+ * it. */
+static struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
 {
 	for (unsigned i = spec->n_cuts; i-- > 0;) {
-		struct name n = pfmi_table_find(t, spec->cuts[i].hash, spec->name.s, spec->cuts[i].len), lent = NO_NAME;
+		struct name n, lent = NO_NAME;
 
-		if (t->n_lent && i + 1 < spec->n_cuts && (n.kind != NAME_NONE || i == 0))
+		if (!(pieces >> i & 1))
+			continue;
+		n = pfmi_table_find(t, spec->cuts[i].hash, spec->name.s, spec->cuts[i].len);
+		if (t->n_lent && i + 1 < spec->n_cuts && (n.kind != NAME_NONE || (i == 0 && may_lend(t, spec->cuts[0].hash))))
 			lent = find_lent(t, spec, i, n);
 		if (lent.kind != NAME_NONE)
 			return lent;
@@ -89,6 +103,11 @@ static struct name find_name(const struct table *t, struct spec *spec)
 			return take_piece(spec, i, n);
 	}
 	return NO_NAME;
+}
+
+static struct name find_name(const struct table *t, struct spec *spec)
+{
+	return find_piece(t, spec, ~0u);
 }
 
 /* The same on unit @unit, if its rows may be read. */
@@ -139,18 +158,22 @@ static int find_called(struct search *s)
 		s->known = true;
 		if (!ready)
 			return damaged(s, c.map);
+		if (c.pass == 0 && !s->named) {
+			s->named = c.table;
+			s->stage = c.stage;
+		}
 	}
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* Looks on each part of @w, which is in stage @st. */
-RARELY static int find_in_each(struct search *s, const struct stage *st, const struct whole *w)
+/* Looks for the @pieces on each part of @w, which is in stage @st. */
+RARELY static int find_in_each(struct search *s, const struct stage *st, const struct whole *w, unsigned pieces)
 {
 	const uint16_t *parts = whole_parts(st->image, w);
 
 	for (uint32_t k = 0; k < w->n_parts && pfmi_map_ready(st->map); k++) {
 		const struct table *t = image_table(st->image, parts[k]);
-		struct name found = find_name(t, s->spec);
+		struct name found = find_piece(t, s->spec, pieces);
 
 		if (found.kind != NAME_NONE)
 			return take(s, st->first + parts[k], t, found);
@@ -158,13 +181,27 @@ RARELY static int find_in_each(struct search *s, const struct stage *st, const s
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* May some part of @w have a piece of the name? */
-static bool may_have(const struct image *im, const struct whole *w, const struct spec *spec)
+/* The pieces of the name that some part of @w may have. */
+static unsigned pieces_of(const struct image *im, const struct whole *w, const struct spec *spec)
 {
+	unsigned pieces = 0;
+
 	for (unsigned i = 0; i < spec->n_cuts; i++)
-		if (whole_may_have(im, w, spec->cuts[i].hash))
-			return true;
-	return false;
+		pieces |= (unsigned)whole_may_have(im, w, spec->cuts[i].hash) << i;
+	return pieces;
+}
+
+/* What the processor's name stands for in stage number @i beside a table; NULL for nothing. */
+static inline const struct whole *whole_in(const struct search *s, const struct stage *st, unsigned i)
+{
+	const struct whole *wholes;
+
+	if (!st->image)
+		return NULL;
+	if (!s->named || s->stage != i)
+		return pfmi_image_whole(st->image, s->pmu, s->hash);
+	wholes = image_array(st->image, ARRAY_WHOLES);
+	return s->named->parts ? &wholes[s->named->parts - 1] : NULL;
 }
 
 /* "skx" also stands for its parts "skx_uncore_cha" ... */
@@ -176,11 +213,13 @@ static int find_in_parts(struct search *s)
 
 	for (unsigned i = 0; rc == PFMLIB_ERR_NOTFOUND && i < n_stages; i++) {
 		const struct stage *st = &stages[i];
-		const struct whole *w = st->image ? pfmi_image_whole(st->image, s->pmu, s->hash) : NULL;
+		const struct whole *w = whole_in(s, st, i);
 
 		s->known |= w != NULL;
-		if (w && may_have(st->image, w, s->spec))
-			rc = find_in_each(s, st, w);
+		unsigned pieces = w ? pieces_of(st->image, w, s->spec) : 0;
+
+		if (pieces)
+			rc = find_in_each(s, st, w, pieces);
 	}
 	return rc;
 }

@@ -85,11 +85,11 @@ static inline void pfmi_field_put(const struct field *f, uint64_t config[4], uin
 	const struct bitrange *r = &f->range[0];
 	uint64_t mask;
 
-	if (f->n_ranges != 1 || r->width == 64) {
+	if (f->n_ranges != 1) {
 		pfmi_field_put_parts(f, config, value);
 		return;
 	}
-	mask = (((uint64_t)1 << r->width) - 1) << r->lsb;
+	mask = ~(uint64_t)0 >> (64 - r->width) << r->lsb;
 	config[r->word] = (config[r->word] & ~mask) | (value << r->lsb & mask);
 }
 /* What is in those bits. */

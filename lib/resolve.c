@@ -226,7 +226,7 @@ static const struct word *group_word(const struct table *t, const struct group *
 	const struct word *w = table_words(t) + g->word;
 
 	for (unsigned i = 0; i < g->n_words; i++)
-		if (pfmi_slice_is(s, table_text(t, w[i].name)))
+		if (table_is_word(t, s, w[i].name))
 			return &w[i];
 	return NULL;
 }

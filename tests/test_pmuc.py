@@ -421,14 +421,19 @@ class Agreement(unittest.TestCase):
                                                                   "NAME_UNSUPPORTED", "NAME_NONE"])
         for name, value in (("IMAGE_MAGIC", pt.IMAGE_MAGIC), ("TABLE_MAGIC", pt.TABLE_MAGIC),
                             ("NAME_HASH_SEED", 0x811C9DC5), ("ANYWHERE", pt.ANYWHERE), ("IMAGE_VERSION", pt.IMAGE_VERSION),
-                            ("VALUE_WIDE", pt.VALUE_WIDE), ("WAY_ANY", pt.WAY_ANY), ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
+                            ("CALL_OTHER", pt.CALL_OTHER), ("VALUE_WIDE", pt.VALUE_WIDE), ("WAY_ANY", pt.WAY_ANY),
+                            ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
             self.assertEqual(int(re.search(r"#define %s\s+(\w+?)u\b" % name, text)[1], 0), value)
 
     def test_hash_known_values(self):
-        """FNV-1a, from its published test values."""
+        """To turn 32 bits by seven is to multiply by 128 modulo 2^32 - 1."""
         self.assertEqual(pt.name_hash(b""), 0x811C9DC5)
-        self.assertEqual(pt.name_hash(b"a"), 0xE40C292C)
-        self.assertEqual(pt.name_hash(b"foobar"), 0xBF9CF968)
+        self.assertEqual(pt.name_hash(b"a"), 0x8E4EE321)
+        for text in (b"foobar", b"memloadretired.l3miss", bytes(range(1, 256))):
+            h = 0x811C9DC5
+            for c in text:
+                h = (h * 128 % 0xFFFFFFFF + c) % (1 << 32)
+            self.assertEqual(pt.name_hash(text), h)
         self.assertEqual(pt.fold("Mem-Load_Retired:L3 MISS\t."), b"memloadretired.l3miss.")
 
     def program(self, tmp, tables, code):

@@ -705,6 +705,21 @@ static void the_head_of_an_image(void **state)
 	free(copy);
 }
 
+static void parts_of_a_table_that_are_none(void **state)
+{
+	const struct image *im = pfmi_builtins();
+	char *copy = malloc((size_t)im->size);
+	uint32_t parts = im->arrays[ARRAY_WHOLES].n + 1;
+	const char *why;
+
+	(void)state;
+	memcpy(copy, im, (size_t)im->size);
+	memcpy(copy + im->arrays[ARRAY_TABLES].at + offsetof(struct table, parts), &parts, sizeof(parts));
+	assert_int_equal(pfmi_image_check(copy, (size_t)im->size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_string_equal(why, "the parts of a processor are out of bounds");
+	free(copy);
+}
+
 static void wholes_out_of_bounds(void **state)
 {
 	const struct image *im = pfmi_builtins();
@@ -757,6 +772,7 @@ int main(void)
 		cmocka_unit_test(an_image_with_any_wrong_byte_behind_its_head_is_refused),
 		cmocka_unit_test(the_head_of_an_image),
 		cmocka_unit_test(wholes_out_of_bounds),
+		cmocka_unit_test(parts_of_a_table_that_are_none),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -43,8 +43,6 @@ RARELY static void add_presets(const struct table *t, uint64_t config[4])
 /* A value that is for one counter, or too large to stand in the row itself. */
 RARELY static void add_wide(struct event *ev, const struct field *f, struct value v)
 {
-	if (!f->n_ranges)
-		return;
 	if (v.counter == ANYWHERE)
 		pfmi_field_put(f, ev->base, v.value);
 	else
@@ -62,9 +60,11 @@ static void add_values(struct event *ev, const struct row *r)
 		const struct field *f = fields + (values[i] >> 24);
 
 		has |= (uint64_t)1 << f->key;
+		if (!f->n_ranges)
+			continue;
 		if (values[i] & VALUE_WIDE)
 			add_wide(ev, f, value_unpack(ev->table, values[i]));
-		else if (f->n_ranges)
+		else
 			pfmi_field_put(f, ev->base, values[i] & (VALUE_WIDE - 1));
 	}
 	ev->has = has;
@@ -138,7 +138,9 @@ static uint64_t given_value(const struct event *ev, unsigned field, unsigned cou
 	for (unsigned i = 0; (i = row_next_value(ev->table, r, field, i)) < r->n_values; i++) {
 		struct value v = row_value(ev->table, r, i);
 
-		if (v.counter == counter || (v.counter == ANYWHERE && !found)) {
+		if (v.counter == counter)
+			return v.value;
+		if (v.counter == ANYWHERE && !found) {
 			found = true;
 			value = v.value;
 		}

@@ -114,8 +114,6 @@ static void find_extra(const struct event *ev, uint32_t *msr, uint64_t *value)
 
 	*msr = 0;
 	*value = 0;
-	if (!has_extras(ev->table))
-		return;
 	*msr = (uint32_t)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
 	for (unsigned i = 0; *msr == 0 && i < N_EXTRA_FIELDS; i++)
 		if (pfmi_event_was_set(ev, extra_fields[i].key) || pfmi_event_field(ev, extra_fields[i].key, ANYWHERE))

@@ -20,6 +20,7 @@ IMAGE_VERSION = 4
 TABLE_MAGIC = 0x32746D70
 TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
+CALL_OTHER = 0x8000  # a name beside the table's own, in the index over names of tables
 POOL_PAD = 8  # zero bytes at the end of every pool
 
 ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf", "netburst", "mips")
@@ -82,7 +83,7 @@ def fold(text):
 def name_hash(folded):
     h = 0x811C9DC5
     for c in folded:
-        h = ((h ^ c) * 0x01000193) & 0xFFFFFFFF
+        h = ((h << 7 | h >> 25) + c) & 0xFFFFFFFF
     return h
 
 
@@ -312,7 +313,8 @@ def n_slots(n):
 
 def name_bits(h):
     """The bits of a name in a word of a filter: table.h, name_bits()."""
-    return 1 << (h & 63) | 1 << (h >> 6 & 63) | 1 << (h >> 12 & 63) | 1 << (h >> 18 & 63)
+    h = h * 0x85EBCA6B & ANY32
+    return 1 << (h >> 26) | 1 << (h >> 20 & 63) | 1 << (h >> 14 & 63) | 1 << (h >> 8 & 63)
 
 
 def filter_words(hashes):
@@ -655,13 +657,13 @@ class Writer:
                   "row_numbers": self.add_rows(t, groups)}
         flags = t.flags | (TABLE_PRESETS if any(f.preset and f.ranges for f in t.fields) else 0)
         flags |= TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0
-        self.heads.append((t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
+        self.heads.append((t.name, t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features), len(t.rows), n_names, n_slot, n_ways,
                             len(groups)), slices, len(t.lent)))
 
     def index_tables(self, tables):
         """The index over their names; own names come before other ones."""
-        names = [(t.name, i) for i, t in enumerate(tables)] + [(n, i) for i, t in enumerate(tables) for n in t.aka]
+        names = [(t.name, i) for i, t in enumerate(tables)] + [(n, i | CALL_OTHER) for i, t in enumerate(tables) for n in t.aka]
         wholes = {}
         for i, t in enumerate(tables):
             if t.part_of:
@@ -672,6 +674,7 @@ class Writer:
             words = self.filter_of([tables[i] for i in parts])
             records.append((self.pool.add(name), self.parts.slice(parts), len(parts), self.filters.slice(words), len(words)))
         self.wholes.slice(records)
+        self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # Few names, each looked for in one image after the other: most of these searches end at an empty slot.
         self.calls.slice(packed_slots([(name_hash(fold(name)), i) for name, i in names], sparse=2))
 
@@ -696,11 +699,12 @@ class Writer:
 
     def head(self, at, size, offsets, table):
         """Offsets count from the head itself."""
-        everything, texts, (perf_type, libpfm_type, flags, encoder, n_general), counts, slices, n_lent = table
+        name, everything, texts, (perf_type, libpfm_type, flags, encoder, n_general), counts, slices, n_lent = table
         return struct.pack(
             self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts, offsets["pool"] - at, self.pool.size,
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
-            *[offsets[a] + slices[a] * SIZES[a] - at for a in SLICES], *[offsets[a] - at for a in SHARED], n_lent, *[0] * 6)
+            *[offsets[a] + slices[a] * SIZES[a] - at for a in SLICES], *[offsets[a] - at for a in SHARED], n_lent,
+            self.whole_of.get(name, 0), *[0] * 5)
 
     def end(self, digest, built, byteorder):
         self.pool.end()

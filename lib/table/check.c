@@ -416,6 +416,9 @@ static const char *wholes_fault(const struct image *im)
 	for (uint32_t i = 0; i < im->arrays[ARRAY_PARTS].n; i++)
 		if (parts[i] >= im->n_tables)
 			return "a part of a processor does not exist";
+	for (uint32_t i = 0; i < im->n_tables; i++)
+		if (image_table(im, i)->parts > im->arrays[ARRAY_WHOLES].n)
+			return "the parts of a processor are out of bounds";
 	return NULL;
 }
 
@@ -426,7 +429,7 @@ static const char *calls_fault(const struct image *im)
 	uint32_t n = im->arrays[ARRAY_CALLS].n, used = 0, n_wholes = im->arrays[ARRAY_WHOLES].n;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if ((calls[i] & 0xffff) > im->n_tables + n_wholes || (calls[i] && !(calls[i] & 0xffff)))
+		if ((calls[i] & CALL_NUMBER) > im->n_tables + n_wholes || (calls[i] && !(calls[i] & CALL_NUMBER)))
 			return "a name leads to no table";
 		used += calls[i] != 0;
 	}

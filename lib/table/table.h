@@ -5,7 +5,8 @@
  *
  *   struct image                  magic, version, size, and where the arrays are that belong to no table
  *     tables    struct table[]    heads, one per PMU. All their references are offsets in bytes from the head itself.
- *     calls     uint32_t[]        hash table over the names of tables: 16 bits of hash, 16 bits 1 + number of a table or a whole
+ *     calls     uint32_t[]        hash table over the names of tables: 16 bits of hash, 1 bit for names beside a table's own, 15 bits
+ *                                 1 + number of a table or a whole
  *     wholes    struct whole[]    names that stand for the parts of a processor ("skx" for skx_uncore_cha ...)
  *     parts     uint16_t[]        their tables
  *     hosts     struct host_slot[]  hash table over what hosts are known by: which tables may be for one
@@ -44,6 +45,8 @@
 #define IMAGE_VERSION    4u
 #define TABLE_MAGIC      0x32746d70u
 #define IMAGE_MAX_TABLES 4096u
+#define CALL_OTHER       0x8000u
+#define CALL_NUMBER      0x7fffu
 #define TABLE_MAX_NAMES  65534u /* rows and further names together: slots have 16 bits for their numbers */
 #define TABLE_MAX_FIELDS 255u
 #define POOL_PAD         8u /* zero bytes that end every string pool: look-up compares eight bytes at a time */
@@ -142,7 +145,8 @@ struct table {
 	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names, slots, ways;
 	uint32_t sets, words, groups, rows, values, wides, takes;
 	uint32_t n_lent;   /* rows behind the n_rows that are its events: names of other programs lead to them, and nothing else does */
-	uint32_t spare[6]; /* 0 */
+	uint32_t parts;    /* 1 + number of the whole that has the table's own name, 0 if there is none */
+	uint32_t spare[5]; /* 0 */
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
 
@@ -409,11 +413,12 @@ static inline unsigned char name_fold(unsigned char c)
 	return pfmi_fold[c];
 }
 
-/* Hash of a folded name, one character at a time: start at NAME_HASH_SEED. pmuc.py has the same function. */
+/* Hash of a folded name, one character at a time: start at NAME_HASH_SEED. pmuc.py has the same function. Each step waits for the one
+ * before it, so a step is short, and the bits are mixed when the hash is used. */
 #define NAME_HASH_SEED 0x811c9dc5u
 static inline uint32_t name_hash(uint32_t h, unsigned char folded)
 {
-	return (h ^ folded) * 0x01000193u;
+	return (h << 7 | h >> 25) + folded;
 }
 
 /* Where probing for hash @h starts among @n slots. Names that differ in a digit have hashes side by side: they are spread first. */
@@ -425,7 +430,8 @@ static inline uint32_t slot_of(uint32_t h, uint32_t n)
 /* The bits that stand for a name with hash @h in a word of a filter, slot_of(@h) among its words. */
 static inline uint64_t name_bits(uint32_t h)
 {
-	return (uint64_t)1 << (h & 63) | (uint64_t)1 << (h >> 6 & 63) | (uint64_t)1 << (h >> 12 & 63) | (uint64_t)1 << (h >> 18 & 63);
+	h *= 0x85ebca6bu;
+	return (uint64_t)1 << (h >> 26) | (uint64_t)1 << (h >> 20 & 63) | (uint64_t)1 << (h >> 14 & 63) | (uint64_t)1 << (h >> 8 & 63);
 }
 
 /* Hash of a code and a unit mask, for ways. Rows whose unit mask is chosen by words are under WAY_ANY. Rows that have something in
@@ -473,6 +479,17 @@ uint32_t pfmi_name_hash(struct slice s);
 bool pfmi_folds_to(const char *name, const char *s, size_t len);
 /* What @name, a text of a pool, goes on with behind @s; NULL if it does not start so. Without regard to case. */
 const char *pfmi_name_behind(const char *name, struct slice s);
+/* Is @s, a piece of somebody's text, the text at @off without regard to case? For lists of words, most of which begin with another
+ * letter or differ behind what many begin with. */
+static inline bool table_is_word(const struct table *t, struct slice s, uint32_t off)
+{
+	const char *word = table_text(t, off);
+
+	if ((s.s[0] ^ word[0]) & ~0x20)
+		return false;
+	word = pfmi_name_behind(word, s);
+	return word && !*word;
+}
 /* The next slot from @i on that is empty or may be that of hash @h. */
 static inline uint32_t table_probe(const struct table *t, uint32_t h, uint32_t i)
 {
@@ -550,7 +567,7 @@ static inline int image_next_called(const struct image *im, uint32_t h, uint32_t
 		i = i + 1 < n ? i + 1 : 0;
 		if (slot >> 16 == (uint16_t)h) {
 			*cursor = i + 1;
-			return (int)(slot & 0xffff) - 1;
+			return (int)(slot & CALL_NUMBER) - 1;
 		}
 	}
 	return -1;
