@@ -300,6 +300,16 @@ static bool match_fixed(const struct target *g, struct event *ev)
 	return any && set_modifier(ev, any - 1, 1);
 }
 
+/* Does the first of the row's values say that its @field has another value than @want? Values come by field, and the code's is one of
+ * the first. */
+static bool starts_otherwise(const struct table *t, uint32_t row, unsigned field, uint64_t want)
+{
+	const struct row *r = table_row(t, row);
+	uint32_t first = r->n_values ? table_values(t)[r->value] : VALUE_WIDE;
+
+	return !(first & VALUE_WIDE) && first >> 24 == field && (first & (VALUE_WIDE - 1)) != want;
+}
+
 /* Can the row have the target's code? What tells most rows apart, before anything slower. */
 static bool has_code(const struct target *g, uint32_t row)
 {
@@ -398,16 +408,19 @@ static uint64_t least_rank(const struct target *g, uint32_t row)
 /* Rows that are in the index under the code, this unit mask and what the event has in config1. */
 static void follow(const struct target *g, uint32_t umask, uint64_t config1, struct best *b)
 {
-	uint32_t code = (uint32_t)pfmi_field_get(table_field(g->t, KEY_CODE), g->config);
+	uint64_t code = pfmi_field_get(table_field(g->t, KEY_CODE), g->config);
+	unsigned field = table_key(g->t, KEY_CODE) - 1;
 	const uint16_t *ways = table_ways(g->t);
 	struct event ev;
 
-	for (uint32_t i = slot_of(way_hash(code, umask, config1), g->t->n_ways); ways[i]; i = i + 1 < g->t->n_ways ? i + 1 : 0) {
+	for (uint32_t i = slot_of(way_hash((uint32_t)code, umask, config1), g->t->n_ways); ways[i]; i = i + 1 < g->t->n_ways ? i + 1 : 0) {
 		uint32_t row = ways[i] - 1u;
 
 		/* Rows under one key come in table order: behind those that want nothing else none is better. */
 		if (b->n == b->max && b->key[b->n - 1] >> 48 == 0)
 			return;
+		if (starts_otherwise(g->t, row, field, code))
+			continue;
 		if (has_code(g, row) && (b->n < b->max || least_rank(g, row) < b->key[b->n - 1]) && match_row(g, row, &ev))
 			keep(b, rank(g, &ev, 0));
 	}

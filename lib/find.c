@@ -445,7 +445,18 @@ struct terms {
 	unsigned fallback; /* the first unit that answers to the name, if none has the event; ~0 for none */
 };
 
-/* Is this unit it? True ends the search: with the row in @s, or with the error in *@rc. */
+/* The event is spelled out in fields of @unit. */
+static int take_terms(struct search *s, unsigned unit)
+{
+	if (!pfmi_unit_ready(s->ctx, unit))
+		return damaged(s, pfmi_unit_map(s->ctx, unit));
+	s->unit = unit;
+	s->table = pfmi_unit_table(s->ctx, unit);
+	s->row = ROW_NONE;
+	return PFMLIB_SUCCESS;
+}
+
+/* Is this unit it? Without the name of an event the first one is. True ends the search: with the row in @s, or with the error in *@rc. */
 static bool try_unit(struct search *s, struct terms *t, unsigned unit, int *rc)
 {
 	struct name found;
@@ -453,8 +464,12 @@ static bool try_unit(struct search *s, struct terms *t, unsigned unit, int *rc)
 
 	if (t->fallback == ~0u)
 		t->fallback = unit;
-	if (!t->named || !pfmi_unit_ready(s->ctx, unit))
+	if (!pfmi_unit_ready(s->ctx, unit))
 		return false;
+	if (!t->named) {
+		*rc = take_terms(s, unit);
+		return true;
+	}
 	found = t->generic ? find_generic(s, unit, t->hash, t->first.name)
 	                   : pfmi_table_find(pfmi_unit_table(s->ctx, unit), t->hash, t->first.name.s, t->first.name.len);
 	if (found.kind == NAME_NONE)
@@ -547,7 +562,8 @@ RARELY static int find_perf(struct search *s)
 	if (rc)
 		return rc;
 	device = s->ctx->kernel ? pfmi_kernel_find(s->ctx->kernel, s->spec->pmu) : NULL;
-	s->spec->rest = terms;
+	if (t.named)
+		s->spec->rest = terms;
 	if (try_wanted(s, &t, &rc) || try_here(s, &t, device, &rc) || try_called(s, &t, &rc))
 		return rc;
 	t.generic = true;
@@ -556,10 +572,7 @@ RARELY static int find_perf(struct search *s)
 	s->spec->rest = rest;
 	if (t.fallback == ~0u)
 		return pfmi_refuse(s->why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text, s->spec->pmu, NULL);
-	s->unit = t.fallback;
-	s->table = pfmi_unit_table(s->ctx, s->unit);
-	s->row = ROW_NONE;
-	return PFMLIB_SUCCESS;
+	return take_terms(s, t.fallback);
 }
 
 /* ---- raw numbers ---------------------------------------------------------------------------------------------- */

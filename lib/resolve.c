@@ -141,7 +141,7 @@ static int find_field(const struct reader *r)
 
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if ((f[i].modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
-		    pfmi_slice_is(r->attr.name, table_text(t, f[i].name)))
+		    table_is_word(t, r->attr.name, f[i].name))
 			return (int)i;
 	if (libpmc(r))
 		return -1;
