@@ -509,7 +509,7 @@ class Kernel(unittest.TestCase):
 LENT = {"amd64_fam17h_zen1": 100, "amd64_fam17h_zen2": 100, "amd64_fam19h_zen3": 100, "amd64_fam19h_zen4": 97,
         "amd64_fam1ah_zen5": 100, "atom": 90, "nhm": 97, "wsm": 97, "snb": 97, "ivb": 97, "hsw": 97, "bdw": 97, "skl": 100,
         "skx": 97, "clx": 98, "icl": 98, "icx": 97, "spr": 84, "emr": 83, "gnr": 86, "adl_glc": 97, "adl_grt": 95, "slm": 87,
-        "glm": 86, "knl": 85, "power8": 87, "power9": 90, "arm_n1": 100, "arm_v1": 100, "arm_ac57": 100, "arm_a64fx": 100,
+        "glm": 86, "knl": 85, "power8": 98, "power9": 99, "power10": 89, "arm_n1": 100, "arm_v1": 100, "arm_ac57": 100, "arm_a64fx": 100,
         "nhm_unc": 100, "wsm_unc": 100, "snbep_unc_cbo0": 100, "ivbep_unc_cbo0": 100, "hswep_unc_cbo0": 89, "bdx_unc_cbo0": 100,
         "bdx_unc_imc0": 100, "bdx_unc_pcu": 100, "icx_unc_cha0": 100, "icx_unc_m3upi0": 100, "spr_unc_cha0": 100, "knl_unc_cha0": 96}
 # Bits of word 0 that are levels or say that the counter runs; of the others none.

@@ -134,9 +134,14 @@ def circle(graph):
     return []
 
 
+def objects(pattern):
+    """Object files of the library; what is compiled for size lies in a folder of its own."""
+    return [p for name in ("libperfmon.so.*.p", "libunhurried.a.p") for p in glob.glob(os.path.join(BUILD, "lib", name, pattern))]
+
+
 class Rooms(unittest.TestCase):
     def setUp(self):
-        self.objects = [p for folder in glob.glob(os.path.join(BUILD, "lib", "libperfmon.so.*.p")) for p in glob.glob(folder + "/*.o")]
+        self.objects = objects("*.o")
         if not shutil.which("nm") or not self.objects:
             self.skipTest("no nm, or no object files of the shared library")
 
@@ -173,11 +178,11 @@ class TestFiles(unittest.TestCase):
 
     def test_units_are_about_their_sources(self):
         """Each file of tests/units calls something that the source it is named after has."""
-        objects = glob.glob(os.path.join(BUILD, "lib", "libperfmon.so.*.p", "*.c.o"))
         units = [p for p in glob.glob(os.path.join(BUILD, "tests", "test_units.p", "*.c.o")) if not p.endswith("units_units.c.o")]
-        if not shutil.which("nm") or not objects or not units:
+        sources = objects("*.c.o")
+        if not shutil.which("nm") or not sources or not units:
             self.skipTest("no nm, or no object files")
-        has = {os.path.basename(p): symbols(p)[0] for p in objects}
+        has = {os.path.basename(p): symbols(p)[0] for p in sources}
         for unit in units:
             source = os.path.basename(unit)[len("units_"):]
             self.assertTrue(has.get(source, set()) & symbols(unit)[1], source)

@@ -263,7 +263,7 @@ int pfm_wait_session(pfm_session_t *s, int timeout);
  * gives everything. @record is as PFM_INIT or the call before has left it: of a sample like the one in it, only what differs is
  * written. */
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record);
-/** Takes up to @n records at once, in the same order; each costs a third of what it does alone. The size of the first of @records stands
+/** Takes up to @n records at once, in the same order; each costs about half of what it does alone. The size of the first of @records stands
  * for all; else they are as zeroed or as calls before have left them. What is in them is valid until the next call, and only then do
  * the buffers have that room again. Returns how many there are, 0 for none now, or a negative code; fewer than @n do not mean that they
  * were the last. */

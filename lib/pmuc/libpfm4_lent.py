@@ -14,7 +14,6 @@ import libpfm4
 import pmtable as pt
 
 KINDS = frozenset(("core", "amd64", "arm", "plain", "ep_unc"))
-OWN_EVENTS = KINDS - {"plain"}     # POWER's would be 814 rows
 # Boxes whose names libpfm4 has under another first word throughout: 2,000 names more would be 100 KB.
 LONG_BOXES = frozenset(("skx_unc_cha", "skx_unc_m2m", "skx_unc_m3upi", "skx_unc_iio", "icx_unc_iio"))
 # Boxes by libpfm4's names: what processors and boxes are called there that have another name here.
@@ -186,7 +185,7 @@ def lend_table(t, unit, table):
     for one in every:
         if one[0] not in doubtful:
             take(*one)
-    if "code" in t.field_at and table.encoder in OWN_EVENTS:
+    if "code" in t.field_at:
         lend_events(t, unit, table, taken)
 
 
