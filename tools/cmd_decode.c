@@ -254,8 +254,8 @@ const struct command cmd_decode = {
 	.name = "decode",
 	.usage = "--pmu NAME [--json] REGISTER=VALUE...",
 	.summary = "names and fields behind register values",
-	.about = "Takes register values apart into fields and finds the events that program a counter so. Registers go by the names that "
-		 "'pfm dispatch' prints, and by those of their manuals.",
+	.about = "Takes register values apart into fields and finds the events that program a counter so. Registers go by the "
+		 "names that 'pfm dispatch' prints, and by those of their manuals.",
 	.examples = "What does this counter count?\n"
 		    "pfm decode --pmu coreduo PERFEVTSEL0=0x53d024\n"
 		    "A kernel's raw number\n"

@@ -383,13 +383,11 @@ const struct command cmd_dispatch = {
 	.name = "dispatch",
 	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...\n--json < REQUESTS",
 	.summary = "a set of events measured together: counters and registers",
-	.about = "Places events, also as lists with commas, on counters so that all are measured at once and prints every register to "
-		 "write and "
-		 "to read. If a placement exists it "
-		 "is found; if not, the answer names a smallest group of events that cannot be together.\n"
-		 "With --json and no events, requests are read from standard input, one JSON object a line, and answered with register "
-		 "values or "
-		 "the result code of the libpfm 3 interface.",
+	.about = "Places events, also as lists with commas, on counters so that all are measured at once and prints every "
+		 "register to write and to read. If a placement exists it is found; if not, the answer names a smallest group of "
+		 "events that cannot be together.\n"
+		 "With --json and no events, requests are read from standard input, one JSON object a line, and answered with "
+		 "register values or the result code of the libpfm 3 interface.",
 	.examples = "Two events of a Core Duo\n"
 		    "pfm dispatch --pmu coreduo L2_Lines_In,core=all FP_Assist\n"
 		    "A set that does not fit, and why\n"

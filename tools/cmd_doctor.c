@@ -681,11 +681,9 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.usage = "[--json]",
 	.summary = "what this machine can count, and what stands in the way",
-	.about = "One page on this machine: its processor and table, its PMUs, who may count what, who holds counters, limits, and a "
-		 "small known workload "
-		 "on each basic event with what was expected. For each trouble the cause, what to do, and what works all the same. What "
-		 "can be tried "
-		 "is tried.",
+	.about = "One page on this machine: its processor and table, its PMUs, who may count what, who holds counters, limits, "
+		 "and a small known workload on each basic event with what was expected. For each trouble the cause, what to do, "
+		 "and what works all the same. What can be tried is tried.",
 	.examples = "Why is this not supported?\n"
 		    "pfm doctor\n"
 		    "The same for a program\n"

@@ -186,11 +186,11 @@ const struct command cmd_encode = {
 	.name = "encode",
 	.usage = "[--pmu NAME] [--json] EVENT... | -",
 	.summary = "registers and perf attributes of each event on its own",
-	.about = "Prints what has to be written to which register to count an event, on the lowest counter that can count it, and the "
-		 "perf_event_open(2) attributes that mean the same. Events may be spelled as libpfm, libpmc, perf or the vendor do.\n"
-		 "With - events are read from standard input, one a line, and each is answered; comments (#) and, without "
-		 "--json, blank lines are passed over. The exit status is 1 if any event "
-		 "was refused.",
+	.about = "Prints what has to be written to which register to count an event, on the lowest counter that can count it, and "
+		 "the perf_event_open(2) attributes that mean the same. Events may be spelled as libpfm, libpmc, perf or the "
+		 "vendor do.\n"
+		 "With - events are read from standard input, one a line, and each is answered; comments (#) and, without --json, "
+		 "blank lines are passed over. The exit status is 1 if any event was refused.",
 	.examples = "One event, three spellings\n"
 		    "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u coreduo::L2_Lines_In,core=all,usr 'coreduo/event=0x24,umask=0xf0/u'\n"
 		    "Names of another processor than this machine's\n"

@@ -121,11 +121,10 @@ const struct command cmd_import = {
 	.name = "import",
 	.usage = "PATH... [--cpu PATTERN] [-o FILE]",
 	.summary = "vendors' event lists to images that every command finds",
-	.about = "Takes Intel's perfmon repository, one of its folders or files; a Linux source tree, its tools/perf/pmu-events/arch "
-		 "folder, or Debian's "
-		 "linux-source archive as it is; or .pmu files. Writes images (.pmdb) to $XDG_DATA_HOME/perfmon, where the library looks "
-		 "for them, "
-		 "and says how many processors and events went in and which rows were refused. One bad row never costs the rest.",
+	.about = "Takes Intel's perfmon repository, one of its folders or files; a Linux source tree, its "
+		 "tools/perf/pmu-events/arch folder, or Debian's linux-source archive as it is; or .pmu files. Writes images "
+		 "(.pmdb) to $XDG_DATA_HOME/perfmon, where the library looks for them, and says how many processors and events "
+		 "went in and which rows were refused. One bad row never costs the rest.",
 	.examples = "All of Intel's processors\n"
 		    "pfm import perfmon/\n"
 		    "Arm's Neoverse family from a kernel source archive\n"

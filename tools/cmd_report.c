@@ -195,13 +195,11 @@ const struct command cmd_report = {
 	.name = "report",
 	.usage = "[OPTION]... [FILE]",
 	.summary = "show where the samples of a recording are",
-	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or that of perf: by event, task, object and "
-		 "function, with "
-		 "the share of each and the standard error of that share. Samples weigh what they stand for. Functions are found in the "
-		 "symbol "
-		 "tables of the programs and libraries that were mapped, and of the running kernel; where there is no name the address "
-		 "stands. What "
-		 "was compiled with -g can be told by source line, and its inlined functions stand in the stacks.",
+	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or that of perf: by event, task, "
+		 "object and function, with the share of each and the standard error of that share. Samples weigh what they stand "
+		 "for. Functions are found in the symbol tables of the programs and libraries that were mapped, and of the "
+		 "running kernel; where there is no name the address stands. What was compiled with -g can be told by source "
+		 "line, and its inlined functions stand in the stacks.",
 	.examples = "Where a program spends its time\n"
 		    "pfm record -- ./work && pfm report\n"
 		    "On which lines\n"

@@ -489,18 +489,17 @@ static int run(struct args *args)
 
 const struct command cmd_stat = {
 	.name = "stat",
-	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G "
-		 "NAME [-- COMMAND [ARG]...]",
+	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
+		 "[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G NAME [-- COMMAND [ARG]...]",
 	.summary = "count events of a command, a process, CPUs or the system",
-	.about = "Every count comes with its quality: exact, scaled (it shared a counter and was extrapolated), partial, not counted, "
-		 "not supported; and "
-		 "with the cause and the remedy where it is not exact. A count that was not taken is never shown as a number.\n"
-		 "In lists a comma separates events; KEY=VALUE and the words edge, inv, os and usr belong to the event before them; "
-		 "commas inside "
-		 "slashes and braces separate nothing. With -p, -t, -a, -C or -G a command only says how long to count.\n"
-		 "Counts of a command go to standard error, others and all JSON to standard output. The exit status is the command's; "
-		 "without a "
-		 "command, or if it is 0, 1 when nothing could be counted.",
+	.about = "Every count comes with its quality: exact, scaled (it shared a counter and was extrapolated), partial, not "
+		 "counted, not supported; and with the cause and the remedy where it is not exact. A count that was not taken is "
+		 "never shown as a number.\n"
+		 "In lists a comma separates events; KEY=VALUE and the words edge, inv, os and usr belong to the event before "
+		 "them; commas inside slashes and braces separate nothing. With -p, -t, -a, -C or -G a command only says how long "
+		 "to count.\n"
+		 "Counts of a command go to standard error, others and all JSON to standard output. The exit status is the "
+		 "command's; without a command, or if it is 0, 1 when nothing could be counted.",
 	.examples = "The usual events of a command\n"
 		    "pfm stat -- make\n"
 		    "A group, counted at the same times, and an event in libpmc's dialect\n"
