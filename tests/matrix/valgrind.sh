@@ -29,7 +29,7 @@ memcheck)
 		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
 		--only "spec,table,resolve,explain,suggest,print,decode,host,kernel,session,pfmlib,interface,extremes,threads,core,coreduo,\
 modern,roundtrip,alpha,alpha_sets,alpha_device,device_model,device_run,montecito,montecito_events,montecito_ranges,\
-montecito_decode,recording_bytes" "$ordinary"
+montecito_decode" "$ordinary"
 	;;
 helgrind)
 	[ -r /usr/include/valgrind/helgrind.h ] || skip "valgrind/helgrind.h is missing (Debian package valgrind)"

@@ -14,7 +14,7 @@ static void expect_layout(const char *table, const char *reg, const char *drawn)
 
 	if (!b)
 		fail_msg("%s has no %s", table, reg);
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; b && i < n; i++) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%u", i ? " " : "", b[i].name, b[i].lsb);
 		if (b[i].width > 1)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "-%u", b[i].lsb + b[i].width - 1);
