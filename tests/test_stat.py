@@ -386,8 +386,8 @@ class Answers(Case):
         self.assertEqual(sockets, {w.split("-")[0] for w in wanted})
 
     def test_what_does_not_go_together(self):
-        for words in (["--per-core"], ["--table", "--", "true"], ["--interval-count", "2", "--", "true"], ["-p", "1", "-a"],
-                      ["-p", "1", "-G", "x"],
+        for words in (["--per-core"], ["-a", "--per-core", "--per-socket", "--timeout", "1"], ["--table", "--", "true"],
+                      ["--interval-count", "2", "--", "true"], ["-p", "1", "-a"], ["-p", "1", "-G", "x"],
                       ["--json", "-x", ",", "--", "true"], ["--append", "--", "true"], ["--per-thread", "-a"], ["-x", "", "--", "true"],
                       ["--filter", "a == 1", "--", "true"], ["-d", "-e", "page-faults", "--", "true"]):
             r = stat(*words)

@@ -357,6 +357,14 @@ static int add_groups(struct args *args, struct job *job, const char *names, boo
 	return job->cgroups ? -1 : complain("control groups", ENOMEM);
 }
 
+static int split_by(struct args *args, struct job *job, enum by by)
+{
+	if (job->by != BY_NOTHING && job->by != by)
+		return usage(args, "counts are told apart in one way: one of the options --per-...");
+	job->by = by;
+	return -1;
+}
+
 /* A number of milliseconds as nanoseconds in *@out. */
 static int take_ms(struct args *args, const char *name, const char *value, uint64_t *out)
 {
@@ -413,12 +421,12 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 	case 'o': job->output = value; break;
 	case 'v': job->verbose = true; break;
 	case 'x': job->separator = value; break;
-	case OPT_PER_CPU: job->by = BY_CPU; break;
-	case OPT_PER_CORE: job->by = BY_CORE; break;
-	case OPT_PER_DIE: job->by = BY_DIE; break;
-	case OPT_PER_SOCKET: job->by = BY_SOCKET; break;
-	case OPT_PER_NODE: job->by = BY_NODE; break;
-	case OPT_PER_THREAD: job->by = BY_THREAD; break;
+	case OPT_PER_CPU: return split_by(args, job, BY_CPU);
+	case OPT_PER_CORE: return split_by(args, job, BY_CORE);
+	case OPT_PER_DIE: return split_by(args, job, BY_DIE);
+	case OPT_PER_SOCKET: return split_by(args, job, BY_SOCKET);
+	case OPT_PER_NODE: return split_by(args, job, BY_NODE);
+	case OPT_PER_THREAD: return split_by(args, job, BY_THREAD);
 	case OPT_APPEND: job->append = true; break;
 	case OPT_TABLE: job->table = true; break;
 	case OPT_DRY_RUN: job->dry_run = true; break;
