@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans against brute force: the least number of groups of random sets, found by trying every way, for every processor there is.
- * PERFMON_EVENTS adds the processors of images; argument: how many sets of each. */
+ * PERFMON_EVENTS adds the processors of images; argument: how many sets, of up to 12 events then, of each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -553,7 +553,7 @@ int main(int argc, char **argv)
 	options.flags = PFM_CTX_NO_HOST;
 	if (argc > 1) {
 		n_sets = (unsigned)strtoul(argv[1], NULL, 10);
-		size_limit = MOST - 2;
+		size_limit = MOST;
 	}
 	if (pfm_open_context(&ctx, &options, NULL))
 		return 1;
