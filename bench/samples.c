@@ -48,8 +48,20 @@ static void pin(unsigned cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* A process that waits for a byte, then makes @n system calls. */
-static pid_t producer(unsigned long n, int *go)
+static void call_system(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		syscall(SYS_getppid);
+}
+
+static void loop(unsigned long n)
+{
+	for (volatile unsigned long i = 0; i < n; i++)
+		;
+}
+
+/* A process that waits for a byte in *@go, then does @work on the second CPU. */
+static pid_t worker(void (*work)(unsigned long n), unsigned long n, int *go)
 {
 	int ends[2];
 	pid_t pid;
@@ -62,8 +74,7 @@ static pid_t producer(unsigned long n, int *go)
 		pin(1);
 		close(ends[1]);
 		if (read(ends[0], &byte, 1) == 1)
-			for (unsigned long i = 0; i < n; i++)
-				syscall(SYS_getppid);
+			work(n);
 		_exit(0);
 	}
 	close(ends[0]);
@@ -248,7 +259,7 @@ enum reader { BARE,
 static double run(enum reader reader, unsigned long n, uint64_t config)
 {
 	int go;
-	pid_t pid = producer(n, &go);
+	pid_t pid = worker(call_system, n, &go);
 	double t;
 
 	seen = 0;
@@ -272,27 +283,15 @@ static double run_loop(uint64_t period, uint64_t *samples)
 	pfm_session_t *s = NULL;
 	pfm_record_t r = PFM_INIT(r);
 	struct rusage u;
-	int ends[2];
-	pid_t pid;
+	int go;
+	pid_t pid = worker(loop, 400000000, &go);
 
-	if (pipe(ends) || (pid = fork()) < 0)
-		exit(1);
-	if (pid == 0) {
-		char byte;
-
-		pin(1);
-		if (read(ends[0], &byte, 1) == 1)
-			for (volatile unsigned i = 0; i < 400000000; i++)
-				;
-		_exit(0);
-	}
-	close(ends[0]);
 	sampling.period = period;
 	options.sampling = &sampling;
 	options.pid = pid;
 	if (period && (pfm_open_session(&s, NULL, &options, clock, 1, NULL) || pfm_start_session(s)))
 		exit(1);
-	let_go(ends[1]);
+	let_go(go);
 	while (s && pfm_wait_session(s, 100) != PFM_WAIT_ENDED)
 		while (pfm_next_record(s, &r) == 1)
 			*samples += r.type == PFM_RECORD_SAMPLE;

@@ -14,7 +14,7 @@
 
 #define ME "pfm record"
 
-enum { OPT_MODEL = 256,
+enum { OPT_MODEL = LONG_ONLY,
        OPT_DEVICE };
 
 static const struct opt options[] = {
