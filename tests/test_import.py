@@ -326,7 +326,7 @@ class Invented(Trees, unittest.TestCase):
         self.assertEqual([toy.row(i)["name"] for i in range(toy.count["rows"]) if toy.row(i)["flags"] & pt.ROW_METRIC],
                          ["farm_cpi", "farm_emptiness", "hay_rate", "farm_frequency", "cart_bandwidth", "ipc"])     # a ratio of ours last
         self.assertEqual(toy.find("metric_TMA_Hay_Rate(%)"), toy.find("hay_rate"))
-        self.assertEqual(toy.value_text(toy.find("hay_rate"), "metric_inputs"), "SHED.PAINTED;TOPDOWN.SLOTS")
+        self.assertEqual(toy.texts(toy.find("hay_rate"), "metric_inputs"), ["SHED.PAINTED", "TOPDOWN.SLOTS"])
         self.assertEqual(toy.value_text(toy.find("farm_frequency"), "unit"), "GHz")
         self.assertTrue(amd.row(amd.find("cow_share"))["flags"] & pt.ROW_METRIC)
         self.assertTrue(self.table("mesh_arm_cmn").row(self.table("mesh_arm_cmn").find("late_share"))["flags"] & pt.ROW_METRIC)
@@ -464,8 +464,8 @@ class Lists(Trees, unittest.TestCase):
         skx, zen = self.table("skx"), self.table("amdzen4")
         row = skx.find("cpu_operating_frequency")
         self.assertTrue(skx.row(row)["flags"] & pt.ROW_METRIC)
-        self.assertEqual(skx.value_text(row, "metric_inputs"),
-                         "CPU_CLK_UNHALTED.THREAD;CPU_CLK_UNHALTED.REF_TSC;#system_tsc_freq|SYSTEM_TSC_FREQ")
+        self.assertEqual(skx.texts(row, "metric_inputs"),
+                         ["CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC", "#system_tsc_freq|SYSTEM_TSC_FREQ"])
         self.assertRegex(skx.value_text(row, "metric"), r"^e00e01/e02\*(k.{11}|j..)/$")     # both lists have it: Intel's own
         self.assertEqual(skx.value_text(row, "unit"), "GHz")
         self.assertEqual(skx.find("metric_TMA_......Mispredicts_Resteers(%)"), skx.find("Mispredicts_Resteers"))

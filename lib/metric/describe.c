@@ -15,19 +15,30 @@ int pfmi_metric_find(const struct pfm_ctx *ctx, int pmu, unsigned event, struct 
 	out->row = event;
 	out->code = pfmi_row_text(out->table, event, KEY_METRIC);
 	out->threshold = pfmi_row_text(out->table, event, KEY_METRIC_THRESHOLD);
-	out->inputs = pfmi_row_text(out->table, event, KEY_METRIC_INPUTS);
 	return table_row(out->table, event)->flags & ROW_METRIC && *out->code ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND;
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------------- */
 
+/* Where among the row's values input @i is; n_values if it has fewer. Each input is a value of its own. */
+static unsigned input_at(const struct metric *m, unsigned i)
+{
+	const struct row *r = table_row(m->table, m->row);
+	unsigned key = table_key(m->table, KEY_METRIC_INPUTS), at = key ? row_next_value(m->table, r, key - 1, 0) : r->n_values;
+
+	for (; i && at < r->n_values; i--)
+		at = row_next_value(m->table, r, key - 1, at + 1);
+	return at;
+}
+
 unsigned pfmi_metric_inputs(const struct metric *m)
 {
-	unsigned n = *m->inputs != '\0';
+	const struct row *r = table_row(m->table, m->row);
+	unsigned key = table_key(m->table, KEY_METRIC_INPUTS), n = 0;
 
-	for (const char *p = m->inputs; (p = strchr(p, ';')); p++)
+	for (unsigned at = 0; key && (at = row_next_value(m->table, r, key - 1, at)) < r->n_values; at++)
 		n++;
-	return n < METRIC_MAX_INPUTS ? n : METRIC_MAX_INPUTS;
+	return n;
 }
 
 /* The part of @item up to @mark; @item is left behind it. */
@@ -43,12 +54,13 @@ static struct slice take_part(struct slice *item, char mark)
 
 bool pfmi_metric_input(const struct metric *m, unsigned i, struct metric_input *out)
 {
-	struct slice rest = pfmi_slice(m->inputs), item;
+	const struct row *r = table_row(m->table, m->row);
+	unsigned at = input_at(m, i);
+	struct slice item;
 
-	for (item = take_part(&rest, ';'); i && rest.len; i--)
-		item = take_part(&rest, ';');
-	if (i || !item.len)
+	if (at == r->n_values)
 		return false;
+	item = pfmi_slice(table_text(m->table, (uint32_t)row_value(m->table, r, at).value));
 	out->name = take_part(&item, '|');
 	out->alias = take_part(&item, '|');
 	out->preset = item;

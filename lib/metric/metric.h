@@ -26,7 +26,7 @@
 struct metric {
 	const struct table *table;
 	uint32_t row;
-	const char *code, *threshold, *inputs;
+	const char *code, *threshold;
 };
 
 /* One item of the inputs: its name in our grammar, the list's spelling and the preset ("" for none). */

@@ -381,7 +381,7 @@ def code_of(names, row, note):
             threshold, inputs = remembered(key and whole + key, lambda: threshold_code(names, row, scale, formula, inputs))
         except Refused as r:
             note(row, "Threshold", r.why)
-    return {"metric": code, "metric_threshold": threshold, "metric_inputs": ";".join(inputs)}
+    return {"metric": code, "metric_threshold": threshold, "metric_inputs": inputs}
 
 
 def family_of(name):
@@ -421,5 +421,6 @@ def enter(t, row, fields):
     """Code takes the place of the texts it was made from."""
     gone = [t.field_at[n] for n in ("metric", "metric_threshold", "metric_inputs", "scale") if n in t.field_at]
     row.values = [v for v in row.values if v[0] not in gone]
-    first = [(text_field(t, n), pt.ANYWHERE, fields[n]) for n in ("metric", "metric_inputs", "metric_threshold") if fields[n]]
-    row.values = first + row.values
+    given = [(n, text) for n in ("metric", "metric_threshold") for text in [fields[n]] if text] + \
+        [("metric_inputs", text) for text in fields["metric_inputs"]]      # one value each
+    row.values = [(text_field(t, n), pt.ANYWHERE, text) for n, text in given] + row.values

@@ -16,7 +16,7 @@ import struct
 import sys
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 4
+IMAGE_VERSION = 5
 TABLE_MAGIC = 0x32746D70
 TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
@@ -916,6 +916,9 @@ class View:
     def value_list(self, i, key):
         f = self.field(key)
         return [v for field, _, v in self.row(i)["values"] if field == f]
+
+    def texts(self, i, key):
+        return [self.text(v) for v in self.value_list(i, key)]
 
     def value_text(self, i, key, counter=ANYWHERE):
         return self.text(self.value(i, key, counter))

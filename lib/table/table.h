@@ -42,7 +42,7 @@
 #include "base/text.h"
 
 #define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION    4u
+#define IMAGE_VERSION    5u
 #define TABLE_MAGIC      0x32746d70u
 #define IMAGE_MAX_TABLES 4096u
 #define CALL_OTHER       0x8000u
