@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans against brute force: the least number of groups of random sets, found by trying every way, for every processor there is.
- * PERFMON_EVENTS adds the processors of images; argument: how many sets, of up to 12 events then, of each. */
+ * PERFMON_EVENTS adds the processors of images. By hand: test_plan [SETS [FIRST-LAST [SEED]]] takes so many sets of up to 12 events
+ * from each PMU with a number in that range, and says which it is at. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,54 +11,152 @@
 #include <time.h>
 #include <cmocka.h>
 #include <perfmon/perfmon.h>
+#include "ctx.h"
 #include "metric/pack.h"
 
 #define MOST 12
 
-static unsigned n_sets = 12, size_limit = 8;
+static unsigned n_sets = 12, size_limit = 8, seed = 17;
+static int first_pmu, last_pmu = 1 << 30;
 static pfm_ctx_t *ctx;
 
 /* ---- the slow way ------------------------------------------------------------------------------------------------------- */
 
-static bool placed(const char *const *texts, unsigned set, pfm_set_t *out)
+/* What is asked about again and again: each text is read once. */
+struct brute {
+	unsigned n;
+	const char *texts[MOST + 1]; /* with an event that was added */
+	struct event events[MOST + 1];
+};
+
+static bool read_texts(struct brute *b)
 {
-	const char *members[MOST];
+	unsigned unit;
 
-	/* Some sets want one of their events first. */
-	for (unsigned first = 0; first < MOST; first++) {
-		unsigned n = 0;
+	for (unsigned i = 0; i < b->n; i++)
+		if (pfmi_ctx_event(ctx, b->texts[i], &unit, &b->events[i], NULL))
+			return false;
+	return true;
+}
 
-		if (!(set >> first & 1))
-			continue;
-		members[n++] = texts[first];
-		for (unsigned i = 0; i < MOST; i++)
-			if (set >> i & 1 && i != first)
-				members[n++] = texts[i];
-		if (pfm_dispatch_set(ctx, members, n, NULL, out, NULL) == PFMLIB_SUCCESS)
+/* The corridor behind pfm_dispatch_set(). */
+static bool dispatched(const struct event *events, unsigned n)
+{
+	struct request req = { .table = events->table, .events = events, .n = n, .plm = pfmi_usual_levels(events->table) };
+	struct placement where;
+	struct regs regs;
+
+	return pfmi_dispatch(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
+}
+
+static unsigned members_of(const struct brute *b, unsigned set, struct event *members)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < b->n; i++)
+		if (set >> i & 1)
+			members[n++] = b->events[i];
+	return n;
+}
+
+/* Some sets want one of their events first. */
+static bool placed(const struct brute *b, unsigned set)
+{
+	struct event members[MOST + 1];
+	unsigned n = members_of(b, set, members);
+
+	if (dispatched(members, n))
+		return true;
+	for (unsigned first = 1; first < n; first++) {
+		struct event front = members[first];
+
+		members[first] = members[0];
+		members[0] = front;
+		if (dispatched(members, n))
 			return true;
 	}
 	return false;
 }
 
-/* Least number of groups over all partitions; 0 if some event fits nowhere. */
-static unsigned least(const char *const *texts, unsigned n)
+/* Does it matter which of two events comes first? */
+static bool has_leader(const struct brute *b)
 {
-	static bool fits[1u << MOST];
-	static unsigned char best[1u << MOST];
-	pfm_set_t set = PFM_INIT(set);
+	for (unsigned i = 0; i < b->n; i++)
+		for (unsigned k = 0; k < i; k++) {
+			struct event pair[] = { b->events[k], b->events[i], b->events[k] };
 
-	for (unsigned s = 1; s < 1u << n; s++)
-		fits[s] = placed(texts, s, &set);
-	best[0] = 0;
-	for (unsigned s = 1; s < 1u << n; s++) {
-		unsigned low = s & -s;
+			if (dispatched(pair, 2) != dispatched(pair + 1, 2))
+				return true;
+		}
+	return false;
+}
 
-		best[s] = 255;
-		for (unsigned sub = s; sub; sub = (sub - 1) & s)
-			if (sub & low && fits[sub] && best[s & ~sub] + 1u < best[s])
-				best[s] = (unsigned char)(best[s & ~sub] + 1);
+static bool lacks_one(const bool *fits, unsigned set)
+{
+	for (unsigned left = set; left; left &= left - 1)
+		if (set & (set - 1) && !fits[set & ~(left & -left)])
+			return true;
+	return false;
+}
+
+/* Which sets fit. Where nobody wants to be first, order is the same to all, and what does not fit fits with no more beside it either:
+ * of many sets by hand one refusal each is looked at in every way, in the suite each. */
+static void try_all(const struct brute *b, bool *fits)
+{
+	bool led = has_leader(b);
+	struct event members[MOST + 1];
+	unsigned refused = 0, some = 0;
+
+	for (unsigned s = 1; s < 1u << b->n; s++) {
+		if (led)
+			fits[s] = placed(b, s);
+		else
+			fits[s] = !lacks_one(fits, s) && dispatched(members, members_of(b, s, members));
+		if (fits[s] || led)
+			continue;
+		if (size_limit < MOST)
+			assert_false(placed(b, s));
+		some = (unsigned)rand() % ++refused ? some : s;
 	}
-	return best[(1u << n) - 1] == 255 ? 0 : best[(1u << n) - 1];
+	assert_false(some && placed(b, some));
+}
+
+/* Least number of groups over all partitions; 0 if some event fits nowhere. */
+static unsigned least(const struct brute *b)
+{
+	static bool fits[2u << MOST];
+	static unsigned char best[2u << MOST];
+
+	try_all(b, fits);
+	best[0] = 0;
+	for (unsigned s = 1; s < 1u << b->n; s++) {
+		unsigned low = s & -s, rest = s & ~low;
+
+		best[s] = fits[s] ? 1 : 255;
+		/* The group that the first of them is in, with every choice of company. */
+		for (unsigned with = rest; with && best[s] > 2;) {
+			with = (with - 1) & rest;
+			if (fits[low | with] && best[rest & ~with] + 1u < best[s])
+				best[s] = (unsigned char)(best[rest & ~with] + 1);
+		}
+	}
+	return best[(1u << b->n) - 1] == 255 ? 0 : best[(1u << b->n) - 1];
+}
+
+/* Whoever asks about texts hears the same. */
+static void check_short_way(const struct brute *b)
+{
+	struct event events[MOST + 1];
+	const char *texts[MOST + 1];
+	pfm_set_t set = PFM_INIT(set);
+	unsigned n = 0, some = 1 + (unsigned)rand() % ((1u << b->n) - 1);
+
+	for (unsigned i = 0; i < b->n; i++)
+		if (some >> i & 1) {
+			texts[n] = b->texts[i];
+			events[n++] = b->events[i];
+		}
+	assert_int_equal(dispatched(events, n), pfm_dispatch_set(ctx, texts, n, NULL, &set, NULL) == PFMLIB_SUCCESS);
 }
 
 /* ---- plans -------------------------------------------------------------------------------------------------------------- */
@@ -84,89 +183,136 @@ static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
 	}
 }
 
-static bool has_added(const pfm_plan_t *plan)
+/* With an event more than was asked for, sets fit that would not: it belongs to the question then. */
+static void ask_for_added(const pfm_plan_t *plan, struct brute *b)
 {
 	pfm_planned_t e = PFM_INIT(e);
 
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
-		if (e.added)
-			return true;
-	return false;
+	for (unsigned i = 0; plan && !pfm_describe_planned(plan, i, &e); i++)
+		if (e.added) {
+			assert_true(b->n <= MOST);
+			b->texts[b->n++] = e.text;
+		}
 }
 
-static void check_set(const char *pmu, const char *const *texts, unsigned n)
+static void check_set(const char *pmu, struct brute *b)
 {
-	unsigned want = least(texts, n);
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_plan_t *plan;
-	int rc = pfm_plan(&plan, ctx, texts, n, NULL, NULL);
+	int rc = pfm_plan(&plan, ctx, b->texts, b->n, NULL, NULL);
+	unsigned want;
 
-	if (want == 0) {
-		pfm_free_plan(plan);
-		return;
-	}
-	/* With an event more than was asked for, sets fit that would not. */
-	if (!rc && has_added(plan))
-		want = pfm_describe_plan(plan, &info) ? 0 : info.n_groups;
-	if (rc || pfm_describe_plan(plan, &info) || info.n_groups != want || !info.optimal || info.bound != want) {
+	ask_for_added(plan, b);
+	assert_true(read_texts(b));
+	check_short_way(b);
+	want = least(b);
+	/* What fits nowhere is refused. */
+	if (want ? rc || pfm_describe_plan(plan, &info) || info.n_groups != want || !info.optimal || info.bound != want
+	         : rc != PFMLIB_ERR_NOASSIGN) {
 		print_message("# %s: %u groups, %u wanted, bound %u, optimal %d, %s\n", pmu, info.n_groups, want, info.bound, info.optimal,
 		              pfm_strerror(rc));
-		for (unsigned i = 0; i < n; i++)
-			print_message("#   %s\n", texts[i]);
+		for (unsigned i = 0; i < b->n; i++)
+			print_message("#   %s\n", b->texts[i]);
 		fail();
 	}
-	check_groups(plan, info.n_groups);
+	if (want)
+		check_groups(plan, info.n_groups);
 	pfm_free_plan(plan);
 }
 
-/* A random event of @pmu that can be encoded without attributes, as text. */
+/* Behind half of the events: a unit mask, or a number that any event takes, of which few are used so that some agree. */
+static void qualify(int pmu, const pfm_event_info_t *e, char *text, size_t len)
+{
+	pfm_umask_info_t mask = PFM_INIT(mask);
+	pfm_modifier_info_t m = PFM_INIT(m);
+	size_t at = strlen(text);
+	unsigned n = 0;
+
+	while (!pfm_describe_modifier(ctx, pmu, e->event, n, &m))
+		n++;
+	if (e->n_umasks && rand() & 1 && !pfm_describe_umask(ctx, pmu, e->event, (unsigned)rand() % e->n_umasks, &mask))
+		snprintf(text + at, len - at, ":%s", mask.name);
+	else if (n && rand() & 1 && !pfm_describe_modifier(ctx, pmu, e->event, (unsigned)rand() % n, &m))
+		snprintf(text + at, len - at, ":%s=%llu", m.name, (unsigned long long)m.min + (unsigned)rand() % (m.max - m.min > 2 ? 3 : 2));
+}
+
+static bool encodes(int pmu, const char *text)
+{
+	pfm_encoding_t enc = PFM_INIT(enc);
+
+	return pfm_encode_event(ctx, text, 0, &enc, NULL) == PFMLIB_SUCCESS && enc.pmu == pmu;
+}
+
+/* A random event of @pmu, as text. */
 static bool pick(int pmu, const pfm_pmu_info_t *info, char *text, size_t len)
 {
 	for (unsigned tries = 0; tries < 50; tries++) {
 		pfm_event_info_t e = PFM_INIT(e);
-		pfm_encoding_t enc = PFM_INIT(enc);
-		unsigned i = (unsigned)rand() % info->n_events;
+		size_t bare;
 
-		if (pfm_describe_event(ctx, pmu, i, &e) || e.flags & PFM_EVENT_METRIC)
+		if (pfm_describe_event(ctx, pmu, (unsigned)rand() % info->n_events, &e) || e.flags & PFM_EVENT_METRIC)
 			continue;
 		snprintf(text, len, "%s::%s", info->name, e.name);
-		if (pfm_encode_event(ctx, text, 0, &enc, NULL) == PFMLIB_SUCCESS && enc.pmu == pmu)
+		bare = strlen(text);
+		qualify(pmu, &e, text, len);
+		if (encodes(pmu, text))
+			return true;
+		text[bare] = '\0';
+		if (encodes(pmu, text))
 			return true;
 	}
 	return false;
 }
 
-static void random_sets_need_no_fewer_groups(void **state)
+/* Up to @wanted different events; returns how many there are. */
+static unsigned pick_set(int pmu, const pfm_pmu_info_t *info, unsigned wanted, char room[MOST][300], struct brute *b)
 {
+	b->n = 0;
+	while (b->n < wanted && pick(pmu, info, room[b->n], sizeof(room[0]))) {
+		bool again = false;
+
+		b->texts[b->n] = room[b->n];
+		for (unsigned i = 0; i < b->n; i++)
+			again |= strcmp(room[i], room[b->n]) == 0;
+		if (again)
+			wanted--;
+		else
+			b->n++;
+	}
+	return b->n;
+}
+
+/* Sets of one PMU depend on its number and the seed alone. Returns how many there were. */
+static unsigned check_pmu(int pmu, const pfm_pmu_info_t *info)
+{
+	static struct brute b;
+	char room[MOST][300];
 	unsigned done = 0;
 
+	srand(seed + (unsigned)pmu);
+	for (unsigned k = 0; k < n_sets; k++)
+		if (pick_set(pmu, info, 2 + (unsigned)rand() % (size_limit - 1), room, &b) > 1) {
+			check_set(info->name, &b);
+			done++;
+		}
+	return done;
+}
+
+static void random_sets_need_no_fewer_groups(void **state)
+{
+	unsigned long done = 0;
+
 	(void)state;
-	srand(17);
-	for (int pmu = 0; pmu < pfm_count_pmus(ctx); pmu++) {
+	for (int pmu = first_pmu; pmu < pfm_count_pmus(ctx) && pmu <= last_pmu; pmu++) {
 		pfm_pmu_info_t info = PFM_INIT(info);
+		unsigned sets;
 
 		if (pfm_describe_pmu(ctx, pmu, &info) || !info.n_events || info.flags & PFM_PMU_HIDDEN)
 			continue;
-		for (unsigned k = 0; k < n_sets; k++) {
-			char room[MOST][300];
-			const char *texts[MOST];
-			unsigned n = 0, wanted = 2 + (unsigned)rand() % (size_limit - 1);
-
-			while (n < wanted && pick(pmu, &info, room[n], sizeof(room[n]))) {
-				bool again = false;
-
-				texts[n] = room[n];
-				for (unsigned i = 0; i < n; i++)
-					again |= strcmp(room[i], room[n]) == 0;
-				if (again)
-					wanted--;
-				else
-					n++;
-			}
-			if (n > 1)
-				check_set(info.name, texts, n);
-			done += n > 1;
-		}
+		sets = check_pmu(pmu, &info);
+		done += sets;
+		if (size_limit == MOST)
+			print_message("# %d %s: %u sets\n", pmu, info.name, sets);
 	}
 	assert_true(done >= n_sets);
 }
@@ -555,6 +701,10 @@ int main(int argc, char **argv)
 		n_sets = (unsigned)strtoul(argv[1], NULL, 10);
 		size_limit = MOST;
 	}
+	if (argc > 2 && sscanf(argv[2], "%d-%d", &first_pmu, &last_pmu) != 2)
+		return 2;
+	if (argc > 3)
+		seed = (unsigned)strtoul(argv[3], NULL, 10);
 	if (pfm_open_context(&ctx, &options, NULL))
 		return 1;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
