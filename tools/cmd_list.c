@@ -29,7 +29,7 @@ static const struct opt options[] = {
 	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
 	{ 'a', "all", NULL, "also what is usually left out: the events of every processor, deprecated and hidden ones, metrics among "
 	                    "events" },
-	{ OPT_COUNTER, "counter", "LIST", "events that one of these counters can count: 3,F1" },
+	{ OPT_COUNTER, "counter", "LIST", "events that one of these counters can count: 0-3,F1" },
 	{ OPT_UNIT, "unit", "NAME", "events of units outside the cores whose name or description has this in it" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
 	{ OPT_NO_PAGER, "no-pager", NULL, "write straight to the terminal, without $PAGER" },
@@ -706,7 +706,7 @@ static int run(struct args *args)
 		case OPT_METRICS: l.metrics = true; break;
 		case OPT_COUNTER:
 			if (!read_counters(value, &l.counters))
-				return usage(args, "counters are a list such as 3,F1, not '%s'.", value);
+				return usage(args, "counters are a list such as 0-3,F1, not '%s'.", value);
 			break;
 		case OPT_UNIT: l.unit = value; break;
 		case OPT_NO_PAGER: l.no_pager = true; break;

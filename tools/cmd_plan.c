@@ -15,7 +15,7 @@ enum { OPT_JSON = LONG_ONLY,
 static const struct opt options[] = {
 	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
 	{ OPT_JSON, "json", NULL, "one JSON object a set" },
-	{ OPT_TAKEN, "taken", "COUNTERS", "counters that somebody else holds, such as 3 or F1" },
+	{ OPT_TAKEN, "taken", "COUNTERS", "counters that somebody else holds, such as 0-3,F1" },
 	{ OPT_HTOFF, "htoff", NULL, "hyper-threading is off: more counters" },
 	{ OPT_BARE, "bare", NULL, "ignore what this machine's kernel holds for itself" },
 	{ OPT_EFFORT, "effort", "N", "steps of the search for fewer groups" },
@@ -97,11 +97,59 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 	       info.optimal ? "no plan has fewer" : "not proved to be the least", info.certificate);
 }
 
+/* The counters that some event of @pmu may have. */
+static uint64_t counters_of(const pfm_ctx_t *ctx, int pmu)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	pfm_event_info_t e = PFM_INIT(e);
+	uint64_t all = 0;
+
+	pfm_describe_pmu(ctx, pmu, &info);
+	for (unsigned i = 0; i < info.n_events; i++)
+		if (!pfm_describe_event(ctx, pmu, i, &e))
+			all |= e.counters;
+	return all;
+}
+
+/* True if --taken names counters that no PMU of the plan has, and some PMU has counters; the reason in @why. */
+static bool none_has_taken(const struct planner *p, const pfm_plan_t *plan, char *why, size_t len)
+{
+	pfm_planned_t e = PFM_INIT(e);
+	char has[COUNTERS_MAX], lacks[COUNTERS_MAX];
+	uint64_t all = 0;
+	int last = -1;
+
+	for (unsigned i = 0; p->options.taken && !pfm_describe_planned(plan, i, &e); i++) {
+		if (e.pmu != last)
+			all |= counters_of(p->ctx, e.pmu);
+		last = e.pmu;
+	}
+	if (!all || !(p->options.taken & ~all))
+		return false;
+	snprintf(why, len, "--taken %s: there is no such counter; those of these events' PMUs are %s",
+	         counters_text(p->options.taken & ~all, lacks), counters_text(all, has));
+	return true;
+}
+
+/* As pfm_plan(), with what is taken looked at. @why: room for a reason. */
+static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_t **plan, pfm_error_t *error, char *why, size_t len)
+{
+	int rc = pfm_plan(plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, error);
+
+	if (rc || !none_has_taken(p, *plan, why, len))
+		return rc;
+	error->code = PFMLIB_ERR_INVAL;
+	error->kind = PFM_KIND_NONE;
+	error->detail = why;
+	return error->code;
+}
+
 static int plan_list(struct planner *p, const struct event_list *list)
 {
 	pfm_error_t error = PFM_INIT(error);
+	char why[3 * COUNTERS_MAX];
 	pfm_plan_t *plan;
-	int rc = pfm_plan(&plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, &error);
+	int rc = make_plan(p, list, &plan, &error, why, sizeof(why));
 	const char *culprit = error.event >= 0 && (unsigned)error.event < list->n ? list->texts[error.event] : list->n ? list->texts[0]
 	                                                                                                               : "";
 
@@ -170,7 +218,7 @@ static int run(struct args *args)
 		case OPT_BARE: p.options.flags |= PFM_PLAN_BARE; break;
 		case OPT_TAKEN:
 			if (!read_counters(value, &p.options.taken))
-				return usage(args, "'%s' is no list of counters such as 3,F1", value);
+				return usage(args, "'%s' is no list of counters such as 0-3,F1", value);
 			break;
 		default:
 			if (!option_number(args, "effort", value, 1, 1000000000, &effort))
@@ -181,6 +229,9 @@ static int run(struct args *args)
 		return args->status;
 	if (args->n == 0)
 		return usage(args, "which events or metrics?");
+	for (int i = 0; i < args->n && args->n > 1; i++)
+		if (strcmp(args->operands[i], "-") == 0)
+			return usage(args, "- reads sets from standard input: no event stands beside it");
 	p.options.effort = (unsigned long)effort;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)

@@ -81,7 +81,7 @@ static unsigned of_unknown_pmu(const pfm_ctx_t *ctx, const char *text, const pfm
 
 unsigned newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n)
 {
-	if (!text || error->detail)
+	if (!text || error->detail || error->end <= error->start)
 		return 0;
 	/* The kernel's tracepoints are in no list. */
 	if (n && strchr(similar[0], ':') && !strstr(similar[0], "::"))

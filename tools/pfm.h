@@ -87,7 +87,7 @@ void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, con
 /* "0-3,5,F0" for a set of counters, where fixed counter n is bit 32 + n. Returns @buf. */
 #define COUNTERS_MAX 200
 char *counters_text(uint64_t counters, char buf[COUNTERS_MAX]);
-/* Adds those that @text names, "3,F1"; false if it is no such list. */
+/* Adds those that @text names, "0-3,F1"; false if it is no such list. */
 bool read_counters(const char *text, uint64_t *out);
 /* "3" or "F0" for a counter number; "-" for none. */
 char *counter_text(int counter, char buf[16]);

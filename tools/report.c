@@ -172,19 +172,38 @@ static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
 	return at;
 }
 
+/* One counter at @s, "3" or "F1"; what is behind it, or NULL if there is none. */
+static const char *read_counter(const char *s, unsigned long *bit)
+{
+	bool fixed = *s == 'F' || *s == 'f';
+	char *end;
+
+	s += fixed;
+	if (*s < '0' || *s > '9')
+		return NULL;
+	*bit = strtoul(s, &end, 10);
+	if (*bit > 31)
+		return NULL;
+	*bit += fixed ? 32 : 0;
+	return end;
+}
+
 bool read_counters(const char *text, uint64_t *out)
 {
-	for (const char *s = text; *s; s += *s == ',') {
-		bool fixed = *s == 'F' || *s == 'f';
-		char *end;
-		unsigned long n = strtoul(s + fixed, &end, 10);
+	unsigned long first, last;
 
-		if (end == s + fixed || n > 31 || (*end && *end != ','))
+	for (;; text++) {
+		text = read_counter(text, &first);
+		last = first;
+		if (text && *text == '-')
+			text = read_counter(text + 1, &last);
+		if (!text || last < first || first / 32 != last / 32 || (*text && *text != ','))
 			return false;
-		*out |= (uint64_t)1 << (n + (fixed ? 32 : 0));
-		s = end;
+		for (; first <= last; first++)
+			*out |= (uint64_t)1 << first;
+		if (!*text)
+			return true;
 	}
-	return *text != '\0';
 }
 
 char *counters_text(uint64_t counters, char buf[COUNTERS_MAX])
