@@ -257,6 +257,16 @@ class Times(Case):
         rows = objects(stat("-I", "50", "--interval-count", "3", "--json", "-e", "page-faults", "--", "sleep", "20").stdout)
         self.assertEqual(len(rows), 3)
 
+    def test_time_that_is_so_many_intervals(self):
+        """The last interval is as long as the others, and no sliver is left behind it."""
+        rows = objects(stat("-I", "200", "--timeout", "400", "--json", "-e", "task-clock", "--", "sleep", "20").stdout)
+        ends = [0] + [o["time"] for o in rows]
+        self.assertGreater(min(b - a for a, b in zip(ends, ends[1:])), 0.01)
+        self.assertEqual([o["elapsed"] > 0.01 for o in rows], [True] * len(rows))
+        self.assertGreaterEqual(ends[-1], 0.4)
+        # What is left of one is shown.
+        self.assertEqual(len(objects(stat("-I", "20000", "--timeout", "50", "--json", "-e", "task-clock", "--", "sleep", "20").stdout)), 1)
+
     def test_intervals_end_with_the_reasons(self):
         r = stat("-I", "20", "--interval-count", "3", "-e", "page-faults,coreduo::Instr_Ret", "--", "sleep", "20")
         lines, _, why = r.stderr.partition("\n\n")
@@ -313,10 +323,10 @@ class Answers(Case):
             rows = [line.split(sep) for line in r.stderr.splitlines()] if sep != "," else list(csv.reader(io.StringIO(r.stderr)))
             self.assertEqual([row[2].removesuffix(":u") for row in rows], ["page-faults", "task-clock", "duration_time"])
             for row in rows:
-                self.assertEqual(len(row), 9)
+                self.assertEqual(len(row), 10)
                 float(row[0])
                 self.assertEqual(float(row[4]), 100)
-                self.assertEqual(row[7], "exact")
+                self.assertEqual(row[7:], ["exact", "", ""])
             self.assertEqual(rows[1][1], "msec")
 
     def test_columns_quote_what_would_be_two(self):

@@ -494,7 +494,7 @@ static void json_metric(const struct job *job, const struct reading *r, const pf
 static void columns_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
 {
 	const char *sep = job->separator;
-	char value[NUMBER_ROOM] = "", unit[UNIT_ROOM];
+	char value[NUMBER_ROOM] = "", error[NUMBER_ROOM] = "", unit[UNIT_ROOM];
 
 	if (time >= 0)
 		fprintf(job->out, "%.9f%s", time, sep);
@@ -509,7 +509,10 @@ static void columns_metric(const struct job *job, const struct reading *r, const
 	put_field(job, pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->scaled ? PFM_QUALITY_SCALED
 	                                                                               : PFM_QUALITY_EXACT),
 	          sep);
-	put_field(job, v->state ? pfm_metric_state_name(v->state) : "", "\n");
+	put_field(job, v->state ? pfm_metric_state_name(v->state) : "", sep);
+	if (!v->state && v->error > 0)
+		snprintf(error, sizeof(error), "%.9g", v->error);
+	put_field(job, !v->state && v->error < 0 ? "unknown" : error, "\n");
 }
 
 /* The value of @m from the rows of @label. @whole: only if all its events are among them, and it is defined. */

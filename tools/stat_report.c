@@ -279,7 +279,7 @@ void put_field(const struct job *job, const char *text, const char *behind)
 }
 
 /* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation, nanoseconds counted, percent of the time, two
- * for metrics. Quality and cause follow. */
+ * for metrics. Quality and cause follow, and a metric's standard error, which counts have none of. */
 static void columns_row(const struct job *job, const struct row *row, double elapsed, double time)
 {
 	const struct tally *t = &row->tally;
@@ -310,7 +310,8 @@ static void columns_row(const struct job *job, const struct row *row, double ela
 	        t->count.enabled ? 100.0 * (double)t->count.running / (double)t->count.enabled : 0.0, sep, ratio, sep);
 	put_field(job, *beside.unit ? beside.unit : beside.name, sep);
 	put_field(job, pfm_quality_name(t->count.quality), sep);
-	put_field(job, t->count.cause == PFM_CAUSE_NONE ? "" : pfm_cause_name(t->count.cause), "\n");
+	put_field(job, t->count.cause == PFM_CAUSE_NONE ? "" : pfm_cause_name(t->count.cause), sep);
+	putc('\n', job->out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------------- */
