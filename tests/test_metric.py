@@ -255,6 +255,9 @@ class Counted(unittest.TestCase):
         self.assertAlmostEqual(metric["value"] - metric["low"], metric["high"] - metric["value"])
         self.assertGreater(metric["high"] - metric["value"], 1.9 * metric["error"])
         self.assertRegex(counted(), r"faults_per_second  \+- [0-9.e+]+  scaled")
+        columns = counted("-x", ";").splitlines()[-1].split(";")
+        self.assertEqual(columns[-3:-1], ["scaled", ""])
+        self.assertTrue(0.25 < float(columns[-1]) / float(columns[-5]) / (0.1155 * 2 ** 0.5 * 0.5 ** 0.5 / 48 ** 0.5) < 4, columns)
         # An interval's error is its own: it had a few of the looks, and the values lie that far from each other.
         found = [r for r in map(json.loads, counted("--json", "-I", "250", "--interval-count", "3").splitlines()) if "metric" in r]
         self.assertEqual([r["scaled"] for r in found], [True] * 3)
@@ -372,10 +375,10 @@ class Counted(unittest.TestCase):
             lines = [line.split(";") for line in self.stat("-x", ";", *more, "-M", "software::faults_per_second")[1].splitlines()]
             self.assertEqual({len(line) for line in lines}, {len(lines[0])})
             metric = lines[-1]
-            self.assertEqual((metric[:3], metric[-3:]), (["", "", ""], ["/s  faults_per_second", "exact", ""]))
-            self.assertGreater(float(metric[-4]), 0)
+            self.assertEqual((metric[:3], metric[-4:-1]), (["", "", ""], ["/s  faults_per_second", "exact", ""]))
+            self.assertGreater(float(metric[-5]), 0)
         done = subprocess.run([PFM, "stat", "-x", ";", "-M", "skx::Info_Thread_IPC", "--", "true"], capture_output=True, text=True)
-        self.assertEqual(done.stderr.splitlines()[-1], ";;;;;;Info_Thread_IPC;not counted;not counted")
+        self.assertEqual(done.stderr.splitlines()[-1], ";;;;;;Info_Thread_IPC;not counted;not counted;")
 
     def test_answers_to_requests_have_their_ids(self):
         ids = [1, 0, -3, 2 ** 53 - 1, 1.5, 1e300, "x", None, [1], {"a": "b"}, True]
@@ -405,6 +408,34 @@ class Counted(unittest.TestCase):
         said = subprocess.run([PFM, "plan", "--pmu", "coreduo", "-"], input="Mul\nnonsense\n", stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True).stdout
         self.assertLess(said.index("group 1"), said.index("nonsense"))
+
+    def test_counters_that_somebody_holds(self):
+        """They must be there; what show writes as a list is read as one."""
+        def plan(taken, *events, status):
+            done = subprocess.run([PFM, "plan", "--json", "--bare", "--taken", taken, *events], capture_output=True, text=True)
+            self.assertEqual(done.returncode, status, done)
+            return done.stderr if status == 2 else json.loads(done.stdout)
+        self.assertEqual(plan("0", "coreduo::Uops_Ret", status=0)["counters"], [[1]])
+        self.assertEqual(plan("0-2,F0-F2", "skl::UOPS_ISSUED.ANY", status=0)["counters"], [[3]])
+        self.assertIn("no free counter", plan("0-1", "coreduo::Uops_Ret", status=1)["error"]["message"])
+        for taken, lacks in (("9", "9"), ("0,2-3,F0", "2-3,F0")):
+            message = plan(taken, "coreduo::Uops_Ret", status=1)["error"]["message"]
+            self.assertEqual(message, "--taken %s: there is no such counter; those of these events' PMUs are 0-1" % lacks)
+        # Those of one PMU are no business of another; who has no counters at all lacks none.
+        plan("F1", "coreduo::Uops_Ret", "skl::UOPS_ISSUED.ANY", status=0)
+        plan("9", "page-faults", status=0)
+        for wrong in ("", ",", "3,", ",3", "x", "32", "F32", "3-1", "3-", "-3", "0-F1", "F", "3 4", "0x3", "99999999999999999999"):
+            self.assertIn("is no list of counters such as 0-3,F1", plan(wrong, "coreduo::Uops_Ret", status=2))
+
+    def test_sets_come_from_one_place(self):
+        for words in (("-", "coreduo::Uops_Ret"), ("coreduo::Uops_Ret", "-")):
+            done = subprocess.run([PFM, "plan", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("- reads sets from standard input", done.stderr)
+
+    def test_no_list_has_an_event_without_a_name(self):
+        done = subprocess.run([PFM, "plan", ""], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "pfm: an event name is missing\n"))
 
     def test_a_metric_nobody_knows(self):
         text = self.stat("-M", "ipcc", check=False)[1]

@@ -117,10 +117,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static bool is_timed_out(const struct job *job, const struct run *r, uint64_t now)
+{
+	return job->timeout && now >= r->began + job->timeout;
+}
+
 /* True when the time or the number of intervals that the user gave is over. */
 static bool time_is_over(const struct job *job, const struct run *r, uint64_t now)
 {
-	return (job->timeout && now >= r->began + job->timeout) || (job->intervals && r->intervals >= job->intervals);
+	return is_timed_out(job, r, now) || (job->intervals && r->intervals >= job->intervals);
 }
 
 /* True when what is counted has ended; the command's end is taken note of. */
@@ -160,7 +165,8 @@ static int wait_to_the_end(struct job *job, struct run *r)
 	r->slice = slices_wanted(job) && job->repeat < 2 ? r->began + slices_begin(job) : 0;
 	while (rc == DONE && !over) {
 		now = now_ns();
-		if (job->interval && now >= r->next) {
+		/* An interval that ends with all of it is shown when counting has stopped: nothing is left behind it. */
+		if (job->interval && now >= r->next && !is_timed_out(job, r, now)) {
 			rc = report_interval(job, r);
 			r->next += job->interval;
 			if (r->next < now)
