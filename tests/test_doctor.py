@@ -201,57 +201,5 @@ class Here(unittest.TestCase):
         self.assertNotIn("capabilities", found)
 
 
-class Documented(unittest.TestCase):
-    """Lines of docs/permissions.md that need a service manager or containers, as far as their own tools judge them without."""
-
-    @classmethod
-    def setUpClass(cls):
-        with open(os.path.join(SOURCE, "docs", "permissions.md"), encoding="utf-8") as f:
-            cls.text = f.read()
-
-    def tool(self, *words):
-        if not shutil.which(words[0]):
-            self.skipTest(words[0] + " is not installed")
-        r = subprocess.run(words, env=dict(CLEAN, DOCKER_HOST="unix:///nonexistent"), capture_output=True, text=True, timeout=60)
-        return r.stdout + r.stderr
-
-    def test_the_unit_is_one(self):
-        service = re.search(r"```ini\n(.*?)```", self.text, re.S).group(1)
-        with tempfile.TemporaryDirectory() as folder:
-            def said(text):
-                path = os.path.join(folder, "count.service")
-                with open(path, "w", encoding="ascii") as f:
-                    f.write(text.replace("[Service]", "[Service]\nExecStart=/bin/true"))
-                return [line for line in self.tool("systemd-analyze", "verify", path).splitlines() if "count.service" in line]
-            # Words that it does not know are told.
-            if not said(service.replace("@system-service", "@no-such-service")):
-                self.skipTest("systemd-analyze does not judge units here")
-            self.assertEqual(said(service), [])
-        groups = {}
-        for line in self.tool("systemd-analyze", "syscall-filter").splitlines():
-            word = line.strip()
-            if word.startswith("@") and not line.startswith(" "):
-                members = groups.setdefault(word, set())
-            elif word and not word.startswith("#") and groups:
-                members.add(word)
-
-        def calls(name):
-            return {c for m in groups[name] for c in (calls(m) if m.startswith("@") else {m})}
-        self.assertIn("read", calls("@system-service"))
-        self.assertNotIn("perf_event_open", calls("@system-service"))
-        self.assertIn("perf_event_open", calls("@debug"))
-
-    def test_options_of_containers(self):
-        lines = re.findall(r"^docker run (.*) IMAGE ", self.text, re.M)
-        self.assertEqual(len(lines), 3)
-        for line in lines:
-            with tempfile.NamedTemporaryFile("w", suffix=".json") as profile:
-                profile.write("{}")
-                profile.flush()
-                said = self.tool("docker", "run", *line.replace("perf.json", profile.name).split(), "image", "true")
-            self.assertRegex(said, "(?i)cannot connect|docker daemon", line)
-        self.assertIn("unknown flag", self.tool("docker", "run", "--cap-adds", "PERFMON", "image"))
-
-
 if __name__ == "__main__":
     tap.main()

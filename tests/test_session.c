@@ -867,16 +867,65 @@ static void paranoid_levels(void **state)
 		run();
 		assert_int_equal(counts[0].quality, level > 0 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
 		if (level > 0)
-			expect_why(0, "counting everything on a CPU needs 0 or lower");
+			expect_why(0, level > 2 ? why : "counting everything on a CPU needs 0 or lower");
 		end_session();
 		options.flags = 0;
 		options.pid = 1;
 		must_open(TEXTS("cycles:u"));
 		run();
 		assert_int_equal(counts[0].cause, PFM_CAUSE_PERMISSION);
-		if (level <= 2)
-			expect_why(0, "process 1 belongs to another user");
+		expect_why(0, level > 2 ? why : "process 1 belongs to another user");
 		end_session();
+	}
+}
+
+/* Linux itself treats levels above 2 as 2. */
+static int user_of_linux(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)cpu;
+	(void)group;
+	return pid == -1 || !attr->exclude_kernel ? -EACCES : 0;
+}
+
+static int filtered(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)attr;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return -EPERM;
+}
+
+static void expect_permission(const char *text, unsigned flags, int pid, const char *why)
+{
+	options.flags = flags;
+	options.pid = pid;
+	must_open(&text, 1);
+	run();
+	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
+	expect_why(0, why);
+	end_session();
+}
+
+/* The level is told only where it is what refuses. */
+static void level_or_filter(void **state)
+{
+	(void)state;
+	machine("uncore");
+	as_user(3);
+	fake.decide = user_of_linux;
+	expect_permission("cycles:k", 0, 0, "counting the kernel needs 1 or lower");
+	expect_permission("cycles:u", PFM_SESSION_SYSTEM_WIDE, 0, "counting everything on a CPU needs 0 or lower");
+	for (int level = -1; level <= 2; level++) {
+		as_user(level);
+		fake.decide = filtered;
+		expect_permission("cycles:u", 0, 0, "a container's filter");
+		expect_permission("cycles:k", 0, 0, "a container's filter");
+		expect_permission("context-switches", 0, 0, "a container's filter");
+		expect_permission("cycles:u", 0, 1, "a container's filter");
+		expect_permission("cycles", PFM_SESSION_SYSTEM_WIDE, 0, "a container's filter");
 	}
 }
 
@@ -2037,6 +2086,7 @@ int main(void)
 		cmocka_unit_test(extrapolation),
 		CASE(kernel_is_left_out_when_it_must),
 		CASE(paranoid_levels),
+		CASE(level_or_filter),
 		CASE(capabilities_count_at_every_level),
 		CASE(refused_settings_are_named),
 		CASE(errors_have_causes),

@@ -53,6 +53,7 @@ struct doctor {
 	bool json;
 	unsigned troubles;       /* causes that differ */
 	char last_why[TEXT_MAX]; /* of the finding before */
+	bool nothing;            /* not even own code can be counted */
 };
 
 /* ---- findings ------------------------------------------------------------------------------------------------------------- */
@@ -352,14 +353,17 @@ static void check_capabilities(struct doctor *d)
 	tell(d, &f);
 }
 
+/* What needs no system call of the kernel's counters. */
+#define NO_CALL "encoding, listing, dry runs"
+
 /* What may be counted, by trying. */
-static void check_scope(struct doctor *d, const char *check, const char *event, unsigned flags, const char *works)
+static bool check_scope(struct doctor *d, const char *check, const char *event, unsigned flags, const char *works)
 {
 	struct finding f = { .check = check, .state = GOOD };
 	struct trial t;
 
 	if (!is_here())
-		return;
+		return true;
 	try_event(d, event, flags, false, &t);
 	if (t.counted && t.count.cause != PFM_CAUSE_PERMISSION) {
 		set(f.found, "can be counted");
@@ -368,9 +372,10 @@ static void check_scope(struct doctor *d, const char *check, const char *event, 
 		set(f.found, "cannot be counted");
 		set(f.why, "%s", t.why);
 		set(f.remedy, "%s", t.remedy);
-		set(f.works, "%s", works);
+		set(f.works, "%s", d->nothing ? NO_CALL : works);
 	}
 	tell(d, &f);
+	return f.state == GOOD;
 }
 
 /* A /proc that hides other users' processes: they cannot be named. */
@@ -421,8 +426,9 @@ static void check_seccomp(struct doctor *d)
 	if (!t.counted) {
 		f.state = BAD;
 		set(f.why, "containers start programs so");
-		set(f.remedy, "docker run --cap-add PERFMON, or --security-opt seccomp=PROFILE with perf_event_open allowed");
-		set(f.works, "encoding, listing, dry runs");
+		set(f.remedy, "docker run --cap-add PERFMON (from Docker 23 on), or --security-opt seccomp=PROFILE with perf_event_open "
+		              "allowed; in a unit SystemCallFilter=@system-service perf_event_open");
+		set(f.works, NO_CALL);
 	}
 	tell(d, &f);
 }
@@ -643,7 +649,7 @@ static void examine(struct doctor *d)
 	check_capabilities(d);
 	check_seccomp(d);
 	check_hidden_processes(d);
-	check_scope(d, "own code", "task-clock:u", 0, "encoding, listing, dry runs");
+	d->nothing = !check_scope(d, "own code", "task-clock:u", 0, NO_CALL);
 	check_scope(d, "own kernel time", "page-faults:k", 0, "events in user mode: EVENT:u");
 	check_scope(d, "whole CPUs", "page-faults", PFM_SESSION_SYSTEM_WIDE, "commands and own processes: pfm stat -- COMMAND, -p PID");
 	heading(d, "\nWhat is in the way");

@@ -47,22 +47,41 @@ static int paranoid_level(const struct sys *sys)
 	return *end || v < -99 || v > 99 ? -100 : (int)v;
 }
 
-#define AS_ROOT "run as root or with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8)"
+#define AS_ROOT "run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), which root has outside of containers"
 
-static void no_permission(const struct refused *q, int err)
+/* Whether this process may not even count itself in user mode, at what every level of Linux itself permits: nothing about the event is at
+ * fault then. */
+static bool nothing_is_permitted(const struct refused *q)
 {
-	struct counting *c = q->c;
-	int level = paranoid_level(&q->s->sys);
+	struct refused own = { .s = q->s, .pid = 0, .cpu = -1 };
+	union attr a = { .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1, .exclude_hv = 1 } };
+	int err;
 
-	if (level == -100)
-		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT,
-		             "this user may not count that here (perf_event_paranoid cannot be read)");
-	else if (q->pid == -1 && level > 0)
-		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT ", or set kernel.perf_event_paranoid to 0 or lower",
-		             "perf_event_paranoid is %d: counting everything on a CPU needs 0 or lower", level);
-	else if (level > 2)
+	a.attr.size = sizeof(a.attr);
+	err = again(&own, &a, -1);
+	return err == -EPERM || err == -EACCES;
+}
+
+static void nothing_at_all(struct counting *c, int level, int err)
+{
+	if (level > 2)
 		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT ", or set kernel.perf_event_paranoid to 2 or lower",
 		             "perf_event_paranoid is %d: ordinary users may not count anything", level);
+	else
+		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err,
+		             "outside of a container it may work; inside, start it with --cap-add PERFMON or another seccomp profile",
+		             "the system refuses although perf_event_paranoid is %d: a security module or a container's filter does",
+		             level);
+}
+
+/* What is told of an event where others are permitted. False if there is nothing. */
+static bool not_this_one(const struct refused *q, int level, int err)
+{
+	struct counting *c = q->c;
+
+	if (q->pid == -1 && level > 0)
+		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT ", or set kernel.perf_event_paranoid to 0 or lower",
+		             "perf_event_paranoid is %d: counting everything on a CPU needs 0 or lower", level);
 	else if (level > 1 && !c->asked.attr.exclude_kernel && c->asked.levels_free)
 		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT ", or set kernel.perf_event_paranoid to 1 or lower",
 		             "perf_event_paranoid is %d: this event happens in the kernel or cannot leave it out", level);
@@ -74,10 +93,19 @@ static void no_permission(const struct refused *q, int err)
 	else if (c->asked.attr.type == PERF_TYPE_TRACEPOINT)
 		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err, AS_ROOT, "this user may not use tracepoints");
 	else
-		pfmi_give_up(c, PFM_CAUSE_PERMISSION, err,
-		             "outside of a container it may work; inside, start it with --cap-add PERFMON or another seccomp profile",
-		             "the system refuses although perf_event_paranoid is %d: a security module or a container's filter does",
-		             level);
+		return false;
+	return true;
+}
+
+static void no_permission(const struct refused *q, int err)
+{
+	int level = paranoid_level(&q->s->sys);
+
+	if (level == -100)
+		pfmi_give_up(q->c, PFM_CAUSE_PERMISSION, err, AS_ROOT,
+		             "this user may not count that here (perf_event_paranoid cannot be read)");
+	else if (nothing_is_permitted(q) || !not_this_one(q, level, err))
+		nothing_at_all(q->c, level, err);
 }
 
 /* Some drivers let an internal number slip out that reads as EPERM (Alpha: events the processor lacks). If the same user may

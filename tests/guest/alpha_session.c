@@ -350,7 +350,8 @@ static void check_user(void)
 	check(getuid() != 0, "this is an ordinary user");
 	check(refused("ev67::retinst", PFM_CAUSE_PERMISSION) &&
 	              says(0, "perf_event_paranoid is 2: this event happens in the kernel or cannot leave it out",
-	                   "run as root or with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), "
+	                   "run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), "
+	                   "which root has outside of containers, "
 	                   "or set kernel.perf_event_paranoid to 1 or lower"),
 	      "the kernel cannot be left out");
 	check(open_text("task-clock") && read_counts() && about(0).attr.exclude_kernel, "software events can");

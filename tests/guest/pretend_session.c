@@ -342,7 +342,8 @@ static void check_user(void)
 	check(is(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE), "user code is counted");
 	check(is(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) &&
 	              says(2, "perf_event_paranoid is 2: counting the kernel needs 1 or lower",
-	                   "count user code only (:u), run as root or with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), "
+	                   "count user code only (:u), run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), "
+	                   "which root has outside of containers, "
 	                   "or set kernel.perf_event_paranoid to 1"),
 	      "the kernel is not");
 }
