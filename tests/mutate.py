@@ -3,26 +3,37 @@
 """Mutation testing: small faults are put into the sources, one at a time, and the quick suite has to notice each.
 
 mutate.py SOURCE BUILD --listed            the faults of mutants.txt, each with the tests that must notice it: TAP
-mutate.py SOURCE BUILD [--sample N] [--seed S] [FILE...]
-                                           N faults drawn from FILES (default: all of lib/ and tools/), against the whole quick
-                                           suite; one line each, and the share that was noticed
+mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--seconds T] [FILE...]
+                                           N faults drawn from FILES (default: all of lib/ and tools/), against the quick suite, or
+                                           those of its tests that take up to T seconds; one line each, and the share that was
+                                           noticed, with the interval it lies in 19 times of 20. A seed's faults come in an order of
+                                           its own: --from K leaves the first K out, which another run had
 
 SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh makes both. A fault that cannot be seen from outside
 (it makes the code slower, or changes what nobody reads) stands in mutants.txt as "equivalent", with the reason.
+
+The tests that noticed a fault of the same file come first, then those that are called like it, then the quickest.
 """
 import argparse
+import collections
+import json
+import math
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LISTED = os.path.join(HERE, "mutants.txt")
+SUITES = ("unit", "vectors", "tables", "man", "command", "hostile", "python", "install")
 
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",
          "continue": "break"}
+GONE = "\t;" # in place of a statement
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | ^[ \t]*\#(?:\\\n|[^\n])* |
                        [A-Za-z_]\w* | 0[xX][0-9a-fA-F]+\w* | \d+\w* | <<=|>>=|->|
                         \+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\|=|&=|\^= | \S""",
@@ -38,10 +49,17 @@ def unary(text, start):
     return not before or before[-1] in "(,=<>+-*/%&|^!?:;{[" or before.endswith("return")
 
 
+# Room for more than is needed is no fault: sizes of arrays that are declared, and constants that are called rooms.
+ROOMS = re.compile(r"(?<!return)(?<!else)(?<!case)[ \t][*]*[A-Za-z_]\w*\[(\d+)\][\]\[\w]*(?=[;,]| = )|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)")
+
+
 def mutants(text):
     """(start, end, replacement) of every fault."""
+    rooms = {m.start(g) for m in ROOMS.finditer(text) for g in (1, 2) if m[g]}
     for m in TOKEN.finditer(text):
         word = m[0]
+        if m.start() in rooms:
+            continue
         if word in SWAPS and not (word in "+-" and unary(text, m.start())) and not (word == "<" and text[:m.start()].endswith("#include ")):
             yield m.start(), m.end(), SWAPS[word]
         elif word == "!" and text[m.end()] != "=":
@@ -49,7 +67,7 @@ def mutants(text):
         elif word.isdigit() and len(word) < 10:
             yield m.start(), m.end(), str(int(word) + 1)
     for m in STATEMENT.finditer(text):
-        yield m.start(), m.end(), "\t;"
+        yield m.start(), m.end(), GONE
 
 
 def line_of(text, at):
@@ -71,31 +89,87 @@ class Tree:
             f.write(text)
 
     def builds(self):
-        return subprocess.run(["ninja", "-C", self.build], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
-
-    def notices(self, tests):
-        """True if a test fails, or does not end. @tests: names; none for the whole quick suite, what is quickest first."""
-        rounds = [tests] if tests else [["--suite", s] for s in ("unit", "vectors", "tables", "man", "command", "hostile", "python",
-                                                                 "install")]
-        for names in rounds:
-            try:
-                if subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail", "1", *names], timeout=1200,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-                    return True
-            except subprocess.TimeoutExpired:
-                return True
-        return False
+        return subprocess.run(["ninja", "-C", self.build, "test-programs"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode == 0
 
     def outcome(self, path, text, tests):
-        """What becomes of the file @path with @text in it: "killed", "survived", "no build"."""
+        """What becomes of the file @path with @text in it: "no build", "survived", or the name of the test that notices."""
         before = self.read(path)
         self.write(path, text)
         try:
             if not self.builds():
                 return "no build"
-            return "killed" if self.notices(tests) else "survived"
+            return next((t.name for t in tests if not t.passes()), "survived")
         finally:
             self.write(path, before)
+
+
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class Test:
+    """One test of the suite, run as Meson runs it."""
+
+    def __init__(self, build, told):
+        self.build, self.name, self.command, self.limit = build, told["name"], told["cmd"], told["timeout"]
+        self.suite = min((SUITES.index(s) for s in (name.split(":")[-1] for name in told["suite"]) if s in SUITES), default=None)
+        self.env = {**os.environ, **told["env"]}
+        self.seconds = 0.0
+
+    def passes(self):
+        """True if it ends in time, with success, and no line of it says "not ok"."""
+        with subprocess.Popen(self.command, cwd=self.build, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, start_new_session=True) as p:
+            try:
+                said = p.communicate(timeout=self.limit)[0]
+            except subprocess.TimeoutExpired:
+                os.killpg(p.pid, 9)
+                p.communicate()
+                return False
+        return p.returncode == 0 and not re.search(rb"^not ok(?!.*# (TODO|SKIP))", said, re.M)
+
+    def measure(self, most):
+        """How long it takes, in seconds of the processor, and how long it may from then on. False if it fails without any fault, or takes
+        more than @most seconds (0: takes what it takes)."""
+        used, began = processor_time(), time.monotonic()
+        self.limit = 8 * most if most else self.limit
+        good = self.passes()
+        self.seconds = processor_time() - used
+        self.limit = 20 + 10 * (time.monotonic() - began)
+        return good and (not most or self.seconds <= most)
+
+
+class Suite:
+    """The quick suite, and which test noticed what."""
+
+    def __init__(self, build, seconds=None):
+        told = json.loads(subprocess.run(["meson", "introspect", build, "--tests"], check=True, stdout=subprocess.PIPE).stdout)
+        self.tests = [t for t in (Test(build, x) for x in told) if t.suite is not None]
+        self.noticed = collections.defaultdict(collections.Counter)
+        if seconds is not None:
+            self.measure(seconds)
+
+    def measure(self, seconds):
+        good = [t for t in self.tests if t.measure(seconds)]
+        print("# %d of %d tests of the quick suite, %.0f s; without %s" %
+              (len(good), len(self.tests), sum(t.seconds for t in good),
+               " ".join("%s (%.0f s)" % (t.name, t.seconds) for t in self.tests if t not in good) or "none"), flush=True)
+        self.tests = good
+
+    def named(self, names):
+        return [t for t in self.tests if t.name in names]
+
+    def order(self, path):
+        room, name = os.path.split(path[:-len(".c")])
+        own = {name, name.split("_")[-1], os.path.basename(room) + "_" + name, "units"}
+        return sorted(self.tests, key=lambda t: (-self.noticed[path][t.name], t.name not in own,
+                                                 -self.noticed[room][t.name], t.suite, t.seconds))
+
+    def remember(self, path, name):
+        self.noticed[path][name] += 1
+        self.noticed[os.path.dirname(path)][name] += 1
 
 
 def listed():
@@ -112,39 +186,58 @@ def listed():
 
 def run_listed(tree):
     faults = [f for f in listed() if not f[3].startswith("equivalent")]
+    suite = Suite(tree.build)
     print("1..%d" % len(faults), flush=True)
-    good = tree.builds()
-    for i, (path, line, fault, tests) in enumerate(faults, 1):
+    good = tree.builds() and all([t.measure(0) for t in suite.named({n for f in faults for n in f[3].split()})])
+    for i, (path, line, fault, names) in enumerate(faults, 1):
         text = tree.read(path)
-        found = text.count(line) == 1
-        said = "the line is not there once" if not found else "it does not build" if not good else tree.outcome(path,
-                text.replace(line, fault), tests.split())
-        print("%s %d - %s: %s%s" % ("ok" if said == "killed" else "not ok", i, path, fault.strip(), "" if said == "killed"
-                                    else ": " + said), flush=True)
+        tests = suite.named(names.split())
+        said = ("the line is not there once" if text.count(line) != 1 else "it does not build, or a test fails without it" if not good else
+                "no such test" if not tests else tree.outcome(path, text.replace(line, fault), tests))
+        good_end = said in names.split()
+        print("%s %d - %s: %s%s" % ("ok" if good_end else "not ok", i, path, fault.strip(), "" if good_end else ": " + said), flush=True)
     return 0
 
 
-def run_drawn(tree, files, sample, seed):
-    if not tree.builds():
-        raise SystemExit("the unchanged sources do not build")
-    equivalent = {(path, fault.strip()) for path, _, fault, tests in listed() if tests.startswith("equivalent")}
+def interval(k, n):
+    """Where a share of which @k of @n were seen lies, 19 times of 20 (Wilson)."""
+    z = 1.96
+    p, half = (k + z * z / 2) / (n + z * z), z * math.sqrt(k * (n - k) / n + z * z / 4) / (n + z * z)
+    return 100 * (p - half), 100 * (p + half)
+
+
+def draw(tree, files, sample, skip, seed):
     files = files or sorted(os.path.relpath(os.path.join(d, n), tree.source) for top in ("lib", "tools") for d, _, names in
                             os.walk(os.path.join(tree.source, top)) for n in names if n.endswith(".c"))
     faults = [(path, *m) for path in files for m in mutants(tree.read(path))]
-    drawn = random.Random(seed).sample(faults, min(sample, len(faults))) if sample else faults
-    count = {}
+    if sample:
+        random.Random(seed).shuffle(faults)
+    return faults[skip:skip + sample if sample else None], len(faults)
+
+
+def run_drawn(tree, a):
+    if not tree.builds():
+        raise SystemExit("the unchanged sources do not build")
+    suite = Suite(tree.build, a.seconds)
+    equivalent = {(path, fault.strip()) for path, _, fault, tests in listed() if tests.startswith("equivalent")}
+    drawn, total = draw(tree, a.files, a.sample, a.skip, a.seed)
+    count = collections.Counter()
     for path, start, end, new in drawn:
         text = tree.read(path)
         changed = text[:start] + new + text[end:]
         line = line_of(text, start)
-        shown = changed.splitlines()[line - 1].strip()
-        said = "equivalent" if (path, shown) in equivalent else tree.outcome(path, changed, None)
-        count[said] = count.get(said, 0) + 1
-        print("%-10s %s:%d: %s" % (said, path, line, shown), flush=True)
-    judged = count.get("killed", 0) + count.get("survived", 0)
-    print("%d of %d noticed (%.1f %%) of %d drawn from %d; %s" %
-          (count.get("killed", 0), judged, 100 * count.get("killed", 0) / max(1, judged), len(drawn), len(faults),
-           ", ".join("%d %s" % (n, k) for k, n in sorted(count.items()))))
+        shown = "without " + text[start:end].strip() if new == GONE else changed.splitlines()[line - 1].strip()
+        said = "equivalent" if (path, shown) in equivalent else tree.outcome(path, changed, suite.order(path))
+        kind = said if said in ("equivalent", "no build", "survived") else "killed"
+        if kind == "killed":
+            suite.remember(path, said)
+        count[kind] += 1
+        print("%-10s %s:%d: %s%s" % (kind, path, line, shown, "  (" + said + ")" if kind == "killed" else ""), flush=True)
+    judged = count["killed"] + count["survived"]
+    if judged:
+        print("%d of %d noticed (%.1f %%, %.1f to %.1f) of %d drawn from %d; %s" %
+              (count["killed"], judged, 100 * count["killed"] / judged, *interval(count["killed"], judged), len(drawn), total,
+               ", ".join("%d %s" % (n, k) for k, n in sorted(count.items()))))
     return 0
 
 
@@ -155,10 +248,12 @@ def main():
     p.add_argument("files", nargs="*")
     p.add_argument("--listed", action="store_true")
     p.add_argument("--sample", type=int, default=0)
+    p.add_argument("--from", type=int, default=0, dest="skip")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--seconds", type=float, default=0)
     a = p.parse_args()
     tree = Tree(os.path.abspath(a.source), os.path.abspath(a.build))
-    return run_listed(tree) if a.listed else run_drawn(tree, a.files, a.sample, a.seed)
+    return run_listed(tree) if a.listed else run_drawn(tree, a)
 
 
 if __name__ == "__main__":

@@ -95,11 +95,42 @@ static void the_big_core_comes_first(void **state)
 		assert_true(n >= 6);
 }
 
+/* ---- parts ----------------------------------------------------------------------------------------------------------- */
+
+/* "skx" stands for its boxes as well: an event of each is found under that name, on that part or on one before it. */
+static bool part_is_asked(const struct image *im, const struct whole *w, uint32_t k)
+{
+	const struct table *t = image_table(im, whole_parts(im, w)[k]);
+	char text[512];
+	unsigned event;
+	int pmu;
+
+	snprintf(text, sizeof(text), "%s::%s", (const char *)image_array(im, ARRAY_POOL) + w->name, table_row_name(t, 0));
+	if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS)
+		return true;
+	print_message("# %s, of %s\n", text, table_text(t, t->name));
+	return false;
+}
+
+static void each_part_is_asked(void **state)
+{
+	const struct image *im = (const struct image *)(const void *)pfmi_builtin_image;
+	const struct whole *w = image_array(im, ARRAY_WHOLES);
+	unsigned missing = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++)
+		for (uint32_t k = 0; k < w[i].n_parts; k++)
+			missing += !part_is_asked(im, &w[i], k);
+	assert_int_equal(missing, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_found_by_its_name),
 		cmocka_unit_test(the_big_core_comes_first),
+		cmocka_unit_test(each_part_is_asked),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -7,8 +7,10 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-static pfm_ctx_t *contexts[64];
-static int types[64]; /* PFMLIB_*_PMU of each, -1 for none */
+enum { ASKED = 64 }; /* contexts that inputs choose from; what is printed is read in that of its processor, whichever it is */
+
+static pfm_ctx_t *contexts[1024];
+static int types[ASKED]; /* PFMLIB_*_PMU of each, -1 for none */
 static int n_contexts;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -27,13 +29,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	n = pfm_count_pmus(all);
 	types[n_contexts] = PFMLIB_COREDUO_PMU; /* whose table in this interface is another one */
 	contexts[n_contexts++] = all;
-	for (int i = 0; i < n && n_contexts < 64; i++) {
+	if (n < ASKED || n >= (int)(sizeof(contexts) / sizeof(contexts[0])))
+		abort();
+	for (int i = 0; i < n; i++) {
 		pfm_pmu_info_t pmu = PFM_INIT(pmu);
 
 		if (pfm_describe_pmu(all, i, &pmu))
 			abort();
 		o.pmu = pmu.name;
-		types[n_contexts] = pmu.libpfm_type;
+		if (n_contexts < ASKED)
+			types[n_contexts] = pmu.libpfm_type;
 		if (pfm_open_context(&contexts[n_contexts++], &o, NULL))
 			abort();
 	}
@@ -43,7 +48,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /* Not every dialect can name the processor: what is printed is read where its names are the processor's own. */
 static void check_round_trip(const pfm_ctx_t *ctx, const char *text, const pfm_encoding_t *e)
 {
-	const pfm_ctx_t *home = contexts[e->pmu + 1 < n_contexts ? e->pmu + 1 : 0];
+	const pfm_ctx_t *home = contexts[e->pmu + 1];
 
 	for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
 		pfm_encoding_t again = PFM_INIT(again);
@@ -98,13 +103,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1 || size > sizeof(text))
 		return 0;
-	ctx = contexts[data[0] % n_contexts];
+	ctx = contexts[data[0] % ASKED];
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';
 	if (pfm_encode_event(ctx, text, 0, &e, &why))
 		check_error(ctx, text, strlen(text), &why, data[0] >= 248);
 	else
 		check_round_trip(ctx, text, &e);
-	check_libpfm3(types[data[0] % n_contexts], text);
+	check_libpfm3(types[data[0] % ASKED], text);
 	return 0;
 }

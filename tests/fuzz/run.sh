@@ -4,6 +4,9 @@
 #   run.sh [OPTION...] [NAME...]
 #   --seconds N      each harness for so long, new inputs kept for the next time. Without it a fixed number of inputs from a fixed
 #                    seed: the same on every machine, and what the test suite does
+#   --runs N         each harness so many inputs, new ones kept for the next time
+#   --bare           without the sanitizers and without looking at comparisons, several times as fast. What is kept goes through the
+#                    sanitizers afterwards
 #   --engine E       libfuzzer (default) or afl: the same harnesses under AFL++ (20 seconds each without --seconds)
 #   --build FOLDER   where they are built and what they find is kept
 # An input that breaks something is in FOLDER, and becomes a file of corpus/NAME when the cause is mended. Names: those of fuzz_*.c,
@@ -16,10 +19,12 @@ build=${PERFMON_BUILD:-$source/build-fuzz}
 [ -z "${PERFMON_BUILD:-}" ] || build=$PERFMON_BUILD/matrix/fuzz
 library=${PERFMON_BUILD:-/nonexistent}/lib/libperfmon.so.1.0.0
 engine=libfuzzer
-seconds=
+seconds='' runs='' bare=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--seconds) seconds=$2; shift 2 ;;
+	--runs) runs=$2; shift 2 ;;
+	--bare) bare=1; shift ;;
 	--engine) engine=$2; shift 2 ;;
 	--build) build=$2; shift 2 ;;
 	-*) sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
@@ -62,11 +67,18 @@ export LC_ALL=C
 
 make_harnesses() {
 	command -v "$compiler" >/dev/null || return 0
-	if [ ! -f "$build/build.ninja" ]; then
-		CC=$compiler AFL_QUIET=1 meson setup "$build" "$source" -Dfuzz=enabled -Dtools=disabled -Dpython=disabled -Dman=disabled \
-			-Dtests=disabled -Dbench=disabled -Db_lundef=false
+	make_in "$build"
+	[ -z "$bare" ] || make_in "$build/bare" -Dfuzz_checks=false
+}
+
+make_in() { # FOLDER OPTION...
+	folder=$1
+	shift
+	if [ ! -f "$folder/build.ninja" ]; then
+		CC=$compiler AFL_QUIET=1 meson setup "$folder" "$source" -Dfuzz=enabled -Dtools=disabled -Dpython=disabled -Dman=disabled \
+			-Dtests=disabled -Dbench=disabled -Db_lundef=false "$@"
 	fi
-	AFL_QUIET=1 ninja -C "$build" -j "${PERFMON_JOBS:-1}" harnesses
+	AFL_QUIET=1 ninja -C "$folder" -j "${PERFMON_JOBS:-1}" harnesses
 }
 
 number=0
@@ -82,7 +94,7 @@ bad() {
 # How a run is limited, and where what it finds goes: a folder of its own each time, or the one of before.
 start() { # NAME
 	grown=$build/corpus-$1
-	[ -n "$seconds" ] || rm -rf "$grown"
+	[ -n "$seconds$runs" ] || rm -rf "$grown"
 	mkdir -p "$grown"
 	seeds=$here/corpus/$1
 	[ -d "$seeds" ] || seeds=
@@ -94,12 +106,17 @@ start() { # NAME
 run_libfuzzer() {
 	# Comparisons would teach it addresses, which are others each time.
 	limit="-runs=$(runs_of "$1") -seed=1 -use_cmp=0"
+	[ -z "$runs" ] || limit="-runs=$runs"
 	[ -z "$seconds" ] || limit="-max_total_time=$seconds"
 	dictionary=
 	[ ! -f "$here/$1.dict" ] || dictionary=-dict=$here/$1.dict
+	# Which inputs are rare costs as much to know as to run one.
+	[ -z "$bare" ] || limit="$limit -entropic=0"
 	# shellcheck disable=SC2086  # words on purpose
-	if "$build/tests/fuzz/fuzz_$1" $limit $dictionary -reload=0 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
-		-artifact_prefix="$build/broken-$1-" "$grown" $seeds >"$log" 2>&1; then
+	if "$build/${bare:+bare/}tests/fuzz/fuzz_$1" $limit $dictionary -reload=0 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix="$build/broken-$1-" "$grown" $seeds >"$log" 2>&1 &&
+		{ [ -z "$bare" ] || "$build/tests/fuzz/fuzz_$1" -runs=0 -rss_limit_mb=4096 -artifact_prefix="$build/broken-$1-" "$grown" \
+			>"$log.checked" 2>&1 || { cat "$log.checked" >>"$log" && false; }; }; then
 		good "$1: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, $(
 			sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1) branches"
 	else
