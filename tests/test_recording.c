@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +73,7 @@ static void touch_pages(void)
 	munmap(p, PAGES * size);
 }
 
-static void begin(const char *const *texts, unsigned n)
+static void begin_at(pid_t pid, const char *const *texts, unsigned n)
 {
 	pfm_sampling_t sampling = PFM_INIT(sampling);
 	pfm_session_options_t options = PFM_INIT(options);
@@ -82,6 +84,7 @@ static void begin(const char *const *texts, unsigned n)
 	                  PFM_SAMPLE_RAW;
 	sampling.records = PFM_SIDE_USUAL;
 	options.sampling = &sampling;
+	options.pid = pid;
 	if (pfm_open_session(&session, NULL, &options, texts, n, &error))
 		fail_msg("%s", error.detail);
 	pfm_describe_count(session, 0, &info);
@@ -89,6 +92,11 @@ static void begin(const char *const *texts, unsigned n)
 		skip_because(info.why);
 	pfm_start_session(session);
 	assert_int_equal(pfm_open_recording(&recording, path, session, "test\nof recordings", &error), PFMLIB_SUCCESS);
+}
+
+static void begin(const char *const *texts, unsigned n)
+{
+	begin_at(0, texts, n);
 }
 
 static void write_rounds(unsigned rounds)
@@ -161,6 +169,65 @@ static char *theirs(unsigned *n)
 	assert_int_equal(pclose(f), 0);
 	fclose(out);
 	return text;
+}
+
+/* A process of three threads that waits to be ended. */
+static void *wait_for_ever(void *arg)
+{
+	pause();
+	return arg;
+}
+
+static pid_t three_threads(void)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		pthread_t id[2];
+
+		if (pthread_create(&id[0], NULL, wait_for_ever, NULL) || pthread_create(&id[1], NULL, wait_for_ever, NULL) ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* What was there before the first record: each thread's name, and each mapping once, however many threads have it. */
+static void what_was_mapped_before_is_told_once(void **state)
+{
+	enum { MANY = 400 };
+	static uint64_t starts[MANY];
+	unsigned names = 0, maps = 0;
+	pfm_record_t r = PFM_INIT(r);
+	pid_t pid = three_threads();
+
+	(void)state;
+	begin_at(pid, TEXTS("page-faults:u"));
+	pfm_stop_session(session);
+	finish();
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(pfm_read_recording(&reading, path, NULL), PFMLIB_SUCCESS);
+	while (pfm_next_record(reading, &r) == 1) {
+		names += r.type == PFM_RECORD_COMM;
+		if (r.type != PFM_RECORD_MAP2)
+			continue;
+		assert_int_equal(r.pid, pid);
+		assert_true(maps < MANY);
+		for (unsigned i = 0; i < maps; i++)
+			assert_true(starts[i] != r.map.start);
+		starts[maps++] = r.map.start;
+	}
+	assert_int_equal(names, 3);
+	assert_true(maps >= 2);
 }
 
 static void what_is_written_is_read(void **state)
@@ -422,6 +489,7 @@ int main(void)
 {
 #define ROW(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		ROW(what_was_mapped_before_is_told_once),
 		ROW(what_is_written_is_read),
 		ROW(perf_reads_what_we_write),
 		ROW(we_read_what_perf_writes),

@@ -202,6 +202,14 @@ static bool broke_off(void)
 	return b.damaged;
 }
 
+static unsigned skipped(void)
+{
+	pfm_buffers_t b = { .size = sizeof(b) };
+
+	assert_int_equal(pfm_read_buffers(reading, &b), PFMLIB_SUCCESS);
+	return b.skipped;
+}
+
 static const char *name_of(unsigned i)
 {
 	static pfm_count_info_t info;
@@ -272,6 +280,7 @@ static void a_file_of_either_byte_order_is_read_the_same(void **state)
 		assert_int_equal(next(), 0);
 		assert_int_equal(next(), 0);
 		assert_true(broke_off());
+		assert_int_equal(skipped(), 1);
 	}
 }
 

@@ -8,11 +8,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -392,6 +396,92 @@ static void a_known_recursion_is_its_call_chain(void **state)
 	munmap(p, page_size());
 }
 
+/* The page is touched at the bottom of a recursion; cut, a chain says so, and says it only then. */
+static unsigned chain_at(unsigned depth, uint32_t frames)
+{
+	char *p = fresh(1);
+	unsigned cut = 9;
+	pfm_record_t r;
+
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN;
+	sampling.max_stack = frames;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	again(depth, p);
+	pfm_stop_session(session);
+	while (next(&r))
+		if (r.sample.addr == (uintptr_t)p)
+			cut = r.cut;
+	munmap(p, page_size());
+	tear_down(NULL);
+	return cut;
+}
+
+static void a_chain_that_is_cut_says_so(void **state)
+{
+	(void)state;
+	assert_int_equal(chain_at(40, 16), PFM_CUT_CHAIN);
+	assert_int_equal(chain_at(4, 100), 0);
+	assert_int_equal(chain_at(400, 0), PFM_CUT_CHAIN); /* the kernel's own limit */
+}
+
+static void a_stack_that_is_cut_says_so(void **state)
+{
+	unsigned full = 0, all = 0;
+	char *p = fresh(10);
+	pfm_record_t r;
+
+	(void)state;
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_STACK;
+	sampling.user_stack = 64;
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	touch(p, 10, page_size());
+	pfm_stop_session(session);
+	while (next(&r)) {
+		full += r.sample.stack_size == 64 && r.cut == PFM_CUT_STACK;
+		all++;
+	}
+	assert_true(all >= 10);
+	assert_int_equal(full, all);
+	munmap(p, 10 * page_size());
+}
+
+/* Faults inside of a system call: with the kernel left out there is no sample of them; with chains of user code alone there is, and it
+ * says who called. */
+static void user_code_under_a_system_call_is_seen(void **state)
+{
+	enum { PAGES = 50 };
+	unsigned seen = 0;
+	char *p = fresh(PAGES);
+	int zero = open("/dev/zero", O_RDONLY);
+	pfm_record_t r;
+
+	(void)state;
+	assert_true(zero >= 0);
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN;
+	sampling.flags = PFM_SAMPLING_USER_CHAIN;
+	open_or_skip(TEXTS("page-faults", "minor-faults:u"));
+	pfm_start_session(session);
+	assert_int_equal(read(zero, p, PAGES * page_size()), PAGES * page_size());
+	pfm_stop_session(session);
+	close(zero);
+	while (next(&r)) {
+		bool ours = r.sample.addr >= (uintptr_t)p && r.sample.addr < (uintptr_t)p + PAGES * page_size();
+
+		if (r.type != PFM_RECORD_SAMPLE || !ours)
+			continue;
+		assert_int_equal(r.event, 0);
+		assert_int_equal(r.misc & PFM_MISC_MODE, PFM_MISC_KERNEL);
+		assert_true(r.sample.n_chain >= 2);
+		assert_int_equal(r.sample.chain[0], PFM_CHAIN_USER);
+		assert_true(r.sample.chain[1] < PFM_CHAIN_MARKER && r.sample.chain[1] != r.sample.ip);
+		seen++;
+	}
+	assert_int_equal(seen, PAGES);
+	munmap(p, PAGES * page_size());
+}
+
 /* ---- tracepoints ------------------------------------------------------------------------------------------------------------- */
 
 static void every_call_of_a_tracepoint_comes(void **state)
@@ -521,6 +611,88 @@ static void a_fork_tree_is_followed_and_its_births_told(void **state)
 {
 	(void)state;
 	in_order(follow_a_fork_tree);
+}
+
+enum { THREADS = 3 };
+
+static pthread_barrier_t born;
+
+static void *touch_when_told(void *go)
+{
+	char byte;
+
+	pthread_barrier_wait(&born);
+	if (read(*(int *)go, &byte, 1) == 1)
+		touch_some();
+	return NULL;
+}
+
+/* Its threads are there before anybody looks at it: all are sampled, and each tells who it is. */
+static void every_thread_of_a_process_is_sampled(void **state)
+{
+	int go[2], ready[2];
+	unsigned seen[THREADS + 1] = { 0 }, n = 0;
+	uint32_t tids[THREADS + 1] = { 0 };
+	pfm_record_t r;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(go) | pipe(ready), 0);
+	options.pid = fork();
+	if (options.pid == 0) {
+		pthread_t id[THREADS];
+
+		close(go[1]);
+		pthread_barrier_init(&born, NULL, THREADS + 1);
+		for (unsigned i = 0; i < THREADS; i++)
+			if (pthread_create(&id[i], NULL, touch_when_told, &go[0]))
+				_exit(1);
+		pthread_barrier_wait(&born);
+		if (write(ready[1], "", 1) == 1 && read(go[0], &byte, 1) == 1)
+			touch_some();
+		for (unsigned i = 0; i < THREADS; i++)
+			pthread_join(id[i], NULL);
+		_exit(0);
+	}
+	close(go[0]);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	open_or_skip(TEXTS("page-faults:u"));
+	pfm_start_session(session);
+	assert_int_equal(write(go[1], "....", THREADS + 1), THREADS + 1);
+	close(go[1]);
+	close(ready[0]);
+	while (pfm_wait_session(session, 5000) == PFM_WAIT_READY)
+		while (next(&r)) {
+			unsigned k = 0;
+
+			while (k < n && tids[k] != r.tid)
+				k++;
+			assert_true(k <= THREADS);
+			n += k == n;
+			tids[k] = r.tid;
+			seen[k]++;
+		}
+	waitpid(options.pid, NULL, 0);
+	assert_int_equal(n, THREADS + 1);
+	for (unsigned i = 0; i < n; i++)
+		assert_true(seen[i] >= TREE_PAGES);
+}
+
+/* Two children may run at once, which a buffer of one task is not made for: where they are followed there is one for each CPU. */
+static void the_layout_of_buffers_is_told(void **state)
+{
+	pfm_buffers_t b = PFM_INIT(b);
+
+	(void)state;
+	open_or_skip(TEXTS("page-faults:u"));
+	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(b.n, 1);
+	tear_down(NULL);
+	options.flags = PFM_SESSION_INHERIT;
+	open_or_skip(TEXTS("page-faults:u"));
+	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(b.n, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void run_true(void)
@@ -873,6 +1045,84 @@ static void buffers_shrink_to_the_limit(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* ---- redirection, by hand ------------------------------------------------------------------------------------------------- */
+
+static int open_by_hand(uint64_t config)
+{
+	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE, .config = config };
+
+	a.sample_period = 1;
+	a.sample_type = PERF_SAMPLE_IP;
+	a.exclude_kernel = 1;
+	return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
+}
+
+static uint64_t head_after(const struct perf_event_mmap_page *page)
+{
+	char *p = fresh(10);
+
+	touch(p, 10, page_size());
+	munmap(p, 10 * page_size());
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* The kernel's trap: what ends a redirection is the long -1. An int of that value, in a register of 64 bits, is a descriptor that nobody
+ * has; the event goes on writing where it did, and who does not look at the answer reads samples that are not his. */
+static void a_redirection_ends_at_the_long_minus_one(void **state)
+{
+	int owner = open_by_hand(PERF_COUNT_SW_DUMMY), faults = open_by_hand(PERF_COUNT_SW_PAGE_FAULTS);
+	size_t len = 9 * page_size();
+	struct perf_event_mmap_page *page;
+	uint64_t head;
+
+	(void)state;
+	if (owner < 0 || faults < 0)
+		skip_because(strerror(errno));
+	page = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, owner, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	assert_int_equal(ioctl(faults, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)owner), 0);
+	head = head_after(page);
+	assert_true(head >= 160);
+	if (sizeof(long) == 8) {
+		assert_int_equal(ioctl(faults, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)(unsigned)-1), -1);
+		assert_int_equal(errno, EBADF);
+		assert_true(head_after(page) >= head + 160);
+	}
+	assert_int_equal(ioctl(faults, PERF_EVENT_IOC_SET_OUTPUT, -1L), 0);
+	head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	assert_int_equal(head_after(page), head);
+	munmap(page, len);
+	close(owner);
+	close(faults);
+}
+
+/* Sessions never end a redirection: an event lives and dies in the buffer that it was led into, and those of one session see nothing of
+ * another's, whichever is closed first. */
+static void sessions_keep_to_their_buffers(void **state)
+{
+	enum { PAGES = 30 };
+	pfm_session_t *first;
+	char *p = fresh(2 * PAGES);
+
+	(void)state;
+	open_or_skip(TEXTS("task-clock:period=100000000", "context-switches:period=100000"));
+	first = session;
+	session = NULL;
+	open_or_skip(TEXTS("page-faults:u", "minor-faults:u:period=5"));
+	pfm_start_session(first);
+	pfm_start_session(session);
+	touch(p, PAGES, page_size());
+	pfm_close_session(first);
+	touch(p + PAGES * page_size(), PAGES, page_size());
+	pfm_stop_session(session);
+	for (pfm_record_t r; next(&r);)
+		assert_true(r.event < 2);
+	assert_true(samples_of(0).samples >= 2 * PAGES);
+	assert_int_equal(samples_of(0).samples, samples_of(0).count);
+	assert_int_equal(samples_of(0).lost, 0);
+	munmap(p, 2 * PAGES * page_size());
+}
+
 int main(void)
 {
 #define ROW(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
@@ -886,8 +1136,13 @@ int main(void)
 		ROW(samples_of_a_loop_are_in_the_loop),
 		ROW(a_frequency_weighs_its_samples),
 		ROW(a_known_recursion_is_its_call_chain),
+		ROW(a_chain_that_is_cut_says_so),
+		ROW(a_stack_that_is_cut_says_so),
+		ROW(user_code_under_a_system_call_is_seen),
 		ROW(every_call_of_a_tracepoint_comes),
 		ROW(a_fork_tree_is_followed_and_its_births_told),
+		ROW(every_thread_of_a_process_is_sampled),
+		ROW(the_layout_of_buffers_is_told),
 		ROW(a_program_is_sampled_from_its_start),
 		ROW(samples_that_are_mixed_up_are_told),
 		ROW(times_rise_over_all_cpus),
@@ -901,6 +1156,8 @@ int main(void)
 		ROW(what_has_no_samples_says_why),
 		ROW(a_counting_session_has_no_records),
 		ROW(buffers_shrink_to_the_limit),
+		ROW(a_redirection_ends_at_the_long_minus_one),
+		ROW(sessions_keep_to_their_buffers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

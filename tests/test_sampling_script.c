@@ -367,6 +367,33 @@ static void all_buffers_shrink_until_they_fit(void **state)
 	assert_int_equal(fake.n_maps, 0);
 }
 
+/* The allowance is one for all that a user has open: what is left decides, and who gets nothing hears of it. */
+static void what_another_session_holds_is_missing(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	pfm_session_t *first;
+
+	(void)state;
+	begin();
+	fake_file(&fake, "/proc/sys/kernel/perf_event_mlock_kb", "516");
+	sampling.pages = 64;
+	fake.locked = (65 + 17) * page;
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(buffers().pages, 64);
+	first = session;
+	session = NULL;
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(buffers().pages, 16);
+	pfm_close_session(session);
+	fake.locked = 66 * page;
+	assert_int_equal(open_texts(TEXTS("page-faults")), PFMLIB_ERR_PERM);
+	assert_int_equal(error.number, 516);
+	session = first;
+	assert_int_equal(buffers().pages, 64);
+	end_session();
+	assert_int_equal(fake.mapped, 0);
+}
+
 static int refused(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
 {
 	(void)pid;
@@ -395,6 +422,7 @@ static void buffers_that_cannot_be_say_what_is_missing(void **state)
 		assert_int_equal(open_texts(TEXTS("page-faults")), rows[i].code);
 		assert_int_equal(error.sys_errno, rows[i].err);
 		assert_non_null(strstr(error.detail, rows[i].detail));
+		assert_int_equal(error.number, rows[i].err == EMFILE ? 2 : 0); /* the event, and who owns the buffer */
 		assert_int_equal(fake.n_open, 0);
 	}
 }
@@ -1049,6 +1077,7 @@ int main(void)
 		ROW(precision_is_lowered_where_that_is_allowed),
 		ROW(what_cannot_be_sampled_says_which_wish_it_was),
 		ROW(all_buffers_shrink_until_they_fit),
+		ROW(what_another_session_holds_is_missing),
 		ROW(buffers_that_cannot_be_say_what_is_missing),
 		ROW(a_cpu_that_goes_while_it_is_opened_has_no_buffer),
 		ROW(a_buffer_that_makes_no_sense_is_refused),

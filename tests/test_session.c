@@ -1357,6 +1357,7 @@ static void too_few_descriptors(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_FILES);
 	expect_why(1, "10 files");
+	expect_why(1, "needs 14");
 }
 
 static void strict_sessions_fail_as_a_whole(void **state)

@@ -282,7 +282,7 @@ static size_t add_frame(const struct texts *t, char *text, size_t at, size_t roo
 	return at;
 }
 
-/* "task;outer;...;inner". */
+/* "task;outer;...;inner"; "task;[cut off];..." where the chain may not reach the outermost. */
 static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_t task)
 {
 	bool kernel[256];
@@ -308,7 +308,7 @@ static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_
 		kernel[0] = in_kernel;
 		frames[n++] = record->sample.ip;
 	}
-	at = (size_t)snprintf(text, sizeof(text), "%s", r->p->texts.text[task]);
+	at = (size_t)snprintf(text, sizeof(text), "%s%s", r->p->texts.text[task], record->cut & PFM_CUT_CHAIN ? ";[cut off]" : "");
 	while (n-- > 0 && at < sizeof(text)) {
 		struct place p = { 0 };
 
@@ -401,7 +401,7 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 	pfm_error_t error = PFM_INIT(error);
 	pfm_record_t record = PFM_INIT(record);
 	pfm_buffers_t buffers = PFM_INIT(buffers);
-	int rc = pfm_read_recording(&p->session, path, &error);
+	int rc = pfm_read_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", &error);
 
 	if (rc || !r) {
 		fprintf(stderr, "pfm report: %s: %s\n", path, error.sys_errno ? strerror(error.sys_errno) : error.detail ? error.detail

@@ -130,6 +130,12 @@ enum {
 	PFM_MISC_PREEMPTED = 1 << 14 /**< switches: it would have gone on */
 };
 
+/** What a sample holds only a part of: pfm_record_t.cut. */
+enum {
+	PFM_CUT_CHAIN = 1, /**< the call chain has all the frames it may have: those who called may be missing */
+	PFM_CUT_STACK = 2  /**< the copy of the stack is full: what is further up may be missing */
+};
+
 /** In a call chain: what follows is in the kernel, in user space ... Not an address; nor is anything above it. */
 #define PFM_CHAIN_HYPERVISOR ((uint64_t)-32)
 #define PFM_CHAIN_KERNEL     ((uint64_t)-128)
@@ -194,7 +200,7 @@ typedef struct pfm_record {
 	uint32_t raw_size; /**< bytes of the record as the kernel wrote it, at */
 	const void *raw;
 	uint32_t unread; /**< bytes at its end that this library does not know */
-	uint32_t reserved;
+	uint32_t cut;    /**< PFM_CUT_* */
 	__extension__ union {
 		pfm_sample_t sample;
 		pfm_map_t map;
@@ -309,7 +315,7 @@ typedef struct pfm_buffers {
 	uint64_t lost;    /**< records that LOST records told of; more may be told by pfm_read_samples() */
 	uint64_t bytes;   /**< read */
 	uint32_t damaged; /**< buffers given up because what they held was no record; a recording: 1 if it breaks off before its end */
-	uint32_t reserved;
+	uint32_t skipped; /**< records of a recording left out, of types that only a newer library knows */
 } pfm_buffers_t;
 
 /** The buffers of @s; or what a recording that is read told of itself so far, with @n 0. */

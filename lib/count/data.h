@@ -45,6 +45,7 @@ enum { DATA_USER_TYPES = 64,
        DATA_EVENT_UPDATE = 78,
        DATA_COMPRESSED = 81,
        DATA_COMPRESSED2 = 83,
+       DATA_LAST = 83,
        DATA_UPDATE_NAME = 2 };
 
 /* ---- zstd (lib/count/data_zstd.c) ---- */

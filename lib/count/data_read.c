@@ -60,6 +60,14 @@ static uint32_t u32_at(const struct reading *r, const uint8_t *p)
 	return r->foreign ? bswap_32(v) : v;
 }
 
+static uint16_t u16_at(const struct reading *r, const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return r->foreign ? bswap_16(v) : v;
+}
+
 static bool read_at(const struct reading *r, void *to, size_t n, uint64_t offset)
 {
 	uint8_t *p = to;
@@ -96,6 +104,7 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	char *name = calloc(1, 256);
 	struct counting *c;
 	uint64_t flags;
+	uint16_t frames;
 
 	s->counts = counts ? counts : s->counts;
 	s->sampling->tallies = tallies ? tallies : s->sampling->tallies;
@@ -105,11 +114,13 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	}
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
 	flags = u64_at(r, a + 40);
+	frames = u16_at(r, a + 108);
 	tallies[s->n] = (struct tally){ .layout = { .fields = u64_at(r, a + 24),
 		                                    .read_format = u64_at(r, a + 32),
 		                                    .branch_type = u64_at(r, a + 72),
 		                                    .regs = u64_at(r, a + 80),
 		                                    .intr_regs = u64_at(r, a + 96),
+		                                    .max_stack = frames ? frames : USUAL_FRAMES,
 		                                    .trailers = flag(r, flags, 18) } };
 	c = &counts[s->n++];
 	*c = (struct counting){ .asked = { .name = name, .cpus = "", .unit = "", .scale = 1, .group = s->n - 1, .request = s->n - 1 } };
@@ -612,6 +623,7 @@ static int take_record(struct pfm_session *s)
 	}
 	if (type < DATA_USER_TYPES)
 		rc = keep(s, p, size);
+	s->sampling->skipped += type > DATA_LAST;
 	if (!rc && r->used > POOL_MAX) {
 		sort_up_to(r, UINT64_MAX);
 		r->ready = (r->n + 1) / 2;

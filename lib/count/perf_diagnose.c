@@ -389,7 +389,8 @@ static void no_files(const struct refused *q, int err)
 		pfmi_give_up(q->c, PFM_CAUSE_FILES, err, "raise fs.file-max, or count less", "the system has no more open files to give");
 	else if (limit)
 		pfmi_give_up(q->c, PFM_CAUSE_FILES, err, "raise the limit (ulimit -n), or count fewer events, CPUs or threads",
-		             "the process may have %ld files open, and every event needs one per CPU, thread and unit", limit);
+		             "the process may have %ld files open, and the session needs %u: for every event one per CPU, thread and unit", limit,
+		             ((const struct perf_state *)q->s->state)->n_parts);
 	else
 		pfmi_give_up(q->c, PFM_CAUSE_FILES, err, "raise the limit (ulimit -n), or count fewer events, CPUs or threads",
 		             "no more files can be opened, and every event needs one per CPU, thread and unit");

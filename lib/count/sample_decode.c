@@ -145,8 +145,21 @@ static void take_regs(struct cursor *c, uint64_t mask, pfm_regs_t *out)
 		out->n = 0;
 }
 
-static void take_stack(struct cursor *c, pfm_sample_t *s)
+/* True if a chain has as many frames as there may be; marks are none. */
+static bool is_full(const pfm_sample_t *s, uint32_t most)
 {
+	uint32_t frames = 0;
+
+	if (!most || s->n_chain < most)
+		return false;
+	for (uint32_t i = 0; i < s->n_chain; i++)
+		frames += s->chain[i] < PFM_CHAIN_MARKER;
+	return frames >= most;
+}
+
+static void take_stack(struct cursor *c, pfm_record_t *out)
+{
+	pfm_sample_t *s = &out->sample;
 	uint64_t size = take_u64(c);
 
 	if (!size)
@@ -154,6 +167,7 @@ static void take_stack(struct cursor *c, pfm_sample_t *s)
 	s->stack = take(c, size);
 	s->stack_used = take_u64(c);
 	s->stack_size = s->stack ? size : 0;
+	out->cut |= s->stack && s->stack_used >= size ? PFM_CUT_STACK : 0;
 	if (s->stack_used > s->stack_size)
 		s->stack_used = s->stack_size;
 }
@@ -235,8 +249,9 @@ static void take_identity(struct cursor *c, uint64_t f, pfm_record_t *out)
 		read_identity(at, f, out);
 }
 
-static void take_variable(struct cursor *c, const struct layout *l, pfm_sample_t *s)
+static void take_variable(struct cursor *c, const struct layout *l, pfm_record_t *out)
 {
+	pfm_sample_t *s = &out->sample;
 	uint64_t f = l->fields;
 
 	if (f & PFM_SAMPLE_READ) {
@@ -248,6 +263,7 @@ static void take_variable(struct cursor *c, const struct layout *l, pfm_sample_t
 
 		s->chain = take_words(c, n);
 		s->n_chain = s->chain ? (uint32_t)n : 0;
+		out->cut |= is_full(s, l->max_stack) ? PFM_CUT_CHAIN : 0;
 	}
 	if (f & PFM_SAMPLE_RAW) {
 		s->raw_size = take_u32(c);
@@ -260,7 +276,7 @@ static void take_variable(struct cursor *c, const struct layout *l, pfm_sample_t
 	if (f & PFM_SAMPLE_REGS)
 		take_regs(c, l->regs, &s->regs);
 	if (f & PFM_SAMPLE_STACK)
-		take_stack(c, s);
+		take_stack(c, out);
 }
 
 static void take_rest(struct cursor *c, const struct layout *l, pfm_sample_t *s)
@@ -297,7 +313,7 @@ static void take_sample(struct cursor *c, const struct layout *l, pfm_record_t *
 {
 	take_identity(c, l->fields, out);
 	if (l->fields & LIST_FIELDS)
-		take_variable(c, l, &out->sample);
+		take_variable(c, l, out);
 	if (l->fields & ~(uint64_t)(FIRST_FIELDS | LIST_FIELDS))
 		take_rest(c, l, &out->sample);
 	out->has = l->fields;

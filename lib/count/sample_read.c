@@ -703,6 +703,7 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 	full.wanted = s->sampling->asked.pages;
 	full.lost = s->sampling->lost;
 	full.bytes = s->sampling->bytes;
+	full.skipped = s->sampling->skipped;
 	full.damaged = s->reading ? pfmi_data_damaged(s) : s->sampling->damaged;
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;

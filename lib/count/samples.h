@@ -14,6 +14,7 @@
 /* How an event's records are laid out: a part of its perf_event_attr. */
 struct layout {
 	uint64_t fields, read_format, branch_type, regs, intr_regs;
+	uint32_t max_stack; /* frames of a call chain, 0: not known */
 	bool trailers; /* records that are no samples end with the fields that tell whose they are */
 	bool flat;     /* samples are an identifier, the words of their first fields and nothing else, ... */
 	size_t size;   /* ... so many bytes with the header; set by pfmi_layout_settle() */
@@ -137,11 +138,15 @@ struct sampling {
 	unsigned alike; /* ... at most so many; 0: it is not known what comes */
 	uint64_t until; /* records after this time wait for the next pass */
 	uint64_t lost, bytes;
+	uint32_t skipped;     /* records of a recording that nobody here knows */
 	uint64_t strange;     /* samples of the kernel's own events that carry the id of nobody here, and could be of several */
 	unsigned damaged, at; /* at: where pfm_next_bytes() is */
 	struct pollfd *polled;
 	struct trace *traces; /* fields of tracepoints that were asked for (data_fields.c) */
 };
+
+/* Frames of a call chain where nobody says otherwise and the kernel does not tell. */
+#define USUAL_FRAMES 127u
 
 /* Reads options.sampling. */
 int pfmi_sampling_ask(struct opening *o);

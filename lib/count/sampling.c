@@ -456,13 +456,17 @@ static int join(struct pfm_session *s, const struct part *p)
 static void lay_out(struct pfm_session *s)
 {
 	struct sampling *sm = s->sampling;
+	uint64_t frames = sm->asked.max_stack;
 
+	if (!frames && pfmi_sys_number(&s->sys, "/proc/sys/kernel/perf_event_max_stack", &frames))
+		frames = USUAL_FRAMES;
 	sm->common = (struct layout){ .fields = sm->asked.fields,
 		                      .branch_type = sm->asked.branch_filter,
 		                      .regs = sm->asked.user_regs,
 		                      .intr_regs = sm->asked.intr_regs,
 		                      .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 		                                     (sm->no_losses ? 0u : PERF_FORMAT_LOST),
+		                      .max_stack = (uint32_t)frames,
 		                      .trailers = true };
 	for (unsigned i = 0; i < s->n; i++) {
 		sm->tallies[i].layout = sm->common;
@@ -471,8 +475,17 @@ static void lay_out(struct pfm_session *s)
 	}
 }
 
-static int refuse(pfm_error_t *why, int err)
+/* Of events and of those that own buffers. */
+static uint64_t files_needed(const struct pfm_session *s)
 {
+	const struct perf_state *state = s->state;
+
+	return (uint64_t)state->n_parts + s->sampling->n_places;
+}
+
+static int refuse(const struct pfm_session *s, pfm_error_t *why, int err)
+{
+	uint64_t number = 0;
 	const char *detail = "the buffers for samples cannot be set up";
 	int code = PFMLIB_ERR_SYS;
 
@@ -481,16 +494,24 @@ static int refuse(pfm_error_t *why, int err)
 	case EPERM:
 		code = PFMLIB_ERR_PERM;
 		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb and the limit of locked memory (ulimit -l) are "
-			 "used up; raise one of them, or run as root";
+			 "used up; raise one of them, or run as root; number: the former, in KiB for each CPU";
+		pfmi_sys_number(&s->sys, "/proc/sys/kernel/perf_event_mlock_kb", &number);
 		break;
 	case EACCES:
 		code = PFMLIB_ERR_PERM;
 		detail = "this user may not have the records that were asked for beside samples";
 		break;
-	case EMFILE: detail = "too many open files for the buffers: raise the limit (ulimit -n), or sample fewer CPUs"; break;
+	case EMFILE:
+		detail = "too many open files for the buffers: raise the limit (ulimit -n), or sample fewer CPUs, threads or events; number: "
+			 "files that the session needs";
+		number = files_needed(s);
+		break;
 	default: break;
 	}
-	return pfmi_refuse_errno(why, code, -err, detail);
+	pfmi_refuse_errno(why, code, -err, detail);
+	if (why)
+		why->number = number;
+	return code;
 }
 
 static int make_room(struct pfm_session *s)
@@ -523,7 +544,7 @@ int pfmi_sampling_open(struct pfm_session *s, struct pfm_error *why)
 		if (st->parts[i].fd >= 0)
 			rc = join(s, &st->parts[i]);
 	if (rc)
-		return refuse(why, rc);
+		return refuse(s, why, rc);
 	lay_out(s);
 	if (sm->n_known)
 		qsort(sm->known, sm->n_known, sizeof(*sm->known), by_id);

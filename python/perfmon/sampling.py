@@ -151,6 +151,7 @@ class Record:
     type       RecordType, or a plain number for a type that is not among them; raw: its bytes then
     event      number of the count it belongs to, None for none
     chain      addresses from the innermost outwards, marks between kernel and user left out
+    chain_cut  it has as many as were allowed: the outermost may be missing
     data       a tracepoint's own bytes
     fields     what they mean, by name: numbers, strings for char[], bytes for other arrays
     values     words of a count that was read (RecordType.READ); on an Alpha's ProfileMe: 2, statistic, retired
@@ -169,6 +170,7 @@ class Record:
     weight: int | None = None
     phys_addr: int | None = None
     chain: tuple[int, ...] | None = None
+    chain_cut: bool = False
     data: bytes | None = None
     fields: dict[str, int | str | bytes] | None = None
     stack: bytes | None = None
@@ -213,6 +215,7 @@ def _sample_parts(r: Any) -> dict[str, Any]:
     out: dict[str, Any] = {}
     if r.has & lib.PFM_SAMPLE_CHAIN:
         out["chain"] = tuple(a for a in ffi.unpack(s.chain, s.n_chain) if a < lib.PFM_CHAIN_MARKER) if s.n_chain else ()
+        out["chain_cut"] = bool(r.cut & lib.PFM_CUT_CHAIN)
     if r.has & lib.PFM_SAMPLE_RAW:
         out["data"] = bytes(ffi.buffer(s.raw, s.raw_size)) if s.raw_size else b""
     if r.has & lib.PFM_SAMPLE_STACK:
