@@ -4,10 +4,12 @@
 
     PFM  the command (default: pfm of the path)
 """
+import glob
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -71,6 +73,15 @@ __attribute__((noinline)) unsigned spend(Sum &sum)
 int main() { work::Sum sum; work::spend(sum); std::puts("done"); return 3; }
 """
 
+# A recursion deeper than any call chain, and one that is not.
+DEEP = """
+#include <stdlib.h>
+#include <stdio.h>
+static volatile unsigned x;
+__attribute__((noinline)) void spend(void) { for (unsigned i = 0; i < 60000000; i++) x += i; }
+__attribute__((noinline)) void down(int n) { if (n) down(n - 1); else spend(); x++; }
+int main(int argc, char **argv) { down(atoi(argv[argc - 1])); puts("done"); return 3; }
+"""
 # A click where a box is seen, by whoever is on top there.
 CLICK = """<script><![CDATA[
 function click(element) {
@@ -80,6 +91,32 @@ function click(element) {
 const box = name => boxes.find(g => g.querySelector('title').textContent.startsWith(name + ',')).querySelector('rect');
 %s
 ]]></script></svg>"""
+
+
+def hotspot_output(path):
+    """Strings, names of events, task and time of each sample, and what they weigh together."""
+    strings, names, periods, samples, weight = {}, [], {}, [], 0
+    with open(path, "rb") as f:
+        data = f.read()
+    at = len(b"QPERFSTREAM\0") + 4
+    while at < len(data):
+        size, = struct.unpack_from("<I", data, at)
+        kind, body = data[at + 4], data[at + 5:at + 4 + size]
+        at += 4 + size
+        if kind == 5:  # a string
+            number, length = struct.unpack_from(">iI", body)
+            strings[number] = body[8:8 + length].decode()
+        elif kind == 11:  # an event: number, type, config, name, whether what follows is a frequency
+            number, _, _, name, _, periods[number] = struct.unpack_from(">iIQiBQ", body)
+            names.append(name)
+        elif kind == 13:  # a sample: process, thread, time, CPU, frames, guessed ones, costs
+            _, tid, time, _, n = struct.unpack_from(">IIQII", body)
+            samples.append((tid, time))
+            costs = 24 + 4 * n + 1
+            for k in range(struct.unpack_from(">I", body, costs)[0]):
+                number, cost = struct.unpack_from(">iQ", body, costs + 4 + 12 * k)
+                weight += cost or periods[number]
+    return set(strings.values()), {strings.get(i) for i in names}, samples, weight
 
 
 class Record(unittest.TestCase):
@@ -236,6 +273,76 @@ class Record(unittest.TestCase):
         ours = {p["function"]: 100 * p["share"] for p in map(json.loads, self.pfm("report", "--json").stdout.splitlines())}
         for name in ("three", "one"):
             self.assertAlmostEqual(found[name], ours[name], delta=0.01)
+
+    def test_a_chain_that_is_cut_off_says_so(self):
+        with open(os.path.join(self.folder, "deep.c"), "w", encoding="utf-8") as f:
+            f.write(DEEP)
+        cc = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+        if not cc or subprocess.run([cc, "-O0", "-fno-omit-frame-pointer", "-o", "deep", "deep.c"], cwd=self.folder,
+                                    check=False).returncode:
+            self.skipTest("no C compiler")
+        self.record("-e", "task-clock:u:period=500000", "-g", "-o", "deep.data", program=("./deep", "500"))
+        lines = [line for line in self.pfm("report", "--folded", "deep.data").stdout.splitlines() if ";spend " in line]
+        self.assertTrue(lines and all(line.startswith("deep;[cut off];down;down;") for line in lines), lines[:1])
+        self.record("-e", "task-clock:u:period=500000", "-g", "-o", "deep.data", program=("./deep", "20"))
+        lines = [line for line in self.pfm("report", "--folded", "deep.data").stdout.splitlines() if ";spend " in line]
+        self.assertTrue(lines and not any("[cut off]" in line for line in lines), lines[:1])
+
+    def test_a_recording_comes_through_a_pipe(self):
+        """Ours, which has its head at the front, and perf's own form of a pipe, without one."""
+        self.record("-e", "page-faults:u", "-c", "1", "-o", "piped.data")
+        with open(os.path.join(self.folder, "piped.data"), "rb") as f:
+            done = subprocess.run([PFM, "report", "--json", "-"], cwd=self.folder, stdin=f, capture_output=True, text=True, timeout=120,
+                                  check=False)
+        self.assertEqual(done.stdout, self.pfm("report", "--json", "piped.data").stdout)
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        with subprocess.Popen(["perf", "record", "-q", "-c", "1", "-e", "page-faults:u", "-o", "-", "./program", "300"], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as perf:
+            done = subprocess.run([PFM, "report", "--json", "-"], cwd=self.folder, stdin=perf.stdout, capture_output=True, text=True,
+                                  timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        places = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertGreaterEqual(sum(p["samples"] for p in places), 300)
+        self.assertEqual({p["event"] for p in places}, {"page-faults:u"})
+
+    def script(self, name, fields):
+        return subprocess.run(["perf", "script", "-i", name, "--ns", "-F", fields], cwd=self.folder, capture_output=True, text=True,
+                              timeout=120, check=False).stdout
+
+    def test_hotspot_reads_it(self):
+        """Its parser hands on as many samples as perf sees, of the same tasks at the same times and of the same weight, and finds the
+        functions. What it writes: messages of a length, the lowest byte first, then a type and numbers, the highest first."""
+        parser = sorted(glob.glob("/usr/lib/*/libexec/hotspot-perfparser"))
+        if not parser:
+            self.skipTest("hotspot is not installed")
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        for words in ((), ("-z",)):
+            self.record(*words, "-e", "task-clock:u:period=500000,page-faults:u:period=1", "-g", "-o", "hot.data")
+            done = subprocess.run([parser[0], "--input", "hot.data", "--output", "hot.out"], cwd=self.folder, capture_output=True,
+                                  text=True, timeout=120, check=False, env=dict(os.environ, QT_QPA_PLATFORM="offscreen"))
+            if words and "zstd" in done.stderr.lower():
+                continue  # a parser that was built without it
+            self.assertEqual(done.returncode, 0, done.stderr)
+            strings, events, samples, weight = hotspot_output(os.path.join(self.folder, "hot.out"))
+            lines = self.script("hot.data", "tid,time")
+            theirs = sorted((int(m[1]), 10 ** 9 * int(m[2]) + int(m[3])) for m in re.finditer(r"^ *(\d+) +(\d+)\.(\d{9}):", lines, re.M))
+            self.assertGreater(len(theirs), 50)
+            self.assertEqual(sorted(samples), theirs)
+            self.assertTrue({"three", "one", "both", "main"} <= strings)
+            self.assertTrue({"task-clock:u:period=500000", "page-faults:u:period=1"} <= events, events)
+            self.assertEqual(weight, sum(json.loads(line)["weight"] for line in self.pfm("report", "--json", "hot.data").stdout.splitlines()))
+
+    def test_perf_annotates_it(self):
+        if not shutil.which("perf") or not shutil.which("objdump"):
+            self.skipTest("perf or objdump is not installed")
+        self.record("-e", "task-clock:u:period=500000")
+        done = subprocess.run(["perf", "annotate", "--stdio", "-s", "three"], cwd=self.folder, capture_output=True, text=True, timeout=120,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("three", done.stdout)
+        self.assertAlmostEqual(sum(float(m[1]) for m in re.finditer(r"^ +(\d+\.\d+) +", done.stdout, re.M)), 100, delta=1)
 
     def test_the_alpha_device(self):
         """A model of it, whose program is at 0x120000000; what a sample cannot hold is told field by field."""

@@ -15,9 +15,9 @@
 struct layout {
 	uint64_t fields, read_format, branch_type, regs, intr_regs;
 	uint32_t max_stack; /* frames of a call chain, 0: not known */
-	bool trailers; /* records that are no samples end with the fields that tell whose they are */
-	bool flat;     /* samples are an identifier, the words of their first fields and nothing else, ... */
-	size_t size;   /* ... so many bytes with the header; set by pfmi_layout_settle() */
+	bool trailers;      /* records that are no samples end with the fields that tell whose they are */
+	bool flat;          /* samples are an identifier, the words of their first fields and nothing else, ... */
+	size_t size;        /* ... so many bytes with the header; set by pfmi_layout_settle() */
 };
 
 struct record_head {
