@@ -322,8 +322,8 @@ class Record(unittest.TestCase):
             self.record(*words, "-e", "task-clock:u:period=500000,page-faults:u:period=1", "-g", "-o", "hot.data")
             done = subprocess.run([parser[0], "--input", "hot.data", "--output", "hot.out"], cwd=self.folder, capture_output=True,
                                   text=True, timeout=120, check=False, env=dict(os.environ, QT_QPA_PLATFORM="offscreen"))
-            if words and "zstd" in done.stderr.lower():
-                continue  # a parser that was built without it
+            if "decompression support not available" in done.stderr:
+                continue  # it knows how it is packed, and was built without the library
             self.assertEqual(done.returncode, 0, done.stderr)
             strings, events, samples, weight = hotspot_output(os.path.join(self.folder, "hot.out"))
             lines = self.script("hot.data", "tid,time")
@@ -332,7 +332,8 @@ class Record(unittest.TestCase):
             self.assertEqual(sorted(samples), theirs)
             self.assertTrue({"three", "one", "both", "main"} <= strings)
             self.assertTrue({"task-clock:u:period=500000", "page-faults:u:period=1"} <= events, events)
-            self.assertEqual(weight, sum(json.loads(line)["weight"] for line in self.pfm("report", "--json", "hot.data").stdout.splitlines()))
+            places = self.pfm("report", "--json", "hot.data").stdout.splitlines()
+            self.assertEqual(weight, sum(json.loads(line)["weight"] for line in places))
 
     def test_perf_annotates_it(self):
         if not shutil.which("perf") or not shutil.which("objdump"):

@@ -312,10 +312,10 @@ static void put_clock_data(struct pfm_recording *r)
 	put_bytes(r, times, sizeof(times));
 }
 
-/* Version, zstd, level, ratio, and the room that a reader needs. */
+/* Version (perf leaves it at 0, and there are readers that take nothing else), zstd, level, ratio, and the room that a reader needs. */
 static void put_packing(struct pfm_recording *r)
 {
-	const uint32_t words[] = { 1, 1, (uint32_t)r->level, (uint32_t)(r->packed ? r->plain / r->packed : 1), UINT16_MAX + 1u };
+	const uint32_t words[] = { 0, 1, (uint32_t)r->level, (uint32_t)(r->packed ? r->plain / r->packed : 1), UINT16_MAX + 1u };
 
 	put_bytes(r, words, sizeof(words));
 }
