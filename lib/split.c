@@ -52,16 +52,21 @@ static bool is_key(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || pfmi_is_digit(c) || c == '_' || c == '-';
 }
 
-/* A qualifier of libpmc belongs to the event before the comma: one of its words, or a bare key with a value. An event that has one
- * inside ("NAME:c=1", "cpu/event=1/") does not begin so. */
-static bool is_qualifier(struct slice s)
+/* A qualifier of libpmc belongs to the event before the comma: one of its words alone, or a bare key with a value. An event that has one
+ * inside ("NAME:c=1", "cpu/event=1/") does not begin so. @s: all that is behind the comma. */
+static bool begins_with_qualifier(struct slice s)
 {
-	uint32_t key = 0;
+	struct slice key = skip_blanks(s), rest;
+	uint32_t len = 0;
 
-	while (key < s.len && is_key(s.s[key]))
-		key++;
-	return (key && key < s.len && s.s[key] == '=') || pfmi_slice_is(s, "edge") || pfmi_slice_is(s, "inv") ||
-	       pfmi_slice_is(s, "os") || pfmi_slice_is(s, "usr");
+	while (len < key.len && is_key(key.s[len]))
+		len++;
+	if (len && len < key.len && key.s[len] == '=')
+		return true;
+	rest = skip_blanks(behind(key, len));
+	key.len = len;
+	return (rest.len == 0 || *rest.s == ',') &&
+	       (pfmi_slice_is(key, "edge") || pfmi_slice_is(key, "inv") || pfmi_slice_is(key, "os") || pfmi_slice_is(key, "usr"));
 }
 
 bool pfmi_split(struct slice *list, struct slice *event)
@@ -73,14 +78,8 @@ bool pfmi_split(struct slice *list, struct slice *event)
 		return false;
 	rest = skip_blanks(*list);
 	len = piece_length(rest);
-	while (len < rest.len) {
-		struct slice next = behind(rest, len + 1);
-		uint32_t more = piece_length(next);
-
-		if (!is_qualifier(trim((struct slice){ next.s, more })))
-			break;
-		len += 1 + more;
-	}
+	while (len < rest.len && begins_with_qualifier(behind(rest, len + 1)))
+		len += 1 + piece_length(behind(rest, len + 1));
 	*event = trim((struct slice){ rest.s, len });
 	*list = len < rest.len ? behind(rest, len + 1) : (struct slice){ NULL, 0 };
 	return true;

@@ -96,6 +96,7 @@ static char *every_second(unsigned n)
 static void files_of_any_length(void **state)
 {
 	char *list = every_second(8192), *read = NULL;
+	struct cpus set, copy;
 	struct fake fake;
 
 	(void)state;
@@ -119,6 +120,19 @@ static void files_of_any_length(void **state)
 	assert_int_equal(pfmi_cpus_file(&fake.sys, "/list", &read), 0);
 	assert_string_equal(read, "");
 	free(read);
+	/* The line is the file: nobody asks for more. */
+	fake.uses[FAKE_READ] = 0;
+	fake_file(&fake, "/list", "1,3-4");
+	assert_int_equal(pfmi_cpus_load(&fake.sys, "/list", &set), 0);
+	assert_int_equal(fake.uses[FAKE_READ], 1);
+	assert_int_equal(pfmi_cpus_count(&set), 3);
+	assert_int_equal(pfmi_cpus_copy(&set, &copy), 0);
+	assert_true(pfmi_cpus_has(&copy, 1) && !pfmi_cpus_has(&copy, 2) && pfmi_cpus_has(&copy, 4));
+	pfmi_cpus_free(&set);
+	pfmi_cpus_free(&copy);
+	fake_file(&fake, "/list", "1-");
+	assert_int_equal(pfmi_cpus_load(&fake.sys, "/list", &set), -EINVAL);
+	assert_int_equal(set.n_words, 0);
 	assert_int_equal(fake.n_open, 0);
 	fake_end(&fake);
 }

@@ -23,7 +23,6 @@ struct counting {
 		bool exclusive;                   /* alone on the PMU while it counts */
 		uint64_t period, freq;            /* of samples, one of the two; both 0 where the text says nothing */
 		bool levels_free;                 /* nobody named levels: what is forbidden may be left out */
-		bool is_level;                    /* the value is a level, not a count: never a difference, never extrapolated */
 		bool one_core;                    /* the machine has core types that no count of this event covers */
 		unsigned sibling;                 /* fanned out over core types: the same number for all of them, else 0 */
 		unsigned instance;                /* 1 + the only instance of the device that is wanted, 0: all of them */
@@ -32,9 +31,11 @@ struct counting {
 		const char *cpus;                 /* where it must be opened, for people; "" anywhere */
 		int cpu;                          /* the only CPU it is for, or -1 */
 		uint64_t user_read;               /* config1 bits that ask for reading from user space */
-		double scale;
 		const char *unit;
 		char *name; /* as the user wrote it */
+		/* What every reading looks at is close to what follows. */
+		double scale;
+		bool is_level; /* the value is a level, not a count: never a difference, never extrapolated */
 	} asked;
 	/* The backend's. */
 	struct opened {

@@ -61,14 +61,11 @@ static uint64_t config1_bit(const struct kernel_pmu *p, const char *name)
 /* arm64 wants to be asked before it lets user space read a counter. */
 static uint64_t user_read_bits(const struct opening *o, const struct counting *c)
 {
-	const struct kernel_pmu *cores[MAX_CORES];
-	unsigned n = pfmi_core_pmus(o->s->ctx, cores);
-
-	if (!(o->s->options.flags & PFM_SESSION_USER_READ) || n == 0)
+	if (!(o->s->options.flags & PFM_SESSION_USER_READ) || o->n_cores == 0)
 		return 0;
 	if (c->asked.device ? !c->asked.device->is_core : c->asked.attr.type != 0 && c->asked.attr.type != 4)
 		return 0;
-	return config1_bit(c->asked.device ? c->asked.device : cores[0], "rdpmc");
+	return config1_bit(c->asked.device ? c->asked.device : o->cores[0], "rdpmc");
 }
 
 /* Drivers that cannot leave a level out are told nothing of levels. */
@@ -118,8 +115,6 @@ static int describe_event(struct opening *o, const struct member *m, const struc
 {
 	const struct pfm_session *s = o->s;
 	struct unit u = pfmi_unit(s->ctx, f->unit);
-	const struct kernel_pmu *cores[MAX_CORES];
-	unsigned n = pfmi_core_pmus(s->ctx, cores);
 
 	c->asked.event = f->event;
 	c->asked.pmu = (int)f->unit;
@@ -129,7 +124,7 @@ static int describe_event(struct opening *o, const struct member *m, const struc
 	c->asked.exclusive = m->exclusive;
 	c->asked.period = m->period;
 	c->asked.freq = m->freq;
-	c->asked.one_core = n > 1 && f->core >= 0 && m->missing;
+	c->asked.one_core = o->n_cores > 1 && f->core >= 0 && m->missing;
 	c->asked.lacking = m->lacking;
 	c->asked.levels_free = !f->event.plm && !f->event.plm_none && !s->options.plm;
 	if (pfmi_asked_attr(&f->event, u.type, s->options.plm, &c->asked.attr, NULL))
@@ -141,7 +136,7 @@ static int describe_event(struct opening *o, const struct member *m, const struc
 		c->asked.attr.type = (uint32_t)u.kernel->types[c->asked.instance - 1];
 	/* The kernel's own hardware events carry the type of the PMU they are meant for. */
 	if (f->core >= 0 && pfmi_is_generic(o, f)) {
-		c->asked.device = cores[f->core];
+		c->asked.device = o->cores[f->core];
 		c->asked.attr.config |= (uint64_t)(uint32_t)c->asked.device->types[0] << 32;
 	}
 	if (f->event.row != ROW_NONE) {
@@ -386,17 +381,14 @@ static bool depends_on_cpus(const struct pfm_session *s)
 /* What is on line just now: the context may be older than the last CPU that came or went. */
 static int read_online(struct pfm_session *s)
 {
-	char *list;
-	int rc = pfmi_cpus_file(&s->sys, "/sys/devices/system/cpu/online", &list);
+	int rc = pfmi_cpus_load(&s->sys, "/sys/devices/system/cpu/online", &s->online);
 
 	if (rc)
 		return rc == -ENOMEM ? rc : 0; /* whatever needs to know it will say that it cannot be read */
-	rc = pfmi_cpus_read(list, &s->online);
 	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write at once. */
-	if (!rc && s->sampling && s->wanted.n_words == 0 &&
+	if (s->sampling && s->wanted.n_words == 0 &&
 	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE)) == PFM_SESSION_INHERIT)
-		rc = pfmi_cpus_read(list, &s->wanted);
-	free(list);
+		rc = pfmi_cpus_copy(&s->online, &s->wanted);
 	return rc;
 }
 

@@ -42,6 +42,9 @@ struct opening {
 	struct pfm_session *s;
 	unsigned room;
 	unsigned request, siblings;
+	const struct kernel_pmu *cores[MAX_CORES]; /* the kernel's core PMUs */
+	unsigned n_cores;
+	char *names; /* room for the names of a text's members */
 	bool weak, pinned;
 	const char *text; /* the whole text, for positions in errors */
 	pfm_error_t *why;
@@ -53,8 +56,8 @@ int pfmi_opening_no_memory(const struct opening *o);
 /* Takes what concerns samples (period=, freq=, precise=, pinned, excl) out of @text. True if there was something; *@bad points to a
  * term whose value is wrong, else NULL. (lib/count/terms.c) */
 bool pfmi_take_terms(char *text, struct member *m, const char **bad);
-/* The kernel's core PMUs; how many there are. */
-unsigned pfmi_core_pmus(const struct pfm_ctx *ctx, const struct kernel_pmu *list[MAX_CORES]);
+/* Finds the kernel's core PMUs. */
+void pfmi_find_cores(struct opening *o);
 /* True if @f is one of the kernel's own events, which every core PMU may count. */
 bool pfmi_is_generic(const struct opening *o, const struct found *f);
 /* True if @alone must be counted alone and @other, on the same PMU, would need a counter beside it. */
@@ -79,6 +82,8 @@ int pfmi_keep_cpus(struct opening *o);
 /* From what a backend has read to what the user is told: quality and cause of counts[i], and the sentences in s->counts[i].
  * @counts are those of the whole session. (lib/count/judge.c) */
 void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts);
+/* The same of every count of the session. */
+void pfmi_judge_all(struct pfm_session *s, pfm_count_t *counts);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
 void pfmi_tell(struct counting *c, int cause, const char *remedy, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Count @c cannot be opened (or not everywhere): @cause, errno @err and the sentences about it. The last to speak is heard. */
@@ -91,20 +96,20 @@ void pfmi_give_up(struct counting *c, int cause, int err, const char *remedy, co
 
 /* One kernel event: a count on one CPU, for one task, on one instance of its PMU. */
 struct part {
-	int fd; /* -1: not open */
+	/* What every reading looks at comes first. */
+	int fd;                /* -1: not open */
+	int lead;              /* part it joined, -1: it leads or is alone */
+	uint32_t value, times; /* places of the readings: its value; enabled and, behind it, running */
+	uint64_t base[3];      /* value, enabled, running at the last reset */
+	int witness;           /* of a task on one CPU: tells how long it was there; else -1 */
+	bool whole;            /* reading it gives the whole group */
+	bool tells;            /* reading it gives its losses behind its times */
+	unsigned members;      /* of a leader: how many joined it */
+	int next, last;        /* next member of its group; of a leader: last member, -1 for none */
 	int pid, cpu;
 	unsigned instance, count;
-	int lead;         /* part it joined, -1: it leads or is alone */
-	int next, last;   /* next member of its group; of a leader: last member, -1 for none */
-	unsigned members; /* of a leader: how many joined it */
-	int witness;      /* of a task on one CPU: tells how long it was there; else -1 */
-	bool whole;       /* reading it gives the whole group */
-	bool tells;       /* reading it gives its losses behind its times */
-	bool lost;        /* with a witness: the last reading found it without its counter */
-	uint64_t base[3]; /* value, enabled, running at the last reset */
-	uint64_t now[3];  /* with a witness: the last reading */
-	uint64_t losses;  /* samples that did not fit the buffer, as last read */
-	void *page;       /* for reading from user space, or NULL */
+	uint64_t losses; /* samples that did not fit the buffer, as last read */
+	void *page;      /* for reading from user space, or NULL */
 };
 
 /* An event that never waits for a counter: the time it ran is the time @pid spent on @cpu. */
@@ -140,8 +145,8 @@ struct perf_state {
 	struct elsewhere *elsewhere;
 	int cgroup; /* descriptor of the control group's folder, -1: none */
 	size_t page_size;
-	bool one_by_one; /* the kernel does not read groups of inherited events at once */
-	uint64_t *buf;   /* for reading a group */
+	bool one_by_one;    /* the kernel does not read groups of inherited events at once */
+	uint64_t *readings; /* as the kernel gives them */
 };
 
 /* perf_event_attr with room for words that the header of the system we are built on does not know. */
@@ -172,6 +177,8 @@ void pfmi_perf_tasks_free(struct tasks *t);
 bool pfmi_perf_tasks_within(const struct tasks *some, struct tasks *all);
 /* Lays out the parts of all counts, closed. 0 or -ENOMEM. (lib/count/perf_where.c) */
 int pfmi_perf_plan(struct pfm_session *s);
+/* Gives the readings of what is open their places. 0 or -ENOMEM. (lib/count/perf_read.c) */
+int pfmi_perf_place(struct pfm_session *s);
 int pfmi_perf_start(struct pfm_session *s);
 int pfmi_perf_stop(struct pfm_session *s);
 int pfmi_perf_reset(struct pfm_session *s);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/sizes.h"
+#include "base/text.h"
 #include "count/inside.h"
 #include "ctx.h"
 
@@ -239,17 +240,11 @@ static int unopened(int cause)
 	}
 }
 
-void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+RARELY static void judge_closely(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
 	struct counting *c = &s->counts[i];
 	pfm_count_t *n = &counts[i];
 
-	n->scale = c->asked.scale;
-	/* As nearly all are. */
-	if (n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled && !c->told.cause && !n->cause) {
-		verdict(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-		return;
-	}
 	if (c->told.cause && !c->opened.n_open) {
 		*n = (pfm_count_t){ .size = n->size, .quality = unopened(c->told.cause), .scale = c->asked.scale };
 		n->cause = c->told.cause;
@@ -281,6 +276,30 @@ void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 		n->cause = c->told.cause;
 	}
 	n->sys_errno = n->cause == c->told.cause ? c->told.sys_errno : 0;
+}
+
+/* As nearly all are: exact, with nothing to say or to take back. */
+static inline bool is_clear(const struct counting *c, const pfm_count_t *n)
+{
+	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled && !n->cause && !c->told.cause && !c->told.about;
+}
+
+static inline void judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	counts[i].scale = s->counts[i].asked.scale;
+	if (!is_clear(&s->counts[i], &counts[i]))
+		judge_closely(s, i, counts);
+}
+
+void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	judge(s, i, counts);
+}
+
+void pfmi_judge_all(struct pfm_session *s, pfm_count_t *counts)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		judge(s, i, counts);
 }
 
 /* Quality and value of the difference @d, whose numbers are in place, of a count that was @before. */

@@ -103,14 +103,13 @@ static int find_event(const struct opening *o, char *text, const char *at, struc
 
 /* ---- types of cores ------------------------------------------------------------------------------------------------- */
 
-unsigned pfmi_core_pmus(const struct pfm_ctx *ctx, const struct kernel_pmu *list[MAX_CORES])
+void pfmi_find_cores(struct opening *o)
 {
-	unsigned n = 0;
+	const struct pfm_ctx *ctx = o->s->ctx;
 
-	for (unsigned i = 0; ctx->kernel && i < ctx->kernel->n && n < MAX_CORES; i++)
+	for (unsigned i = 0; ctx->kernel && i < ctx->kernel->n && o->n_cores < MAX_CORES; i++)
 		if (ctx->kernel->pmus[i].is_core)
-			list[n++] = &ctx->kernel->pmus[i];
-	return n;
+			o->cores[o->n_cores++] = &ctx->kernel->pmus[i];
 }
 
 bool pfmi_is_generic(const struct opening *o, const struct found *f)
@@ -145,13 +144,15 @@ static bool find_on_core(const struct opening *o, const char *text, const struct
 /* On a machine with several types of cores: the event on each of them. */
 static void fan_out(const struct opening *o, const char *text, struct member *m)
 {
-	const struct kernel_pmu *cores[MAX_CORES];
-	unsigned n = pfmi_core_pmus(o->s->ctx, cores);
-	struct found first = m->found[0];
-	bool generic = pfmi_is_generic(o, &first);
+	const struct kernel_pmu *const *cores = o->cores;
+	struct found first;
+	unsigned n = o->n_cores;
+	bool generic;
 
 	if (n < 2)
 		return;
+	first = m->found[0];
+	generic = pfmi_is_generic(o, &first);
 	for (unsigned i = 0; i < n; i++)
 		if (!generic && pfmi_unit_kernel(o->s->ctx, first.unit) == cores[i])
 			m->found[0].core = (int)i;
@@ -178,16 +179,18 @@ static void fan_out(const struct opening *o, const char *text, struct member *m)
 
 /* ---- groups ---------------------------------------------------------------------------------------------------------- */
 
+#define MODS_ROOM   16
+#define MEMBER_MORE 2 /* a colon and the end */
+
 /* The @len bytes at @s, with the group's modifiers @mods behind it. */
-static int read_member(const struct opening *o, const char *s, size_t len, const char *mods, struct member *m)
+static int read_member(struct opening *o, const char *s, size_t len, const char *mods, struct member *m)
 {
-	size_t room = len + strlen(mods) + 2;
+	size_t room = len + strlen(mods) + MEMBER_MORE;
 	char *text;
 	int rc;
 
-	*m = (struct member){ .at = { s, (uint32_t)len }, .found = m->found, .name = malloc(2 * room) };
-	if (!m->name)
-		return pfmi_opening_no_memory(o);
+	*m = (struct member){ .at = { s, (uint32_t)len }, .found = m->found, .name = o->names };
+	o->names += 2 * room;
 	memcpy(m->name, s, len);
 	m->name[len] = '\0';
 	if (*mods) {
@@ -205,7 +208,7 @@ static int read_member(const struct opening *o, const char *s, size_t len, const
 }
 
 /* Letters behind the closing brace: what concerns the group is noted, what concerns its events stays in @mods. */
-static int read_group_modifiers(struct opening *o, const char *s, char mods[16])
+static int read_group_modifiers(struct opening *o, const char *s, char mods[MODS_ROOM])
 {
 	size_t n = 0;
 
@@ -216,7 +219,7 @@ static int read_group_modifiers(struct opening *o, const char *s, char mods[16])
 			o->weak = true;
 		else if (*s == 'D')
 			o->pinned = true;
-		else if (strchr("ukhpPGHI", *s) && n < 15)
+		else if (strchr("ukhpPGHI", *s) && n < MODS_ROOM - 1)
 			mods[n++] = *s;
 		else if (*s != 'S')
 			return pfmi_opening_refuse(o, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, s, 1, "not a modifier of a group");
@@ -251,7 +254,7 @@ static int read_members(struct opening *o, struct slice list, const char *mods, 
 		(*n)++;
 		rc = read_member(o, event.s, event.len, mods, &m[*n - 1]);
 		if (!rc && is_repeated(m, *n))
-			free(m[--*n].name);
+			o->names = m[--*n].name;
 	}
 	return rc;
 }
@@ -259,7 +262,7 @@ static int read_members(struct opening *o, struct slice list, const char *mods, 
 static int read_text(struct opening *o, const char *text, struct member *m, unsigned *n)
 {
 	const char *s = text, *end;
-	char mods[16] = "";
+	char mods[MODS_ROOM] = "";
 	int rc;
 
 	while (*s == ' ')
@@ -335,16 +338,21 @@ static unsigned most_members(const char *text)
 	return n;
 }
 
-/* Members for all that @text can name, and behind them what each of them is on every type of core. */
-static struct member *new_members(const struct opening *o, const char *text)
+/* Members for all that @text can name, behind them what each of them is on every type of core, and their names. */
+static struct member *new_members(struct opening *o, const char *text)
 {
-	const struct kernel_pmu *cores[MAX_CORES];
-	unsigned n = most_members(text), n_cores = pfmi_core_pmus(o->s->ctx, cores);
-	size_t each = n_cores ? n_cores : 1;
-	struct member *m = malloc(n * (sizeof(*m) + each * sizeof(*m->found)));
+	unsigned n = most_members(text);
+	size_t each = o->n_cores ? o->n_cores : 1;
+	size_t names = 2 * (strlen(text) + (size_t)n * (MODS_ROOM + MEMBER_MORE));
+	struct member *m = malloc(n * (sizeof(*m) + each * sizeof(*m->found)) + names);
+	struct found *found;
 
-	for (unsigned i = 0; m && i < n; i++)
-		m[i].found = (struct found *)(void *)(m + n) + i * each;
+	if (!m)
+		return NULL;
+	found = (struct found *)(void *)(m + n);
+	for (unsigned i = 0; i < n; i++)
+		m[i].found = found + i * each;
+	o->names = (char *)(found + n * each);
 	return m;
 }
 
@@ -361,8 +369,6 @@ int pfmi_add_text(struct opening *o, const char *text)
 	rc = read_text(o, text, m, &n);
 	if (!rc)
 		rc = add_together(o, m, n);
-	for (unsigned i = 0; i < n; i++)
-		free(m[i].name);
 	free(m);
 	return rc;
 }

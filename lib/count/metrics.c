@@ -175,13 +175,11 @@ void pfmi_free_metrics(struct pfm_session *s)
 
 static bool count_cpus(const struct pfm_session *s, const char *path, double *value)
 {
-	struct cpus set = { 0 };
-	char *list = NULL;
-	bool known = !pfmi_cpus_file(&s->sys, path, &list) && !pfmi_cpus_read(list, &set);
+	struct cpus set;
+	bool known = !pfmi_cpus_load(&s->sys, path, &set);
 
 	*value = (double)pfmi_cpus_count(&set);
 	pfmi_cpus_free(&set);
-	free(list);
 	return known && *value > 0;
 }
 

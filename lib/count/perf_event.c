@@ -431,7 +431,7 @@ static void perf_close(struct pfm_session *s)
 	if (st->cgroup >= 0)
 		s->sys.close(&s->sys, st->cgroup);
 	free(st->parts);
-	free(st->buf);
+	free(st->readings);
 	free(st);
 	s->state = NULL;
 }
@@ -459,7 +459,7 @@ static void open_witnesses(struct pfm_session *s)
 	}
 }
 
-/* Lists the tasks, plans and opens. 0 or -ENOMEM. */
+/* Lists the tasks, plans and opens, and prepares for reading. 0 or -ENOMEM. */
 static int open_round(struct pfm_session *s)
 {
 	struct perf_state *st = s->state;
@@ -474,7 +474,7 @@ static int open_round(struct pfm_session *s)
 		end = group_end(s, i);
 		open_group(s, i, end);
 	}
-	return 0;
+	return pfmi_perf_place(s);
 }
 
 /* Threads may have been born while the others were opened, by one that was not open yet: they and what they give birth to would be
@@ -588,8 +588,7 @@ static int perf_program(struct pfm_session *s, pfm_error_t *why)
 	for (unsigned i = 0; i < s->n; i++)
 		s->counts[i].opened.barred = s->counts[i].told.cause != PFM_CAUSE_NONE;
 	st->page_size = page > 0 ? (size_t)page : 4096;
-	st->buf = malloc((GROUP_HEAD + 2 + s->n) * sizeof(*st->buf));
-	rc = st->buf ? open_rounds(s) : -ENOMEM;
+	rc = open_rounds(s);
 	if (!rc && s->sampling && !(s->options.flags & PFM_SESSION_DRY_RUN)) {
 		rc = pfmi_sampling_open(s, why);
 		if (rc)

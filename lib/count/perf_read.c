@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting with perf_event_open(2): starting, stopping and reading what is open, a group at a time. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/text.h"
 #include "count/inside.h"
 #include "count/samples.h"
 
@@ -87,9 +89,6 @@ int pfmi_perf_stop(struct pfm_session *s)
 	return rc ? failed(s, rc) : PFMLIB_SUCCESS;
 }
 
-/* What a part has counted: value, enabled, running. NULL: a pinned event that lost its counter. */
-typedef void (*take_fn)(struct pfm_session *s, struct part *p, const uint64_t v[3], void *arg);
-
 /* Linux 6.7 and later refuse to read a group for the moment in which a task that inherited it is born or ends, and has only some of its
  * members. */
 static bool is_incomplete(long n, unsigned tries)
@@ -99,55 +98,88 @@ static bool is_incomplete(long n, unsigned tries)
 	return n == -ECHILD && tries < INCOMPLETE_TRIES && (nanosleep(&moment, NULL) == 0 || errno == EINTR);
 }
 
-static long read_fd(struct pfm_session *s, int fd, size_t words)
+/* Reads @words words of @fd to place @at of the readings. */
+static long read_fd(struct pfm_session *s, int fd, size_t at, size_t words)
 {
 	const struct perf_state *st = s->state;
 	unsigned tries = 0;
 	long n;
 
 	do
-		n = s->sys.read(&s->sys, fd, st->buf, words * sizeof(*st->buf));
+		n = s->sys.read(&s->sys, fd, st->readings + at, words * sizeof(*st->readings));
 	while (n == -EINTR || is_incomplete(n, tries++));
 	/* End of file is how the kernel says that a pinned event has lost its counter. */
-	return n <= 0 || n == (long)(words * sizeof(*st->buf)) ? n : -EIO;
+	return n <= 0 || n == (long)(words * sizeof(*st->readings)) ? n : -EIO;
 }
 
-static int read_single(struct pfm_session *s, struct part *p, take_fn take, void *arg)
+/* Where a group's reading goes, and its length. */
+static size_t group_at(const struct part *lead)
 {
-	const struct perf_state *st = s->state;
-	long n = read_fd(s, p->fd, p->tells ? 4 : 3);
-
-	if (n < 0)
-		return (int)n;
-	p->losses = n && p->tells ? st->buf[3] : 0;
-	take(s, p, n ? st->buf : NULL, arg);
-	return 0;
+	return lead->times - 1;
 }
 
-static int read_group(struct pfm_session *s, struct part *lead, take_fn take, void *arg)
+static size_t group_words(const struct part *lead)
+{
+	return GROUP_HEAD + 1 + lead->members;
+}
+
+#define READINGS   3          /* the first words are for a witness */
+#define PART_WORDS 4          /* at most, for each part */
+#define LOST       UINT64_MAX /* in place of its times: a pinned event was without its counter */
+
+int pfmi_perf_place(struct pfm_session *s)
 {
 	struct perf_state *st = s->state;
-	long n = read_fd(s, lead->fd, GROUP_HEAD + 1 + lead->members);
-	unsigned at = GROUP_HEAD;
+	uint32_t at = READINGS;
 
-	if (n < 0)
-		return (int)n;
-	if (n && st->buf[0] != 1 + lead->members)
-		return -EIO;
-	for (struct part *p = lead; p; p = p->next >= 0 ? &st->parts[p->next] : NULL, at++) {
-		uint64_t v[3] = { 0 };
+	free(st->readings);
+	st->readings = calloc(READINGS + (size_t)PART_WORDS * st->n_parts, sizeof(*st->readings));
+	if (!st->readings)
+		return -ENOMEM;
+	for (unsigned i = 0; i < st->n_parts; i++) {
+		struct part *lead = &st->parts[i];
 
-		if (n) {
-			v[0] = st->buf[at];
-			v[1] = st->buf[1];
-			v[2] = st->buf[2];
+		if (lead->fd < 0 || (lead->whole && lead->lead >= 0))
+			continue;
+		lead->value = lead->whole ? at + GROUP_HEAD : at;
+		lead->times = at + 1;
+		at += lead->whole ? (uint32_t)group_words(lead) : PART_WORDS;
+		for (int k = lead->next, n = 1; lead->whole && k >= 0; k = st->parts[k].next, n++) {
+			st->parts[k].value = lead->value + (uint32_t)n;
+			st->parts[k].times = lead->times;
 		}
-		take(s, p, n ? v : NULL, arg);
 	}
 	return 0;
 }
 
-static int read_all(struct pfm_session *s, take_fn take, void *arg)
+static int read_single(struct pfm_session *s, struct part *p)
+{
+	const struct perf_state *st = s->state;
+	long n = read_fd(s, p->fd, p->value, p->tells ? 4 : 3);
+
+	if (n < 0)
+		return (int)n;
+	p->losses = n && p->tells ? st->readings[p->value + 3] : 0;
+	if (n == 0)
+		st->readings[p->times] = LOST;
+	return 0;
+}
+
+static int read_group(struct pfm_session *s, const struct part *lead)
+{
+	const struct perf_state *st = s->state;
+	long n = read_fd(s, lead->fd, group_at(lead), group_words(lead));
+
+	if (n < 0)
+		return (int)n;
+	if (n == 0)
+		st->readings[lead->times] = LOST;
+	else if (st->readings[group_at(lead)] != 1 + lead->members)
+		return -EIO;
+	return 0;
+}
+
+static int read_all(struct pfm_session *s)
 {
 	const struct perf_state *st = s->state;
 
@@ -158,9 +190,9 @@ static int read_all(struct pfm_session *s, take_fn take, void *arg)
 		if (p->fd < 0)
 			continue;
 		if (!p->whole)
-			rc = read_single(s, p, take, arg);
+			rc = read_single(s, p);
 		else if (p->lead < 0)
-			rc = read_group(s, p, take, arg);
+			rc = read_group(s, p);
 		if (rc)
 			return rc;
 	}
@@ -178,13 +210,13 @@ static int read_witnesses(struct pfm_session *s, bool base)
 
 		if (!w->wanted || w->fd < 0)
 			continue;
-		n = read_fd(s, w->fd, 3);
+		n = read_fd(s, w->fd, 0, READINGS);
 		if (n <= 0)
 			return n < 0 ? (int)n : -EIO;
 		if (base)
-			memcpy(w->base, st->buf + 1, sizeof(w->base));
-		w->here = st->buf[2] - w->base[1];
-		w->away = st->buf[1] - w->base[0] - w->here;
+			memcpy(w->base, st->readings + 1, sizeof(w->base));
+		w->here = st->readings[2] - w->base[1];
+		w->away = st->readings[1] - w->base[0] - w->here;
 	}
 	return 0;
 }
@@ -196,114 +228,139 @@ bool pfmi_perf_groups_differ(struct pfm_session *s)
 	for (unsigned i = 0; i < st->n_parts; i++) {
 		const struct part *p = &st->parts[i];
 
-		if (p->fd >= 0 && p->whole && p->members && read_fd(s, p->fd, GROUP_HEAD + 1 + p->members) == -ECHILD)
+		if (p->fd >= 0 && p->whole && p->members && read_fd(s, p->fd, group_at(p), group_words(p)) == -ECHILD)
 			return true;
 	}
 	return false;
 }
 
-static void take_base(struct pfm_session *s, struct part *p, const uint64_t v[3], void *arg)
-{
-	(void)s;
-	(void)arg;
-	if (v)
-		memcpy(p->base, v, sizeof(p->base));
-}
-
 /* The kernel's own reset leaves the times and what ended children have counted as they are: so zero is where we say it is. */
 int pfmi_perf_reset(struct pfm_session *s)
 {
+	const struct perf_state *st = s->state;
 	int rc = read_witnesses(s, true);
 
 	if (!rc)
-		rc = read_all(s, take_base, NULL);
-	return rc ? failed(s, rc) : PFMLIB_SUCCESS;
+		rc = read_all(s);
+	if (rc)
+		return failed(s, rc);
+	for (unsigned i = 0; i < st->n_parts; i++) {
+		struct part *p = &st->parts[i];
+
+		if (p->fd < 0 || st->readings[p->times] == LOST)
+			continue;
+		p->base[0] = st->readings[p->value];
+		p->base[1] = st->readings[p->times];
+		p->base[2] = st->readings[p->times + 1];
+	}
+	return PFMLIB_SUCCESS;
 }
 
-/* What one part has counted in @running nanoseconds, of @enabled in which it should have. */
-static void add_values(const struct counting *c, uint64_t raw, uint64_t enabled, uint64_t running, pfm_count_t *out)
+/* What the parts of a count come to. */
+struct sum {
+	uint64_t value, raw, enabled, running;
+	int quality, cause;
+};
+
+/* Adds @raw, counted in @running nanoseconds of @enabled in which it should have. */
+static inline void add_values(struct sum *sum, bool is_level, uint64_t raw, uint64_t enabled, uint64_t running)
 {
-	out->raw += raw;
-	out->enabled += enabled;
-	out->running += running;
+	sum->raw += raw;
+	sum->enabled += enabled;
+	sum->running += running;
 	if (running == 0 && enabled) {
-		out->quality = PFM_QUALITY_PARTIAL;
-	} else if (running < enabled && !c->asked.is_level) {
+		sum->quality = PFM_QUALITY_PARTIAL;
+	} else if (running < enabled && !is_level) {
 		uint64_t more = pfmi_extrapolate(raw, enabled, running);
 
-		out->value = out->value > UINT64_MAX - more ? UINT64_MAX : out->value + more;
-		if (out->quality == PFM_QUALITY_EXACT)
-			out->quality = PFM_QUALITY_SCALED;
+		sum->value = sum->value > UINT64_MAX - more ? UINT64_MAX : sum->value + more;
+		if (sum->quality == PFM_QUALITY_EXACT)
+			sum->quality = PFM_QUALITY_SCALED;
 	} else {
-		out->value += raw;
+		sum->value += raw;
 	}
 }
 
-/* Adds what one part has counted to its count. @away: time its task spent on other CPUs than the part's. */
-static void add_part(const struct counting *c, const struct part *p, const uint64_t v[3], uint64_t away, pfm_count_t *out)
+/* Adds what part @p has counted: its @value and @times. @away: time its task spent on other CPUs than the part's. */
+static inline void add_part(struct sum *sum, bool is_level, const struct part *p, uint64_t value, const uint64_t times[2], uint64_t away)
 {
-	uint64_t enabled, running, idle;
+	uint64_t enabled = times[0] - p->base[1], running = times[1] - p->base[2];
 
-	if (!v) {
-		out->cause = PFM_CAUSE_BUSY;
-		out->quality = PFM_QUALITY_PARTIAL;
+	if (times[0] == LOST) {
+		sum->cause = PFM_CAUSE_BUSY;
+		sum->quality = PFM_QUALITY_PARTIAL;
 		return;
 	}
-	enabled = v[1] - p->base[1];
-	running = v[2] - p->base[2];
-	idle = enabled > running ? enabled - running : 0;
-	if (away)
+	if (away) {
+		uint64_t idle = enabled > running ? enabled - running : 0;
+
 		enabled = running + (idle > away ? idle - away : 0);
-	add_values(c, c->asked.is_level ? v[0] : v[0] - p->base[0], enabled, running, out);
-}
-
-static void take_count(struct pfm_session *s, struct part *p, const uint64_t v[3], void *arg)
-{
-	pfm_count_t *counts = arg;
-
-	if (p->witness < 0) {
-		add_part(&s->counts[p->count], p, v, 0, &counts[p->count]);
-		return;
 	}
-	p->lost = !v;
-	if (v)
-		memcpy(p->now, v, sizeof(p->now));
+	add_values(sum, is_level, is_level ? value : value - p->base[0], enabled, running);
 }
 
-/* The rest of a reading, now that the witnesses have spoken. */
-static void add_witnessed(struct pfm_session *s, pfm_count_t *counts)
+static inline void give(const struct sum *sum, pfm_count_t *out)
 {
-	const struct perf_state *st = s->state;
+	*out = (pfm_count_t){ .size = sizeof(*out),
+		              .value = sum->value,
+		              .raw = sum->raw,
+		              .enabled = sum->enabled,
+		              .running = sum->running,
+		              .quality = sum->quality,
+		              .cause = sum->cause };
+}
 
-	for (unsigned i = 0; i < s->n; i++)
-		s->counts[i].opened.away = 0;
-	for (unsigned i = 0; i < st->n_parts; i++) {
-		const struct part *p = &st->parts[i];
+/* Count @c from what was last read of its parts and their witnesses. */
+RARELY static void sum_up(const struct perf_state *st, struct counting *c, pfm_count_t *out)
+{
+	struct sum sum = { .quality = PFM_QUALITY_EXACT };
+	uint64_t all_away = 0;
 
-		if (p->fd < 0 || p->witness < 0)
+	for (unsigned k = 0; k < c->opened.n_parts; k++) {
+		const struct part *p = &st->parts[c->opened.part + k];
+		uint64_t away = p->witness < 0 ? 0 : st->witnesses[p->witness].away;
+
+		if (p->fd < 0)
 			continue;
-		s->counts[p->count].opened.away += st->witnesses[p->witness].away;
-		add_part(&s->counts[p->count], p, p->lost ? NULL : p->now, st->witnesses[p->witness].away, &counts[p->count]);
+		all_away += away;
+		add_part(&sum, c->asked.is_level, p, st->readings[p->value], st->readings + p->times, away);
 	}
-	for (unsigned i = 0; i < st->n_elsewhere; i++)
-		counts[st->elsewhere[i].count].enabled += st->witnesses[st->elsewhere[i].witness].here;
+	c->opened.away = all_away;
+	give(&sum, out);
+}
+
+/* The same of a count that has one part, open, which was counted all the time: as nearly all are. False if it is not so. */
+static inline bool take_whole(const struct perf_state *st, const struct counting *c, pfm_count_t *out)
+{
+	const struct part *p = &st->parts[c->opened.part];
+	uint64_t enabled, running, value;
+
+	if (c->opened.n_parts != 1 || p->fd < 0 || p->witness >= 0 || c->asked.is_level)
+		return false;
+	enabled = st->readings[p->times] - p->base[1];
+	running = st->readings[p->times + 1] - p->base[2];
+	value = st->readings[p->value] - p->base[0];
+	if (enabled != running || st->readings[p->times] == LOST)
+		return false;
+	give(&(struct sum){ value, value, enabled, running, PFM_QUALITY_EXACT, PFM_CAUSE_NONE }, out);
+	return true;
 }
 
 /* @n is the number of counts of the session. */
 int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 {
 	const struct perf_state *st = s->state;
-	int rc;
+	int rc = read_all(s);
 
-	for (unsigned i = 0; i < n; i++)
-		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]), .quality = PFM_QUALITY_EXACT };
-	rc = read_all(s, take_count, counts);
 	if (!rc)
 		rc = read_witnesses(s, false);
 	if (rc)
 		return failed(s, rc);
-	if (st->n_witnesses)
-		add_witnessed(s, counts);
+	for (unsigned i = 0; i < n; i++)
+		if (!take_whole(st, &s->counts[i], &counts[i]))
+			sum_up(st, &s->counts[i], &counts[i]);
+	for (unsigned i = 0; i < st->n_elsewhere; i++)
+		counts[st->elsewhere[i].count].enabled += st->witnesses[st->elsewhere[i].witness].here;
 	return PFMLIB_SUCCESS;
 }
 
@@ -312,11 +369,12 @@ int pfmi_perf_read_fast(struct pfm_session *s, unsigned i, pfm_count_t *count)
 	const struct perf_state *st = s->state;
 	const struct counting *c = &s->counts[i];
 	const struct part *p = &st->parts[c->opened.part];
+	struct sum sum = { .quality = PFM_QUALITY_EXACT };
 	uint64_t v[3];
 
 	if (c->opened.n_parts != 1 || !p->page || !s->running || !pfmi_perf_page_read(p->page, v))
 		return PFMLIB_ERR_NOTSUPP;
-	*count = (pfm_count_t){ .size = sizeof(*count), .quality = PFM_QUALITY_EXACT };
-	add_part(c, p, v, 0, count);
+	add_part(&sum, c->asked.is_level, p, v[0], v + 1, 0);
+	give(&sum, count);
 	return PFMLIB_SUCCESS;
 }

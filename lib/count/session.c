@@ -122,6 +122,7 @@ static int open_all(struct opening *o, const char *const *texts, unsigned n)
 	if (rc)
 		return pfmi_opening_refuse(o, rc, PFM_KIND_SYSTEM, NULL, 0, "what this machine has could not be read");
 	s->sys = s->ctx->sys;
+	pfmi_find_cores(o);
 	rc = choose_backend(o);
 	if (!rc && s->options.sampling)
 		rc = pfmi_sampling_ask(o);
@@ -257,8 +258,8 @@ static int read_last(struct pfm_session *s)
 		rc = s->backend->read(s, s->last, s->n);
 	for (unsigned i = 0; i < s->n && !s->backend; i++)
 		s->last[i] = (pfm_count_t){ .size = sizeof(s->last[i]) };
-	for (unsigned i = 0; i < s->n && !rc; i++)
-		pfmi_judge(s, i, s->last);
+	if (!rc)
+		pfmi_judge_all(s, s->last);
 	return rc;
 }
 

@@ -96,6 +96,17 @@ int pfmi_cpus_read(const char *list, struct cpus *out)
 	return rc;
 }
 
+int pfmi_cpus_copy(const struct cpus *from, struct cpus *out)
+{
+	*out = (struct cpus){ .words = malloc(from->n_words * sizeof(*from->words) + 1), .n_words = from->n_words };
+	if (!out->words) {
+		out->n_words = 0;
+		return -ENOMEM;
+	}
+	memcpy(out->words, from->words, from->n_words * sizeof(*from->words));
+	return 0;
+}
+
 void pfmi_cpus_free(struct cpus *set)
 {
 	free(set->words);
@@ -151,27 +162,49 @@ static void print(const struct cpus *set, char *out, size_t room)
 	*out = '\0';
 }
 
+/* The line in file @path, and the set of CPUs it stands for. */
+static int read_list(const struct sys *sys, const char *path, char **text, size_t *len, struct cpus *set)
+{
+	int rc = pfmi_sys_read_line(sys, path, text, len);
+
+	if (rc)
+		return rc;
+	if (*len >= PAGE && (*text)[*len - 1] != '\n') {
+		rc = -EFBIG;
+	} else {
+		while (*len && (*text)[*len - 1] == '\n')
+			(*text)[--*len] = '\0';
+		rc = pfmi_cpus_read(*text, set);
+	}
+	if (rc) {
+		free(*text);
+		*text = NULL;
+	}
+	return rc;
+}
+
 int pfmi_cpus_file(const struct sys *sys, const char *path, char **out)
 {
 	struct cpus set;
 	size_t len = 0;
-	int rc = pfmi_sys_read(sys, path, out, &len);
+	int rc = read_list(sys, path, out, &len, &set);
 
 	if (rc)
 		return rc;
-	if (len >= PAGE && (*out)[len - 1] != '\n') {
-		rc = -EFBIG;
-	} else {
-		while (len && (*out)[len - 1] == '\n')
-			(*out)[--len] = '\0';
-		rc = pfmi_cpus_read(*out, &set);
-	}
-	if (!rc) {
-		print(&set, *out, len + 1);
-		pfmi_cpus_free(&set);
-		return 0;
-	}
-	free(*out);
-	*out = NULL;
+	print(&set, *out, len + 1);
+	pfmi_cpus_free(&set);
+	return 0;
+}
+
+int pfmi_cpus_load(const struct sys *sys, const char *path, struct cpus *out)
+{
+	char *text;
+	size_t len = 0;
+	int rc;
+
+	*out = (struct cpus){ 0 };
+	rc = read_list(sys, path, &text, &len, out);
+	if (!rc)
+		free(text);
 	return rc;
 }

@@ -24,6 +24,8 @@ bool pfmi_cpus_next(const char **list, unsigned *first, unsigned *last);
 int pfmi_cpus_add(struct cpus *set, const char *list);
 /* The set @list stands for: -EINVAL for what is no list, -ENOMEM. Free with pfmi_cpus_free(), which may be done twice. */
 int pfmi_cpus_read(const char *list, struct cpus *out);
+/* 0 or -ENOMEM. */
+int pfmi_cpus_copy(const struct cpus *from, struct cpus *out);
 void pfmi_cpus_free(struct cpus *set);
 bool pfmi_cpus_has(const struct cpus *set, unsigned cpu);
 /* The first CPU of the set from *@cpu on goes to *@cpu; false if there is none. */
@@ -32,6 +34,8 @@ size_t pfmi_cpus_count(const struct cpus *set);
 /* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG:
  * the kernel had more to say than fits a page and cut it. */
 int pfmi_cpus_file(const struct sys *sys, const char *path, char **out);
+/* The same as a set, empty if it cannot be read. */
+int pfmi_cpus_load(const struct sys *sys, const char *path, struct cpus *out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */
 size_t pfmi_instance_base(const char *name);
 

@@ -260,22 +260,22 @@ long pfmi_sys_slurp(const struct sys *sys, const char *path, char *buf, size_t l
 	return (long)used;
 }
 
-/* Reads on until there is nothing more; the buffer grows. */
-static long read_on(const struct sys *sys, int fd, char **buf, size_t *room)
+/* Reads on until there is nothing more, or to the end of the line if there is but @one; the buffer grows. */
+static long read_on(const struct sys *sys, int fd, bool one, char **buf)
 {
-	size_t used = 0;
+	size_t used = 0, room = 0;
 	long got;
 
 	for (;;) {
-		if (*room - used < 2) {
-			char *more = realloc(*buf, *room * 2 + 4096);
+		if (room - used < 2) {
+			char *more = realloc(*buf, room * 2 + 4096);
 
 			if (!more)
 				return -ENOMEM;
 			*buf = more;
-			*room = *room * 2 + 4096;
+			room = room * 2 + 4096;
 		}
-		got = sys->read(sys, fd, *buf + used, *room - used - 1);
+		got = sys->read(sys, fd, *buf + used, room - used - 1);
 		if (got == -EINTR)
 			continue;
 		if (got < 0)
@@ -285,19 +285,20 @@ static long read_on(const struct sys *sys, int fd, char **buf, size_t *room)
 		used += (size_t)got;
 		if (used > MOST)
 			return -EFBIG;
+		if (one && (*buf)[used - 1] == '\n')
+			return (long)used;
 	}
 }
 
-int pfmi_sys_read(const struct sys *sys, const char *path, char **out, size_t *len)
+static int read_file(const struct sys *sys, const char *path, bool one_line, char **out, size_t *len)
 {
 	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK);
-	size_t room = 0;
 	long n;
 
 	*out = NULL;
 	if (fd < 0)
 		return fd == -ENOMEM ? -EIO : fd; /* -ENOMEM is for our own memory: the kernel's is like any other failure of a file */
-	n = read_on(sys, fd, out, &room);
+	n = read_on(sys, fd, one_line, out);
 	sys->close(sys, fd);
 	if (n < 0) {
 		free(*out);
@@ -307,6 +308,16 @@ int pfmi_sys_read(const struct sys *sys, const char *path, char **out, size_t *l
 	(*out)[n] = '\0';
 	*len = (size_t)n;
 	return 0;
+}
+
+int pfmi_sys_read(const struct sys *sys, const char *path, char **out, size_t *len)
+{
+	return read_file(sys, path, false, out, len);
+}
+
+int pfmi_sys_read_line(const struct sys *sys, const char *path, char **out, size_t *len)
+{
+	return read_file(sys, path, true, out, len);
 }
 
 int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out)

@@ -37,6 +37,8 @@ void pfmi_sys_real(struct sys *out, const char *root);
 long pfmi_sys_slurp(const struct sys *sys, const char *path, char *buf, size_t len);
 /* Reads a whole file into memory the caller frees, terminated, as it is. 0 or -errno. */
 int pfmi_sys_read(const struct sys *sys, const char *path, char **out, size_t *len);
+/* The same of a file that has one line: it ends with that line, and nobody asks whether there is more. */
+int pfmi_sys_read_line(const struct sys *sys, const char *path, char **out, size_t *len);
 /* A decimal or 0x number in a file; -errno, -EINVAL if it is none. */
 int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out);
 
