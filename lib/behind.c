@@ -8,7 +8,8 @@
 #include <string.h>
 #include "behind.h"
 
-#define BLOCK 64u
+#define BLOCK      64u
+#define EVERY_WORD 15u
 
 /* ---- registers ------------------------------------------------------------------------------------------------ */
 
@@ -159,13 +160,7 @@ static bool set_modifier(struct event *ev, unsigned field, uint64_t value)
 {
 	const struct field *f = table_fields(ev->table) + field;
 
-	if (!f->modifier || ev->n_set == EVENT_MAX_SET || value < f->min || value > f->max)
-		return false;
-	ev->set[ev->n_set].field = (uint16_t)field;
-	ev->set[ev->n_set].reserved = 0;
-	ev->set[ev->n_set].start = ev->set[ev->n_set].end = 0;
-	ev->set[ev->n_set++].value = value;
-	return true;
+	return f->modifier && value >= f->min && value <= f->max && pfmi_event_set(ev, field, value);
 }
 
 static bool same_words(const struct target *g, const uint64_t config[4])
@@ -176,37 +171,35 @@ static bool same_words(const struct target *g, const uint64_t config[4])
 	return true;
 }
 
-/* The configuration words of an event as the kernel would get them: extra registers included. */
-static bool configured(const struct event *ev, uint64_t config[4])
-{
-	pfm_attr_t a;
-
-	if (pfmi_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
-		return false;
-	config[0] = a.config;
-	config[1] = a.config1;
-	config[2] = a.config2;
-	config[3] = a.config3;
-	return true;
-}
-
-static bool match_fields(const struct target *g, struct event *ev)
+/* What the row does not explain is put down to modifiers: the event's words after that, NULL if that cannot be. */
+RARELY static const uint64_t *add_modifiers(const struct target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
 {
 	const struct field *f = table_fields(g->t);
-	uint64_t config[4];
 
-	if (!read_groups(g, ev) || !configured(ev, config))
-		return false;
-	for (unsigned i = 0; i < g->t->n_fields && !same_words(g, config); i++) {
+	for (unsigned i = 0; i < g->t->n_fields && config && !same_words(g, config); i++) {
 		uint64_t value;
 
 		if (!f[i].n_ranges || !f[i].modifier || !(g->words >> f[i].range[0].word & 1))
 			continue;
 		value = pfmi_field_get(&f[i], g->config);
-		if (value != pfmi_field_get(&f[i], config) && (!set_modifier(ev, i, value) || !configured(ev, config)))
-			return false;
+		if (value == pfmi_field_get(&f[i], config))
+			continue;
+		config = set_modifier(ev, i, value) ? pfmi_event_words(ev, own) : NULL;
+		/* Extra registers share their bits, and an event has one. */
+		if (config && pfmi_field_get(&f[i], config) != value)
+			ev->n_set--;
 	}
-	return same_words(g, config);
+	return config;
+}
+
+static bool match_fields(const struct target *g, struct event *ev)
+{
+	uint64_t own[4];
+	const uint64_t *config = read_groups(g, ev) ? pfmi_event_words(ev, own) : NULL;
+
+	if (config && !same_words(g, config))
+		config = add_modifiers(g, ev, config, own);
+	return config && same_words(g, config);
 }
 
 /* Control register @reg as the register at hand has it: fields of the same names, perhaps at other places. */
@@ -300,23 +293,18 @@ static bool match_fixed(const struct target *g, struct event *ev)
 	return any && set_modifier(ev, any - 1, 1);
 }
 
-/* Does the first of the row's values say that its @field has another value than @want? Values come by field, and the code's is one of
- * the first. */
-static bool starts_otherwise(const struct table *t, uint32_t row, unsigned field, uint64_t want)
-{
-	const struct row *r = table_row(t, row);
-	uint32_t first = r->n_values ? table_values(t)[r->value] : VALUE_WIDE;
-
-	return !(first & VALUE_WIDE) && first >> 24 == field && (first & (VALUE_WIDE - 1)) != want;
-}
-
-/* Can the row have the target's code? What tells most rows apart, before anything slower. */
+/* Can the row have the target's code? What tells most rows apart, before anything slower. Values come by field, and the code's is one
+ * of the first. */
 static bool has_code(const struct target *g, uint32_t row)
 {
-	const struct field *code = table_field(g->t, KEY_CODE);
+	const struct row *r = table_row(g->t, row);
+	uint32_t first = r->n_values ? table_values(g->t)[r->value] : VALUE_WIDE;
 
-	return g->fixed || !code || !code->n_ranges || !(g->words & 1) ||
-	       pfmi_row_value(g->t, row, KEY_CODE, g->counter) == pfmi_field_get(code, g->config);
+	if (g->code == ANY_CODE)
+		return true;
+	if (!(first & VALUE_WIDE) && (first >> 24) + 1 == table_key(g->t, KEY_CODE))
+		return (first & (VALUE_WIDE - 1)) == g->code;
+	return pfmi_row_value(g->t, row, KEY_CODE, g->counter) == g->code;
 }
 
 /* Makes @ev the event of @row behind the target; false if it cannot be that row. */
@@ -340,13 +328,13 @@ static bool match_row(const struct target *g, uint32_t row, struct event *ev)
 static uint64_t rank(const struct target *g, const struct event *ev, unsigned nth)
 {
 	const struct row *r = table_row(g->t, ev->row);
-	uint64_t config[4] = { 0 }, added = ev->n_set, unlikely = 0;
+	uint64_t own[4], added = ev->n_set, unlikely = 0;
+	const uint64_t *config = g->significant || g->words == EVERY_WORD ? NULL : pfmi_event_words(ev, own);
 
 	for (unsigned i = 0; i < r->n_takes; i++)
 		added += ev->given >> i & 1;
-	if (!g->significant && configured(ev, config))
-		for (unsigned i = 0; i < 4; i++)
-			unlikely |= !(g->words >> i & 1) && config[i];
+	for (unsigned i = 0; config && i < 4; i++)
+		unlikely |= !(g->words >> i & 1) && config[i];
 	/* Fields that several events have mean the one that a general counter can count. */
 	unlikely += g->counter == TARGET_NO_COUNTER && row_counters(g->t, r) && !(row_counters(g->t, r) & 0xffffffff) ? 2u : 0;
 	unlikely += (r->flags & ROW_DEPRECATED ? 4u : 0) + (r->flags & ROW_HIDDEN ? 8u : 0);
@@ -357,11 +345,20 @@ static uint64_t rank(const struct target *g, const struct event *ev, unsigned nt
 struct best {
 	uint64_t after, key[BLOCK];
 	unsigned n, max;
-	bool any; /* @after counts */
+	bool any;            /* @after counts */
+	struct event *found; /* the event itself, if the best alone is wanted */
 };
 
-static void keep(struct best *b, uint64_t key)
+/* All of @from that means something. */
+static void copy_event(struct event *to, const struct event *from)
 {
+	memcpy(to, from, offsetof(struct event, set) + from->n_set * sizeof(from->set[0]));
+}
+
+/* Keeps the rank of @ev, which is @nth of its register, if it is among the best. */
+static void keep(const struct target *g, struct best *b, const struct event *ev, unsigned nth)
+{
+	uint64_t key = rank(g, ev, nth);
 	unsigned at;
 
 	/* An event that takes several counters is one answer. */
@@ -370,18 +367,21 @@ static void keep(struct best *b, uint64_t key)
 	for (unsigned i = 0; i < b->n; i++)
 		if (b->key[i] >> 8 == key >> 8)
 			return;
+	if (b->found && b->found != ev)
+		copy_event(b->found, ev);
 	at = b->n < b->max ? b->n++ : b->n - 1;
 	for (; at > 0 && b->key[at - 1] > key; at--)
 		b->key[at] = b->key[at - 1];
 	b->key[at] = key;
 }
 
-/* Does the index over code and unit mask know all rows that the target may be? Not where users may set either on any event. */
+/* Does the index over code and unit mask know all rows that the target may be? Not where users may set either on any event, nor where
+ * extra registers may be anything: of rows that differ in these alone the index has one. */
 static bool has_ways(const struct target *g)
 {
 	const struct field *code = table_field(g->t, KEY_CODE), *umask = table_field(g->t, KEY_UMASK);
 
-	if (!g->t->n_ways || g->fixed || g->significant || !(g->words & 1) || !code || code->modifier)
+	if (!g->t->n_ways || g->fixed || g->significant || (g->words & 3) != 3 || !code || code->modifier)
 		return false;
 	for (unsigned i = 0; i < code->n_ranges; i++)
 		if (code->range[i].word)
@@ -408,21 +408,19 @@ static uint64_t least_rank(const struct target *g, uint32_t row)
 /* Rows that are in the index under the code, this unit mask and what the event has in config1. */
 static void follow(const struct target *g, uint32_t umask, uint64_t config1, struct best *b)
 {
-	uint64_t code = pfmi_field_get(table_field(g->t, KEY_CODE), g->config);
-	unsigned field = table_key(g->t, KEY_CODE) - 1;
 	const uint16_t *ways = table_ways(g->t);
+	uint32_t i = slot_of(way_hash((uint32_t)g->code, umask, config1), g->t->n_ways);
 	struct event ev;
 
-	for (uint32_t i = slot_of(way_hash((uint32_t)code, umask, config1), g->t->n_ways); ways[i]; i = i + 1 < g->t->n_ways ? i + 1 : 0) {
+	for (; ways[i]; i = i + 1 < g->t->n_ways ? i + 1 : 0) {
+		struct event *to = b->found && !b->n ? b->found : &ev;
 		uint32_t row = ways[i] - 1u;
 
 		/* Rows under one key come in table order: behind those that want nothing else none is better. */
 		if (b->n == b->max && b->key[b->n - 1] >> 48 == 0)
 			return;
-		if (starts_otherwise(g->t, row, field, code))
-			continue;
-		if (has_code(g, row) && (b->n < b->max || least_rank(g, row) < b->key[b->n - 1]) && match_row(g, row, &ev))
-			keep(b, rank(g, &ev, 0));
+		if (has_code(g, row) && (b->n < b->max || least_rank(g, row) < b->key[b->n - 1]) && match_row(g, row, to))
+			keep(g, b, to, 0);
 	}
 }
 
@@ -433,10 +431,9 @@ static void scan(const struct target *g, unsigned nth, struct best *b)
 	if (has_ways(g)) {
 		const struct field *umask = table_field(g->t, KEY_UMASK);
 		uint32_t mask = umask ? (uint32_t)pfmi_field_get(umask, g->config) : 0;
-		uint64_t config1 = g->words & 2 ? g->config[1] : 0;
 
-		if (config1)
-			follow(g, mask, config1, b);
+		if (g->config[1])
+			follow(g, mask, g->config[1], b);
 		/* Nothing is nearer than a row that needs no attribute. */
 		if (b->n == b->max && b->key[b->n - 1] >> 56 == 0)
 			return;
@@ -446,7 +443,7 @@ static void scan(const struct target *g, unsigned nth, struct best *b)
 	}
 	for (uint32_t row = 0; row < g->t->n_rows; row++)
 		if (match_row(g, row, &ev))
-			keep(b, rank(g, &ev, nth));
+			keep(g, b, &ev, nth);
 }
 
 /* Points the target at the @nth counter of its register; false when there are no more. */
@@ -471,11 +468,24 @@ static bool aim(struct target *g, unsigned nth)
 	return g->significant != 0;
 }
 
+/* What the target says of the code. */
+static void set_code(struct target *g)
+{
+	const struct field *code = table_field(g->t, KEY_CODE);
+	bool known = !g->fixed && code && code->n_ranges && g->words & 1;
+
+	g->code = known ? pfmi_field_get(code, g->config) : ANY_CODE;
+}
+
 /* The @i-th best event. */
 bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
 {
-	struct best b = { .n = 0 };
+	struct best b;
 	unsigned nth;
+
+	b.found = i ? NULL : ev;
+	b.any = false;
+	set_code(g);
 
 	for (;; i -= BLOCK) {
 		b.max = i < BLOCK ? i + 1 : BLOCK;
@@ -489,7 +499,36 @@ bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
 		b.after = b.key[BLOCK - 1];
 		b.any = true;
 	}
-	return aim(g, (unsigned)(b.key[i] & 0xff)) && match_row(g, (uint32_t)(b.key[i] >> 8), ev);
+	return aim(g, (unsigned)(b.key[i] & 0xff)) && (b.found || match_row(g, (uint32_t)(b.key[i] >> 8), ev));
+}
+
+/* The best event behind configuration words. */
+static bool find_by_words(struct target *g, struct event *ev)
+{
+	struct best b;
+
+	b.max = 1;
+	b.n = 0;
+	b.any = false;
+	b.found = ev;
+	set_code(g);
+	scan(g, 0, &b);
+	return b.n != 0;
+}
+
+/* The event behind the raw number of a driver, which the encoder knows row by row. */
+RARELY static bool find_number(const struct target *g, struct event *ev)
+{
+	for (uint32_t row = 0; row < g->t->n_rows; row++) {
+		uint64_t own[4];
+		const uint64_t *config;
+
+		pfmi_event_init(ev, g->t, row);
+		config = table_row(g->t, row)->flags & ROW_SHADOWED ? NULL : pfmi_event_words(ev, own);
+		if (config && config[0] && same_words(g, config))
+			return true;
+	}
+	return false;
 }
 
 bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev)
@@ -498,27 +537,13 @@ bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], uns
 	struct event found;
 
 	memcpy(g.config, config, sizeof(g.config));
-	if (table_has_bits(t)) {
-		if (!pfmi_target_event(&g, 0, &found))
-			return false;
-	} else {
-		/* Raw numbers of a driver, which the encoder knows row by row. */
-		uint64_t own[4];
-		uint32_t row = 0;
-
-		for (; row < t->n_rows; row++) {
-			pfmi_event_init(&found, t, row);
-			if (!(table_row(t, row)->flags & ROW_SHADOWED) && configured(&found, own) && own[0] && same_words(&g, own))
-				break;
-		}
-		if (row == t->n_rows)
-			return false;
-	}
+	if (!(table_has_bits(t) ? find_by_words(&g, &found) : find_number(&g, &found)))
+		return false;
 	found.plm = ev->plm;
 	found.plm_none = ev->plm_none;
 	found.precise = ev->precise;
 	found.left_out = ev->left_out;
 	found.counter_pin = ev->counter_pin;
-	*ev = found;
+	copy_event(ev, &found);
 	return true;
 }

@@ -6,6 +6,7 @@
 #include "ctx.h"
 
 #define TARGET_NO_COUNTER 64u
+#define ANY_CODE          (~(uint64_t)0)
 
 /* What an event is looked for. */
 struct target {
@@ -14,6 +15,7 @@ struct target {
 	uint64_t value;       /* of the register */
 	uint64_t config[4];   /* the same as configuration words */
 	unsigned words;       /* words that are known: bit i for word i */
+	uint64_t code;        /* the event's code in them, or ANY_CODE */
 	unsigned counter;     /* the register's own, or TARGET_NO_COUNTER */
 	uint64_t significant; /* bits to compare when the encoder is asked, 0 when the fields are */
 	uint8_t plm;          /* levels the register switches on */

@@ -623,12 +623,13 @@ static int raw_unit(const struct pfm_ctx *ctx, const struct spec *spec, unsigned
 /* Fields that are those of an event stand for that event, so that its counters are known. The kernel knows its own. */
 static void adopt_row(struct event *ev)
 {
-	pfm_attr_t a;
+	uint64_t own[4];
+	const uint64_t *config = NULL;
 
-	if (ev->row != ROW_NONE || ev->table->flags & TABLE_KERNEL || !table_has_bits(ev->table) ||
-	    pfmi_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
-		return;
-	pfmi_event_from_config(ev->table, (uint64_t[4]){ a.config, a.config1, a.config2, a.config3 }, 15, ev);
+	if (ev->row == ROW_NONE && !(ev->table->flags & TABLE_KERNEL) && table_has_bits(ev->table))
+		config = pfmi_event_words(ev, own);
+	if (config)
+		pfmi_event_from_config(ev->table, config, 15, ev);
 }
 
 /* Takes a raw configuration word apart into the fields of the unit's table, so that all later steps see an ordinary event. */
@@ -645,8 +646,7 @@ static int raw_fields(const struct table *t, uint64_t value, const struct spec *
 		pfmi_field_put(&f[i], put, v);
 		if (!(put[0] & ~back[0]))
 			continue;
-		ev->set[ev->n_set].field = (uint16_t)i;
-		ev->set[ev->n_set++].value = v;
+		pfmi_event_set(ev, i, v);
 		back[0] |= put[0];
 	}
 	if (back[0] != value)

@@ -58,12 +58,9 @@ static void set_word(struct event *ev, const char *name, uint64_t value)
 {
 	const struct field *f = table_fields(ev->table);
 
-	for (unsigned i = 0; i < ev->table->n_fields && ev->n_set < EVENT_MAX_SET; i++)
+	for (unsigned i = 0; i < ev->table->n_fields; i++)
 		if (strcmp(table_text(ev->table, f[i].name), name) == 0) {
-			ev->set[ev->n_set].field = (uint16_t)i;
-			ev->set[ev->n_set].reserved = 0;
-			ev->set[ev->n_set].start = ev->set[ev->n_set].end = 0;
-			ev->set[ev->n_set++].value = value;
+			pfmi_event_set(ev, i, value);
 			return;
 		}
 }

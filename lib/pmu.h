@@ -41,6 +41,7 @@ struct event {
 	uint16_t counter_pin;             /* counter the user asked for, or ANYWHERE */
 	bool by_counter;                  /* some value of the row with declared bits is for one counter alone */
 	uint64_t has;                     /* bit per key: the row itself gives it a value */
+	uint64_t touched;                 /* bit per key: the user gave it one, which may have been taken back */
 	uint64_t base[4];                 /* configuration words of presets and row, counter-bound values left out */
 	uint64_t group[EVENT_MAX_GROUPS]; /* value of the row's group i: chosen or preset */
 	struct {
@@ -62,6 +63,8 @@ static inline bool pfmi_event_has(const struct event *ev, enum key key)
 }
 /* True if the user set field @key. */
 bool pfmi_event_was_set(const struct event *ev, enum key key);
+/* Notes that the user set @field, which is not set yet; false if there is no room. */
+bool pfmi_event_set(struct event *ev, unsigned field, uint64_t value);
 /* True if the table gives the event's row @flag. */
 static inline bool pfmi_event_flag(const struct event *ev, enum row_flags flag)
 {
@@ -206,6 +209,8 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS]);
 /* The words of perf_event_attr of one event. */
 int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
+/* The four configuration words alone, extra registers included; the event's own, or laid into @own. NULL if the kernel cannot be asked. */
+const uint64_t *pfmi_event_words(const struct event *ev, uint64_t own[4]);
 /* The bit layout of register @name; NULL if the PMU has none of that name. *@n fields. */
 const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, unsigned *n);
 /* True if the encoder says which bits of a register choose what is counted. */

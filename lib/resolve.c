@@ -74,6 +74,8 @@ static int read_bool(const struct reader *r, bool *out)
 	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v, "yes or no: y, t, 1 or n, f, 0");
 }
 
+#define LONGEST_LEVEL 3
+
 /* libpfm4 has another word for the hypervisor on Arm. */
 static bool is_level(struct slice name, unsigned i)
 {
@@ -83,6 +85,8 @@ static bool is_level(struct slice name, unsigned i)
 /* 1 if the attribute is a level, 0 if not, negative on error. */
 static int read_level(struct reader *r)
 {
+	if (r->attr.name.len > LONGEST_LEVEL)
+		return 0;
 	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		bool on;
 		int rc;
@@ -133,21 +137,26 @@ bool pfmi_is_modifier(const struct table *t, struct slice word)
 	return false;
 }
 
+static bool is_event(struct slice name)
+{
+	return name.len == 5 && (memcmp(name.s, "event", 5) == 0 || pfmi_slice_is(name, "event"));
+}
+
 /* A field the user may set by the attribute's name, or -1. */
 static int find_field(const struct reader *r)
 {
 	const struct table *t = r->ev->table;
 	const struct field *f = table_fields(t);
 
+	/* What our tables call the code, the kernel's format files call the event. */
+	if (r->spec->form == SPEC_PERF && table_key(t, KEY_CODE) && is_event(r->attr.name))
+		return (int)table_key(t, KEY_CODE) - 1;
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if ((f[i].modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
 		    table_is_word(t, r->attr.name, f[i].name))
 			return (int)i;
 	if (libpmc(r))
 		return -1;
-	/* What our tables call the code, the kernel's format files call the event. */
-	if (r->spec->form == SPEC_PERF && table_key(t, KEY_CODE) && pfmi_slice_is(r->attr.name, "event"))
-		return (int)table_key(t, KEY_CODE) - 1;
 	for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++) {
 		unsigned at = table_key(t, shorts[i].key);
 
@@ -169,13 +178,10 @@ static int set_field(struct reader *r, unsigned field, uint64_t value)
 				return PFMLIB_SUCCESS;
 			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
 		}
-	if (i == EVENT_MAX_SET)
+	if (!pfmi_event_set(ev, field, value))
 		return refuse(r, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, r->attr.name, "too many attributes");
-	ev->set[i].field = (uint16_t)field;
-	ev->set[i].value = value;
 	ev->set[i].start = (uint32_t)(r->attr.name.s - r->spec->text);
 	ev->set[i].end = ev->set[i].start + r->attr.name.len;
-	ev->n_set++;
 	return PFMLIB_SUCCESS;
 }
 

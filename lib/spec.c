@@ -57,7 +57,7 @@ enum { SKIPPED,
 static const unsigned char meaning[256] = { MEANING64(0), MEANING64(64), MEANING64(128), MEANING64(192) };
 
 /* A name, in one pass: every place where it may end, at ':' and '.', at the first ',' and at the end; "pmu::" before it. False if
- * a slash shows that it is perf's form. */
+ * a slash, where spec->rest begins then, shows that it is perf's form. */
 static bool parse_name(struct spec *spec, bool slashes)
 {
 	const char *p = spec->text, *name = p;
@@ -76,8 +76,10 @@ static bool parse_name(struct spec *spec, bool slashes)
 		if (c <= COMMA)
 			break;
 		if (c == SLASH) {
-			if (slashes && !spec->pmu.len)
+			if (slashes && !spec->pmu.len) {
+				spec->rest.s = p;
 				return false;
+			}
 			h = name_hash(h, '/');
 			continue;
 		}
@@ -109,10 +111,9 @@ OFTEN int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 	out->pmu = out->rest = out->modifiers = (struct slice){ text, 0 };
 	out->n_cuts = 0;
 	if (!parse_name(out, !(text[0] == 'm' && strncmp(text, "mem:", 4) == 0))) {
-		out->len = length(text, strchr(text, '/'));
-		out->n_cuts = 0;
+		out->len = length(text, out->rest.s);
 		if (out->len <= SPEC_MAX_TEXT)
-			return parse_perf(out, strchr(text, '/'), why);
+			return parse_perf(out, out->rest.s, why);
 	}
 	if (out->len > SPEC_MAX_TEXT)
 		return pfmi_refuse(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, text, (struct slice){ text, 0 },
@@ -120,25 +121,30 @@ OFTEN int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-static bool ends(char first, char c)
+/* Bytes of the attribute that @rest begins with. */
+static uint32_t length_of_attr(struct slice rest)
 {
-	if (first == ',' || first == '/')
-		return c == ',';
-	return c == ',' || c == ':' || c == '.';
+	const char *p = rest.s + 1, *end = rest.s + rest.len;
+
+	if (rest.s[0] == ',' || rest.s[0] == '/') {
+		p = memchr(p, ',', (size_t)(end - p));
+		return p ? (uint32_t)(p - rest.s) : rest.len;
+	}
+	while (p < end && *p != ',' && *p != ':' && *p != '.')
+		p++;
+	return (uint32_t)(p - rest.s);
 }
 
 bool pfmi_spec_next(struct slice *rest, struct spec_attr *out)
 {
-	const char *s = rest->s;
-	uint32_t n = 1, eq = 0;
+	const char *s = rest->s, *equals;
+	uint32_t n, eq;
 
 	if (rest->len == 0)
 		return false;
-	while (n < rest->len && !ends(s[0], s[n])) {
-		if (s[n] == '=' && !eq)
-			eq = n;
-		n++;
-	}
+	n = length_of_attr(*rest);
+	equals = memchr(s, '=', n);
+	eq = equals ? (uint32_t)(equals - s) : 0;
 	out->at = s[0];
 	out->has_value = eq != 0;
 	out->name = (struct slice){ s + 1, (eq ? eq : n) - 1 };

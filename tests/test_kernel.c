@@ -274,9 +274,7 @@ static void parameters_must_be_given(void **state)
 	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
 	for (unsigned i = 0; i < hv->table->n_fields; i++)
 		if (strcmp(table_text(hv->table, table_fields(hv->table)[i].name), "chip") == 0)
-			ev.set[0].field = (uint16_t)i;
-	ev.set[0].value = 3;
-	ev.n_set = 1;
+			assert_true(pfmi_event_set(&ev, i, 3));
 	assert_int_equal(pfmi_encoder_check(&ev, &why), PFMLIB_SUCCESS);
 }
 

@@ -193,11 +193,7 @@ static bool set_field(struct event *ev, unsigned field, uint64_t value)
 			ev->set[i].value |= value;
 			return true;
 		}
-	if (ev->n_set == EVENT_MAX_SET)
-		return false;
-	ev->set[ev->n_set].field = (uint16_t)field;
-	ev->set[ev->n_set++].value = value;
-	return true;
+	return pfmi_event_set(ev, field, value);
 }
 
 /* A unit mask that means a flag ("TRIPS" is edge): libpfm says it as a mask, everybody else as the flag. */

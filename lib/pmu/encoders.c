@@ -88,6 +88,25 @@ int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm
 	}
 }
 
+/* Taken from the whole attribute. */
+RARELY static const uint64_t *words_of_attr(const struct event *ev, uint64_t own[4])
+{
+	pfm_attr_t a = { 0 };
+
+	if (pfmi_encoder_attr(ev, pfmi_event_levels(ev, PFM_PLM0 | PFM_PLM3), &a, NULL))
+		return NULL;
+	own[0] = a.config;
+	own[1] = a.config1;
+	own[2] = a.config2;
+	own[3] = a.config3;
+	return own;
+}
+
+const uint64_t *pfmi_event_words(const struct event *ev, uint64_t own[4])
+{
+	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_words(ev, own) : words_of_attr(ev, own);
+}
+
 const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, unsigned *n)
 {
 	switch (t->encoder) {

@@ -81,7 +81,7 @@ OFTEN void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row
 	ev->given = 0;
 	ev->counter_pin = ANYWHERE;
 	ev->by_counter = false;
-	ev->has = 0;
+	ev->has = ev->touched = 0;
 	memset(ev->base, 0, sizeof(ev->base));
 	if (t->flags & TABLE_PRESETS)
 		add_presets(t, ev->base);
@@ -121,9 +121,19 @@ static uint64_t group_bits(const struct event *ev, unsigned field)
 
 bool pfmi_event_was_set(const struct event *ev, enum key key)
 {
-	unsigned at = table_key(ev->table, key);
+	return ev->touched >> key & 1 && set_by_user(ev, table_key(ev->table, key) - 1);
+}
 
-	return at && set_by_user(ev, at - 1);
+bool pfmi_event_set(struct event *ev, unsigned field, uint64_t value)
+{
+	if (ev->n_set == EVENT_MAX_SET)
+		return false;
+	ev->set[ev->n_set].field = (uint16_t)field;
+	ev->set[ev->n_set].reserved = 0;
+	ev->set[ev->n_set].start = ev->set[ev->n_set].end = 0;
+	ev->set[ev->n_set++].value = value;
+	ev->touched |= (uint64_t)1 << table_fields(ev->table)[field].key;
+	return true;
 }
 
 /* The row's value of @field on @counter, else the general one, else the preset. */

@@ -99,11 +99,11 @@ static bool has_extras(const struct table *t)
 	return table_key(t, KEY_MSR) | table_key(t, KEY_OFFCORE) | table_key(t, KEY_LDLAT) | table_key(t, KEY_FRONTEND);
 }
 
-/* A row without values for any of them, and nothing set by the user: nearly every event. */
+/* Neither the row nor the user has a value for any of them: nearly every event. */
 static inline bool is_plain(const struct event *ev)
 {
-	return !ev->n_set && ev->facts &&
-	       !(ev->has & ((uint64_t)1 << KEY_MSR | (uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND));
+	return !((ev->has | ev->touched) &
+	         ((uint64_t)1 << KEY_MSR | (uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND));
 }
 
 /* Extra register and its value: the row's, with what the user set in its place; or a field that the user alone gave a value. */
@@ -140,7 +140,7 @@ OFTEN static const uint64_t *configure(const struct event *ev, uint64_t own[4], 
 		own[1] = own[2] = own[3] = 0;
 		return own;
 	}
-	if (plain && !ev->facts->n_takes)
+	if (plain && !ev->n_set && !(ev->facts && ev->facts->n_takes))
 		return ev->base;
 	pfmi_event_config(ev, ANYWHERE, own);
 	if (!plain)
@@ -230,10 +230,13 @@ static bool field_is(const struct event *ev, unsigned i, enum key key)
 	return table_key(ev->table, key) == ev->set[i].field + 1u;
 }
 
+#define FILTER_KEYS                                                                                               \
+	((uint64_t)1 << KEY_CMASK | (uint64_t)1 << KEY_INV | (uint64_t)1 << KEY_EDGE | (uint64_t)1 << KEY_IN_TX | \
+	 (uint64_t)1 << KEY_IN_TX_CP | (uint64_t)1 << KEY_EQ)
+
 static bool is_filter_field(const struct event *ev, unsigned i)
 {
-	return field_is(ev, i, KEY_CMASK) || field_is(ev, i, KEY_INV) || field_is(ev, i, KEY_EDGE) ||
-	       field_is(ev, i, KEY_IN_TX) || field_is(ev, i, KEY_IN_TX_CP) || field_is(ev, i, KEY_EQ);
+	return FILTER_KEYS >> table_fields(ev->table)[ev->set[i].field].key & 1;
 }
 
 /* One event reaches one extra register: config1 is one word. */
@@ -242,6 +245,8 @@ static int check_extra(const struct event *ev, pfm_error_t *why)
 	uint64_t value;
 	uint32_t msr;
 
+	if (is_plain(ev))
+		return PFMLIB_SUCCESS;
 	find_extra(ev, &msr, &value);
 	for (unsigned i = 0; i < ev->n_set; i++)
 		for (unsigned k = 0; k < N_EXTRA_FIELDS; k++)
@@ -251,7 +256,8 @@ static int check_extra(const struct event *ev, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
+/* What fixed counters and unit masks say of the filters the user set. */
+RARELY static int check_filters(const struct event *ev, pfm_error_t *why)
 {
 	uint64_t config[4];
 	bool fixed_only, metric;
@@ -267,6 +273,15 @@ RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
 		if (field_is(ev, i, KEY_EDGE) && !ev->set[i].value && pfmi_event_field(ev, KEY_EDGE, ANYWHERE))
 			return refuse_field(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, "the unit mask sets edge", why);
 	}
+	return PFMLIB_SUCCESS;
+}
+
+static int check_choices(const struct event *ev, pfm_error_t *why)
+{
+	int rc = ev->touched & FILTER_KEYS ? check_filters(ev, why) : PFMLIB_SUCCESS;
+
+	if (rc)
+		return rc;
 	if (ev->counter_pin != ANYWHERE && !(ev->counter_pin < 64 && event_counters(ev, true) >> ev->counter_pin & 1))
 		return refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, -1, "the event cannot count on that counter");
 	return check_extra(ev, why);
@@ -609,6 +624,14 @@ OFTEN static void give_words(const struct event *ev, const uint64_t config[4], u
 	out->config3 = config[3];
 	/* A register the kernel has no field for cannot be asked for. */
 	out->expressible = !msr || (field_of_msr(msr) != KEY_NONE && table_field(ev->table, field_of_msr(msr)));
+}
+
+const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4])
+{
+	uint64_t value;
+	uint32_t msr;
+
+	return configure(ev, own, &msr, &value);
 }
 
 int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)

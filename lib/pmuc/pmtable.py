@@ -345,10 +345,21 @@ def config1_fields(t):
     return out
 
 
-def config1_of(row, fields):
-    """What a row has in the second word of the configuration; @fields are config1_fields() of its table."""
+# The field of config1 by which Linux takes the value of an extra register (lib/pmu/x86.c, extra_fields).
+FIELD_OF_MSR = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F7: "frontend"}
+
+
+def extra_register(t, row):
+    """The row's values of the fields that name an extra register and say what goes in it, as one of the field the kernel has for it."""
+    values = {f: v for f, _, v in row.values}
+    field = t.field_at.get(FIELD_OF_MSR.get(values.get(t.field_at.get("msr"))))
+    return () if field is None else ((field, ANYWHERE, values.get(t.field_at.get("msr_value"), 0)),)
+
+
+def config1_of(values, fields):
+    """What @values lay into the second word of the configuration; @fields are config1_fields() of their table."""
     extra = 0
-    for f, _, v in row.values:
+    for f, _, v in values:
         for at, bits, lsb in fields.get(f, ()):
             extra |= (v >> at & bits) << lsb
     return extra
@@ -592,7 +603,8 @@ class Writer:
         code, umask = t.field_at.get("code"), t.field_at.get("umask")
         if code is None or not t.fields[code].ranges:
             return 0, 0
-        entries, second = [], config1_fields(t)
+        entries, second, seen = [], config1_fields(t), set()
+        registers = {t.field_at.get("msr"), t.field_at.get("msr_value")}
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
         beside = self.fields_over(t, [f for f in (code, umask) if f is not None])
         for i, row in enumerate(t.rows):
@@ -612,10 +624,16 @@ class Writer:
             mask = WAY_ANY if any(g in by_words for g in row.takes) else has.get(umask, 0) & ANY32
             if any(t.groups[g].field == code for g in row.takes):
                 return 0, 0
-            entries.append((way_hash(has[code] & ANY32, mask), i + 1))
-            extra = config1_of(row, second) if second else 0
+            register = extra_register(t, row) if second else ()
+            extra = config1_of([*row.values, *register], second) if second else 0
             if extra:
                 entries.append((way_hash(has[code] & ANY32, mask, extra), i + 1))
+            # Of rows that differ in config1 alone the first stands for an event that has something else there.
+            alike = (row.flags, row.counters, tuple(row.takes), *(v for v in row.values if v[0] not in second and not (
+                register and v[0] in registers)))
+            if not extra or alike not in seen:
+                entries.append((way_hash(has[code] & ANY32, mask), i + 1))
+                seen.add(alike)
         # Keys that many rows have (those that differ in an extra register) come last, so that the others are found where they belong.
         often = collections.Counter(h for h, _ in entries)
         entries.sort(key=lambda entry: often[entry[0]])

@@ -44,6 +44,10 @@ const char *pfmi_name_behind(const char *name, struct slice s)
 {
 	for (; s.len >= 8 && equal_bytes(name, s.s) == 8; name += 8)
 		s = (struct slice){ s.s + 8, s.len - 8 };
+	if (s.len >= 4 && memcmp(name, s.s, 4) == 0) {
+		name += 4;
+		s = (struct slice){ s.s + 4, s.len - 4 };
+	}
 	return pfmi_behind(s, name);
 }
 

@@ -10,10 +10,8 @@ static struct event with(struct event ev, uint64_t code, uint64_t umask)
 	const uint64_t values[] = { code, umask };
 	const unsigned fields[] = { table_key(ev.table, KEY_CODE) - 1, table_key(ev.table, KEY_UMASK) - 1 };
 
-	for (unsigned i = 0; i < 2; i++) {
-		ev.set[ev.n_set].field = (uint16_t)fields[i];
-		ev.set[ev.n_set++].value = values[i];
-	}
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(pfmi_event_set(&ev, fields[i], values[i]));
 	return ev;
 }
 

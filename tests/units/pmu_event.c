@@ -182,8 +182,8 @@ static void set_by_users(void **state)
 				continue;
 			pfmi_event_init(&ev, t, t->n_rows - 1);
 			pfmi_event_config(&ev, ANYWHERE, before);
-			ev.set[ev.n_set].field = (uint16_t)f;
-			ev.set[ev.n_set++].value = field->max;
+			assert_false(pfmi_event_was_set(&ev, field->key));
+			assert_true(pfmi_event_set(&ev, f, field->max));
 			want |= preset_groups(t, ev.row, f);
 			assert_true(pfmi_event_value(&ev, f, 0) == want && pfmi_event_field(&ev, field->key, 0) == want);
 			assert_true(pfmi_event_was_set(&ev, field->key));

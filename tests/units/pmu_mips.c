@@ -76,8 +76,7 @@ static void own_levels(void **state)
 		pfmi_event_init(&ev, t, 0);
 		assert_int_equal(pfmi_encoder_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
 		assert_true(attr.expressible && attr.config == code_of(t, 0));
-		ev.set[ev.n_set].field = (uint16_t)(table_key(t, levels[i].key) - 1);
-		ev.set[ev.n_set++].value = 1;
+		assert_true(pfmi_event_set(&ev, table_key(t, levels[i].key) - 1u, 1));
 		place(&ev, 1, PFM_PLM0 | PFM_PLM3, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == levels[i].bit);
 		ev.plm = PFM_PLM3;

@@ -115,8 +115,7 @@ static void comparison(void **state)
 			continue;
 		for (uint64_t value = 0; value < 2; value++) {
 			pfmi_event_init(&ev, t, 0);
-			ev.set[ev.n_set].field = (uint16_t)i;
-			ev.set[ev.n_set++].value = value;
+			assert_true(pfmi_event_set(&ev, i, value));
 			pfmi_netburst_attr(&ev, PFM_PLM3, &attr, NULL);
 			assert_int_equal(attr.config >> 18 & 1, compares && value);
 		}
