@@ -3,9 +3,9 @@
 """Mutation testing: small faults are put into the sources, one at a time, and the quick suite has to notice each.
 
 mutate.py SOURCE BUILD --listed            the faults of mutants.txt, each with the tests that must notice it: TAP
-mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--seconds T] [FILE...]
+mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [FILE...]
                                            N faults drawn from FILES (default: all of lib/ and tools/), against the quick suite, or
-                                           those of its tests that take up to T seconds; one line each, and the share that was
+                                           the tests named, or those that take up to T seconds; one line each, and the share that was
                                            noticed, with the interval it lies in 19 times of 20. A seed's faults come in an order of
                                            its own: --from K leaves the first K out, which another run had
 
@@ -22,8 +22,10 @@ import os
 import random
 import re
 import resource
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -33,6 +35,7 @@ SUITES = ("unit", "vectors", "tables", "man", "command", "hostile", "python", "i
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",
          "continue": "break"}
+FAILED = re.compile(rb"not ok(?!.*# (?:TODO|SKIP))")
 GONE = "\t;" # in place of a statement
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | ^[ \t]*\#(?:\\\n|[^\n])* |
                        [A-Za-z_]\w* | 0[xX][0-9a-fA-F]+\w* | \d+\w* | <<=|>>=|->|
@@ -40,7 +43,7 @@ TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\]
                    re.X | re.S | re.M)
 STATEMENT = re.compile(r"^\t+(?!return|goto|break|continue|else|case|do\b|[a-z_ ]+ \*?[a-z_]+ ?= "
                        r"|struct |static |const |unsigned |int |char |bool |size_t |uint)"
-                       r"[a-z_*(][^;{}]*;$", re.M)
+                       r"(?!\(void\)\w+;)[a-z_*(][^;{}]*;$", re.M)
 
 
 def unary(text, start):
@@ -119,16 +122,17 @@ class Test:
         self.seconds = 0.0
 
     def passes(self):
-        """True if it ends in time, with success, and no line of it says "not ok"."""
+        """True if it ends in time, with success, and no line of it says "not ok": the first that does is enough."""
         with subprocess.Popen(self.command, cwd=self.build, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, start_new_session=True) as p:
-            try:
-                said = p.communicate(timeout=self.limit)[0]
-            except subprocess.TimeoutExpired:
-                os.killpg(p.pid, 9)
-                p.communicate()
-                return False
-        return p.returncode == 0 and not re.search(rb"^not ok(?!.*# (TODO|SKIP))", said, re.M)
+            watch = threading.Timer(self.limit, os.killpg, (p.pid, signal.SIGKILL))
+            watch.start()
+            failed = any(FAILED.match(line) for line in p.stdout)
+            if failed:
+                os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
+            watch.cancel()
+        return p.returncode == 0 and not failed
 
     def measure(self, most):
         """How long it takes, in seconds of the processor, and how long it may from then on. False if it fails without any fault, or takes
@@ -144,9 +148,9 @@ class Test:
 class Suite:
     """The quick suite, and which test noticed what."""
 
-    def __init__(self, build, seconds=None):
+    def __init__(self, build, names="", seconds=None):
         told = json.loads(subprocess.run(["meson", "introspect", build, "--tests"], check=True, stdout=subprocess.PIPE).stdout)
-        self.tests = [t for t in (Test(build, x) for x in told) if t.suite is not None]
+        self.tests = [t for t in (Test(build, x) for x in told if not names or x["name"] in names.split(",")) if t.suite is not None]
         self.noticed = collections.defaultdict(collections.Counter)
         if seconds is not None:
             self.measure(seconds)
@@ -218,7 +222,7 @@ def draw(tree, files, sample, skip, seed):
 def run_drawn(tree, a):
     if not tree.builds():
         raise SystemExit("the unchanged sources do not build")
-    suite = Suite(tree.build, a.seconds)
+    suite = Suite(tree.build, a.tests, a.seconds)
     equivalent = {(path, fault.strip()) for path, _, fault, tests in listed() if tests.startswith("equivalent")}
     drawn, total = draw(tree, a.files, a.sample, a.skip, a.seed)
     count = collections.Counter()
@@ -226,7 +230,7 @@ def run_drawn(tree, a):
         text = tree.read(path)
         changed = text[:start] + new + text[end:]
         line = line_of(text, start)
-        shown = "without " + text[start:end].strip() if new == GONE else changed.splitlines()[line - 1].strip()
+        shown = "without " + " ".join(text[start:end].split()) if new == GONE else changed.splitlines()[line - 1].strip()
         said = "equivalent" if (path, shown) in equivalent else tree.outcome(path, changed, suite.order(path))
         kind = said if said in ("equivalent", "no build", "survived") else "killed"
         if kind == "killed":
@@ -250,8 +254,9 @@ def main():
     p.add_argument("--sample", type=int, default=0)
     p.add_argument("--from", type=int, default=0, dest="skip")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--tests", default="")
     p.add_argument("--seconds", type=float, default=0)
-    a = p.parse_args()
+    a = p.parse_intermixed_args()
     tree = Tree(os.path.abspath(a.source), os.path.abspath(a.build))
     return run_listed(tree) if a.listed else run_drawn(tree, a)
 

@@ -2,6 +2,7 @@
 /* Properties of pfm_dispatch_events() on Montecito over random requests: a set that is placed breaks no rule, a set that is refused for
  * its counters has no placement at all, ranges are covered, and whatever comes in nothing is written where it should not be. */
 #include "montecito.h"
+#include "open_for.h"
 #include <pthread.h>
 
 static uint64_t any64(uint64_t *seed)
@@ -195,6 +196,46 @@ static void test_texts(void **state)
 	}
 }
 
+/* ---- what refusals say ----------------------------------------------------------------------------------------- */
+
+/* The same sets and settings by name: a refusal is about one of the events or about none, never about another number. */
+static void test_refusals_name_an_event_or_none(void **state)
+{
+	pfm_ctx_t *ctx = open_for("montecito");
+	struct request *r = malloc(sizeof(*r));
+	pfm_set_t *set = calloc(1, sizeof(*set));
+	unsigned about_one = 0, about_none = 0;
+	uint64_t seed = 7;
+
+	(void)state;
+	for (unsigned round = 0; round < 6000; round++) {
+		char names[PMU_MONT_NUM_COUNTERS][96];
+		const char *texts[PMU_MONT_NUM_COUNTERS];
+		pfmlib_mont_output_param_t model_out;
+		pfm_set_options_t o = { .size = sizeof(o) };
+		pfm_error_t why = PFM_INIT(why);
+
+		any_request(&seed, r);
+		for (unsigned i = 0; i < r->in.pfp_event_count; i++) {
+			assert_int_equal(pfm_get_full_event_name(&r->in.pfp_events[i], names[i], sizeof(names[i])), 0);
+			texts[i] = names[i];
+		}
+		o.model_in = chance(&seed, 90) ? &r->model : NULL;
+		o.model_out = chance(&seed, 50) ? &model_out : NULL;
+		o.unavailable = &r->in.pfp_unavail_pmcs;
+		set->size = sizeof(*set);
+		if (pfm_dispatch_set(ctx, texts, r->in.pfp_event_count, &o, set, &why) == 0)
+			continue;
+		assert_in_range(why.event + 1, 0, r->in.pfp_event_count);
+		about_one += why.event >= 0;
+		about_none += why.event < 0;
+	}
+	assert_true(about_one > 100 && about_none > 100);
+	free(set);
+	free(r);
+	pfm_close_context(ctx);
+}
+
 /* ---- names there and back -------------------------------------------------------------------------------------- */
 
 static void test_full_names_come_back(void **state)
@@ -274,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_refusals_name_an_event_or_none),
 		cmocka_unit_test(test_full_names_come_back),
 		cmocka_unit_test(test_threads_agree),
 	};

@@ -1065,10 +1065,33 @@ static void every_allocation_may_fail(void **state)
 	assert_true(refused_ones > 8);
 }
 
+/* Sessions that only count, none at all, and records that are none. */
+static void no_records_without_sampling(void **state)
+{
+	(void)state;
+	machine("uncore");
+	must_open(TEXTS("page-faults"));
+	record.size = sizeof(record);
+	assert_int_equal(pfm_next_record(session, &record), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_next_records(session, &record, 1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_next_record(NULL, &record), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_next_records(NULL, &record, 1), PFMLIB_ERR_INVAL);
+	end_session();
+	begin();
+	must_open(TEXTS("page-faults"));
+	assert_int_equal(pfm_next_record(session, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_next_records(session, NULL, 1), PFMLIB_ERR_INVAL);
+	record.size = 0;
+	assert_int_equal(pfm_next_record(session, &record), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_next_records(session, &record, 1), PFMLIB_ERR_INVAL);
+	record.size = sizeof(record);
+}
+
 int main(void)
 {
 #define ROW(NAME) cmocka_unit_test_teardown(NAME, done)
 	const struct CMUnitTest tests[] = {
+		ROW(no_records_without_sampling),
 		ROW(usual_rates_are_told_by_the_kind_of_event),
 		ROW(what_samples_shall_hold_reaches_the_kernel),
 		ROW(settings_are_refused_before_anything_is_opened),

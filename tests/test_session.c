@@ -489,6 +489,21 @@ static void group_fans_out_as_a_group(void **state)
 	assert_int_equal(event(5)->group, FAKE_EVENT_FD + 4);
 }
 
+/* What is no core's counts in the group of the only type that the group is about, whichever that is. */
+static void group_of_one_type_stays_together(void **state)
+{
+	static const char *const groups[] = { "{page-faults,cpu_atom/instructions/}", "{page-faults,cpu_core/instructions/}" };
+
+	(void)state;
+	machine("hybrid");
+	for (unsigned i = 0; i < 2; i++) {
+		must_open(TEXTS(groups[i]));
+		assert_int_equal(pfm_count_session(session), 2);
+		assert_int_equal(about(0).group, about(1).group);
+		end_session();
+	}
+}
+
 static void cores_serve_their_own_cpus(void **state)
 {
 	(void)state;
@@ -2073,6 +2088,7 @@ int main(void)
 		CASE(scale_and_unit),
 		CASE(event_fans_out_over_types_of_cores),
 		CASE(group_fans_out_as_a_group),
+		CASE(group_of_one_type_stays_together),
 		CASE(cores_serve_their_own_cpus),
 		CASE(time_on_other_cores_is_not_multiplexing),
 		CASE(moments_between_cores_are_not_multiplexing),
