@@ -52,13 +52,14 @@ def unary(text, start):
     return not before or before[-1] in "(,=<>+-*/%&|^!?:;{[" or before.endswith("return")
 
 
-# Room for more than is needed is no fault: sizes of arrays that are declared, and constants that are called rooms.
-ROOMS = re.compile(r"(?<!return)(?<!else)(?<!case)[ \t][*]*[A-Za-z_]\w*\[(\d+)\][\]\[\w]*(?=[;,]| = )|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)")
+# Room for more than is needed is no fault: sizes of arrays that are declared, and constants that are called rooms. Neither is a place in
+# no text.
+ROOMS = re.compile(r"NULL, \(struct slice\)\{ (0) \}|(?<!return)(?<!else)(?<!case)[ \t][*]*[A-Za-z_]\w*\[(\d+)\][\]\[\w]*(?=[;,]| = )|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)")
 
 
 def mutants(text):
     """(start, end, replacement) of every fault."""
-    rooms = {m.start(g) for m in ROOMS.finditer(text) for g in (1, 2) if m[g]}
+    rooms = {m.start(g) for m in ROOMS.finditer(text) for g in (1, 2, 3) if m[g]}
     for m in TOKEN.finditer(text):
         word = m[0]
         if m.start() in rooms:

@@ -81,6 +81,36 @@ static void counter_of_cycles(void **state)
 	}
 }
 
+/* Where no counter is said to be of cycles, no code has one to itself: not even 0. */
+static void no_counter_of_cycles(void **state)
+{
+	unsigned zero = 0;
+	uint64_t value;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+
+		if (t->encoder != ENCODER_FORMAT || fact(t, "cycle_counter", &value) || fact(t, "counter_at", &value))
+			continue;
+		for (uint32_t row = 0; row < t->n_rows; row++) {
+			struct event ev;
+			struct plan plan;
+			const struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM3 };
+			uint64_t want = row_counters(t, table_row(t, row));
+
+			if (!is_event(t, row) || want >> 32)
+				continue;
+			pfmi_event_init(&ev, t, row);
+			assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(plan.n_alternatives, 1);
+			assert_true(plan.alternatives[0].mask[0] == want);
+			zero += (want & 1) && pfmi_event_field(&ev, KEY_CODE, ANYWHERE) == 0;
+		}
+	}
+	assert_true(zero > 0);
+}
+
 /* What is unavailable is no candidate; who has settings of a model is refused. */
 static void unavailable(void **state)
 {
@@ -158,5 +188,5 @@ static void parameters(void **state)
 	free(t);
 }
 
-UNIT(pmu_format, cmocka_unit_test(counter_in_the_code), cmocka_unit_test(counter_of_cycles), cmocka_unit_test(unavailable),
-     cmocka_unit_test(parameters));
+UNIT(pmu_format, cmocka_unit_test(counter_in_the_code), cmocka_unit_test(counter_of_cycles),
+     cmocka_unit_test(no_counter_of_cycles), cmocka_unit_test(unavailable), cmocka_unit_test(parameters));
