@@ -54,7 +54,9 @@ def unary(text, start):
 
 # Room for more than is needed is no fault: sizes of arrays that are declared, and constants that are called rooms. Neither is a place in
 # no text.
-ROOMS = re.compile(r"NULL, \(struct slice\)\{ (0) \}|(?<!return)(?<!else)(?<!case)[ \t][*]*[A-Za-z_]\w*\[(\d+)\][\]\[\w]*(?=[;,]| = )|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)")
+ROOMS = re.compile(r"NULL, \(struct slice\)\{ (0) \}"
+                   r"|(?<!return)(?<!else)(?<!case)[ \t][*]*[A-Za-z_]\w*\[(\d+)\][\]\[\w]*(?=[;,]| = )"
+                   r"|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)")
 
 
 def mutants(text):

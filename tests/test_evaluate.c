@@ -370,6 +370,7 @@ static void what_a_table_says(void **state)
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_metric_input_t in = PFM_INIT(in);
 	char text[64];
+	pfm_pmu_info_t whole = PFM_INIT(whole);
 	unsigned event;
 	int pmu;
 
@@ -389,7 +390,9 @@ static void what_a_table_says(void **state)
 	assert_int_equal(pfm_describe_metric_input(NULL, pmu, event, 2, &in), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_metric(NULL, pmu, 0, &info), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_metric(NULL, -1, 0, &info), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_metric(NULL, pmu, 100000, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_metric(NULL, pfm_count_pmus(NULL), 0, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_pmu(NULL, pmu, &whole), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_metric(NULL, pmu, whole.n_events, &info), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_metric_input(NULL, pmu, 0, 0, &in), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_print_metric(NULL, pmu, 0, 0, text, sizeof(text)), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_print_metric(NULL, pmu, event, 0, NULL, 1), PFMLIB_ERR_INVAL);
