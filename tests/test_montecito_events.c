@@ -205,6 +205,34 @@ static void test_null_everywhere(void **state)
 	assert_int_equal(pfm_get_inst_retired_event(NULL), PFMLIB_ERR_INVAL);
 }
 
+/* Bit 13 of PMC38 tells, where there is an answer with ranges at all. */
+static void test_fine_ranges(void **state)
+{
+	pfmlib_output_param_t *out = calloc(1, sizeof(*out));
+	pfmlib_mont_output_param_t model = { 0 };
+
+	(void)state;
+	out->pfp_pmc_count = 2;
+	out->pfp_pmcs[1].reg_num = 38;
+	out->pfp_pmcs[1].reg_value = 1 << 13;
+	model.pfp_mont_irange.rr_nbr_used = 2;
+	assert_int_equal(pfm_mont_irange_is_fine(out, &model), 1);
+	assert_int_equal(pfm_mont_irange_is_fine(out, NULL), 0);
+	assert_int_equal(pfm_mont_irange_is_fine(NULL, &model), 0);
+	out->pfp_pmcs[1].reg_value = ~(UINT64_C(1) << 13);
+	assert_int_equal(pfm_mont_irange_is_fine(out, &model), 0);
+	out->pfp_pmcs[1].reg_value = 1 << 13;
+	out->pfp_pmcs[1].reg_num = 39;
+	assert_int_equal(pfm_mont_irange_is_fine(out, &model), 0);
+	out->pfp_pmcs[1].reg_num = 38;
+	out->pfp_pmc_count = PFMLIB_MAX_PMCS;
+	assert_int_equal(pfm_mont_irange_is_fine(out, &model), 0);
+	out->pfp_pmc_count = 2;
+	model.pfp_mont_irange.rr_nbr_used = 0;
+	assert_int_equal(pfm_mont_irange_is_fine(out, &model), 0);
+	free(out);
+}
+
 static void test_dispatch_without_its_pointers(void **state)
 {
 	pfmlib_input_param_t *in = calloc(1, sizeof(*in));
@@ -346,6 +374,7 @@ int main(void)
 	rows_add(&rows, "nothing works before a PMU is chosen", test_before_a_choice, NULL);
 	rows_add(&rows, "indexes beyond the table", test_indexes_beyond_the_table, NULL);
 	rows_add(&rows, "NULL everywhere", test_null_everywhere, NULL);
+	rows_add(&rows, "fine ranges", test_fine_ranges, NULL);
 	rows_add(&rows, "dispatch without its pointers", test_dispatch_without_its_pointers, NULL);
 	rows_add(&rows, "cycles and instructions", test_special_events, NULL);
 	rows_add(&rows, "PMU types and names", test_types, NULL);
