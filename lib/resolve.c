@@ -123,6 +123,40 @@ static const struct {
 	{ "fe_thres", KEY_FRONTEND },
 };
 
+/* libpfm's short names of what boxes outside the cores are told by fields of the kernel's format. */
+static const struct {
+	char word[6], field[16];
+} filters[] = {
+	{ "t", "thresh" },
+	{ "nf", "filter_nid" },
+	{ "isoc", "filter_isoc" },
+	{ "nc", "filter_nc" },
+	{ "loc", "filter_loc" },
+	{ "rem", "filter_rem" },
+	{ "lmem", "filter_nm" },
+	{ "rmem", "filter_not_nm" },
+	{ "occ_i", "occ_invert" },
+	{ "occ_e", "occ_edge_det" },
+};
+
+/* The modifier of that name, or -1. */
+static int modifier_of(const struct table *t, const char *name)
+{
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].modifier && strcmp(table_text(t, table_fields(t)[i].name), name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* The field that a short name of boxes stands for, or -1. */
+static int find_filter(const struct table *t, struct slice word)
+{
+	for (unsigned i = 0; t->flags & TABLE_UNCORE && i < sizeof(filters) / sizeof(filters[0]); i++)
+		if (pfmi_slice_is(word, filters[i].word))
+			return modifier_of(t, filters[i].field);
+	return -1;
+}
+
 bool pfmi_is_modifier(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
@@ -134,7 +168,7 @@ bool pfmi_is_modifier(const struct table *t, struct slice word)
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (table_fields(t)[i].modifier && pfmi_slice_is(word, table_text(t, table_fields(t)[i].name)))
 			return true;
-	return false;
+	return find_filter(t, word) >= 0;
 }
 
 static bool is_event(struct slice name)
@@ -163,7 +197,7 @@ static int find_field(const struct reader *r)
 		if (at && f[at - 1].modifier && pfmi_slice_is(r->attr.name, shorts[i].word))
 			return (int)at - 1;
 	}
-	return -1;
+	return find_filter(t, r->attr.name);
 }
 
 /* Records that the user set @field; the same value twice is one, another one contradicts. */
@@ -223,6 +257,61 @@ static int read_field(struct reader *r, unsigned field)
 		return rc;
 	}
 	return set_field(r, field, value);
+}
+
+/* The number an attribute has that is given in pieces of one field; refused if it is none or above @max. */
+static int read_piece(struct reader *r, uint64_t max, uint64_t *value)
+{
+	if (!r->attr.has_value || r->attr.value.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (!pfmi_spec_number(r->attr.value, value) || *value > max)
+		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
+	return PFMLIB_SUCCESS;
+}
+
+/* "cf=3", "tf=1": the core and its thread, both in one filter of a box, which counts for them alone then. 1 done, 0 neither of them,
+ * negative on error. */
+static int read_thread(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+	bool core = pfmi_slice_is(r->attr.name, "cf");
+	int tid = core || pfmi_slice_is(r->attr.name, "tf") ? modifier_of(t, "filter_tid") : -1, enable = modifier_of(t, "tid_en");
+	uint64_t value = 0;
+	int rc;
+
+	if (tid < 0 || enable < 0)
+		return 0;
+	rc = read_piece(r, core ? table_fields(t)[tid].max >> 1 : 1, &value);
+	for (unsigned i = 0; rc == PFMLIB_SUCCESS && i < r->ev->n_set; i++)
+		if (r->ev->set[i].field == tid) {
+			r->ev->set[i].value |= value << core;
+			return 1;
+		}
+	if (rc == PFMLIB_SUCCESS)
+		rc = set_field(r, (unsigned)tid, value << core);
+	if (rc == PFMLIB_SUCCESS)
+		rc = set_field(r, (unsigned)enable, 1);
+	return rc ? rc : 1;
+}
+
+/* "ff=16": the threshold of the frequency band that the event is about. */
+static int read_band(struct reader *r)
+{
+	char name[] = "filter_band0";
+	uint64_t band, value = 0;
+	int field, rc;
+
+	if (!pfmi_slice_is(r->attr.name, "ff") || r->ev->row == ROW_NONE)
+		return 0;
+	band = pfmi_row_value(r->ev->table, r->ev->row, KEY_CODE, ANYWHERE) - 0xb;
+	name[sizeof(name) - 2] = (char)('0' + (band < 4 ? band : 9));
+	field = modifier_of(r->ev->table, name);
+	if (field < 0)
+		return 0;
+	rc = read_piece(r, 0xff, &value);
+	if (rc == PFMLIB_SUCCESS)
+		rc = set_field(r, (unsigned)field, value);
+	return rc ? rc : 1;
 }
 
 /* ---- groups --------------------------------------------------------------------------------------------------- */
@@ -490,7 +579,7 @@ static bool is_modifiers(const struct reader *r, const char *letters)
 	for (uint32_t i = 0; i < r->attr.name.len; i++)
 		if (!strchr(letters, r->attr.name.s[i]))
 			return false;
-	return !is_any_mask(r);
+	return !is_any_mask(r) && !is_mask(r);
 }
 
 /* Several of them, or one that would else be read without regard to case: "H" is no level. Where libpfm has the letter for a field
@@ -522,7 +611,11 @@ static int read_attr(struct reader *r)
 	field = find_field(r);
 	if (field >= 0)
 		return read_field(r, (unsigned)field);
-	rc = read_raw_mask(r);
+	rc = read_thread(r);
+	if (rc == 0)
+		rc = read_band(r);
+	if (rc == 0)
+		rc = read_raw_mask(r);
 	if (rc == 0)
 		rc = read_common(r);
 	if (rc == 0 && is_modifiers(r, "ukhpPDSWGHIeb"))

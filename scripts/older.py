@@ -27,6 +27,7 @@ ZEN6 = ["use amd.core"]
 ZEN6_L3 = ["whole amdzen6", "device amd_l3", 'uncore "L3"', "use amd.l3_zen3"]
 ARM8 = ["use arm.core", "default on=0..%d"]
 ARM7 = ["device %s", "use arm.core7", "default on=0..%d"]
+METERS = ["view", "device power", 'uncore "POWER"', "use any.unit"]      # the kernel tells which of them it has
 SPARC = ["use sparc.core"]
 MIPS = ["use mips.core"]
 NETBURST = ["use netburst.core"]
@@ -121,6 +122,9 @@ PROCESSORS = {
     "power_torrent": ("power_torrent", "IBM Torrent, the hub chip of POWER7 systems", box("torrent", "Torrent"), []),
     "powerpc_nest_mcs_read": ("power8_mcs_read", "IBM POWER8, reads of memory", box("Nest_MCS_Read_BW", "MCS", "power8"), pvr(0x4D)),
     "powerpc_nest_mcs_write": ("power8_mcs_write", "IBM POWER8, writes to memory", box("Nest_MCS_Write_BW", "MCS", "power8"), pvr(0x4D)),
+    "rapl": ("rapl", "Intel, energy meters", METERS + ["event RAPL_ENERGY_DRAM code=3", "event RAPL_ENERGY_PSYS code=5"], []),
+    "amd64_rapl": ("amd64_rapl", "AMD, energy meters", METERS, []),
+    "cpum_sf": ("cpum_sf", "IBM Z, sampling facility", ["view", "device cpum_sf", "use any.unit"], []),
     "ultra12": ("ultra12", "Sun UltraSPARC I and II", SPARC, named("sparc", "ultra12")),
     "ultra3": ("ultra3", "Sun UltraSPARC III", SPARC, named("sparc", "ultra3")),
     "ultra3i": ("ultra3i", "Sun UltraSPARC IIIi", SPARC, named("sparc", "ultra3i")),
@@ -276,7 +280,7 @@ class Maker:
         """Where one counter alone, or a fixed one, has the event."""
         set_ = e.get("cnt", 0)
         general, fixed = set_ & 0xFF, set_ >> 32
-        if not set_ or not fixed and general == (1 << self.pmu["counters"]) - 1:
+        if not set_ or not self.pmu["counters"] or not fixed and general == (1 << self.pmu["counters"]) - 1:
             return None
         return ",".join([str(i) for i in range(8) if general >> i & 1] + ["F%d" % i for i in range(4) if fixed >> i & 1])
 

@@ -12,16 +12,16 @@ import re
 
 import libpfm4
 import pmtable as pt
+import texts
 
 KINDS = frozenset(("core", "amd64", "arm", "plain", "ep_unc"))
-# Boxes whose names libpfm4 has under another first word throughout: 2,000 names more would be 100 KB.
-LONG_BOXES = frozenset(("skx_unc_cha", "skx_unc_m2m", "skx_unc_m3upi", "skx_unc_iio", "icx_unc_iio"))
 # Boxes by libpfm4's names: what processors and boxes are called there that have another name here.
 BOXES = (("snb_ep_", "snbep_"), ("ivb_ep_", "ivbep_"), ("hsw_ep_", "hswep_"), ("bdw_ep_", "bdx_"), ("imc_dclk", "imc"), ("ubo", "ubox"),
          ("sbox", "sbo"))
+KUNPENG = 1, 3, 5, 7        # the chips of a package that have boxes, which are parts of the boxes' names
 CHA_REQUESTS = frozenset((0x35, 0x36))      # events of the CHA whose second filter is never empty
 # What a mask does beyond adding bits.
-BEYOND = frozenset(("ldlat", "fethr", "frontend", "excl_grp_but_0", "grp_req", "no_mods"))
+BEYOND = frozenset(("ldlat", "excl_grp_but_0", "grp_req"))
 GENERAL = (1 << 32) - 1   # of a row's counters
 LEVELS = 1 << 27 | 1 << 30 | 1 << 31    # of an Arm word
 OWN_SOURCE = "names and numbers of libpfm4, 2026-06"     # tables of scripts/older.py have all of them
@@ -47,11 +47,12 @@ def defaults(row, every, given):
     added = []
     limits = [libpfm4.number(m.keys, "g") for m in given if "excl_grp_gt" in flags_of(m)]
     served = {libpfm4.number(m.keys, "g") for m in given}
+    only = {libpfm4.number(m.keys, "g") for m in given if "excl_grp_but_0" in flags_of(m)}
     if "grp_excl" in flags_of(row) and served:
         return added
     for group in range(libpfm4.number(row.keys, "groups")):
         own = [m for m in every if libpfm4.number(m.keys, "g") == group]
-        if group in served or not own or limits and group > min(limits):
+        if group in served or not own or limits and group > min(limits) or only and group not in only | {0}:
             continue
         found = [m for m in own if "dfl" in flags_of(m)]
         if not found and not any("grp_dfl_none" in flags_of(m) for m in own) and not all("omit" in flags_of(m) for m in own):
@@ -67,7 +68,12 @@ def words(unit, encoder, row, given):
     """Both words of the kernel's configuration, or None where it takes more than bits."""
     every = [m for m in row.masks if is_in(unit, m)]
     added = defaults(row, every, given) if every else []
-    if added is None or "frontend" in flags_of(row) or any(m.keys.get("req") or BEYOND & flags_of(m) for m in [row] + given + added):
+    if added is None or any(BEYOND - {"excl_grp_but_0"} & flags_of(m) for m in [row] + given) or \
+            any(BEYOND - {"ldlat"} & flags_of(m) for m in added):
+        return None
+    if "frontend" in flags_of(row):
+        return frontend_words(row, given)
+    if encoder != "ep_unc" and any(m.keys.get("req") for m in [row] + given + added):       # a box's filters may be given beside it
         return None
     if encoder == "ep_unc":
         return box_words(unit, row, given + added)
@@ -84,6 +90,14 @@ def words(unit, encoder, row, given):
     if encoder == "amd64":
         code = code & 0xff | code >> 8 << 32
     return (code, bits) if "offcore" in flags_of(row) else (code | bits << 8, 0)
+
+
+def frontend_words(row, given):
+    """The mask goes into the second word, with the least threshold where it takes one and has none."""
+    mask = given[0].code >> 8 if len(given) == 1 else 0
+    if mask and "fethr" in flags_of(given[0]) and not mask >> 8 & 0xFFF:
+        mask |= 1 << 8
+    return (row.code, mask) if mask else None
 
 
 def box_words(unit, row, masks):
@@ -194,6 +208,7 @@ def lend_table(t, unit, table):
 # Bits of word 0 above the event's code, as fields of the vendor's table.
 BITS = (("umask", 8, 8), ("edge", 18, 1), ("any", 21, 1), ("inv", 23, 1), ("cmask", 24, 8), ("in_tx", 32, 1), ("in_tx_cp", 33, 1))
 OFFCORE_MSR = {0xB7: 0x1A6, 0xBB: 0x1A7, 0x2A: 0x1A6, 0x2B: 0x1A7}
+FRONTEND_MSR = 0x3F7
 LATENCY = 3     # of an event that asks for none
 
 
@@ -212,26 +227,52 @@ def taken_apart(t, *words):
     return None if any(left) else values
 
 
-def fields_of(t, encoder, code, config1=0, latency=False):
+def fields_of(t, encoder, code, config1=0, extra="offcore_rsp"):
     """The values a row has for these words, or None where the table has no such field."""
     if encoder == "ep_unc":
-        return taken_apart(t, code, config1)
+        return taken_apart(t, code, config1 if has_filter(t) else 0)
     wide = encoder in ("arm", "plain")
     named = {"code": code & (0xF000000FF if encoder == "amd64" else code if wide else 0xFF)}
     if encoder == "amd64":
         named["code"] = code & 0xFF | code >> 24 & 0xF00
+    if encoder == "amd64":
+        code &= GENERAL     # above are bits of the code
     if not wide:
         named.update((name, code >> lsb & (1 << width) - 1) for name, lsb, width in BITS if code >> lsb & (1 << width) - 1)
     if config1:
-        named.update({"ldlat": config1} if latency else {"offcore_rsp": config1, "msr": OFFCORE_MSR.get(named["code"], 0)})
+        named[extra] = config1
+        named.update({} if extra == "ldlat" else {"msr": FRONTEND_MSR if extra == "frontend" else OFFCORE_MSR.get(named["code"], 0)})
     if any(n not in t.field_at or v >> t.fields[t.field_at[n]].width for n, v in named.items()):
         return None
     return named
 
 
+def has_filter(t):
+    """True if the kernel takes a second word for this box; what libpfm4 has in it means nothing where it does not."""
+    return any(word == 1 for f in t.fields for word, _, _ in f.ranges)
+
+
 def is_plain_mask(m, may=frozenset()):
     """Adds bits of a unit mask (or of the off-core register) and nothing else, but for what it @may."""
     return not (BEYOND | {"code_override"}) & flags_of(m) and not m.keys.keys() & ({"equiv", "hw", "req", "word1", "clear"} - may)
+
+
+def box_group(t, unit, row, number, masks):
+    """The masks of one group of a box's event, as a Group; None where they are not all bits of one field."""
+    simple = {}
+    for m in masks:
+        if "equiv" in m.keys:
+            continue
+        code, filters = box_words(unit, libpfm4.Row(row.name, 0), [m])
+        values = taken_apart(t, code, filters if has_filter(t) else 0)
+        if values and not values.pop("code"):
+            simple[m.name] = values
+    found = {f for values in simple.values() for f in values}
+    field = found.pop() if len(found) == 1 else "umask" if not found else None
+    preset = [m for m in masks if "dfl" in flags_of(m)]
+    if not simple or field not in t.field_at or any(m.name not in simple for m in preset):
+        return None
+    return group_with(t, number, masks, field, {n: v.get(field, 0) for n, v in simple.items()}, preset)
 
 
 def group_of(t, row, encoder, number, masks):
@@ -244,16 +285,25 @@ def group_of(t, row, encoder, number, masks):
         meant = [simple.get(n) for n in m.keys.get("equiv", "").split(":")]
         if "equiv" in m.keys and None not in meant:
             simple[m.name] = functools.reduce(operator.or_, meant)
-    plain = [m for m in masks if m.name in simple]
     preset = [m for m in masks if "dfl" in flags_of(m)]
-    if not plain or field not in t.field_at or not all(is_plain_mask(m, {"equiv"}) for m in preset):
+    if not simple or field not in t.field_at or not all(is_plain_mask(m, {"equiv"}) for m in preset):
         return None
-    optional = any("grp_dfl_none" in flags_of(m) for m in masks) or all("omit" in flags_of(m) for m in masks)
+    return group_with(t, number, masks, field, simple, preset, shift)
+
+
+def may_be_empty(masks):
+    return any("grp_dfl_none" in flags_of(m) for m in masks) or all("omit" in flags_of(m) for m in masks)
+
+
+def group_with(t, number, masks, field, simple, preset, shift=None):
+    """The Group of those masks that @simple has a value for, in bits of @field. @shift tells what defaults add whose name may stand for
+    others; without it that is their value."""
+    plain = [m for m in masks if m.name in simple]
     flags = 0 if all("ncombo" in flags_of(m) for m in plain) else pt.GROUP_ANY
-    flags |= pt.GROUP_DEFAULT if preset else 0 if optional else pt.GROUP_REQUIRED
+    flags |= pt.GROUP_DEFAULT if preset else 0 if may_be_empty(masks) else pt.GROUP_REQUIRED
     bits = 0
     for m in preset:
-        bits |= m.code >> shift
+        bits |= simple[m.name] if shift is None else m.code >> shift
     values = [simple[m.name] for m in plain]
     # Of names of one value the first is not for colons.
     doubles = ["BITS_%X" % v for v in dict.fromkeys(values) if values.count(v) > 1]
@@ -263,12 +313,19 @@ def group_of(t, row, encoder, number, masks):
     return group
 
 
-def groups_of(t, row, encoder, every):
-    """Its groups, or None where they are not as ours: masks of one group alone, or a default that is no mask."""
+def groups_of(t, unit, row, encoder, every):
+    """Its groups, or None where they are not as ours: masks of one group alone, or a default that is no mask. A group of a box that may
+    stay empty is left out for that."""
     numbers = sorted({libpfm4.number(m.keys, "g") for m in every})
     if "grp_excl" in flags_of(row) and len(numbers) > 1 or "frontend" in flags_of(row) or len(numbers) > pt.MAX_TAKES:
         return None
-    groups = [group_of(t, row, encoder, n, [m for m in every if libpfm4.number(m.keys, "g") == n]) for n in numbers]
+    masks = {n: [m for m in every if libpfm4.number(m.keys, "g") == n] for n in numbers}
+    if encoder == "ep_unc":
+        groups = [box_group(t, unit, row, n, masks[n]) for n in numbers]
+        numbers = [n for n, g in zip(numbers, groups) if g or not may_be_empty(masks[n])]
+        groups = [g for n, g in zip(masks, groups) if n in numbers]
+    else:
+        groups = [group_of(t, row, encoder, n, masks[n]) for n in numbers]
     if None in groups:
         return None
     limits = [libpfm4.number(m.keys, "g") for m in every if "excl_grp_gt" in flags_of(m)]
@@ -279,7 +336,10 @@ def groups_of(t, row, encoder, every):
 
 
 def meaning(unit, table, row, mask):
-    """Both words of a name, the modifiers that an alias brings among them, and a latency; None where it takes more."""
+    """Both words of a name, the modifiers that an alias brings among them, and the field that the second is; None where it takes more."""
+    if mask is not None and "equiv" in mask.keys:       # an alias of an alias: the last but one
+        further = next((m for m in row.masks if m.name == mask.keys["equiv"] and "equiv" in m.keys), None)
+        mask = further or mask
     short = (mask or row).keys.get("equiv", "").split(":")
     bits = 0
     for word in [w for w in short if re.fullmatch(r"[eit](=1)?|c=\w+", w)]:
@@ -295,7 +355,8 @@ def meaning(unit, table, row, mask):
         mask = libpfm4.Row(mask.name, mask.code, {**mask.keys, "is": ""})
     meant = target(unit, table, row, mask)
     found = words(unit, table.encoder, *meant) if meant else None
-    return found and (found[0] | bits, LATENCY if latency else found[1], latency)
+    extra = "ldlat" if latency else "frontend" if "frontend" in flags_of(row) else "offcore_rsp"
+    return found and (found[0] | bits, LATENCY if latency else found[1], extra)
 
 
 def counters_for(t, code):
@@ -318,18 +379,21 @@ def lend_events(t, unit, table, known):
         t.synonyms += [(s, len(t.rows) + len(t.lent)) for s in spelled]
         known.update(pt.fold(s) for s in spelled)
         row = [(t.field_at[n], pt.ANYWHERE, v) for n, v in values.items()]
-        t.lent.append(pt.Row(name, "", counters_for(t, values["code"]), row, takes, pt.ROW_HIDDEN))
+        text = texts.describe(t.family, t.unit, name, {"core": t.name})
+        t.lent.append(pt.Row(name, text, counters_for(t, values["code"]), row, takes, pt.ROW_HIDDEN))
 
     for row in table.rows:
         if not is_in(unit, row) or pt.fold(row.name + ".") in known:      # the first of two of one name is meant
             continue
         every = [m for m in row.masks if is_in(unit, m)]
-        several = every and table.encoder != "ep_unc" and "equiv" not in row.keys and not row.keys.get("req")
-        groups = groups_of(t, row, table.encoder, every) if several else None
+        several = every and "equiv" not in row.keys and (table.encoder == "ep_unc" or not row.keys.get("req"))
+        groups = groups_of(t, unit, row, table.encoder, every) if several else None
         combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_ANY)
+        # Where the vendor has an event of that name its masks are other ones.
+        by_groups = combine and pt.fold(row.name) not in known
         for m in [None] + every:
             name = row.name + (":" + m.name if m else "")
-            if pt.fold(name) in known or combine and (m is None or any(m.name == w.name for g in groups for w in g.words)):
+            if pt.fold(name) in known or by_groups and (m is None or any(m.name == w.name for g in groups for w in g.words)):
                 continue
             found = meaning(unit, table, row, m)
             values = fields_of(t, table.encoder, *found) if found else None
@@ -337,17 +401,19 @@ def lend_events(t, unit, table, known):
                 add(name, values, (), [name])
         if combine:
             code = row.code if table.encoder != "amd64" else row.code & 0xFF | (row.code >> 8 & 0xF) << 32
-            values = fields_of(t, table.encoder, code)
+            values = fields_of(t, table.encoder, *(box_words(unit, row, []) if table.encoder == "ep_unc" else (code,)))
             if values is not None:
                 if "offcore" in flags_of(row):
                     values["msr"] = OFFCORE_MSR.get(values["code"], 0)
                 # Alone it could take the name of a mask that is not known here for a modifier.
                 alone = pt.fold(row.name) not in known and row.name not in ambiguous(t, table, known | served(row, groups))
+                if not any(g.flags & (pt.GROUP_DEFAULT | pt.GROUP_REQUIRED) for g in groups) and table.encoder == "ep_unc":
+                    alone = False       # one of the groups must have a mask
                 add(row.name, values, groups, [row.name + "."] + ([row.name] if alone else []))
 
 
 def is_box(name):
-    return "_unc_" in name
+    return "_unc_" in name or name.startswith("hisi_")
 
 
 def base_name(box):
@@ -355,26 +421,29 @@ def base_name(box):
 
 
 def add_box_name(t, units):
-    """libpfm4's name of a box, without its number, becomes another one of its table."""
-    for name in [n for n in t.aka if is_box(n)] if not {t.name, *t.aka} & units.keys() else ():
+    """libpfm4's names of a box, without its number, become other ones of its table."""
+    if {t.name, *t.aka} & units.keys():
+        return
+    for name in [n for n in t.aka if is_box(n)]:
         for ours, theirs in BOXES:
             name = re.sub(ours + "$" if ours[-1] != "_" else "^" + ours, theirs, name)
-            if name in units:
+            if name in units and name not in t.aka:
                 t.aka.append(name)
-                return
+    if t.name.startswith("hip08_hisi_sccl_"):
+        t.aka += ["hisi_sccl%d_%s" % (chip, t.name.split("_")[-1]) for chip in KUNPENG]
 
 
 def lend(tables, folder):
     """Adds libpfm4's names to the tables that answer to the name of one of its PMUs. Returns the files that were read."""
     files = sorted(glob.glob(os.path.join(folder, "*.pmu")), key=lambda f: (not f.endswith("pmus.pmu"), f))
-    texts = libpfm4.Texts()
-    texts.read(files)
-    units = {u.name: u for u in texts.units}
-    units.update((b, u) for b, u in reversed([(base_name(n), u) for n, u in units.items() if is_box(n)]) if b not in units)
+    names4 = libpfm4.Texts()
+    names4.read(files)
+    units = {u.name: u for u in names4.units}
+    units = {**{base_name(n): u for n, u in reversed(units.items()) if is_box(n)}, **units}     # the first of each kind stands for all
     for t in tables:
         add_box_name(t, units)
         unit = next((units[n] for n in [t.name] + t.aka if n in units), None)
-        table = texts.tables[unit.keys["table"]] if unit else None
-        if table and table.encoder in KINDS and not {t.name, *t.aka} & (OTHERS | LONG_BOXES) and t.source != OWN_SOURCE:
+        table = names4.tables[unit.keys["table"]] if unit else None
+        if table and table.encoder in KINDS and not {t.name, *t.aka} & OTHERS and t.source != OWN_SOURCE:
             lend_table(t, unit, table)
     return files

@@ -471,6 +471,7 @@ class Compiler(Fields):
             self.error(self.at_name, "no encoder is given")
         if not t.rows and not self.errors:
             self.error(self.at_name, "a table without events")
+        t.family = self.family or ""
         if self.family and texts and not self.errors:
             self.describe()
         if not self.errors:

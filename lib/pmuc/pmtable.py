@@ -194,6 +194,7 @@ class Table:
         self.rows, self.synonyms, self.unsupported = [], [], []   # synonyms: (name, row index); unsupported: (name, why)
         self.field_at = {}
         self.where = None
+        self.family = ""    # in whose words its events are described
         self.lent = []      # rows behind the others that only synonyms lead to; their takes are Groups
         self.sources = {}   # row index -> sources that agree with it, as ROW_SOURCES_SHIFT has them
 
@@ -416,13 +417,28 @@ def packed_slots(hashes, sparse=1):
     return slots
 
 
-class Pool:
-    """Strings, each once; offset 0 is the empty one."""
+def ends(texts):
+    """{text: a longer one of @texts that it ends}."""
+    known = sorted((t[::-1], t) for t in texts if t and t.isascii() and t.isprintable())
+    return {text: longer for (mirrored, text), (other, longer) in zip(known, known[1:]) if other.startswith(mirrored)}
 
-    def __init__(self):
+
+class Pool:
+    """Strings, each once; offset 0 is the empty one. Of those in the pool @before, one that another ends in is the end of that one."""
+
+    def __init__(self, before=None):
         self.at = {"": 0}
         self.parts = [b"\0"]
         self.size = 1
+        if before:
+            inside = ends(before.at)
+            for text in before.at:
+                if text not in inside:
+                    self.add(text)
+            for text, whole in inside.items():
+                while whole in inside:
+                    whole = inside[whole]
+                self.at[text] = self.at[whole] + len(whole) - len(text)
 
     def add(self, text):
         at = self.at.get(text)
@@ -467,11 +483,27 @@ class Records:
         return b"".join(self.parts)
 
 
+LONGEST_PIECE = 8       # numbers
+
+
 class Numbers:
     """The same for arrays of plain numbers."""
 
     def __init__(self, code, swap):
         self.all, self.swap, self.seen = array.array(code), swap, {}
+
+    def prepare(self, slices):
+        """Enters @slices, those first that others may be pieces of."""
+        pieces = {}
+        for s in sorted(slices, key=len, reverse=True):
+            at = pieces.get(s)
+            if at is not None:
+                self.seen[s] = at
+                continue
+            at = self.slice(s)
+            for n in range(1, min(len(s), LONGEST_PIECE) + 1):
+                for i in range(len(s) - n + 1):
+                    pieces.setdefault(s[i:i + n], at + i)
 
     def slice(self, numbers):
         key = tuple(numbers)
@@ -495,11 +527,11 @@ class Numbers:
 
 
 class Writer:
-    """Lays tables out in an image."""
+    """Lays tables out in an image. One that laid them out @before tells it the strings."""
 
-    def __init__(self, byteorder):
+    def __init__(self, byteorder, before=None):
         self.order = "<" if byteorder == "little" else ">"
-        self.pool = Pool()
+        self.pool = Pool(before and before.pool)
         self.heads = []
         swap = byteorder != sys.byteorder
         for name, fmt in ARRAYS:
@@ -574,18 +606,26 @@ class Writer:
             raise ValueError("more values than an image can hold")
         return field << 24 | VALUE_WIDE | number
 
-    def add_rows(self, t, groups):
-        """Their numbers among all rows, those that are lent behind the others."""
-        add, wide, one = self.pool.add, self.wide, self.rows.one
-        of_values, of_takes, of_sets = self.values.slice, self.takes.slice, self.sets.one
+    def values_of(self, t):
+        """What each row of the table says, as it is in the image."""
+        add, wide = self.pool.add, self.wide
         texts = {i for i, f in enumerate(t.fields) if f.kind == TEXT}
-        numbers = []
-        for i, row in enumerate(t.rows + t.lent):
+        every = []
+        for row in t.rows + t.lent:
             run = []
             for f, c, v in sorted(row.values, key=_field_counter):
                 if f in texts:
                     v = add(v)
                 run.append(f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else wide(f, c, v))
+            every.append(tuple(run))
+        return every
+
+    def add_rows(self, t, groups, values):
+        """Their numbers among all rows, those that are lent behind the others."""
+        add, one = self.pool.add, self.rows.one
+        of_values, of_takes, of_sets = self.values.slice, self.takes.slice, self.sets.one
+        numbers = []
+        for i, (row, run) in enumerate(zip(t.rows + t.lent, values)):
             takes = [self.add_group(g) if isinstance(g, Group) else groups[g] for g in row.takes]
             sources = t.sources.get(i, 0) if i < len(t.rows) else SOURCE_LIBPFM4
             numbers.append(sources << ROW_SOURCES_SHIFT | one((
@@ -657,7 +697,8 @@ class Writer:
                     out.setdefault(f, []).append((w, mover(pairs)))
         return out
 
-    def add(self, t):
+    def add(self, t, values):
+        """A table, whose rows have those values_of() it."""
         add = self.pool.add
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)]
         (names, n_names), (slots, n_slot) = self.index_names(t)
@@ -672,7 +713,7 @@ class Writer:
                                                    for c in t.counters]),
                   "matches": self.matches.slice([self.add_match(m) for m in t.matches]),
                   "features": self.features.slice([self.add_feature(*f) for f in t.features]),
-                  "row_numbers": self.add_rows(t, groups)}
+                  "row_numbers": self.add_rows(t, groups, values)}
         flags = t.flags | (TABLE_PRESETS if any(f.preset and f.ranges for f in t.fields) else 0)
         flags |= TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0
         self.heads.append((t.name, t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
@@ -783,11 +824,16 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
     """A whole image of Tables."""
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
-    w = Writer(byteorder)
+    first = Writer(byteorder)
     for t in tables:
-        w.add_names(t)
+        first.add_names(t)
     for t in tables:
-        w.add(t)
+        first.add(t, first.values_of(t))
+    w = Writer(byteorder, first)
+    values = [w.values_of(t) for t in tables]
+    w.values.prepare(dict.fromkeys(run for rows in values for run in rows))
+    for t, rows in zip(tables, values):
+        w.add(t, rows)
     w.index_tables(tables)
     w.index_hosts(tables)
     return w.end(digest, built, byteorder)
