@@ -158,6 +158,25 @@ class Tables(unittest.TestCase):
         self.assertEqual(without, {"xgene", "cpum_sf"})       # the one is known as eMAG, which has a list, the other by the kernel
 
 
+# Identities of machines, made up after the manuals' numbers of models, and the processor each is.
+IDENTITIES = """
+GenuineIntel-6-1A nhm_ep|GenuineIntel-6-1E nhm_ep|GenuineIntel-6-2E nhm_ex|GenuineIntel-6-25 wsm_ep_sp|GenuineIntel-6-2C wsm_ep_dp|
+GenuineIntel-6-2F wsm_ex|GenuineIntel-6-2A snb|GenuineIntel-6-2D jkt|GenuineIntel-6-3A ivb|GenuineIntel-6-3E ivt|GenuineIntel-6-3C hsw|
+GenuineIntel-6-45 hsw|GenuineIntel-6-46 hsw|GenuineIntel-6-3F hsx|GenuineIntel-6-3D bdw|GenuineIntel-6-47 bdw|GenuineIntel-6-4F bdx|
+GenuineIntel-6-56 bdw_de|GenuineIntel-6-4E skl|GenuineIntel-6-5E skl|GenuineIntel-6-8E-9 skl|GenuineIntel-6-9E-A skl|
+GenuineIntel-6-A5 skl|GenuineIntel-6-55-4 skx|GenuineIntel-6-55-7 clx|GenuineIntel-6-55-B clx|GenuineIntel-6-7E icl|
+GenuineIntel-6-A7 rkl|GenuineIntel-6-8C tgl|GenuineIntel-6-8D tgl|GenuineIntel-6-6A icx|GenuineIntel-6-6C icx|GenuineIntel-6-8F spr|
+GenuineIntel-6-CF emr|GenuineIntel-6-AD gnr|GenuineIntel-6-AE gnr|GenuineIntel-6-AF srf|GenuineIntel-6-B6 grr|GenuineIntel-6-DD cwf|
+GenuineIntel-6-57 knl|GenuineIntel-6-85 knl|GenuineIntel-6-1C bnl|GenuineIntel-6-37 slm|GenuineIntel-6-4D slm|GenuineIntel-6-5C glm|
+GenuineIntel-6-5F glm|GenuineIntel-6-7A glp|GenuineIntel-6-86 snr|GenuineIntel-6-96 ehl|GenuineIntel-6-9C ehl|AuthenticAMD-23-1 amdzen1|
+AuthenticAMD-23-8 amdzen1|AuthenticAMD-23-31 amdzen2|AuthenticAMD-23-71 amdzen2|AuthenticAMD-25-1 amdzen3|AuthenticAMD-25-21 amdzen3|
+AuthenticAMD-25-11 amdzen4|AuthenticAMD-25-61 amdzen4|AuthenticAMD-26-2 amdzen5|AuthenticAMD-26-44 amdzen5|0x00000000410fd030 cortex_a53|
+0x00000000410fd080 cortex_a72|0x00000000413fd0c1 neoverse_n1|0x00000000410fd400 neoverse_v1|0x00000000410fd490 neoverse_n2|
+0x00000000410fd4f0 neoverse_v2|0x00000000410fd840 neoverse_v3|0x00000000410fd8e0 neoverse_n3|0x00000000460f0010 a64fx|
+0x00000000480fd010 hip08|0x00000000c00fac30 ampereone|0x004b0201 power8|0x004e1202 power9|0x00800200 power10|
+IBM,2964,400,N96,1.4,002f cf_z13|IBM,3906,703,M04,3.6,002f cf_z14|IBM,3931,704,A01,3.7,002f cf_z16"""
+
+
 @unittest.skipUnless(PFM, "no command (PFM)")
 class Command(unittest.TestCase):
     """With nothing imported."""
@@ -176,6 +195,12 @@ class Command(unittest.TestCase):
             status, said = self.encode(text, cpu)
             self.assertEqual(status, 0, said)
             self.assertRegex(said, r"config=%s\b" % config)
+
+    def test_identities_find_their_processor(self):
+        cases = [case.split() for case in IDENTITIES.replace("\n", "").split("|")]
+        self.assertGreater(len(cases), 60)
+        wrong = [(cpu, want) for cpu, want in cases if want not in [p["pmu"] for p in asked([], cpu, "list") if p["host"]]]
+        self.assertEqual(wrong, [])
 
     def test_sources_and_disputes_are_shown(self):
         said = subprocess.run([PFM, "show", "icx::UNC_CHA_LLC_LOOKUP.ANY_F"], stdout=subprocess.PIPE, text=True, check=True).stdout
