@@ -19,7 +19,7 @@
 			show();
 		},
 		all: function (rows) {
-			all = rows.map(function (r) { return { name: r[0], desc: r[1], where: r[2], text: fold(r[0] + " " + r[1]) }; });
+			all = rows.map(function (r) { return { name: r[0], desc: r[1], where: r[2], text: (r[0] + " " + r[1]).toLowerCase() }; });
 		},
 		processor: function (top, tables) { loaded[top] = tables; }
 	};
@@ -55,9 +55,20 @@
 
 	/* ---- small things ---- */
 
-	function fold(s) {
-		return s.toLowerCase().replace(/[-_]/g, "");
+	/* A word as it stands, or with '-' and '_' left out of whole parts of a name: "l2rqsts" is L2_RQSTS, "hitm" is not in hit_miss. */
+	function has(word) {
+		word = word.toLowerCase();
+		var parts = /^\w+$/.test(word) && new RegExp("(^|[^a-z0-9])" + word.replace(/_/g, "").split("").join("[-_]?") + "($|[^a-z0-9])");
+		return function (text) { return text.indexOf(word) >= 0 || (parts && parts.test(text)); };
 	}
+
+	/* What is asked for, and how the makers of processors write it: no word of one is in the names of the others. */
+	var IDEAS = [
+		[/^(hitm|snoops?|xsnp|dirty|modified)$/, /hitm\b|xsnp_fwd|(near|far|remote)_cache|another core had the line modified|cache of another core/],
+		[/^(llc|longlat\w*|l3|last)$/, /longest_lat|l3_(cache_)?miss|llc|last level|\bl3 (data )?cache/],
+		[/^(mispred\w*|misp|brmisp\w*)$/, /misp|mispredict|br_mis_pred|brn_misp/],
+		[/^(walks?|pagewalks?|dtlb|itlb)$/, /walk|table walk|tlb_(miss|refill|walk)/]
+	];
 
 	function say(text) {
 		status.textContent = text;
@@ -186,16 +197,30 @@
 				if (byName[w.toLowerCase()])
 					only.push(byName[w.toLowerCase()].owner);
 				else
-					words.push(fold(w));
+					words.push(w.toLowerCase());
 			});
-			var rows = all.filter(function (r) {
-				return words.every(function (w) { return r.text.indexOf(w) >= 0; });
-			}).map(function (r) {
-				return only.length ? { name: r.name, desc: r.desc, where: r.where.filter(function (n) { return only.indexOf(processors[n].owner) >= 0; }) } : r;
-			}).filter(function (r) { return r.where.length; });
+			var tests = words.map(has), rows = [], others = [];
+			var ideas = IDEAS.filter(function (i) { return words.length && words.every(function (w) { return i[0].test(w); }); });
+			all.forEach(function (r) {
+				var mine = tests.every(function (t) { return t(r.text); });
+				if (!mine && !ideas.some(function (i) { return i[1].test(r.text); }))
+					return;
+				var where = only.length ? r.where.filter(function (n) { return only.indexOf(processors[n].owner) >= 0; }) : r.where;
+				if (where.length)
+					(mine ? rows : others).push({ name: r.name, desc: r.desc, where: where });
+			});
+			/* Of processors that have none by these words. */
+			var answered = {};
+			rows.forEach(function (r) { r.where.forEach(function (n) { answered[processors[n].owner] = true; }); });
+			others = others.filter(function (r) { return !r.where.some(function (n) { return answered[processors[n].owner]; }); });
 			head("“" + text + "”");
 			say(rows.length ? count(rows.length, "event") : "Nothing has these words in its name and description.");
-			found(rows);
+			if (rows.length)
+				found(rows);
+			if (others.length) {
+				add(view, make("h2", "In other makers’ words"), make("p", count(others.length, "event") + " for the same matter."));
+				found(others);
+			}
 		});
 	}
 
@@ -250,10 +275,19 @@
 		location.hash = "#/" + route.map(encodeURIComponent).join("/");
 	}
 
+	/* Whoever writes an address by hand may write one that is none. */
+	function plain(part) {
+		try {
+			return decodeURIComponent(part);
+		} catch (e) {
+			return part;
+		}
+	}
+
 	function show() {
 		if (!processors)
 			return;
-		var route = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent), first = view.firstChild;
+		var route = location.hash.replace(/^#\/?/, "").split("/").map(plain), first = view.firstChild;
 		if (location.hash === "#main")
 			return;
 		if (route[0] === "s" && box.value !== route[1])

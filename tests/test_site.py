@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import tap
@@ -16,10 +17,71 @@ import tap
 SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PFM = os.environ.get("PFM", "pfm")
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-# Added to a copy of the page: writes down when the first text was painted.
-WATCH = """<script>new PerformanceObserver(function (l) { l.getEntries().forEach(function (e) {
-if (e.name === "first-contentful-paint") document.documentElement.setAttribute("data-paint", e.startTime); }); })
-.observe({ type: "paint", buffered: true });</script>"""
+
+
+class Browser:
+    """A browser without a screen that is told what to do: its debugging protocol over pipes, an answer for each call."""
+
+    def __init__(self, profile):
+        self.answers, theirs = os.pipe()
+        mine, self.calls = os.pipe()
+
+        def ends():
+            for end, want in (os.dup(mine), 3), (os.dup(theirs), 4):
+                os.dup2(end, want)
+        self.process = subprocess.Popen([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile,
+                                         "--window-size=1200,800", "--remote-debugging-pipe", "about:blank"], preexec_fn=ends,
+                                        pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(theirs)
+        os.close(mine)
+        self.n = 0
+        self.rest = b""
+        self.session = None
+
+    def call(self, method, **params):
+        self.n += 1
+        message = dict({"id": self.n, "method": method, "params": params}, **({"sessionId": self.session} if self.session else {}))
+        os.write(self.calls, json.dumps(message).encode() + b"\0")
+        while True:
+            while b"\0" not in self.rest:
+                got = os.read(self.answers, 1 << 16)
+                if not got:
+                    raise OSError("the browser has gone")
+                self.rest += got
+            text, _, self.rest = self.rest.partition(b"\0")
+            answer = json.loads(text)
+            if answer.get("id") == self.n:
+                return answer.get("result", {})
+
+    def open(self, url):
+        self.session = None
+        target = self.call("Target.createTarget", url=url)["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.call("Page.enable")
+
+    def ask(self, expression):
+        return self.call("Runtime.evaluate", expression=expression, returnByValue=True).get("result", {}).get("value")
+
+    def wait(self, expression):
+        """The value, once it is true. Looking at the page makes the browser paint it."""
+        for _ in range(300):
+            self.call("Page.captureScreenshot")
+            found = self.ask(expression)
+            if found:
+                return found
+            time.sleep(0.1)
+        raise AssertionError("never: " + expression)
+
+    def press(self, key, text=""):
+        code = {"Tab": 9, "Enter": 13}.get(key, 0)
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **({"text": text} if text else {}))
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.calls)
+        os.close(self.answers)
 
 
 def value(path):
@@ -36,8 +98,6 @@ class Site(unittest.TestCase):
                        check=True, stdout=subprocess.DEVNULL)
         with open(os.path.join(cls.folder, "events.html"), encoding="utf-8") as f:
             cls.page = f.read()
-        with open(os.path.join(cls.folder, "watched.html"), "w", encoding="utf-8") as f:
-            f.write(cls.page.replace("</head>", WATCH + "</head>"))
         (cls.processors,) = value(cls.file("index.js"))
 
     @classmethod
@@ -48,14 +108,14 @@ class Site(unittest.TestCase):
     def file(cls, *names):
         return os.path.join(cls.folder, "events", *names)
 
-    def browse(self, route, size="1200,800", page="events.html", wait="--virtual-time-budget=8000"):
+    def browse(self, route, size="1200,800"):
         """The page as it stands after its scripts."""
         if not BROWSER:
             self.skipTest("chromium is not installed")
         with tempfile.TemporaryDirectory() as profile:
             done = subprocess.run([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile,
-                                   "--window-size=" + size,
-                                   wait, "--dump-dom", "file://%s/%s%s" % (self.folder, page, route)], capture_output=True, text=True,
+                                   "--window-size=" + size, "--virtual-time-budget=8000",
+                                   "--dump-dom", "file://%s/events.html%s" % (self.folder, route)], capture_output=True, text=True,
                                   timeout=120, check=False)
         if not done.stdout:
             self.skipTest("the browser does not run here: " + done.stderr.strip()[-200:])
@@ -110,13 +170,90 @@ class Site(unittest.TestCase):
         rows = self.rows(self.browse("#/compare/ev6/ev67"))
         self.assertEqual({r[4] for r in rows} - {"differs"}, {"only ev6", "only ev67"})
 
+    def names(self, route):
+        return [row[0] for body in re.findall(r"<tbody>.*?</tbody>", self.browse(route), re.S) for row in self.rows(body)]
+
+    def test_what_other_makers_call_it(self):
+        names = self.names("#/s/snoop%20hitm%20amdzen4")
+        self.assertIn("ls_any_fills_from_sys.near_cache", names)
+        self.assertNotIn("op_cache_hit_miss.op_cache_hit", names)
+        names = self.names("#/s/snoop%20hitm")
+        self.assertIn("MEM_LOAD_UOPS_MISC_RETIRED.L3_HIT_SNOOP_HITM", names)
+        self.assertIn("ls_any_fills_from_sys.near_cache", names)
+        self.assertIn("L2_RQSTS.MISS", self.names("#/s/skx%20l2rqsts"))
+
+    def test_an_address_that_is_none(self):
+        for route, title in ("#/s/%", "“%”"), ("#/p/z80", "Not here"):
+            self.assertEqual(re.search(r"<title>(.*?) - perfmon</title>", self.browse(route))[1], title)
+
+
+class Hands(unittest.TestCase):
+    """The page as it is used: painted, by keys alone, and as it is read out."""
+
+    @classmethod
+    def setUpClass(cls):
+        Site.setUpClass()
+        cls.profile = tempfile.mkdtemp(prefix="perfmon-browser-")
+        cls.browser = None
+        if BROWSER:
+            cls.browser = Browser(cls.profile)
+            cls.url = "file://%s/events.html" % Site.folder
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.browser:
+            cls.browser.close()
+        shutil.rmtree(cls.profile, ignore_errors=True)
+        Site.tearDownClass()
+
+    def setUp(self):
+        if not self.browser:
+            self.skipTest("chromium is not installed")
+        try:
+            self.browser.call("Browser.getVersion")
+        except OSError as why:
+            self.skipTest("the browser does not run here: %s" % why)
+
     def test_first_paint(self):
-        dom = self.browse("", page="watched.html", wait="--timeout=4000")
-        paint = re.search(r'data-paint="([\d.]+)"', dom)
-        if not paint:
-            self.skipTest("the browser painted nothing")
-        print("# first text after %.0f ms" % float(paint[1]))
-        self.assertLess(float(paint[1]), 20000)
+        """Under a second; where others use the machine, that cannot be asked."""
+        painted = "(performance.getEntriesByName('first-contentful-paint')[0] || { startTime: 0 }).startTime"
+        best = 1e9
+        for _ in range(3):
+            self.browser.open(self.url)
+            best = min(best, self.browser.wait(painted))
+        print("# first text after %.0f ms" % best)
+        self.assertLess(best, 1000 if os.getloadavg()[0] < (os.cpu_count() or 1) else 20000)
+
+    def test_keys_alone(self):
+        self.browser.open(self.url)
+        self.browser.wait("document.querySelectorAll('table.events tbody tr').length > 100")
+        self.browser.press("Tab")
+        self.assertEqual(self.browser.ask("document.activeElement.className"), "skip")
+        self.browser.press("/", "/")
+        self.assertEqual(self.browser.ask("document.activeElement.id"), "search")
+        self.browser.call("Input.insertText", text="ev5 replay")
+        self.browser.wait("location.hash === '#/s/ev5%20replay' && document.querySelector('#view h1').textContent === '“ev5 replay”'")
+        self.assertEqual(self.browser.ask("document.activeElement.id"), "search", "whoever types goes on typing")
+        self.browser.press("Tab")
+        self.assertEqual(self.browser.ask("document.activeElement.tagName"), "A")
+        self.browser.press("Enter", "\r")
+        self.browser.wait("location.hash.indexOf('#/f/') === 0 && document.activeElement.tagName === 'H1'")
+
+    def test_what_is_read_out(self):
+        self.browser.open(self.url + "#/compare/ev6/ev67")
+        self.browser.wait("document.querySelectorAll('table.events tbody tr').length")
+        self.browser.call("Accessibility.enable")
+        nodes = [n for n in self.browser.call("Accessibility.getFullAXTree")["nodes"] if not n.get("ignored")]
+
+        def named(role):
+            return [n.get("name", {}).get("value", "") for n in nodes if n.get("role", {}).get("value") == role]
+        self.assertEqual(named("heading")[0], "ev6 and ev67")
+        self.assertEqual(sorted(n.strip() for n in named("combobox")), ["First", "Second"])
+        self.assertTrue(all(named("link")) and all(named("searchbox") + named("combobox")))
+        self.assertEqual(len(named("main")), 1)
+        self.assertIn("event", named("columnheader"))
+        self.assertTrue(named("rowheader"))
+        self.assertEqual(len(named("status")), 1)
 
 
 if __name__ == "__main__":
