@@ -355,6 +355,11 @@ class List(Case):
         self.assertEqual(counted("-e", "sched:sched_*"), ["sched:sched_switch", "sched:sched_wakeup"])
         self.assertEqual(counted("-e", "*:s*y:u,page-faults"), ["irq:softirq_entry:u", "page-faults"])
         self.assertEqual(counted("-e", "sched:*[hp]", "--filter", "common_pid == 1"), ["sched:sched_switch", "sched:sched_wakeup"])
+        # In a group as well: it stands for as many members.
+        self.assertEqual(counted("-e", "{ sched:sched_* , page-faults }:W,irq:*"),
+                         ["sched:sched_switch", "sched:sched_wakeup", "page-faults", "irq:softirq_entry"])
+        self.assertIn("no tracepoint matches 'nosuch:*'", self.fails(1, "stat", "-e", "{page-faults,nosuch:*}", "--", "true", env=env))
+        self.assertIn("never closed", self.fails(1, "stat", "-e", "{sched:sched_*", "--", "true", env=env))
         for wrong in ("sched:nosuch*", "nosuch:*"):
             self.assertIn("no tracepoint matches '%s'" % wrong, self.fails(1, "stat", "-e", wrong, "--", "true", env=env))
         with tempfile.TemporaryDirectory() as bare:
@@ -646,6 +651,14 @@ class Encode(Case):
         self.assertEqual(out[3]["input"], "Instr_Ret")
         text = self.done("encode", "--pmu", "coreduo", "-", input="# two of them\n\nInstr_Ret\n \t\r\nBAClears\n")
         self.assertEqual(text.count("PMC0"), 2)
+
+    def test_comments_behind_events(self):
+        lines = "Instr_Ret # retired\n  BAClears\t# cleared \r\n# nothing\n\nL2_Lines_In,core=all #\nInstr_Ret#1\n"
+        out = objects(pfm("encode", "--json", "--pmu", "coreduo", "-", input=lines).stdout)
+        self.assertEqual([o["input"] for o in out], ["Instr_Ret", "BAClears", "", "L2_Lines_In,core=all", "Instr_Ret#1"])
+        self.assertEqual(["error" in o for o in out], [False, False, True, False, True])
+        planned = objects(self.done("plan", "--json", "--pmu", "coreduo", "-", input=" Instr_Ret,BAClears # a set\n#\nBAClears\n"))
+        self.assertEqual([str(o).count("'Instr_Ret'") for o in planned], [1, 0])
 
     def test_answers_a_program_that_waits(self):
         p = subprocess.Popen([PFM, "encode", "--json", "--pmu", "coreduo", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

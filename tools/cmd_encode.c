@@ -138,11 +138,10 @@ static int answer_lines(struct encoder *e)
 	size_t len;
 
 	while (lines_next(&in, &line, &len)) {
-		if (len && line[len - 1] == '\r')
-			line[--len] = 0;
 		/* Programs count their lines: what is empty is answered there. */
-		if (line_is_void(line, len) && !(e->json && strspn(line, " \t") == len))
+		if (line_is_void(line, len) && !(e->json && strspn(line, " \t\r") == len))
 			continue;
+		len = line_text(&line, len);
 		if (answer(e, line, len) != DONE)
 			status = REFUSED;
 	}
@@ -189,8 +188,8 @@ const struct command cmd_encode = {
 	.about = "Prints what has to be written to which register to count an event, on the lowest counter that can count it, and "
 		 "the perf_event_open(2) attributes that mean the same. Events may be spelled as libpfm, libpmc, perf or the "
 		 "vendor do.\n"
-		 "With - events are read from standard input, one a line, and each is answered; comments (#) and, without --json, "
-		 "blank lines are passed over. The exit status is 1 if any event was refused.",
+		 "With - events are read from standard input, one a line, and each is answered; comments (#, behind "
+		 "an event after a blank) and, without --json, blank lines are passed over. The exit status is 1 if any event was refused.",
 	.examples = "One event, three spellings\n"
 		    "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u coreduo::L2_Lines_In,core=all,usr 'coreduo/event=0x24,umask=0xf0/u'\n"
 		    "Names of another processor than this machine's\n"

@@ -194,9 +194,13 @@ static int plan_lines(struct planner *p)
 	size_t len;
 	int status = DONE;
 
-	while (lines_next(&lines, &line, &len))
-		if (!line_is_void(line, len) && plan_texts(p, &line, 1))
+	while (lines_next(&lines, &line, &len)) {
+		if (line_is_void(line, len))
+			continue;
+		line_text(&line, len);
+		if (plan_texts(p, &line, 1))
 			status = REFUSED;
+	}
 	if (lines.failed)
 		status = REFUSED;
 	lines_free(&lines);

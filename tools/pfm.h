@@ -116,6 +116,8 @@ bool lines_next(struct lines *lines, char **line, size_t *len);
 void lines_free(struct lines *lines);
 /* True for a line that asks for nothing: blanks, or a comment behind '#'. */
 bool line_is_void(const char *line, size_t len);
+/* Moves *@line to its first character that is no blank, and ends it before a comment, which is a '#' behind a blank. Returns its length. */
+size_t line_text(char **line, size_t len);
 
 /* ---- the machine (machine.c) --------------------------------------------------------------------------------------- */
 

@@ -404,6 +404,20 @@ bool line_is_void(const char *line, size_t len)
 	return blanks == len || line[blanks] == '#';
 }
 
+size_t line_text(char **line, size_t len)
+{
+	char *text = *line;
+
+	for (size_t i = 1; i < len; i++)
+		if (text[i] == '#' && (text[i - 1] == ' ' || text[i - 1] == '\t'))
+			len = i;
+	while (len && (text[len - 1] == ' ' || text[len - 1] == '\t' || text[len - 1] == '\r'))
+		len--;
+	text[len] = 0;
+	*line += strspn(text, " \t");
+	return len - (size_t)(*line - text);
+}
+
 void lines_free(struct lines *l)
 {
 	free(l->buf);

@@ -55,13 +55,54 @@ static bool expand_last(struct event_list *events)
 	return !a.failed;
 }
 
+/* @members between a brace and @rest, which begins with the other. */
+static char *join(const struct event_list *members, const char *rest)
+{
+	size_t len = strlen(rest) + 2, at = 0;
+	char *group;
+
+	for (unsigned i = 0; i < members->n; i++)
+		len += strlen(members->texts[i]) + 1;
+	group = malloc(len);
+	for (unsigned i = 0; group && i < members->n; i++)
+		at += (size_t)sprintf(group + at, "%c%s", i ? ',' : '{', members->texts[i]);
+	if (group)
+		strcpy(group + at, rest);
+	return group;
+}
+
+/* The last text is a group: patterns among its members become what they match, there. */
+static bool expand_group(struct event_list *events)
+{
+	char *text = events->texts[events->n - 1], *rest = strrchr(text, '}'), *group = NULL;
+	const char *inside = text + 1, *event;
+	struct event_list members = { NULL, 0 };
+	bool room = true;
+	size_t len;
+
+	if (!rest || !strpbrk(text, "*?["))
+		return true;
+	*rest = 0;
+	while (room && pfm_split_events(&inside, &event, &len))
+		room = add(&members, event, len) && expand_last(&members);
+	*rest = '}';
+	if (room)
+		group = join(&members, rest);
+	event_list_free(&members);
+	if (!group)
+		return false;
+	free(text);
+	events->texts[events->n - 1] = group;
+	return true;
+}
+
 bool event_list_add(struct event_list *events, const char *list)
 {
 	const char *event;
 	size_t len;
 
 	while (pfm_split_events(&list, &event, &len))
-		if (!add(events, event, len) || !expand_last(events))
+		if (!add(events, event, len) || !(*event == '{' ? expand_group(events) : expand_last(events)))
 			return false;
 	return true;
 }
