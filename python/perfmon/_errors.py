@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from typing import Any, Callable, Sequence
 
 from ._c import bits, ffi, lib, new, text as c_text
@@ -211,6 +212,15 @@ def check(rc: int) -> int:
     if rc < 0:
         raise from_code(rc)
     return rc
+
+
+def texts_of(events: str | Iterable[str]) -> list[str]:
+    """Texts as a list; one alone is a list of one, not one of its letters."""
+    if isinstance(events, str):
+        return [events]
+    if not isinstance(events, Iterable):
+        raise TypeError(f"expected texts, not {type(events).__name__}")
+    return list(events)
 
 
 def c_string(text: str) -> bytes:

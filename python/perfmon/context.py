@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _bulk, _tables
 from ._c import ffi, lib, new, plm_mask, text as c_text
 from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownPmuError, c_string, check, from_code, \
-    from_error, new_error
+    from_error, new_error, texts_of
 from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, encode
 from .metric import Metric
 
@@ -551,7 +551,7 @@ class Context:
 
     def try_encode(self, texts: Iterable[str], *, plm: int | str = 0) -> Iterator[Event | PerfmonError]:
         """Each of many texts encoded; where that fails, the exception stands in the event's place."""
-        for text in texts:
+        for text in [texts] if isinstance(texts, str) else texts:
             try:
                 yield encode(self, text, plm)
             except PerfmonError as error:
@@ -560,7 +560,7 @@ class Context:
     def encode_many(self, texts: Iterable[str], *, pmu: str | None = None, plm: int | str = 0) -> EncodingTable:
         """Each of many texts encoded alone, as columns. A text that is refused has its ``code`` and ``why``, and no numbers."""
         context, levels, e, error, rows = self.with_pmu(pmu), plm_mask(plm), new("pfm_encoding_t"), new_error(), _EncodingRows()
-        names = list(texts)
+        names = texts_of(texts)
         ctx, why = context._handle(), []
         for text in names:
             rc = lib.pfm_encode_event(ctx, c_string(text), levels, e, error)

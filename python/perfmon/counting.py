@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from types import MethodType
 from typing import Any, Callable, Generic, TypeVar, overload
 
+from ._errors import texts_of
 from .session import Reading, Session
 
 __all__ = ["Counted", "Counting", "count"]
@@ -123,5 +124,4 @@ def count(events: Any = USUAL, *more: str, **options: Any) -> Any:
     """
     if callable(events) and not more and not options:
         return Counting(USUAL, {})(events)
-    texts = (events,) if isinstance(events, str) else tuple(events)
-    return Counting(texts + more, options)
+    return Counting((*texts_of(events), *more), options)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ._c import ffi, lib, new, plm_mask, regmask
-from ._errors import ArgumentError, PerfmonError, c_string, from_error, new_error
+from ._errors import ArgumentError, PerfmonError, c_string, from_error, new_error, texts_of
 from .context import Context, default_context
 from .event import Register
 from .models import Model, settings_class_for
@@ -97,7 +97,7 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
     whose ``clash`` names a smallest subset that does not fit; ModelError for wrong settings; EventError and its kin, whose
     ``event`` says which event; TypeError for settings of another processor.
     """
-    texts = [events] if isinstance(events, str) else list(events)
+    texts = texts_of(events)
     if not texts:
         raise ArgumentError("a set needs at least one event")
     ctx = (context or default_context()).with_pmu(pmu)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ._c import ffi, lib, new, plm_mask, text as c_text
-from ._errors import ArgumentError, c_string, check, from_error, new_error
+from ._errors import ArgumentError, c_string, check, from_error, new_error, texts_of
 from .context import Context, default_context
 
 __all__ = ["Plan", "Planned", "plan"]
@@ -60,7 +60,7 @@ def plan(events: Iterable[str], *, context: Context | None = None, plm: int | st
     bare    do not take away what this machine's kernel holds for itself
     """
     context = context or default_context()
-    texts = [events] if isinstance(events, str) else list(events)
+    texts = texts_of(events)
     if not texts:
         raise ArgumentError("a plan needs at least one event")
     raw = [ffi.new("char[]", c_string(t)) for t in texts]

@@ -12,7 +12,8 @@ from typing import Any, NoReturn, TypeVar, overload
 
 from . import _bulk, _tables
 from ._c import ffi, flags, lib, new, plm_mask, text as c_text
-from ._errors import ArgumentError, PerfmonError, SystemCallError, c_string, check, code_of, from_code, from_error, new_error
+from ._errors import ArgumentError, PerfmonError, SystemCallError, c_string, check, code_of, from_code, from_error, new_error, \
+    texts_of
 from .context import Context, default_context
 from .event import PerfAttr
 from .metric import Metric, MetricState
@@ -293,7 +294,7 @@ class Session(Samples):
                  dry_run: bool = False, user_read: bool = False, plm: int | str = 0, pmu: str | None = None,
                  backend: str | None = None, context: Context | None = None, sampling: Sampling | None = None,
                  _backend_options: Any = None) -> None:
-        self.events = (events,) if isinstance(events, str) else tuple(events)
+        self.events = tuple(texts_of(events))
         if not self.events:
             raise ArgumentError("a session needs at least one event")
         if pid < 0:

@@ -73,6 +73,19 @@ def test_many_texts_at_once(built_in):
         built_in.encode_many([7])
 
 
+@pytest.mark.parametrize("call", [
+    perfmon.encode_many, perfmon.Session, perfmon.plan, perfmon.dispatch, perfmon.count,
+])
+def test_what_is_no_text_is_said_to_be_that(call):
+    with pytest.raises(TypeError, match="expected texts, not int"):
+        call(7)
+
+
+def test_one_text_alone_is_no_list_of_letters(built_in):
+    assert built_in.encode_many(NAME).records() == built_in.encode_many([NAME]).records()
+    assert perfmon.Session("page-faults").events == ("page-faults",)
+
+
 def test_a_processor_as_a_table(built_in):
     table = built_in.pmus["ev5"].encode_all()
     rows = table.records()
