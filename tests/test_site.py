@@ -74,7 +74,8 @@ class Browser:
 
     def press(self, key, text=""):
         code = {"Tab": 9, "Enter": 13}.get(key, 0)
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **({"text": text} if text else {}))
+        typed = {"text": text} if text else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **typed)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
     def close(self):

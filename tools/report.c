@@ -407,11 +407,13 @@ bool line_is_void(const char *line, size_t len)
 size_t line_text(char **line, size_t len)
 {
 	char *text = *line;
+	bool cut = false;
 
-	for (size_t i = 1; i < len; i++)
-		if (text[i] == '#' && (text[i - 1] == ' ' || text[i - 1] == '\t'))
-			len = i;
-	while (len && (text[len - 1] == ' ' || text[len - 1] == '\t' || text[len - 1] == '\r'))
+	for (size_t i = 1; i < len && !cut; i++) {
+		cut = text[i] == '#' && (text[i - 1] == ' ' || text[i - 1] == '\t');
+		len = cut ? i : len;
+	}
+	while (len && (text[len - 1] == '\r' || (cut && (text[len - 1] == ' ' || text[len - 1] == '\t'))))
 		len--;
 	text[len] = 0;
 	*line += strspn(text, " \t");
