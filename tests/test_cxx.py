@@ -28,6 +28,15 @@ class Compilers(unittest.TestCase):
             done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=lib), timeout=60)
             self.assertEqual(done.returncode, 0)
 
+    def test_an_older_standard_is_told_what_is_needed(self):
+        for compiler in "g++", "clang++":
+            if not shutil.which(compiler):
+                self.skipTest(compiler + " is not installed")
+            done = subprocess.run([compiler, "-std=c++14", "-fsyntax-only", "-x", "c++", "-I" + os.path.join(SOURCE, "include"), "-"],
+                                  input="#include <perfmon/perfmon.hpp>\n", capture_output=True, text=True)
+            first = next(line for line in done.stderr.splitlines() if "error:" in line)
+            self.assertIn("needs C++17", first)
+
 
 def add(compiler, standard, name):
     def case(self):

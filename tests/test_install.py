@@ -236,6 +236,9 @@ class Others(unittest.TestCase):
             self.assertLessEqual({"libperfmon1", "libperfmon-dev", "libperfmon-libpfm4", "perfmon-tools", "python3-perfmon", "perfmon-doc"},
                                  set(packages))
             self.assertIn("python3-cffi-backend", run("dpkg-deb", "-f", packages["python3-perfmon"], "Depends"))
+            # The command alone needs no Python: only pfm import does.
+            self.assertNotIn("python3", run("dpkg-deb", "-f", packages["perfmon-tools"], "Depends"))
+            self.assertIn("python3", run("dpkg-deb", "-f", packages["perfmon-tools"], "Recommends"))
             run("lintian", "--allow-root", "--fail-on", "error,warning", *glob.glob(root + "/*.changes"))
             self.autopkgtests(tree, packages)
 

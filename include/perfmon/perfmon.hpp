@@ -13,6 +13,9 @@
 #ifndef PERFMON_PERFMON_HPP
 #define PERFMON_PERFMON_HPP
 
+#if __cplusplus < 201703L
+#error "perfmon/perfmon.hpp needs C++17 or later (-std=c++17); perfmon/perfmon.h compiles from C++11 on"
+#endif
 #include <array>
 #include <memory>
 #include <optional>
