@@ -26,7 +26,9 @@ REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode coreduo::L2_LINES_I
 # Lines for a machine that counts run until somebody interrupts them, or need rights: they may end with "nothing could be counted".
 OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b")
 # Lines about other programs than ours, which the suite runs elsewhere (test_install, test_walks, python's package test).
-ELSEWHERE = re.compile(r"^(cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |docker |podman |jq |systemd-run )")
+ELSEWHERE = re.compile(r"^("
+                       r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
+                       r"docker |podman |jq |systemd-run )")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
 TOY = """# SPDX-License-Identifier: MIT
 pmu      toy        "A processor of two counters"

@@ -273,6 +273,8 @@ class Services(unittest.TestCase):
             mount -t overlay -o lowerdir=/,upperdir={f}/work/upper,workdir={f}/work/work overlay {f}/new
             mount -t proc proc {f}/new/proc
             mount --rbind /sys {f}/new/sys
+            umount -l {f}/new/sys/fs/cgroup
+            mount -t cgroup2 cgroup2 {f}/new/sys/fs/cgroup
             mount --rbind /dev {f}/new/dev
             for d in run tmp etc/systemd/system usr/lib/systemd/system; do mount -t tmpfs tmpfs {f}/new/$d; done
             cp {f}/units/* {f}/new/etc/systemd/system

@@ -5,6 +5,7 @@ import html
 import json
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,8 @@ class Browser:
         os.write(self.calls, json.dumps(message).encode() + b"\0")
         while True:
             while b"\0" not in self.rest:
+                if not select.select([self.answers], [], [], 60)[0]:
+                    raise OSError("the browser says nothing")
                 got = os.read(self.answers, 1 << 16)
                 if not got:
                     raise OSError("the browser has gone")
