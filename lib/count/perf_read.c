@@ -332,10 +332,13 @@ RARELY static void sum_up(const struct perf_state *st, struct counting *c, pfm_c
 /* The same of a count that has one part, open, which was counted all the time: as nearly all are. False if it is not so. */
 static inline bool take_whole(const struct perf_state *st, const struct counting *c, pfm_count_t *out)
 {
-	const struct part *p = &st->parts[c->opened.part];
+	const struct part *p;
 	uint64_t enabled, running, value;
 
-	if (c->opened.n_parts != 1 || p->fd < 0 || p->witness >= 0 || c->asked.is_level)
+	if (c->opened.n_parts != 1) /* without any there may be no array either */
+		return false;
+	p = &st->parts[c->opened.part];
+	if (p->fd < 0 || p->witness >= 0 || c->asked.is_level)
 		return false;
 	enabled = st->readings[p->times] - p->base[1];
 	running = st->readings[p->times + 1] - p->base[2];
@@ -368,11 +371,14 @@ int pfmi_perf_read_fast(struct pfm_session *s, unsigned i, pfm_count_t *count)
 {
 	const struct perf_state *st = s->state;
 	const struct counting *c = &s->counts[i];
-	const struct part *p = &st->parts[c->opened.part];
+	const struct part *p;
 	struct sum sum = { .quality = PFM_QUALITY_EXACT };
 	uint64_t v[3];
 
-	if (c->opened.n_parts != 1 || !p->page || !s->running || !pfmi_perf_page_read(p->page, v))
+	if (c->opened.n_parts != 1)
+		return PFMLIB_ERR_NOTSUPP;
+	p = &st->parts[c->opened.part];
+	if (!p->page || !s->running || !pfmi_perf_page_read(p->page, v))
 		return PFMLIB_ERR_NOTSUPP;
 	add_part(&sum, c->asked.is_level, p, v[0], v + 1, 0);
 	give(&sum, count);

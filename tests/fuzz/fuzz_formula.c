@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Formulas and plans. An input that begins with 'p' is a set of events that is planned: every group must be placed as the plan says.
- * Any other is the code of a metric as an image could have it, three lines: value, threshold, inputs. It is run, differentiated and
+ * Any other is the code of a metric as an image could have it, three lines: value, threshold, input. It is run, differentiated and
  * printed; what comes out must be finite, the same each time, and inside its buffer. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <perfmon/perfmon.h>
 #include "metric/metric.h"
+#include "table/build.h"
 #include "bytes.h"
 
 enum { MAX_LINE = 6000,
@@ -73,29 +74,43 @@ static void check_print(const struct metric *m, int threshold)
 	}
 }
 
+/* A table of one metric, which has one input. */
+static struct table *table_with_input(const char *text)
+{
+	struct builder b;
+	unsigned field;
+
+	pfmi_build_begin(&b);
+	b.head.encoder = ENCODER_PERF;
+	b.head.perf_type = b.head.libpfm_type = -1;
+	field = pfmi_build_text_field(&b, KEY_METRIC_INPUTS);
+	pfmi_build_row(&b, "metric", "", ROW_METRIC);
+	pfmi_build_value(&b, field, pfmi_build_text(&b, text, strlen(text)));
+	return pfmi_build_end(&b);
+}
+
 static void check_formula(const uint8_t *data, size_t size)
 {
 	static char code[MAX_LINE], threshold[MAX_LINE], inputs[MAX_LINE];
 	const uint8_t *end = data + size;
 	const struct cell own = { .v = 2 };
-	struct metric m = { .code = code, .threshold = threshold, .inputs = inputs };
+	struct metric m = { .code = code, .threshold = threshold };
 	struct metric_input in;
-	unsigned event;
-	int pmu;
+	struct table *t;
 
-	if (pfm_find_event_by_text(context(), "hardware::ipc", &pmu, &event, NULL))
-		abort();
-	m.table = pfmi_unit_table(context(), (unsigned)pmu);
-	m.row = event;
 	take_line(&data, end, code);
 	take_line(&data, end, threshold);
 	take_line(&data, end, inputs);
+	m.table = t = table_with_input(inputs);
+	if (!t)
+		return;
 	for (unsigned i = 0; i < pfmi_metric_inputs(&m) + 1; i++)
 		pfmi_metric_input(&m, i, &in);
 	check_run(code, NULL);
 	check_run(threshold, &own);
 	check_print(&m, 0);
 	check_print(&m, 1);
+	free(t);
 }
 
 /* ---- plans -------------------------------------------------------------------------------------------------------------- */
