@@ -970,15 +970,28 @@ static void a_disk_that_fills_up_is_told(void **state)
 	recording = NULL;
 }
 
+static off_t size_of_file(void)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_size;
+}
+
+/* What is not refused is all there. */
 static void recording_with_little_memory(void **state)
 {
 	unsigned refused = 0;
+	off_t whole;
 
 	(void)state;
 #ifdef STARVE_NOT_HERE
 	skip();
 #endif
 	begin_session();
+	assert_int_equal(pfm_open_recording(&recording, path, session, "x", &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+	whole = size_of_file();
 	for (unsigned at = 1;; at++) {
 		int rc;
 
@@ -986,8 +999,10 @@ static void recording_with_little_memory(void **state)
 		starve_at = at;
 		rc = pfm_open_recording(&recording, path, session, "x", &error);
 		starve_at = 0;
-		if (rc == 0)
+		if (rc == 0) {
 			assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+			assert_int_equal(size_of_file(), whole);
+		}
 		recording = NULL;
 		if (!starve_hit)
 			break;

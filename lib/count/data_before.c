@@ -155,14 +155,18 @@ static void put_kernel(struct maker *m)
 	unsigned long long start = 0;
 	char *line = NULL, type, name[64];
 	size_t room = 0;
-	FILE *f = m->s->sys.root[0] ? NULL : fopen("/proc/kallsyms", "re");
 	uint64_t where[3];
+	FILE *f;
 
+	errno = 0;
+	f = m->s->sys.root[0] ? NULL : fopen("/proc/kallsyms", "re");
 	while (f && getline(&line, &room, f) > 0)
 		if (sscanf(line, "%llx %c %63s", &start, &type, name) == 3 && strcmp(name, "_stext") == 0)
 			break;
 		else
 			start = 0;
+	if (!start && errno == ENOMEM) /* else it may not be known */
+		m->rc = -ENOMEM;
 	free(line);
 	if (f)
 		fclose(f);
