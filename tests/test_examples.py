@@ -177,6 +177,18 @@ class Examples(unittest.TestCase):
         self.assertEqual(len(of_table(text)), len(rows))
         self.assertGreater(self.type_all(of_table(text)), 14)
 
+    def test_rows_about_sampling(self):
+        """Each names the tests that show it, and they are run."""
+        text = read("docs", "sampling.md")
+        rows = [line for line in text.splitlines() if line.startswith("|") and not line.startswith(("| trouble |", "| surprise |", "|---"))]
+        self.assertEqual(len(rows), 30)
+        for row in rows:
+            named = re.findall(r"`(test_\w+\.(?:c|py))` `(\w+)`", row)
+            self.assertTrue(named, row)
+            for file, name in named:
+                uses = re.findall(r"\b%s\b" % name, read("tests", file))
+                self.assertGreaterEqual(len(uses), 2 if file.endswith(".c") else 1, (file, name))
+
     def test_pages(self):
         lines = []
         for section in ("man1", "man3", "man5", "man7"):

@@ -310,6 +310,25 @@ class Record(unittest.TestCase):
         return subprocess.run(["perf", "script", "-i", name, "--ns", "-F", fields], cwd=self.folder, capture_output=True, text=True,
                               timeout=120, check=False).stdout
 
+    def test_without_a_pmu_a_clock_is_sampled(self):
+        done = self.record("-o", "usual.data")
+        events = {json.loads(line)["event"] for line in self.pfm("report", "--json", "usual.data").stdout.splitlines()}
+        if "cycles cannot be sampled here" in done.stderr:
+            self.assertIn("sampling cpu-clock instead", done.stderr)
+            self.assertEqual(events, {"cpu-clock"})
+        else:
+            self.assertEqual(events, {"cycles"})
+
+    def test_samples_weigh_their_period(self):
+        """Two events in one recording, whose samples stand for different numbers."""
+        self.record("-e", "page-faults:u:period=4,task-clock:period=100000", "-o", "weighed.data", program=("./program", "2000"))
+        places = [json.loads(line) for line in self.pfm("report", "--json", "weighed.data").stdout.splitlines()]
+        for name, period, least in (("page-faults:u:period=4", 4, 1996), ("task-clock:period=100000", 100000, 100000)):
+            mine = [p for p in places if p["event"] == name]
+            self.assertGreaterEqual(sum(p["weight"] for p in mine), least)
+            self.assertTrue(all(p["weight"] == period * p["samples"] for p in mine), mine)
+            self.assertAlmostEqual(sum(p["share"] for p in mine), 1)
+
     def test_hotspot_reads_it(self):
         """Its parser hands on as many samples as perf sees, of the same tasks at the same times and of the same weight, and finds the
         functions. What it writes: messages of a length, the lowest byte first, then a type and numbers, the highest first."""

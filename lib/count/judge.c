@@ -223,6 +223,9 @@ static void some_missing(struct counting *c, pfm_count_t *n)
 	verdict(c, n, PFM_QUALITY_PARTIAL, cause);
 	if (cause == PFM_CAUSE_BUSY)
 		pfmi_tell(c, cause, "leave the pinning (D) away, or count fewer events", "on some CPUs the pinned event lost its counter");
+	else if (cause == PFM_CAUSE_NO_CPU)
+		pfmi_tell(c, cause, "open the session anew",
+		          "a CPU was switched off and came back: what happens there since is not counted");
 	else
 		pfmi_tell(c, cause, FEWER, "on some CPUs or for some tasks its turn never came");
 }

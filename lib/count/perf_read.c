@@ -310,8 +310,46 @@ static inline void give(const struct sum *sum, pfm_count_t *out)
 		              .cause = sum->cause };
 }
 
+#define LATE_NS 100000000u /* which the parts of a count may be enabled one after the other */
+
+static bool is_on_line(const struct sys *sys, int cpu)
+{
+	struct cpus online = { 0 };
+	char *list = NULL;
+	bool is = !pfmi_cpus_file(sys, "/sys/devices/system/cpu/online", &list) && !pfmi_cpus_read(list, &online) &&
+	          pfmi_cpus_has(&online, (unsigned)cpu);
+
+	pfmi_cpus_free(&online);
+	free(list);
+	return is;
+}
+
+/* How long the part has been enabled, if it counts whatever runs on its CPU. */
+static uint64_t time_of(const struct perf_state *st, const struct part *p)
+{
+	return p->fd >= 0 && p->pid == -1 && st->readings[p->times] != LOST ? st->readings[p->times] - p->base[1] : 0;
+}
+
+/* A CPU that is switched off takes its events with it, and they stay off when it comes back: their time stands still while that of others
+ * goes on. As long as it is off there is nothing to count. */
+RARELY static bool has_returned_cpus(const struct sys *sys, const struct perf_state *st, const struct counting *c)
+{
+	const struct part *parts = &st->parts[c->opened.part];
+	uint64_t longest = 0;
+	bool any = false;
+
+	for (unsigned k = 0; k < c->opened.n_parts; k++)
+		longest = time_of(st, &parts[k]) > longest ? time_of(st, &parts[k]) : longest;
+	for (unsigned k = 0; k < c->opened.n_parts && longest > LATE_NS && !any; k++) {
+		uint64_t late = longest - time_of(st, &parts[k]);
+
+		any = parts[k].fd >= 0 && parts[k].pid == -1 && late > LATE_NS && late > longest / 4 && is_on_line(sys, parts[k].cpu);
+	}
+	return any;
+}
+
 /* Count @c from what was last read of its parts and their witnesses. */
-RARELY static void sum_up(const struct perf_state *st, struct counting *c, pfm_count_t *out)
+RARELY static void sum_up(const struct sys *sys, const struct perf_state *st, struct counting *c, pfm_count_t *out)
 {
 	struct sum sum = { .quality = PFM_QUALITY_EXACT };
 	uint64_t all_away = 0;
@@ -326,6 +364,10 @@ RARELY static void sum_up(const struct perf_state *st, struct counting *c, pfm_c
 		add_part(&sum, c->asked.is_level, p, st->readings[p->value], st->readings + p->times, away);
 	}
 	c->opened.away = all_away;
+	if (c->opened.n_parts > 1 && has_returned_cpus(sys, st, c)) {
+		sum.quality = PFM_QUALITY_PARTIAL;
+		sum.cause = PFM_CAUSE_NO_CPU;
+	}
 	give(&sum, out);
 }
 
@@ -361,7 +403,7 @@ int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 		return failed(s, rc);
 	for (unsigned i = 0; i < n; i++)
 		if (!take_whole(st, &s->counts[i], &counts[i]))
-			sum_up(st, &s->counts[i], &counts[i]);
+			sum_up(&s->sys, st, &s->counts[i], &counts[i]);
 	for (unsigned i = 0; i < st->n_elsewhere; i++)
 		counts[st->elsewhere[i].count].enabled += st->witnesses[st->elsewhere[i].witness].here;
 	return PFMLIB_SUCCESS;
