@@ -421,6 +421,59 @@ static void a_killed_writer_leaves_a_readable_file(void **state)
 	free(mine);
 }
 
+/* Records round after round until it is killed, and counts those that are in the file. */
+static void record_for_ever(volatile unsigned *rounds)
+{
+	begin(TEXTS("page-faults:u"));
+	for (;;) {
+		touch_pages();
+		if (pfm_write_records(recording, NULL))
+			_exit(1);
+		++*rounds;
+	}
+}
+
+/* Killed at any moment, be it in the middle of a write: what the last call that returned has moved is there. */
+static void killed_at_any_moment_it_is_readable(void **state)
+{
+	enum { KILLS = 24 };
+	volatile unsigned *rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	bool perf = have_perf();
+
+	(void)state;
+	assert_ptr_not_equal(rounds, MAP_FAILED);
+	begin(TEXTS("page-faults:u")); /* skipped before there is a child */
+	tear_down(NULL);
+	for (unsigned k = 0; k < KILLS; k++) {
+		unsigned n, m, done;
+		char *mine, *perfs;
+		pid_t pid;
+
+		assert_int_equal(set_up(NULL), 0);
+		*rounds = 0;
+		pid = fork();
+		if (pid == 0)
+			record_for_ever(rounds);
+		for (unsigned ms = 0; *rounds < 1 + k % 3 && ms < 20000; ms++)
+			usleep(1000);
+		usleep(k * 130);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		done = *rounds;
+		assert_true(done >= 1);
+		mine = ours(&n);
+		assert_true(n >= done * PAGES);
+		if (perf && k % 6 == 0) {
+			perfs = theirs(&m);
+			assert_string_equal(mine, perfs);
+			free(perfs);
+		}
+		free(mine);
+		tear_down(NULL);
+	}
+	munmap((void *)(uintptr_t)rounds, sizeof(*rounds));
+}
+
 static void read_it_all(void)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -498,6 +551,7 @@ int main(void)
 		ROW(we_unpack_what_perf_packs),
 		ROW(perf_finds_names_in_what_we_write),
 		ROW(a_killed_writer_leaves_a_readable_file),
+		ROW(killed_at_any_moment_it_is_readable),
 		ROW(damaged_files_do_no_harm),
 		ROW(what_is_no_recording_is_refused),
 	};
