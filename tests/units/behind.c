@@ -220,6 +220,7 @@ static void other_extra_values(void **state)
 			pfmi_field_put(&table_fields(t)[field], want, value);
 			assert_true(pfmi_event_from_config(t, want, 15, &ev));
 			assert_memory_equal(pfmi_event_words(&ev, own), want, sizeof(want));
+			assert_true(ev.n_set <= 1);
 			if (ev.n_set && !table_row(t, ev.row)->n_takes)
 				assert_true(order_of(t, ev.row) == best_with(t, (unsigned)field, value, want));
 			n += ev.n_set != 0;
