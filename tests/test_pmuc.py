@@ -282,6 +282,17 @@ class RoundTrip(unittest.TestCase):
             other.name = "another"
             self.assertLess(len(pt.image_bytes([t, other])) - len(pt.image_bytes([t])), pt.HEAD_SIZE + 200)
 
+    def test_a_first_look_up_reads_few_places(self):
+        """Pages are read with those around them: small arrays that every event needs are beside the heads of the tables, before the index
+        of their names; and the numbers of a table's rows are beside its slots."""
+        raw = pt.image_bytes(self.tables)
+        calls = struct.unpack_from("<I", raw, pt.IMAGE_SIZE - 8 * pt.N_DIRECTORY + 8)[0]
+        views = pt.read_image(raw)[0]
+        for v in views:
+            self.assertLess(max(v.at[array] for array in ("keys", "counters", "sets", "features")), calls)
+        beside = [v.at["row_numbers"] == v.at["slots"] + 4 * v.count["slots"] for v in views]    # all whose slots or numbers no other has
+        self.assertGreater(sum(beside), 0.7 * len(beside))
+
     def test_codes_lead_back(self):
         """Each row is in the index over code and unit mask."""
         indexed = 0

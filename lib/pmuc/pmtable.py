@@ -48,18 +48,21 @@ MAX_FIELDS = 255
 MAX_VALUES = 255     # of a row
 WAY_ANY = ANY32
 
-# Arrays of the image in the order they follow its head: name, struct format of an element.
+# Arrays of the image in the order they follow its head: name, struct format of an element. A page is read with those around it: small ones
+# that any event needs are where the first step of each look-up is, and the numbers of a table's rows beside its slots.
 ARRAYS = (
     ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
+    ("keys", "64B"), ("counters", "BBBBIII"), ("sets", "Q"), ("features", "IIQ"),
     ("calls", "I"), ("wholes", "IIIII"), ("parts", "H"), ("hosts", "II"), ("filters", "Q"),
     ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"),
-    ("matches", "IIIIIIQQIBBBBII"), ("features", "IIQ"), ("sets", "Q"), ("wides", "QII"),
-    ("keys", "64B"), ("counters", "BBBBIII"), ("names", "II"),
-    ("slots", "I"), ("row_numbers", "I"), ("rows", "IIIHHHBB"), ("values", "I"), ("takes", "I"), ("group_numbers", "I"),
+    ("matches", "IIIIIIQQIBBBBII"), ("wides", "QII"), ("names", "II"),
+    ("slots", "I"), ("rows", "IIIHHHBB"), ("values", "I"), ("takes", "I"), ("group_numbers", "I"),
     ("ways", "H"), ("pool", "B"),
 )
+AMONG = {"row_numbers": "slots"}    # arrays that lie among the elements of others
 FORMATS = dict(ARRAYS)
-SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in ARRAYS}
+FORMATS.update((name, FORMATS[other]) for name, other in AMONG.items())
+SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in FORMATS.items()}
 # Arrays that the head of the image says where they are, in the order of enum image_array.
 DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters")
 N_DIRECTORY = 16
@@ -537,11 +540,17 @@ class Writer:
         for name, fmt in ARRAYS:
             if name not in ("tables", "pool"):
                 setattr(self, name, Numbers(fmt, swap) if fmt in "IHQ" else Records(fmt, self.order))
+        for name, other in AMONG.items():
+            setattr(self, name, getattr(self, other))
+
+    def add_own_names(self, t):
+        """What the table itself is called: any look-up compares one of those. (But for names in which others end.)"""
+        for name in (t.name, *t.aka):
+            self.pool.add(name)
 
     def add_names(self, t):
         """Names end up side by side in the pool, apart from the texts that few calls read."""
         add = self.pool.add
-        add(t.name)
         for text, _, _ in t.entries():
             add(text)
 
@@ -775,6 +784,7 @@ class Writer:
         for name, _ in ARRAYS:
             offsets[name] = at
             at += -(-counts[name] * SIZES[name] // 8) * 8
+        offsets.update((name, offsets[other]) for name, other in AMONG.items())
         if at > 0x7FFFFFF0:
             raise ValueError("the image is too big")
         bodies["tables"] = b"".join(self.head(offsets["tables"] + i * HEAD_SIZE, at, offsets, h) for i, h in enumerate(self.heads))
@@ -826,6 +836,8 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
     first = Writer(byteorder)
     for t in tables:
+        first.add_own_names(t)
+    for t in tables:
         first.add_names(t)
     for t in tables:
         first.add(t, first.values_of(t))
@@ -841,13 +853,13 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
 
 def embedding(path, raw):
     """Assembler text that brings the image @raw, which lies at @path, into the library. It changes whenever the image does, which is
-    what builds look at."""
+    what builds look at. A section of its own comes behind the constants of the code: the start of the image is in pages beside them."""
     return """/* SPDX-License-Identifier: MIT */
 /* Written by pmuc.py: the image with checksum %s */
 #ifdef __CET__
 #include <cet.h>
 #endif
-	.section .rodata
+	.section .tables, "a", %%progbits
 	.globl pfmi_builtin_image
 	.hidden pfmi_builtin_image
 	.type pfmi_builtin_image, %%object
