@@ -494,6 +494,8 @@ static void top_down_figures_follow_slots(void **state)
 	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound", 0, &e, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(e.attr.config, 0x8200);
 	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound:e", 0, &e, &error), PFMLIB_ERR_ATTR_EVENT);
+	/* Nor does it reach an extra register: two with different values would have been alone for ever. */
+	assert_int_equal(pfm_encode_event(builtin, "arl_lioncove::PERF_METRICS.MEMORY_BOUND:ldlat=2", 0, &e, &error), PFMLIB_ERR_ATTR_EVENT);
 }
 
 static void arm_cycles_take_the_cycle_counter(void **state)

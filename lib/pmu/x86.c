@@ -234,9 +234,16 @@ static bool field_is(const struct event *ev, unsigned i, enum key key)
 	((uint64_t)1 << KEY_CMASK | (uint64_t)1 << KEY_INV | (uint64_t)1 << KEY_EDGE | (uint64_t)1 << KEY_IN_TX | \
 	 (uint64_t)1 << KEY_IN_TX_CP | (uint64_t)1 << KEY_EQ)
 
+#define EXTRA_KEYS ((uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND)
+
 static bool is_filter_field(const struct event *ev, unsigned i)
 {
 	return FILTER_KEYS >> table_fields(ev->table)[ev->set[i].field].key & 1;
+}
+
+static bool is_extra_field(const struct event *ev, unsigned i)
+{
+	return EXTRA_KEYS >> table_fields(ev->table)[ev->set[i].field].key & 1;
 }
 
 /* One event reaches one extra register: config1 is one word. */
@@ -256,7 +263,7 @@ static int check_extra(const struct event *ev, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-/* What fixed counters and unit masks say of the filters the user set. */
+/* What fixed counters, top-down figures and unit masks say of the filters the user set. */
 RARELY static int check_filters(const struct event *ev, pfm_error_t *why)
 {
 	uint64_t config[4];
@@ -266,7 +273,7 @@ RARELY static int check_filters(const struct event *ev, pfm_error_t *why)
 	metric = is_metric(ev->table, config[0]);
 	fixed_only = ev->table->all_counters >> FIXED && !(event_counters(ev, false) & GENERAL);
 	for (unsigned i = 0; i < ev->n_set; i++) {
-		if (fixed_only && is_filter_field(ev, i) && ev->set[i].value)
+		if ((fixed_only && is_filter_field(ev, i) && ev->set[i].value) || (metric && is_extra_field(ev, i)))
 			return refuse_field(ev, i, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 			                    metric ? "a top-down figure takes no filter" : "a fixed counter has no such filter", why);
 		/* A unit mask that means edge cannot be had without it. */
@@ -278,7 +285,7 @@ RARELY static int check_filters(const struct event *ev, pfm_error_t *why)
 
 static int check_choices(const struct event *ev, pfm_error_t *why)
 {
-	int rc = ev->touched & FILTER_KEYS ? check_filters(ev, why) : PFMLIB_SUCCESS;
+	int rc = ev->touched & (FILTER_KEYS | EXTRA_KEYS) ? check_filters(ev, why) : PFMLIB_SUCCESS;
 
 	if (rc)
 		return rc;
