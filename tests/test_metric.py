@@ -193,6 +193,26 @@ class Formulas(unittest.TestCase):
                                env={"PERFMON_EVENTS": image, "PATH": os.environ["PATH"]}).stdout
         self.assertIn("A:cmask=2:edge=1", shown)
 
+    def test_the_kernels_name_for_a_core_is_the_core(self):
+        """Lists in Linux's form name the PMU as the kernel of that machine does; it is planned on any machine."""
+        image, errors = compile_text(HEAD.replace("encoder", "device cpu_core\nencoder") + "".join(
+            'metric %s metric="\'%s\' / B"\n' % (name, text) for name, text in (
+                ("N", "cpu_core/A,cmask=1/k"), ("ANY", "cpu_core/C.D/"), ("CPU", "cpu/C.D/"), ("ELSEWHERE", "cpu_atom/C.D/"),
+                ("LATENCY", "cpu_core/A/R"))), self.folder.name)
+        self.assertEqual(errors, "")
+        env = {"PERFMON_EVENTS": image, "PATH": os.environ["PATH"]}
+        done = subprocess.run([PFM, "plan", "--json", "--bare", "-"], input="invented::N\ninvented::ANY\ninvented::CPU\ninvented::LATENCY\n"
+                              "invented::ELSEWHERE\n", capture_output=True, text=True, env=env)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        b = "invented::B"
+        self.assertEqual([r.get("groups") for r in rows],
+                         [[["invented/A,cmask=1/k", b]], [["invented/C.D/", b]], [["invented/C.D/", b]], [[b]], None])
+        # What only that machine's kernel knows is refused as the metric's.
+        self.assertEqual(rows[-1]["error"]["message"], "the metric needs an event that is not known here; 'pfm show' names those it needs")
+        self.assertEqual((rows[-1]["input"], rows[-1]["error"]["at"]), ("invented::ELSEWHERE", [0, 19]))
+        answer = ask(image, [{"pmu": "invented", "metric": "N", "counts": {"cpu_core/A,cmask=1/k": 6, "B": 3}}])
+        self.assertEqual(answer[0]["value"], 2)
+
 
 class Counted(unittest.TestCase):
     """pfm stat computes metrics from what it counts; software events are counted everywhere."""

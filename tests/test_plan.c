@@ -104,7 +104,7 @@ static bool lacks_one(const bool *fits, unsigned set)
 static void try_all(const struct brute *b, bool *fits)
 {
 	bool led = has_leader(b);
-	struct event members[MOST + 1];
+	struct event members[MOST + 1] = { 0 };
 	unsigned refused = 0, some = 0;
 
 	for (unsigned s = 1; s < 1u << b->n; s++) {

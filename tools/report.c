@@ -190,7 +190,7 @@ static const char *read_counter(const char *s, unsigned long *bit)
 
 bool read_counters(const char *text, uint64_t *out)
 {
-	unsigned long first, last;
+	unsigned long first = 0, last;
 
 	for (;; text++) {
 		text = read_counter(text, &first);

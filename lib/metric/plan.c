@@ -63,12 +63,17 @@ static int add_metric(struct pfm_plan_result *p, unsigned unit, uint32_t row, un
 	return rc;
 }
 
-static int add_metrics(struct pfm_plan_result *p, const struct metric_list *list, unsigned request, pfm_error_t *error)
+/* The events of metrics that @text names. What is refused of one that is not known is the metric: nobody wrote the event's name. */
+static int add_metrics(struct pfm_plan_result *p, const struct metric_list *list, const char *text, unsigned request,
+                       pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
 
 	for (unsigned i = 0; i < list->n && !rc; i++)
 		rc = add_metric(p, list->at[i].unit, list->at[i].row, request, error);
+	if (rc && error->kind != PFM_KIND_TOO_MANY)
+		pfmi_refuse(error, rc, PFM_KIND_NONE, text, pfmi_slice(text),
+		            "the metric needs an event that is not known here; 'pfm show' names those it needs");
 	return rc;
 }
 
@@ -89,7 +94,7 @@ static int add_text(struct pfm_plan_result *p, const char *text, unsigned reques
 		rc = PFMLIB_SUCCESS;
 	}
 	if (!rc)
-		rc = add_metrics(p, &list, request, error);
+		rc = add_metrics(p, &list, text, request, error);
 	if (rc == PFMLIB_ERR_NOMEM)
 		pfmi_refuse(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	if (rc)

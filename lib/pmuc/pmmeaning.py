@@ -211,13 +211,20 @@ class Names:
         m = re.fullmatch(r"([A-Za-z0-9_]*)/([^/]*)/([A-Za-z]*)", name)
         if not m:
             raise Refused("Formula", "'%s' is no event" % name[:60])
-        first = m[2].split(",")[0]
+        first, comma, rest = m[2].partition(",")
         if "?" in name:
             raise Refused("Formula", "'%s' takes a number that nobody gives" % name[:60])
-        if m[1] in ("cpu", "cpu_core", "cpu_atom") and "=" not in first and self.f.event(self.home, first) is None \
-                and pt.fold(first) not in KERNEL:
+        if m[1] not in ("cpu", "cpu_core", "cpu_atom") or "=" in first:
+            return an_input(name, "")
+        found = self.f.event(self.home, first)
+        if found is None and pt.fold(first) not in KERNEL:
             raise Refused("Formula", "no event '%s'" % first[:60])
-        return an_input(name, "")
+        if found is None or self.f.tables[found[0]].device != (m[1] if m[1] != "cpu" else self.f.tables[self.home].device):
+            return an_input(name, "")
+        t, row = self.f.tables[found[0]], found[1]
+        if m[3] == "R":
+            return self.latency(t, row, name)
+        return an_input("%s/%s/%s" % (t.name, row.name + comma + rest, m[3]), name)
 
     @staticmethod
     def latency(t, row, name):
