@@ -314,7 +314,7 @@ static void random_sets_need_no_fewer_groups(void **state)
 		if (size_limit == MOST)
 			print_message("# %d %s: %u sets\n", pmu, info.name, sets);
 	}
-	assert_true(done >= n_sets);
+	assert_true(done >= n_sets || first_pmu);
 }
 
 /* ---- packing alone ------------------------------------------------------------------------------------------------------- */
