@@ -177,7 +177,11 @@ static enum found place(struct attempt *a, unsigned depth)
 
 		if (a->steps-- == 0)
 			return TIRED;
-		if (fits_with(a, depth, item, g) && pin(a, item, g))
+		if (!fits_with(a, depth, item, g)) {
+			a->group[item] = PACK_NONE;
+			continue;
+		}
+		if (pin(a, item, g))
 			f = place(a, depth + 1);
 		if (f)
 			return f;

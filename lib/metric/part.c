@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One PMU's part of a plan: its events become items, pack.c finds the least number of groups, and every group is placed by the solver
  * that will place it when it is counted. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +51,18 @@ static bool constrain(struct part *p, unsigned n)
 	return pfmi_constrain(&p->req, &p->work, NULL) == PFMLIB_SUCCESS;
 }
 
+/* All of @from but the room for fields that nobody set. */
+static void copy_event(struct event *to, const struct event *from)
+{
+	memcpy(to, from, offsetof(struct event, set) + from->n_set * sizeof(from->set[0]));
+}
+
 /* Copies event @i behind the @n that are in the scratch array; returns how many there are then. */
 static unsigned copy(struct part *p, unsigned i, unsigned n)
 {
 	if (n < PLAN_MAX_EVENTS) {
 		p->at[n] = i;
-		p->scratch[n] = p->plan->events[i].event;
+		copy_event(&p->scratch[n], &p->plan->events[i].event);
 	}
 	return n + 1;
 }
@@ -86,13 +93,44 @@ static unsigned expand_all(struct part *p, const uint16_t *items, unsigned n_ite
 	return n;
 }
 
-static bool fits(void *arg, const uint16_t *items, unsigned n_items)
+/* Both registers of @b are among those of @a. */
+static bool confined_to(const struct extra *a, const struct extra *b)
 {
-	struct part *p = arg;
+	return (b->msr[0] == a->msr[0] || b->msr[0] == a->msr[1]) && (b->msr[1] == a->msr[0] || b->msr[1] == a->msr[1]);
+}
+
+/* True if the items confined to the registers of the last one have more values than those hold: the encoder need not be asked. */
+static bool overflows(const struct part *p, const uint16_t *items, unsigned n)
+{
+	const struct extra *last = &p->extra[items[n - 1]];
+	uint64_t other = last->value;
+	unsigned values = last->used;
+
+	for (unsigned i = 0; i + 1 < n && last->used; i++) {
+		const struct extra *x = &p->extra[items[i]];
+
+		if (!x->used || !confined_to(last, x) || x->value == last->value || (values > 1 && x->value == other))
+			continue;
+		other = x->value;
+		values++;
+	}
+	return values > 1u + (last->msr[0] != last->msr[1]);
+}
+
+/* What the encoder and the solver say of them. */
+static bool placed(struct part *p, const uint16_t *items, unsigned n_items)
+{
 	struct placement where;
 	unsigned n = expand_all(p, items, n_items);
 
 	return n <= PLAN_MAX_EVENTS && constrain(p, n) && pfmi_assign(&p->work, &where, NULL) == PFMLIB_SUCCESS;
+}
+
+static bool fits(void *arg, const uint16_t *items, unsigned n_items)
+{
+	struct part *p = arg;
+
+	return !(p->clashes && overflows(p, items, n_items)) && placed(p, items, n_items);
 }
 
 /* True if the event needs nothing but a counter of its own. */
@@ -276,12 +314,6 @@ static struct extra extra_of(struct part *p, unsigned item)
 	return x;
 }
 
-/* Both registers of @b are among those of @a. */
-static bool confined_to(const struct extra *a, const struct extra *b)
-{
-	return (b->msr[0] == a->msr[0] || b->msr[0] == a->msr[1]) && (b->msr[1] == a->msr[0] || b->msr[1] == a->msr[1]);
-}
-
 /* Items with a value each, all different, that share the registers of item @i. Returns how many. */
 static unsigned values_beside(const struct part *p, unsigned i, uint16_t *items)
 {
@@ -309,7 +341,7 @@ static void bound_by_registers(struct part *p)
 		unsigned width = 1u + (p->extra[i].msr[0] != p->extra[i].msr[1]), n = p->extra[i].used ? values_beside(p, i, items) : 0,
 			 groups = (n + width - 1) / width;
 
-		if (n > width && groups > p->clashes && !fits(p, items, width + 1)) {
+		if (n > width && groups > p->clashes && !placed(p, items, width + 1)) {
 			p->clashes = groups;
 			p->n_clashing = n;
 			memcpy(p->clashing, items, n * sizeof(*items));
