@@ -109,7 +109,7 @@ static void evaluate(const char *pmu)
 
 int main(void)
 {
-	static const char *const pmus[] = { "skx", "spr", "adl_goldencove", "amdzen4", "neoverse_n1" };
+	static const char *const pmus[] = { "skx", "clx", "spr", "adl_goldencove", "amdzen4", "neoverse_n1" };
 
 	for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++) {
 		plan(pmus[i], 40);
