@@ -381,8 +381,11 @@ int pfmi_pack(struct pack *p)
 			return PFMLIB_ERR_NOMEM;
 		if (f == YES)
 			break;
+		/* From here on it is a plan that is looked for, no proof. */
 		if (f == TIRED)
 			p->optimal = false;
+		if (!p->optimal)
+			p->effort /= 2;
 		if (p->optimal) {
 			p->bound = k + 1;
 		} else {
