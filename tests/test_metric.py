@@ -447,6 +447,13 @@ class Counted(unittest.TestCase):
         for wrong in ("", ",", "3,", ",3", "x", "32", "F32", "3-1", "3-", "-3", "0-F1", "F", "3 4", "0x3", "99999999999999999999"):
             self.assertIn("is no list of counters such as 0-3,F1", plan(wrong, "coreduo::Uops_Ret", status=2))
 
+    def test_a_reader_sees_what_a_proof_speaks_of(self):
+        said = subprocess.run([PFM, "plan", "--bare", "skl::Frontend_Bound"], capture_output=True, text=True).stdout
+        n = re.search(r"no plan has fewer: ([0-9]+) events have 1 counter \(F1\) and no other", said)[1]
+        self.assertEqual(re.findall(r"^  (\S+) .*  \*$", said, re.M), ["F1"] * int(n))
+        self.assertIn("\n* the events that this speaks of\n", said)
+        self.assertNotIn("*", subprocess.run([PFM, "plan", "coreduo::Mul"], capture_output=True, text=True).stdout)
+
     def test_sets_come_from_one_place(self):
         for words in (("-", "coreduo::Uops_Ret"), ("coreduo::Uops_Ret", "-")):
             done = subprocess.run([PFM, "plan", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)

@@ -85,16 +85,21 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 	pfm_planned_t e = PFM_INIT(e);
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	char counter[16];
+	bool marked = false;
 
 	pfm_describe_plan(plan, &info);
 	for (unsigned i = 0, group = ~0u; !pfm_describe_planned(plan, i, &e); i++) {
 		if (e.group != group && !pfm_describe_pmu(ctx, e.pmu, &pmu))
 			printf("%s%sgroup %u%s  on %s\n", i ? "\n" : "", term_on(stdout, BOLD), e.group + 1, term_off(stdout), pmu.name);
 		group = e.group;
-		printf("  %-4s %s%s\n", counter_text(e.counter, counter), e.text, e.added ? "  (added: the group needs it)" : "");
+		printf("  %-4s %s%s%s\n", counter_text(e.counter, counter), e.text, e.added ? "  (added: the group needs it)" : "",
+		       e.in_proof ? "  *" : "");
+		marked |= e.in_proof != 0;
 	}
 	printf("\n%u group%s, %s: %s\n", info.n_groups, info.n_groups == 1 ? "" : "s",
 	       info.optimal ? "no plan has fewer" : "not proved to be the least", info.certificate);
+	if (marked)
+		puts("* the events that this speaks of");
 }
 
 /* The counters that some event of @pmu may have. */
