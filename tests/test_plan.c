@@ -562,6 +562,24 @@ static void figures_are_led_by_slots(void **state)
 	assert_int_equal(info.n_events, 2);
 }
 
+/* Where somebody has the counter of SLOTS, nothing can be read behind it. */
+static void figures_need_the_slots_counter(void **state)
+{
+	const char *texts[] = { "icl::PERF_METRICS.RETIRING", "icl::TOPDOWN.SLOTS" };
+	pfm_plan_options_t o = PFM_INIT(o);
+	pfm_error_t error = PFM_INIT(error);
+
+	(void)state;
+	o.taken = (uint64_t)1 << 35;
+	for (unsigned n = 1; n <= 2; n++) {
+		pfm_plan_t *plan;
+
+		assert_int_equal(pfm_plan(&plan, ctx, texts, n, &o, &error), PFMLIB_ERR_NOASSIGN);
+		assert_null(plan);
+		assert_int_equal(error.event, 0);
+	}
+}
+
 /* Values for one register are as many groups, and the certificate counts them. */
 static void values_of_one_register_are_groups(void **state)
 {
@@ -687,6 +705,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(equal_input_gives_an_equal_plan),
 		cmocka_unit_test(taken_counters_are_left_alone),
 		cmocka_unit_test(figures_are_led_by_slots),
+		cmocka_unit_test(figures_need_the_slots_counter),
 		cmocka_unit_test(values_of_one_register_are_groups),
 		cmocka_unit_test(events_without_counters_are_spread),
 		cmocka_unit_test(groups_of_metrics_and_pmus),

@@ -241,7 +241,7 @@ static bool can_count(struct part *p, unsigned i)
 	return constrain(p, 1) && (candidates(p) || p->work.none & 1);
 }
 
-/* Makes the leader of event @led the head of the bundle; false if there is none. */
+/* Makes the leader of event @led the head of the bundle; false if there is none, or its counter is taken. */
 static bool begin_bundle(struct part *p, unsigned led)
 {
 	struct planned *leader = find_leader(p, led);
@@ -251,7 +251,9 @@ static bool begin_bundle(struct part *p, unsigned led)
 		return false;
 	at = (unsigned)(leader - p->plan->events);
 	/* One that was met before has its item already. */
-	if (at > led && can_count(p, at))
+	if (at > led && !can_count(p, at))
+		return false;
+	if (at > led)
 		new_item(p, at, candidates(p));
 	leader->leads = true;
 	p->bundle = leader->item + 1u;
