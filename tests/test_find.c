@@ -125,12 +125,82 @@ static void each_part_is_asked(void **state)
 	assert_int_equal(missing, 0);
 }
 
+/* ---- what is no event ------------------------------------------------------------------------------------------------ */
+
+/* A formula has no register: by no way it is one of the events, whatever its table's encoder would make of its empty fields. */
+static void no_metric_is_encoded(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+
+		for (uint32_t row = 0; row < t->n_rows; row++) {
+			pfm_encoding_t e = PFM_INIT(e);
+			char text[512];
+
+			if (!(table_row(t, row)->flags & ROW_METRIC))
+				continue;
+			snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name), table_row_name(t, row));
+			assert_int_equal(pfm_encode_event(ctx, text, 0, &e, NULL), PFMLIB_ERR_ALIAS);
+			assert_int_equal(pfm_encode_event_at(ctx, (int)i, row, 0, &e, NULL), PFMLIB_ERR_ALIAS);
+			n++;
+		}
+	}
+	assert_true(n > 4000);
+}
+
+/* ---- modifiers ------------------------------------------------------------------------------------------------------- */
+
+/* @event of @pmu with the flag @name set to @value, in perf's form or libpfm's: what it says, or what is wrong. */
+static int encode_flag(const char *pmu, const char *event, const char *name, const char *value, bool perf, pfm_encoding_t *e)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), perf ? "%s/%s,%s=%s/" : "%s::%s:%s=%s", pmu, event, name, value);
+	memset(e, 0, sizeof(*e));
+	e->size = sizeof(*e);
+	return pfm_encode_event(ctx, text, 0, e, NULL);
+}
+
+/* A flag is a number like others: hexadecimal is the same as decimal, also between slashes. */
+static void flags_are_numbers(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+		const char *pmu = table_text(t, t->name), *event = t->n_rows ? table_row_name(t, t->n_rows / 2) : "";
+
+		for (unsigned f = 0; f < t->n_fields; f++) {
+			const struct field *field = &table_fields(t)[f];
+
+			for (unsigned perf = 0; perf < 2 && field->modifier && field->width == 1; perf++) {
+				const char *name = table_text(t, field->name);
+				pfm_encoding_t off, on, hex_off, hex_on;
+				int rc_off = encode_flag(pmu, event, name, "0", perf, &off), rc_on = encode_flag(pmu, event, name, "1", perf, &on);
+
+				assert_int_equal(encode_flag(pmu, event, name, "0x0", perf, &hex_off), rc_off);
+				assert_int_equal(encode_flag(pmu, event, name, "0x1", perf, &hex_on), rc_on);
+				assert_memory_equal(&off, &hex_off, sizeof(off));
+				assert_memory_equal(&on, &hex_on, sizeof(on));
+				n += !rc_on && !rc_off;
+			}
+		}
+	}
+	assert_true(n > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_found_by_its_name),
 		cmocka_unit_test(the_big_core_comes_first),
 		cmocka_unit_test(each_part_is_asked),
+		cmocka_unit_test(no_metric_is_encoded),
+		cmocka_unit_test(flags_are_numbers),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
