@@ -1068,7 +1068,6 @@ static void every_allocation_may_fail(void **state)
 /* Sessions that only count, none at all, and records that are none. */
 static void no_records_without_sampling(void **state)
 {
-	(void)state;
 	machine("uncore");
 	must_open(TEXTS("page-faults"));
 	record.size = sizeof(record);
@@ -1076,7 +1075,7 @@ static void no_records_without_sampling(void **state)
 	assert_int_equal(pfm_next_records(session, &record, 1), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_next_record(NULL, &record), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_next_records(NULL, &record, 1), PFMLIB_ERR_INVAL);
-	end_session();
+	done(state);
 	begin();
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_next_record(session, NULL), PFMLIB_ERR_INVAL);
