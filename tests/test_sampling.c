@@ -637,6 +637,8 @@ static void every_thread_of_a_process_is_sampled(void **state)
 	char byte;
 
 	(void)state;
+	open_or_skip(TEXTS("page-faults:u")); /* before there is a child */
+	tear_down(NULL);
 	assert_int_equal(pipe(go) | pipe(ready), 0);
 	options.pid = fork();
 	if (options.pid == 0) {
