@@ -547,8 +547,9 @@ class Native(unittest.TestCase):
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
     def test_names_that_the_vendor_does_not_have(self):
-        names = self.names()
-        self.assertGreater(len(names), 40000)
+        step = 7 if os.environ.get("PERFMON_QUICK") else 1
+        names, least = self.names()[::step], 40000 // step
+        self.assertGreater(len(names), least)
         refused, wrong, same = [], [], 0
         for (unit, encoder, name, words), answer in zip(names, self.pfm("%s::%s" % (n[0], n[2]) for n in names)):
             if "error" in answer:
@@ -565,7 +566,7 @@ class Native(unittest.TestCase):
                 wrong.append((unit, name, words, answer["perf"]))
         self.assertEqual(refused, [])
         self.assertEqual(wrong, [])
-        self.assertGreater(same, 40000)
+        self.assertGreater(same, least)
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
     def test_modifiers_and_spellings(self):

@@ -62,7 +62,7 @@ static unsigned members_of(const struct brute *b, unsigned set, struct event *me
 /* Some sets want one of their events first. */
 static bool placed(const struct brute *b, unsigned set)
 {
-	struct event members[MOST + 1];
+	struct event members[MOST + 1] = { 0 };
 	unsigned n = members_of(b, set, members);
 
 	if (dispatched(members, n))
