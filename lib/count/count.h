@@ -78,6 +78,7 @@ struct pfm_session {
 	int sys_errno;
 	bool running;
 	bool started; /* at least once */
+	bool clear;   /* by the last reading all counts are exact, and there was nothing to say of any of them */
 	unsigned n_groups;
 	pfm_count_t *last;  /* room for n counts */
 	char *cpus;         /* copy of the caller's list, then the numbers that counts->asked.cpus point to */
@@ -103,7 +104,8 @@ struct backend {
 	int (*stop)(struct pfm_session *s);
 	int (*reset)(struct pfm_session *s);
 	/* Fills n counts in order: raw, enabled, running, value (each part extrapolated), quality as far as the numbers tell.
-	 * session.c judges. */
+	 * session.c judges, unless s->clear stays set: then the numbers are those of counts as clear as before, and nothing else in
+	 * @counts has changed. */
 	int (*read)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 	/* One count without a system call if possible; NULL or PFMLIB_ERR_NOTSUPP: session.c uses read. */
 	int (*read_fast)(struct pfm_session *s, unsigned i, pfm_count_t *count);

@@ -100,7 +100,6 @@ struct part {
 	int fd;                /* -1: not open */
 	int lead;              /* part it joined, -1: it leads or is alone */
 	uint32_t value, times; /* places of the readings: its value; enabled and, behind it, running */
-	uint64_t base[3];      /* value, enabled, running at the last reset */
 	int witness;           /* of a task on one CPU: tells how long it was there; else -1 */
 	bool whole;            /* reading it gives the whole group */
 	bool tells;            /* reading it gives its losses behind its times */
@@ -147,6 +146,10 @@ struct perf_state {
 	size_t page_size;
 	bool one_by_one;    /* the kernel does not read groups of inherited events at once */
 	uint64_t *readings; /* as the kernel gives them */
+	uint64_t *zeros;    /* word for word what they were at the last reset; times that were lost stay what they were */
+	unsigned n_read;    /* parts that are read: a group by its leader alone ... */
+	uint32_t *read;     /* ... and their numbers */
+	bool even;          /* all counts are as nearly all are: take_again() can look at them */
 };
 
 /* perf_event_attr with room for words that the header of the system we are built on does not know. */

@@ -287,22 +287,29 @@ static inline bool is_clear(const struct counting *c, const pfm_count_t *n)
 	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled && !n->cause && !c->told.cause && !c->told.about;
 }
 
-static inline void judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+/* True if it is clear. */
+static inline bool judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
+	bool clear = is_clear(&s->counts[i], &counts[i]);
+
 	counts[i].scale = s->counts[i].asked.scale;
-	if (!is_clear(&s->counts[i], &counts[i]))
+	if (!clear)
 		judge_closely(s, i, counts);
+	return clear;
 }
 
 void pfmi_judge(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
-	judge(s, i, counts);
+	s->clear &= judge(s, i, counts);
 }
 
 void pfmi_judge_all(struct pfm_session *s, pfm_count_t *counts)
 {
+	bool clear = true;
+
 	for (unsigned i = 0; i < s->n; i++)
-		judge(s, i, counts);
+		clear &= judge(s, i, counts);
+	s->clear = clear;
 }
 
 /* Quality and value of the difference @d, whose numbers are in place, of a count that was @before. */

@@ -51,10 +51,10 @@ static int command_all(struct pfm_session *s, unsigned long request, bool starti
 	const struct perf_state *st = s->state;
 	int first = 0;
 
-	for (unsigned i = 0; i < st->n_parts; i++) {
-		const struct part *p = &st->parts[i];
+	for (unsigned i = 0; i < st->n_read; i++) {
+		const struct part *p = &st->parts[st->read[i]];
 
-		if (p->fd < 0 || p->lead >= 0)
+		if (p->lead >= 0)
 			continue;
 		/* Those begin with the program. */
 		if (starting && s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && p->pid >= 0)
@@ -112,6 +112,8 @@ static long read_fd(struct pfm_session *s, int fd, size_t at, size_t words)
 	return n <= 0 || n == (long)(words * sizeof(*st->readings)) ? n : -EIO;
 }
 
+#define SINGLE_WORDS 3 /* of the reading of one event: value, enabled, running; then what was lost, where that is told */
+
 /* Where a group's reading goes, and its length. */
 static size_t group_at(const struct part *lead)
 {
@@ -123,6 +125,46 @@ static size_t group_words(const struct part *lead)
 	return GROUP_HEAD + 1 + lead->members;
 }
 
+/* How many counts one reading of the part gives. */
+static unsigned read_together(const struct part *p)
+{
+	return p->whole ? 1 + p->members : 1;
+}
+
+/* True if the readings of counts [@i, @i + @n) lie behind one another at each of their places, where all of them are open. */
+static bool lie_together(const struct pfm_session *s, unsigned i, unsigned n)
+{
+	const struct perf_state *st = s->state;
+	const struct counting *c = &s->counts[i];
+	const struct part *leads = &st->parts[c->opened.part];
+	unsigned n_parts = c->opened.n_parts;
+
+	for (unsigned m = 0; m < n; m++, c++) {
+		const struct part *p = &st->parts[c->opened.part];
+
+		if (c->asked.is_level || c->opened.n_parts != n_parts)
+			return false;
+		for (unsigned k = 0; k < n_parts; k++)
+			if (p[k].fd < 0 || read_together(&leads[k]) != n || p[k].value != leads[k].value + m)
+				return false;
+	}
+	return true;
+}
+
+static bool is_even(const struct pfm_session *s)
+{
+	const struct perf_state *st = s->state;
+
+	for (unsigned i = 0, n; i < s->n; i += n) {
+		if (st->n_witnesses || !s->counts[i].opened.n_parts)
+			return false;
+		n = read_together(&st->parts[s->counts[i].opened.part]);
+		if (n > s->n - i || !lie_together(s, i, n))
+			return false;
+	}
+	return true;
+}
+
 #define READINGS   3          /* the first words are for a witness */
 #define PART_WORDS 4          /* at most, for each part */
 #define LOST       UINT64_MAX /* in place of its times: a pinned event was without its counter */
@@ -130,17 +172,22 @@ static size_t group_words(const struct part *lead)
 int pfmi_perf_place(struct pfm_session *s)
 {
 	struct perf_state *st = s->state;
+	size_t words = READINGS + (size_t)PART_WORDS * st->n_parts;
 	uint32_t at = READINGS;
 
 	free(st->readings);
-	st->readings = calloc(READINGS + (size_t)PART_WORDS * st->n_parts, sizeof(*st->readings));
+	st->readings = calloc(1, 2 * words * sizeof(*st->readings) + st->n_parts * sizeof(*st->read));
+	st->n_read = 0;
 	if (!st->readings)
 		return -ENOMEM;
+	st->zeros = st->readings + words;
+	st->read = (uint32_t *)(st->zeros + words);
 	for (unsigned i = 0; i < st->n_parts; i++) {
 		struct part *lead = &st->parts[i];
 
 		if (lead->fd < 0 || (lead->whole && lead->lead >= 0))
 			continue;
+		st->read[st->n_read++] = i;
 		lead->value = lead->whole ? at + GROUP_HEAD : at;
 		lead->times = at + 1;
 		at += lead->whole ? (uint32_t)group_words(lead) : PART_WORDS;
@@ -149,17 +196,18 @@ int pfmi_perf_place(struct pfm_session *s)
 			st->parts[k].times = lead->times;
 		}
 	}
+	st->even = is_even(s);
 	return 0;
 }
 
 static int read_single(struct pfm_session *s, struct part *p)
 {
 	const struct perf_state *st = s->state;
-	long n = read_fd(s, p->fd, p->value, p->tells ? 4 : 3);
+	long n = read_fd(s, p->fd, p->value, p->tells ? SINGLE_WORDS + 1 : SINGLE_WORDS);
 
 	if (n < 0)
 		return (int)n;
-	p->losses = n && p->tells ? st->readings[p->value + 3] : 0;
+	p->losses = n && p->tells ? st->readings[p->value + SINGLE_WORDS] : 0;
 	if (n == 0)
 		st->readings[p->times] = LOST;
 	return 0;
@@ -183,16 +231,10 @@ static int read_all(struct pfm_session *s)
 {
 	const struct perf_state *st = s->state;
 
-	for (unsigned i = 0; i < st->n_parts; i++) {
-		struct part *p = &st->parts[i];
-		int rc = 0;
+	for (unsigned i = 0; i < st->n_read; i++) {
+		struct part *p = &st->parts[st->read[i]];
+		int rc = p->whole ? read_group(s, p) : read_single(s, p);
 
-		if (p->fd < 0)
-			continue;
-		if (!p->whole)
-			rc = read_single(s, p);
-		else if (p->lead < 0)
-			rc = read_group(s, p);
 		if (rc)
 			return rc;
 	}
@@ -244,14 +286,12 @@ int pfmi_perf_reset(struct pfm_session *s)
 		rc = read_all(s);
 	if (rc)
 		return failed(s, rc);
-	for (unsigned i = 0; i < st->n_parts; i++) {
-		struct part *p = &st->parts[i];
+	for (unsigned i = 0; i < st->n_read; i++) {
+		const struct part *p = &st->parts[st->read[i]];
+		size_t at = p->whole ? group_at(p) : p->value, words = p->whole ? group_words(p) : SINGLE_WORDS;
 
-		if (p->fd < 0 || st->readings[p->times] == LOST)
-			continue;
-		p->base[0] = st->readings[p->value];
-		p->base[1] = st->readings[p->times];
-		p->base[2] = st->readings[p->times + 1];
+		if (st->readings[p->times] != LOST)
+			memcpy(st->zeros + at, st->readings + at, words * sizeof(*st->zeros));
 	}
 	return PFMLIB_SUCCESS;
 }
@@ -282,9 +322,11 @@ static inline void add_values(struct sum *sum, bool is_level, uint64_t raw, uint
 }
 
 /* Adds what part @p has counted: its @value and @times. @away: time its task spent on other CPUs than the part's. */
-static inline void add_part(struct sum *sum, bool is_level, const struct part *p, uint64_t value, const uint64_t times[2], uint64_t away)
+static inline void add_part(struct sum *sum, const struct perf_state *st, bool is_level, const struct part *p, uint64_t value,
+                            const uint64_t times[2], uint64_t away)
 {
-	uint64_t enabled = times[0] - p->base[1], running = times[1] - p->base[2];
+	const uint64_t *zeros = st->zeros + p->times;
+	uint64_t enabled = times[0] - zeros[0], running = times[1] - zeros[1];
 
 	if (times[0] == LOST) {
 		sum->cause = PFM_CAUSE_BUSY;
@@ -296,7 +338,7 @@ static inline void add_part(struct sum *sum, bool is_level, const struct part *p
 
 		enabled = running + (idle > away ? idle - away : 0);
 	}
-	add_values(sum, is_level, is_level ? value : value - p->base[0], enabled, running);
+	add_values(sum, is_level, is_level ? value : value - st->zeros[p->value], enabled, running);
 }
 
 static inline void give(const struct sum *sum, pfm_count_t *out)
@@ -327,7 +369,7 @@ static bool is_on_line(const struct sys *sys, int cpu)
 /* How long the part has been enabled, if it counts whatever runs on its CPU. */
 static uint64_t time_of(const struct perf_state *st, const struct part *p)
 {
-	return p->fd >= 0 && p->pid == -1 && st->readings[p->times] != LOST ? st->readings[p->times] - p->base[1] : 0;
+	return p->fd >= 0 && p->pid == -1 && st->readings[p->times] != LOST ? st->readings[p->times] - st->zeros[p->times] : 0;
 }
 
 /* A CPU that is switched off takes its events with it, and they stay off when it comes back: their time stands still while that of others
@@ -361,7 +403,7 @@ RARELY static void sum_up(const struct sys *sys, const struct perf_state *st, st
 		if (p->fd < 0)
 			continue;
 		all_away += away;
-		add_part(&sum, c->asked.is_level, p, st->readings[p->value], st->readings + p->times, away);
+		add_part(&sum, st, c->asked.is_level, p, st->readings[p->value], st->readings + p->times, away);
 	}
 	c->opened.away = all_away;
 	if (c->opened.n_parts > 1 && has_returned_cpus(sys, st, c)) {
@@ -382,12 +424,59 @@ static inline bool take_whole(const struct perf_state *st, const struct counting
 	p = &st->parts[c->opened.part];
 	if (p->fd < 0 || p->witness >= 0 || c->asked.is_level)
 		return false;
-	enabled = st->readings[p->times] - p->base[1];
-	running = st->readings[p->times + 1] - p->base[2];
-	value = st->readings[p->value] - p->base[0];
+	enabled = st->readings[p->times] - st->zeros[p->times];
+	running = st->readings[p->times + 1] - st->zeros[p->times + 1];
+	value = st->readings[p->value] - st->zeros[p->value];
 	if (enabled != running || st->readings[p->times] == LOST)
 		return false;
 	give(&(struct sum){ value, value, enabled, running, PFM_QUALITY_EXACT, PFM_CAUSE_NONE }, out);
+	return true;
+}
+
+/* The time that all parts of count @c were enabled, which is what it was counted in: *@time. False if it is not, or if a closer look may
+ * show that a CPU has come back. */
+static bool take_time(const struct perf_state *st, const struct counting *c, uint64_t *time)
+{
+	const struct part *p = &st->parts[c->opened.part];
+	uint64_t longest = 0, shortest = UINT64_MAX;
+
+	*time = 0;
+	for (unsigned k = 0; k < c->opened.n_parts; k++) {
+		const uint64_t *now = st->readings + p[k].times, *zeros = st->zeros + p[k].times;
+		uint64_t enabled = now[0] - zeros[0];
+
+		if (now[0] == LOST || now[1] - zeros[1] != enabled)
+			return false;
+		*time += enabled;
+		longest = enabled > longest ? enabled : longest;
+		shortest = enabled < shortest ? enabled : shortest;
+	}
+	return *time && (p->pid != -1 || longest - shortest <= LATE_NS);
+}
+
+/* Counts that were clear by the last reading, and still are: nothing but numbers has changed. What the members of a group share is looked
+ * at once. False if anything else may have changed: then some numbers are of no use. */
+static bool take_again(const struct pfm_session *s, pfm_count_t *counts)
+{
+	const struct perf_state *st = s->state;
+	uint64_t time;
+
+	for (unsigned i = 0, n; i < s->n; i += n) {
+		const struct counting *c = &s->counts[i];
+		const struct part *p = &st->parts[c->opened.part];
+
+		if (!take_time(st, c, &time))
+			return false;
+		n = read_together(p);
+		for (unsigned m = 0; m < n; m++) {
+			uint64_t value = 0;
+
+			for (unsigned k = 0; k < c->opened.n_parts; k++)
+				value += st->readings[p[k].value + m] - st->zeros[p[k].value + m];
+			counts[i + m].value = counts[i + m].raw = value;
+			counts[i + m].enabled = counts[i + m].running = time;
+		}
+	}
 	return true;
 }
 
@@ -401,6 +490,9 @@ int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 		rc = read_witnesses(s, false);
 	if (rc)
 		return failed(s, rc);
+	s->clear = s->clear && st->even && take_again(s, counts);
+	if (s->clear)
+		return PFMLIB_SUCCESS;
 	for (unsigned i = 0; i < n; i++)
 		if (!take_whole(st, &s->counts[i], &counts[i]))
 			sum_up(&s->sys, st, &s->counts[i], &counts[i]);
@@ -422,7 +514,7 @@ int pfmi_perf_read_fast(struct pfm_session *s, unsigned i, pfm_count_t *count)
 	p = &st->parts[c->opened.part];
 	if (!p->page || !s->running || !pfmi_perf_page_read(p->page, v))
 		return PFMLIB_ERR_NOTSUPP;
-	add_part(&sum, c->asked.is_level, p, v[0], v + 1, 0);
+	add_part(&sum, st, c->asked.is_level, p, v[0], v + 1, 0);
 	give(&sum, count);
 	return PFMLIB_SUCCESS;
 }

@@ -613,6 +613,7 @@ static int pfm_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 	uint64_t time;
 	int err;
 
+	s->clear = false;
 	for (unsigned i = 0; i < n; i++)
 		counts[i] = (pfm_count_t){ .size = sizeof counts[i], .quality = PFM_QUALITY_EXACT };
 	if (!d || d->fd < 0 || !d->armed) /* before the first start the chip's counters hold what others left there */

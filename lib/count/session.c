@@ -258,7 +258,7 @@ static int read_last(struct pfm_session *s)
 		rc = s->backend->read(s, s->last, s->n);
 	for (unsigned i = 0; i < s->n && !s->backend; i++)
 		s->last[i] = (pfm_count_t){ .size = sizeof(s->last[i]) };
-	if (!rc)
+	if (!rc && !s->clear)
 		pfmi_judge_all(s, s->last);
 	return rc;
 }
