@@ -108,6 +108,8 @@ struct pfm_ctx {
 	struct stage builtin; /* the one stage there is from the start */
 	atomic_int refs;
 	atomic_int loaded; /* LOADED_* bits that are done */
+	/* Above 0: when last asked, CPUs 0 to this less 1 were on line, and there can be no others. (lib/count/counts.c) */
+	atomic_int all_cpus;
 	/* Valid once LOADED_ALL is set. Units are numbered: those built in, those of images, those of the kernel. */
 	unsigned n_units, first_kernel;
 	struct stage *stages;

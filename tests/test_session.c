@@ -241,13 +241,15 @@ static void whole_system(void **state)
 	must_open(TEXTS("{cycles,instructions}"));
 	assert_int_equal(fake_open_events(&fake), 14);
 	assert_int_equal(about(0).n_parts, 7);
-	for (unsigned i = 1; i <= 7; i++) {
+	for (unsigned i = 1; i < 14; i += 2) {
 		assert_int_equal(event(i)->pid, -1);
-		assert_int_equal(event(i)->cpu, i == 7 ? 7 : (int)i - 1); /* CPU 6 is off line */
-		assert_int_equal(event(i + 7)->group, FAKE_EVENT_FD + (int)i);
+		assert_int_equal(event(i)->cpu, i == 13 ? 7 : (int)i / 2); /* CPU 6 is off line */
+		assert_int_equal(event(i + 1)->cpu, event(i)->cpu);
+		assert_int_equal(event(i + 1)->group, FAKE_EVENT_FD + (int)i);
 	}
 	run();
-	assert_int_equal(counts[0].value, 1000 * (2 + 3 + 4 + 5 + 6 + 7 + 8));
+	assert_int_equal(counts[0].value, 1000 * (2 + 4 + 6 + 8 + 10 + 12 + 14));
+	assert_int_equal(counts[1].value, 1000 * (3 + 5 + 7 + 9 + 11 + 13 + 15));
 	assert_int_equal(counts[0].enabled, 7000000);
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
@@ -300,6 +302,13 @@ static int without_one_cpu(struct fake *f, const struct perf_event_attr *attr, i
 	return cpu == f->number ? -ENODEV : 0;
 }
 
+static int no_instructions_on_cpu_4(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)pid;
+	return attr->config == 0xc0 && cpu == 4 && group != -1 ? -EINVAL : 0;
+}
+
 static void stops_on_one_cpu(struct fake *f, struct fake_event *e)
 {
 	e->value += 1000;
@@ -326,6 +335,10 @@ static void cpu_comes_back(void **state)
 	fake.number = 3;
 	fake_file(&fake, "/sys/devices/system/cpu/online", "0-3");
 	must_open(TEXTS("cycles"));
+	for (unsigned i = 0; i < 2; i++) {
+		run();
+		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	}
 	fake.tick = stands_still_on_one_cpu;
 	run();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
@@ -384,6 +397,109 @@ static void cpu_is_unplugged(void **state)
 	run();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	expect_why(0, "which CPUs are on line cannot be read");
+}
+
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+#define ONLINE   "/sys/devices/system/cpu/online"
+
+/* A session for "cycles": it opens @n kernel events that count, and reads @files. */
+static void must_be_on(unsigned n, unsigned files)
+{
+	memset(fake.uses, 0, sizeof(fake.uses));
+	must_open(TEXTS("cycles"));
+	assert_int_equal(fake.uses[FAKE_OPEN], files);
+	assert_int_equal(about(0).n_parts, n);
+	assert_int_equal(fake_open_events(&fake), n);
+	run();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	end_session();
+}
+
+/* Where no other CPUs are possible than were on line, the kernel's refusal is asked for those that are not. */
+static void cpus_that_are_all_there(void **state)
+{
+	(void)state;
+	machine("uncore");
+	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	fake_file(&fake, ONLINE, "0-3");
+	fake_file(&fake, POSSIBLE, "0-3");
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_be_on(4, 1);
+	must_be_on(4, 2);
+	must_be_on(4, 0);
+	/* One that is named and serves nothing. */
+	fake.number = 3;
+	fake.decide = without_one_cpu;
+	must_open(TEXTS("cycles"));
+	run();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
+	expect_why(0, "CPU 3 has been switched off");
+	end_session();
+	/* One that has gone: from now on the list is read. */
+	fake_file(&fake, ONLINE, "0-2");
+	must_be_on(3, 1);
+	assert_int_equal(fake.uses[FAKE_PERF], 4 + 3);
+	must_be_on(3, 1);
+	fake.decide = NULL;
+	fake_file(&fake, ONLINE, "0-3");
+	must_be_on(4, 1);
+	must_be_on(4, 1);
+}
+
+static void named_cpu_of_all_has_gone(void **state)
+{
+	(void)state;
+	machine("uncore");
+	fake_file(&fake, ONLINE, "0-3");
+	fake_file(&fake, POSSIBLE, "0-3");
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	must_be_on(4, 1);
+	must_be_on(4, 2);
+	fake_file(&fake, ONLINE, "0-2");
+	fake.number = 3;
+	fake.decide = without_one_cpu;
+	options.cpus = "2-3";
+	must_open(TEXTS("{cycles,instructions}"));
+	run();
+	for (unsigned i = 0; i < 2; i++) {
+		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
+		expect_why(i, "1 of the CPUs asked for is not on line");
+	}
+	assert_int_equal(fake_open_events(&fake), 2);
+}
+
+static void cpus_that_may_come(void **state)
+{
+	(void)state;
+	machine("uncore");
+	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	fake_file(&fake, ONLINE, "0-3");
+	fake_file(&fake, POSSIBLE, "0-7");
+	must_be_on(4, 1);
+	must_be_on(4, 2);
+	must_be_on(4, 1);
+	fake_file(&fake, ONLINE, "0-7");
+	must_be_on(8, 1);
+}
+
+/* A member that one CPU has no room for is counted nowhere; its group goes on. */
+static void member_that_one_cpu_refuses(void **state)
+{
+	(void)state;
+	machine("uncore");
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	fake.decide = no_instructions_on_cpu_4;
+	must_open(TEXTS("{cycles,instructions,branch-misses}"));
+	run();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP);
+	expect_count(2, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_int_equal(fake_open_events(&fake), 14);
+	end_session();
+	must_open(TEXTS("{cycles,instructions,branch-misses}:W"));
+	assert_int_equal(fake_open_events(&fake), 21);
 }
 
 static void process_with_threads(void **state)
@@ -713,6 +829,81 @@ static void zero_is_where_reset_was(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	/* A level is not a difference. */
 	assert_int_equal(counts[1].value, 2 * 1500);
+}
+
+/* All counts are exact, each of @n parts that counted @value in @time nanoseconds. */
+static void expect_exact(unsigned n, uint64_t value, uint64_t time)
+{
+	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		assert_int_equal(counts[i].value, n * value);
+		assert_int_equal(counts[i].raw, n * value);
+		assert_int_equal(counts[i].enabled, n * time);
+		assert_int_equal(counts[i].running, n * time);
+	}
+}
+
+static void after_clear_readings(unsigned n)
+{
+	must_open(TEXTS("{cycles,instructions,branch-misses}", "page-faults", "{cs,faults}"));
+	assert_int_equal(pfm_start_session(session), 0);
+	for (unsigned i = 1; i <= 3; i++) {
+		counted(100 * i, 1000 * i, 1000 * i);
+		expect_exact(n, 100 * i, 1000 * i);
+	}
+	assert_int_equal(pfm_reset_session(session), 0);
+	counted(450, 5000, 5000);
+	expect_exact(n, 150, 2000);
+	counted(450, 5000, 4000);
+	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+		expect_count(i, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
+		assert_int_equal(counts[i].value, n * 300);
+		assert_int_equal(counts[i].raw, n * 150);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		counted(450, 5000, 5000);
+		expect_exact(n, 150, 2000);
+	}
+	assert_int_equal(pfm_reset_session(session), 0);
+	counted(450, 5000, 5000);
+	for (unsigned i = 0; i < pfm_count_session(session); i++)
+		expect_count(i, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
+	counted(451, 5001, 5001);
+	expect_exact(n, 1, 1);
+	end_session();
+}
+
+/* Counts that were clear once are looked at less closely: whatever happens to them is seen all the same. */
+static void clear_readings_may_change(void **state)
+{
+	(void)state;
+	machine("uncore");
+	fake.tick = as_told;
+	after_clear_readings(1);
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	after_clear_readings(7);
+	options.flags |= PFM_SESSION_PER_CPU;
+	after_clear_readings(1);
+	options.flags = 0;
+	must_open(TEXTS("cycles:D"));
+	for (unsigned i = 1; i <= 2; i++)
+		counted(100 * i, 1000 * i, 1000 * i);
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	counted(0, 3000, 0);
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+	assert_int_equal(pfm_reset_session(session), 0);
+	counted(400, 4000, 4000);
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_int_equal(counts[0].value, 400);
+	end_session();
+	/* A level is not a difference. */
+	must_open(TEXTS("mesh/occupancy/"));
+	counted(100, 1000, 1000);
+	assert_int_equal(pfm_reset_session(session), 0);
+	counted(300, 2000, 2000);
+	counted(300, 3000, 3000);
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_int_equal(counts[0].value, 2 * 300);
 }
 
 static void first_gets_everything(struct fake *f, struct fake_event *e)
@@ -1658,6 +1849,9 @@ static void counters_are_read_from_user_space(void **state)
 	assert_int_equal(count.enabled - count.running, 2000000000000000);
 	assert_int_equal(count.quality, PFM_QUALITY_SCALED);
 	assert_true(count.value == 900 || count.value == 899);
+	/* What that reading had to say is said of the next one no more. */
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	/* A clock of few bits, that may have gone round since the page was written. */
 	page->cap_user_time_short = 1;
 	page->time_mask = 0;
@@ -2112,6 +2306,10 @@ int main(void)
 		CASE(whole_system),
 		CASE(one_count_per_cpu),
 		CASE(cpus_that_are_off_line),
+		CASE(cpus_that_are_all_there),
+		CASE(named_cpu_of_all_has_gone),
+		CASE(cpus_that_may_come),
+		CASE(member_that_one_cpu_refuses),
 		CASE(cpu_is_unplugged),
 		CASE(cpu_comes_back),
 		CASE(process_with_threads),
@@ -2129,6 +2327,7 @@ int main(void)
 		CASE(zero_on_cores_that_were_not_used),
 		CASE(qualities),
 		CASE(zero_is_where_reset_was),
+		CASE(clear_readings_may_change),
 		CASE(causes_of_not_being_counted),
 		CASE(parts_are_extrapolated_one_by_one),
 		CASE(a_pinned_event_may_lose_some_of_its_counters),

@@ -84,6 +84,7 @@ struct pfm_session {
 	char *cpus;         /* copy of the caller's list, then the numbers that counts->asked.cpus point to */
 	struct cpus wanted; /* CPUs the caller names; empty: no matter which */
 	struct cpus online; /* those at hand when the session was opened; empty: that cannot be read */
+	bool assumed;       /* nobody has asked for them: what is opened will show it */
 };
 
 /* @raw as it would have been had the counter run all of @enabled. */

@@ -378,11 +378,80 @@ static bool depends_on_cpus(const struct pfm_session *s)
 	return any;
 }
 
-/* What is on line just now: the context may be older than the last CPU that came or went. */
+#define ONLINE   "/sys/devices/system/cpu/online"
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+
+enum { NOBODY_ASKED = 0, /* pfm_ctx.all_cpus, where it is no number of CPUs */
+       ASKED_ONCE = -1,  /* who opens one session reads one file */
+       ASK_ALWAYS = -2 };
+
+static atomic_int *all_cpus(const struct pfm_session *s)
+{
+	union {
+		const struct pfm_ctx *in;
+		struct pfm_ctx *out;
+	} ctx = { .in = s->ctx };
+
+	return &ctx.out->all_cpus;
+}
+
+/* True if a CPU that is not on line comes to light by itself: the kernel opens nothing on it. */
+static bool would_show(const struct pfm_session *s)
+{
+	return s->backend == &pfmi_backend_perf_event && !s->sampling &&
+	       (s->options.flags & (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU)) == PFM_SESSION_SYSTEM_WIDE;
+}
+
+static bool same_cpus(const struct cpus *a, const struct cpus *b)
+{
+	return a->n_words == b->n_words && memcmp(a->words, b->words, a->n_words * sizeof(*a->words)) == 0;
+}
+
+/* Keeps that all CPUs there can be are on line, if they are: that set does not change as long as the kernel runs. */
+static void keep_all(const struct pfm_session *s)
+{
+	struct cpus possible, first;
+	size_t n = pfmi_cpus_count(&s->online);
+	bool all = !pfmi_cpus_load(&s->sys, POSSIBLE, &possible) && n && !pfmi_cpus_first((unsigned)n, &first);
+
+	if (all) {
+		all = same_cpus(&first, &possible) && same_cpus(&first, &s->online);
+		pfmi_cpus_free(&first);
+	}
+	pfmi_cpus_free(&possible);
+	atomic_store(all_cpus(s), all ? (int)n : ASK_ALWAYS);
+}
+
+int pfmi_ask_online(struct pfm_session *s)
+{
+	struct cpus now;
+	int rc = pfmi_cpus_load(&s->sys, ONLINE, &now);
+
+	s->assumed = false;
+	if (rc || same_cpus(&now, &s->online)) {
+		pfmi_cpus_free(&now);
+		return rc == -ENOMEM ? rc : 0;
+	}
+	atomic_store(all_cpus(s), ASK_ALWAYS);
+	pfmi_cpus_free(&s->online);
+	s->online = now;
+	return -EAGAIN;
+}
+
+/* What is on line just now: the context may be older than the last CPU that came or went. Where that would show, what was the whole of them
+ * is taken to be so still. */
 static int read_online(struct pfm_session *s)
 {
-	int rc = pfmi_cpus_load(&s->sys, "/sys/devices/system/cpu/online", &s->online);
+	int known = would_show(s) ? atomic_load(all_cpus(s)) : ASK_ALWAYS, rc;
 
+	s->assumed = known > 0;
+	if (s->assumed)
+		return pfmi_cpus_first((unsigned)known, &s->online);
+	rc = pfmi_cpus_load(&s->sys, ONLINE, &s->online);
+	if (known == ASKED_ONCE)
+		keep_all(s);
+	else if (known == NOBODY_ASKED)
+		atomic_store(all_cpus(s), ASKED_ONCE);
 	if (rc)
 		return rc == -ENOMEM ? rc : 0; /* whatever needs to know it will say that it cannot be read */
 	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write at once. */
@@ -415,6 +484,6 @@ int pfmi_keep_cpus(struct opening *o)
 		return PFMLIB_SUCCESS;
 	if (cpus->n_words == 0)
 		return pfmi_opening_refuse(o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
-		                           "which CPUs are on line cannot be read from /sys/devices/system/cpu/online");
+		                           "which CPUs are on line cannot be read from " ONLINE);
 	return split_by_cpu(o, cpus, s->cpus + len + 1);
 }

@@ -74,6 +74,8 @@ int pfmi_find_metrics(struct opening *o, const char *text);
 /* Plans what those metrics need and adds the groups' counts; @texts are all of the session's. */
 int pfmi_plan_metrics(struct opening *o, const char *const *texts);
 void pfmi_free_metrics(struct pfm_session *s);
+/* Some CPU is not on line that was assumed to be: -EAGAIN if the session knows better now, 0 if that was not it, or -ENOMEM. */
+int pfmi_ask_online(struct pfm_session *s);
 /* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for each. */
 int pfmi_keep_cpus(struct opening *o);
 
@@ -144,6 +146,7 @@ struct perf_state {
 	struct elsewhere *elsewhere;
 	int cgroup; /* descriptor of the control group's folder, -1: none */
 	size_t page_size;
+	bool absent;        /* some CPU is not on line, the kernel says */
 	bool one_by_one;    /* the kernel does not read groups of inherited events at once */
 	uint64_t *readings; /* as the kernel gives them */
 	uint64_t *zeros;    /* word for word what they were at the last reset; times that were lost stay what they were */

@@ -289,7 +289,7 @@ static int open_part(struct pfm_session *s, unsigned i, unsigned k, int lead)
 	if (p->witness >= 0 && st->witnesses[p->witness].fd < 0)
 		return st->witnesses[p->witness].err;
 	fd = try_part(s, i, k, group);
-
+	st->absent |= fd == -ENODEV;
 	if ((fd == -EACCES || fd == -EPERM) && c->opened.n_open == 0 && may_leave_kernel_out(c))
 		fd = try_without_kernel(s, i, k, group, fd);
 	if (fd < 0)
@@ -374,12 +374,48 @@ static unsigned group_end(const struct pfm_session *s, unsigned first)
 	return end;
 }
 
+/* True if counts [@first, @end) are a group on several CPUs, each of them on the same ones. */
+static bool share_cpus(const struct pfm_session *s, unsigned first, unsigned end)
+{
+	const struct perf_state *st = s->state;
+	const struct opened *lead = &s->counts[first].opened;
+
+	if (end - first < 2 || lead->n_parts < 2 || s->sampling)
+		return false;
+	for (unsigned i = first; i < end; i++)
+		for (unsigned k = 0; k < lead->n_parts; k++) {
+			const struct part *p = &st->parts[s->counts[i].opened.part + k];
+
+			if (s->counts[i].opened.n_parts != lead->n_parts || p->pid >= 0 || !same_place(p, &st->parts[lead->part + k]))
+				return false;
+		}
+	return true;
+}
+
+/* The whole group on one CPU after the other: so the CPU stays awake, and its kernel events lie together. If any of it is refused nothing
+ * is left open, and it is for open_count() to find out what can be. */
+static bool open_by_cpu(struct pfm_session *s, unsigned first, unsigned end)
+{
+	const struct opened *lead = &s->counts[first].opened;
+
+	for (unsigned k = 0; k < lead->n_parts; k++)
+		for (unsigned i = first; i < end; i++)
+			if (open_part(s, i, k, i == first ? LEADS : (int)(lead->part + k))) {
+				for (unsigned m = end; m-- > first;)
+					close_count(s, &s->counts[m]);
+				return false;
+			}
+	return true;
+}
+
 static void open_group(struct pfm_session *s, unsigned first, unsigned end)
 {
 	bool broken = false;
 
 	for (unsigned i = first; i < end; i++)
 		s->counts[i].opened.first = first;
+	if (share_cpus(s, first, end) && open_by_cpu(s, first, end))
+		return;
 	for (unsigned i = first; i < end && !broken; i++) {
 		if (s->counts[i].opened.n_parts)
 			open_count(s, i);
@@ -410,6 +446,7 @@ static void close_round(struct pfm_session *s)
 	st->witnesses = NULL;
 	st->elsewhere = NULL;
 	st->n_parts = st->n_witnesses = st->n_elsewhere = 0;
+	st->absent = false;
 	for (unsigned i = 0; i < s->n; i++) {
 		struct counting *c = &s->counts[i];
 
@@ -531,6 +568,8 @@ static int open_rounds(struct pfm_session *s)
 
 	for (unsigned round = 1;; round++) {
 		rc = open_round(s);
+		if (!rc && st->absent && s->assumed)
+			rc = pfmi_ask_online(s);
 		if (!rc)
 			rc = look_for_newcomers(s);
 		if (rc != -EAGAIN || round == ROUNDS)

@@ -445,7 +445,7 @@ static bool take_time(const struct perf_state *st, const struct counting *c, uin
 		const uint64_t *now = st->readings + p[k].times, *zeros = st->zeros + p[k].times;
 		uint64_t enabled = now[0] - zeros[0];
 
-		if (now[0] == LOST || now[1] - zeros[1] != enabled)
+		if (now[1] - zeros[1] != enabled) /* nor can they agree where they were lost */
 			return false;
 		*time += enabled;
 		longest = enabled > longest ? enabled : longest;

@@ -96,6 +96,15 @@ int pfmi_cpus_read(const char *list, struct cpus *out)
 	return rc;
 }
 
+int pfmi_cpus_first(unsigned n, struct cpus *out)
+{
+	*out = (struct cpus){ 0 };
+	if (!grow(out, n - 1))
+		return -ENOMEM;
+	add(out, 0, n - 1);
+	return 0;
+}
+
 int pfmi_cpus_copy(const struct cpus *from, struct cpus *out)
 {
 	*out = (struct cpus){ .words = malloc(from->n_words * sizeof(*from->words) + 1), .n_words = from->n_words };

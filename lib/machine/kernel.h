@@ -24,6 +24,8 @@ bool pfmi_cpus_next(const char **list, unsigned *first, unsigned *last);
 int pfmi_cpus_add(struct cpus *set, const char *list);
 /* The set @list stands for: -EINVAL for what is no list, -ENOMEM. Free with pfmi_cpus_free(), which may be done twice. */
 int pfmi_cpus_read(const char *list, struct cpus *out);
+/* CPUs 0 to @n less 1; at least one. 0 or -ENOMEM. */
+int pfmi_cpus_first(unsigned n, struct cpus *out);
 /* 0 or -ENOMEM. */
 int pfmi_cpus_copy(const struct cpus *from, struct cpus *out);
 void pfmi_cpus_free(struct cpus *set);
