@@ -54,7 +54,7 @@ enum { SKIPPED,
 #define MEANING4(C)  MEANING(C), MEANING((C) + 1), MEANING((C) + 2), MEANING((C) + 3)
 #define MEANING16(C) MEANING4(C), MEANING4((C) + 4), MEANING4((C) + 8), MEANING4((C) + 12)
 #define MEANING64(C) MEANING16(C), MEANING16((C) + 16), MEANING16((C) + 32), MEANING16((C) + 48)
-static const unsigned char meaning[256] = { MEANING64(0), MEANING64(64), MEANING64(128), MEANING64(192) };
+READ_OFTEN static const unsigned char meaning[256] = { MEANING64(0), MEANING64(64), MEANING64(128), MEANING64(192) };
 
 /* A name, in one pass: every place where it may end, at ':' and '.', at the first ',' and at the end; "pmu::" before it. False if
  * a slash, where spec->rest begins then, shows that it is perf's form. */

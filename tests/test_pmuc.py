@@ -283,15 +283,24 @@ class RoundTrip(unittest.TestCase):
             self.assertLess(len(pt.image_bytes([t, other])) - len(pt.image_bytes([t])), pt.HEAD_SIZE + 200)
 
     def test_a_first_look_up_reads_few_places(self):
-        """Pages are read with those around them: small arrays that every event needs are beside the heads of the tables, before the index
-        of their names; and the numbers of a table's rows are beside its slots."""
+        """Pages are read with those around them: the index of names, then the heads of the tables, then small arrays that every event
+        needs, then the names of tables; and of each table its fields, slots and rows, with values that are mostly its own."""
         raw = pt.image_bytes(self.tables)
         calls = struct.unpack_from("<I", raw, pt.IMAGE_SIZE - 8 * pt.N_DIRECTORY + 8)[0]
-        views = pt.read_image(raw)[0]
-        for v in views:
-            self.assertLess(max(v.at[array] for array in ("keys", "counters", "sets", "features")), calls)
-        beside = [v.at["row_numbers"] == v.at["slots"] + 4 * v.count["slots"] for v in views]    # all whose slots or numbers no other has
-        self.assertGreater(sum(beside), 0.7 * len(beside))
+        views, head = pt.read_image(raw)
+        self.assertTrue(calls < head["tables"] < min(views[0].at[name] for name in ("keys", "counters", "sets", "takes")))
+        distances = []
+        for t, v in zip(self.tables, views):
+            own_name = raw.index(t.name.encode() + b"\0", v.at["pool"])
+            self.assertLess(max(v.at[name] for name in ("keys", "counters", "sets", "takes")), own_name)
+            self.assertLess(own_name - calls, 16 << 10)
+            for i in range(len(t.rows)):
+                number = v.element("row_numbers", i)[0] & (1 << pt.ROW_SOURCES_SHIFT) - 1
+                row = v.at["rows"] + number * pt.SIZES["rows"]
+                places = row, *(v.at[name] for name in ("fields", "slots", "row_numbers"))
+                self.assertLess(max(places) - min(places), 32 << 10)
+                distances.append(abs(v.at["values"] + v.element("rows", number)[2] * pt.SIZES["values"] - row))
+        self.assertLess(sorted(distances)[len(distances) * 3 // 4], 16 << 10)
 
     def test_codes_lead_back(self):
         """Each row is in the index over code and unit mask."""
@@ -318,7 +327,8 @@ class RoundTrip(unittest.TestCase):
                 self.assertTrue(little.records(name) == big.records(name), name)
             self.assertEqual([little.row(i) for i in range(len(t.rows))], [big.row(i) for i in range(len(t.rows))])
             self.assertEqual(little.field_of_key, big.field_of_key)
-            self.assertTrue(little.raw[little.at["pool"]:] == big.raw[big.at["pool"]:])
+            pools = [v.raw[v.at["pool"]:v.at["pool"] + v.count["pool"]] for v in (little, big)]
+            self.assertTrue(pools[0] == pools[1])
             self.assertFalse(little.raw == big.raw)
 
     def test_same_source_same_bytes(self):

@@ -383,7 +383,8 @@ static void nasty_numbers_in_the_head(void **state)
 
 /* ---- each thing that can be wrong, once ------------------------------------------------------------------------- */
 
-/* The table at @t is a copy that may be written to. */
+/* The table at @t is a copy that may be written to. Numbers are those of its own rows and groups, of the values of the first row and of the
+ * words of the first group. */
 static struct field *field_at(struct table *t, unsigned i)
 {
 	return (struct field *)(void *)((char *)t + t->fields) + i;
@@ -391,7 +392,7 @@ static struct field *field_at(struct table *t, unsigned i)
 
 static struct row *row_at(struct table *t, unsigned i)
 {
-	return (struct row *)(void *)((char *)t + t->rows) + i;
+	return (struct row *)(void *)((char *)t + t->rows) + (table_row_numbers(t)[i] & ROW_NUMBER);
 }
 static struct other_name *name_at(struct table *t, unsigned i)
 {
@@ -403,15 +404,15 @@ static uint32_t *slot_at(struct table *t, unsigned i)
 }
 static uint32_t *value_at(struct table *t, unsigned i)
 {
-	return (uint32_t *)(void *)((char *)t + t->values) + i;
+	return (uint32_t *)(void *)((char *)t + t->values) + row_at(t, 0)->value + i;
 }
 static struct group *group_at(struct table *t, unsigned i)
 {
-	return (struct group *)(void *)((char *)t + t->groups) + i;
+	return (struct group *)(void *)((char *)t + t->groups) + table_group_numbers(t)[i];
 }
 static struct word *word_at(struct table *t, unsigned i)
 {
-	return (struct word *)(void *)((char *)t + t->words) + i;
+	return (struct word *)(void *)((char *)t + t->words) + group_at(t, 0)->word + i;
 }
 static struct counter *counter_at(struct table *t, unsigned i)
 {

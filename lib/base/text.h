@@ -11,6 +11,8 @@
 #define RARELY __attribute__((noinline))
 /* What every encoding goes through lies together: the first one waits for each piece of the library's code that it comes to. */
 #define OFTEN __attribute__((hot))
+/* The same for constants: just before the image, whose start any look-up reads. */
+#define READ_OFTEN __attribute__((section(".tables")))
 
 struct slice {
 	const char *s;

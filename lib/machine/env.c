@@ -31,20 +31,30 @@ static void take(const char *variable, const char *name, const char **to)
 		*to = value;
 }
 
+/* Every program's start looks for them. */
+#define NAME(VARIABLE, TEXT) READ_OFTEN static const char VARIABLE[] = TEXT
+NAME(prefix, "PERFMON_");
+NAME(pmu, "PMU=");
+NAME(events, "EVENTS=");
+NAME(cpuid, "CPUID=");
+NAME(sysfs, "SYSFS=");
+NAME(force_pmu, "LIBPFM_FORCE_PMU=");
+#undef NAME
+
 /* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
 OFTEN void pfmi_wishes_read(struct wishes *out)
 {
 	*out = (struct wishes){ 0 };
 	for (char **e = environ; e && *e; e++) {
-		const char *ours = **e == 'P' ? behind(*e, "PERFMON_") : NULL;
+		const char *ours = **e == 'P' ? behind(*e, prefix) : NULL;
 
 		if (ours) {
-			take(ours, "PMU=", &out->pmu);
-			take(ours, "EVENTS=", &out->events);
-			take(ours, "CPUID=", &out->cpuid);
-			take(ours, "SYSFS=", &out->sysfs);
+			take(ours, pmu, &out->pmu);
+			take(ours, events, &out->events);
+			take(ours, cpuid, &out->cpuid);
+			take(ours, sysfs, &out->sysfs);
 		} else if (**e == 'L') {
-			take(*e, "LIBPFM_FORCE_PMU=", &out->force_pmu);
+			take(*e, force_pmu, &out->force_pmu);
 		}
 	}
 	if ((out->pmu || out->events || out->cpuid || out->sysfs || out->force_pmu) && getauxval(AT_SECURE))

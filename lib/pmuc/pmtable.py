@@ -43,25 +43,26 @@ MAX_RANGES = 4
 ROW_SOURCES_SHIFT = 29  # of a row's number in its table: bits of the sources above it
 SOURCE_LIBPFM4 = 4
 VALUE_WIDE = 0x800000
+CHUNK = 256          # rows whose values are together
 MAX_NAMES = 65534    # rows and further names of a table
 MAX_FIELDS = 255
 MAX_VALUES = 255     # of a row
 WAY_ANY = ANY32
 
-# Arrays of the image in the order they follow its head: name, struct format of an element. A page is read with those around it: small ones
-# that any event needs are where the first step of each look-up is, and the numbers of a table's rows beside its slots.
+# Arrays of the image in the order they follow its head: name, struct format of an element. A page is read with those around it: what
+# finds a table comes first, up to its name at the start of the pool, and what one look-up reads of it is together in the store, where each
+# array is counted from the start of the store.
 ARRAYS = (
-    ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
-    ("keys", "64B"), ("counters", "BBBBIII"), ("sets", "Q"), ("features", "IIQ"),
-    ("calls", "I"), ("wholes", "IIIII"), ("parts", "H"), ("hosts", "II"), ("filters", "Q"),
-    ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"),
-    ("matches", "IIIIIIQQIBBBBII"), ("wides", "QII"), ("names", "II"),
-    ("slots", "I"), ("rows", "IIIHHHBB"), ("values", "I"), ("takes", "I"), ("group_numbers", "I"),
-    ("ways", "H"), ("pool", "B"),
+    ("calls", "I"), ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
+    ("sets", "Q"), ("keys", "64B"), ("counters", "BBBBIII"), ("takes", "I"), ("group_numbers", "I"), ("pool", "B"),
+    ("hosts", "II"), ("matches", "IIIIIIQQIBBBBII"), ("features", "IIQ"), ("wholes", "IIIII"), ("parts", "H"), ("filters", "Q"),
+    ("store", "Q"), ("wides", "QII"), ("ways", "H"),
 )
-AMONG = {"row_numbers": "slots"}    # arrays that lie among the elements of others
-FORMATS = dict(ARRAYS)
-FORMATS.update((name, FORMATS[other]) for name, other in AMONG.items())
+STORE = (
+    ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"), ("names", "II"),
+    ("slots", "I"), ("row_numbers", "I"), ("values", "I"), ("rows", "IIIHHHBB"),
+)
+FORMATS = dict(ARRAYS + STORE)
 SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in FORMATS.items()}
 # Arrays that the head of the image says where they are, in the order of enum image_array.
 DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters")
@@ -69,6 +70,9 @@ N_DIRECTORY = 16
 # Offsets in the head of a table, in the order of struct table: its own slices, then what all tables share.
 SLICES = ("keys", "counters", "fields", "group_numbers", "matches", "features", "row_numbers", "names", "slots", "ways")
 SHARED = ("sets", "words", "groups", "rows", "values", "wides", "takes")
+# What numbers of elements count: bytes from one element that all tables share to the next, and of the slices from one address to the next
+# that an element may have.
+STEPS = {name: next(n for code, n in (("Q", 8), ("I", 4), ("H", 2), ("B", 1)) if code in FORMATS[name]) for name in SLICES}
 HEAD_SIZE = SIZES["tables"]
 IMAGE_FORMAT = "IIQIIQ32s" + "II" * N_DIRECTORY
 IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
@@ -427,7 +431,8 @@ def ends(texts):
 
 
 class Pool:
-    """Strings, each once; offset 0 is the empty one. Of those in the pool @before, one that another ends in is the end of that one."""
+    """Strings, each once; offset 0 is the empty one. Of those in the pool @before, one that another ends in is the end of that one, which
+    is where the first of both was."""
 
     def __init__(self, before=None):
         self.at = {"": 0}
@@ -436,12 +441,10 @@ class Pool:
         if before:
             inside = ends(before.at)
             for text in before.at:
-                if text not in inside:
-                    self.add(text)
-            for text, whole in inside.items():
+                whole = text
                 while whole in inside:
                     whole = inside[whole]
-                self.at[text] = self.at[whole] + len(whole) - len(text)
+                self.at[text] = self.add(whole) + len(whole) - len(text)
 
     def add(self, text):
         at = self.at.get(text)
@@ -460,73 +463,76 @@ class Pool:
         return b"".join(self.parts)
 
 
+class Body:
+    """Bytes of the image that grow, of one array or of several."""
+
+    def __init__(self):
+        self.parts, self.size = [], 0
+
+    def put(self, raw, step):
+        """How many steps from the start of the body @raw lies."""
+        gap = -self.size % step
+        at = (self.size + gap) // step
+        self.parts.append(b"\0" * gap + raw if gap else raw)
+        self.size += gap + len(raw)
+        return at
+
+
 class Records:
     """An array of the image that grows. Equal elements, or equal slices, are there once."""
 
-    def __init__(self, fmt, order):
-        self.pack = struct.Struct(order + fmt).pack
-        self.size = struct.calcsize(order + fmt)
-        self.parts, self.n, self.seen = [], 0, {}
+    def __init__(self, name, order, body):
+        self.pack = struct.Struct(order + FORMATS[name]).pack
+        self.step = STEPS.get(name, SIZES[name])
+        self.body, self.seen = body, {}
 
     def slice(self, records):
         """Number of the first of these elements."""
         key = tuple(records)
         at = self.seen.get(key)
         if at is None:
-            at = self.seen[key] = self.n
-            pack = self.pack
-            self.parts.extend([pack(*r) for r in key])
-            self.n += len(key)
+            at = self.seen[key] = self.put(key)
         return at
+
+    def put(self, records):
+        pack = self.pack
+        return self.body.put(b"".join([pack(*r) for r in records]), self.step)
 
     def one(self, record):
         return self.slice((record,))
 
-    def end(self):
-        return b"".join(self.parts)
+    @property
+    def n(self):
+        """How many there are of an array that has its body to itself."""
+        return self.body.size // self.step
 
 
 LONGEST_PIECE = 8       # numbers
 
 
-class Numbers:
+class Numbers(Records):
     """The same for arrays of plain numbers."""
 
-    def __init__(self, code, swap):
-        self.all, self.swap, self.seen = array.array(code), swap, {}
+    def __init__(self, name, order, body):
+        super().__init__(name, order, body)
+        self.form, self.within = order + "%d" + FORMATS[name], {}
 
     def prepare(self, slices):
-        """Enters @slices, those first that others may be pieces of."""
+        """Which of @slices are pieces of longer ones: these are there in their place."""
         pieces = {}
         for s in sorted(slices, key=len, reverse=True):
-            at = pieces.get(s)
-            if at is not None:
-                self.seen[s] = at
+            if s in pieces:
+                self.within[s] = pieces[s]
                 continue
-            at = self.slice(s)
             for n in range(1, min(len(s), LONGEST_PIECE) + 1):
                 for i in range(len(s) - n + 1):
-                    pieces.setdefault(s[i:i + n], at + i)
+                    pieces.setdefault(s[i:i + n], (s, i))
 
-    def slice(self, numbers):
-        key = tuple(numbers)
-        at = self.seen.get(key)
-        if at is None:
-            at = self.seen[key] = len(self.all)
-            self.all.extend(key)
-        return at
-
-    def one(self, number):
-        return self.slice((number,))
-
-    @property
-    def n(self):
-        return len(self.all)
-
-    def end(self):
-        if self.swap:
-            self.all.byteswap()
-        return self.all.tobytes()
+    def put(self, numbers):
+        if numbers in self.within:
+            whole, i = self.within[numbers]
+            return self.slice(whole) + i
+        return self.body.put(struct.pack(self.form % len(numbers), *numbers), self.step)
 
 
 class Writer:
@@ -536,17 +542,16 @@ class Writer:
         self.order = "<" if byteorder == "little" else ">"
         self.pool = Pool(before and before.pool)
         self.heads = []
-        swap = byteorder != sys.byteorder
-        for name, fmt in ARRAYS:
-            if name not in ("tables", "pool"):
-                setattr(self, name, Numbers(fmt, swap) if fmt in "IHQ" else Records(fmt, self.order))
-        for name, other in AMONG.items():
-            setattr(self, name, getattr(self, other))
+        self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
+        for name, fmt in ARRAYS + STORE:
+            if name not in ("tables", "pool", "store"):
+                body = self.bodies.get(name) or self.bodies["store"]
+                setattr(self, name, (Numbers if fmt in "IHQ" else Records)(name, self.order, body))
 
     def add_own_names(self, t):
-        """What the table itself is called: any look-up compares one of those. (But for names in which others end.)"""
-        for name in (t.name, *t.aka):
-            self.pool.add(name)
+        """What the table itself is called, and the words of its hosts: any look-up compares one of those."""
+        for text in (t.name, *t.aka, *(x for m in t.matches for x in (m.arch, m.vendor))):
+            self.pool.add(text)
 
     def add_names(self, t):
         """Names end up side by side in the pool, apart from the texts that few calls read."""
@@ -596,9 +601,20 @@ class Writer:
                            0, 0, f.min, f.max & ALL64, f.preset) + tuple(x for r in ranges for x in (r[0], r[1], r[2], 0)))
         return self.keys.one(tuple(field_of_key)), self.fields.slice(fields)
 
-    def add_group(self, g):
-        first, n, distinct = self.add_words(g.words)
-        return self.groups.one((self.pool.add(g.name), g.flags, g.field, first, n, distinct, g.preset, g.mask))
+    def add_groups(self, groups):
+        """Their numbers; words first, so that neither leaves gaps among the others."""
+        records = []
+        for g in groups:
+            first, n, distinct = self.add_words(g.words)
+            records.append((self.pool.add(g.name), g.flags, g.field, first, n, distinct, g.preset, g.mask))
+        return [self.groups.one(r) for r in records]
+
+    def add_takes(self, t):
+        """(numbers of the table's groups, those of each row); groups of rows that are lent are not the table's."""
+        own = len(t.groups)
+        groups = self.add_groups(t.groups + [g for row in t.lent for g in row.takes])
+        lent = iter(groups[own:])
+        return groups[:own], [[groups[k] for k in row.takes] for row in t.rows] + [[next(lent) for _ in row.takes] for row in t.lent]
 
     def add_match(self, m):
         add = self.pool.add
@@ -629,18 +645,18 @@ class Writer:
             every.append(tuple(run))
         return every
 
-    def add_rows(self, t, groups, values):
-        """Their numbers among all rows, those that are lent behind the others."""
+    def add_rows(self, t, takes, values):
+        """Their numbers among all rows, those that are lent behind the others. Values are close to their rows."""
         add, one = self.pool.add, self.rows.one
         of_values, of_takes, of_sets = self.values.slice, self.takes.slice, self.sets.one
-        numbers = []
-        for i, (row, run) in enumerate(zip(t.rows + t.lent, values)):
-            takes = [self.add_group(g) if isinstance(g, Group) else groups[g] for g in row.takes]
-            sources = t.sources.get(i, 0) if i < len(t.rows) else SOURCE_LIBPFM4
-            numbers.append(sources << ROW_SOURCES_SHIFT | one((
-                add(row.name), add(row.desc), of_values(run), of_takes(takes), of_sets(row.counters), row.flags, len(run), len(takes))))
-        if self.rows.n >> ROW_SOURCES_SHIFT:
-            raise ValueError("more events than an image can hold")
+        rows, numbers = t.rows + t.lent, []
+        for start in range(0, len(rows), CHUNK):
+            at = [of_values(run) for run in values[start:start + CHUNK]]
+            for i, row in enumerate(rows[start:start + CHUNK], start):
+                sources = t.sources.get(i, 0) if i < len(t.rows) else SOURCE_LIBPFM4
+                numbers.append(sources << ROW_SOURCES_SHIFT | one((
+                    add(row.name), add(row.desc), at[i - start], of_takes(takes[i]), of_sets(row.counters), row.flags, len(values[i]),
+                    len(takes[i]))))
         if self.sets.n > 65536:
             raise ValueError("more sets of counters than an image can hold")
         if self.takes.n > 65536:
@@ -710,11 +726,11 @@ class Writer:
         """A table, whose rows have those values_of() it."""
         add = self.pool.add
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)]
+        keys_at, fields = self.add_fields(t)
+        groups, takes = self.add_takes(t)
         (names, n_names), (slots, n_slot) = self.index_names(t)
         if len(t.rows) + n_names > MAX_NAMES:
             raise ValueError("table %s is too big" % t.name)
-        keys_at, fields = self.add_fields(t)
-        groups = [self.add_group(g) for g in t.groups]
         ways, n_ways = self.add_ways(t)
         slices = {"keys": keys_at, "fields": fields, "names": names, "slots": slots, "ways": ways,
                   "group_numbers": self.group_numbers.slice(groups),
@@ -722,7 +738,7 @@ class Writer:
                                                    for c in t.counters]),
                   "matches": self.matches.slice([self.add_match(m) for m in t.matches]),
                   "features": self.features.slice([self.add_feature(*f) for f in t.features]),
-                  "row_numbers": self.add_rows(t, groups, values)}
+                  "row_numbers": self.add_rows(t, takes, values)}
         flags = t.flags | (TABLE_PRESETS if any(f.preset and f.ranges for f in t.fields) else 0)
         flags |= TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0
         self.heads.append((t.name, t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
@@ -771,20 +787,20 @@ class Writer:
         return struct.pack(
             self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts, offsets["pool"] - at, self.pool.size,
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
-            *[offsets[a] + slices[a] * SIZES[a] - at for a in SLICES], *[offsets[a] - at for a in SHARED], n_lent,
+            *[offsets[a] + slices[a] * STEPS[a] - at for a in SLICES], *[offsets[a] - at for a in SHARED], n_lent,
             self.whole_of.get(name, 0), *[0] * 5)
 
     def end(self, digest, built, byteorder):
         self.pool.end()
-        counts = {name: len(self.heads) if name == "tables" else self.pool.size if name == "pool" else getattr(self, name).n
-                  for name, _ in ARRAYS}
-        bodies = {name: getattr(self, name).end() for name, _ in ARRAYS if name not in ("tables", "pool")}
+        bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
         bodies["pool"] = b"".join(self.pool.parts)
+        bodies["tables"] = b"\0" * (HEAD_SIZE * len(self.heads))
         offsets, at = {}, IMAGE_SIZE
         for name, _ in ARRAYS:
             offsets[name] = at
-            at += -(-counts[name] * SIZES[name] // 8) * 8
-        offsets.update((name, offsets[other]) for name, other in AMONG.items())
+            at += -(-len(bodies[name]) // 8) * 8
+        offsets.update((name, offsets["store"]) for name, _ in STORE)
+        counts = {name: len(bodies[name]) // SIZES[name] for name in DIRECTORY}
         if at > 0x7FFFFFF0:
             raise ValueError("the image is too big")
         bodies["tables"] = b"".join(self.head(offsets["tables"] + i * HEAD_SIZE, at, offsets, h) for i, h in enumerate(self.heads))

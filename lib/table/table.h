@@ -32,6 +32,9 @@
  *     takes     uint32_t[]        group numbers of rows
  *     pool      char[]            strings, NUL terminated; offset 0 is the empty string. Names first, texts that few calls read behind.
  *
+ * Where an array is its offset alone says. pmuc.py writes what one look-up reads close together: fields, words, groups, names, slots, row
+ * numbers, values and rows of one table, then those of the next.
+ *
  * All hash tables are probed linearly from (hash * 0x9e3779b1 mod 2^32) * slots / 2^32. */
 #ifndef PERFMON_TABLE_H
 #define PERFMON_TABLE_H
