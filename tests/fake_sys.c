@@ -90,6 +90,19 @@ bool fake_machine(struct fake *f, const char *path)
 	return true;
 }
 
+void fake_recorded(struct fake *f, const char *name)
+{
+	const char *tests = getenv("PERFMON_TESTS");
+	char path[1024];
+
+	snprintf(path, sizeof(path), "%s/machines/%s.txt", tests ? tests : "tests", name);
+	fake_begin(f);
+	if (!fake_machine(f, path)) {
+		fprintf(stderr, "%s cannot be read\n", path);
+		abort();
+	}
+}
+
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
 static int fake_open(const struct sys *sys, const char *path, int flags)

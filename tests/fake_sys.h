@@ -76,6 +76,8 @@ void fake_remove(struct fake *f, const char *path);
 /* Adds the files of a recorded machine: lines of a path, a TAB and the text. Paths that do not start with '/' are below
  * /sys/bus/event_source/devices; '#' starts a comment line. False if it cannot be read. */
 bool fake_machine(struct fake *f, const char *path);
+/* Begins with the machine that is recorded as tests/machines/@name.txt, which is there. */
+void fake_recorded(struct fake *f, const char *name);
 struct fake_event *fake_event(struct fake *f, int fd);
 /* Writes a record into the ring that event @fd was led into, as the kernel does: not at all (false) where there is no room. */
 bool fake_record(struct fake *f, int fd, const void *record, size_t size);

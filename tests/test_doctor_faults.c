@@ -52,16 +52,6 @@ pfm_ctx_t *open_context(const char *pmu)
 
 /* ---- running it ---- */
 
-static void begin(const char *name)
-{
-	const char *tests = getenv("PERFMON_TESTS");
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/machines/%s.txt", tests ? tests : "tests", name);
-	fake_begin(&fake);
-	assert_true(fake_machine(&fake, path));
-}
-
 /* What the command says, a line for each check. */
 static void doctor(void)
 {
@@ -121,7 +111,7 @@ static void as_expected(struct fake *f, struct fake_event *e)
 static void kinds_of_cores_are_added(void **state)
 {
 	(void)state;
-	begin("hybrid");
+	fake_recorded(&fake, "hybrid");
 	fake.tick = as_expected;
 	doctor();
 	assert_int_equal(json_integer_value(json_object_get(json_object_get(found, "instructions:u"), "count")), 30000000);
@@ -143,7 +133,7 @@ static int fast_cores_alone(struct fake *f, const struct perf_event_attr *attr, 
 static void hybrid_without_the_event(void **state)
 {
 	(void)state;
-	begin("hybrid");
+	fake_recorded(&fake, "hybrid");
 	fake.decide = fast_cores_alone;
 	fake.tick = as_expected;
 	doctor();
@@ -166,7 +156,7 @@ static int somebody_holds_it(struct fake *f, const struct perf_event_attr *attr,
 static void counters_that_others_hold(void **state)
 {
 	(void)state;
-	begin("hybrid");
+	fake_recorded(&fake, "hybrid");
 	fake.decide = somebody_holds_it;
 	doctor();
 	assert_string_equal(said("cycles:u", "state"), "bad");
@@ -188,7 +178,7 @@ static void shared(struct fake *f, struct fake_event *e)
 static void shared_counters(void **state)
 {
 	(void)state;
-	begin("hybrid");
+	fake_recorded(&fake, "hybrid");
 	fake.tick = shared;
 	doctor();
 	assert_string_equal(said("instructions:u", "state"), "note");
@@ -207,7 +197,7 @@ static void never_on(struct fake *f, struct fake_event *e)
 static void no_time_at_all(void **state)
 {
 	(void)state;
-	begin("hybrid");
+	fake_recorded(&fake, "hybrid");
 	fake.tick = never_on;
 	doctor();
 	assert_string_equal(said("cycles:u", "state"), "bad");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel shows in sysfs becomes tables: recorded machines, odd and hostile files, every system call and every
- * allocation failing, tracepoints and breakpoints, and the real file system below a root. */
+ * allocation failing, and the real file system below a root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,16 +26,6 @@ static struct kernel *kernel;
 static struct slice slice(const char *s)
 {
 	return (struct slice){ s, (uint32_t)strlen(s) };
-}
-
-static void load(const char *machine)
-{
-	const char *tests = getenv("PERFMON_TESTS");
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/machines/%s.txt", tests ? tests : "tests", machine);
-	fake_begin(&fake);
-	assert_true(fake_machine(&fake, path));
 }
 
 static void look(void)
@@ -95,7 +85,7 @@ static uint64_t config_of(const struct kernel_pmu *p, const char *row, unsigned 
 static void hybrid_machine_has_two_core_pmus(void **state)
 {
 	(void)state;
-	load("hybrid");
+	fake_recorded(&fake, "hybrid");
 	look();
 	assert_int_equal(kernel->paranoid, 2);
 	assert_true(kernel->nmi_watchdog);
@@ -115,7 +105,7 @@ static void instances_are_one_pmu_in_the_order_of_their_numbers(void **state)
 	const struct kernel_pmu *cha;
 
 	(void)state;
-	load("uncore");
+	fake_recorded(&fake, "uncore");
 	look();
 	cha = find("uncore_cha");
 	assert_int_equal(cha->n_instances, 12);
@@ -133,7 +123,7 @@ static void instances_are_one_pmu_in_the_order_of_their_numbers(void **state)
 static void names_that_only_look_numbered_stay_whole(void **state)
 {
 	(void)state;
-	load("uncore");
+	fake_recorded(&fake, "uncore");
 	look();
 	assert_string_equal(find("amd_l3")->name, "amd_l3");
 	assert_string_equal(find("hv_24x7")->name, "hv_24x7");
@@ -198,7 +188,7 @@ static void hexadecimal_addresses_are_instance_numbers_too(void **state)
 	const struct kernel_pmu *mesh;
 
 	(void)state;
-	load("uncore");
+	fake_recorded(&fake, "uncore");
 	look();
 	mesh = find("mesh");
 	assert_non_null(mesh);
@@ -211,7 +201,7 @@ static void hexadecimal_addresses_are_instance_numbers_too(void **state)
 static void alias_file_is_another_name(void **state)
 {
 	(void)state;
-	load("uncore");
+	fake_recorded(&fake, "uncore");
 	look();
 	assert_non_null(find("uncore_upi"));
 	assert_ptr_equal(find("uncore_upi"), find("uncore_type_5"));
@@ -224,7 +214,7 @@ static void companions_are_not_events(void **state)
 	int row;
 
 	(void)state;
-	load("uncore");
+	fake_recorded(&fake, "uncore");
 	look();
 	imc = find("uncore_imc");
 	assert_int_equal(imc->table->n_rows, 2);
@@ -243,7 +233,7 @@ static void split_fields_keep_their_order(void **state)
 	uint64_t config[4] = { 0 };
 
 	(void)state;
-	load("uncore");
+	fake_recorded(&fake, "uncore");
 	look();
 	t = find("uncore_cha")->table;
 	f = table_field(t, KEY_UMASK);
@@ -262,7 +252,7 @@ static void parameters_must_be_given(void **state)
 	int row;
 
 	(void)state;
-	load("uncore");
+	fake_recorded(&fake, "uncore");
 	look();
 	hv = find("hv_24x7");
 	/* A value that is no number loses that event, not the PMU. */
@@ -330,7 +320,7 @@ static void odd_files_cost_only_themselves(void **state)
 	char path[256];
 
 	(void)state;
-	load("hybrid");
+	fake_recorded(&fake, "hybrid");
 	for (unsigned i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		snprintf(path, sizeof(path), DEV "cpu_core/format/x_%s", formats[i][0]);
 		fake_file(&fake, path, formats[i][1]);
@@ -379,7 +369,7 @@ static void names_that_fold_together_are_told_apart(void **state)
 	unsigned shadowed = 0;
 
 	(void)state;
-	load("hybrid");
+	fake_recorded(&fake, "hybrid");
 	fake_file(&fake, DEV "cpu_core/events/cpu_cycles", "event=0x99");
 	look();
 	check_tables();
@@ -405,7 +395,7 @@ static void random_damage_never_breaks_a_table(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 300; round++) {
-		load(round % 2 ? "hybrid" : "uncore");
+		fake_recorded(&fake, round % 2 ? "hybrid" : "uncore");
 		for (unsigned i = 0; i < 60; i++) {
 			struct fake_file *f = &fake.files[random_number() % fake.n_files];
 			size_t len = strlen(f->text);
@@ -430,7 +420,7 @@ static void every_call_may_fail(void **state)
 			for (unsigned at = 1;; at += at < 40 ? 1 : 37) {
 				unsigned uses;
 
-				load("hybrid");
+				fake_recorded(&fake, "hybrid");
 				fake.fail = (enum fake_call)call;
 				fake.fail_at = at;
 				fake.fail_on = on;
@@ -447,7 +437,7 @@ static void every_call_may_fail(void **state)
 static void every_allocation_may_fail(void **state)
 {
 	(void)state;
-	load("hybrid");
+	fake_recorded(&fake, "hybrid");
 	for (unsigned at = 1;; at++) {
 		struct kernel *k;
 
@@ -509,183 +499,6 @@ static void instance_numbers(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(pfmi_instance_base(rows[i].name), rows[i].base);
-}
-
-/* ---- tracepoints and breakpoints -------------------------------------------------------------------------------------- */
-
-static void tracepoints_are_found_under_both_mount_points(void **state)
-{
-	uint64_t id;
-
-	(void)state;
-	load("hybrid");
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("sched_switch"), &id), 0);
-	assert_int_equal(id, 372);
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("nothing"), &id), -ENOENT);
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice(".."), slice("x"), &id), -ENOENT);
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("a/b"), &id), -ENOENT);
-	fake_remove(&fake, "/sys/kernel/tracing/events/sched/sched_switch/id");
-	fake_remove(&fake, "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("sched_switch"), &id), -ENODEV);
-	fake_file(&fake, "/sys/kernel/debug/tracing/events/sched/sched_switch/id", "7");
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("sched_switch"), &id), 0);
-	assert_int_equal(id, 7);
-	fake.fail = FAKE_OPEN;
-	fake.fail_at = 1;
-	fake.fail_on = true;
-	fake.fail_errno = EACCES;
-	fake.uses[FAKE_OPEN] = 0;
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("sched_switch"), &id), -EACCES);
-}
-
-/* A context that looks at the fake machine. */
-static pfm_ctx_t *context(const char *machine)
-{
-	pfm_ctx_options_t o = PFM_INIT(o);
-	pfm_ctx_t *ctx;
-
-	load(machine);
-	o.flags = PFM_CTX_NO_IMAGES;
-	o.cpuid = "GenuineIntel-6-97-2";
-	assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
-	ctx->sys = fake.sys;
-	return ctx;
-}
-
-static int encode(const pfm_ctx_t *ctx, const char *text, pfm_attr_t *attr, pfm_error_t *why)
-{
-	pfm_encoding_t e = PFM_INIT(e);
-	int rc = pfm_encode_event(ctx, text, 0, &e, why);
-
-	*attr = e.attr;
-	return rc;
-}
-
-static void kernel_events_by_name(void **state)
-{
-	static const struct {
-		const char *text;
-		uint32_t type;
-		uint64_t config, config1, config2;
-		int user_only;
-	} rows[] = {
-		{ "sched:sched_switch", 2, 372, 0, 0, 0 },
-		{ "sched:sched_switch:u", 2, 372, 0, 0, 1 },
-		{ "mem:0x1000", 5, 3, 0x1000, 4, 0 },
-		{ "mem:0x1000/8", 5, 3, 0x1000, 8, 0 },
-		{ "mem:0x1000/2:w", 5, 2, 0x1000, 2, 0 },
-		{ "mem:0x1000:x:u", 5, 4, 0x1000, sizeof(long), 1 },
-		{ "mem:4096/1:rw", 5, 3, 4096, 1, 0 },
-		{ "cpu_core/instructions/", 4, 0xc0, 0, 0, 0 },
-		{ "cpu_core/instructions,cmask=2,inv/u", 4, 0x28000c0, 0, 0, 1 },
-		{ "cpu_core/cycles/", 4, 0x3c, 0, 0, 0 },
-		{ "cpu_core::cycles", 4, 0x3c, 0, 0, 0 },
-		{ "cpu_core::cycles:u", 4, 0x3c, 0, 0, 1 },
-		{ "cpu_core::cycles,cmask=2", 4, 0x200003c, 0, 0, 0 },
-		{ "cpu_atom::cycles", 10, 0x3c, 0, 0, 0 },
-		{ "cpu_atom/event=0x2e,umask=0x41/", 10, 0x412e, 0, 0, 0 },
-		{ "cpu_atom/config=0x1234,config1=7/", 10, 0x1234, 7, 0, 0 },
-		{ "power/energy-pkg/", 20, 2, 0, 0, 0 },
-		{ "uncore_imc/data_reads/", 21, 1, 0, 0, 0 },
-		{ "uncore_imc_1/data_reads/", 22, 1, 0, 0, 0 },
-	};
-	pfm_ctx_t *ctx = context("hybrid");
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		pfm_attr_t attr;
-		pfm_error_t why = PFM_INIT(why);
-		int rc = encode(ctx, rows[i].text, &attr, &why);
-
-		if (rc || attr.type != rows[i].type || attr.config != rows[i].config || attr.config1 != rows[i].config1 ||
-		    attr.config2 != rows[i].config2 || attr.exclude_kernel != rows[i].user_only)
-			fail_msg("%s: %d (%s), type %u config %llx %llx %llx", rows[i].text, rc, why.detail ? why.detail : "", attr.type,
-			         (unsigned long long)attr.config, (unsigned long long)attr.config1, (unsigned long long)attr.config2);
-	}
-	pfm_close_context(ctx);
-}
-
-static void wrong_kernel_events_are_refused(void **state)
-{
-	static const struct {
-		const char *text;
-		int code;
-		int kind;
-	} rows[] = {
-		{ "sched:nothing", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },
-		{ "mem:", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },
-		{ "mem:here", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE },
-		{ "mem:0x1000/9", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE },
-		{ "mem:0x1000/", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE },
-		{ "mem:0x1000:q", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER },
-		{ "sched:sched_switch:zz", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER },
-		{ "cpu_core/event=0x100/", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE },
-		{ "cpu_core/nothing/", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER },
-		{ "cpu_core::nothing", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },
-		{ "power::cycles", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },
-		{ "cpu_none/event=1/", PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU },
-	};
-	pfm_ctx_t *ctx = context("hybrid");
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		pfm_attr_t attr;
-		pfm_error_t why = PFM_INIT(why);
-		int rc = encode(ctx, rows[i].text, &attr, &why);
-
-		if (rc != rows[i].code || why.kind != rows[i].kind || why.end > strlen(rows[i].text))
-			fail_msg("%s: %d %s at %u-%u", rows[i].text, rc, pfm_error_kind_name(why.kind), why.start, why.end);
-	}
-	pfm_close_context(ctx);
-}
-
-static void parameters_of_kernel_events(void **state)
-{
-	static const struct {
-		const char *text, *sentence;
-	} rows[] = {
-		{ "hv_24x7/PM_PB_CYC/", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7/PM_PB_CYC,chip=NUMBER/" },
-		{ "hv_24x7/PM_PB_CYC,domain=2/u", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7/PM_PB_CYC,domain=2,chip=NUMBER/u" },
-		{ "hv_24x7::PM_PB_CYC", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7::PM_PB_CYC,chip=NUMBER" },
-	};
-	char sentence[256];
-	pfm_ctx_t *ctx = context("uncore");
-	pfm_error_t why = PFM_INIT(why);
-	pfm_attr_t attr;
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(encode(ctx, rows[i].text, &attr, &why), PFMLIB_ERR_ATTR_MISSING);
-		assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
-		assert_int_equal(why.end - why.start, strlen("PM_PB_CYC"));
-		assert_memory_equal(rows[i].text + why.start, "PM_PB_CYC", strlen("PM_PB_CYC"));
-		pfm_explain_error(ctx, rows[i].text, &why, sentence, sizeof(sentence));
-		assert_string_equal(sentence, rows[i].sentence);
-	}
-	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC,chip=3/", &attr, &why), PFMLIB_SUCCESS);
-	assert_true(attr.config == 0x6000030001);
-	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC,chip=3,domain=2/", &attr, &why), PFMLIB_SUCCESS);
-	assert_true(attr.config == 0x6000030002);
-	pfm_close_context(ctx);
-}
-
-static void unreadable_tracefs_is_explained(void **state)
-{
-	pfm_ctx_t *ctx = context("hybrid");
-	pfm_error_t why = PFM_INIT(why);
-	pfm_attr_t attr;
-
-	(void)state;
-	assert_int_equal(encode(ctx, "cycles", &attr, &why), PFMLIB_SUCCESS);
-	fake.fail = FAKE_OPEN;
-	fake.fail_at = 1;
-	fake.fail_on = true;
-	fake.fail_errno = EACCES;
-	assert_int_equal(encode(ctx, "sched:sched_switch", &attr, &why), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(why.kind, PFM_KIND_UNKNOWN_EVENT);
-	assert_int_equal(why.sys_errno, EACCES);
-	assert_non_null(strstr(why.detail, "only root can read tracefs"));
-	pfm_close_context(ctx);
 }
 
 /* ---- the real file system --------------------------------------------------------------------------------------------- */
@@ -836,20 +649,20 @@ static void recorded_machine_below_a_root(void **state)
 {
 	pfm_ctx_options_t o = PFM_INIT(o);
 	pfm_ctx_t *ctx;
-	pfm_attr_t attr;
+	pfm_encoding_t e = PFM_INIT(e);
 
 	(void)state;
-	load("hybrid");
+	fake_recorded(&fake, "hybrid");
 	for (unsigned i = 0; i < fake.n_files; i++)
 		put(fake.files[i].path, fake.files[i].text);
 	o.sysfs_root = folder;
 	o.flags = PFM_CTX_NO_IMAGES;
 	assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(encode(ctx, "cpu_atom/mem-stores/", &attr, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(attr.type, 10);
-	assert_int_equal(attr.config, 0x6d0);
-	assert_int_equal(encode(ctx, "syscalls:sys_enter_getppid", &attr, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(attr.config, 305);
+	assert_int_equal(pfm_encode_event(ctx, "cpu_atom/mem-stores/", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(e.attr.type, 10);
+	assert_int_equal(e.attr.config, 0x6d0);
+	assert_int_equal(pfm_encode_event(ctx, "syscalls:sys_enter_getppid", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(e.attr.config, 305);
 	pfm_close_context(ctx);
 }
 
@@ -948,11 +761,6 @@ int main(void)
 		cmocka_unit_test_teardown(every_allocation_may_fail, done),
 		cmocka_unit_test(decimals_do_not_depend_on_the_locale),
 		cmocka_unit_test(instance_numbers),
-		cmocka_unit_test_teardown(tracepoints_are_found_under_both_mount_points, done),
-		cmocka_unit_test_teardown(kernel_events_by_name, done),
-		cmocka_unit_test_teardown(wrong_kernel_events_are_refused, done),
-		cmocka_unit_test_teardown(parameters_of_kernel_events, done),
-		cmocka_unit_test_teardown(unreadable_tracefs_is_explained, done),
 		cmocka_unit_test(real_files_below_a_root),
 		cmocka_unit_test_teardown(recorded_machine_below_a_root, done),
 		cmocka_unit_test(too_long_a_root_is_no_machine),

@@ -18,7 +18,6 @@ ROOMS = ("base", "table", "machine", "pmu", "answer", "count", "metric", "libpfm
 # Sources whose tests are not in a file of their name: where they are, and why there.
 ELSEWHERE = {
     "ctx.c": "test_interface.c: contexts and what they are asked",
-    "kernel_event.c": "test_kernel.c: tracepoints and breakpoints of scripted kernels",
     "answer/describe.c": "test_interface.c: the questions of the public interface, call by call",
     "count/counts.c": "test_session.c: sessions from text to sentence on a scripted kernel",
     "count/data_before.c": "test_recording.c: recordings are whole files or nothing",
@@ -61,6 +60,9 @@ ELSEWHERE = {
     "libpfm4/trace.c": "test_libpfm4.py: tracepoints of the running kernel",
     "machine/host.c": "test_host.c",
     "machine/images.c": "test_store.py: files and folders, right and wrong ones",
+    "machine/kernel_names.c": "test_kernel.c: instances, numbers and other names of recorded machines",
+    "machine/pmu_table.c": "test_kernel.c: formats, events and companions, odd and damaged ones too",
+    "machine/reading.c": "test_kernel.c: every call and every allocation fails once",
     "metric/describe.c": "test_evaluate.c: what is said of a metric beside its value; every list's metrics are in test_metric.py",
     "metric/pack.c": "test_plan.c: packings against a search through all of them",
     "metric/part.c": "test_plan.c: plans against the least that there can be",

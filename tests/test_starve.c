@@ -594,12 +594,11 @@ static void every_call_for_an_image(void **state)
 static int set_up(void **state)
 {
 	const char *tests = getenv("PERFMON_TESTS"), *pmuc = getenv("PERFMON_PMUC");
-	char path[1024], command[2048];
+	char command[2048];
 
 	(void)state;
-	fake_begin(&fake);
-	snprintf(path, sizeof(path), "%s/machines/uncore.txt", tests ? tests : "tests");
-	if (!fake_machine(&fake, path) || !mkdtemp(here))
+	fake_recorded(&fake, "uncore");
+	if (!mkdtemp(here))
 		return -1;
 	snprintf(image, sizeof(image), "%s/test.pmdb", here);
 	snprintf(command, sizeof(command), "python3 '%s' --byteorder %s --image '%s' '%s/pmu/testpmu.pmu'", pmuc ? pmuc : "",

@@ -63,8 +63,10 @@ static void terms(void **state)
 			set(&ev, KEY_EDGE, edge);
 			ev.plm = r & 8 ? PFM_PLM3 : 0;
 			n = snprintf(expect, sizeof(expect), "cpu/event=0x%x", (unsigned)pfmi_row_value(t, row, KEY_CODE, ANYWHERE));
-			n += snprintf(expect + n, sizeof(expect) - (size_t)n, umask ? ",umask=0x%x" : "", (unsigned)umask);
-			n += snprintf(expect + n, sizeof(expect) - (size_t)n, cmask ? ",cmask=%u" : "", cmask);
+			if (umask)
+				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",umask=0x%x", (unsigned)umask);
+			if (cmask)
+				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",cmask=%u", cmask);
 			snprintf(expect + n, sizeof(expect) - (size_t)n, "%s%s/%s", inv ? ",inv" : "", edge ? ",edge" : "", ev.plm ? "u" : "");
 			p = (struct printer){ .ev = &ev, .t = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_slice("cpu") };
 			assert_true(pfmi_put_perf(&p));
