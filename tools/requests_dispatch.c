@@ -409,7 +409,8 @@ void request_dispatch(struct work *w, struct json *j, const json_t *req)
 		model_in = montecito ? (void *)&w->mont_in : (void *)&w->coreduo_in;
 	if (montecito && wants_model_out(req))
 		model_out = &w->mont_out;
-	rc = pfm_dispatch_events(request_number(req, "noinp") ? NULL : &w->in, model_in, request_number(req, "nooutp") ? NULL : &w->out, model_out);
+	rc = pfm_dispatch_events(request_number(req, "noinp") ? NULL : &w->in, model_in,
+	                         request_number(req, "nooutp") ? NULL : &w->out, model_out);
 	put_int(j, "rc", rc);
 	if (rc != PFMLIB_SUCCESS)
 		return;
