@@ -36,16 +36,9 @@ static bool is_other_name(const struct table *t, struct slice s)
 	return false;
 }
 
-static bool is_own_name(const struct table *t, struct slice s)
-{
-	const char *rest = pfmi_name_behind(table_text(t, t->name), s);
-
-	return rest && *rest == '\0';
-}
-
 bool pfmi_table_is(const struct table *t, struct slice s)
 {
-	return is_own_name(t, s) || is_other_name(t, s);
+	return table_is_called(t, s) || is_other_name(t, s);
 }
 
 /* ---- units ---------------------------------------------------------------------------------------------------- */
@@ -89,13 +82,13 @@ static const struct host_unit *unit_here(const struct pfm_ctx *ctx, unsigned i)
 	return NULL;
 }
 
-const struct kernel_pmu *pfmi_unit_kernel(const struct pfm_ctx *ctx, unsigned i)
+const struct kernel_pmu *pfmi_unit_loaded_kernel(const struct pfm_ctx *ctx, unsigned i)
 {
 	const struct host_unit *here = unit_here(ctx, i);
 
 	if (here)
 		return here->kernel;
-	return pfmi_ctx_loaded(ctx, LOADED_ALL) && i >= ctx->first_kernel ? &ctx->kernel->pmus[i - ctx->first_kernel] : NULL;
+	return i >= ctx->first_kernel ? &ctx->kernel->pmus[i - ctx->first_kernel] : NULL;
 }
 
 static unsigned kernels_flags(const struct kernel_pmu *k)
@@ -132,53 +125,41 @@ static struct stage stage_of(const struct image *im, struct image_map *map, unsi
 	return (struct stage){ im, map, first, im->n_tables, image_array(im, ARRAY_CALLS), im->arrays[ARRAY_CALLS].n };
 }
 
-/* Is @t, which the index has under @slot, called @s: by its own name in the first pass, by another one in the second? */
-static inline bool answers(struct called *c, const struct table *t, uint32_t slot, struct slice s)
+RARELY int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
 {
-	c->table = t;
-	if (!(slot & CALL_OTHER))
-		return c->pass == 0 && is_own_name(t, s);
-	c->others = true;
-	return c->pass == 1 && is_other_name(t, s);
-}
+	unsigned n_stages;
+	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);
 
-/* The next unit of stage @st that is called @s, from slot @c->at on; -1 at the stage's end. */
-static inline int next_of_stage(const struct pfm_ctx *ctx, const struct stage *st, struct slice s, uint32_t h, struct called *c)
-{
-	uint32_t at = c->at ? c->at - 1 : slot_of(h, st->n_calls), slot;
-
-	while ((slot = st->calls[at])) {
-		uint32_t i = (slot & CALL_NUMBER) - 1;
-
-		at = at + 1 < st->n_calls ? at + 1 : 0;
-		if (slot >> 16 != (uint16_t)h || i >= st->n ||
-		    !answers(c, st->image ? image_table(st->image, i) : ctx->kernel->pmus[i].table, slot, s))
-			continue;
-		c->at = at + 1;
-		return (int)(st->first + i);
+	if (c->pass == 0) {
+		c->pass = 1;
+		c->stage = c->other_stage;
+		c->at = c->other_at;
 	}
-	c->at = 0;
+	for (; c->stage < n_stages; c->stage++) {
+		const struct stage *st = &stages[c->stage];
+		uint32_t at = c->at ? c->at - 1 : slot_of(h, st->n_calls), slot;
+
+		while ((slot = st->calls[at]) > h << 16) {
+			uint32_t i = (slot & CALL_NUMBER) - 1;
+
+			at = at + 1 < st->n_calls ? at + 1 : 0;
+			if (slot >> 16 != (uint16_t)h || !(slot & CALL_OTHER) || i >= st->n)
+				continue;
+			c->table = stage_table(ctx, st, i);
+			if (is_other_name(c->table, s)) {
+				c->at = at + 1;
+				c->map = st->map;
+				return (int)(st->first + i);
+			}
+		}
+		c->at = 0;
+	}
 	return -1;
 }
 
 int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
 {
-	unsigned n_stages;
-	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);
-
-	while (c->stage < n_stages) {
-		int i = next_of_stage(ctx, &stages[c->stage], s, h, c);
-
-		if (i >= 0) {
-			c->map = stages[c->stage].map;
-			return i;
-		}
-		if (++c->stage < n_stages || c->pass == 1 || !c->others)
-			continue;
-		c->stage = 0;
-		c->pass = 1;
-	}
-	return -1;
+	return called_next(ctx, s, h, c);
 }
 
 const struct whole *pfmi_image_whole(const struct image *im, struct slice s, uint32_t h)
@@ -360,15 +341,6 @@ static int order_host_units(struct pfm_ctx *ctx)
 	return PFMLIB_SUCCESS;
 }
 
-static void add_kernel_name(struct stage *st, uint32_t *calls, uint32_t number, struct slice name)
-{
-	uint32_t h = pfmi_name_hash(name), i = slot_of(h, st->n_calls);
-
-	while (calls[i])
-		i = i + 1 < st->n_calls ? i + 1 : 0;
-	calls[i] = h << 16 | number;
-}
-
 static unsigned count_words(const char *s)
 {
 	unsigned n = *s != '\0';
@@ -394,10 +366,11 @@ static int index_kernels(struct pfm_ctx *ctx, struct stage *st)
 		const struct table *t = ctx->kernel->pmus[i].table;
 		const char *aka = table_text(t, t->aka);
 
-		add_kernel_name(st, ctx->kernel_calls, i + 1, pfmi_slice(table_text(t, t->name)));
+		pfmi_enter_name(ctx->kernel_calls, st->n_calls, pfmi_name_hash(pfmi_slice(table_text(t, t->name))), i + 1);
 		for (size_t len; *aka; aka += len + (aka[len] == ' ')) {
 			len = strcspn(aka, " ");
-			add_kernel_name(st, ctx->kernel_calls, (i + 1) | CALL_OTHER, (struct slice){ aka, (uint32_t)len });
+			pfmi_enter_name(ctx->kernel_calls, st->n_calls, pfmi_name_hash((struct slice){ aka, (uint32_t)len }),
+			                (i + 1) | CALL_OTHER);
 		}
 	}
 	return PFMLIB_SUCCESS;

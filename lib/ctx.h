@@ -170,7 +170,11 @@ static inline bool pfmi_unit_ready(const struct pfm_ctx *ctx, unsigned i)
 	return i < pfmi_n_builtin() || pfmi_map_ready(pfmi_unit_map(ctx, i));
 }
 /* The kernel's PMU that counts what unit @i has, or NULL. */
-const struct kernel_pmu *pfmi_unit_kernel(const struct pfm_ctx *ctx, unsigned i);
+const struct kernel_pmu *pfmi_unit_loaded_kernel(const struct pfm_ctx *ctx, unsigned i);
+static inline const struct kernel_pmu *pfmi_unit_kernel(const struct pfm_ctx *ctx, unsigned i)
+{
+	return pfmi_ctx_loaded(ctx, LOADED_ALL) ? pfmi_unit_loaded_kernel(ctx, i) : NULL;
+}
 
 /* All of them; before everything is loaded, when another thread may be at the rest, what is built in. */
 static inline const struct stage *pfmi_ctx_stages(const struct pfm_ctx *ctx, unsigned *n)
@@ -184,11 +188,69 @@ static inline const struct stage *pfmi_ctx_stages(const struct pfm_ctx *ctx, uns
 struct called {
 	const struct table *table; /* of the unit that was found */
 	struct image_map *map;     /* the image it is in, NULL: built in, or the kernel's */
-	unsigned pass, stage;
-	uint32_t at;
-	bool others; /* something has it as another name */
+	unsigned pass, stage;      /* pass 1: other names */
+	uint32_t at;               /* 1 + slot to go on from, 0: where the stage begins */
+	unsigned other_stage;      /* the first that has it as another name, and 1 + the slot; 0 for none */
+	uint32_t other_at;
 };
+/* Is that the table's own name, without regard to case? */
+static inline bool table_is_called(const struct table *t, struct slice s)
+{
+	const char *rest = pfmi_name_behind(table_text(t, t->name), s);
+
+	return rest && *rest == '\0';
+}
+/* The table that is unit @i of @st. */
+static inline const struct table *stage_table(const struct pfm_ctx *ctx, const struct stage *st, uint32_t i)
+{
+	return st->image ? image_table(st->image, i) : ctx->kernel->pmus[i].table;
+}
+/* The next unit of stage @st whose own name is @s; -1 at the stage's end. */
+STEP int called_in_stage(const struct pfm_ctx *ctx, const struct stage *st, struct slice s, uint32_t h, struct called *c)
+{
+	uint32_t at = c->at ? c->at - 1 : slot_of(h, st->n_calls), slot;
+
+	while ((slot = st->calls[at]) > h << 16) {
+		uint32_t i = (slot & (CALL_OTHER | CALL_NUMBER)) - 1, here = at + 1; /* beyond all units if it is another name */
+
+		at = here < st->n_calls ? here : 0;
+		if (slot >> 16 != (uint16_t)h)
+			continue;
+		if (i >= st->n) {
+			if (slot & CALL_OTHER && !c->other_at) {
+				c->other_stage = c->stage;
+				c->other_at = here;
+			}
+			continue;
+		}
+		c->table = stage_table(ctx, st, i);
+		if (!table_is_called(c->table, s))
+			continue;
+		c->at = at + 1;
+		return (int)(st->first + i);
+	}
+	c->at = 0;
+	return -1;
+}
+/* The next unit that has @s as another name, from where the first one is. */
+int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c);
 /* The next unit called @s; -1 when there are no more. @h is the pfmi_name_hash() of @s. */
+STEP int called_next(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
+{
+	unsigned n_stages;
+	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);
+
+	for (; c->pass == 0 && c->stage < n_stages; c->stage++) {
+		int i = called_in_stage(ctx, &stages[c->stage], s, h, c);
+
+		if (i >= 0) {
+			c->map = stages[c->stage].map;
+			return i;
+		}
+	}
+	return c->other_at ? pfmi_ctx_next_other(ctx, s, h, c) : -1;
+}
+/* The same where it is no step of an encoding. */
 int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c);
 /* What the processor called @s has for parts in an image; NULL if it has none. */
 const struct whole *pfmi_image_whole(const struct image *im, struct slice s, uint32_t h);

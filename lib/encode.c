@@ -105,6 +105,13 @@ static unsigned default_levels(const struct table *t, unsigned plm)
 	return plm ? plm : pfmi_usual_levels(t);
 }
 
+RARELY static void leave_out(const struct event *ev, pfm_attr_t *out)
+{
+	out->exclude_idle = (ev->left_out & EVENT_NO_IDLE) != 0;
+	out->exclude_host = (ev->left_out & EVENT_ONLY_GUEST) != 0;
+	out->exclude_guest = (ev->left_out & EVENT_ONLY_HOST) != 0;
+}
+
 /* All of the attribute but the words that choose the event. */
 static void set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
 {
@@ -114,11 +121,10 @@ static void set_attr(const struct event *ev, int type, unsigned levels, pfm_attr
 	out->exclude_kernel = !(levels & PFM_PLM0);
 	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
 	out->precise = ev->precise;
-	out->pinned = 0;
-	out->exclude_idle = (ev->left_out & EVENT_NO_IDLE) != 0;
-	out->exclude_host = (ev->left_out & EVENT_ONLY_GUEST) != 0;
-	out->exclude_guest = (ev->left_out & EVENT_ONLY_HOST) != 0;
+	out->pinned = out->exclude_idle = out->exclude_host = out->exclude_guest = 0;
 	memset(out->reserved, 0, sizeof(out->reserved));
+	if (ev->left_out)
+		leave_out(ev, out);
 }
 
 int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)

@@ -43,9 +43,8 @@ static bool takes(const struct table *t, uint32_t row, struct slice attr)
 
 		if (value && pfmi_slice_is(name, table_text(t, g->name)))
 			return true;
-		for (unsigned k = 0; !value && k < g->n_words; k++)
-			if (table_is_word(t, name, table_words(t)[g->word + k].name))
-				return true;
+		if (!value && pfmi_table_word(t, g->word, g->n_words, name))
+			return true;
 	}
 	return false;
 }
@@ -82,12 +81,12 @@ RARELY static struct name find_lent(const struct table *t, struct spec *spec, un
 static inline bool may_lend(const struct table *t, uint32_t h)
 {
 	h = name_hash(h, '.');
-	return table_slots(t)[table_probe(t, h, slot_of(h, t->n_slots))] != 0;
+	return table_may_be(t, h, table_probe(t, h, slot_of(h, t->n_slots)));
 }
 
 /* The longest piece of the name, of those in @pieces (bit i: up to cut i), that is a name of @t. On success spec->rest is what follows
  * it. */
-static struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
+STEP struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
 {
 	for (unsigned i = spec->n_cuts; i-- > 0;) {
 		struct name n, lent = NO_NAME;
@@ -105,7 +104,7 @@ static struct name find_piece(const struct table *t, struct spec *spec, unsigned
 	return NO_NAME;
 }
 
-static struct name find_name(const struct table *t, struct spec *spec)
+RARELY static struct name find_name(const struct table *t, struct spec *spec)
 {
 	return find_piece(t, spec, ~0u);
 }
@@ -149,9 +148,9 @@ static int find_called(struct search *s)
 	struct called c = { 0 };
 	int at;
 
-	while ((at = pfmi_ctx_next_called(s->ctx, s->pmu, s->hash, &c)) >= 0) {
+	while ((at = called_next(s->ctx, s->pmu, s->hash, &c)) >= 0) {
 		bool ready = pfmi_map_ready(c.map);
-		struct name found = ready ? find_name(c.table, s->spec) : NO_NAME;
+		struct name found = ready ? find_piece(c.table, s->spec, ~0u) : NO_NAME;
 
 		if (found.kind != NAME_NONE)
 			return take(s, (unsigned)at, c.table, found);

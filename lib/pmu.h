@@ -83,17 +83,19 @@ uint64_t pfmi_event_counters(const struct event *ev);
 void pfmi_event_config(const struct event *ev, unsigned counter, uint64_t config[4]);
 /* @value laid into the bits of @f in @config. Nearly all fields are in one run of bits. */
 void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint64_t value);
-static inline void pfmi_field_put(const struct field *f, uint64_t config[4], uint64_t value)
+static inline void field_put_run(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	const struct bitrange *r = &f->range[0];
-	uint64_t mask;
+	uint64_t mask = ~(uint64_t)0 >> (64 - r->width) << r->lsb;
 
-	if (f->n_ranges != 1) {
-		pfmi_field_put_parts(f, config, value);
-		return;
-	}
-	mask = ~(uint64_t)0 >> (64 - r->width) << r->lsb;
 	config[r->word] = (config[r->word] & ~mask) | (value << r->lsb & mask);
+}
+static inline void pfmi_field_put(const struct field *f, uint64_t config[4], uint64_t value)
+{
+	if (f->n_ranges == 1)
+		field_put_run(f, config, value);
+	else
+		pfmi_field_put_parts(f, config, value);
 }
 /* What is in those bits. */
 uint64_t pfmi_field_get(const struct field *f, const uint64_t config[4]);

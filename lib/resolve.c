@@ -318,12 +318,7 @@ static int read_band(struct reader *r)
 
 static const struct word *group_word(const struct table *t, const struct group *g, struct slice s)
 {
-	const struct word *w = table_words(t) + g->word;
-
-	for (unsigned i = 0; i < g->n_words; i++)
-		if (table_is_word(t, s, w[i].name))
-			return &w[i];
-	return NULL;
+	return pfmi_table_word(t, g->word, g->n_words, s);
 }
 
 /* The value a bare word behind a colon stands for. Where a value has a libpfm spelling the manual page's own word is none ("i" is the

@@ -67,9 +67,17 @@ static bool parse_name(struct spec *spec, bool slashes)
 	for (;; p++) {
 		unsigned char c = meaning[(unsigned char)*p];
 
+		/* Two at a time. */
 		while (c >= PLAIN) {
 			h = name_hash(h, c);
-			c = meaning[(unsigned char)*++p];
+			c = meaning[(unsigned char)p[1]];
+			if (c < PLAIN) {
+				p++;
+				break;
+			}
+			h = name_hash(h, c);
+			p += 2;
+			c = meaning[(unsigned char)*p];
 		}
 		if (c == SKIPPED)
 			continue;

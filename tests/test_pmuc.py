@@ -253,6 +253,13 @@ class RoundTrip(unittest.TestCase):
                 values = sorted((f, c, v.text(x) if f in texts else x) for f, c, x in got["values"])
                 self.assertEqual(values, sorted(row.values))
 
+    def check_order(self, slots, hashes):
+        """From where probing for a name starts to its slot, none is lower."""
+        for at, (slot, h) in enumerate(zip(slots, hashes)):
+            start = pt.slot_of(h, len(slots))
+            way = slots[start:at] if start <= at else slots[start:] + slots[:at]
+            self.assertTrue(not slot or all(s >> 16 >= slot >> 16 for s in way if s != slot) and 0 not in way)
+
     def test_bounds_and_index_invariants(self):
         raw = pt.image_bytes(self.tables)
         for v in pt.read_image(raw)[0]:
@@ -260,7 +267,9 @@ class RoundTrip(unittest.TestCase):
             for name, at in v.at.items():
                 self.assertLessEqual(at + v.count.get(name, 1) * pt.SIZES[name], len(raw))
                 self.assertEqual(at % {"ways": 2, "pool": 1, "keys": 1}.get(name, 4), 0)
-            used = [s for s, in v.records("slots") if s]
+            slots = [s for s, in v.records("slots")]
+            self.check_order(slots, [pt.name_hash(pt.fold(v.text(v.entry((s & 0xFFFF) - 1)[0]))) if s else 0 for s in slots])
+            used = [s for s in slots if s]
             self.assertGreater(v.count["slots"], len(used))
             shadowed = sum(1 for r in v.records("rows") if r[5] & pt.ROW_SHADOWED)
             self.assertEqual(len(used), v.count["names"] + v.count["rows"] - shadowed)

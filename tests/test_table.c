@@ -169,6 +169,32 @@ static void every_name_of_every_built_in_table_is_found(void **state)
 	assert_true(names > 1000);
 }
 
+/* Names that are entered one by one, in whatever order: each is found, the first of its hash first, and none that is lower stands on the
+ * way to it. */
+static void names_are_entered_in_their_order(void **state)
+{
+	enum { N = 60,
+	       SLOTS = 67 };
+	uint32_t slots[SLOTS] = { 0 }, hashes[N], random = 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) {
+		random = random * 1664525 + 1013904223;
+		hashes[i] = i % 4 == 3 ? hashes[i - 1] : random >> 8;
+		pfmi_enter_name(slots, SLOTS, hashes[i], i + 1);
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t at = slot_of(hashes[i], SLOTS), first = 0;
+
+		for (; slots[at] != (hashes[i] << 16 | (i + 1)); at = at + 1 < SLOTS ? at + 1 : 0) {
+			assert_true(slots[at] >> 16 >= (uint16_t)hashes[i]);
+			if (slots[at] >> 16 == (uint16_t)hashes[i] && !first)
+				first = slots[at] & 0xffff;
+		}
+		assert_int_equal(first, i % 4 == 3 ? i : 0);
+	}
+}
+
 static void names_that_are_not_there(void **state)
 {
 	static const char *const absent[] = { "", "x", "Instr_Re", "Instr_Rets", "nstr_Ret", "Instr.Ret", "\xff", "cycles!" };
@@ -762,6 +788,7 @@ int main(void)
 		cmocka_unit_test(built_in_tables_are_consistent),
 		cmocka_unit_test(every_name_of_every_built_in_table_is_found),
 		cmocka_unit_test(filters_let_the_names_of_parts_pass),
+		cmocka_unit_test(names_are_entered_in_their_order),
 		cmocka_unit_test(names_that_are_not_there),
 		cmocka_unit_test(values_of_rows),
 		cmocka_unit_test(fields_are_laid_into_their_bits_and_taken_out),

@@ -13,6 +13,8 @@
 #define OFTEN __attribute__((hot))
 /* The same for constants: just before the image, whose start any look-up reads. */
 #define READ_OFTEN __attribute__((section(".tables")))
+/* What is a step of one of them alone: to enter and to leave it would take as long as the step. */
+#define STEP static inline __attribute__((always_inline))
 
 struct slice {
 	const char *s;

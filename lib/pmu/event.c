@@ -9,10 +9,10 @@ RARELY void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint
 {
 	for (unsigned i = 0; i < f->n_ranges; i++) {
 		const struct bitrange *r = &f->range[i];
-		uint64_t mask = r->width == 64 ? ~(uint64_t)0 : ((uint64_t)1 << r->width) - 1;
+		uint64_t mask = ~(uint64_t)0 >> (64 - r->width) << r->lsb;
 
-		config[r->word] = (config[r->word] & ~(mask << r->lsb)) | ((value & mask) << r->lsb);
-		value = r->width == 64 ? 0 : value >> r->width;
+		config[r->word] = (config[r->word] & ~mask) | (value << r->lsb & mask);
+		value = value >> (r->width - 1) >> 1;
 	}
 }
 
@@ -40,8 +40,8 @@ RARELY static void add_presets(const struct table *t, uint64_t config[4])
 			pfmi_field_put(&f[i], config, f[i].preset);
 }
 
-/* A value that is for one counter, or too large to stand in the row itself. */
-RARELY static void add_wide(struct event *ev, const struct field *f, struct value v)
+/* A value that is for one counter, or too large to stand in the row itself, or in several pieces. */
+RARELY static void add_odd(struct event *ev, const struct field *f, struct value v)
 {
 	if (v.counter == ANYWHERE)
 		pfmi_field_put(f, ev->base, v.value);
@@ -53,19 +53,17 @@ RARELY static void add_wide(struct event *ev, const struct field *f, struct valu
 static void add_values(struct event *ev, const struct row *r)
 {
 	const struct field *fields = table_fields(ev->table);
-	const uint32_t *values = table_values(ev->table) + r->value;
+	const uint32_t *v = table_values(ev->table) + r->value, *end = v + r->n_values;
 	uint64_t has = 0;
 
-	for (unsigned i = 0; i < r->n_values; i++) {
-		const struct field *f = fields + (values[i] >> 24);
+	for (; v < end; v++) {
+		const struct field *f = fields + (*v >> 24);
 
 		has |= (uint64_t)1 << f->key;
-		if (!f->n_ranges)
-			continue;
-		if (values[i] & VALUE_WIDE)
-			add_wide(ev, f, value_unpack(ev->table, values[i]));
-		else
-			pfmi_field_put(f, ev->base, values[i] & (VALUE_WIDE - 1));
+		if (f->n_ranges == 1 && !(*v & VALUE_WIDE))
+			field_put_run(f, ev->base, *v & (VALUE_WIDE - 1));
+		else if (f->n_ranges)
+			add_odd(ev, f, value_unpack(ev->table, *v));
 	}
 	ev->has = has;
 }

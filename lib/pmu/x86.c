@@ -127,23 +127,18 @@ static void find_extra(const struct event *ev, uint32_t *msr, uint64_t *value)
 
 /* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. In @own, unless
  * the row's own are good as they stand: those of nearly every event are. */
-OFTEN static const uint64_t *configure(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
+RARELY static const uint64_t *configure_own(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
 {
-	bool plain = is_plain(ev);
 	const struct field *f;
 	enum key key;
 
-	*msr = 0;
-	*value = 0;
 	if (is_libpfm3(ev->table)) {
 		own[0] = libpfm3_config(ev);
 		own[1] = own[2] = own[3] = 0;
 		return own;
 	}
-	if (plain && !ev->n_set && !(ev->facts && ev->facts->n_takes))
-		return ev->base;
 	pfmi_event_config(ev, ANYWHERE, own);
-	if (!plain)
+	if (!is_plain(ev))
 		find_extra(ev, msr, value);
 	if (*msr == 0)
 		return own;
@@ -152,6 +147,15 @@ OFTEN static const uint64_t *configure(const struct event *ev, uint64_t own[4], 
 	if (f && f->n_ranges)
 		pfmi_field_put(f, own, *value);
 	return own;
+}
+
+static inline const uint64_t *configure(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
+{
+	bool as_it_stands = is_plain(ev) && !ev->n_set && !(ev->facts && ev->facts->n_takes) && !is_libpfm3(ev->table);
+
+	*msr = 0;
+	*value = 0;
+	return as_it_stands ? ev->base : configure_own(ev, own, msr, value);
 }
 
 static uint64_t control(const struct sel *s)
@@ -283,7 +287,7 @@ RARELY static int check_filters(const struct event *ev, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-static int check_choices(const struct event *ev, pfm_error_t *why)
+RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
 {
 	int rc = ev->touched & (FILTER_KEYS | EXTRA_KEYS) ? check_filters(ev, why) : PFMLIB_SUCCESS;
 
@@ -623,14 +627,19 @@ void pfmi_x86_encode(const struct plan *plan, const struct placement *where, str
 
 /* ---- perf ----------------------------------------------------------------------------------------------------- */
 
-OFTEN static void give_words(const struct event *ev, const uint64_t config[4], uint32_t msr, pfm_attr_t *out)
+RARELY static bool has_field_of(const struct table *t, uint32_t msr)
+{
+	return field_of_msr(msr) != KEY_NONE && table_field(t, field_of_msr(msr));
+}
+
+static inline void give_words(const struct event *ev, const uint64_t config[4], uint32_t msr, pfm_attr_t *out)
 {
 	out->config = config[0];
 	out->config1 = config[1];
 	out->config2 = config[2];
 	out->config3 = config[3];
 	/* A register the kernel has no field for cannot be asked for. */
-	out->expressible = !msr || (field_of_msr(msr) != KEY_NONE && table_field(ev->table, field_of_msr(msr)));
+	out->expressible = !msr || has_field_of(ev->table, msr);
 }
 
 const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4])

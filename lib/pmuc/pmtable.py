@@ -16,7 +16,7 @@ import struct
 import sys
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 5
+IMAGE_VERSION = 6
 TABLE_MAGIC = 0x32746D70
 TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
@@ -413,8 +413,10 @@ def placed(entries, empty=0, n=None):
 
 
 def packed_slots(hashes, sparse=1):
-    """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again."""
-    slots = placed([(h, (h & 0xFFFF) << 16 | number + 1) for h, number in hashes], n=n_slots(len(hashes)) * sparse)
+    """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again. What has the highest bits is entered
+    first, so that none on the way to an entry is lower."""
+    slots = placed([(h, (h & 0xFFFF) << 16 | number + 1) for h, number in sorted(hashes, key=lambda x: -(x[0] & 0xFFFF))],
+                   n=n_slots(len(hashes)) * sparse)
     for h, number in hashes:
         at, want = slot_of(h, len(slots)), (h & 0xFFFF) << 16 | number + 1
         while slots[at] != want:
@@ -949,7 +951,7 @@ class View:
         at = slot_of(h, n)
         while True:
             slot = self.element("slots", at)[0]
-            if not slot:
+            if slot <= (h & 0xFFFF) << 16:
                 return None
             if slot >> 16 == h & 0xFFFF:
                 entry = self.entry((slot & 0xFFFF) - 1)

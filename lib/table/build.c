@@ -214,16 +214,14 @@ static uint32_t hash_of(const char *s)
 static void enter(struct table *t, struct row *rows, uint32_t *slots, uint32_t row)
 {
 	const char *text = table_text(t, rows[row].name);
-	uint32_t h = hash_of(text), i = slot_of(h, t->n_slots);
+	uint32_t h = hash_of(text);
 
 	if (pfmi_table_find(t, h, text, strlen(text)).kind != NAME_NONE) {
 		rows[row].flags |= ROW_SHADOWED;
 		t->flags |= TABLE_TWINS;
 		return;
 	}
-	while (slots[i])
-		i = i + 1 < t->n_slots ? i + 1 : 0;
-	slots[i] = h << 16 | (row + 1);
+	pfmi_enter_name(slots, t->n_slots, h, row + 1);
 }
 
 /* Offset of the next array of @n pieces of @size bytes; keeps everything on multiples of 8. */

@@ -51,6 +51,32 @@ const char *pfmi_name_behind(const char *name, struct slice s)
 	return pfmi_behind(s, name);
 }
 
+const struct word *pfmi_table_word(const struct table *t, uint32_t word, unsigned n, struct slice s)
+{
+	const struct word *w = table_words(t) + word, *end = w + n;
+	const char *pool = table_text(t, 0);
+	uint64_t first = 0, bits = 0xdfdfdfdfdfdfdfdf, here;
+
+	/* Eight characters at once tell most of them apart, whatever their case. */
+	if (s.len >= 8) {
+		memcpy(&first, s.s, 8);
+	} else {
+		memcpy(&first, s.s, s.len);
+		memset((char *)&bits + s.len, 0, 8 - s.len);
+	}
+	for (; w < end; w++) {
+		const char *rest;
+
+		memcpy(&here, pool + w->name, 8);
+		if ((here ^ first) & bits)
+			continue;
+		rest = pfmi_name_behind(pool + w->name, s);
+		if (rest && !*rest)
+			return w;
+	}
+	return NULL;
+}
+
 uint32_t pfmi_name_hash(struct slice s)
 {
 	uint32_t h = NAME_HASH_SEED;
@@ -63,27 +89,12 @@ uint32_t pfmi_name_hash(struct slice s)
 	return h;
 }
 
-/* Most bytes are the same in both; only where they differ folding is asked. */
-bool pfmi_folds_to(const char *name, const char *s, size_t len)
+/* The same where one of them may have characters that the other leaves out. */
+RARELY static bool folds_apart(const char *name, const char *s, const char *end)
 {
-	const char *end = s + len;
-
-	for (;;) {
+	for (;; name++, s++) {
 		unsigned char a = 0, b = 0;
 
-		for (unsigned n = 8; n == 8 && end - s >= 8;) {
-			n = equal_bytes(name, s);
-			name += n;
-			s += n;
-		}
-		if (end - s >= 4 && memcmp(name, s, 4) == 0) {
-			name += 4;
-			s += 4;
-		}
-		while (s < end && *name == *s && *s) {
-			name++;
-			s++;
-		}
 		while (*name && !(a = name_fold((unsigned char)*name)))
 			name++;
 		while (s < end && !(b = name_fold((unsigned char)*s)))
@@ -92,9 +103,52 @@ bool pfmi_folds_to(const char *name, const char *s, size_t len)
 			return !*name && s == end;
 		if (a != b)
 			return false;
-		name++;
-		s++;
 	}
+}
+
+/* One character that stands for the other. */
+static inline bool folds_alike(char a, char b)
+{
+	unsigned char folded = name_fold((unsigned char)a);
+
+	return folded && folded == name_fold((unsigned char)b);
+}
+
+/* Most bytes are the same in both; only where they differ folding is asked. */
+bool pfmi_folds_to(const char *name, const char *s, size_t len)
+{
+	size_t i = 0;
+
+	while (i + 8 <= len) {
+		unsigned n = equal_bytes(name + i, s + i);
+
+		i += n;
+		if (n == 8)
+			continue;
+		if (!folds_alike(name[i], s[i]))
+			return folds_apart(name + i, s + i, s + len);
+		i++;
+	}
+	if (i + 4 <= len && memcmp(name + i, s + i, 4) == 0)
+		i += 4;
+	for (; i < len; i++)
+		if (name[i] != s[i] && !folds_alike(name[i], s[i]))
+			return folds_apart(name + i, s + i, s + len);
+	return !name[i] || folds_apart(name + i, s + i, s + len);
+}
+
+void pfmi_enter_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number)
+{
+	uint32_t slot = h << 16 | number, moved = 0; /* 1: what made room, which stays before its equals */
+
+	for (uint32_t i = slot_of(h, n); slot; i = i + 1 < n ? i + 1 : 0)
+		if (!slots[i] || slots[i] >> 16 < (slot >> 16) + moved) {
+			uint32_t other = slots[i];
+
+			slots[i] = slot;
+			slot = other;
+			moved = 1;
+		}
 }
 
 /* @n, which folds to @s, or the row whose name is spelled like @s where @n is not. */
@@ -113,10 +167,8 @@ RARELY static struct name find_twin(const struct table *t, struct name n, struct
 
 OFTEN struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len)
 {
-	const uint32_t *slots = table_slots(t);
-
-	for (; slots[i]; i = table_probe(t, h, i + 1 < t->n_slots ? i + 1 : 0)) {
-		struct name n = table_name(t, (slots[i] & 0xffff) - 1);
+	for (; table_may_be(t, h, i); i = table_probe(t, h, i + 1 < t->n_slots ? i + 1 : 0)) {
+		struct name n = table_name(t, (table_slots(t)[i] & 0xffff) - 1);
 
 		if (pfmi_folds_to(table_text(t, n.text), s, len))
 			return t->flags & TABLE_TWINS ? find_twin(t, n, (struct slice){ s, (uint32_t)len }) : n;

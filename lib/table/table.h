@@ -6,7 +6,7 @@
  *   struct image                  magic, version, size, and where the arrays are that belong to no table
  *     tables    struct table[]    heads, one per PMU. All their references are offsets in bytes from the head itself.
  *     calls     uint32_t[]        hash table over the names of tables: 16 bits of hash, 1 bit for names beside a table's own, 15 bits
- *                                 1 + number of a table or a whole
+ *                                 1 + number of a table or a whole; in the order of slots
  *     wholes    struct whole[]    names that stand for the parts of a processor ("skx" for skx_uncore_cha ...)
  *     parts     uint16_t[]        their tables
  *     hosts     struct host_slot[]  hash table over what hosts are known by: which tables may be for one
@@ -20,7 +20,9 @@
  *     features  struct feature[]  facts about the processor
  *     row numbers    uint32_t[]   its events in table order, among all rows of the image; behind them those that are lent
  *     names     struct other_name[]  names of rows beside their own, and names without a row
- *     slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits 1 + number of a row, or n_rows + of a name
+ *     slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits 1 + number of a row, or n_rows + of a name.
+ *                                 From where probing for a name starts to its slot none has a lower hash: the search for a name
+ *                                 that is not there ends at the first one below
  *     ways      uint16_t[]        hash table over (code, unit mask), the way back: 1 + number of a row
  *   shared by all tables, each element once:
  *     sets      uint64_t[]        sets of counters
@@ -45,7 +47,7 @@
 #include "base/text.h"
 
 #define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION    5u
+#define IMAGE_VERSION    6u
 #define TABLE_MAGIC      0x32746d70u
 #define IMAGE_MAX_TABLES 4096u
 #define CALL_OTHER       0x8000u
@@ -482,8 +484,10 @@ uint32_t pfmi_name_hash(struct slice s);
 bool pfmi_folds_to(const char *name, const char *s, size_t len);
 /* What @name, a text of a pool, goes on with behind @s; NULL if it does not start so. Without regard to case. */
 const char *pfmi_name_behind(const char *name, struct slice s);
-/* Is @s, a piece of somebody's text, the text at @off without regard to case? For lists of words, most of which begin with another
- * letter or differ behind what many begin with. */
+/* The first of the @n words from number @word on that is @s, a piece of somebody's text, without regard to case; NULL if none is. */
+const struct word *pfmi_table_word(const struct table *t, uint32_t word, unsigned n, struct slice s);
+/* Is @s the text at @off without regard to case? For lists of names, most of which begin with another letter or differ behind what many
+ * begin with. */
 static inline bool table_is_word(const struct table *t, struct slice s, uint32_t off)
 {
 	const char *word = table_text(t, off);
@@ -493,23 +497,29 @@ static inline bool table_is_word(const struct table *t, struct slice s, uint32_t
 	word = pfmi_name_behind(word, s);
 	return word && !*word;
 }
-/* The next slot from @i on that is empty or may be that of hash @h. */
+/* The next slot from @i on that may be that of hash @h, or shows that there is none: table_may_be(). */
 static inline uint32_t table_probe(const struct table *t, uint32_t h, uint32_t i)
 {
 	const uint32_t *slots = table_slots(t);
 
-	while (slots[i] && slots[i] >> 16 != (uint16_t)h)
+	while (slots[i] > (h << 16 | 0xffff))
 		i = i + 1 < t->n_slots ? i + 1 : 0;
 	return i;
 }
+static inline bool table_may_be(const struct table *t, uint32_t h, uint32_t i)
+{
+	return table_slots(t)[i] > h << 16;
+}
+/* Enters the name with hash @h, as number @number, into slots or calls: what is below it makes room and goes on. */
+void pfmi_enter_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number);
 /* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on; kind NAME_NONE if there is none. */
 struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len);
-/* Finds that name, the one spelled so (without regard to case) before others. Here, because most probes end at an empty slot. */
+/* Finds that name, the one spelled so (without regard to case) before others. Here, because most searches end at the first slot. */
 static inline struct name pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len)
 {
 	uint32_t i = table_probe(t, h, slot_of(h, t->n_slots));
 
-	return table_slots(t)[i] ? pfmi_table_find_from(t, i, h, s, len) : (struct name){ .kind = NAME_NONE };
+	return table_may_be(t, h, i) ? pfmi_table_find_from(t, i, h, s, len) : (struct name){ .kind = NAME_NONE };
 }
 
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
@@ -559,14 +569,14 @@ static inline bool whole_may_have(const struct image *im, const struct whole *w,
 
 	return !(name_bits(h) & ~words[slot_of(h, w->n_filter)]);
 }
-/* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0; -1 when there are no more, as an
- * empty slot says. Numbers from n_tables on are wholes. */
+/* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0; -1 when there are no more, as a
+ * slot below says. Numbers from n_tables on are wholes. */
 static inline int image_next_called(const struct image *im, uint32_t h, uint32_t *cursor)
 {
 	const uint32_t *calls = image_array(im, ARRAY_CALLS);
 	uint32_t n = im->arrays[ARRAY_CALLS].n, i = *cursor ? *cursor - 1 : slot_of(h, n), slot;
 
-	while ((slot = calls[i])) {
+	while ((slot = calls[i]) > h << 16) {
 		i = i + 1 < n ? i + 1 : 0;
 		if (slot >> 16 == (uint16_t)h) {
 			*cursor = i + 1;
