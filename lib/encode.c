@@ -217,7 +217,7 @@ static bool encode_alone(const struct event *ev, int type, unsigned plm, unsigne
 	return true;
 }
 
-OFTEN static int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+STEP int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	unsigned levels = pfmi_event_levels(ev, default_levels(ev->table, plm));
 	int rc = encode_alone(ev, type, plm, levels, out) ? PFMLIB_SUCCESS : encode_set(ev, type, plm, out, why);
@@ -233,27 +233,28 @@ OFTEN static int encode(const struct event *ev, int type, unsigned plm, pfm_enco
 	return PFMLIB_SUCCESS;
 }
 
-/* For callers whose struct has fewer members than ours: as much as it has room for. */
-RARELY static int encode_part(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+/* To a caller whose struct is as long as ours. */
+STEP int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
-	pfm_encoding_t full = { .size = sizeof(full) }; /* what the event does not fill is 0, not what lay on the stack */
-	int rc = encode(ev, type, plm, &full, why);
+	int rc = encode(ev, type, plm, out, why);
 
-	full.pmu = (int)unit;
 	if (rc == PFMLIB_SUCCESS)
-		pfmi_give(out, &full, sizeof(full));
+		out->pmu = (int)unit;
 	return rc;
 }
 
-static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+/* To any other too: as much as it has room for. */
+RARELY static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
+	bool part = out->size < sizeof(*out);
+	pfm_encoding_t full;
 	int rc;
 
-	if (out->size < sizeof(*out))
-		return encode_part(ev, unit, type, plm, out, why);
-	rc = encode(ev, type, plm, out, why);
-	if (rc == PFMLIB_SUCCESS)
-		out->pmu = (int)unit;
+	if (part)
+		full = (pfm_encoding_t){ .size = sizeof(full) }; /* what the event does not fill is 0, not what lay on the stack */
+	rc = deliver_all(ev, unit, type, plm, part ? &full : out, why);
+	if (part && rc == PFMLIB_SUCCESS)
+		pfmi_give(out, &full, sizeof(full));
 	return rc;
 }
 
@@ -305,7 +306,7 @@ OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 	struct event ev;
 	struct spec spec;
 	unsigned unit;
-	int rc;
+	int rc, type;
 
 	if (error && error->size < sizeof(*error))
 		return encode_for_short(ctx, text, plm, out, error);
@@ -318,7 +319,8 @@ OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
 	if (rc)
 		return rc;
-	return deliver(&ev, unit, type_for(ctx, &spec, unit, ev.table), plm, out, error);
+	type = type_for(ctx, &spec, unit, ev.table);
+	return out->size < sizeof(*out) ? deliver(&ev, unit, type, plm, out, error) : deliver_all(&ev, unit, type, plm, out, error);
 }
 
 static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)

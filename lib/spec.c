@@ -67,20 +67,22 @@ static bool parse_name(struct spec *spec, bool slashes)
 	for (;; p++) {
 		unsigned char c = meaning[(unsigned char)*p];
 
-		/* Two at a time. */
-		while (c >= PLAIN) {
-			h = name_hash(h, c);
+		/* Most of a text, two at a time. */
+		for (;;) {
+			if (c >= PLAIN)
+				h = name_hash(h, c);
+			else if (c != SKIPPED)
+				break;
 			c = meaning[(unsigned char)p[1]];
-			if (c < PLAIN) {
+			if (c >= PLAIN) {
+				h = name_hash(h, c);
+			} else if (c != SKIPPED) {
 				p++;
 				break;
 			}
-			h = name_hash(h, c);
 			p += 2;
 			c = meaning[(unsigned char)*p];
 		}
-		if (c == SKIPPED)
-			continue;
 		if (c <= COMMA)
 			break;
 		if (c == SLASH) {

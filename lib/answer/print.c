@@ -164,18 +164,21 @@ static size_t print_bare(const struct event *ev, char *buf, size_t len)
 	buf[n++] = ':';
 	buf[n++] = ':';
 	start = n;
-	for (s = table_row_name(t, ev->row); *s && n + 1 < len; s++) {
+	s = table_row_name(t, ev->row);
+	if (!*s || strlen(s) >= len - n)
+		return 0;
+	for (; *s; s++) {
 		unsigned char folded = name_fold((unsigned char)*s);
 
-		if (*s == ',' || *s == '/')
+		if (*s < '0' && (*s == ',' || *s == '/'))
 			return 0;
 		h = folded ? name_hash(h, folded) : h;
 		buf[n++] = capital(*s);
 	}
-	if (*s || n == start)
-		return 0;
 	buf[n] = '\0';
-	back = pfmi_table_find(t, h, buf + start, n - start);
+	/* As the table spells it, which differs in what makes no difference, unless two names differ in that alone. */
+	s = t->flags & TABLE_TWINS ? buf + start : table_row_name(t, ev->row);
+	back = pfmi_table_find(t, h, s, n - start);
 	return back.kind < NAME_UNSUPPORTED && back.row == ev->row ? n : 0;
 }
 

@@ -51,8 +51,9 @@ static inline bool has_none(const char *text, const char *characters)
 /* Event names are capital letters in libpfm's texts, whatever the table has. */
 static inline char capital(char c)
 {
-	return c == '.' ? ':' : c >= 'a' && c <= 'z' ? (char)(c - ('a' - 'A'))
-	                                             : c;
+	if (c < '0')
+		return c == '.' ? ':' : c;
+	return c >= 'a' && c <= 'z' ? (char)(c - ('a' - 'A')) : c;
 }
 
 static inline unsigned event_groups(const struct event *ev)
