@@ -375,21 +375,11 @@ static void keep(const struct target *g, struct best *b, const struct event *ev,
 	b->key[at] = key;
 }
 
-/* Does the index over code and unit mask know all rows that the target may be? Not where users may set either on any event, nor where
- * extra registers may be anything: of rows that differ in these alone the index has one. */
+/* Does the index over code and unit mask know all rows that the target may be? Not where extra registers may be anything: of rows that
+ * differ in these alone it has one. */
 static bool has_ways(const struct target *g)
 {
-	const struct field *code = table_field(g->t, KEY_CODE), *umask = table_field(g->t, KEY_UMASK);
-
-	if (!g->t->n_ways || g->fixed || g->significant || (g->words & 3) != 3 || !code || code->modifier)
-		return false;
-	for (unsigned i = 0; i < code->n_ranges; i++)
-		if (code->range[i].word)
-			return false;
-	for (unsigned i = 0; umask && i < umask->n_ranges; i++)
-		if (umask->range[i].word)
-			return false;
-	return !umask || (umask->n_ranges && !umask->modifier);
+	return g->t->n_ways && !g->fixed && !g->significant && (g->words & 3) == 3 && g->code != ANY_CODE;
 }
 
 /* Less than the rank of @row can be, cheaper than to find out: a row whose own words are other ones needs an attribute at least. */
@@ -408,13 +398,13 @@ static uint64_t least_rank(const struct target *g, uint32_t row)
 /* Rows that are in the index under the code, this unit mask and what the event has in config1. */
 static void follow(const struct target *g, uint32_t umask, uint64_t config1, struct best *b)
 {
-	const uint16_t *ways = table_ways(g->t);
-	uint32_t i = slot_of(way_hash((uint32_t)g->code, umask, config1), g->t->n_ways);
+	const uint32_t h = way_hash((uint32_t)g->code, umask, config1);
 	struct event ev;
+	uint16_t way;
 
-	for (; ways[i]; i = i + 1 < g->t->n_ways ? i + 1 : 0) {
+	for (uint32_t i = slot_of(h, g->t->n_ways); (way = table_way(g->t, h, &i));) {
 		struct event *to = b->found && !b->n ? b->found : &ev;
-		uint32_t row = ways[i] - 1u;
+		uint32_t row = way_row(g->t, way);
 
 		/* Rows under one key come in table order: behind those that want nothing else none is better. */
 		if (b->n == b->max && b->key[b->n - 1] >> 48 == 0)

@@ -560,6 +560,10 @@ static void way_to_nothing(struct table *t)
 {
 	((uint16_t *)(void *)((char *)t + t->ways))[0] = (uint16_t)(t->n_rows + 1);
 }
+static void way_to_no_row(struct table *t)
+{
+	((uint16_t *)(void *)((char *)t + t->ways))[0] = (uint16_t)(1u << way_bits(t));
+}
 static void rows_again_and_again(struct table *t)
 {
 	t->n_ways = t->size;
@@ -643,6 +647,7 @@ static void each_fault_has_its_reason(void **state)
 		{ counters_backwards, "a counter is out of range" },
 		{ name_of_nothing, "a name stands for no row" },
 		{ way_to_nothing, "the index of codes points at no row" },
+		{ way_to_no_row, "the index of codes points at no row" },
 		{ rows_again_and_again, "index of codes out of bounds" },
 		{ slot_of_nothing, "the index points at no name" },
 		{ another_processors, "the processor is not one this register layout is for" },

@@ -666,9 +666,11 @@ class Writer:
         return self.row_numbers.slice(numbers)
 
     def add_ways(self, t):
-        """(first slot, how many) of the index over code and unit mask; none where a code depends on the counter."""
+        """(first slot, how many) of the index over code and unit mask; none where a code depends on the counter, where either is not in
+        the first word alone, or where users may set it on any event."""
         code, umask = t.field_at.get("code"), t.field_at.get("umask")
-        if code is None or not t.fields[code].ranges:
+        if code is None or any(t.fields[f].modifier or {word for word, _, _ in t.fields[f].ranges} != {0}
+                               for f in (code, umask) if f is not None):
             return 0, 0
         entries, second, seen = [], config1_fields(t), set()
         registers = {t.field_at.get("msr"), t.field_at.get("msr_value")}
@@ -704,6 +706,8 @@ class Writer:
         # Keys that many rows have (those that differ in an extra register) come last, so that the others are found where they belong.
         often = collections.Counter(h for h, _ in entries)
         entries.sort(key=lambda entry: often[entry[0]])
+        bits = len(t.rows).bit_length()
+        entries = [(h, (h & 0xFFFF) >> bits << bits | number) for h, number in entries]
         slots = placed(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: little room
         return self.ways.slice(slots), len(slots)
 

@@ -255,7 +255,7 @@ static bool check_slots(struct check *c)
 		used += table_slots(t)[i] != 0;
 	}
 	for (uint32_t i = 0; i < t->n_ways; i++) {
-		if (table_ways(t)[i] > t->n_rows)
+		if (table_ways(t)[i] && way_row(t, table_ways(t)[i]) >= t->n_rows)
 			return bad(c, "the index of codes points at no row");
 		used_ways += table_ways(t)[i] != 0;
 	}

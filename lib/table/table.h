@@ -23,7 +23,8 @@
  *     slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits 1 + number of a row, or n_rows + of a name.
  *                                 From where probing for a name starts to its slot none has a lower hash: the search for a name
  *                                 that is not there ends at the first one below
- *     ways      uint16_t[]        hash table over (code, unit mask), the way back: 1 + number of a row
+ *     ways      uint16_t[]        hash table over (code, unit mask), the way back: 1 + number of a row in as many bits as n_rows has,
+ *                                 above them bits of the hash
  *   shared by all tables, each element once:
  *     sets      uint64_t[]        sets of counters
  *     words     struct word[]     words of traits, choices and groups
@@ -445,6 +446,32 @@ static inline uint64_t name_bits(uint32_t h)
 static inline uint32_t way_hash(uint32_t code, uint32_t umask, uint64_t config1)
 {
 	return (code * 0x9e3779b1u ^ umask ^ (uint32_t)(config1 ^ config1 >> 32) * 0xc2b2ae35u) * 0x85ebca6bu;
+}
+
+/* Bits of an element of ways that are 1 + the number of a row. */
+static inline unsigned way_bits(const struct table *t)
+{
+	return 32u - (unsigned)__builtin_clz(t->n_rows | 1);
+}
+/* The next element of ways from *@at on that may be one for hash @h, and *@at behind it; 0 if there are no more. */
+static inline uint16_t table_way(const struct table *t, uint32_t h, uint32_t *at)
+{
+	const uint16_t *ways = table_ways(t);
+	unsigned bits = way_bits(t);
+	uint32_t i = *at;
+	uint16_t way;
+
+	do {
+		way = ways[i];
+		i = i + 1 < t->n_ways ? i + 1 : 0;
+	} while (way && (uint16_t)(way ^ h) >> bits);
+	*at = i;
+	return way;
+}
+/* The row that one stands for. */
+static inline uint32_t way_row(const struct table *t, uint16_t way)
+{
+	return (way & ((1u << way_bits(t)) - 1)) - 1;
 }
 
 /* What an entry of hosts is found by: architecture ("" for all of them), family and model, family, implementer and part of a MIDR, upper
