@@ -293,18 +293,21 @@ static bool match_fixed(const struct target *g, struct event *ev)
 	return any && set_modifier(ev, any - 1, 1);
 }
 
-/* Can the row have the target's code? What tells most rows apart, before anything slower. Values come by field, and the code's is one
+/* Has the row this code on @counter? What tells most rows apart, before anything slower. Values come by field, and the code's is one
  * of the first. */
+static bool row_has_code(const struct table *t, uint32_t row, uint64_t code, unsigned counter)
+{
+	const struct row *r = table_row(t, row);
+	uint32_t first = r->n_values ? table_values(t)[r->value] : VALUE_WIDE;
+
+	if (!(first & VALUE_WIDE) && (first >> 24) + 1 == table_key(t, KEY_CODE))
+		return (first & (VALUE_WIDE - 1)) == code;
+	return pfmi_row_value(t, row, KEY_CODE, counter) == code;
+}
+
 static bool has_code(const struct target *g, uint32_t row)
 {
-	const struct row *r = table_row(g->t, row);
-	uint32_t first = r->n_values ? table_values(g->t)[r->value] : VALUE_WIDE;
-
-	if (g->code == ANY_CODE)
-		return true;
-	if (!(first & VALUE_WIDE) && (first >> 24) + 1 == table_key(g->t, KEY_CODE))
-		return (first & (VALUE_WIDE - 1)) == g->code;
-	return pfmi_row_value(g->t, row, KEY_CODE, g->counter) == g->code;
+	return g->code == ANY_CODE || row_has_code(g->t, row, g->code, g->counter);
 }
 
 /* Makes @ev the event of @row behind the target; false if it cannot be that row. */
@@ -324,6 +327,14 @@ static bool match_row(const struct target *g, uint32_t row, struct event *ev)
 
 /* ---- the best ------------------------------------------------------------------------------------------------- */
 
+/* Has the row counters, none of which is a general one? Fields that several events have mean the one that a general counter can count. */
+static bool only_fixed(const struct table *t, const struct row *r)
+{
+	uint64_t counters = row_counters(t, r);
+
+	return counters && !(counters & 0xffffffff);
+}
+
 /* Less is better: attributes added, then rows that listings leave out or that want more registers, then table order, then the counter. */
 static uint64_t rank(const struct target *g, const struct event *ev, unsigned nth)
 {
@@ -335,8 +346,7 @@ static uint64_t rank(const struct target *g, const struct event *ev, unsigned nt
 		added += ev->given >> i & 1;
 	for (unsigned i = 0; config && i < 4; i++)
 		unlikely |= !(g->words >> i & 1) && config[i];
-	/* Fields that several events have mean the one that a general counter can count. */
-	unlikely += g->counter == TARGET_NO_COUNTER && row_counters(g->t, r) && !(row_counters(g->t, r) & 0xffffffff) ? 2u : 0;
+	unlikely += g->counter == TARGET_NO_COUNTER && only_fixed(g->t, r) ? 2u : 0;
 	unlikely += (r->flags & ROW_DEPRECATED ? 4u : 0) + (r->flags & ROW_HIDDEN ? 8u : 0);
 	return added << 56 | unlikely << 48 | (uint64_t)ev->row << 8 | nth;
 }
@@ -504,6 +514,54 @@ static bool find_by_words(struct target *g, struct event *ev)
 	set_code(g);
 	scan(g, 0, &b);
 	return b.n != 0;
+}
+
+/* Is it a row that nothing can be better than, with just these words? */
+static bool is_it(const struct table *t, uint32_t row, const uint64_t config[4], struct event *ev)
+{
+	const struct row *r = table_row(t, row);
+	uint64_t own[4];
+	const uint64_t *words;
+
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) || only_fixed(t, r))
+		return false;
+	pfmi_event_init(ev, t, row);
+	words = pfmi_event_words(ev, own);
+	return words && memcmp(words, config, sizeof(own)) == 0;
+}
+
+/* Can the numbers be the two fields of an event of @t? */
+static bool may_have(const struct table *t, const struct spec_numbers *n)
+{
+	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+
+	return code && n->code >= code->min && n->code <= code->max &&
+	       (umask ? n->umask >= umask->min && n->umask <= umask->max : n->n < 2);
+}
+
+bool pfmi_event_from_numbers(const struct table *t, const struct spec_numbers *n, struct event *ev)
+{
+	uint32_t h = way_hash((uint32_t)n->code, (uint32_t)n->umask, 0);
+	uint64_t config[4] = { 0 };
+	uint16_t way;
+
+	if (!t->n_ways || !pfmi_words_are_fields(t) || t->flags & TABLE_PRESETS || !may_have(t, n))
+		return false;
+	pfmi_field_put(table_field(t, KEY_CODE), config, n->code);
+	if (n->umask)
+		pfmi_field_put(table_field(t, KEY_UMASK), config, n->umask);
+	for (uint32_t i = slot_of(h, t->n_ways); (way = table_way(t, h, &i));) {
+		uint32_t row = way_row(t, way);
+
+		if (!row_has_code(t, row, n->code, TARGET_NO_COUNTER))
+			continue;
+		/* Which bits its groups explain, the longer way finds out. */
+		if (table_row(t, row)->n_takes)
+			return false;
+		if (is_it(t, row, config, ev))
+			return true;
+	}
+	return false;
 }
 
 /* The event behind the raw number of a driver, which the encoder knows row by row. */

@@ -19,6 +19,7 @@ struct search {
 	unsigned unit;
 	const struct table *table; /* the unit's */
 	uint32_t row;
+	struct spec_numbers numbers; /* perf's form: what its terms are, if no more than that */
 };
 
 #define NO_NAME ((struct name){ .kind = NAME_NONE })
@@ -455,20 +456,12 @@ static int take_terms(struct search *s, unsigned unit)
 	return PFMLIB_SUCCESS;
 }
 
-/* Is this unit it? Without the name of an event the first one is. True ends the search: with the row in @s, or with the error in *@rc. */
-static bool try_unit(struct search *s, struct terms *t, unsigned unit, int *rc)
+/* Has @unit an event of the name that the first term is? True ends the search: with the row in @s, or with the error in *@rc. */
+RARELY static bool try_name(struct search *s, const struct terms *t, unsigned unit, int *rc)
 {
-	struct name found;
 	struct spec *whole = s->spec, name = *whole;
+	struct name found;
 
-	if (t->fallback == ~0u)
-		t->fallback = unit;
-	if (!pfmi_unit_ready(s->ctx, unit))
-		return false;
-	if (!t->named) {
-		*rc = take_terms(s, unit);
-		return true;
-	}
 	found = t->generic ? find_generic(s, unit, t->hash, t->first.name)
 	                   : pfmi_table_find(pfmi_unit_table(s->ctx, unit), t->hash, t->first.name.s, t->first.name.len);
 	if (found.kind == NAME_NONE)
@@ -477,6 +470,19 @@ static bool try_unit(struct search *s, struct terms *t, unsigned unit, int *rc)
 	s->spec = &name;
 	*rc = take_name(s, unit, found);
 	s->spec = whole;
+	return true;
+}
+
+/* Is this unit it? Without the name of an event the first one is. */
+static bool try_unit(struct search *s, struct terms *t, unsigned unit, int *rc)
+{
+	if (t->fallback == ~0u)
+		t->fallback = unit;
+	if (!pfmi_unit_ready(s->ctx, unit))
+		return false;
+	if (t->named)
+		return try_name(s, t, unit, rc);
+	*rc = take_terms(s, unit);
 	return true;
 }
 
@@ -552,9 +558,10 @@ RARELY static int find_perf(struct search *s)
 	const struct kernel_pmu *device;
 	int rc;
 
-	t.named = pfmi_spec_next(&terms, &t.first) && !t.first.has_value;
+	pfmi_spec_numbers(s->spec, &s->numbers);
+	t.named = !s->numbers.n && pfmi_spec_next(&terms, &t.first) && !t.first.has_value;
 	t.hash = t.named ? pfmi_name_hash(t.first.name) : 0;
-	if (!(t.named || t.first.name.len))
+	if (!(s->numbers.n || t.named || t.first.name.len))
 		return pfmi_refuse(s->why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s->spec->text, s->spec->name,
 		                   "no terms between the slashes");
 	rc = pfmi_ctx_need(s->ctx, s->why);
@@ -752,9 +759,11 @@ int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *un
 	if (rc)
 		return rc;
 	*unit = s.unit;
-	rc = pfmi_resolve(s.table, s.row, spec, out, why);
-	if (!rc && s.row == ROW_NONE)
-		adopt_row(out);
+	if (!s.numbers.n || !pfmi_event_from_numbers(s.table, &s.numbers, out)) {
+		rc = pfmi_resolve(s.table, s.row, spec, out, why);
+		if (!rc && s.row == ROW_NONE)
+			adopt_row(out);
+	}
 	return rc ? rc : pfmi_ctx_present(ctx, *unit, out, spec->text, spec->name, why);
 }
 

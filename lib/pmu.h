@@ -213,6 +213,8 @@ unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_attr_t 
 int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 /* The four configuration words alone, extra registers included; the event's own, or laid into @own. NULL if the kernel cannot be asked. */
 const uint64_t *pfmi_event_words(const struct event *ev, uint64_t own[4]);
+/* True if an event's words are its fields where the table declares them, and no code or unit mask without a row is refused. */
+bool pfmi_words_are_fields(const struct table *t);
 /* The bit layout of register @name; NULL if the PMU has none of that name. *@n fields. */
 const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, unsigned *n);
 /* True if the encoder says which bits of a register choose what is counted. */

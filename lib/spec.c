@@ -163,3 +163,30 @@ bool pfmi_spec_next(struct slice *rest, struct spec_attr *out)
 	rest->len -= n;
 	return true;
 }
+
+/* The hexadecimal number behind @term, which ends in "0x". Returns what follows it, which is @end at most; NULL if that is not there. */
+static const char *read_number(const char *p, const char *end, const char term[8], uint64_t *value)
+{
+	const char *digits = p + 8;
+	unsigned d;
+
+	if (end - p < 9 || memcmp(p, term, 8) != 0)
+		return NULL;
+	*value = 0;
+	for (p = digits; (d = pfmi_digit(*p)) < 16; p++)
+		*value = *value << 4 | d;
+	return p > digits && p - digits < 16 ? p : NULL;
+}
+
+void pfmi_spec_numbers(const struct spec *spec, struct spec_numbers *out)
+{
+	const char *end = spec->rest.s + spec->rest.len, *p = read_number(spec->rest.s + 1, end, "event=0x", &out->code);
+	unsigned n = 1;
+
+	out->umask = 0;
+	if (p && *p == ',') {
+		p = read_number(p + 1, end, "umask=0x", &out->umask);
+		n = 2;
+	}
+	out->n = p == end && !spec->modifiers.len ? n : 0;
+}

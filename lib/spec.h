@@ -42,10 +42,18 @@ struct spec_attr {
 	char at;
 };
 
+/* Terms of SPEC_PERF that are a code and perhaps a unit mask, in hexadecimal digits, and nothing else: how nearly all are spelled. */
+struct spec_numbers {
+	unsigned n; /* 0: other terms */
+	uint64_t code, umask;
+};
+
 /* Cuts @text. Returns 0 or a negative PFMLIB code with @why filled. */
 int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why);
 /* Takes the next attribute off @rest. False at the end. An empty attribute has an empty name: the caller refuses it. */
 bool pfmi_spec_next(struct slice *rest, struct spec_attr *out);
+/* Reads "event=0x2e,umask=0x4f", or the first alone, where nothing stands behind the last slash. */
+void pfmi_spec_numbers(const struct spec *spec, struct spec_numbers *out);
 /* Takes the next event, or group in braces, off @list; false when there are no more (list->s is NULL then). What pfm_split_events()
  * says. (lib/split.c) */
 bool pfmi_split(struct slice *list, struct slice *event);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "ctx.h"
 #include "answer/reverse.h"
+#include "behind.h"
 #include "open_for.h"
 #include "shared.h"
 
@@ -234,6 +235,92 @@ static void no_metric_encodes(void **state)
 	assert_true(metrics > 10);
 }
 
+static bool same_event(const struct event *a, const struct event *b)
+{
+	bool same = a->table == b->table && a->row == b->row && a->facts == b->facts && a->given == b->given && a->n_set == b->n_set &&
+	            a->has == b->has && memcmp(a->base, b->base, sizeof(a->base)) == 0 && a->by_counter == b->by_counter &&
+	            a->touched == b->touched && a->plm == b->plm && a->plm_none == b->plm_none && a->precise == b->precise &&
+	            a->left_out == b->left_out && a->counter_pin == b->counter_pin && a->raw_mask == b->raw_mask;
+
+	for (unsigned i = 0; same && i < a->n_set; i++)
+		same = a->set[i].field == b->set[i].field && a->set[i].value == b->set[i].value;
+	for (unsigned i = 0; same && a->facts && i < a->facts->n_takes; i++)
+		same = a->group[i] == b->group[i];
+	return same;
+}
+
+/* What perf calls a code, and a unit mask beside it. */
+static void spell(char text[256], const char *pmu, const struct spec_numbers *n, bool decimal)
+{
+	size_t at = (size_t)snprintf(text, 200, decimal ? "%s/event=%" PRIu64 : "%s/event=0x%" PRIx64, pmu, n->code);
+
+	if (n->n == 2)
+		at += (size_t)snprintf(text + at, 40, decimal ? ",umask=%" PRIu64 : ",umask=0x%" PRIx64, n->umask);
+	strcpy(text + at, "/");
+}
+
+/* Hexadecimal digits are looked up as they are, others make an event of fields first. Counts those that were found at once, and not. */
+static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct spec_numbers n, unsigned tally[2])
+{
+	char hexadecimal[256], decimal[256];
+	struct event quick, slow, at_once;
+	unsigned unit[2];
+	int rc;
+
+	spell(hexadecimal, pmu, &n, false);
+	spell(decimal, pmu, &n, true);
+	rc = pfmi_ctx_event(ctx, decimal, &unit[0], &slow, NULL);
+	if (pfmi_ctx_event(ctx, hexadecimal, &unit[1], &quick, NULL) != rc)
+		fail_msg("%s is refused otherwise than %s", hexadecimal, decimal);
+	if (rc)
+		return;
+	if (unit[0] != unit[1] || !same_event(&quick, &slow))
+		fail_msg("%s is another event than %s", hexadecimal, decimal);
+	tally[pfmi_event_from_numbers(slow.table, &n, &at_once)]++;
+}
+
+/* The numbers of every @step-th row of @t, and some beside them. */
+static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uint32_t step, unsigned tally[2])
+{
+	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+
+	for (uint32_t row = 0; code && row < t->n_rows; row += step) {
+		struct event ev;
+		uint64_t own[4];
+		const uint64_t *words;
+		struct spec_numbers n = { .n = 2 };
+
+		pfmi_event_init(&ev, t, row);
+		words = pfmi_event_words(&ev, own);
+		if (!words)
+			continue;
+		n.code = pfmi_field_get(code, words);
+		n.umask = umask ? pfmi_field_get(umask, words) : 0;
+		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
+		n.umask ^= 1;
+		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
+		n.umask = 0;
+		n.code += row % 5;
+		n.n = 1;
+		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
+	}
+}
+
+static void codes_and_masks_mean_the_same_in_all_digits(void **state)
+{
+	unsigned tally[2] = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		pfm_ctx_t *ctx = open_for(table_text(pfmi_builtin(i), pfmi_builtin(i)->name));
+
+		all_in_other_digits(ctx, pfmi_builtin(i), row_step(true), tally);
+		pfm_close_context(ctx);
+	}
+	print_message("# %u codes and masks found at once, %u not\n", tally[1], tally[0]);
+	assert_true(tally[1] > 1000 && tally[0] > 1000);
+}
+
 static bool is_fixed(const struct table *t, const struct row *r)
 {
 	uint64_t on = row_counters(t, r);
@@ -310,6 +397,42 @@ static pfm_ctx_t *open_image(const char *pmu)
 	options.pmu = pmu;
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
 	return ctx;
+}
+
+static void rows_beside_the_one_that_numbers_mean(void **state)
+{
+	static const struct {
+		const char *text, *event;
+	} lines[] = {
+		{ "numbers/event=0x1,umask=0x1/", "numbers::WITH_A_GROUP" },
+		{ "numbers/event=0x2,umask=0x1/", "numbers::SHOWN" },
+		{ "numbers/event=0x3,umask=0x1/", "numbers::NEW" },
+		{ "numbers/event=0x4,umask=0x1/", "numbers::GENERAL" },
+		{ "numbers/event=0x5,umask=0x1/", "numbers::UPRIGHT" },
+		{ "numbers/event=0x7,umask=0x1/", "numbers::HIDDEN_ALONE" },
+		{ "numbers_preset/event=0x1,umask=0x1/", "numbers_preset::USUAL_MODE" },
+	};
+	const char *tests = getenv("PERFMON_TESTS") ? getenv("PERFMON_TESTS") : "";
+	char text[1024];
+	unsigned tally[2] = { 0 };
+	pfm_ctx_t *ctx;
+
+	(void)state;
+	snprintf(text, sizeof(text), "'%s/pmu/numbers.pmu' '%s/pmu/numbers_preset.pmu' --byteorder %s --image", tests, tests, BYTE_ORDER_NAME);
+	if (!make_image(text))
+		skip();
+	ctx = open_image(NULL);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_SUCCESS);
+		assert_string_equal(text, lines[i].event);
+	}
+	/* No row has what these say. */
+	assert_int_equal(pfm_print_event(ctx, "numbers/event=0x6,umask=0x1/", PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_ERR_NOTSUPP);
+	assert_int_not_equal(pfm_print_event(ctx, "numbers/event=0x1,umask=0x11/", PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_SUCCESS);
+	for (unsigned i = pfmi_n_builtin(); i < (unsigned)pfm_count_pmus(ctx); i++)
+		all_in_other_digits(ctx, pfmi_unit_table(ctx, i), 1, tally);
+	assert_true(tally[1] > 0);
+	pfm_close_context(ctx);
 }
 
 struct line {
@@ -515,6 +638,8 @@ int main(void)
 		cmocka_unit_test(every_row_in_every_dialect),
 		cmocka_unit_test(fixed_events_stay_fixed_in_perfs_dialect),
 		cmocka_unit_test(no_metric_encodes),
+		cmocka_unit_test(codes_and_masks_mean_the_same_in_all_digits),
+		cmocka_unit_test_teardown(rows_beside_the_one_that_numbers_mean, remove_image),
 		cmocka_unit_test_teardown(an_invented_processor_from_an_image, remove_image),
 		cmocka_unit_test_teardown(imported_lists, remove_image),
 		cmocka_unit_test(every_row_is_found_behind_its_register),

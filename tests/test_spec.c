@@ -190,6 +190,59 @@ static void attributes_one_after_the_other(void **state)
 	check_attrs("", NULL, 0);
 }
 
+static void terms_of_numbers_alone(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned n;
+		uint64_t code, umask;
+	} forms[] = {
+		{ "cpu/event=0x2e,umask=0x4f/", 2, 0x2e, 0x4f },
+		{ "cpu/event=0x2e,umask=0x4F/:", 2, 0x2e, 0x4f },
+		{ "cpu/event=0x1D3/", 1, 0x1d3, 0 },
+		{ "cpu/event=0x0,umask=0x123456789abcdef/", 2, 0, 0x123456789abcdef },
+	};
+	static const char *const others[] = {
+		"cpu//",
+		"cpu/x/",
+		"cpu/event=0x/",
+		"cpu/event=46,umask=0x4f/",
+		"cpu/event=0x2e,umask=79/",
+		"cpu/event=0x2e,umask=0x/",
+		"cpu/event=0x2e,/",
+		"cpu/event=0x2e,umask=0x4f,/",
+		"cpu/event=0x2e,umask=0x4f,inv/",
+		"cpu/event=0x2e,umask=0x4fg/",
+		"cpu/event=0x2e,inv=0x0001/",
+		"cpu/event=0x2e:umask=0x4f/",
+		"cpu/umask=0x4f,event=0x2e/",
+		"cpu/umask=0x4f/",
+		"cpu/Event=0x2e/",
+		"cpu/event=0X2e/",
+		"cpu/event=0x0123456789abcdef/",
+		"cpu/event=0x2e/umask=0x4f/",
+		"cpu/event=0x2e,umask=0x4f/u",
+		"cpu/event=0x2e,umask=0x4f/:u",
+	};
+	struct spec_numbers numbers;
+	struct spec spec;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		assert_int_equal(pfmi_spec_parse(forms[i].text, &spec, NULL), PFMLIB_SUCCESS);
+		pfmi_spec_numbers(&spec, &numbers);
+		assert_int_equal(numbers.n, forms[i].n);
+		assert_int_equal(numbers.code, forms[i].code);
+		assert_int_equal(numbers.umask, forms[i].umask);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		assert_int_equal(pfmi_spec_parse(others[i], &spec, NULL), PFMLIB_SUCCESS);
+		pfmi_spec_numbers(&spec, &numbers);
+		if (numbers.n)
+			fail_msg("%s has something else", others[i]);
+	}
+}
+
 /* ---- numbers -------------------------------------------------------------------------------------------------- */
 
 static void numbers_as_c_has_them(void **state)
@@ -288,6 +341,7 @@ int main(void)
 		cmocka_unit_test(the_whole_name_is_a_cut_however_many_there_are),
 		cmocka_unit_test(folding_ignores_case_blanks_and_joins),
 		cmocka_unit_test(attributes_one_after_the_other),
+		cmocka_unit_test(terms_of_numbers_alone),
 		cmocka_unit_test(numbers_as_c_has_them),
 		cmocka_unit_test(words_compare_without_case),
 		cmocka_unit_test(any_bytes_are_cut_inside_the_text),

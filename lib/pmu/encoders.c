@@ -107,6 +107,12 @@ const uint64_t *pfmi_event_words(const struct event *ev, uint64_t own[4])
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_words(ev, own) : words_of_attr(ev, own);
 }
 
+bool pfmi_words_are_fields(const struct table *t)
+{
+	/* A view has another processor's events under names of its own, which may be put together otherwise. */
+	return t->encoder == ENCODER_FORMAT || (t->encoder == ENCODER_X86 && !(t->flags & TABLE_VIEW));
+}
+
 const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, unsigned *n)
 {
 	switch (t->encoder) {
