@@ -67,22 +67,13 @@ static bool parse_name(struct spec *spec, bool slashes)
 	for (;; p++) {
 		unsigned char c = meaning[(unsigned char)*p];
 
-		/* Most of a text, two at a time. */
-		for (;;) {
-			if (c >= PLAIN)
-				h = name_hash(h, c);
-			else if (c != SKIPPED)
-				break;
-			c = meaning[(unsigned char)p[1]];
-			if (c >= PLAIN) {
-				h = name_hash(h, c);
-			} else if (c != SKIPPED) {
-				p++;
-				break;
-			}
-			p += 2;
-			c = meaning[(unsigned char)*p];
+		/* One at a time: two are fewer instructions and more time, as processors foresee the end of a word worse. */
+		while (c >= PLAIN) {
+			h = name_hash(h, c);
+			c = meaning[(unsigned char)*++p];
 		}
+		if (c == SKIPPED)
+			continue;
 		if (c <= COMMA)
 			break;
 		if (c == SLASH) {
