@@ -157,7 +157,7 @@ RARELY int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32
 	return -1;
 }
 
-int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
+OFTEN int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
 {
 	return called_next(ctx, s, h, c);
 }
@@ -578,7 +578,7 @@ static char *copy_text(const char *given, const char *wish, bool *failed)
 	return copy;
 }
 
-static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed)
+OFTEN static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed)
 {
 	struct wishes w;
 
@@ -672,7 +672,7 @@ static int open_context(struct pfm_ctx **out, const pfm_ctx_options_t *options, 
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error)
+OFTEN int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error)
 {
 	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
 	int rc;

@@ -144,7 +144,7 @@ RARELY static int damaged(const struct search *s, struct image_map *map)
 }
 
 /* Looks on every unit that answers to the processor's name, freshest first, until one has the event. */
-static int find_called(struct search *s)
+OFTEN static int find_called(struct search *s)
 {
 	struct called c = { 0 };
 	int at;
@@ -749,7 +749,7 @@ RARELY static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, i
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
-int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+OFTEN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
 {
 	struct search s = { .ctx = ctx, .spec = spec, .why = why };
 	int rc = find(&s);
