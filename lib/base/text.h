@@ -9,9 +9,9 @@
 
 /* What most calls never reach stays out of the functions that all of them go through, so that those need few registers. */
 #define RARELY __attribute__((noinline))
-/* What every encoding goes through lies together: the first one waits for each piece of the library's code that it comes to. */
+/* What every start and every encoding go through lies together: the first one waits for each piece of the code that it comes to. */
 #define OFTEN __attribute__((hot))
-/* The same for constants: just before the image, whose start any look-up reads. */
+/* The same for constants: just before the image, whose start every look-up reads. */
 #define READ_OFTEN __attribute__((section(".tables")))
 /* What is a step of one of them alone: to enter and to leave it would take as long as the step. */
 #define STEP static inline __attribute__((always_inline))

@@ -172,7 +172,7 @@ static char *put_number(char *p, uint32_t n, unsigned base)
 }
 
 /* "GenuineIntel-6-55-4". Part of every program's start: the first snprintf() of a process costs more than all the rest. */
-static void name_x86(struct host *h)
+OFTEN static void name_x86(struct host *h)
 {
 	char *p = h->id;
 
@@ -194,7 +194,7 @@ static void put_letters(char *to, uint32_t letters)
 }
 
 /* Leaves 0 and 1. */
-static bool ask_cpuid(const struct sys *sys, struct host *h)
+OFTEN static bool ask_cpuid(const struct sys *sys, struct host *h)
 {
 	uint32_t r[4], base_family;
 
@@ -521,7 +521,7 @@ static void read_files(const struct sys *sys, struct host *h)
 		read_s390(sys, h);
 }
 
-void pfmi_host_identify(const struct sys *sys, const char *cpuid, struct host *out)
+OFTEN void pfmi_host_identify(const struct sys *sys, const char *cpuid, struct host *out)
 {
 	*out = (struct host){ .known = false };
 	if (cpuid)
@@ -593,7 +593,7 @@ bool pfmi_host_prefers(const struct table *t, const struct table *other)
 	return other->flags & TABLE_FALLBACK && !(t->flags & TABLE_FALLBACK);
 }
 
-bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core)
+OFTEN bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core)
 {
 	const struct match *m = table_matches(t);
 
@@ -606,7 +606,7 @@ bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned 
 
 /* Calls @each for the tables under one key. Most that share a family are boxes beside the cores: who has no use for them says so in
  * @without, and none of their lines is compared. */
-static void hosts_under(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_host_each each, void *arg)
+OFTEN static void hosts_under(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_host_each each, void *arg)
 {
 	const struct host_slot *hosts = image_array(im, ARRAY_HOSTS);
 	uint32_t n = im->arrays[ARRAY_HOSTS].n;
@@ -633,7 +633,7 @@ static uint32_t hash_words(const char *s, unsigned words)
 	return h;
 }
 
-void pfmi_image_hosts(const struct image *im, const struct host *h, uint32_t without, pfmi_host_each each, void *arg)
+OFTEN void pfmi_image_hosts(const struct image *im, const struct host *h, uint32_t without, pfmi_host_each each, void *arg)
 {
 	if (h->known && (is_same(h->arch, "x86") || is_same(h->arch, "ia64"))) {
 		hosts_under(im, h, without, host_hash(HOST_MODEL, h->family * 0x01000193u ^ h->model), each, arg);

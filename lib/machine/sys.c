@@ -189,7 +189,7 @@ static int real_list(const struct sys *sys, const char *path, int (*each)(void *
 	return rc;
 }
 
-static bool real_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+OFTEN static bool real_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 #if defined(__x86_64__) || defined(__i386__)
 	if (sys->root[0] == '\0') {
