@@ -32,7 +32,7 @@ struct counting {
 		int cpu;                          /* the only CPU it is for, or -1 */
 		uint64_t user_read;               /* config1 bits that ask for reading from user space */
 		const char *unit;
-		char *name; /* as the user wrote it */
+		char *name; /* as the user wrote it; the session's */
 		/* What every reading looks at is close to what follows. */
 		double scale;
 		bool is_level; /* the value is a level, not a count: never a difference, never extrapolated */
@@ -61,6 +61,7 @@ static inline bool pfmi_wants_instance(const struct counting *c, unsigned k)
 
 struct sampling;
 struct session_metric;
+struct names;
 
 struct pfm_session {
 	const struct pfm_ctx *ctx;
@@ -70,6 +71,7 @@ struct pfm_session {
 	pfm_session_options_t options;
 	unsigned n;
 	struct counting *counts;
+	struct names *names; /* those of the counts */
 	unsigned n_metrics;
 	struct session_metric *metrics; /* in the order of the texts */
 	void *state;                    /* the backend's */

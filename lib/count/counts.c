@@ -28,24 +28,84 @@ static bool make_room(struct opening *o, unsigned n)
 	return true;
 }
 
+static struct counting *next_count(struct opening *o)
+{
+	return make_room(o, 1) ? &o->s->counts[o->s->n++] : NULL;
+}
+
+/* One of which only the event is not settled. What is large and empty is not written to. */
 static struct counting *new_count(struct opening *o)
 {
-	struct pfm_session *s = o->s;
+	struct counting *c = next_count(o);
+	const size_t behind_event = offsetof(struct asked, event) + sizeof(c->asked.event);
 
-	if (!make_room(o, 1))
+	if (!c)
 		return NULL;
-	s->counts[s->n] = (struct counting){ .asked.cpus = "", .asked.cpu = -1, .asked.unit = "", .asked.scale = 1, .asked.request = o->request };
-	return &s->counts[s->n++];
+	memset((char *)&c->asked + behind_event, 0, sizeof(c->asked) - behind_event);
+	c->asked.cpus = c->asked.unit = "";
+	c->asked.cpu = -1;
+	c->asked.scale = 1;
+	c->asked.request = o->request;
+	c->opened = (struct opened){ .part = 0 };
+	c->told.cause = c->told.sys_errno = c->told.about = 0;
+	c->told.why[0] = c->told.remedy[0] = '\0';
+	return c;
 }
 
-static char *copy_name(const char *name)
+/* The fields that nobody set are not there. */
+static void copy_event(const struct event *from, struct event *to)
 {
-	char *copy = malloc(strlen(name) + NAME_ROOM);
-
-	if (copy)
-		memcpy(copy, name, strlen(name) + 1);
-	return copy;
+	memcpy(to, from, offsetof(struct event, set) + from->n_set * sizeof(from->set[0]));
 }
+
+/* ---- names ----------------------------------------------------------------------------------------------------------- */
+
+#define NAMES_ROOM 2000 /* at least, in one piece */
+
+struct names {
+	struct names *next;
+	size_t used, room;
+	char at[];
+};
+
+char *pfmi_name_room(struct pfm_session *s, size_t room)
+{
+	struct names *n = s->names;
+	char *name;
+
+	if (!n || n->room - n->used < room) {
+		size_t more = room > NAMES_ROOM ? room : NAMES_ROOM;
+
+		n = malloc(sizeof(*n) + more);
+		if (!n)
+			return NULL;
+		*n = (struct names){ .next = s->names, .room = more };
+		s->names = n;
+	}
+	name = n->at + n->used;
+	*name = '\0';
+	n->used += room;
+	return name;
+}
+
+void pfmi_free_names(struct pfm_session *s)
+{
+	for (struct names *n = s->names, *next; n; n = next) {
+		next = n->next;
+		free(n);
+	}
+	s->names = NULL;
+}
+
+static char *copy_name(struct pfm_session *s, const char *name)
+{
+	size_t len = strlen(name);
+	char *copy = pfmi_name_room(s, len + NAME_ROOM);
+
+	return copy ? memcpy(copy, name, len + 1) : NULL;
+}
+
+/* ---- what is asked of an event ------------------------------------------------------------------------------------------ */
 
 /* Field @name of core PMU @p's format, in config1: the bits of value 1. */
 static uint64_t config1_bit(const struct kernel_pmu *p, const char *name)
@@ -113,12 +173,12 @@ static void check_countable(const struct opening *o, const struct unit *u, struc
 
 static int describe_event(struct opening *o, const struct member *m, const struct found *f, struct counting *c)
 {
-	const struct pfm_session *s = o->s;
-	struct unit u = pfmi_unit(s->ctx, f->unit);
+	struct pfm_session *s = o->s;
+	const struct unit *u = pfmi_opening_unit(o, f->unit);
 
-	c->asked.event = f->event;
+	copy_event(&f->event, &c->asked.event);
 	c->asked.pmu = (int)f->unit;
-	c->asked.device = u.kernel;
+	c->asked.device = u->kernel;
 	c->asked.instance = f->instance;
 	c->asked.weak = o->weak;
 	c->asked.exclusive = m->exclusive;
@@ -127,29 +187,31 @@ static int describe_event(struct opening *o, const struct member *m, const struc
 	c->asked.one_core = o->n_cores > 1 && f->core >= 0 && m->missing;
 	c->asked.lacking = m->lacking;
 	c->asked.levels_free = !f->event.plm && !f->event.plm_none && !s->options.plm;
-	if (pfmi_asked_attr(&f->event, u.type, s->options.plm, &c->asked.attr, NULL))
+	if (pfmi_asked_attr(&f->event, u->type, s->options.plm, &c->asked.attr, NULL))
 		c->asked.attr.expressible = 0;
 	c->asked.attr.pinned = m->pinned || o->pinned;
 	if (m->precise)
 		c->asked.attr.precise = (uint8_t)(m->precise - 1);
 	if (c->asked.instance)
-		c->asked.attr.type = (uint32_t)u.kernel->types[c->asked.instance - 1];
+		c->asked.attr.type = (uint32_t)u->kernel->types[c->asked.instance - 1];
 	/* The kernel's own hardware events carry the type of the PMU they are meant for. */
 	if (f->core >= 0 && pfmi_is_generic(o, f)) {
 		c->asked.device = o->cores[f->core];
 		c->asked.attr.config |= (uint64_t)(uint32_t)c->asked.device->types[0] << 32;
 	}
 	if (f->event.row != ROW_NONE) {
-		c->asked.is_level = table_row(u.table, f->event.row)->flags & ROW_SNAPSHOT;
-		if (!pfmi_decimal(pfmi_row_text(u.table, f->event.row, KEY_SCALE), &c->asked.scale))
+		const char *scale = pfmi_row_text(u->table, f->event.row, KEY_SCALE);
+
+		c->asked.is_level = table_row(u->table, f->event.row)->flags & ROW_SNAPSHOT;
+		if (*scale && !pfmi_decimal(scale, &c->asked.scale))
 			c->asked.scale = 1;
-		c->asked.unit = pfmi_row_text(u.table, f->event.row, KEY_UNIT);
+		c->asked.unit = pfmi_row_text(u->table, f->event.row, KEY_UNIT);
 	}
 	c->asked.user_read = user_read_bits(o, c);
-	c->asked.name = copy_name(m->name);
+	c->asked.name = copy_name(s, m->name);
 	if (!c->asked.name)
 		return pfmi_opening_no_memory(o);
-	check_countable(o, &u, c);
+	check_countable(o, u, c);
 	if (c->asked.lacking && s->options.flags & PFM_SESSION_DRY_RUN)
 		pfmi_tell(c, PFM_CAUSE_NO_CPU, "", "%s does not have the event: not counted on CPUs %s", c->asked.lacking->name,
 		          c->asked.lacking->cpus ? c->asked.lacking->cpus : "?");
@@ -188,7 +250,7 @@ int pfmi_add_members(struct opening *o, const struct member *m, unsigned n)
 	bool first = true;
 	int rc = PFMLIB_SUCCESS;
 
-	for (int core = 0; core < MAX_CORES && !rc; core++) {
+	for (int core = 0; core < (int)o->n_cores && !rc; core++) {
 		bool used = false;
 
 		for (unsigned i = 0; i < n; i++)
@@ -304,7 +366,7 @@ static int copy_for_cpu(struct opening *o, const struct counting *old, const str
 
 		if (serves[i].n_words && !pfmi_cpus_has(&serves[i], cpu))
 			continue;
-		c = new_count(o);
+		c = next_count(o);
 		if (!c)
 			return pfmi_opening_no_memory(o);
 		*c = old[i];
@@ -312,7 +374,7 @@ static int copy_for_cpu(struct opening *o, const struct counting *old, const str
 		c->asked.cpus = number;
 		c->asked.group += o->s->n_groups;
 		c->asked.sibling = 0;
-		c->asked.name = copy_name(old[i].asked.name);
+		c->asked.name = copy_name(o->s, old[i].asked.name);
 		if (!c->asked.name)
 			return pfmi_opening_no_memory(o);
 	}
@@ -362,8 +424,6 @@ static int split_by_cpu(struct opening *o, const struct cpus *cpus, char *text)
 	if (!rc)
 		rc = copy_for_each(o, old, serves, n, cpus, text);
 	free_sets(serves, n);
-	for (unsigned i = 0; i < n; i++)
-		free(old[i].asked.name);
 	free(old);
 	return rc;
 }

@@ -101,17 +101,15 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	struct counting *counts = realloc(s->counts, (s->n + 1) * sizeof(*counts));
 	struct tally *tallies = realloc(s->sampling->tallies, (s->n + 1) * sizeof(*tallies));
 	uint8_t a[DATA_ATTR_SIZE] = { 0 };
-	char *name = calloc(1, 256);
+	char *name = pfmi_name_room(s, 256);
 	struct counting *c;
 	uint64_t flags;
 	uint16_t frames;
 
 	s->counts = counts ? counts : s->counts;
 	s->sampling->tallies = tallies ? tallies : s->sampling->tallies;
-	if (!counts || !tallies || !name || s->n == MAX_EVENTS) {
-		free(name);
+	if (!counts || !tallies || !name || s->n == MAX_EVENTS)
 		return PFMLIB_ERR_NOMEM;
-	}
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
 	flags = u64_at(r, a + 40);
 	frames = u16_at(r, a + 108);

@@ -5,12 +5,14 @@
 
 #include <linux/perf_event.h>
 #include "count/count.h"
+#include "ctx.h"
 
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST (1U << 4) /* Linux 6.0 */
 #endif
 
 #define MAX_GROUP   64         /* members of one group */
+#define SEEN_BITS   512        /* of a set of members; those of one group need not be in it once each */
 #define MAX_CORES   4          /* core PMUs of one machine */
 #define SESSION_MAX (1u << 18) /* counts of a session, and the kernel's counters behind them: 8,192 CPUs with 32 events */
 
@@ -44,7 +46,10 @@ struct opening {
 	unsigned request, siblings;
 	const struct kernel_pmu *cores[MAX_CORES]; /* the kernel's core PMUs */
 	unsigned n_cores;
-	char *names; /* room for the names of a text's members */
+	struct unit unit; /* the last that was asked for, and its number: the next is mostly the same */
+	unsigned unit_number;
+	uint64_t seen[SEEN_BITS / 64]; /* members of the group: a bit that is not set is nobody's */
+	char *names;                   /* room for the names of a text's members */
 	bool weak, pinned;
 	const char *text; /* the whole text, for positions in errors */
 	pfm_error_t *why;
@@ -53,6 +58,11 @@ struct opening {
 /* Fills o->why: @len bytes at @at are the culprit in o->text. Returns @code. */
 int pfmi_opening_refuse(const struct opening *o, int code, int kind, const char *at, size_t len, const char *detail);
 int pfmi_opening_no_memory(const struct opening *o);
+/* All that is known of unit @unit, until it is asked for another. */
+const struct unit *pfmi_opening_unit(struct opening *o, unsigned unit);
+/* Room for a name of @room bytes, empty, for as long as the session; NULL without memory. (lib/count/counts.c) */
+char *pfmi_name_room(struct pfm_session *s, size_t room);
+void pfmi_free_names(struct pfm_session *s);
 /* Takes what concerns samples (period=, freq=, precise=, pinned, excl) out of @text. True if there was something; *@bad points to a
  * term whose value is wrong, else NULL. (lib/count/terms.c) */
 bool pfmi_take_terms(char *text, struct member *m, const char **bad);

@@ -22,17 +22,33 @@ int pfmi_opening_no_memory(const struct opening *o)
 	return pfmi_opening_refuse(o, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, 0, NULL);
 }
 
-/* Modifiers behind the last slash or colon of @text: their place, or NULL. */
+static bool is_modifier(char c)
+{
+	switch (c) {
+	case 'u':
+	case 'k':
+	case 'h':
+	case 'p':
+	case 'P':
+	case 'D':
+	case 'S':
+	case 'W':
+	case 'G':
+	case 'H':
+	case 'I': return true;
+	default: return false;
+	}
+}
+
+/* Modifiers behind the last slash or colon of @text: their place, or NULL. Most names end with another letter. */
 static char *last_modifiers(char *text)
 {
-	char *slash = strrchr(text, '/'), *colon = strrchr(text, ':'), *at = slash > colon ? slash : colon, *p;
+	char *end = text + strlen(text), *p = end;
 
-	if (!at || !at[1])
-		return NULL;
-	for (p = at + 1; *p; p++)
-		if (!strchr("ukhpPDSWGHI", *p))
+	while (p > text && p[-1] != '/' && p[-1] != ':')
+		if (!is_modifier(*--p))
 			return NULL;
-	return at + 1;
+	return p > text && p < end ? p : NULL;
 }
 
 /* D, S and W belong to sessions; no processor knows them. Takes them away; true if there was one. */
@@ -44,7 +60,7 @@ static bool take_session_letters(char *text, struct member *m)
 	if (!p)
 		return false;
 	for (; *p; p++)
-		if (strchr("DSW", *p)) {
+		if (*p == 'D' || *p == 'S' || *p == 'W') {
 			m->pinned |= *p == 'D';
 			any = true;
 		} else {
@@ -56,15 +72,23 @@ static bool take_session_letters(char *text, struct member *m)
 	return any;
 }
 
-static bool has_instances(const struct pfm_ctx *ctx, unsigned unit)
+const struct unit *pfmi_opening_unit(struct opening *o, unsigned unit)
 {
-	const struct kernel_pmu *device = pfmi_unit_kernel(ctx, unit);
+	if (!o->unit.table || o->unit_number != unit)
+		o->unit = pfmi_unit(o->s->ctx, unit);
+	o->unit_number = unit;
+	return &o->unit;
+}
+
+static bool has_instances(struct opening *o, unsigned unit)
+{
+	const struct kernel_pmu *device = pfmi_opening_unit(o, unit)->kernel;
 
 	return device && device->n_instances > 1;
 }
 
 /* @text to an event. @at: where it stands in the user's text. */
-static int find_event(const struct opening *o, char *text, const char *at, struct member *m)
+static int find_event(struct opening *o, char *text, const char *at, struct member *m)
 {
 	pfm_error_t mine = PFM_INIT(mine);
 	struct found *f = &m->found[0];
@@ -84,7 +108,7 @@ static int find_event(const struct opening *o, char *text, const char *at, struc
 	if (rc == PFMLIB_SUCCESS) {
 		m->n = 1;
 		f->core = -1;
-		f->instance = has_instances(o->s->ctx, f->unit) ? pfmi_ctx_instance(o->s->ctx, text, f->unit) : 0;
+		f->instance = has_instances(o, f->unit) ? pfmi_ctx_instance(o->s->ctx, text, f->unit) : 0;
 		return rc;
 	}
 	if (o->why) {
@@ -228,11 +252,28 @@ static int read_group_modifiers(struct opening *o, const char *s, char mods[MODS
 	return PFMLIB_SUCCESS;
 }
 
+/* The bit of a member in o->seen: few members share one, but short names do. */
+static unsigned bit_of(struct slice name)
+{
+	uint32_t ends[2] = { 0 };
+
+	if (name.len >= sizeof(ends[0])) {
+		memcpy(&ends[0], name.s, sizeof(ends[0]));
+		memcpy(&ends[1], name.s + name.len - sizeof(ends[1]), sizeof(ends[1]));
+	}
+	return (unsigned)((ends[0] * UINT64_C(0x9e3779b97f4a7c15) + ends[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) >> 55) % SEEN_BITS;
+}
+
 /* A group is a set: a member that is named again takes no second counter. */
-static bool is_repeated(const struct member *m, unsigned n)
+static bool is_repeated(struct opening *o, const struct member *m, unsigned n)
 {
 	const struct slice last = m[n - 1].at;
+	unsigned bit = bit_of(last);
+	bool other = !(o->seen[bit / 64] >> bit % 64 & 1);
 
+	o->seen[bit / 64] |= (uint64_t)1 << bit % 64;
+	if (other)
+		return false;
 	/* Modifiers of the group are behind all of them alike. */
 	for (unsigned i = 0; i + 1 < n; i++)
 		if (m[i].at.len == last.len && memcmp(m[i].at.s, last.s, last.len) == 0)
@@ -245,6 +286,7 @@ static int read_members(struct opening *o, struct slice list, const char *mods, 
 	struct slice event;
 	int rc = PFMLIB_SUCCESS;
 
+	memset(o->seen, 0, sizeof(o->seen));
 	while (!rc && pfmi_split(&list, &event)) {
 		if (event.len == 0)
 			return pfmi_opening_refuse(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, event.s, 0, "an event is missing in the group");
@@ -253,7 +295,7 @@ static int read_members(struct opening *o, struct slice list, const char *mods, 
 			                           "at most 64 events in a group");
 		(*n)++;
 		rc = read_member(o, event.s, event.len, mods, &m[*n - 1]);
-		if (!rc && is_repeated(m, *n))
+		if (!rc && is_repeated(o, m, *n))
 			o->names = m[--*n].name;
 	}
 	return rc;

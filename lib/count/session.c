@@ -203,9 +203,8 @@ void pfm_close_session(pfm_session_t *s)
 		s->backend->close(s);
 	pfmi_data_close(s);
 	pfmi_sampling_free(s);
-	for (unsigned i = 0; i < s->n; i++)
-		free(s->counts[i].asked.name);
 	pfmi_free_metrics(s);
+	pfmi_free_names(s);
 	free(s->counts);
 	free(s->last);
 	free(s->cpus);
