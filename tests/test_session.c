@@ -906,6 +906,61 @@ static void clear_readings_may_change(void **state)
 	assert_int_equal(counts[0].value, 2 * 300);
 }
 
+/* Clear readings, too, go to as many structs as the caller has, of the size the caller knows, or nowhere. */
+static void clear_readings_into_other_arrays(void **state)
+{
+	struct {
+		pfm_count_t count;
+		uint64_t more;
+	} later[3];
+	pfm_count_t one = PFM_INIT(one);
+
+	(void)state;
+	machine("uncore");
+	fake.tick = as_told;
+	must_open(TEXTS("{cycles,instructions}", "page-faults"));
+	for (unsigned i = 1; i <= 2; i++)
+		counted(100 * i, 1000 * i, 1000 * i);
+	for (unsigned i = 0; i < 8; i++)
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]), .cause = -1 };
+	now[0] = 300;
+	assert_int_equal(pfm_read_session(session, counts, 1), PFMLIB_SUCCESS);
+	assert_int_equal(counts[0].value, 300);
+	assert_int_equal(counts[0].cause, PFM_CAUSE_NONE);
+	assert_int_equal(counts[1].cause, -1);
+	now[0] = 400;
+	assert_int_equal(pfm_read_session(session, counts, 8), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(counts[i].value, i < 3 ? 400 : 0);
+	assert_int_equal(counts[3].cause, -1);
+	for (unsigned i = 0; i < 3; i++)
+		later[i].count.size = sizeof(later[0]);
+	now[0] = 500;
+	assert_int_equal(pfm_read_session(session, &later[0].count, 3), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(later[i].count.value, 500);
+	later[2].count.size = sizeof(one);
+	assert_int_equal(pfm_read_session(session, &later[0].count, 3), PFMLIB_ERR_INVAL);
+	now[0] = 600;
+	assert_int_equal(pfm_read_count(session, 2, &one), PFMLIB_SUCCESS);
+	assert_int_equal(one.value, 600);
+	/* Of a reading that fails nothing is told. */
+	fake.fail = FAKE_READ_PERF;
+	fake.fail_at = fake.uses[FAKE_READ_PERF] + 2;
+	fake.fail_errno = EIO;
+	now[0] = 700;
+	assert_int_equal(pfm_read_session(session, counts, 3), PFMLIB_ERR_SYS);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(counts[i].value, 400);
+	now[0] = 800;
+	assert_int_equal(pfm_read_session(session, counts, 3), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 3; i++) {
+		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		assert_int_equal(counts[i].value, 800);
+		assert_true(counts[i].scale > 0.999 && counts[i].scale < 1.001);
+	}
+}
+
 static void first_gets_everything(struct fake *f, struct fake_event *e)
 {
 	e->value = 10;
@@ -1625,6 +1680,7 @@ static void texts_that_are_wrong(void **state)
 		{ "{cycles}:q", PFMLIB_ERR_ATTR, 9, 10 },
 		{ "{cycles, nothing}", PFMLIB_ERR_NOTFOUND, 9, 16 },
 		{ "nothing", PFMLIB_ERR_NOTFOUND, 0, 7 },
+		{ "DW", PFMLIB_ERR_NOTFOUND, 0, 2 },
 		{ "{cycles,cpu/event=0x100/}", PFMLIB_ERR_ATTR_VAL, 18, 23 },
 	};
 	static char many[1024];
@@ -2266,6 +2322,11 @@ static void counted_alone(void **state)
 	for (unsigned i = 0; i < fake.n_events; i++)
 		assert_true(!fake.events[i].used || fake.events[i].a.attr.exclusive == (fake.events[i].a.attr.config == 0x1c6));
 	end_session();
+	/* Beside what the kernel's own fields say. */
+	must_open(TEXTS(BIG "FRONTEND_RETIRED.DSB_MISS", "cpu_core/event=0xd1,umask=0x1/"));
+	for (unsigned i = 0; i < fake.n_events; i++)
+		assert_true(!fake.events[i].used || fake.events[i].a.attr.exclusive == (fake.events[i].a.attr.config == 0x1c6));
+	end_session();
 	must_open(TEXTS("{" BIG "FRONTEND_RETIRED.DSB_MISS," BIG "L2_RQSTS.MISS}:W"));
 	assert_int_not_equal(about(0).group, about(1).group);
 }
@@ -2328,6 +2389,7 @@ int main(void)
 		CASE(qualities),
 		CASE(zero_is_where_reset_was),
 		CASE(clear_readings_may_change),
+		CASE(clear_readings_into_other_arrays),
 		CASE(causes_of_not_being_counted),
 		CASE(parts_are_extrapolated_one_by_one),
 		CASE(a_pinned_event_may_lose_some_of_its_counters),

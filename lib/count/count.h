@@ -82,7 +82,8 @@ struct pfm_session {
 	bool started; /* at least once */
 	bool clear;   /* by the last reading all counts are exact, and there was nothing to say of any of them */
 	unsigned n_groups;
-	pfm_count_t *last;  /* room for n counts */
+	pfm_count_t *last;  /* room for n counts; of those that are clear still: an earlier reading */
+	pfm_count_t *into;  /* while all are read: the caller's array, NULL if it is not like s->last or has been filled */
 	char *cpus;         /* copy of the caller's list, then the numbers that counts->asked.cpus point to */
 	struct cpus wanted; /* CPUs the caller names; empty: no matter which */
 	struct cpus online; /* those at hand when the session was opened; empty: that cannot be read */
@@ -107,8 +108,8 @@ struct backend {
 	int (*stop)(struct pfm_session *s);
 	int (*reset)(struct pfm_session *s);
 	/* Fills n counts in order: raw, enabled, running, value (each part extrapolated), quality as far as the numbers tell.
-	 * session.c judges, unless s->clear stays set: then the numbers are those of counts as clear as before, and nothing else in
-	 * @counts has changed. */
+	 * session.c judges, unless s->clear stays set: then all are as clear as before, and only numbers have changed. They may go to
+	 * s->into alone, with all that belongs to a count. */
 	int (*read)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 	/* One count without a system call if possible; NULL or PFMLIB_ERR_NOTSUPP: session.c uses read. */
 	int (*read_fast)(struct pfm_session *s, unsigned i, pfm_count_t *count);

@@ -98,18 +98,23 @@ static bool is_incomplete(long n, unsigned tries)
 	return n == -ECHILD && tries < INCOMPLETE_TRIES && (nanosleep(&moment, NULL) == 0 || errno == EINTR);
 }
 
+/* Reads once more after @n was the answer. */
+RARELY static long read_again(const struct sys *sys, int fd, void *to, size_t size, long n)
+{
+	for (unsigned tries = 0; n == -EINTR || is_incomplete(n, tries); tries++)
+		n = sys->read(sys, fd, to, size);
+	/* End of file is how the kernel says that a pinned event has lost its counter. */
+	return n <= 0 || n == (long)size ? n : -EIO;
+}
+
 /* Reads @words words of @fd to place @at of the readings. */
-static long read_fd(struct pfm_session *s, int fd, size_t at, size_t words)
+static inline long read_fd(struct pfm_session *s, int fd, size_t at, size_t words)
 {
 	const struct perf_state *st = s->state;
-	unsigned tries = 0;
-	long n;
+	size_t size = words * sizeof(*st->readings);
+	long n = s->sys.read(&s->sys, fd, st->readings + at, size);
 
-	do
-		n = s->sys.read(&s->sys, fd, st->readings + at, words * sizeof(*st->readings));
-	while (n == -EINTR || is_incomplete(n, tries++));
-	/* End of file is how the kernel says that a pinned event has lost its counter. */
-	return n <= 0 || n == (long)(words * sizeof(*st->readings)) ? n : -EIO;
+	return n == (long)size ? n : read_again(&s->sys, fd, st->readings + at, size, n);
 }
 
 #define SINGLE_WORDS 3 /* of the reading of one event: value, enabled, running; then what was lost, where that is told */
@@ -454,9 +459,37 @@ static bool take_time(const struct perf_state *st, const struct counting *c, uin
 	return *time && (p->pid != -1 || longest - shortest <= LATE_NS);
 }
 
+/* @n clear counts from the values that part @p has for them. @before: as they were. */
+static inline void take_values(const struct perf_state *st, const struct part *p, unsigned n, uint64_t time, const pfm_count_t *before,
+                               pfm_count_t *out)
+{
+	const uint64_t *values = st->readings + p->value, *zeros = st->zeros + p->value;
+
+	for (unsigned m = 0; m < n; m++) {
+		uint64_t value = values[m] - zeros[m];
+
+		out[m] = (pfm_count_t){ .size = sizeof(*out),
+			                .value = value,
+			                .raw = value,
+			                .enabled = time,
+			                .running = time,
+			                .quality = PFM_QUALITY_EXACT,
+			                .scale = before[m].scale };
+	}
+}
+
+/* Adds what another part has for them. */
+static inline void add_more(const struct perf_state *st, const struct part *p, unsigned n, pfm_count_t *out)
+{
+	const uint64_t *values = st->readings + p->value, *zeros = st->zeros + p->value;
+
+	for (unsigned m = 0; m < n; m++)
+		out[m].value = out[m].raw += values[m] - zeros[m];
+}
+
 /* Counts that were clear by the last reading, and still are: nothing but numbers has changed. What the members of a group share is looked
- * at once. False if anything else may have changed: then some numbers are of no use. */
-static bool take_again(const struct pfm_session *s, pfm_count_t *counts)
+ * at once. False if anything else may have changed: then what is in @out is of no use. */
+static bool take_again(const struct pfm_session *s, pfm_count_t *out)
 {
 	const struct perf_state *st = s->state;
 	uint64_t time;
@@ -468,16 +501,23 @@ static bool take_again(const struct pfm_session *s, pfm_count_t *counts)
 		if (!take_time(st, c, &time))
 			return false;
 		n = read_together(p);
-		for (unsigned m = 0; m < n; m++) {
-			uint64_t value = 0;
-
-			for (unsigned k = 0; k < c->opened.n_parts; k++)
-				value += st->readings[p[k].value + m] - st->zeros[p[k].value + m];
-			counts[i + m].value = counts[i + m].raw = value;
-			counts[i + m].enabled = counts[i + m].running = time;
-		}
+		take_values(st, p, n, time, s->last + i, out + i);
+		for (unsigned k = 1; k < c->opened.n_parts; k++)
+			add_more(st, p + k, n, out + i);
 	}
 	return true;
+}
+
+/* Each count from its parts. */
+RARELY static void take_all(struct pfm_session *s, pfm_count_t *counts)
+{
+	const struct perf_state *st = s->state;
+
+	for (unsigned i = 0; i < s->n; i++)
+		if (!take_whole(st, &s->counts[i], &counts[i]))
+			sum_up(&s->sys, st, &s->counts[i], &counts[i]);
+	for (unsigned i = 0; i < st->n_elsewhere; i++)
+		counts[st->elsewhere[i].count].enabled += st->witnesses[st->elsewhere[i].witness].here;
 }
 
 /* @n is the number of counts of the session. */
@@ -486,18 +526,16 @@ int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 	const struct perf_state *st = s->state;
 	int rc = read_all(s);
 
-	if (!rc)
+	(void)n;
+	if (!rc && st->n_witnesses)
 		rc = read_witnesses(s, false);
 	if (rc)
 		return failed(s, rc);
-	s->clear = s->clear && st->even && take_again(s, counts);
+	s->clear = s->clear && st->even && take_again(s, s->into ? s->into : counts);
 	if (s->clear)
-		return PFMLIB_SUCCESS;
-	for (unsigned i = 0; i < n; i++)
-		if (!take_whole(st, &s->counts[i], &counts[i]))
-			sum_up(&s->sys, st, &s->counts[i], &counts[i]);
-	for (unsigned i = 0; i < st->n_elsewhere; i++)
-		counts[st->elsewhere[i].count].enabled += st->witnesses[st->elsewhere[i].witness].here;
+		s->into = NULL;
+	else
+		take_all(s, counts);
 	return PFMLIB_SUCCESS;
 }
 

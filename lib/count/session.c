@@ -249,10 +249,12 @@ unsigned pfm_count_session(const pfm_session_t *s)
 	return s ? s->n : 0;
 }
 
-static int read_last(struct pfm_session *s)
+/* Fills s->last; or @into, if it is not NULL and they are as good as there: then s->into is NULL. */
+static inline int read_last(struct pfm_session *s, pfm_count_t *into)
 {
 	int rc = PFMLIB_SUCCESS;
 
+	s->into = into;
 	if (s->backend)
 		rc = s->backend->read(s, s->last, s->n);
 	for (unsigned i = 0; i < s->n && !s->backend; i++)
@@ -262,24 +264,44 @@ static int read_last(struct pfm_session *s)
 	return rc;
 }
 
+/* True if all @n of the caller's structs have today's size. */
+static bool are_todays(const pfm_count_t *counts, unsigned n)
+{
+	for (const pfm_count_t *c = counts; c < counts + n; c++)
+		if (c->size != sizeof(*c))
+			return false;
+	return true;
+}
+
+/* True if they all have the size of the first. */
+static bool are_alike(pfm_count_t *counts, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (pfmi_size_of(pfmi_nth(counts, i)) != counts->size)
+			return false;
+	return true;
+}
+
 int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n)
 {
+	bool alike, all;
 	int rc;
 
 	if (!s || (n && !pfmi_sized(counts)))
 		return PFMLIB_ERR_INVAL;
-	for (unsigned i = 0; i < n; i++)
-		if (pfmi_size_of(pfmi_nth(counts, i)) != counts->size)
-			return PFMLIB_ERR_INVAL;
-	rc = read_last(s);
-	if (rc)
+	alike = n && counts->size == sizeof(*counts);
+	if (!(alike ? are_todays(counts, n) : are_alike(counts, n)))
+		return PFMLIB_ERR_INVAL;
+	all = alike && n >= s->n;
+	rc = read_last(s, all ? counts : NULL);
+	if (rc || (all && !s->into))
 		return rc;
 	if (n > s->n)
 		n = s->n;
 	/* Structs of today's size are copied in one go. */
-	if (n && counts->size == sizeof(*counts))
+	if (alike)
 		memcpy(counts, s->last, n * sizeof(*counts));
-	for (unsigned i = 0; i < n && counts->size != sizeof(*counts); i++)
+	for (unsigned i = 0; i < n && !alike; i++)
 		pfmi_give(pfmi_nth(counts, i), &s->last[i], sizeof(s->last[i]));
 	return rc;
 }
@@ -298,7 +320,7 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	if (rc == PFMLIB_SUCCESS)
 		pfmi_judge(s, i, s->last);
 	else if (rc == PFMLIB_ERR_NOTSUPP)
-		rc = read_last(s);
+		rc = read_last(s, NULL);
 	if (rc == PFMLIB_SUCCESS)
 		pfmi_give(count, &s->last[i], sizeof(s->last[i]));
 	return rc;
