@@ -129,8 +129,9 @@ bool pfmi_folds_to(const char *name, const char *s, size_t len)
 			return folds_apart(name + i, s + i, s + len);
 		i++;
 	}
-	if (i + 4 <= len && memcmp(name + i, s + i, 4) == 0)
-		i += 4;
+	/* The last ones with those before them. */
+	if (len >= 8 && memcmp(name + len - 8, s + len - 8, 8) == 0)
+		i = len;
 	for (; i < len; i++)
 		if (name[i] != s[i] && !folds_alike(name[i], s[i]))
 			return folds_apart(name + i, s + i, s + len);
