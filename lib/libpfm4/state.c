@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What pfm_initialize() reads: the environment, and, when somebody first asks, which PMUs this machine has. Every word is atomic and
  * means something by itself, so calls need no lock and may run while another thread terminates and initialises again. */
-#include <ctype.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -55,7 +54,7 @@ static bool is_on(const char *name)
 {
 	const char *v = getenv(name);
 
-	return v && isdigit((unsigned char)*v) && *v != '0';
+	return v && *v >= '1' && *v <= '9';
 }
 
 /* Variables of our own: not for programs that run with somebody else's rights. */
@@ -66,10 +65,20 @@ static const char *own(const char *name)
 	return v ? v : "";
 }
 
+/* As much of @text as there is room for. The first snprintf() of a process costs more than all the rest of its start. */
+static void keep(char *to, size_t room, const char *text)
+{
+	size_t n = 0;
+
+	for (; n + 1 < room && text[n]; n++)
+		to[n] = text[n];
+	to[n] = '\0';
+}
+
 static void read_root(void)
 {
 	const char *path = own("PERFMON_SYSFS");
-	size_t len = strlen(path);
+	size_t len = *path ? strlen(path) : 0;
 
 	while (len && path[len - 1] == '/')
 		len--;
@@ -78,7 +87,8 @@ static void read_root(void)
 		path = "/dev/null";
 		len = strlen(path);
 	}
-	memcpy(root.path, path, len);
+	if (len)
+		memcpy(root.path, path, len);
 	root.known = true;
 }
 
@@ -132,8 +142,8 @@ static void read_environment(void)
 {
 	const char *cpuinfo = getenv("LIBPFM_PROC_CPUINFO");
 
-	snprintf(state.cpuinfo, sizeof(state.cpuinfo), "%s", cpuinfo ? cpuinfo : "");
-	snprintf(state.cpuid, sizeof(state.cpuid), "%s", own("PERFMON_CPUID"));
+	keep(state.cpuinfo, sizeof(state.cpuinfo), cpuinfo ? cpuinfo : "");
+	keep(state.cpuid, sizeof(state.cpuid), own("PERFMON_CPUID"));
 	atomic_store(&state.exact, is_on("PERFMON_LIBPFM4_EXACT"));
 	atomic_store(&state.inactive, is_on("LIBPFM_ENCODE_INACTIVE"));
 	atomic_store(&state.verbose, is_on("LIBPFM_VERBOSE") || is_on("LIBPFM_DEBUG"));
