@@ -300,18 +300,48 @@ static bool constant(const char *name, double elapsed, double *value)
 	return smt >= 0;
 }
 
+struct place {
+	int pmu; /* negative: there is no such event */
+	unsigned event;
+};
+
+/* The event called @text. Each ratio asks for the same few names at each count, so what was found last is kept. */
+static struct place find_event(const struct job *job, const char *text)
+{
+	static struct {
+		char text[56];
+		struct place place;
+	} known[64];
+	struct place place;
+	unsigned at = 0;
+	size_t len = 0;
+
+	for (; text[len]; len++)
+		at = at * 31 + (unsigned char)text[len];
+	at %= sizeof(known) / sizeof(known[0]);
+	if (len && strcmp(known[at].text, text) == 0)
+		return known[at].place;
+	if (pfm_find_event_by_text(job->ctx, text, &place.pmu, &place.event, NULL))
+		place = (struct place){ -1, 0 };
+	if (len < sizeof(known[at].text)) {
+		memcpy(known[at].text, text, len + 1);
+		known[at].place = place;
+	}
+	return place;
+}
+
 /* Does the row called @name count the event that input @in names? Ratios go by events alone: one with qualifiers is another. */
 static bool is_input(const struct job *job, const char *name, const pfm_metric_input_t *in)
 {
-	int pmu, other;
-	unsigned event, wanted;
+	struct place a, b;
 
 	if (strcmp(name, in->text) == 0 || strcmp(name, in->alias) == 0)
 		return true;
 	if (strpbrk(name, ":/,@") || strpbrk(strstr(in->text, "::") ? strstr(in->text, "::") + 2 : in->text, ":/,@"))
 		return false;
-	return !pfm_find_event_by_text(job->ctx, name, &pmu, &event, NULL) &&
-	       !pfm_find_event_by_text(job->ctx, in->text, &other, &wanted, NULL) && pmu == other && event == wanted;
+	a = find_event(job, name);
+	b = find_event(job, in->text);
+	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
 }
 
 struct reading {
