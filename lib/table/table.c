@@ -40,7 +40,7 @@ static unsigned equal_bytes(const char *name, const char *s)
 #endif
 }
 
-const char *pfmi_name_behind(const char *name, struct slice s)
+OFTEN RARELY const char *pfmi_name_behind(const char *name, struct slice s)
 {
 	for (; s.len >= 8 && equal_bytes(name, s.s) == 8; name += 8)
 		s = (struct slice){ s.s + 8, s.len - 8 };
