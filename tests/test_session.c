@@ -484,6 +484,78 @@ static void cpus_that_may_come(void **state)
 	must_be_on(8, 1);
 }
 
+/* Since the last time it was asked, @n calls of kind @call were made, and no other. */
+static void must_have_made(enum fake_call call, unsigned n)
+{
+	for (unsigned i = 0; i < N_FAKE_CALLS; i++)
+		assert_int_equal(fake.uses[i], i == call ? n : 0);
+	memset(fake.uses, 0, sizeof(fake.uses));
+}
+
+/* Every step of a session for @texts makes the calls it would take by hand: one for each of @n kernel events, one for each of @groups. */
+static void calls_of_each_step(const char *const *texts, unsigned n_texts, unsigned n, unsigned groups)
+{
+	memset(fake.uses, 0, sizeof(fake.uses));
+	must_open(texts, n_texts);
+	must_have_made(FAKE_PERF, n);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+		must_have_made(FAKE_IOCTL, groups);
+		read_all();
+		must_have_made(FAKE_READ_PERF, groups);
+		read_all();
+		must_have_made(FAKE_READ_PERF, groups);
+		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+		must_have_made(FAKE_IOCTL, groups);
+		assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+		must_have_made(FAKE_READ_PERF, groups);
+	}
+	end_session();
+	must_have_made(FAKE_CLOSE, n);
+}
+
+/* As bench/sessions.c has them: the first @n of 64 events. */
+static const char *group_of(unsigned n)
+{
+	static const char events[][20] = { "page-faults", "minor-faults", "major-faults", "task-clock", "cpu-clock", "alignment-faults",
+		                           "emulation-faults" };
+	static const char levels[][8] = { "", ":u", ":k", ":uk", ":I", ":uI", ":kI", ":ukI", ":H", ":uH" };
+	static char text[64 * 32];
+	size_t at = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%s%s", i ? ',' : '{', events[i % 7], levels[i / 7]);
+	snprintf(text + at, sizeof(text) - at, "}");
+	return text;
+}
+
+static void no_call_more_than_by_hand(void **state)
+{
+	static const unsigned sizes[] = { 1, 8, 64 };
+
+	(void)state;
+	machine("uncore");
+	fake_file(&fake, ONLINE, "0-1");
+	fake_file(&fake, POSSIBLE, "0-1");
+	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_be_on(2, 1);
+	must_be_on(2, 2);
+	for (unsigned i = 0; i < 3; i++) {
+		options.flags = PFM_SESSION_STRICT;
+		calls_of_each_step(TEXTS(group_of(sizes[i])), sizes[i], 1);
+		options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_STRICT;
+		calls_of_each_step(TEXTS(group_of(sizes[i])), 2 * sizes[i], 2);
+	}
+	/* Alone, and on CPUs that are named. */
+	calls_of_each_step(TEXTS("cycles", "instructions", "page-faults"), 6, 6);
+	options.cpus = "1";
+	calls_of_each_step(TEXTS("{cycles,instructions}", "page-faults"), 3, 2);
+	options.flags = PFM_SESSION_STRICT;
+	options.cpus = NULL;
+	calls_of_each_step(TEXTS("{cycles,instructions}", "page-faults"), 3, 2);
+}
+
 /* A member that one CPU has no room for is counted nowhere; its group goes on. */
 static void member_that_one_cpu_refuses(void **state)
 {
@@ -2370,6 +2442,7 @@ int main(void)
 		CASE(cpus_that_are_all_there),
 		CASE(named_cpu_of_all_has_gone),
 		CASE(cpus_that_may_come),
+		CASE(no_call_more_than_by_hand),
 		CASE(member_that_one_cpu_refuses),
 		CASE(cpu_is_unplugged),
 		CASE(cpu_comes_back),
