@@ -429,12 +429,26 @@ static void open_group(struct pfm_session *s, unsigned first, unsigned end)
 
 #define ROUNDS 6 /* of opening, where threads are born all the while */
 
+/* Closes @lead after what joined it: a closed leader sets its members free, which costs the kernel time. */
+static void close_led(struct pfm_session *s, struct part *lead)
+{
+	struct perf_state *st = s->state;
+
+	for (int k = lead->next, next; k >= 0; k = next) {
+		next = st->parts[k].next;
+		close_part(s, &st->parts[k]);
+	}
+	close_part(s, lead);
+}
+
 /* Gives everything back that belongs to one round of opening. */
 static void close_round(struct pfm_session *s)
 {
 	struct perf_state *st = s->state;
 
-	/* Members before leaders: a closed leader sets its members free, which costs the kernel time. */
+	/* The last CPU first, as its group was opened: each has to wake up but once. Then what was not opened to the end. */
+	for (unsigned i = st->n_read; i-- > 0;)
+		close_led(s, &st->parts[st->read[i]]);
 	for (unsigned i = st->n_parts; i-- > 0;)
 		close_part(s, &st->parts[i]);
 	for (unsigned i = 0; i < st->n_witnesses; i++)
@@ -445,7 +459,7 @@ static void close_round(struct pfm_session *s)
 	pfmi_perf_tasks_free(&st->tasks);
 	st->witnesses = NULL;
 	st->elsewhere = NULL;
-	st->n_parts = st->n_witnesses = st->n_elsewhere = 0;
+	st->n_parts = st->n_witnesses = st->n_elsewhere = st->n_read = 0;
 	st->absent = false;
 	for (unsigned i = 0; i < s->n; i++) {
 		struct counting *c = &s->counts[i];
