@@ -60,7 +60,7 @@ static void copy_event(const struct event *from, struct event *to)
 
 /* ---- names ----------------------------------------------------------------------------------------------------------- */
 
-#define NAMES_ROOM 2000 /* at least, in one piece */
+#define NAMES_ROOM 900 /* at least, in one piece */
 
 struct names {
 	struct names *next;

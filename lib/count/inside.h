@@ -4,6 +4,8 @@
 #define PERFMON_COUNT_INSIDE_H
 
 #include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
 #include "count/count.h"
 #include "ctx.h"
 
@@ -15,6 +17,16 @@
 #define SEEN_BITS   512        /* of a set of members; those of one group need not be in it once each */
 #define MAX_CORES   4          /* core PMUs of one machine */
 #define SESSION_MAX (1u << 18) /* counts of a session, and the kernel's counters behind them: 8,192 CPUs with 32 events */
+
+/* Memory of zeros, or NULL. calloc(3) of glibc before 2.41 looks for small pieces where that takes long. */
+static inline void *pfmi_zeros(size_t size)
+{
+	void *p = malloc(size);
+
+	__asm__(""
+	        : "+r"(p)); /* or the compiler makes calloc() of it */
+	return p ? memset(p, 0, size) : NULL;
+}
 
 /* ---- from texts to counts -------------------------------------------------------------------------------------------- */
 

@@ -622,7 +622,7 @@ static int open_cgroup(const struct pfm_session *s, struct perf_state *st, pfm_e
 
 static int perf_program(struct pfm_session *s, pfm_error_t *why)
 {
-	struct perf_state *st = calloc(1, sizeof(*st));
+	struct perf_state *st = pfmi_zeros(sizeof(*st));
 	long page = sysconf(_SC_PAGESIZE);
 	int rc;
 

@@ -181,7 +181,7 @@ int pfmi_perf_place(struct pfm_session *s)
 	uint32_t at = READINGS;
 
 	free(st->readings);
-	st->readings = calloc(1, 2 * words * sizeof(*st->readings) + st->n_parts * sizeof(*st->read));
+	st->readings = pfmi_zeros(2 * words * sizeof(*st->readings) + st->n_parts * sizeof(*st->read));
 	st->n_read = 0;
 	if (!st->readings)
 		return -ENOMEM;

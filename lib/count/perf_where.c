@@ -57,9 +57,13 @@ static int one_task(struct tasks *t, int pid)
 	char name[16];
 
 	t->n = 0;
-	snprintf(name, sizeof(name), "%d", pid);
-	return pid ? add_pid(t, name) : (t->pids = calloc(1, sizeof(*t->pids))) ? (int)(t->n = t->room = 1) - 1
-	                                                                        : -ENOMEM;
+	if (pid) {
+		snprintf(name, sizeof(name), "%d", pid);
+		return add_pid(t, name);
+	}
+	t->pids = pfmi_zeros(sizeof(*t->pids));
+	t->n = t->room = t->pids != NULL;
+	return t->pids ? 0 : -ENOMEM;
 }
 
 int pfmi_perf_tasks(const struct sys *sys, int pid, bool alone, struct tasks *out)

@@ -139,7 +139,7 @@ static int open_all(struct opening *o, const char *const *texts, unsigned n)
 	rc = pfmi_keep_cpus(o);
 	if (rc)
 		return rc;
-	s->last = calloc(s->n + 1, sizeof(*s->last));
+	s->last = pfmi_zeros((s->n + 1) * sizeof(*s->last));
 	if (!s->last)
 		return pfmi_opening_no_memory(o);
 	if (s->backend)
@@ -156,7 +156,7 @@ static int open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_ses
 	struct pfm_session *s;
 	int rc;
 
-	s = calloc(1, sizeof(*s));
+	s = pfmi_zeros(sizeof(*s));
 	if (!s)
 		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	o.s = s;
