@@ -76,6 +76,13 @@ static void sets_are_explained_by_number_or_by_name(void **state)
 	error.clash_counters = 0x300000003;
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
 	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and fixed counters 0 and 1");
+	pfm_explain_error(ctx, "Instr_Ret,FP_Assist,Mul,Div", &error, buf, sizeof(buf));
+	assert_string_equal(buf, "\"Instr_Ret\", \"Mul\" and \"Div\" can only count on counters 0 and 1 and fixed counters 0 and 1");
+	pfm_explain_error(ctx, "w,x,y,z", &error, buf, sizeof(buf));
+	assert_string_equal(buf, "\"w\", \"y\" and \"z\" can only count on counters 0 and 1 and fixed counters 0 and 1");
+	/* A text that is one event of the set, not all of them. */
+	pfm_explain_error(ctx, "Div", &error, buf, sizeof(buf));
+	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and fixed counters 0 and 1");
 	error.clash = 0x1;
 	error.clash_counters = 0;
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));

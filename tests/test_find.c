@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of everything that is built in: each is found where it is written, however much another looks like it. */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,75 @@
 #include "built_in.h"
 
 #define BIG_CORE 0x40 /* CPUID leaf 1AH: a Core, not an Atom */
+
+/* ---- processors ------------------------------------------------------------------------------------------------------ */
+
+/* A walk over what answers to @name: first what is called so itself, then what has it for another name, and all of them. */
+static void walk(const pfm_ctx_t *c, const char *name, unsigned *n_others)
+{
+	struct slice s = pfmi_slice(name);
+	unsigned n = pfmi_ctx_count(c), own = 0, others = 0, steps = 0;
+	struct called called = { 0 };
+	unsigned char seen[4096] = { 0 };
+	int at;
+
+	assert_true(n <= sizeof(seen));
+	for (unsigned i = 0; i < n; i++) {
+		const struct table *t = pfmi_unit_table(c, i);
+
+		own += table_is_called(t, s);
+		others += pfmi_table_is(t, s) && !table_is_called(t, s);
+	}
+	*n_others += others;
+	while ((at = pfmi_ctx_next_called(c, s, pfmi_name_hash(s), &called)) >= 0) {
+		const struct table *t = pfmi_unit_table(c, (unsigned)at);
+
+		if (called.table != t || !pfmi_table_is(t, s) || table_is_called(t, s) != (own > 0))
+			fail_msg("%s: %s is not next", name, table_text(t, t->name));
+		assert_true(++steps < 2 * n);
+		/* Two other names of one table that differ in an underscore lead to it twice. */
+		if (seen[at]++)
+			assert_false(table_is_called(t, s));
+		else if (own)
+			own--;
+		else
+			others--;
+	}
+	assert_int_equal(at, -1);
+	if (own || others)
+		fail_msg("%u of that name and %u others are not called %s", own, others, name);
+}
+
+/* By all names that a table of @c has, in small letters and in capital ones. */
+static unsigned walk_all(const pfm_ctx_t *c)
+{
+	unsigned others = 0;
+
+	for (unsigned i = 0; i < pfmi_ctx_count(c); i++) {
+		const struct table *t = pfmi_unit_table(c, i);
+		char names[512], *name = names;
+
+		snprintf(names, sizeof(names), "%s %s", table_text(t, t->name), table_text(t, t->aka));
+		for (unsigned k = 0; (name = strtok(k ? NULL : names, " ")); k++) {
+			walk(c, name, &others);
+			for (char *p = name; *p; p++)
+				*p = (char)toupper((unsigned char)*p);
+			walk(c, name, &others);
+		}
+	}
+	return others;
+}
+
+static void all_of_a_name_are_called(void **state)
+{
+	unsigned others = 0;
+
+	(void)state;
+	assert_true(walk_all(ctx) > 20);
+	walk(ctx, "no_such_processor", &others);
+	walk(ctx, "", &others);
+	assert_int_equal(others, 0);
+}
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------ */
 
@@ -196,6 +266,7 @@ static void flags_are_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_a_name_are_called),
 		cmocka_unit_test(every_row_is_found_by_its_name),
 		cmocka_unit_test(the_big_core_comes_first),
 		cmocka_unit_test(each_part_is_asked),

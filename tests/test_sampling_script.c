@@ -912,6 +912,36 @@ static void tasks_end_one_after_the_other(void **state)
 	assert_int_equal(pfm_session_fds(session, fds, 4), 0);
 }
 
+/* A program that has closed its standard input gets 0 from open calls. */
+static void a_buffer_goes_to_descriptor_0_as_to_any(void **state)
+{
+	struct place *second = NULL;
+	int fds[4], fd;
+
+	(void)state;
+	begin();
+	fake_file(&fake, "/proc/40/status", "Name:\tmain\nTgid:\t40");
+	fake_file(&fake, "/proc/40/task/40/comm", "main");
+	fake_file(&fake, "/proc/40/task/41/comm", "worker");
+	options.pid = 40;
+	options.flags = PFM_SESSION_INHERIT;
+	must_open(TEXTS("page-faults"));
+	fd = side_on(0, 1);
+	for (unsigned i = 0; i < session->sampling->n_places; i++)
+		if (session->sampling->places[i].fd == fd)
+			second = &session->sampling->places[i];
+	assert_non_null(second);
+	second->fd = 0;
+	fake_event(&fake, side_on(0, 0))->revents = POLLHUP;
+	fake.fail = FAKE_POLL;
+	fake.fail_at = fake.uses[FAKE_POLL] + 2; /* no second look, for which the script has no such descriptor */
+	fake.fail_errno = EINTR;
+	pfm_wait_session(session, 100);
+	pfm_session_fds(session, fds, 4);
+	second->fd = fd;
+	assert_int_equal(fds[0], 0);
+}
+
 static void waiting_that_fails_says_so(void **state)
 {
 	(void)state;
@@ -1117,6 +1147,7 @@ int main(void)
 		ROW(too_few_samples_for_the_count_are_told),
 		ROW(what_the_kernel_and_the_processor_dropped_is_told),
 		ROW(tasks_end_one_after_the_other),
+		ROW(a_buffer_goes_to_descriptor_0_as_to_any),
 		ROW(waiting_that_fails_says_so),
 		ROW(raw_bytes_come_buffer_by_buffer),
 		ROW(every_call_may_fail),

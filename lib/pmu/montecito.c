@@ -30,6 +30,7 @@ static bool read_register(const char *name, char kind[4], unsigned *num)
 		*n = sizeof(BITS) / sizeof((BITS)[0]);                                                       \
 		return BITS;                                                                                 \
 	}
+#define ONE(NAME, NUM, BITS) LAYOUT(NAME, NUM, NUM, 1, BITS)
 
 const struct bits *pfmi_montecito_layout(const struct table *t, const char *name, unsigned *n)
 {
@@ -42,21 +43,21 @@ const struct bits *pfmi_montecito_layout(const struct table *t, const char *name
 	LAYOUT("PMC", 4, 15, 1, counter_bits)
 	LAYOUT("PMC", 32, 34, 2, opcm_mask_bits)
 	LAYOUT("PMC", 33, 35, 2, opcm_match_bits)
-	LAYOUT("PMC", 36, 36, 1, channel_bits)
-	LAYOUT("PMC", 37, 37, 1, iear_bits)
-	LAYOUT("PMC", 38, 38, 1, irange_bits)
-	LAYOUT("PMC", 39, 39, 1, etb_bits)
-	LAYOUT("PMC", 40, 40, 1, dear_bits)
-	LAYOUT("PMC", 41, 41, 1, drange_bits)
-	LAYOUT("PMC", 42, 42, 1, ipear_bits)
+	ONE("PMC", 36, channel_bits)
+	ONE("PMC", 37, iear_bits)
+	ONE("PMC", 38, irange_bits)
+	ONE("PMC", 39, etb_bits)
+	ONE("PMC", 40, dear_bits)
+	ONE("PMC", 41, drange_bits)
+	ONE("PMC", 42, ipear_bits)
 	LAYOUT("PMD", 4, 15, 1, pmd_counter)
-	LAYOUT("PMD", 32, 32, 1, pmd_dear_addr)
-	LAYOUT("PMD", 33, 33, 1, pmd_dear_latency)
-	LAYOUT("PMD", 34, 34, 1, pmd_iear_addr)
-	LAYOUT("PMD", 35, 35, 1, pmd_iear_latency)
-	LAYOUT("PMD", 36, 36, 1, pmd_dear_iaddr)
-	LAYOUT("PMD", 38, 38, 1, pmd_etb_index)
-	LAYOUT("PMD", 39, 39, 1, pmd_etb_ext)
+	ONE("PMD", 32, pmd_dear_addr)
+	ONE("PMD", 33, pmd_dear_latency)
+	ONE("PMD", 34, pmd_iear_addr)
+	ONE("PMD", 35, pmd_iear_latency)
+	ONE("PMD", 36, pmd_dear_iaddr)
+	ONE("PMD", 38, pmd_etb_index)
+	ONE("PMD", 39, pmd_etb_ext)
 	LAYOUT("PMD", 48, 63, 1, pmd_etb)
 	LAYOUT("IBR", 0, 6, 2, debug_addr)
 	LAYOUT("IBR", 1, 7, 2, debug_mask)
@@ -64,6 +65,7 @@ const struct bits *pfmi_montecito_layout(const struct table *t, const char *name
 	LAYOUT("DBR", 1, 7, 2, debug_mask)
 	return NULL;
 }
+#undef ONE
 #undef LAYOUT
 
 /* Event, unit mask and threshold of a counter's own register; the states of a line it takes where the event has them. */
