@@ -23,9 +23,11 @@ static inline void *pfmi_zeros(size_t size)
 {
 	void *p = malloc(size);
 
-	__asm__(""
-	        : "+r"(p)); /* or the compiler makes calloc() of it */
-	return p ? memset(p, 0, size) : NULL;
+	if (!p)
+		return NULL;
+	__asm__ volatile("" ::"r"(p)
+	                 : "memory"); /* or the compiler makes calloc() of it */
+	return memset(p, 0, size);
 }
 
 /* ---- from texts to counts -------------------------------------------------------------------------------------------- */
