@@ -229,13 +229,12 @@ def stripped_size(path):
 def measure_start(t, sides):
     libs = library_of(sides.peer, "libpfm"), library_of(sides.ours, "libperfmon")
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(libs[1], os.path.join(folder, os.path.basename(libs[1])))
         # A copy, as an installed one is: the cache mostly keeps a file that a linker wrote here and there in smaller pieces.
-        measure_libraries(t, sides, libs, {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
+        copy = shutil.copy(libs[1], os.path.join(folder, os.path.basename(libs[1])))
+        measure_libraries(t, sides, (libs[0], copy), {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
 
 
-def measure_libraries(t, sides, libs, installed):
-    plain = {"PERFMON_EVENTS": ""}
+def measure_libraries(t, sides, libs, plain):
     programs = sides.peer, sides.ours
     three = {**plain, "BENCH_LIBPFM3": "1"}
     events = "perf::PERF_COUNT_SW_PAGE_FAULTS", "coreduo::Instr_Ret"
@@ -245,7 +244,7 @@ def measure_libraries(t, sides, libs, installed):
     runs = [{"bare": [], "faults": [], "first": [], "init": [], "init3": [], "open": []} for _ in programs]
     for _ in range(15):
         for r, p, event, lib in zip(runs, programs, events, libs):
-            got = figures([p, "first", event], installed)
+            got = figures([p, "first", event], plain)
             for k in ("faults", "first", "init"):
                 r[k].append(got[k])
             r["bare"].append(figures([p, "bare"], plain)["faults"])
