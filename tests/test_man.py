@@ -434,6 +434,7 @@ class Whole(unittest.TestCase):
         for size in (pmtable.IMAGE_SIZE, pmtable.HEAD_SIZE):
             self.assertIn("head of %d bytes" % size, text)
         self.assertIn("0x%x" % pmtable.IMAGE_MAGIC, text)
+        self.assertIn("version Ta %d\n" % pmtable.IMAGE_VERSION, text)
         self.assertIn("0x%x" % pmtable.TABLE_MAGIC, text)
 
     def test_encoders(self):
