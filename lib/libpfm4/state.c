@@ -68,10 +68,9 @@ static const char *own(const char *name)
 /* As much of @text as there is room for. The first snprintf() of a process costs more than all the rest of its start. */
 static void keep(char *to, size_t room, const char *text)
 {
-	size_t n = 0;
+	size_t n = strnlen(text, room - 1);
 
-	for (; n + 1 < room && text[n]; n++)
-		to[n] = text[n];
+	memcpy(to, text, n);
 	to[n] = '\0';
 }
 
