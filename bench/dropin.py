@@ -21,7 +21,7 @@ RESOURCE_STALLS:ALL INT_MISC:RECOVERY_CYCLES INST_RETIRED:ANY_P""".split()
 class Side:
     def __init__(self, program, folder):
         self.program = program
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("LIBPFM_", "PERFMON_"))}
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("LIBPFM_", "PERFMON_", "LD_LIBRARY_PATH"))}
         self.env["LIBPFM_ENCODE_INACTIVE"] = "1"
         if folder:
             self.env["LD_LIBRARY_PATH"] = folder

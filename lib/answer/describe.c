@@ -102,7 +102,6 @@ static inline void describe_value(const char *pool, enum key key, uint64_t value
 	const char *text = pool + (uint32_t)value;
 
 	switch (key) {
-	case KEY_CODE: info->code = value; break;
 	case KEY_HTOFF: info->counters_htoff = value; break;
 	case KEY_PRECISE: info->precise = (int)value; break;
 	case KEY_PERIOD: info->period = value; break;
@@ -135,7 +134,11 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 		if (!(told >> key & 1))
 			continue;
 		v = value_unpack(t, one);
-		if (v.counter == ANYWHERE)
+		if (v.counter != ANYWHERE)
+			continue;
+		if (key == KEY_CODE) /* nearly every event has one, and few have more than that to tell */
+			info->code = v.value;
+		else
 			describe_value(pool, key, v.value, info);
 	}
 }
