@@ -493,7 +493,7 @@ static uint16_t nth_mask(const struct l4_event *ev, unsigned n)
 
 bool l4_attr_at(const struct l4_event *ev, const struct l4_attrs *list, unsigned index, struct l4_attr *out)
 {
-	unsigned mods = (unsigned)__builtin_popcount(list->mods), os = (unsigned)__builtin_popcount(list->os);
+	unsigned mods;
 
 	out->value = 0;
 	if (index < list->n_masks) {
@@ -502,13 +502,14 @@ bool l4_attr_at(const struct l4_event *ev, const struct l4_attrs *list, unsigned
 		return true;
 	}
 	index -= list->n_masks;
+	mods = l4_bits(list->mods);
 	if (index < mods) {
 		out->kind = ATTR_MOD;
 		out->number = (uint16_t)nth_bit(list->mods, index);
 		return true;
 	}
 	index -= mods;
-	if (index >= os)
+	if (index >= l4_bits(list->os))
 		return false;
 	out->kind = ATTR_OS;
 	out->number = (uint16_t)nth_bit(list->os, index);

@@ -129,6 +129,16 @@ struct l4_attr {
 	uint64_t value;
 };
 
+/* How many bits of @set are set, of which there are few: without an instruction for it the compiler's own way is a call. */
+static inline unsigned l4_bits(uint32_t set)
+{
+	unsigned n = 0;
+
+	for (; set; set &= set - 1)
+		n++;
+	return n;
+}
+
 void l4_attrs(const struct l4_event *ev, pfm_os_t os, struct l4_attrs *out);
 bool l4_mask_valid(const struct l4_event *ev, const struct l4_mask *m);
 /* The attribute at @index of the list: false past its end. */

@@ -176,7 +176,7 @@ EXPORT pfm_err_t pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *out)
 	info.pmu = ev.u->id;
 	info.dtype = PFM_DTYPE_UINT64;
 	info.idx = idx;
-	info.nattrs = (int)(list.n_masks + (unsigned)__builtin_popcount(list.mods) + (unsigned)__builtin_popcount(list.os));
+	info.nattrs = (int)(list.n_masks + l4_bits(list.mods) + l4_bits(list.os));
 	info.is_speculative = speculation(&ev) & 3;
 	info.is_precise = !ev.traced && is_precise(&ev, ev.row->flags);
 	info.support_hw_smpl = !ev.traced && samples(&ev, ev.row->flags);
