@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Builds wheels and source archives with meson-python.
 
-A wheel holds the Python module alone: what Meson tags python-runtime. pyproject.toml says so, and meson-python listens from
+A wheel holds the Python module alone, what Meson tags python-runtime, and the notices of what its tables were made from. pyproject.toml says so, and meson-python listens from
 0.13 on. Debian 12 has 0.12, which would put libraries, headers and manual pages in as well: for that one the list of files
 is cut to the tag here.
 
@@ -10,6 +10,7 @@ the oldest that is supported (abi3); and the newest version of a glibc symbol th
 (manylinux, PEP 600), where it needs no library beside that.
 """
 import base64
+import glob
 import hashlib
 import os
 import re
@@ -72,11 +73,15 @@ def renamed(path):
     info = "%s-%s.dist-info/" % (project, version)
     files[info + "WHEEL"] = re.sub(rb"(?m)^Tag: .*$", b"Tag: " + tag.encode(), files[info + "WHEEL"])
     files = {names[n]: data for n, data in files.items()}
+    notices = {info + "licenses/" + os.path.basename(p): open(p, "rb").read() for p in ["LICENSE", *sorted(glob.glob("LICENSES/*"))]}
+    files.update(notices)
     out = os.path.join(os.path.dirname(path), "-".join((project, version, tag)) + ".whl")
     os.unlink(path)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         for i in infos:
             new.writestr(zipfile.ZipInfo(names[i.filename], i.date_time), files[names[i.filename]], zipfile.ZIP_DEFLATED)
+        for name, data in notices.items():
+            new.writestr(zipfile.ZipInfo(name, infos[0].date_time), data, zipfile.ZIP_DEFLATED)
         new.writestr(info + "RECORD", _record(files, info + "RECORD"), zipfile.ZIP_DEFLATED)
     return os.path.basename(out)
 

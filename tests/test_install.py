@@ -5,6 +5,7 @@ import atexit
 import functools
 import glob
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -138,6 +139,23 @@ class Installed(unittest.TestCase):
         out = run(os.path.join(venv, "bin/python"), "-c", code,
                   env={"PYTHONPATH": os.path.dirname(os.path.dirname(module))}, cwd=self.root)
         self.assertEqual(out, VALUE)
+
+    def test_notices_of_the_sources(self):
+        """Each licence that a source of tables has is named where that is told, for Debian too, and is installed."""
+        names = sorted(os.listdir(os.path.join(SOURCE, "LICENSES")))
+        self.assertEqual(sorted(os.listdir(os.path.join(self.prefix, "share/licenses/perfmon"))), sorted(["LICENSE", *names]))
+        texts = []
+        for path in ("docs/sources.md", "debian/copyright"):
+            with open(os.path.join(SOURCE, path), encoding="utf-8") as f:
+                texts.append(f.read())
+        for name in names:
+            self.assertIn("`LICENSES/%s`" % name, texts[0])
+            with open(os.path.join(SOURCE, "LICENSES", name), encoding="utf-8") as f:
+                for holder in re.findall(r"(?m)^ *Copyright \(c\) (?:[\d-]+,? )?(.*)", f.read()):
+                    self.assertIn(holder, texts[1])
+        # What folders are made from whom.
+        for folder in re.findall(r"`(lib/events/[\w/]+)/`.*`LICENSES/", texts[0]):
+            self.assertIn(folder + "/*", texts[1])
 
     def test_the_usual_prefix(self):
         """In a file system of its own: what 'meson install' puts into /usr/local runs, though nobody ran ldconfig."""

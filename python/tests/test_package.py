@@ -200,6 +200,10 @@ def test_wheel_holds_the_module_alone(wheel):
     assert not [n for n in names if not n.startswith(("perfmon/", "perfmon-1.0.0.dist-info/"))]
     meta = zipfile.ZipFile(wheel).read("perfmon-1.0.0.dist-info/METADATA").decode()
     held = zipfile.ZipFile(wheel)
+    notices = [SOURCE / "LICENSE", *(SOURCE / "LICENSES").iterdir()]
+    assert len(notices) == 4
+    for path in notices:
+        assert held.read("perfmon-1.0.0.dist-info/licenses/" + path.name) == path.read_bytes()
     for line in held.read("perfmon-1.0.0.dist-info/RECORD").decode().splitlines():
         name, digest, _ = line.split(",")
         if digest:
