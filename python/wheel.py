@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Builds wheels and source archives with meson-python.
 
-A wheel holds the Python module alone, what Meson tags python-runtime, and the notices of what its tables were made from. pyproject.toml says so, and meson-python listens from
+A wheel holds the Python module alone, what Meson tags python-runtime: pyproject.toml says so, and meson-python listens from
 0.13 on. Debian 12 has 0.12, which would put libraries, headers and manual pages in as well: for that one the list of files
-is cut to the tag here.
+is cut to the tag here. Notices of the sources that tables were made from are added.
 
 What a wheel calls itself is read off what is in it. cffi's code keeps to Python's limited interface, so one wheel serves every CPython from
 the oldest that is supported (abi3); and the newest version of a glibc symbol that the extension asks for is the glibc that it needs
