@@ -28,21 +28,15 @@ ELSEWHERE = {
     "count/data_zstd.c": "test_recording.c: compressed recordings are read back, and by perf",
     "count/dry_run.c": "test_session.c: what would be opened beside what is",
     "count/list.c": "test_session.c: sessions from text to sentence on a scripted kernel",
-    "count/metrics.c": "test_counted.c: metrics as texts of sessions",
     "count/perf_diagnose.c": "test_session.c: every reason for which the scripted kernel refuses",
     "count/perf_event.c": "test_session.c: every call that the scripted kernel gets",
-    "count/perf_page.c": "test_page.c",
-    "count/perf_read.c": "test_session.c: readings of the scripted kernel; groups and tasks that change are in test_where.c",
-    "count/perf_where.c": "test_where.c",
-    "count/pfm_device.c": "test_alpha_device.c: Tru64's device, call by call",
-    "count/pfm_samples.c": "test_alpha_samples.c",
+    "count/perf_read.c": "test_session.c: readings of the scripted kernel; groups and tasks that change are in test_perf_where.c",
     "count/ring.c": "test_samples.c: buffers and the records in them",
     "count/sample_decode.c": "test_samples.c: each kind of record, whole and cut off",
     "count/sample_read.c": "test_sampling_script.c: the order of records from several buffers of the scripted kernel",
     "count/sample_swap.c": "test_samples.c: the same records in both byte orders",
-    "device/model.c": "test_device_model.c",
     "device/request.c": "test_device_model.c: request by request",
-    "device/sys.c": "test_alpha_device.c: the seam under every case there",
+    "device/sys.c": "test_pfm_device.c: the seam under every case there",
     "device/work.c": "test_device_model.c: counters against a second way to count",
     "libpfm3/alpha_linux.c": "test_alpha.c",
     "libpfm3/alpha_query.c": "test_alpha.c",
@@ -58,7 +52,6 @@ ELSEWHERE = {
     "libpfm4/state.c": "test_libpfm4_threads.c",
     "libpfm4/string.c": "test_libpfm4.py: strings that read back",
     "libpfm4/trace.c": "test_libpfm4.py: tracepoints of the running kernel",
-    "machine/host.c": "test_host.c",
     "machine/images.c": "test_store.py: files and folders, right and wrong ones",
     "machine/kernel_names.c": "test_kernel.c: instances, numbers and other names of recorded machines",
     "machine/pmu_table.c": "test_kernel.c: formats, events and companions, odd and damaged ones too",
@@ -82,8 +75,8 @@ def sources():
 
 def own_tests(source, all_sources):
     """The files of tests that are called as @source is."""
-    stem = os.path.splitext(os.path.basename(source))[0]
-    names = ["units/%s.c" % os.path.splitext(source)[0].replace("/", "_")]
+    stem, whole = os.path.splitext(os.path.basename(source))[0], os.path.splitext(source)[0].replace("/", "_")
+    names = ["units/%s.c" % whole, "test_%s.c" % whole]
     if [os.path.basename(s) for s in all_sources].count(stem + ".c") == 1:
         names += ["test_%s.c" % stem, "test_%s.py" % stem]
     return [n for n in names if os.path.exists(os.path.join(TESTS, n))]

@@ -677,5 +677,5 @@ int main(void)
 		ROW(the_model_has_a_program_to_profile),
 	};
 
-	return cmocka_run_group_tests_name("alpha_samples", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pfm_samples", tests, NULL, NULL);
 }

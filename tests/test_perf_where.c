@@ -598,5 +598,5 @@ int main(void)
 		CASE(cores_of_two_types),
 	};
 
-	return cmocka_run_group_tests_name("where", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("perf_where", tests, NULL, NULL);
 }

@@ -989,5 +989,5 @@ int main(void)
 		cmocka_unit_test(the_models_system_has_nothing_else),
 	};
 
-	return cmocka_run_group_tests_name("alpha device", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pfm_device", tests, NULL, NULL);
 }

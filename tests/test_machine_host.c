@@ -432,5 +432,5 @@ int main(void)
 		cmocka_unit_test(built_in_tables_know_their_hosts),
 	};
 
-	return cmocka_run_group_tests_name("host", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("machine_host", tests, NULL, NULL);
 }
