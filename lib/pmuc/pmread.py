@@ -10,7 +10,7 @@ import json
 import os
 import re
 
-from pmtable import ALL64
+from pmtable import ALL64, Cache
 
 MAX_FILE = 64 << 20          # bytes of one list
 MAX_TREE = 1 << 30           # bytes of all lists of one run
@@ -168,19 +168,6 @@ def counters_of(text):
         total |= 1 << int(part)
     high = total >> 32
     return total, high.bit_length() - 1 if high and not total & 0xFFFFFFFF else None
-
-
-class Cache(dict):
-    """Remembers what a text means: lists repeat the same few texts all the time."""
-
-    def __init__(self, parse):
-        super().__init__()
-        self.parse = parse
-
-    def __missing__(self, text):
-        value = self.parse(text)
-        self[text] = value
-        return value
 
 
 NUMBER = Cache(number_of)

@@ -9,6 +9,7 @@ import array
 import collections
 import functools
 import hashlib
+import itertools
 import operator
 import os
 import re
@@ -76,6 +77,19 @@ STEPS = {name: next(n for code, n in (("Q", 8), ("I", 4), ("H", 2), ("B", 1)) if
 HEAD_SIZE = SIZES["tables"]
 IMAGE_FORMAT = "IIQIIQ32s" + "II" * N_DIRECTORY
 IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
+
+
+class Cache(dict):
+    """Remembers what a text or a value means: the same few are there all the time."""
+
+    def __init__(self, meaning):
+        super().__init__()
+        self.meaning = meaning
+
+    def __missing__(self, what):
+        value = self[what] = self.meaning(what)
+        return value
+
 
 _FOLD = bytes(ord(".") if c == ord(":") else c + 32 if 65 <= c <= 90 else c for c in range(256))
 
@@ -223,19 +237,11 @@ class Table:
 
     def entries(self):
         """Every findable name: (text, target, kind); target is a row index, or the reason of an unsupported name."""
-        for kind_of in (NAME_EVENT, NAME_ALIAS):
-            for i, row in enumerate(self.rows):
-                if row.flags & ROW_SHADOWED:
-                    continue
-                if kind_of == NAME_EVENT:
-                    yield row.name, i, NAME_EVENT
-                else:
-                    for alias in row.aliases:
-                        yield alias, i, NAME_ALIAS
-        for name, row in self.synonyms:
-            yield name, row, NAME_SYNONYM
-        for name, why in self.unsupported:
-            yield name, why, NAME_UNSUPPORTED
+        out = [(row.name, i, NAME_EVENT) for i, row in enumerate(self.rows) if not row.flags & ROW_SHADOWED]
+        out += [(alias, i, NAME_ALIAS) for i, row in enumerate(self.rows) if row.aliases and not row.flags & ROW_SHADOWED
+                for alias in row.aliases]
+        out += [(name, row, NAME_SYNONYM) for name, row in self.synonyms]
+        return out + [(name, why, NAME_UNSUPPORTED) for name, why in self.unsupported]
 
     def check(self):
         """What is wrong with the model: list of (row index or None, text)."""
@@ -428,41 +434,74 @@ def packed_slots(hashes, sparse=1):
 
 def ends(texts):
     """{text: a longer one of @texts that it ends}."""
-    known = sorted((t[::-1], t) for t in texts if t and t.isascii() and t.isprintable())
-    return {text: longer for (mirrored, text), (other, longer) in zip(known, known[1:]) if other.startswith(mirrored)}
+    mirrored = sorted([t[::-1] for t in texts if t and t.isascii() and t.isprintable()])
+    return {text[::-1]: longer[::-1] for text, longer in zip(mirrored, mirrored[1:]) if longer.startswith(text)}
 
 
-class Pool:
-    """Strings, each once; offset 0 is the empty one. Of those in the pool @before, one that another ends in is the end of that one, which
-    is where the first of both was."""
+class Pool(dict):
+    """Strings, each once, and where they are; offset 0 is the empty one. Of the @texts that it begins with, one that another ends in is
+    the end of that one, which is where the first of both was."""
 
-    def __init__(self, before=None):
-        self.at = {"": 0}
+    def __init__(self, texts=()):
+        super().__init__({"": 0})
         self.parts = [b"\0"]
         self.size = 1
-        if before:
-            inside = ends(before.at)
-            for text in before.at:
-                whole = text
-                while whole in inside:
-                    whole = inside[whole]
-                self.at[text] = self.add(whole) + len(whole) - len(text)
+        inside = ends(texts)
+        for text in texts:
+            whole = text
+            while whole in inside:
+                whole = inside[whole]
+            self[text] = self[whole] + len(whole) - len(text)
+
+    def __missing__(self, text):
+        harmless = text.isascii() and text.isprintable()
+        raw = (text if harmless else text.translate(CONTROLS)).encode("utf-8", "surrogateescape") + b"\0"
+        at = self[text] = self.size
+        self.parts.append(raw)
+        self.size += len(raw)
+        return at
 
     def add(self, text):
-        at = self.at.get(text)
-        if at is None:
-            harmless = text.isascii() and text.isprintable()
-            raw = (text if harmless else text.translate(CONTROLS)).encode("utf-8", "surrogateescape") + b"\0"
-            at = self.at[text] = self.size
-            self.parts.append(raw)
-            self.size += len(raw)
-        return at
+        return self[text]
 
     def end(self):
         """Look-up compares eight bytes at a time."""
         self.parts.append(b"\0" * (POOL_PAD + -(self.size + POOL_PAD) % 8))
         self.size += len(self.parts[-1])
         return b"".join(self.parts)
+
+
+def texts_of(tables, values):
+    """All texts in the order of the pool; @values has those of each table's rows. What tables are called and the words of their hosts come
+    first: any look-up compares one of those. Names are side by side, apart from the texts that few calls read."""
+    texts = dict.fromkeys(x for t in tables for x in (t.name, *t.aka, *(x for m in t.matches for x in (m.arch, m.vendor))))
+    for t in tables:
+        texts.update(dict.fromkeys([text for text, _, _ in t.entries()]))
+    for t, of_rows in zip(tables, values):
+        texts.update(dict.fromkeys([v for row in of_rows for _, _, v in row if type(v) is str]))
+        texts.update(dict.fromkeys(other_texts(t)))
+    return texts
+
+
+def other_texts(t):
+    """Those of a table that few calls read, but for values of rows."""
+    yield from (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)
+    for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
+        yield from (x for w in spellings_last(of.words) for x in (w.name, w.desc))
+        yield of.name
+    yield from (why for _, why in t.unsupported)
+    yield from (x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
+    yield from (x for name, value in t.features for x in (name, value) if type(x) is str)
+    yield from (x for row in t.rows + t.lent for x in (row.name, row.desc))
+
+
+def spellings_last(words):
+    """Words in the order of the image: those with the value of an earlier one come last."""
+    first, more, values = [], [], set()
+    for w in words:
+        (more if w.value in values else first).append(w)
+        values.add(w.value)
+    return first + more
 
 
 class Body:
@@ -503,6 +542,14 @@ class Records:
     def one(self, record):
         return self.slice((record,))
 
+    def each(self, records):
+        """Numbers of elements of which each is there once, and those that are new side by side."""
+        seen = self.seen
+        new = [r for r in dict.fromkeys(records) if r not in seen]
+        if new:
+            seen.update(zip(new, itertools.count(self.put(new))))
+        return [seen[r] for r in records]
+
     @property
     def n(self):
         """How many there are of an array that has its body to itself."""
@@ -521,14 +568,19 @@ class Numbers(Records):
 
     def prepare(self, slices):
         """Which of @slices are pieces of longer ones: these are there in their place."""
-        pieces = {}
+        short, lengths, within = set(), {}, self.within
+        for s in slices:
+            if 0 < len(s) <= LONGEST_PIECE:
+                short.add(s)
+                lengths.setdefault(s[0], set()).add(len(s))
         for s in sorted(slices, key=len, reverse=True):
-            if s in pieces:
-                self.within[s] = pieces[s]
+            if s in within:
                 continue
-            for n in range(1, min(len(s), LONGEST_PIECE) + 1):
-                for i in range(len(s) - n + 1):
-                    pieces.setdefault(s[i:i + n], (s, i))
+            for i, first in enumerate(s):
+                for n in lengths.get(first, ()):
+                    piece = s[i:i + n]
+                    if piece in short and piece not in within and n < len(s):
+                        within[piece] = s, i
 
     def put(self, numbers):
         if numbers in self.within:
@@ -538,28 +590,17 @@ class Numbers(Records):
 
 
 class Writer:
-    """Lays tables out in an image. One that laid them out @before tells it the strings."""
+    """Lays tables out in an image, whose pool begins with @texts."""
 
-    def __init__(self, byteorder, before=None):
+    def __init__(self, byteorder, texts=()):
         self.order = "<" if byteorder == "little" else ">"
-        self.pool = Pool(before and before.pool)
+        self.pool = Pool(texts)
         self.heads = []
         self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
         for name, fmt in ARRAYS + STORE:
             if name not in ("tables", "pool", "store"):
                 body = self.bodies.get(name) or self.bodies["store"]
                 setattr(self, name, (Numbers if fmt in "IHQ" else Records)(name, self.order, body))
-
-    def add_own_names(self, t):
-        """What the table itself is called, and the words of its hosts: any look-up compares one of those."""
-        for text in (t.name, *t.aka, *(x for m in t.matches for x in (m.arch, m.vendor))):
-            self.pool.add(text)
-
-    def add_names(self, t):
-        """Names end up side by side in the pool, apart from the texts that few calls read."""
-        add = self.pool.add
-        for text, _, _ in t.entries():
-            add(text)
 
     def index_names(self, t):
         """Further names of the table, and the index over all of them: numbers of their first elements."""
@@ -582,12 +623,8 @@ class Writer:
 
     def add_words(self, of):
         """(first word, how many, how many values)"""
-        distinct, more, values = [], [], set()
-        for w in of:
-            (more if w.value in values else distinct).append(w)
-            values.add(w.value)
-        add = self.pool.add
-        return self.words.slice([(w.value, add(w.name), add(w.desc)) for w in distinct + more]), len(of), len(distinct)
+        words, add = spellings_last(of), self.pool.add
+        return self.words.slice([(w.value, add(w.name), add(w.desc)) for w in words]), len(of), len({w.value for w in of})
 
     def add_fields(self, t):
         """(first byte of the keys, first field)"""
@@ -633,32 +670,26 @@ class Writer:
             raise ValueError("more values than an image can hold")
         return field << 24 | VALUE_WIDE | number
 
-    def values_of(self, t):
-        """What each row of the table says, as it is in the image."""
-        add, wide = self.pool.add, self.wide
-        texts = {i for i, f in enumerate(t.fields) if f.kind == TEXT}
-        every = []
-        for row in t.rows + t.lent:
-            run = []
-            for f, c, v in sorted(row.values, key=_field_counter):
-                if f in texts:
-                    v = add(v)
-                run.append(f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else wide(f, c, v))
-            every.append(tuple(run))
-        return every
+    def packed(self, value):
+        """A value of a row as it is in the image."""
+        f, c, v = value
+        if type(v) is str:
+            v = self.pool[v]
+        return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
 
     def add_rows(self, t, takes, values):
         """Their numbers among all rows, those that are lent behind the others. Values are close to their rows."""
-        add, one = self.pool.add, self.rows.one
-        of_values, of_takes, of_sets = self.values.slice, self.takes.slice, self.sets.one
+        at, of_values, of_takes, of_sets = self.pool, self.values.slice, self.takes.slice, self.sets.one
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
-            at = [of_values(run) for run in values[start:start + CHUNK]]
-            for i, row in enumerate(rows[start:start + CHUNK], start):
-                sources = t.sources.get(i, 0) if i < len(t.rows) else SOURCE_LIBPFM4
-                numbers.append(sources << ROW_SOURCES_SHIFT | one((
-                    add(row.name), add(row.desc), at[i - start], of_takes(takes[i]), of_sets(row.counters), row.flags, len(values[i]),
-                    len(takes[i]))))
+            runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
+            numbers += self.rows.each([
+                (at[row.name], at[row.desc], first, of_takes(take), of_sets(row.counters), row.flags, len(run), len(take))
+                for row, first, run, take in zip(rows[start:start + CHUNK], [of_values(run) for run in runs], runs, taken)])
+        for i in range(len(t.rows), len(rows)):
+            numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
+        for i, sources in t.sources.items():
+            numbers[i] |= sources << ROW_SOURCES_SHIFT
         if self.sets.n > 65536:
             raise ValueError("more sets of counters than an image can hold")
         if self.takes.n > 65536:
@@ -856,15 +887,10 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
     """A whole image of Tables."""
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
-    first = Writer(byteorder)
-    for t in tables:
-        first.add_own_names(t)
-    for t in tables:
-        first.add_names(t)
-    for t in tables:
-        first.add(t, first.values_of(t))
-    w = Writer(byteorder, first)
-    values = [w.values_of(t) for t in tables]
+    in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
+    w = Writer(byteorder, texts_of(tables, in_order))
+    packed = Cache(w.packed)
+    values = [[tuple([packed[v] for v in row]) for row in rows] for rows in in_order]
     w.values.prepare(dict.fromkeys(run for rows in values for run in rows))
     for t, rows in zip(tables, values):
         w.add(t, rows)
