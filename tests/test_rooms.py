@@ -13,7 +13,7 @@ import tap
 BUILD = os.environ["PERFMON_BUILD"]
 TESTS = os.environ["PERFMON_TESTS"]
 LIB = os.path.join(os.environ["PERFMON_SOURCE"], "lib")
-ROOMS = ("base", "table", "machine", "pmu", "answer", "count", "metric", "libpfm3")
+ROOMS = ("base", "table", "machine", "device", "pmu", "answer", "count", "metric", "libpfm3")
 
 # Sources whose tests are not in a file of their name: where they are, and why there.
 ELSEWHERE = {
@@ -35,9 +35,6 @@ ELSEWHERE = {
     "count/sample_decode.c": "test_samples.c: each kind of record, whole and cut off",
     "count/sample_read.c": "test_sampling_script.c: the order of records from several buffers of the scripted kernel",
     "count/sample_swap.c": "test_samples.c: the same records in both byte orders",
-    "device/request.c": "test_device_model.c: request by request",
-    "device/sys.c": "test_pfm_device.c: the seam under every case there",
-    "device/work.c": "test_device_model.c: counters against a second way to count",
     "libpfm3/alpha_linux.c": "test_alpha.c",
     "libpfm3/alpha_query.c": "test_alpha.c",
     "libpfm3/montecito_query.c": "test_montecito_events.c: every column of every row against the list of the manual",
@@ -130,8 +127,9 @@ def circle(graph):
 
 
 def objects(pattern):
-    """Object files of the library; what is compiled for size lies in a folder of its own."""
-    return [p for name in ("libperfmon.so.*.p", "libunhurried.a.p") for p in glob.glob(os.path.join(BUILD, "lib", name, pattern))]
+    """Object files of the library; what is compiled for size, and the device model, lie in folders of their own."""
+    parts = ("libperfmon.so.*.p", "libunhurried.a.p", "libdevice.a.p")
+    return [p for name in parts for p in glob.glob(os.path.join(BUILD, "lib", name, pattern))]
 
 
 class Rooms(unittest.TestCase):

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* A device model with its device open, and requests to it. */
+#ifndef PERFMON_TESTS_UNITS_DEVICE_MODEL_H
+#define PERFMON_TESTS_UNITS_DEVICE_MODEL_H
+
+#include "units.h"
+#include <errno.h>
+#include <perfmon/pfcntr.h>
+#include "device/state.h"
+
+struct device {
+	struct model *m;
+	int handle;
+};
+
+enum { ROOT = 1,
+       USER = 2 };
+
+/* Options as documented, for one processor. */
+static inline struct model_options options_of(enum model_family family)
+{
+	struct model_options o;
+
+	pfmi_model_defaults(&o, family);
+	o.n_cpus = 1;
+	return o;
+}
+
+/* Process ROOT has the device open, in @mode; process USER is there too. Both are bound to processor 0. */
+static inline struct device open_device(const struct model_options *o, unsigned mode)
+{
+	struct device d = { pfmi_model_new(o), -1 };
+
+	assert_non_null(d.m);
+	assert_int_equal(pfmi_model_process(d.m, ROOT, 0, 0), 0);
+	assert_int_equal(pfmi_model_process(d.m, USER, 100, 0), 0);
+	d.handle = pfmi_model_open(d.m, ROOT, mode);
+	assert_true(d.handle >= 0);
+	return d;
+}
+
+static inline int ask(const struct device *d, uint32_t request, void *arg)
+{
+	return pfmi_model_ioctl(d->m, d->handle, ROOT, request, (uint64_t)(uintptr_t)arg, &pfmi_model_own_memory);
+}
+
+/* A request whose argument is a word. */
+static inline int tell(const struct device *d, uint32_t request, uint64_t word)
+{
+	return ask(d, request, &word);
+}
+
+/* A request that fills an array. */
+static inline int results(const struct device *d, uint32_t request, void *array)
+{
+	uint64_t pointer = (uint64_t)(uintptr_t)array;
+
+	return ask(d, request, &pointer);
+}
+
+static inline struct model_view look(const struct device *d, unsigned cpu)
+{
+	struct model_view v;
+
+	assert_int_equal(pfmi_model_look(d->m, cpu, &v), 0);
+	return v;
+}
+
+#endif
