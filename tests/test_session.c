@@ -994,7 +994,7 @@ static void clear_readings_into_other_arrays(void **state)
 	for (unsigned i = 1; i <= 2; i++)
 		counted(100 * i, 1000 * i, 1000 * i);
 	for (unsigned i = 0; i < 8; i++)
-		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]), .cause = -1 };
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]), .quality = -1, .cause = -1, .sys_errno = -1 };
 	now[0] = 300;
 	assert_int_equal(pfm_read_session(session, counts, 1), PFMLIB_SUCCESS);
 	assert_int_equal(counts[0].value, 300);
@@ -1002,8 +1002,11 @@ static void clear_readings_into_other_arrays(void **state)
 	assert_int_equal(counts[1].cause, -1);
 	now[0] = 400;
 	assert_int_equal(pfm_read_session(session, counts, 8), PFMLIB_SUCCESS);
-	for (unsigned i = 0; i < 8; i++)
+	for (unsigned i = 0; i < 8; i++) {
 		assert_int_equal(counts[i].value, i < 3 ? 400 : 0);
+		assert_int_equal(counts[i].quality, i < 3 ? PFM_QUALITY_EXACT : -1);
+		assert_int_equal(counts[i].sys_errno, i < 3 ? 0 : -1);
+	}
 	assert_int_equal(counts[3].cause, -1);
 	for (unsigned i = 0; i < 3; i++)
 		later[i].count.size = sizeof(later[0]);

@@ -174,6 +174,7 @@ struct perf_state {
 	bool one_by_one;    /* the kernel does not read groups of inherited events at once */
 	uint64_t *readings; /* as the kernel gives them */
 	uint64_t *zeros;    /* word for word what they were at the last reset; times that were lost stay what they were */
+	double *scales;     /* of each count */
 	unsigned n_read;    /* parts that are read: a group by its leader alone ... */
 	uint32_t *read;     /* ... and their numbers */
 	bool even;          /* all counts are as nearly all are: take_again() can look at them */

@@ -33,8 +33,7 @@ static int first_error(int before, int rc)
 	                                : 0;
 }
 
-/* Sends @request to every witness. */
-static int command_witnesses(struct pfm_session *s, unsigned long request)
+RARELY static int command_each_witness(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->state;
 	int first = 0;
@@ -43,6 +42,14 @@ static int command_witnesses(struct pfm_session *s, unsigned long request)
 		if (st->witnesses[i].wanted && st->witnesses[i].fd >= 0)
 			first = first_error(first, command(s, st->witnesses[i].fd, request));
 	return first;
+}
+
+/* Sends @request to every witness: most sessions have none. */
+static inline int command_witnesses(struct pfm_session *s, unsigned long request)
+{
+	const struct perf_state *st = s->state;
+
+	return st->n_witnesses ? command_each_witness(s, request) : 0;
 }
 
 /* Sends @request to every leader of the session. The first error is returned after all have been asked. */
@@ -181,12 +188,15 @@ int pfmi_perf_place(struct pfm_session *s)
 	uint32_t at = READINGS;
 
 	free(st->readings);
-	st->readings = pfmi_zeros(2 * words * sizeof(*st->readings) + st->n_parts * sizeof(*st->read));
+	st->readings = pfmi_zeros(2 * words * sizeof(*st->readings) + s->n * sizeof(*st->scales) + st->n_parts * sizeof(*st->read));
 	st->n_read = 0;
 	if (!st->readings)
 		return -ENOMEM;
 	st->zeros = st->readings + words;
-	st->read = (uint32_t *)(st->zeros + words);
+	st->scales = (double *)(st->zeros + words);
+	st->read = (uint32_t *)(st->scales + s->n);
+	for (unsigned i = 0; i < s->n; i++)
+		st->scales[i] = s->counts[i].asked.scale;
 	for (unsigned i = 0; i < st->n_parts; i++) {
 		struct part *lead = &st->parts[i];
 
@@ -459,23 +469,35 @@ static bool take_time(const struct perf_state *st, const struct counting *c, uin
 	return *time && (p->pid != -1 || longest - shortest <= LATE_NS);
 }
 
-/* @n clear counts from the values that part @p has for them. @before: as they were. */
-static inline void take_values(const struct perf_state *st, const struct part *p, unsigned n, uint64_t time, const pfm_count_t *before,
+/* A count that is clear. As pairs of words, where it has that form: member by member takes twice as long. */
+static inline void give_clear(uint64_t value, uint64_t time, double scale, pfm_count_t *out)
+{
+	enum { IN_PAIRS = offsetof(pfm_count_t, raw) == 16 && offsetof(pfm_count_t, running) == 32 && offsetof(pfm_count_t, scale) == 56 &&
+		          PFM_QUALITY_EXACT == 0 && PFM_CAUSE_NONE == 0 };
+	typedef uint64_t pair __attribute__((vector_size(16)));
+	char *to = (char *)out;
+	uint64_t last;
+
+	if (!IN_PAIRS) {
+		give(&(struct sum){ value, value, time, time, PFM_QUALITY_EXACT, PFM_CAUSE_NONE }, out);
+		out->scale = scale;
+		return;
+	}
+	memcpy(&last, &scale, sizeof(last));
+	memcpy(to, &(pair){ sizeof(*out), value }, sizeof(pair));
+	memcpy(to + sizeof(pair), &(pair){ value, time }, sizeof(pair));
+	memcpy(to + 2 * sizeof(pair), &(pair){ time, 0 }, sizeof(pair));
+	memcpy(to + 3 * sizeof(pair), &(pair){ 0, last }, sizeof(pair));
+}
+
+/* @n clear counts from the values that part @p has for them. */
+static inline void take_values(const struct perf_state *st, const struct part *p, unsigned n, uint64_t time, const double *scales,
                                pfm_count_t *out)
 {
 	const uint64_t *values = st->readings + p->value, *zeros = st->zeros + p->value;
 
-	for (unsigned m = 0; m < n; m++) {
-		uint64_t value = values[m] - zeros[m];
-
-		out[m] = (pfm_count_t){ .size = sizeof(*out),
-			                .value = value,
-			                .raw = value,
-			                .enabled = time,
-			                .running = time,
-			                .quality = PFM_QUALITY_EXACT,
-			                .scale = before[m].scale };
-	}
+	for (unsigned m = 0; m < n; m++)
+		give_clear(values[m] - zeros[m], time, scales[m], out + m);
 }
 
 /* Adds what another part has for them. */
@@ -501,7 +523,7 @@ static bool take_again(const struct pfm_session *s, pfm_count_t *out)
 		if (!take_time(st, c, &time))
 			return false;
 		n = read_together(p);
-		take_values(st, p, n, time, s->last + i, out + i);
+		take_values(st, p, n, time, st->scales + i, out + i);
 		for (unsigned k = 1; k < c->opened.n_parts; k++)
 			add_more(st, p + k, n, out + i);
 	}

@@ -267,10 +267,11 @@ static inline int read_last(struct pfm_session *s, pfm_count_t *into)
 /* True if all @n of the caller's structs have today's size. */
 static bool are_todays(const pfm_count_t *counts, unsigned n)
 {
+	size_t other = 0;
+
 	for (const pfm_count_t *c = counts; c < counts + n; c++)
-		if (c->size != sizeof(*c))
-			return false;
-	return true;
+		other |= c->size ^ sizeof(*c);
+	return !other;
 }
 
 /* True if they all have the size of the first. */
