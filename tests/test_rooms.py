@@ -49,12 +49,6 @@ ELSEWHERE = {
     "metric/describe.c": "test_evaluate.c: what is said of a metric beside its value; every list's metrics are in test_metric.py",
     "metric/pack.c": "test_plan.c: packings against a search through all of them",
     "metric/part.c": "test_plan.c: plans against the least that there can be",
-    "pmu/alpha_decode.c": "test_alpha.c",
-    "pmu/alpha_words.c": "test_alpha.c",
-    "pmu/montecito_feature.c": "test_montecito.c: each refusal in its order; all mixtures are in test_montecito_random.c",
-    "pmu/montecito_range.c": "test_montecito_ranges.c: ranges against every address",
-    "table/build.c": "test_kernel.c: tables of what a kernel shows are built piece by piece",
-    "table/check.c": "test_table.c: every byte of an image damaged in turn",
 }
 
 

@@ -28,7 +28,7 @@ memcheck)
 	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
 		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
 		--only "spec,table,resolve,explain,suggest,print,decode,machine_host,kernel,session,pfmlib,interface,extremes,threads,core,coreduo,\
-modern,roundtrip,alpha,alpha_sets,pfm_device,device_model,device_run,montecito,montecito_events,montecito_ranges,\
+modern,roundtrip,alpha,alpha_sets,pfm_device,device_model,device_run,montecito,montecito_events,montecito_range,\
 montecito_decode" "$ordinary"
 	;;
 helgrind)

@@ -239,5 +239,5 @@ int main(void)
 	};
 
 	make_world();
-	return cmocka_run_group_tests_name("montecito_ranges", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("montecito_range", tests, NULL, NULL);
 }
