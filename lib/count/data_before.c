@@ -105,7 +105,7 @@ static void put_maps(struct maker *m)
 	snprintf(path, sizeof(path), "/proc/%u/maps", m->pid);
 	rc = pfmi_sys_read(&m->s->sys, path, &text, &len);
 	if (rc) {
-		m->rc = rc == -ENOMEM ? rc : m->rc;
+		m->rc = rc == -ENOMEM && !m->rc ? rc : m->rc;
 		return;
 	}
 	for (char *line = text, *end; *line; line = end) {
@@ -133,6 +133,13 @@ static int put_thread(void *arg, const char *name)
 	return 0;
 }
 
+/* What cannot be read is left out, but for want of memory. */
+static void list(struct maker *m, const char *path, int (*each)(void *arg, const char *name))
+{
+	if (m->s->sys.list(&m->s->sys, path, each, m) == -ENOMEM && !m->rc)
+		m->rc = -ENOMEM;
+}
+
 /* Maps belong to a process: once, not for each of its threads. */
 static int put_process(void *arg, const char *name)
 {
@@ -144,7 +151,7 @@ static int put_process(void *arg, const char *name)
 		return 0;
 	m->pid = (uint32_t)pid;
 	snprintf(path, sizeof(path), "/proc/%lu/task", pid);
-	m->s->sys.list(&m->s->sys, path, put_thread, m);
+	list(m, path, put_thread);
 	put_maps(m);
 	return 0;
 }
@@ -192,7 +199,7 @@ int pfmi_data_before(struct pfm_session *s, pfmi_put_fn put, void *arg)
 	put_kernel(m);
 	snprintf(self, sizeof(self), "%d", s->options.pid > 0 ? s->options.pid : getpid());
 	if (s->options.flags & PFM_SESSION_SYSTEM_WIDE)
-		s->sys.list(&s->sys, "/proc", put_process, m);
+		list(m, "/proc", put_process);
 	else
 		put_process(m, self);
 	rc = m->rc;

@@ -147,7 +147,7 @@ static void pass_string(struct walk *w)
 	pass(w, zero ? (uint64_t)(zero - w->at) + 1 : UINT64_MAX);
 }
 
-/* A text with its size before it, which takes @bytes; a copy if it is the format of tracepoint @config, else NULL. */
+/* A text with its size before it; a copy if it is the format of tracepoint @config, else NULL. */
 static char *pass_text(struct walk *w, uint64_t config, bool wanted)
 {
 	uint64_t len = pass_number(w, 8);
@@ -309,7 +309,7 @@ int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r, const pf
 	uint32_t len;
 	bool foreign = s && s->reading && pfmi_data_foreign(s);
 
-	if (!s || !r || !pfmi_take(&f, sizeof(f), field) || r->type != PFM_RECORD_SAMPLE)
+	if (!s || !r || !field || !pfmi_take(&f, sizeof(f), field) || r->type != PFM_RECORD_SAMPLE)
 		return PFMLIB_ERR_INVAL;
 	at = r->sample.raw ? place_of(&r->sample, &f, foreign, &len) : NULL;
 	if (!at)
