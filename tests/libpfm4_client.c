@@ -4,9 +4,11 @@
  *   pmus           every PMU
  *   walk OS        every PMU, event and attribute with all that is told of it, but descriptions
  *   encode         lines "OS LEVELS ATTR_SIZE ARG_SIZE STRING" from standard input: return code, words or perf_event_attr, string
+ *   encode over    the same into a perf_event_attr whose words have numbers already
  *   validate       what every PMU's self test says
  *   rules          return codes of calls that go wrong, and of sizes of structures */
 #include <perfmon/pfmlib_perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +142,7 @@ static void encode_words(const char *text, int levels)
 	free(name);
 }
 
-static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size, size_t arg_size)
+static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size, size_t arg_size, bool over)
 {
 	struct perf_event_attr attr;
 	pfm_perf_encode_arg_t arg;
@@ -150,6 +152,9 @@ static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size
 	memset(&attr, 0, sizeof(attr));
 	memset(&arg, 0, sizeof(arg));
 	attr.size = size;
+	attr.config = over ? 0x1000 : 0;
+	attr.config1 = over ? 0x1001 : 0;
+	attr.config2 = over ? 0x1002 : 0;
 	arg.attr = &attr;
 	arg.fstr = &name;
 	arg.size = arg_size;
@@ -162,7 +167,7 @@ static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size
 	free(name);
 }
 
-static void encode(void)
+static void encode(bool over)
 {
 	char line[65536];
 	int os, levels, at;
@@ -175,7 +180,7 @@ static void encode(void)
 		if (os == PFM_OS_NONE)
 			encode_words(line + at, levels);
 		else
-			encode_attr(line + at, levels, (pfm_os_t)os, size, arg_size);
+			encode_attr(line + at, levels, (pfm_os_t)os, size, arg_size, over);
 	}
 }
 
@@ -338,7 +343,7 @@ int main(int argc, char **argv)
 	if (strcmp(what, "validate") == 0)
 		validate();
 	if (strcmp(what, "encode") == 0)
-		encode();
+		encode(argc > 2 && strcmp(argv[2], "over") == 0);
 	pfm_terminate();
 	return 0;
 }

@@ -3,16 +3,21 @@
 """Mutation testing: small faults are put into the sources, one at a time, and the quick suite has to notice each.
 
 mutate.py SOURCE BUILD --listed            the faults of mutants.txt, each with the tests that must notice it: TAP
-mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [FILE...]
+mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [--near] [--measured] [FILE...]
                                            N faults drawn from FILES (default: all of lib/ and tools/), against the quick suite, or
                                            the tests named, or those that take up to T seconds; one line each, and the share that was
                                            noticed, with the interval it lies in 19 times of 20. A seed's faults come in an order of
                                            its own: --from K leaves the first K out, which another run had
 
+With --near, of the tests in Python only those that ask the fault's room (NEAR) are run, so that no fault is taken as noticed that is
+not, but some as unnoticed that are. With --measured, which tests are good and how long they take is read from the run before, in
+BUILD: for sources and tests that are still the same.
+
 SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh makes both. A fault that cannot be seen from outside
 (it makes the code slower, or changes what nobody reads) stands in mutants.txt as "equivalent", with the reason.
 
-The tests that noticed a fault of the same file come first, then those that are called like it, then the quickest.
+The tests that noticed a fault of the same file come first, then those that are called like it, then the quickest; those in Python
+come last.
 """
 import argparse
 import collections
@@ -31,6 +36,22 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 LISTED = os.path.join(HERE, "mutants.txt")
 SUITES = ("unit", "vectors", "tables", "man", "command", "hostile", "python", "install")
+TIMES = "mutate-times.json"
+# The tests in Python that ask each room; "lib": those that ask the corridor. A folder that is not here is asked by all of them.
+NEAR = {
+    "lib": ("cli", "lists", "machines", "peer", "property"),
+    "lib/answer": ("cli", "machines", "peer", "property", "schema"),
+    "lib/base": ("cli", "metric", "property"),
+    "lib/count": ("cli", "doctor", "examples", "metric", "record", "schema", "stat"),
+    "lib/device": ("cli", "examples"),
+    "lib/libpfm3": ("cli", "examples", "peer"),
+    "lib/machine": ("cli", "doctor", "machines", "store"),
+    "lib/metric": ("cli", "metric", "schema", "stat"),
+    "lib/pmu": ("cli", "lists", "peer", "property"),
+    "lib/table": ("cli", "lists", "pmuc", "store"),
+}
+# What is linked by these alone.
+ALONE = {"lib/libpfm4": ("libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
 
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",
@@ -121,7 +142,8 @@ class Test:
     def __init__(self, build, told):
         self.build, self.name, self.command, self.limit = build, told["name"], told["cmd"], told["timeout"]
         self.suite = min((SUITES.index(s) for s in (name.split(":")[-1] for name in told["suite"]) if s in SUITES), default=None)
-        self.env = {**os.environ, **told["env"]}
+        self.env = {**os.environ, "MALLOC_PERTURB_": "165", **told["env"]} # as Meson has it: memory is not 0 by chance
+        self.python = any(word.endswith(".py") for word in self.command)
         self.seconds = 0.0
 
     def passes(self):
@@ -151,15 +173,26 @@ class Test:
 class Suite:
     """The quick suite, and which test noticed what."""
 
-    def __init__(self, build, names="", seconds=None):
+    def __init__(self, build, names="", near=False):
         told = json.loads(subprocess.run(["meson", "introspect", build, "--tests"], check=True, stdout=subprocess.PIPE).stdout)
         self.tests = [t for t in (Test(build, x) for x in told if not names or x["name"] in names.split(",")) if t.suite is not None]
         self.noticed = collections.defaultdict(collections.Counter)
-        if seconds is not None:
-            self.measure(seconds)
+        self.times, self.near = os.path.join(build, TIMES), near
 
     def measure(self, seconds):
         good = [t for t in self.tests if t.measure(seconds)]
+        with open(self.times, "w", encoding="utf-8") as f:
+            json.dump({t.name: [t.seconds, t.limit] for t in good}, f, indent=1)
+        self.keep(good)
+
+    def measured(self, seconds):
+        with open(self.times, encoding="utf-8") as f:
+            known = json.load(f)
+        for t in self.tests:
+            t.seconds, t.limit = known.get(t.name, (math.inf, 0))
+        self.keep([t for t in self.tests if t.seconds <= (seconds or sys.float_info.max)])
+
+    def keep(self, good):
         print("# %d of %d tests of the quick suite, %.0f s; without %s" %
               (len(good), len(self.tests), sum(t.seconds for t in good),
                " ".join("%s (%.0f s)" % (t.name, t.seconds) for t in self.tests if t not in good) or "none"), flush=True)
@@ -168,11 +201,17 @@ class Suite:
     def named(self, names):
         return [t for t in self.tests if t.name in names]
 
+    def asks(self, test, room):
+        if room in ALONE:
+            return test.name in ALONE[room]
+        return not test.python or room not in NEAR or test.name in NEAR[room]
+
     def order(self, path):
         room, name = os.path.split(path[:-len(".c")])
         own = {name, name.split("_")[-1], os.path.basename(room) + "_" + name, "units"}
-        return sorted(self.tests, key=lambda t: (-self.noticed[path][t.name], t.name not in own,
-                                                 -self.noticed[room][t.name], t.suite, t.seconds))
+        return sorted((t for t in self.tests if not self.near or self.asks(t, room)),
+                      key=lambda t: (-self.noticed[path][t.name], t.python, t.name not in own, -self.noticed[room][t.name],
+                                     t.suite, t.seconds))
 
     def remember(self, path, name):
         self.noticed[path][name] += 1
@@ -225,7 +264,8 @@ def draw(tree, files, sample, skip, seed):
 def run_drawn(tree, a):
     if not tree.builds():
         raise SystemExit("the unchanged sources do not build")
-    suite = Suite(tree.build, a.tests, a.seconds)
+    suite = Suite(tree.build, a.tests, a.near)
+    (suite.measured if a.measured else suite.measure)(a.seconds)
     equivalent = {(path, fault.strip()) for path, _, fault, tests in listed() if tests.startswith("equivalent")}
     drawn, total = draw(tree, a.files, a.sample, a.skip, a.seed)
     count = collections.Counter()
@@ -259,6 +299,8 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--tests", default="")
     p.add_argument("--seconds", type=float, default=0)
+    p.add_argument("--near", action="store_true")
+    p.add_argument("--measured", action="store_true")
     a = p.parse_intermixed_args()
     tree = Tree(os.path.abspath(a.source), os.path.abspath(a.build))
     return run_listed(tree) if a.listed else run_drawn(tree, a)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# mutate.sh [--listed | --sample N --from K --seed S --tests NAME,... --seconds T] [FILE...]: does the quick suite notice
-# faults? See mutate.py.
+# mutate.sh [--listed | --sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]: does the quick suite
+# notice faults? See mutate.py.
 # Works on a copy of the sources: nothing here is changed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -62,6 +62,82 @@ static void instructions(void **state)
 	}
 }
 
+/* What @op makes of two numbers; its state. */
+static int expected(char op, double a, double b, double *v)
+{
+	switch (op) {
+	case '+': *v = a + b; break;
+	case '-': *v = a - b; break;
+	case '*': *v = a * b; break;
+	case '/': *v = b != 0 ? a / b : 0; return b != 0 ? PFM_METRIC_DEFINED : PFM_METRIC_DIVISION;
+	case 'd': *v = b != 0 ? a / b : 0; break;
+	case '%': *v = trunc(b) != 0 ? fmod(trunc(a), trunc(b)) : 0; return trunc(b) != 0 ? PFM_METRIC_DEFINED : PFM_METRIC_DIVISION;
+	case '<': *v = a < b; break;
+	case '>': *v = a > b; break;
+	case '[': *v = a <= b; break;
+	case ']': *v = a >= b; break;
+	case '=': *v = a == b; break;
+	case '!': *v = a != b; break;
+	case '&': *v = a != 0 && b != 0; break;
+	case '|': *v = a != 0 || b != 0; break;
+	case '^': *v = (a != 0) != (b != 0); break;
+	case 'm': *v = fmin(a, b); break;
+	default: *v = fmax(a, b); break;
+	}
+	return PFM_METRIC_DEFINED;
+}
+
+/* Of numbers that are less, equal and more, of both signs and none: by the short way for values alone, and by the machine, which is
+ * asked for the slope along an input that is not there. */
+static void operators_on_either_way(void **state)
+{
+	static const double values[] = { -7.5, -2, -1, -0.5, 0, 0.5, 1, 2, 7.5 };
+	const unsigned n = sizeof(values) / sizeof(values[0]);
+	char code[] = "e00e01?";
+	struct cell out;
+
+	(void)state;
+	for (const char *op = "+-*/%<>[]=!&|^mMd"; *op; op++)
+		for (unsigned i = 0; i < n * n; i++) {
+			const pfm_metric_count_t in[] = { { .value = values[i / n], .known = 1 }, { .value = values[i % n], .known = 1 } };
+			double v;
+			int known = expected(*op, in[0].value, in[1].value, &v);
+
+			code[6] = *op;
+			for (unsigned along = 2; along < 4; along++) {
+				assert_int_equal(pfmi_metric_run(code, in, 2, along, NULL, &out), PFMLIB_SUCCESS);
+				if (out.state != known || (!known && fabs(out.v - v) > 1e-12))
+					fail_msg("%g %c %g: %g, state %d", in[0].value, *op, in[1].value, out.v, out.state);
+			}
+		}
+}
+
+/* As many numbers and slots as there may be, and one more, on either way. */
+static void the_machine_is_full_when_it_is_full(void **state)
+{
+	char code[3 * METRIC_MAX_STACK + 3 * METRIC_MAX_SLOTS + 32];
+	struct cell out;
+
+	(void)state;
+	for (unsigned more = 0; more < 2; more++)
+		for (unsigned along = 1; along < 3; along++) {
+			*code = '\0';
+			for (unsigned i = 0; i < METRIC_MAX_STACK + more; i++)
+				strcat(code, "i1");
+			for (unsigned i = 1; i < METRIC_MAX_STACK + more; i++)
+				strcat(code, "+");
+			assert_int_equal(pfmi_metric_run(code, &none, 1, along, NULL, &out), more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
+			assert_true(more || out.v == METRIC_MAX_STACK);
+			strcpy(code, "i1");
+			for (unsigned i = 0; i < METRIC_MAX_SLOTS + more; i++) {
+				char one[4] = { 's', (char)('0' + i / 64), (char)('0' + i % 64), '\0' };
+
+				strcat(code, one);
+			}
+			assert_int_equal(pfmi_metric_run(code, &none, 1, along, NULL, &out), more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
+		}
+}
+
 static void code_that_is_none_is_refused(void **state)
 {
 	static const char *const codes[] = { "", "+", "i1+", "i1i1", "e", "e0", "e0z", "e05", "l00", "s00", "i1s01", "?", "i1i1?", "~",
@@ -410,6 +486,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions),
+		cmocka_unit_test(operators_on_either_way),
+		cmocka_unit_test(the_machine_is_full_when_it_is_full),
 		cmocka_unit_test(code_that_is_none_is_refused),
 		cmocka_unit_test(noise_never_leaves_the_machine),
 		cmocka_unit_test(slopes_are_those_of_differences),

@@ -36,6 +36,8 @@ static const char toy_text[] =
 	"field alt bits=64\n"
 	"field period bits=32\n"
 	"choice precise no may must\n"
+	"choice pc level change\n"
+	"choice int quiet\n"
 	"choice speed slow fast turbo=7\n"
 	"modifier cmask\nmodifier edge\nmodifier inv\nmodifier offcore_rsp\nmodifier ldlat\nmodifier frontend\nmodifier speed\n"
 	"default umask=0 on=0..3\n"
@@ -322,6 +324,33 @@ static void a_setting_chooses_the_extra_register(void **state)
 	assert_int_equal(why.start, strlen("toy::BOTH:"));
 	assert_int_equal(pfm_encode_event(ctx, "toy::LOAD:ldlat=3:offcore_rsp=1", 0, &e, NULL), PFMLIB_ERR_ATTR_SET);
 	assert_int_equal(pfm_encode_event(ctx, "toy::LOAD:ldlat=70000", 0, &e, &why), PFMLIB_ERR_ATTR_VAL);
+}
+
+/* A list may have words for the values of a field that the processor's registers have. */
+static void a_field_of_a_register_is_told_in_words(void **state)
+{
+	static const struct {
+		const char *field, *word;
+		uint64_t value;
+	} rows[] = {
+		{ "pc", "level", 0x53002e },
+		{ "pc", "change", 0x5b002e },
+		{ "int", "quiet", 0x43002e },
+		{ "int", "", 0x53002e },
+		{ "en", "", 0x53002e },
+		{ "event", "", 0x53002e },
+	};
+
+	(void)state;
+	event_of("toy::PLAIN");
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *name = "", *word = NULL;
+		uint64_t field;
+
+		for (unsigned k = 0; strcmp(name, rows[i].field) != 0; k++)
+			assert_int_equal(pfm_decode_field(ctx, toy, "PERFEVTSEL0", rows[i].value, k, &name, &field, &word), PFMLIB_SUCCESS);
+		assert_string_equal(word, rows[i].word);
+	}
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
@@ -1026,6 +1055,7 @@ int main(void)
 		cmocka_unit_test(fields_have_words),
 		cmocka_unit_test(one_of_two_extra_registers),
 		cmocka_unit_test(a_setting_chooses_the_extra_register),
+		cmocka_unit_test(a_field_of_a_register_is_told_in_words),
 		cmocka_unit_test(a_modifier_may_be_a_choice),
 		cmocka_unit_test(what_a_setting_does_is_in_the_answer),
 		cmocka_unit_test(a_name_of_one_processor_alone_is_that_ones),

@@ -66,10 +66,10 @@ def run(args, env, text=""):
     return done
 
 
-def encode(queries, program=CLIENT, **env):
+def encode(queries, program=CLIENT, over=False, **env):
     """Answers of the client, one list of fields per (os, levels, attr size, arg size, string)."""
     text = "".join("%d %d %d %d %s\n" % q for q in queries)
-    lines = run([program, "encode"], environment(**env), text).stdout.split("\n")[:-1]
+    lines = run([program, "encode"] + ["over"] * over, environment(**env), text).stdout.split("\n")[:-1]
     if len(lines) != len(queries):
         raise AssertionError("%d answers to %d questions" % (len(lines), len(queries)))
     return [line.split("|") for line in lines]
@@ -498,6 +498,16 @@ class Kernel(unittest.TestCase):
                              ("hisi_sccl1_ddrc0::FLUX_RD", (-1, 0)), ("rapl::RAPL_ENERGY_PKG", (0, 4))):
             got = self.fields(text, inactive=True)
             self.assertEqual((got["r"], got["type"] if got["r"] == 0 else 0), wanted, (text, got))
+
+    def test_words_that_an_event_does_not_have_stay_the_callers(self):
+        """A core event with one word and with two; a box with one, two, and a third behind the second; others."""
+        for text, words in (("spr::INST_RETIRED", (0x1c0, 0x1001, 0x1002)), ("spr::OCR:READS_TO_CORE_DRAM", (0x12a, 0x73c004477, 0x1002)),
+                            ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 0x1001, 0x1002)),
+                            ("snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=7", (0xb, 7, 0x1002)),
+                            ("skx_unc_cha0::UNC_C_TOR_INSERTS:IRQ:HIT", (0x1135, 0x3b << 32, 0x1002)),
+                            ("power9::PM_CYC", (0x1001e, 0x1001, 0x1002)), ("perf::CYCLES", (0, 0x1001, 0x1002))):
+            got = encode([(1, 9, 0, 0, text)], over=True, inactive=True, **{k: v for k, v in self.env.items() if k != "PERFMON_CPUID"})[0]
+            self.assertEqual((got[0], tuple(int(word, 16) for word in got[2:5])), ("0", words), text)
 
     def test_a_callers_structure_keeps_its_size(self):
         for size, after in ((0, 0), (64, 64), (128, 128), (4096, 4096)):

@@ -937,6 +937,26 @@ static void events_of_other_processors_are_left_out(void **state)
 	pfm_close_session(s);
 }
 
+/* Idle time, the host and guests are nothing the device knows; a count that asks for one of them alone says so, its neighbour counts. */
+static void what_the_device_cannot_leave_out_is_told(void **state)
+{
+	static const char *const texts[] = { "ev5/cycles/G", "ev5::issues", "ev5/loads/I" };
+	static const char *const remedies[] = { "leave the letters G, H and I away", "", "leave the letters G, H and I away" };
+	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5" };
+	pfm_error_t why;
+	pfm_session_t *s = model_session(&alpha, 0, texts, 3, &why);
+
+	(void)state;
+	assert_non_null(s);
+	for (unsigned i = 0; i < 3; i++) {
+		pfm_count_info_t told = PFM_INIT(told);
+
+		assert_int_equal(pfm_describe_count(s, i, &told), PFMLIB_SUCCESS);
+		assert_string_equal(told.remedy, remedies[i]);
+	}
+	pfm_close_session(s);
+}
+
 /* A system on which nothing exists but the device. */
 static void the_models_system_has_nothing_else(void **state)
 {
@@ -986,6 +1006,7 @@ int main(void)
 		cmocka_unit_test(every_family_counts_on_its_model),
 		cmocka_unit_test(models_that_are_not_there),
 		cmocka_unit_test(events_of_other_processors_are_left_out),
+		cmocka_unit_test(what_the_device_cannot_leave_out_is_told),
 		cmocka_unit_test(the_models_system_has_nothing_else),
 	};
 

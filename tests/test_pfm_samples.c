@@ -634,7 +634,8 @@ static void the_model_has_a_program_to_profile(void **state)
 {
 	static const char *const texts[] = { "ev5::cycles" };
 	pfm_record_t r = PFM_INIT(r);
-	unsigned first = 0, n = 0, rounds = 0;
+	unsigned in[4] = { 0 }, n = 0, rounds = 0, pieces = 0;
+	uint64_t seen[4] = { 0 }; /* the pieces of each part, 64 of them */
 
 	(void)state;
 	begin(MODEL_EV5, 1);
@@ -645,13 +646,20 @@ static void the_model_has_a_program_to_profile(void **state)
 		assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
 		while (pfm_next_record(session, &r) == 1) {
 			assert_in_range(r.sample.ip, MODEL_TEXT, MODEL_TEXT + MODEL_TEXT_SIZE - 1);
-			first += r.sample.ip < MODEL_TEXT + MODEL_TEXT_SIZE / 4;
+			in[(r.sample.ip - MODEL_TEXT) / (MODEL_TEXT_SIZE / 4)]++;
+			seen[(r.sample.ip - MODEL_TEXT) / (MODEL_TEXT_SIZE / 4)] |= UINT64_C(1) << (r.sample.ip - MODEL_TEXT) / (MODEL_TEXT_SIZE / 256) % 64;
 			n++;
 		}
 	}
 	assert_true(n >= 400);
-	/* Half of them, by the standard error of so many. */
-	assert_in_range(first, n * 0.4, n * 0.6);
+	/* A half, a quarter and twice an eighth of them, by the standard error of so many; and not in few places of a part. */
+	assert_in_range(in[0], n * 0.4, n * 0.6);
+	assert_in_range(in[1], n * 0.16, n * 0.34);
+	assert_in_range(in[2], n * 0.07, n * 0.18);
+	assert_in_range(in[3], n * 0.07, n * 0.18);
+	for (unsigned i = 0; i < 4; i++)
+		pieces += (unsigned)__builtin_popcountll(seen[i]);
+	assert_true(pieces > 100);
 }
 
 int main(void)

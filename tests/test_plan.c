@@ -598,6 +598,30 @@ static void values_of_one_register_are_groups(void **state)
 	pfm_free_plan(plan);
 }
 
+/* What the certificate calls the counters: general ones by number, fixed ones with an F. */
+static void counters_of_a_proof_are_named(void **state)
+{
+	static const struct {
+		const char *texts[3];
+		const char *certificate;
+	} rows[] = {
+		{ { "coreduo::Uops_Ret", "coreduo::Instr_Ret", "coreduo::L2_Lines_In" },
+		  "3 events have 2 counters (0,1) and no others: at least 2 groups" },
+		{ { "coreduo::FP_Assist", "coreduo::FP_Assist:u", NULL }, "2 events have 1 counter (1) and no other: at least 2 groups" },
+		{ { "skx::INST_RETIRED.ANY", "skx::INST_RETIRED.ANY:u", NULL },
+		  "2 events have 1 counter (F0) and no other: at least 2 groups" },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		pfm_plan_info_t info = PFM_INIT(info);
+		pfm_plan_t *plan = plan_of(rows[i].texts, rows[i].texts[2] ? 3 : 2, &info);
+
+		assert_string_equal(info.certificate, rows[i].certificate);
+		pfm_free_plan(plan);
+	}
+}
+
 /* One group holds as many of the kernel's own events as a set can have. */
 static void events_without_counters_are_spread(void **state)
 {
@@ -707,6 +731,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(figures_are_led_by_slots),
 		cmocka_unit_test(figures_need_the_slots_counter),
 		cmocka_unit_test(values_of_one_register_are_groups),
+		cmocka_unit_test(counters_of_a_proof_are_named),
 		cmocka_unit_test(events_without_counters_are_spread),
 		cmocka_unit_test(groups_of_metrics_and_pmus),
 		cmocka_unit_test(what_cannot_be_planned_is_refused),

@@ -336,7 +336,7 @@ static void put_expression(struct listing *l, unsigned end, unsigned depth)
 	}
 }
 
-/* Lists the instructions; false if there are too many. */
+/* Lists the instructions, of which there are some; false if there are too many. */
 static bool list_code(struct listing *l, const char *code)
 {
 	unsigned step;
@@ -348,7 +348,7 @@ static bool list_code(struct listing *l, const char *code)
 			l->slot[l->n_slots++] = (uint16_t)l->n;
 		l->ops[l->n++] = code;
 	}
-	return l->n > 0;
+	return true;
 }
 
 int pfmi_metric_print(const struct metric *m, int threshold, char *buf, size_t len)
