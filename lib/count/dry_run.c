@@ -5,7 +5,7 @@
 #include <string.h>
 #include "count/inside.h"
 
-#define FIRST_FD 1000000 /* numbers no file has */
+#define FIRST_FD 1000000 /* numbers no file has: even ones are read alone, odd ones as a group */
 
 struct pretence {
 	struct sys real;
@@ -24,7 +24,7 @@ static int dry_open(const struct sys *sys, const char *path, int flags)
 	return p->real.open(&p->real, path, flags);
 }
 
-/* Nothing was counted: all values are zero. A group begins with the number of its members. */
+/* Nothing was counted or lost: all values are zero. A group begins with the number of its members. */
 static long dry_read(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	const struct pretence *p = sys->arg;
@@ -33,8 +33,8 @@ static long dry_read(const struct sys *sys, int fd, void *buf, size_t n)
 	if (!is_ours(fd))
 		return p->real.read(&p->real, fd, buf, n);
 	memset(buf, 0, n);
-	if (n > 3 * sizeof(*words))
-		words[0] = n / sizeof(*words) - 3;
+	if ((fd - FIRST_FD) % 2 && n > GROUP_HEAD * sizeof(*words))
+		words[0] = n / sizeof(*words) - GROUP_HEAD;
 	return (long)n;
 }
 
@@ -74,12 +74,11 @@ static int dry_perf(const struct sys *sys, struct perf_event_attr *a, int pid, i
 {
 	struct pretence *p = sys->arg;
 
-	(void)a;
 	(void)pid;
 	(void)cpu;
 	(void)group;
 	(void)flags;
-	return FIRST_FD + p->next++;
+	return FIRST_FD + 2 * p->next++ + ((a->read_format & PERF_FORMAT_GROUP) != 0);
 }
 
 static int dry_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)

@@ -41,6 +41,7 @@ static struct table *new_format(void)
 	pfmi_build_field(&b, "split", KEY_NONE, split, 2);
 	pfmi_build_field(&b, "config", KEY_CONFIG, &whole, 1);
 	pfmi_build_field(&b, "config2", KEY_NONE, &whole2, 1);
+	pfmi_build_field(&b, "late", KEY_NONE, &(struct bitrange){ .word = 3, .lsb = 4, .width = 8 }, 1);
 	pfmi_build_text_field(&b, KEY_UNIT);
 	return pfmi_build_end(&b);
 }
@@ -112,7 +113,7 @@ static bool everything(const struct perf_event_attr *a, int pid, int cpu, int gr
 	return true;
 }
 
-/* ---- numbers that mean one thing ------------------------------------------------------------------------------------------ */
+/* ---- numbers that mean one thing ----------------------------------------------------------------------------------- */
 
 static void plain_numbers(void **state)
 {
@@ -157,7 +158,7 @@ static void counters_in_use(void **state)
 	expect(-1, EBUSY, PFM_CAUSE_BUSY, "somebody else holds");
 }
 
-/* ---- what is not there ------------------------------------------------------------------------------------------------------ */
+/* ---- what is not there --------------------------------------------------------------------------------------------- */
 
 static void no_such_event(void **state)
 {
@@ -194,7 +195,7 @@ static void no_such_event(void **state)
 	}
 }
 
-/* ---- settings ------------------------------------------------------------------------------------------------------------------ */
+/* ---- settings ------------------------------------------------------------------------------------------------------ */
 
 static struct perf_event_attr wanted; /* the bits that the kernel does not take */
 
@@ -256,12 +257,13 @@ static struct {
 
 static bool without_bits(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
+	const union attr *all = (const union attr *)(const void *)a;
+	const uint64_t words[4] = { a->config, a->config1, a->config2, a->size > 128 ? all->words[16] : 0 };
+
 	(void)pid;
 	(void)cpu;
 	(void)group;
-	return !((refused.word == 0 ? a->config : refused.word == 1 ? a->config1
-	                                                            : a->config2) &
-	         refused.bits);
+	return !(words[refused.word] & refused.bits);
 }
 
 static void one_field_is_refused(void **state)
@@ -276,6 +278,7 @@ static void one_field_is_refused(void **state)
 		{ 1, 2, "ldlat=0x3 on cpu" },
 		{ 0, (uint64_t)1 << 40, "split=0x12 on cpu" },
 		{ 2, 8, "config2=0xc on cpu" },
+		{ 3, 0x20, "late=0xa on cpu" },
 		{ 1, 0x10000, "the kernel refuses config=0x102000001cd on cpu" }, /* not set: nobody is at fault */
 	};
 	pfm_attr_t *a = &counts[0].asked.attr;
@@ -285,10 +288,11 @@ static void one_field_is_refused(void **state)
 	a->config = 0x1cd | (uint64_t)2 << 32 | (uint64_t)1 << 40;
 	a->config1 = 3;
 	a->config2 = 12;
+	a->config3 = 0xa0;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		refused.word = rows[i].word;
 		refused.bits = rows[i].bits;
-		if (i == 5)
+		if (i + 1 == COUNT(rows))
 			takes = NULL;
 		expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, rows[i].told);
 	}
@@ -354,7 +358,7 @@ static void breakpoints(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "cannot watch 8 bytes");
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------------------------------- */
+/* ---- groups -------------------------------------------------------------------------------------------------------- */
 
 static bool alone(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
@@ -390,7 +394,7 @@ static void groups(void **state)
 	assert_non_null(strstr(counts[0].told.why, "cpu is counted at other places"));
 }
 
-/* ---- permission ---------------------------------------------------------------------------------------------------------------- */
+/* ---- permission ---------------------------------------------------------------------------------------------------- */
 
 /* Linux permits a process to count itself in user mode, whatever the event. */
 static bool own_user_mode(const struct perf_event_attr *a, int pid, int cpu, int group)
@@ -488,7 +492,7 @@ static void events_that_a_driver_denies(void **state)
 	expect(-1, EPERM, PFM_CAUSE_PERMISSION, "perf_event_paranoid is 1");
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------------------------------- */
 
 static void who_refuses(void **state)
 {

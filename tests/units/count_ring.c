@@ -73,7 +73,7 @@ static void expect_no_record(struct ring *r)
 	assert_null(pfmi_ring_next(r, &n));
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------------------------- */
+/* ---- pages --------------------------------------------------------------------------------------------------------- */
 
 static void pages_that_cannot_be(void **state)
 {
@@ -115,7 +115,7 @@ static void pages_that_cannot_be(void **state)
 	}
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------------ */
+/* ---- records ------------------------------------------------------------------------------------------------------- */
 
 static void records_are_whole_wherever_the_buffer_ends(void **state)
 {
@@ -217,7 +217,7 @@ static void one_pass_ends_where_the_kernel_was(void **state)
 	pfmi_ring_close(&r);
 }
 
-/* ---- room that is given back ---------------------------------------------------------------------------------------------- */
+/* ---- room that is given back --------------------------------------------------------------------------------------- */
 
 static void room_is_given_back(void **state)
 {
@@ -247,7 +247,7 @@ static void room_is_given_back(void **state)
 	pfmi_ring_close(&r);
 }
 
-/* ---- spans ---------------------------------------------------------------------------------------------------------------- */
+/* ---- spans --------------------------------------------------------------------------------------------------------- */
 
 static void expect_span(struct ring *r, size_t at, size_t n)
 {
@@ -290,7 +290,7 @@ static void spans_are_the_bytes_in_two_pieces_at_most(void **state)
 	pfmi_ring_close(&r);
 }
 
-/* ---- damage --------------------------------------------------------------------------------------------------------------- */
+/* ---- damage -------------------------------------------------------------------------------------------------------- */
 
 /* A record of @size, of which the kernel says that @written bytes are there. */
 static void expect_damage(uint16_t size, uint64_t written, bool damaged)

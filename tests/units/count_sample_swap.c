@@ -83,7 +83,7 @@ static void expect_damaged_before(const struct layout *l, size_t least, const ch
 	}
 }
 
-/* ---- samples -------------------------------------------------------------------------------------------------------------- */
+/* ---- samples ------------------------------------------------------------------------------------------------------- */
 
 static const struct layout plain = { .read_format = 0, .regs = 0x8000000000000001, .intr_regs = 0x70 };
 
@@ -228,7 +228,7 @@ static void lengths_that_lie(void **state)
 		}
 }
 
-/* ---- other records -------------------------------------------------------------------------------------------------------- */
+/* ---- other records ------------------------------------------------------------------------------------------------- */
 
 /* A list of widths: numbers of 8, 4 and 2 bytes, and 't' for eight letters that have no order. */
 static void put_list(const char *list)
