@@ -32,7 +32,9 @@ SENTENCES = frozenset(("desc", "detail", "topic"))
 # ---- words of the language -------------------------------------------------------------------------------------------
 
 def quoted(text):
-    return '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ").replace("\r", " ")
+    if "\\" in text or '"' in text or "\n" in text or "\r" in text:
+        text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ").replace("\r", " ")
+    return '"%s"' % text
 
 
 def word(text):
@@ -90,7 +92,7 @@ class Entry:
             if key == "detail":
                 detail = value
             elif key not in facts:
-                parts.append("%s=%s" % (key, value if type(value) is str else number_word(value)))
+                parts.append(key + "=" + (value if type(value) is str else number_word(value)))
         on = self.counters
         if on is not None and not metric and on != counters:
             parts.append("on=" + counters_word(on))
@@ -285,7 +287,8 @@ class Draft:
 
     def number(self, key):
         """Value of a key; 0 if it is missing."""
-        return take(NUMBER, self.e, key) if key in self.e else 0
+        text = self.e.get(key, "0")
+        return 0 if text == "0" else take(NUMBER, self.e, key)
 
     def set(self, key, value):
         self.values.append((key, value))
@@ -305,11 +308,10 @@ class Draft:
             raise Refused(key, "0x%x does not fit the %d bits of '%s'" % (value, f.width, field))
         self.values.append((field, value))
 
-    def put_key(self, key, field):
-        """The same with the value of a key, unless that is 0."""
-        text = self.e.get(key)
-        if text is not None and text != "0":
-            value = take(NUMBER, self.e, key)
+    def put_keys(self, fields):
+        """The same with the values of keys, each with its field, but for those that are 0."""
+        for key, field in fields:
+            value = self.e.get(key, "0") != "0" and take(NUMBER, self.e, key)
             if value:
                 self.put(field, value, key)
 

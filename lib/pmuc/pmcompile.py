@@ -27,7 +27,9 @@ FOR_READERS = frozenset(("section", "called", "list", "core", "boxes", "unit", "
 ROW_STATEMENTS = frozenset(("event", "metric", "ratio", "synonym", "unsupported", "drop"))
 RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio"))
 SEVERAL = ("alt", "msr", "on_htoff")         # keys whose values are no plain numbers
-PLAIN_NUMBER = re.compile(r"0x[0-9a-f]{1,16}|0|[1-9][0-9]{0,18}")
+PLAIN = r"0x[0-9a-f]{1,16}|0|[1-9][0-9]{0,18}"
+PLAIN_NUMBER = re.compile(PLAIN)
+PLAIN_PAIR = re.compile("(%s):(%s)" % (PLAIN, PLAIN))
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -180,6 +182,8 @@ class Compiler(Fields):
             elif words[0].raw not in FOR_READERS:
                 self.statement(words, origin)
         self.finish_head()
+        if self.default_counters is None:
+            self.default_counters = self.table.all_counters()
         return rows
 
     def compile(self, part):
@@ -218,7 +222,7 @@ class Compiler(Fields):
         """Enters a row whose words are all understood; False, and nothing done, otherwise."""
         if len(words) < 2 or len(texts_) > 2:
             return False
-        name, meanings = words[1], self.meanings
+        name, meanings, number = words[1], self.meanings, len(self.rows)
         folded = pt.fold(name)
         if not folded or folded in self.names:
             return False
@@ -227,12 +231,9 @@ class Compiler(Fields):
         flags = pt.ROW_METRIC if metric else self.default_flags
         on, named, takes, aliases = None, 0, self.default_takes, ()
         for w in words[2:]:
-            m = meanings.get(w)
+            m = meanings.get(w) or self.first_meaning(w, line)
             if m is None:
-                try:
-                    m = meanings[w] = self.plain_meaning(w) or self.meaning(Token(w, line.file, line.number, 1))
-                except Bad:
-                    return False
+                return False
             key, kind, what, bits = m
             given.add(key)
             if kind == "values":
@@ -245,27 +246,41 @@ class Compiler(Fields):
             elif kind == "takes":
                 takes = what
             else:
-                aliases = tuple(a.text() for a in what.split())
+                aliases = what
         if len(given) != len(words) - 2 or not (metric or self.family or texts_ and texts_[0]):
+            return False
+        others = [pt.fold(a) for a in aliases] if aliases else ()
+        if others and (flags & pt.ROW_SHADOWED or any(not o or self.names.get(o, (0, 0, number))[2] != number for o in others)):
             return False
         if len(texts_) == 2:
             values.append((self.field_index(None, "detail"), pt.ANYWHERE, texts_[1]))
-        number = len(self.rows)
-        others = [pt.fold(a) for a in aliases]
-        if others and (flags & pt.ROW_SHADOWED or any(not o or self.names.get(o, (0, 0, number))[2] != number for o in others)):
-            return False
         if not flags & pt.ROW_SHADOWED:
-            for f, n in zip((folded, *others), (name, *aliases)):
-                self.names[f] = n, line, number, origin[1]
-        self.rows.append(pt.Row(name, texts_[0] if texts_ else "", self.where(on, named, metric), values, takes, flags, aliases, line))
+            self.names[folded] = name, line, number, origin[1]
+            for o, a in zip(others, aliases) if others else ():
+                self.names[o] = a, line, number, origin[1]
+        counters = self.where(on, named, metric) if named or on is None else on
+        self.rows.append(pt.Row(name, texts_[0] if texts_ else "", counters, values, takes, flags, aliases, line))
         return True
 
-    def plain_meaning(self, w):
-        """meaning() of the words that most rows have: a number that fits, or a text; None of others."""
-        key, _, value = w.partition("=")
-        at = self.table.field_at.get(key)
-        if at is None or key in SEVERAL:
+    def first_meaning(self, w, line):
+        """meaning() of a word that no row had before; None if something is wrong with it."""
+        try:
+            m = self.plain_meaning(w) or self.meaning(Token(w, line.file, line.number, 1))
+        except Bad:
             return None
+        if type(m[2]) is Token:
+            m = *m[:2], tuple([a.text() for a in m[2].split()]), 0
+        self.meanings[w] = m
+        return m
+
+    def plain_meaning(self, w):
+        """meaning() of the words that most rows have: a number that fits, a text, or other names; None of others."""
+        key, equals, value = w.partition("=")
+        at = self.table.field_at.get(key)
+        if at is None:
+            return (key, "alias", tuple(value.split(",")), 0) if key == "alias" and equals and '"' not in value else None
+        if key in SEVERAL:
+            return self.plain_register(value) if key == "msr" else None
         f = self.table.fields[at]
         if f.kind == pt.TEXT and value[:1] == '"' and value.count('"') == 2 and value[-1] == '"':
             return key, "values", [(at, pt.ANYWHERE, value[1:-1])], 0
@@ -275,12 +290,22 @@ class Compiler(Fields):
                 return key, "values", [(at, pt.ANYWHERE, n)], 0
         return None
 
+    def plain_register(self, value):
+        """The same of an extra register and what goes in it."""
+        m, t = PLAIN_PAIR.fullmatch(value), self.table
+        if not m:
+            return None
+        number, setting = int(m[1], 0), int(m[2], 0)
+        known = self.registers.get(number)
+        values = [(t.field_at.get(key), pt.ANYWHERE, n) for key, n in (
+            *([(known, setting)] if known else []), ("msr", number), ("msr_value", setting))]
+        fits = all(f is not None and t.fields[f].kind == pt.NUMBER and t.fields[f].min <= n <= t.fields[f].max for f, _, n in values)
+        return ("msr", "values", values, 0) if fits else None
+
     def where(self, on, named, metric):
         """The counters of a row that says @on, and values for the counters @named alone."""
         if on is None and not named:
-            if metric:
-                return 0
-            return self.table.all_counters() if self.default_counters is None else self.default_counters
+            return 0 if metric else self.default_counters
         return (on or 0) | named
 
     def meaning(self, w):
@@ -451,11 +476,8 @@ class Compiler(Fields):
     def finish(self):
         self.enter_ratios()
         t = self.table
-        index = {}
-        for i, row in enumerate(self.rows):
-            if row:
-                index[i] = len(t.rows)
-                t.rows.append(row)
+        t.rows = [row for row in self.rows if row]
+        index = {number: i for i, number in enumerate(n for n, row in enumerate(self.rows) if row)} if self.waiting else {}
         for kind, name, what in self.waiting:
             if kind == "unsupported":
                 t.unsupported.append((name.text(), what.text()))

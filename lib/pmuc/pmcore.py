@@ -65,8 +65,7 @@ def core_event(reading, b, e):
     d = Draft(b, name_of(e), e)
     counters, fixed = take(COUNTERS, e, "Counter")
     msrs, counters = select(d, counters, fixed)
-    for key, field in MODIFIERS:
-        d.put_key(key, field)
+    d.put_keys(MODIFIERS)
     htoff = take(COUNTERS, e, "CounterHTOff")[0]
     if htoff:
         d.set("on_htoff", counters_word(htoff))

@@ -156,27 +156,43 @@ class Parser:
 
     def condition(self):
         self.deeper()
-        self.binary(0)
+        self.operand()
+        self.operators(0)
         if self.words[self.at] == "if":
             self.at += 1
-            self.binary(0)
+            self.operand()
+            self.operators(0)
             self.take("else")
             self.condition()
             self.code.append("if")
         self.depth -= 1
 
-    def binary(self, level):
-        """Operators of this level and tighter ones."""
-        self.operand()
-        op = self.words[self.at]
-        while BINDS.get(op, -1) >= level:
+    def operators(self, level):
+        """What follows an operand: operators of this level and tighter ones, with their right sides."""
+        words = self.words
+        op = words[self.at]
+        own = BINDS.get(op, -1)
+        while own >= level:
             self.at += 1
-            self.binary(BINDS[op] + 1)
+            self.operand()
+            following = words[self.at]
+            if BINDS.get(following, -1) > own:
+                self.operators(own + 1)
+                following = words[self.at]
             self.code.append(SAME.get(op, op))
-            op = self.words[self.at]
+            op, own = following, BINDS.get(following, -1)
 
     def operand(self):
         word = self.words[self.at]
+        what = self.known.get(word)
+        if what is None or self.words[self.at + 1] == "(":
+            self.new_operand(word)
+            return
+        self.at += 1
+        self.code.append(what)
+
+    def new_operand(self, word):
+        """What is no name or number that was there before."""
         if word[:1] in NO_NAME or word in ("if", "else"):
             self.no_name(word)
             return
@@ -184,15 +200,12 @@ class Parser:
         if self.words[self.at] == "(":
             self.call(word)
             return
-        at = self.known.get(word)
-        if at is None:
-            at = self.known[word] = self.name("name", word)
-        self.code.append(at)
+        self.code.append(self.known.setdefault(word, self.name("name", word)))
 
     def no_name(self, word):
         if word[:1] in DIGITS:
             self.at += 1
-            self.code.append(number(word))
+            self.code.append(self.known.setdefault(word, number(word)))
         elif word == "(":
             self.at += 1
             self.condition()
@@ -245,7 +258,8 @@ def parse(text, grammar):
 
 # ---- postfix to text -------------------------------------------------------------------------------------------------
 
-TIGHT = {"|": 1, "^": 2, "&": 3, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "neg": 7}
+# Operators with two sides: how tight they bind.
+SIDES = {"|": 1, "^": 2, "&": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "==": 4, "!=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 ATOM = 9
 
 
@@ -254,9 +268,16 @@ def number_text(value):
     return short if float(short) == value else repr(value)
 
 
+@functools.lru_cache(FORMULAS)
 def name_text(function, name):
+    """A name as .pmu files have it, and numbers that a list has in place of one."""
     if function != "name":
         return "%s('%s')" % (function, name)
+    if name[:1] in DIGITS:
+        try:
+            return number_text(number(name))
+        except ValueError:
+            raise Refused("Formula", "'%s' is neither a number nor a name" % name[:40]) from None
     return name if PLAIN.fullmatch(name) else "'%s'" % name
 
 
@@ -268,15 +289,16 @@ def inside(part, outer):
 
 def operation(op, parts):
     """(text, how tight it binds) of an operator or function over such pairs."""
+    if op in SIDES:
+        (left, before), (right, behind) = parts
+        own = SIDES[op]
+        return "%s %s %s" % (left if before >= own else "(%s)" % left, op, right if behind > own else "(%s)" % right), own
     if op in FUNCTIONS:
         return "%s(%s)" % (op, ", ".join(text for text, _ in parts)), ATOM
     if op == "if":
         value, test, other = parts
         return "%s if %s else %s" % (inside(value, 1), inside(test, 1), other[0]), 0
-    if op == "neg":
-        return "-" + inside(parts[0], 7), 7
-    own = TIGHT.get(op, 4)
-    return "%s %s %s" % (inside(parts[0], own), op, inside(parts[1], own + 1)), own
+    return "-" + inside(parts[0], 7), 7
 
 
 @functools.lru_cache(FORMULAS)
@@ -300,16 +322,9 @@ def written(formula, names):
 
 def rewrite(text, grammar, spell=None):
     """A formula of another grammar in that of .pmu files; @spell(name) says what its names are called there."""
-    def leaf(function, name):
-        if function == "name" and spell:
-            name = spell(name)
-        try:
-            return number_text(number(name)) if function == "name" and name[:1] in DIGITS else name_text(function, name)
-        except ValueError:
-            raise Refused("Formula", "'%s' is neither a number nor a name" % name[:40]) from None
-
     formula = parse(text, grammar)
-    return written(formula, tuple(leaf(*name) for name in formula.names))
+    return written(formula, tuple([name_text(function, spell(name) if spell and function == "name" else name)
+                                   for function, name in formula.names]))
 
 
 # ---- postfix to graph ------------------------------------------------------------------------------------------------
@@ -325,18 +340,22 @@ def planted(formula, graph, leaf):
         elif what == "if":
             value, test, other = stack[-3:]
             stack[-3:] = [graph.node("if", test, value, other)]
+        elif what == "neg":
+            stack[-1] = graph.node("neg", stack[-1])
         else:
-            n = OPS[what][1]
-            stack[-n:] = [graph.node(what, *stack[-n:])]
+            right = stack.pop()
+            stack[-1] = graph.node(what, stack[-1], right)
     return stack[0]
 
 
 # ---- graph to code ---------------------------------------------------------------------------------------------------
 
+@functools.lru_cache(FORMULAS)
 def digits(value, n):
     return "".join(chr(0x30 + (value >> 6 * i & 63)) for i in reversed(range(n)))
 
 
+@functools.lru_cache(FORMULAS)
 def number_code(raw):
     value = struct.unpack(">d", raw)[0]
     if value == int(value) and 0 <= value < 4096 and not (value == 0 and raw[0]):
@@ -352,7 +371,7 @@ class Coder:
 
     def code(self, root):
         uses = self.count(root)
-        self.out, self.slots, self.left = [], {}, dict(uses)
+        self.out, self.slots = [], {}
         depth = self.emit(root, uses)
         text = "".join(self.out)
         if depth > MAX_STACK or len(text) > MAX_CODE or len(self.slots) > MAX_SLOTS:
@@ -363,10 +382,10 @@ class Coder:
         """How often each node that is needed is used."""
         uses, todo = {root: 1}, [root]
         while todo:
-            what = self.g.nodes[todo.pop()]
-            if what[0] in ("number", "input", "value"):
+            op, *operands = self.g.nodes[todo.pop()]
+            if op in ("number", "input", "value"):
                 continue
-            for a in what[1:]:
+            for a in operands:
                 if a not in uses:
                     todo.append(a)
                 uses[a] = uses.get(a, 0) + 1
@@ -374,21 +393,21 @@ class Coder:
 
     def emit(self, at, uses):
         """Appends the code of a node; returns how much stack it needs."""
-        what = self.g.nodes[at]
-        if what[0] == "number":
-            self.out.append(number_code(what[1]))
+        op, *operands = self.g.nodes[at]
+        if op == "input":
+            self.out.append("e" + digits(self.inputs.index_of(operands[0]), 2))
             return 1
-        if what[0] == "value":
+        if op == "number":
+            self.out.append(number_code(operands[0]))
+            return 1
+        if op == "value":
             self.out.append("v")
-            return 1
-        if what[0] == "input":
-            self.out.append("e" + digits(self.inputs.index_of(what[1]), 2))
             return 1
         if at in self.slots:
             self.out.append("l" + digits(self.slots[at], 2))
             return 1
-        need = max(i + self.emit(a, uses) for i, a in enumerate(what[1:]))
-        self.out.append(OPS[what[0]][0])
+        need = max([i + self.emit(a, uses) for i, a in enumerate(operands)])
+        self.out.append(OPS[op][0])
         if uses[at] > 1:
             self.slots[at] = len(self.slots)
             self.out.append("s" + digits(self.slots[at], 2))

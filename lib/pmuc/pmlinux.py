@@ -118,8 +118,7 @@ class LinuxList:
         arch = self.model.arch
         uncore = b.uncore
         selector = select(d)
-        for key, field in FIELD_KEYS:
-            d.put_key(key, field)
+        d.put_keys(FIELD_KEYS)
         if d.number("PerPkg") or uncore and arch == "x86":
             d.flags |= pt.ROW_PER_PKG
         if d.number("Experimental"):

@@ -7,7 +7,6 @@ tree has a folder for each below its architecture's, where mapfile.csv and the s
 
 import os
 import re
-import tarfile
 
 from pmarm import is_arm
 from pmecore import SHEET
@@ -104,7 +103,7 @@ class Finder:
             self.pmu((path, real))
         elif real.endswith(".json"):
             self.one_file(path, real)
-        elif real.endswith(".xz") or tarfile.is_tarfile(real):
+        elif real.endswith(".xz") or is_archive(real):
             self.archive(path, real)
         else:
             self.problem(path, "neither a list, a directory nor an archive")
@@ -155,6 +154,7 @@ class Finder:
 
     def archive(self, shown, real):
         """A source archive, read as a stream: only the event lists are kept."""
+        import tarfile
         place = Place("/", {})
         try:
             with tarfile.open(real, "r|*") as tar:
@@ -214,6 +214,11 @@ class Finder:
             self.models[-1].sheet = place.sheets.get(root)
         for (root, folder), files in sorted(linux.items(), key=lambda x: (x[0][0] or "", x[0][1])):
             self.models.append(linux_model(root, folder, files, place.maps.get(root), standard.get(root, ())))
+
+
+def is_archive(path):
+    import tarfile
+    return tarfile.is_tarfile(path)
 
 
 def lists_in(tar):

@@ -114,6 +114,7 @@ def name_of(e):
     return name
 
 
+@functools.lru_cache(1 << 12)
 def nothing(text):
     """True for the ways lists have to say nothing where a number or a remark could be."""
     return text.strip().lower() in NOTHING
@@ -178,6 +179,6 @@ COUNTERS = Cache(counters_of)
 def take(cache, e, key):
     """The cached meaning of a key, or a refusal that names it."""
     try:
-        return cache[e[key]] if key in e else cache[""]
+        return cache[e.get(key, "")]
     except ValueError as why:
         raise Refused(key, str(why)) from None

@@ -365,16 +365,19 @@ FIELD_OF_MSR = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F
 
 def extra_register(t, row):
     """The row's values of the fields that name an extra register and say what goes in it, as one of the field the kernel has for it."""
+    msr = t.field_at.get("msr")
+    if not any([f == msr for f, _, _ in row.values]):
+        return ()
     values = {f: v for f, _, v in row.values}
-    field = t.field_at.get(FIELD_OF_MSR.get(values.get(t.field_at.get("msr"))))
+    field = t.field_at.get(FIELD_OF_MSR.get(values[msr]))
     return () if field is None else ((field, ANYWHERE, values.get(t.field_at.get("msr_value"), 0)),)
 
 
 def config1_of(values, fields):
     """What @values lay into the second word of the configuration; @fields are config1_fields() of their table."""
     extra = 0
-    for f, _, v in values:
-        for at, bits, lsb in fields.get(f, ()):
+    for f, v in [(f, v) for f, _, v in values if f in fields]:
+        for at, bits, lsb in fields[f]:
             extra |= (v >> at & bits) << lsb
     return extra
 
@@ -411,8 +414,9 @@ def placed(entries, empty=0, n=None):
     n = n or n_slots(len(entries))
     slots, taken = [empty] * n, bytearray(n)
     for h, what in entries:
-        at = taken.find(0, slot_of(h, n))
-        at = at if at >= 0 else taken.find(0)
+        at = taken.find(0, (h * 0x9E3779B1 & ANY32) * n >> 32)     # slot_of(h, n)
+        if at < 0:
+            at = taken.find(0)
         taken[at] = 1
         slots[at] = what
     return slots
@@ -608,11 +612,11 @@ class Writer:
         names, hashes, seen = [], [], {}
         for text, target, kind in t.entries():
             folded = fold(text)
-            h = name_hash(folded)
             if seen.setdefault(folded, target) != target:
                 raise ValueError("%s: '%s' stands for two rows" % (t.name, text))
             if len(seen) == len(hashes):
                 continue            # a spelling that folding already covers
+            h = name_hash(folded)
             if kind == NAME_EVENT:
                 hashes.append((h, target))
             else:
@@ -704,7 +708,7 @@ class Writer:
                                for f in (code, umask) if f is not None):
             return 0, 0
         entries, second, seen = [], config1_fields(t), set()
-        registers = {t.field_at.get("msr"), t.field_at.get("msr_value")}
+        beyond, registers = set(second), {t.field_at.get("msr"), t.field_at.get("msr_value")}
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
         beside = self.fields_over(t, [f for f in (code, umask) if f is not None])
         for i, row in enumerate(t.rows):
@@ -721,16 +725,19 @@ class Writer:
             for f, _, v in row.values if beside else ():
                 for g, move in beside.get(f, ()):
                     has[g] |= move(v)
-            mask = WAY_ANY if any(g in by_words for g in row.takes) else has.get(umask, 0) & ANY32
-            if any(t.groups[g].field == code for g in row.takes):
+            mask = WAY_ANY if row.takes and any(g in by_words for g in row.takes) else has.get(umask, 0) & ANY32
+            if row.takes and any(t.groups[g].field == code for g in row.takes):
                 return 0, 0
-            register = extra_register(t, row) if second else ()
-            extra = config1_of([*row.values, *register], second) if second else 0
+            if not second:
+                entries.append((way_hash(has[code] & ANY32, mask), i + 1))
+                continue
+            register = extra_register(t, row)
+            extra = config1_of([*row.values, *register], second)
             if extra:
                 entries.append((way_hash(has[code] & ANY32, mask, extra), i + 1))
             # Of rows that differ in config1 alone the first stands for an event that has something else there.
-            alike = (row.flags, row.counters, tuple(row.takes), *(v for v in row.values if v[0] not in second and not (
-                register and v[0] in registers)))
+            without = beyond | registers if register else beyond
+            alike = row.flags, row.counters, tuple(row.takes), tuple([v for v in row.values if v[0] not in without])
             if not extra or alike not in seen:
                 entries.append((way_hash(has[code] & ANY32, mask), i + 1))
                 seen.add(alike)

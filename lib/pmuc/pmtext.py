@@ -6,6 +6,7 @@ import re
 import pmtable as pt
 
 NAME = re.compile(r"[a-z0-9_]+")
+NUMBER = re.compile(r"0[xX]([0-9a-fA-F]{1,16})|([0-9]{1,20})")
 IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
@@ -67,7 +68,7 @@ class Token:
         return parts
 
     def number(self):
-        m = re.fullmatch(r"0[xX]([0-9a-fA-F]{1,16})|([0-9]{1,20})", self.raw)
+        m = NUMBER.fullmatch(self.raw)
         n = int(m[1], 16) if m and m[1] else int(m[2]) if m else None
         if n is None or n > pt.ALL64:
             raise Bad(self.at(), "'%s' is not a number" % self.raw if self.raw else "a number is missing")
@@ -101,8 +102,8 @@ class RowLine:
         text = self.text
         words = WORD.findall(text)
         texts = [w[1:-1] for w in words[2:] if w[0] == '"']
-        if "\\" in text or text.count('"') & 1 or words[1:2] and words[1][0] == '"' or any('"' in t for t in texts) or \
-                "#" in "".join(text.split('"')[::2]):
+        if "\\" in text or text.count('"') & 1 or words[1:2] and words[1][0] == '"' or '"' in "".join(texts) or \
+                "#" in text and "#" in "".join(text.split('"')[::2]):
             return None, None
         return [w for w in words if w[0] != '"'], texts
 

@@ -24,7 +24,6 @@ import sys
 
 sys.dont_write_bytecode = True   # the build directory and an installed copy stay as they are
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import pmaudit  # noqa: E402
 import pmtable as pt  # noqa: E402
 from pmcompile import compile_all  # noqa: E402
 from pmfile import write_atomically  # noqa: E402
@@ -109,6 +108,7 @@ def main(argv):
     files += folders        # a file that comes or goes changes its folder
     try:
         if "--audit" in out:
+            import pmaudit
             told = [os.path.join(out["--audit"], name) for name in ("audit.txt", "sources.txt")]
             pmaudit.mark(tables, *told)
             files += told

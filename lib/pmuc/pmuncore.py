@@ -35,9 +35,7 @@ def uncore_event(reading, e, experimental=False):
         ext = d.number("UMaskExt")
     d.put("code", code, "EventCode")
     put_umask(reading, d, umask, ext)
-    d.put_key("CounterMask", b.threshold)
-    d.put_key("Invert", "inv")
-    d.put_key("EdgeDetect", "edge")
+    d.put_keys((("CounterMask", b.threshold), ("Invert", "inv"), ("EdgeDetect", "edge")))
     if d.number("MSRValue") and d.number("MSRIndex"):
         raise Refused("MSRValue", "an extra register off the core")
     d.filters()

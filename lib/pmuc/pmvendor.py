@@ -16,7 +16,6 @@ and left out, and the rest goes on. Same input, same image, to the byte.
 
 import fnmatch
 import hashlib
-import multiprocessing
 import os
 import signal
 import sys
@@ -24,7 +23,6 @@ import time
 
 import pmarm
 import pmintel
-import pmlinux
 import pmtable as pt
 from pmbuild import Reading
 from pmcompile import compile_all
@@ -214,6 +212,7 @@ def read_model(reading):
     elif kind == "arm":
         pmarm.read(reading)
     else:
+        import pmlinux
         pmlinux.read(reading)
     return reading.tables()
 
@@ -260,6 +259,7 @@ def results(n, jobs, sizes):
         for i in order:
             yield import_model(i)
         return
+    import multiprocessing
     # Workers never hear of Ctrl-C, not even while they start.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     pool = multiprocessing.get_context("fork").Pool(jobs, worker_setup, (os.getpid(),))
