@@ -429,6 +429,35 @@ class List(Case):
     def test_two_patterns_are_usage(self):
         self.fails(2, "list", "a", "b")
 
+    TOY = ('pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code at=config:0-7\n'
+           'event Zebra code=1 topic="Animals" "Striped."\n'
+           'event Apple code=2 topic="Fruit" "Two  blanks, three   more and one behind "\n'
+           'event Blank code=3 "  "\n'
+           'event Eagle code=4 topic="Animals" "%s"\n'
+           'event A_name_that_is_as_wide_as_its_column code=5 topic="Animals" " "\n') % ("word " * 9000)
+
+    def test_topics_blanks_and_long_lines(self):
+        """Topics in order, each with its events in order; words with one blank between them, however many there are."""
+        if "PERFMON_PMUC" not in os.environ:
+            self.skipTest("PERFMON_PMUC is not set")
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "toy.pmu"), "w", encoding="ascii") as f:
+                f.write(self.TOY)
+            env = {"PERFMON_EVENTS": os.path.join(folder, "toy.pmdb")}
+            self.done("import", f.name, "-o", env["PERFMON_EVENTS"])
+            said = self.done("list", "--pmu", "toy", env=env).splitlines()
+            rows = objects(self.done("list", "--json", "--pmu", "toy", env=env))
+            coloured = self.done("list", "--pmu", "toy", "--color=always", env=env)
+        eagle = "  Eagle".ljust(34) + " ".join(["word"] * 9000)
+        animals = ["  A_name_that_is_as_wide_as_its_column  ", eagle, "  Zebra".ljust(34) + "Striped."]
+        fruit = "  Apple".ljust(34) + "Two blanks, three more and one behind"
+        self.assertEqual(sorted(said[1:]), sorted(["  Blank".ljust(34), " Animals", *animals, " Fruit", fruit]))
+        self.assertEqual([line for line in said if line[1:2] != " "][1:], [" Animals", " Fruit"])
+        self.assertEqual((said[1], said[-1]), ("  Blank".ljust(34), fruit))
+        self.assertEqual([(o["event"], o.get("topic")) for o in rows if o["event"] in ("Blank", "Apple", "Zebra")],
+                         [("Blank", None), ("Zebra", "Animals"), ("Apple", "Fruit")])
+        self.assertEqual(re.sub("\033[^m]*m", "", coloured).splitlines(), said)
+
     def test_not_wrapped_for_programs(self):
         for line in self.done("list", "--pmu", "montecito").splitlines()[1:]:
             self.assertTrue(line.startswith("  ") and not line.startswith("   "), line)

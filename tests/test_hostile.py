@@ -285,6 +285,19 @@ class ForeignText(Folder):
         self.silent("list", env=dict(PERFMON_SYSFS=self.at("machine")))
         self.silent("doctor", env=dict(PERFMON_SYSFS=self.at("machine")))
 
+    def test_long_answers(self):
+        """Megabytes, a few bytes of which are escaped: all the others stay where they are."""
+        said = []
+        with open(self.at("toy.pmu"), "w", encoding="ascii") as f:
+            f.write('pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code at=config:0-7\nevent TICKS code=1 "'
+                    + "tick " * 9999 + '"\n')
+        for name in "plain", self.EVIL:
+            subprocess.run([sys.executable, PMUC, "--image", self.at(name + ".pmdb"), f.name], check=True)
+            said.append(self.silent("list", "--all", env=dict(PERFMON_EVENTS=self.at(name + ".pmdb"))))
+        escaped = "".join(c if " " <= c < "\x7f" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in self.EVIL)
+        self.assertIn(escaped, said[1])
+        self.assertTrue(said[1].replace(escaped, "plain") == said[0])    # assertEqual would compare for minutes
+
     def test_imports(self):
         path = self.at(self.EVIL + ".pmu")
         with open(path, "w", encoding="utf-8") as f:

@@ -20,7 +20,9 @@ enum { OPT_JSON = LONG_ONLY,
        NAME_COLUMN = 34,
        PMU_COLUMN = 51,
        FOLDED_MAX = 256,
-       TEXT_ROOM = 1024 };
+       TEXT_ROOM = 1024,
+       PAGE_ROOM = 1 << 14,
+       AROUND_ROOM = 64 };
 
 static const struct opt options[] = {
 	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
@@ -37,6 +39,11 @@ static const struct opt options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
+struct piece {
+	const char *text;
+	size_t len;
+};
+
 struct lister {
 	pfm_ctx_t *ctx;
 	const char *pattern;           /* folded; NULL: everything */
@@ -47,14 +54,30 @@ struct lister {
 	uint64_t counters; /* one of them is wanted; 0: any */
 	const char *unit;  /* of a unit called so; NULL: of anything */
 	struct json out;
+	size_t width;             /* of the terminal, 0: there is none */
+	bool narrow;              /* two columns side by side would leave too little for the second one */
+	size_t column;            /* of descriptions */
+	char before[AROUND_ROOM]; /* names: two blanks, their colour */
+	char behind[AROUND_ROOM]; /* names: the end of it, and blanks */
+	size_t off;               /* bytes of the former */
+	struct found *found;      /* what was found of a PMU, with */
+	size_t room;              /* room for so many */
 	size_t n_pmus, n_events, n_tracepoints, n_forms;
 	char folded[FOLDED_MAX];
 };
 
-/* An event that matched, and what it is grouped by. */
+/* An event that matched. */
 struct found {
-	unsigned event;
-	const char *topic;
+	const char *name, *desc, *replaced;
+	const char *topic; /* what it is grouped by */
+	int pmu;
+	unsigned event, flags;
+};
+
+/* Lines on their way to standard output: there are tens of thousands. */
+struct page {
+	size_t n;
+	char bytes[PAGE_ROOM];
 };
 
 /* ---- matching ----------------------------------------------------------------------------------------------------------- */
@@ -105,20 +128,6 @@ static bool matches(const struct lister *l, const pfm_event_info_t *e)
 	return l->metrics && !pfm_describe_metric(l->ctx, e->pmu, e->event, &m) && contains(l, m.groups);
 }
 
-static const char *topic_of(const struct lister *l, int pmu, const pfm_event_info_t *e)
-{
-	const char *name, *text;
-	uint64_t value;
-	unsigned i;
-	int counter;
-
-	for (i = 0; i < e->n_fields; i++)
-		if (pfm_describe_field(l->ctx, pmu, e->event, i, &name, &text, &value, &counter) == PFMLIB_SUCCESS &&
-		    strcmp(name, "topic") == 0)
-			return text;
-	return "";
-}
-
 static int by_topic(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
@@ -152,7 +161,7 @@ static void json_flags(struct json *j, unsigned flags)
 	put_end(j, ']');
 }
 
-static void json_metric(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e, const char *topic)
+static void json_metric(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
 {
 	struct json *j = &l->out;
 
@@ -160,14 +169,14 @@ static void json_metric(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_e
 	put_text(j, "pmu", pmu->name);
 	put_text(j, "metric", e->name);
 	put_text(j, "desc", e->desc);
-	put_text_if(j, "topic", topic);
+	put_text_if(j, "topic", e->topic);
 	put_metric(j, l->ctx, e->pmu, e->event);
 	put_text(j, "origin", pmu->origin);
 	put_end(j, '}');
 	put_line(j);
 }
 
-static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e, const char *topic)
+static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
 {
 	struct json *j = &l->out;
 
@@ -175,7 +184,7 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 	put_text(j, "pmu", pmu->name);
 	put_text(j, "event", e->name);
 	put_text(j, "desc", e->desc);
-	put_text_if(j, "topic", topic);
+	put_text_if(j, "topic", e->topic);
 	put_hex(j, "code", e->code);
 	counters_json(j, "counters", e->counters);
 	json_flags(j, e->flags);
@@ -185,45 +194,113 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 	put_line(j);
 }
 
-/* Two columns side by side would leave too little for the second one. */
-static bool narrow(void)
+/* What the row of @e gives for field @name, "" for nothing: quicker than all that pfm_describe_metric() has to say. */
+static const char *field_text(const struct lister *l, const struct found *e, const char *name)
 {
-	size_t width = term_width(stdout);
+	const char *called, *text;
+	uint64_t value;
+	int counter;
 
-	return width && width < NAME_COLUMN + 30;
+	for (unsigned i = 0; !pfm_describe_field(l->ctx, e->pmu, e->event, i, &called, &text, &value, &counter); i++)
+		if (strcmp(called, name) == 0)
+			return text;
+	return "";
 }
 
 /* "What it is. [percent; TmaL1, Backend]" */
-static void metric_text(const struct lister *l, const pfm_event_info_t *e, char buf[TEXT_ROOM])
+static void metric_text(const struct lister *l, const struct found *e, char buf[TEXT_ROOM])
 {
-	pfm_metric_info_t m = PFM_INIT(m);
-	int n = snprintf(buf, TEXT_ROOM, "%s", e->desc);
-	bool both;
+	const char *unit = field_text(l, e, "unit"), *groups = field_text(l, e, "metric_group");
+	const char *parts[] = { e->desc, *e->desc ? " [" : "[", unit, *unit && *groups ? "; " : "", groups, "]" };
+	unsigned n_parts = *unit || *groups ? sizeof(parts) / sizeof(parts[0]) : 1;
+	size_t n = 0, len;
 
-	if (pfm_describe_metric(l->ctx, e->pmu, e->event, &m) || (!*m.unit && !*m.groups) || n >= TEXT_ROOM)
-		return;
-	both = *m.unit && *m.groups;
-	snprintf(buf + n, TEXT_ROOM - (size_t)n, "%s[%s%s%s]", n ? " " : "", m.unit, both ? "; " : "", m.groups);
+	for (unsigned i = 0; i < n_parts; i++, n += len) {
+		len = strnlen(parts[i], TEXT_ROOM - 1 - n);
+		memcpy(buf + n, parts[i], len);
+	}
+	buf[n] = 0;
 }
 
-static void print_event(const struct lister *l, const pfm_event_info_t *e)
+static struct piece piece(const char *text)
 {
-	char text[TEXT_ROOM] = "";
-	const char *desc = e->desc;
-	size_t len = strlen(e->name), column = narrow() ? 4 : NAME_COLUMN;
+	return (struct piece){ text, strlen(text) };
+}
 
-	printf("  %s%s%s", term_on(stdout, CYAN), e->name, term_off(stdout));
-	if (narrow() || (len + 4 > NAME_COLUMN && term_width(stdout)))
-		printf("\n%*s", (int)column, "");
-	else
-		printf("%*s", (int)(len + 4 > NAME_COLUMN ? 2 : NAME_COLUMN - 2 - len), "");
-	if (e->flags & PFM_EVENT_DEPRECATED)
-		printf("(deprecated%s%s) ", *e->replaced ? ", see " : "", e->replaced);
+static void send(struct page *p)
+{
+	fwrite_unlocked(p->bytes, 1, p->n, stdout);
+	p->n = 0;
+}
+
+static void add(struct page *p, struct piece piece)
+{
+	if (piece.len > PAGE_ROOM - p->n)
+		send(p);
+	if (piece.len > PAGE_ROOM) {
+		fwrite_unlocked(piece.text, 1, piece.len, stdout);
+		return;
+	}
+	memcpy(p->bytes + p->n, piece.text, piece.len);
+	p->n += piece.len;
+}
+
+/* @text as term_fill() has it in one line: with one blank between words and none behind the last. */
+static void add_words(struct page *p, const char *text)
+{
+	const char *gap;
+	struct piece rest;
+
+	while ((gap = strstr(text, "  ")) && gap[strspn(gap, " ")]) {
+		add(p, (struct piece){ text, (size_t)(gap + 1 - text) });
+		text = gap + strspn(gap, " ");
+	}
+	rest = gap ? (struct piece){ text, (size_t)(gap - text) } : piece(text);
+	rest.len -= rest.len && rest.text[rest.len - 1] == ' ';
+	add(p, rest);
+}
+
+/* The name, and what leads from there to the column of descriptions. */
+static void add_name(const struct lister *l, struct page *p, const char *text)
+{
+	struct piece name = piece(text);
+	bool wide = name.len + 4 > NAME_COLUMN;
+
+	add(p, piece(l->before));
+	add(p, name);
+	if (!l->narrow && !(wide && l->width)) {
+		add(p, (struct piece){ l->behind, l->off + (wide ? 2 : NAME_COLUMN - 2 - name.len) });
+		return;
+	}
+	add(p, (struct piece){ l->behind, l->off });
+	add(p, (struct piece){ "\n", 1 });
+	add(p, (struct piece){ l->behind + l->off, l->column });
+}
+
+static void print_event(const struct lister *l, const struct found *e, struct page *p)
+{
+	const char *desc = e->desc;
+	char text[TEXT_ROOM];
+
+	add_name(l, p, e->name);
+	if (e->flags & PFM_EVENT_DEPRECATED) {
+		add(p, piece(*e->replaced ? "(deprecated, see " : "(deprecated"));
+		add(p, piece(e->replaced));
+		add(p, piece(") "));
+	}
 	if (e->flags & PFM_EVENT_METRIC) {
 		metric_text(l, e, text);
 		desc = text;
 	}
-	term_wrap(stdout, column, column, *desc ? desc : "-");
+	if (!*desc)
+		desc = "-";
+	if (l->width) {
+		send(p);
+		term_fill(stdout, l->width, l->column, l->column, desc);
+		return;
+	}
+	add_words(p, desc);
+	add(p, (struct piece){ "\n", 1 });
 }
 
 static void print_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
@@ -232,36 +309,80 @@ static void print_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
 	       pmu->origin);
 }
 
+/* Finds the events of PMU @pmu that are wanted, in order. How many. */
+static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
+{
+	pfm_event_info_t e = PFM_INIT(e);
+	bool has_topics = false;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < info->n_events; i++) {
+		if (pfm_describe_event(l->ctx, pmu, i, &e) || !matches(l, &e))
+			continue;
+		has_topics |= *e.topic != 0;
+		l->found[n++] = (struct found){ e.name, e.desc, e.replaced, e.topic, pmu, i, e.flags };
+	}
+	if (has_topics)
+		qsort(l->found, n, sizeof(*l->found), by_topic);
+	return n;
+}
+
+static void print_found(const struct lister *l, const struct found *found, size_t n)
+{
+	const char *topic = "";
+	struct page page;
+
+	page.n = 0;
+	for (const struct found *e = found; e < found + n; e++) {
+		if (e->topic != topic && strcmp(e->topic, topic) != 0) {
+			send(&page);
+			printf(" %s%s%s\n", term_on(stdout, DIM), e->topic, term_off(stdout));
+		}
+		topic = e->topic;
+		print_event(l, e, &page);
+	}
+	send(&page);
+}
+
+static void json_events(struct lister *l, const pfm_pmu_info_t *info, size_t n)
+{
+	pfm_event_info_t info_of = PFM_INIT(info_of);
+
+	for (const struct found *e = l->found; e < l->found + n; e++) {
+		pfm_describe_event(l->ctx, e->pmu, e->event, &info_of);
+		(l->metrics ? json_metric : json_event)(l, info, &info_of);
+	}
+}
+
+static bool has_room(struct lister *l, size_t n)
+{
+	struct found *more = n > l->room ? realloc(l->found, n * sizeof(*more)) : l->found;
+
+	if (n <= l->room)
+		return true;
+	if (!more)
+		return false;
+	l->found = more;
+	l->room = n;
+	return true;
+}
+
 static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 {
-	struct found *found = calloc(info->n_events ? info->n_events : 1, sizeof(*found));
-	pfm_event_info_t e = PFM_INIT(e);
-	const char *topic = "";
-	unsigned i, n = 0;
+	size_t n;
 
-	if (!found) {
+	if (!has_room(l, info->n_events)) {
 		fputs("pfm: out of memory\n", stderr);
 		return REFUSED;
 	}
-	for (i = 0; i < info->n_events; i++)
-		if (pfm_describe_event(l->ctx, pmu, i, &e) == PFMLIB_SUCCESS && matches(l, &e))
-			found[n++] = (struct found){ i, topic_of(l, pmu, &e) };
-	qsort(found, n, sizeof(*found), by_topic);
-	if (n && !l->json)
+	n = find_events(l, pmu, info);
+	if (l->json)
+		json_events(l, info, n);
+	else if (n)
 		print_pmu_heading(l, info);
-	for (i = 0; i < n; i++) {
-		pfm_describe_event(l->ctx, pmu, found[i].event, &e);
-		if (l->json) {
-			(l->metrics ? json_metric : json_event)(l, info, &e, found[i].topic);
-			continue;
-		}
-		if (strcmp(found[i].topic, topic) != 0)
-			printf(" %s%s%s\n", term_on(stdout, DIM), found[i].topic, term_off(stdout));
-		topic = found[i].topic;
-		print_event(l, &e);
-	}
+	if (!l->json)
+		print_found(l, l->found, n);
 	l->n_events += n;
-	free(found);
 	return DONE;
 }
 
@@ -283,9 +404,9 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 		printf("  %s%-24s%s %5u events  %-9s ", term_on(stdout, CYAN), p->name, term_off(stdout), p->n_events,
 		       strchr(p->origin, '/') ? "image" : p->origin);
 		snprintf(text, sizeof(text), "%s%s", p->desc, standing(p->flags));
-		if (narrow())
+		if (l->narrow)
 			printf("\n    ");
-		term_wrap(stdout, narrow() ? 4 : PMU_COLUMN, narrow() ? 4 : PMU_COLUMN, text);
+		term_wrap(stdout, l->narrow ? 4 : PMU_COLUMN, l->narrow ? 4 : PMU_COLUMN, text);
 		return;
 	}
 	put_begin(j, NULL, '{');
@@ -441,15 +562,12 @@ static const struct written {
 
 static void list_form(struct lister *l, const struct written *w)
 {
-	pfm_event_info_t e = PFM_INIT(e);
-
 	if (!l->json) {
-		e.name = w->form;
-		e.desc = w->desc;
-		e.replaced = "";
+		const struct found form = { .name = w->form, .desc = w->desc, .topic = "" };
+
 		if (!l->n_forms)
 			printf("%s%swritten, not listed%s\n", l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), term_off(stdout));
-		print_event(l, &e);
+		print_found(l, &form, 1);
 		return;
 	}
 	put_begin(&l->out, NULL, '{');
@@ -693,6 +811,17 @@ static bool split_pattern(struct lister *l, const char *pattern)
 	return true;
 }
 
+/* Asks about the terminal what each line wants to know. */
+static void look(struct lister *l)
+{
+	l->width = term_width(stdout);
+	l->narrow = l->width && l->width < NAME_COLUMN + 30;
+	l->column = l->narrow ? 4 : NAME_COLUMN;
+	snprintf(l->before, sizeof(l->before), "  %s", term_on(stdout, CYAN));
+	l->off = strlen(term_off(stdout));
+	snprintf(l->behind, sizeof(l->behind), "%s%*s", term_off(stdout), NAME_COLUMN, "");
+}
+
 static int run(struct args *args)
 {
 	struct lister l = { .out = { .out = stdout }, .pmu = -1 };
@@ -728,6 +857,7 @@ static int run(struct args *args)
 		l.pmu = pfm_find_pmu(l.ctx, pmu);
 	if (!prefix && !l.json && !l.no_pager)
 		term_page();
+	look(&l);
 	if (prefix)
 		status = complete(&l, prefix);
 	else if (args->n && !split_pattern(&l, args->operands[0]))
@@ -740,6 +870,7 @@ static int run(struct args *args)
 		tell_refusals(&l);
 	if (l.is_expression)
 		regfree(&l.expression);
+	free(l.found);
 	pfm_close_context(l.ctx);
 	return status;
 }

@@ -38,7 +38,8 @@ bool term_set_colour(const char *when)
 
 enum { HELD_MAX = 16,
        ESCAPED = 4, /* bytes of "\x1b" */
-       BLOCK = 4096 };
+       BLOCK = 4096,
+       STRIDE = 64 };
 
 /* A stream on its way to a descriptor. */
 struct guard {
@@ -49,23 +50,34 @@ struct guard {
 	char bytes[HELD_MAX];
 	size_t n; /* ready to be written */
 	char ready[BLOCK];
+	int error; /* of the last write that failed */
 };
 
 static struct guard guards[2] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
 
-static bool flush_guard(struct guard *g)
+/* How many of the @len bytes at @bytes were written: all, or it failed. */
+static size_t write_all(struct guard *g, const char *bytes, size_t len)
 {
 	size_t done = 0;
 	ssize_t n;
 
-	while (done < g->n) {
-		n = write(g->fd, g->ready + done, g->n - done);
+	while (done < len) {
+		n = write(g->fd, bytes + done, len - done);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
+		if (n < 0) {
+			g->error = errno;
 			break;
+		}
 		done += (size_t)n;
 	}
+	return done;
+}
+
+static bool flush_guard(struct guard *g)
+{
+	size_t done = write_all(g, g->ready, g->n);
+
 	memmove(g->ready, g->ready + done, g->n - done);
 	g->n -= done;
 	return g->n == 0;
@@ -152,12 +164,25 @@ static void pass(struct guard *g, unsigned char c)
 		make_ready(g, (const char *)&c, 1);
 }
 
-/* How many of the first @len bytes at @buf are letters that mean nothing else. */
+/* 1 for a control byte and what is beyond ASCII, but for newlines and tabs. Without a branch: compilers look at many bytes at once. */
+static inline signed char is_special(signed char c)
+{
+	return (signed char)(((c < ' ') | (c == 0x7f)) & (c != '\n') & (c != '\t'));
+}
+
+/* How many of the first @len bytes at @buf are letters that mean nothing else. Most pages have no others. */
 static size_t plain(const char *buf, size_t len)
 {
+	const signed char *s = (const signed char *)buf;
 	size_t n = 0;
 
-	while (n < len && ((buf[n] >= ' ' && buf[n] < 0x7f) || buf[n] == '\n' || buf[n] == '\t'))
+	for (signed char special = 0; len - n >= STRIDE; n += STRIDE) {
+		for (size_t i = n; i < n + STRIDE; i++)
+			special |= is_special(s[i]);
+		if (special)
+			break;
+	}
+	while (n < len && !is_special(s[n]))
 		n++;
 	return n;
 }
@@ -165,14 +190,16 @@ static size_t plain(const char *buf, size_t len)
 static ssize_t guarded_write(void *cookie, const char *buf, size_t len)
 {
 	struct guard *g = cookie;
-	size_t i = 0, n, room;
+	size_t i = 0, n;
 
 	while (i < len) {
 		if (g->n + (HELD_MAX + 1) * ESCAPED > BLOCK && !flush_guard(g))
 			return 0;
-		room = BLOCK - g->n;
-		n = g->held ? 0 : plain(buf + i, len - i < room ? len - i : room);
-		make_ready(g, buf + i, n);
+		n = g->held ? 0 : plain(buf + i, len - i);
+		if (n <= BLOCK - g->n)
+			make_ready(g, buf + i, n);
+		else if (!flush_guard(g) || write_all(g, buf + i, n) < n)
+			return 0;
 		i += n;
 		if (n == 0)
 			pass(g, (unsigned char)buf[i++]);
@@ -184,11 +211,12 @@ static int guarded_close(void *cookie)
 {
 	struct guard *g = cookie;
 
-	bool flushed;
-
 	release(g);
-	flushed = flush_guard(g);
-	return close(g->fd) == 0 && flushed ? 0 : -1;
+	flush_guard(g);
+	if (close(g->fd))
+		return -1;
+	errno = g->error;
+	return g->error ? -1 : 0;
 }
 
 /* Standard streams of this C library are variables; elsewhere they stay as they are. */
@@ -196,6 +224,7 @@ void term_guard(void)
 {
 #ifdef __GLIBC__
 	static const cookie_io_functions_t functions = { .write = guarded_write, .close = guarded_close };
+	static char page[1 << 16];
 
 	guards[0].out = fopencookie(&guards[0], "w", functions);
 	guards[1].out = fopencookie(&guards[1], "w", functions);
@@ -203,7 +232,7 @@ void term_guard(void)
 		return;
 	for (int i = 0; i < 2; i++)
 		guards[i].terminal = isatty(guards[i].fd);
-	setvbuf(guards[0].out, NULL, guards[0].terminal ? _IOLBF : _IOFBF, 1 << 16);
+	setvbuf(guards[0].out, page, guards[0].terminal ? _IOLBF : _IOFBF, sizeof(page));
 	setvbuf(guards[1].out, NULL, _IOLBF, BLOCK);
 	stdout = guards[0].out;
 	stderr = guards[1].out;

@@ -201,6 +201,7 @@ typedef struct pfm_event_info {
 	unsigned n_fields;       /**< field values the row gives */
 	int precise;             /**< 0 no, 1 may be, 2 must be */
 	uint64_t period;         /**< suggested sampling period, 0 if none */
+	const char *topic;       /**< what its list groups it by, "" for none */
 } pfm_event_info_t;
 
 typedef struct pfm_umask_info {

@@ -110,6 +110,7 @@ static inline void describe_value(const char *pool, enum key key, uint64_t value
 	case KEY_NOTE: info->note = text; break;
 	case KEY_REPLACED: info->replaced = text; break;
 	case KEY_UNIT: info->unit = text; break;
+	case KEY_TOPIC: info->topic = text; break;
 	case KEY_SCALE: info->scale = scale_of(text); break;
 	default: break;
 	}
@@ -120,7 +121,7 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 {
 #define BIT(KEY) ((uint64_t)1 << KEY_##KEY)
 	const uint64_t told = BIT(CODE) | BIT(HTOFF) | BIT(PRECISE) | BIT(PERIOD) | BIT(DETAIL) | BIT(ERRATA) | BIT(NOTE) |
-	                      BIT(REPLACED) | BIT(UNIT) | BIT(SCALE);
+	                      BIT(REPLACED) | BIT(UNIT) | BIT(SCALE) | BIT(TOPIC);
 #undef BIT
 	const struct field *f = table_fields(t);
 	const char *pool = table_text(t, 0);
@@ -172,7 +173,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	info->event = event;
 	info->name = pool + r->name;
 	info->desc = pool + r->desc;
-	info->detail = info->errata = info->note = info->replaced = info->unit = pool;
+	info->detail = info->errata = info->note = info->replaced = info->unit = info->topic = pool;
 	info->scale = 1;
 	info->code = info->counters_htoff = info->period = 0;
 	info->counters = row_counters(t, r);

@@ -164,6 +164,7 @@ class EventInfo:
     pmu          name of the processor
     index        number of the row, for as long as the context lives
     name, description, detail, errata, note, unit   texts; ``""`` where there is none
+    topic        what its list groups it by; ``""`` where it does not
     replaced     event to use instead of a deprecated one
     scale        multiply counts by this to get ``unit``; 1 for most
     code         event select
@@ -196,6 +197,7 @@ class EventInfo:
         self.flags = EventFlag(info.flags)
         self.precise = int(info.precise)
         self.period = int(info.period)
+        self.topic = c_text(info.topic)
 
     @cached_property
     def umasks(self) -> tuple[Umask, ...]:
