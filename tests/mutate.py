@@ -57,14 +57,14 @@ SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&
          "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",
          "continue": "break"}
 FAILED = re.compile(rb"not ok(?!.*# (?:TODO|SKIP))")
-GONE = "\t;" # in place of a statement
+GONE = "\t;" # in place of a statement; memory that is not given back is for the sanitizers to tell, so free() stays
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | ^[ \t]*\#(?:\\\n|[^\n])* |
-                       [A-Za-z_]\w* | 0[xX][0-9a-fA-F]+\w* | \d+\w* | <<=|>>=|->|
+                       __attribute__\(\((?:[^()]|\([^()]*\))*\)\) | [A-Za-z_]\w* | 0[xX][0-9a-fA-F]+\w* | \d+\w* | <<=|>>=|->|
                         \+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\|=|&=|\^= | \S""",
                    re.X | re.S | re.M)
 STATEMENT = re.compile(r"^\t+(?!return|goto|break|continue|else|case|do\b|[a-z_ ]+ \*?[a-z_]+ ?= "
                        r"|struct |static |const |unsigned |int |char |bool |size_t |uint)"
-                       r"(?!\(void\)\w+;)[a-z_*(][^;{}]*;$", re.M)
+                       r"(?!\(void\)\w+;|free\()[a-z_*(][^;{}]*;$", re.M)
 
 
 def unary(text, start):

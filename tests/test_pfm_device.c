@@ -880,6 +880,31 @@ static void every_family_counts_on_its_model(void **state)
 	}
 }
 
+/* As many processors as the model has, whatever this machine has. */
+static void a_model_has_processors_of_its_own(void **state)
+{
+	pfmlib_alpha_input_param_t in = { .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
+	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5", .model = &in };
+	const char *const text = "ev5::cycles";
+	struct model_options o;
+	pfm_error_t why;
+
+	(void)state;
+	pfmi_model_defaults(&o, MODEL_EV5);
+	for (unsigned n = 0; n <= 64; n = n ? n * 2 : 1) {
+		pfm_count_t count = PFM_INIT(count);
+		pfm_session_t *s;
+
+		alpha.n_cpus = n;
+		s = model_session(&alpha, PFM_SESSION_SYSTEM_WIDE, &text, 1, &why);
+		assert_non_null(s);
+		assert_int_equal(pfm_start_session(s), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_alpha_session_entries(s), n ? n : o.n_cpus);
+		assert_int_equal(pfm_read_session(s, &count, 1), PFMLIB_SUCCESS);
+		pfm_close_session(s);
+	}
+}
+
 static void models_that_are_not_there(void **state)
 {
 	static const struct {
@@ -1004,6 +1029,7 @@ int main(void)
 		cmocka_unit_test(probing_asks_whether_there_is_a_device),
 		cmocka_unit_test(questions_that_have_no_answer),
 		cmocka_unit_test(every_family_counts_on_its_model),
+		cmocka_unit_test(a_model_has_processors_of_its_own),
 		cmocka_unit_test(models_that_are_not_there),
 		cmocka_unit_test(events_of_other_processors_are_left_out),
 		cmocka_unit_test(what_the_device_cannot_leave_out_is_told),

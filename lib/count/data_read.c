@@ -731,14 +731,13 @@ static int read_start(struct pfm_session *s)
 	return rc;
 }
 
-/* A session that only reads. NULL without memory. */
+/* A session that only reads, and has no context. NULL without memory. */
 static struct pfm_session *new_reader(void)
 {
 	struct pfm_session *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->ctx = pfmi_ctx_hold(NULL);
 	s->sampling = calloc(1, sizeof(*s->sampling));
 	s->reading = s->sampling ? calloc(1, sizeof(*s->reading)) : NULL;
 	if (!s->reading) {

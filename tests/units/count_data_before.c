@@ -190,7 +190,9 @@ static void system_wide(void **state)
 {
 	(void)state;
 	s->options.flags = PFM_SESSION_SYSTEM_WIDE;
+	fake_file(&fake, "/proc/.first/x", "");
 	fake_file(&fake, "/proc/1/task/1/comm", "init");
+	fake_file(&fake, "/proc/42/task/.first/comm", "no thread");
 	fake_file(&fake, "/proc/42/task/42/comm", "a");
 	fake_file(&fake, "/proc/42/task/50/comm", "b");
 	fake_file(&fake, "/proc/42/maps", "1000-2000 r-xp 0 0:0 1 /x");
