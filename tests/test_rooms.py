@@ -19,10 +19,8 @@ ROOMS = ("base", "table", "machine", "device", "pmu", "answer", "count", "metric
 ELSEWHERE = {
     "ctx.c": "test_interface.c: contexts and what they are asked",
     "answer/describe.c": "test_interface.c: the questions of the public interface, call by call",
-    "count/counts.c": "test_session.c: sessions from text to sentence on a scripted kernel",
     "count/data_read.c": "test_recording_bytes.c: recordings that are written byte by byte, right and wrong ones",
     "count/data_write.c": "test_recording.c: what was written is read back, and by perf",
-    "count/list.c": "test_session.c: sessions from text to sentence on a scripted kernel",
     "count/perf_event.c": "test_session.c: every call that the scripted kernel gets",
     "count/sample_read.c": "test_sampling_script.c: the order of records from several buffers of the scripted kernel",
     "libpfm3/alpha_linux.c": "test_alpha.c",

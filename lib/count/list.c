@@ -112,7 +112,7 @@ static int find_event(struct opening *o, char *text, const char *at, struct memb
 		return rc;
 	}
 	if (o->why) {
-		size_t size = o->why->size, base = (size_t)(at - o->text), end = strlen(o->text);
+		size_t size = o->why->size, base = (size_t)(at - o->text), end = base + m->at.len;
 
 		*o->why = mine;
 		o->why->size = size;
