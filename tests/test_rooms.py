@@ -22,7 +22,6 @@ ELSEWHERE = {
     "count/data_read.c": "test_recording_bytes.c: recordings that are written byte by byte, right and wrong ones",
     "count/data_write.c": "test_recording.c: what was written is read back, and by perf",
     "count/perf_event.c": "test_session.c: every call that the scripted kernel gets",
-    "count/sample_read.c": "test_sampling_script.c: the order of records from several buffers of the scripted kernel",
     "libpfm3/alpha_linux.c": "test_alpha.c",
     "libpfm3/alpha_query.c": "test_alpha.c",
     "libpfm3/montecito_query.c": "test_montecito_events.c: every column of every row against the list of the manual",

@@ -441,8 +441,8 @@ int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *
 		pfmi_ring_release(&sm->streams[i].ring, 0);
 		pfmi_ring_begin(&sm->streams[i].ring);
 	}
-	for (; sm->at < sm->n_streams; sm->at++) {
-		struct stream *st = &sm->streams[sm->at];
+	for (sm->at += sm->at == 0; sm->at <= sm->n_streams; sm->at++) {
+		struct stream *st = &sm->streams[sm->at - 1];
 
 		pfmi_ring_release(&st->ring, 0);
 		*bytes = pfmi_ring_span(&st->ring, len);
@@ -450,7 +450,7 @@ int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *
 			continue;
 		sm->bytes += *len;
 		if (buffer)
-			*buffer = sm->at;
+			*buffer = sm->at - 1;
 		return 1;
 	}
 	sm->at = 0;

@@ -140,7 +140,7 @@ struct sampling {
 	uint64_t lost, bytes;
 	uint32_t skipped;     /* records of a recording that nobody here knows */
 	uint64_t strange;     /* samples of the kernel's own events that carry the id of nobody here, and could be of several */
-	unsigned damaged, at; /* at: where pfm_next_bytes() is */
+	unsigned damaged, at; /* at: 1 + the stream where pfm_next_bytes() is, 0: between passes */
 	struct pollfd *polled;
 	struct trace *traces; /* fields of tracepoints that were asked for (data_fields.c) */
 };

@@ -89,7 +89,7 @@ static void cores(void **state)
 	end(NULL);
 	/* More types than anybody has built. */
 	fake_begin(&fake);
-	for (char c = 'a'; c <= 'f'; c++) {
+	for (int c = 'a'; c <= 'f'; c++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu_%c/type", c);
 		fake_file(&fake, path, (const char[]){ '1', c == 'f' ? '0' : (char)(c - 'a' + '1'), '\0' });
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu_%c/cpus", c);
