@@ -19,9 +19,6 @@ ROOMS = ("base", "table", "machine", "device", "pmu", "answer", "count", "metric
 ELSEWHERE = {
     "ctx.c": "test_interface.c: contexts and what they are asked",
     "answer/describe.c": "test_interface.c: the questions of the public interface, call by call",
-    "count/data_read.c": "test_recording_bytes.c: recordings that are written byte by byte, right and wrong ones",
-    "count/data_write.c": "test_recording.c: what was written is read back, and by perf",
-    "count/perf_event.c": "test_session.c: every call that the scripted kernel gets",
     "libpfm3/alpha_linux.c": "test_alpha.c",
     "libpfm3/alpha_query.c": "test_alpha.c",
     "libpfm3/montecito_query.c": "test_montecito_events.c: every column of every row against the list of the manual",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dry runs: everything that only looks reaches the system, nothing that opens, counts or maps does; and the session has its own system back
- * afterwards, however it ends. */
+/* Dry runs: everything that only looks reaches the system, nothing that opens, counts or maps does; and the session has its own system
+ * back afterwards, however it ends. */
 #include "units.h"
 #include <errno.h>
 #include <perfmon/sampling.h>

@@ -51,7 +51,17 @@ static int begin(void **state)
 	memset(maps, 0, sizeof(maps));
 	memset(heads, 0, sizeof(heads));
 	perf = (struct perf_state){ .cgroup = -1 };
-	sm = (struct sampling){ .streams = streams, .places = places, .heap = heap, .known = known, .tallies = tallies, .last = -1, .polled = polled, .asked = { .clock = CLOCK_MONOTONIC, .wakeup_events = 1 }, .common = layout };
+	sm = (struct sampling){
+		.streams = streams,
+		.places = places,
+		.heap = heap,
+		.known = known,
+		.tallies = tallies,
+		.last = -1,
+		.polled = polled,
+		.asked = { .clock = CLOCK_MONOTONIC, .wakeup_events = 1 },
+		.common = layout,
+	};
 	pfmi_layout_settle(&sm.common);
 	s->ctx = ctx;
 	s->sys = fake.sys;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings byte by byte: files that the test itself wrote down, in both byte orders, as files and as pipes, whole, wrong and cut; and
- * what a session on a scripted kernel records, with disks that are full and memory that is short. */
+/* How recordings are read, byte by byte: files that the test itself wrote down, in both byte orders, as files and as pipes, whole, wrong
+ * and cut; and those that a session on a scripted kernel wrote, with disks that are full and memory that is short. */
 #include "fake_session.h"
 
 #include <byteswap.h>
@@ -1055,5 +1055,5 @@ int main(void)
 		ROW(recording_with_little_memory),
 	};
 
-	return cmocka_run_group_tests_name("recording_bytes", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("data_read", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings: what is written is read back, sample by sample; perf, where it is installed, reads the same out of our file, and we read
- * the same out of perf's. Files that were cut off, and files that were damaged, are read as far as they make sense. */
+/* How recordings are written: what is written is read back, sample by sample; perf, where it is installed, reads the same out of our file,
+ * and we read the same out of perf's. Files that were cut off, and files that were damaged, are read as far as they make sense. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
