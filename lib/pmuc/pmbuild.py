@@ -390,6 +390,12 @@ class Draft:
         return Entry(self.name, desc, counters, self.values, self.flags, file)
 
 
+def called(e):
+    """What messages call an object of a list."""
+    name = next((e[key] for key in ("EventName", "MetricName", "ArchStdEvent", "name") if e.get(key)), "-") if type(e) is dict else "-"
+    return name[:MAX_NAME] if type(name) is str else "-"
+
+
 # ---- a model ---------------------------------------------------------------------------------------------------------
 
 class Reading:
@@ -442,17 +448,14 @@ class Reading:
             self.refuse("-", "-", "a list of objects is expected")
             return
         for e in items:
-            name = "-"
             try:
                 if type(e) is not dict:
                     raise Refused("-", "not an object")
-                name = e.get("EventName") or e.get("MetricName") or e.get("ArchStdEvent") or e.get("name") or "-"
-                name = name[:MAX_NAME] if type(name) is str else "-"
                 do(e)
             except Refused as r:
-                self.refuse(name, r.key, r.why)
+                self.refuse(called(e), r.key, r.why)
             except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as why:
-                self.refuse(name, "-", "not understood: %s" % why)
+                self.refuse(called(e), "-", "not understood: %s" % why)
 
     def sheets(self):
         """The sheets with rows, big cores before small ones, each with a source."""

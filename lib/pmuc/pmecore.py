@@ -30,9 +30,10 @@ def small_metrics(reading, source):
         column = column_of(rows, reading.model.folder, core)
         if not column:
             continue
+        known = macros(rows, column)
         for e in items(rows, column):
             try:
-                yield name, metric(e, macros(rows, column))
+                yield name, metric(e, known)
             except Refused as r:
                 reading.refuse(e["name"], r.key, r.why)
 

@@ -17,6 +17,7 @@ def row_flags(value):
     return flags
 
 
+FIELDS = {}     # statement -> what its field is made of
 WORDS = {"config": 0, "config1": 1, "config2": 2, "config3": 3}
 
 
@@ -34,6 +35,15 @@ class Fields(Head):
             self.table.add_field(field)
 
     def do_field(self, words):
+        """Heads say the same of the fields of many tables: each statement is read once."""
+        said = tuple([w.raw for w in words])
+        known = FIELDS.get(said) or self.read_field(words)
+        if known:
+            FIELDS[said] = known
+            self.put_field(words[1], pt.Field(**known))
+
+    def read_field(self, words):
+        """What a field is made of; None if that was said already to be wrong."""
         name = self.name(words, "field")
         got = {}
 
@@ -57,7 +67,7 @@ class Fields(Head):
         self.each(words[2:], one)
         if len(self.errors) > before:
             self.origins["broken", name] = words[1], None
-            return
+            return None
         if not got:
             raise Bad(words[1].at(), "a field needs bits, at or range")
         ranges = got.get("at", ())
@@ -67,7 +77,7 @@ class Fields(Head):
             raise Bad(words[1].at(), "bits and at disagree about the width")
         if high is not None and high >> width:
             raise Bad(words[1].at(), "range does not fit %d bits" % width)
-        self.put_field(words[1], pt.Field(name, pt.NUMBER, width, ranges, low=low, high=high, preset=low))
+        return {"name": name, "width": width, "ranges": ranges, "low": low, "high": high, "preset": low}
 
     def do_nofield(self, words):
         """A field that what is used has and this does not."""

@@ -331,7 +331,7 @@ def rewrite(text, grammar, spell=None):
 
 def planted(formula, graph, leaf):
     """The node of a formula; @leaf(function, name) gives those of its names."""
-    nodes, stack = [leaf(*name) for name in formula.names], []
+    nodes, stack, node = [leaf(*name) for name in formula.names], [], graph.node
     for what in formula.code:
         if type(what) is int:
             stack.append(nodes[what])
@@ -339,12 +339,12 @@ def planted(formula, graph, leaf):
             stack.append(graph.number(what))
         elif what == "if":
             value, test, other = stack[-3:]
-            stack[-3:] = [graph.node("if", test, value, other)]
+            stack[-3:] = [node("if", test, value, other)]
         elif what == "neg":
-            stack[-1] = graph.node("neg", stack[-1])
+            stack[-1] = node("neg", stack[-1])
         else:
             right = stack.pop()
-            stack[-1] = graph.node(what, stack[-1], right)
+            stack[-1] = node(what, stack[-1], right)
     return stack[0]
 
 

@@ -20,6 +20,7 @@ INTEL_TEXTS = (("MetricGroup", "metric_group"), ("ParentCategory", "metric_paren
 LINUX_TEXTS = (("MetricGroup", "metric_group"), ("MetricThreshold", "metric_threshold"),
                ("MetricConstraint", "metric_constraint"), ("DefaultMetricgroupName", "metric_default_group"),
                ("MetricgroupNoGroup", "metric_no_group"), ("AggregationMode", "aggregation"), ("Compat", "compat"))
+SPELLED = pt.Cache(lambda name: spell_constant(" ".join(name.split())))
 OLD_NAME = re.compile(r"metric_TMA_[.A-Za-z0-9_]+(?:\(%\))?")
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
@@ -129,7 +130,7 @@ def spelled_out(e, keys=("Events", "Constants"), what="Name"):
         for p in pairs:
             if type(p) is not dict or type(p.get(what)) is not str or type(p.get("Alias")) is not str:
                 raise Refused(key, "%s and Alias are expected" % what)
-            names[p["Alias"]] = spell_constant(" ".join(p[what].split()))
+            names[p["Alias"]] = SPELLED[p[what]]
     text = text_of(e, "Formula")
     if not text:
         raise Refused("Formula", "missing")

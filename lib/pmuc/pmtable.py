@@ -437,9 +437,19 @@ def packed_slots(hashes, sparse=1):
 
 
 def ends(texts):
-    """{text: a longer one of @texts that it ends}."""
-    mirrored = sorted([t[::-1] for t in texts if t and t.isascii() and t.isprintable()])
-    return {text[::-1]: longer[::-1] for text, longer in zip(mirrored, mirrored[1:]) if longer.startswith(text)}
+    """{text: the longest one of @texts that it ends}."""
+    mirrored = sorted([t[::-1] for t in texts if t and t.isascii() and t.isprintable()], reverse=True)
+    inside = {}
+    for longer, text in zip(mirrored, mirrored[1:]):
+        if longer.startswith(text):
+            inside[text[::-1]] = inside.get(longer[::-1], longer[::-1])
+    return inside
+
+
+def as_bytes(text):
+    """A text as it is in the pool."""
+    harmless = text.isascii() and text.isprintable()
+    return (text if harmless else text.translate(CONTROLS)).encode("utf-8", "surrogateescape") + b"\0"
 
 
 class Pool(dict):
@@ -447,20 +457,17 @@ class Pool(dict):
     the end of that one, which is where the first of both was."""
 
     def __init__(self, texts=()):
-        super().__init__({"": 0})
-        self.parts = [b"\0"]
-        self.size = 1
         inside = ends(texts)
-        for text in texts:
-            whole = text
-            while whole in inside:
-                whole = inside[whole]
+        wholes = dict.fromkeys(["", *(inside.get(text, text) for text in texts)])
+        self.parts = list(map(as_bytes, wholes))
+        *places, self.size = itertools.accumulate(map(len, self.parts), initial=0)
+        super().__init__(zip(wholes, places))
+        for text, whole in inside.items():
             self[text] = self[whole] + len(whole) - len(text)
 
     def __missing__(self, text):
-        harmless = text.isascii() and text.isprintable()
-        raw = (text if harmless else text.translate(CONTROLS)).encode("utf-8", "surrogateescape") + b"\0"
-        at = self[text] = self.size
+        raw, at = as_bytes(text), self.size
+        self[text] = at
         self.parts.append(raw)
         self.size += len(raw)
         return at
@@ -896,9 +903,9 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
     w = Writer(byteorder, texts_of(tables, in_order))
-    packed = Cache(w.packed)
-    values = [[tuple([packed[v] for v in row]) for row in rows] for rows in in_order]
-    w.values.prepare(dict.fromkeys(run for rows in values for run in rows))
+    packed = Cache(w.packed).__getitem__
+    values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
+    w.values.prepare(dict.fromkeys(itertools.chain.from_iterable(values)))
     for t, rows in zip(tables, values):
         w.add(t, rows)
     w.index_tables(tables)
