@@ -192,6 +192,7 @@ struct called {
 	uint32_t at;               /* 1 + slot to go on from, 0: where the stage begins */
 	unsigned other_stage;      /* the first that has it as another name, and 1 + the slot; 0 for none */
 	uint32_t other_at;
+	bool whole; /* one that has been passed by may be the name of a whole */
 };
 /* Is that the table's own name, without regard to case? */
 static inline bool table_is_called(const struct table *t, struct slice s)
@@ -217,7 +218,9 @@ STEP int called_in_stage(const struct pfm_ctx *ctx, const struct stage *st, stru
 		if (slot >> 16 != (uint16_t)h)
 			continue;
 		if (i >= st->n) {
-			if (slot & CALL_OTHER && !c->other_at) {
+			if (!(slot & CALL_OTHER)) {
+				c->whole = true;
+			} else if (!c->other_at) {
 				c->other_stage = c->stage;
 				c->other_at = here;
 			}

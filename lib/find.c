@@ -13,6 +13,7 @@ struct search {
 	struct slice pmu; /* the processor that was named, by the text or by the context */
 	uint32_t hash;    /* its pfmi_name_hash() */
 	bool known;       /* there is one of that name */
+	bool whole;       /* that may be the name of a whole */
 	/* The first table that has the name for its own, NULL if none has, and the stage it is in. */
 	const struct table *named;
 	unsigned stage;
@@ -87,7 +88,7 @@ static inline bool may_lend(const struct table *t, uint32_t h)
 
 /* The longest piece of the name, of those in @pieces (bit i: up to cut i), that is a name of @t. On success spec->rest is what follows
  * it. */
-STEP struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
+RARELY static struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
 {
 	for (unsigned i = spec->n_cuts; i-- > 0;) {
 		struct name n, lent = NO_NAME;
@@ -105,15 +106,10 @@ STEP struct name find_piece(const struct table *t, struct spec *spec, unsigned p
 	return NO_NAME;
 }
 
-RARELY static struct name find_name(const struct table *t, struct spec *spec)
-{
-	return find_piece(t, spec, ~0u);
-}
-
 /* The same on unit @unit, if its rows may be read. */
 static struct name find_name_on(const struct search *s, unsigned unit)
 {
-	return pfmi_unit_ready(s->ctx, unit) ? find_name(pfmi_unit_table(s->ctx, unit), s->spec) : NO_NAME;
+	return pfmi_unit_ready(s->ctx, unit) ? find_piece(pfmi_unit_table(s->ctx, unit), s->spec, ~0u) : NO_NAME;
 }
 
 static int take(struct search *s, unsigned unit, const struct table *t, struct name n)
@@ -143,6 +139,26 @@ RARELY static int damaged(const struct search *s, struct image_map *map)
 	return pfmi_refuse(s->why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, s->spec->text, s->spec->pmu, pfmi_image_fault(map));
 }
 
+/* Does a name of @t, which is in @map, or of a part of its processor begin with the first piece of the text? */
+static inline bool may_begin(const struct table *t, const struct image_map *map, const struct spec *spec)
+{
+	const struct image *im = map ? map->base : pfmi_builtins();
+	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
+
+	return !t->parts || whole_may_have(im, &wholes[t->parts - 1], spec->cuts[0].hash);
+}
+
+/* The name of @t that the text begins with. Mostly it is all of the text. */
+STEP struct name find_in(const struct table *t, const struct image_map *map, struct spec *spec)
+{
+	unsigned last = spec->n_cuts - 1;
+	struct name n = pfmi_table_find(t, spec->cuts[last].hash, spec->name.s, spec->cuts[last].len);
+
+	if (n.kind != NAME_NONE)
+		return take_piece(spec, last, n);
+	return last && may_begin(t, map, spec) ? find_piece(t, spec, (1u << last) - 1) : NO_NAME;
+}
+
 /* Looks on every unit that answers to the processor's name, freshest first, until one has the event. */
 OFTEN static int find_called(struct search *s)
 {
@@ -151,7 +167,7 @@ OFTEN static int find_called(struct search *s)
 
 	while ((at = called_next(s->ctx, s->pmu, s->hash, &c)) >= 0) {
 		bool ready = pfmi_map_ready(c.map);
-		struct name found = ready ? find_piece(c.table, s->spec, ~0u) : NO_NAME;
+		struct name found = ready ? find_in(c.table, c.map, s->spec) : NO_NAME;
 
 		if (found.kind != NAME_NONE)
 			return take(s, (unsigned)at, c.table, found);
@@ -163,6 +179,7 @@ OFTEN static int find_called(struct search *s)
 			s->stage = c.stage;
 		}
 	}
+	s->whole = c.whole;
 	return PFMLIB_ERR_NOTFOUND;
 }
 
@@ -181,12 +198,12 @@ RARELY static int find_in_each(struct search *s, const struct stage *st, const s
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* The pieces of the name that some part of @w may have. */
+/* The pieces of the name that some part of @w may have. None, where no name begins with the first of them. */
 static unsigned pieces_of(const struct image *im, const struct whole *w, const struct spec *spec)
 {
-	unsigned pieces = 0;
+	unsigned pieces = whole_may_have(im, w, spec->cuts[0].hash);
 
-	for (unsigned i = 0; i < spec->n_cuts; i++)
+	for (unsigned i = 1; pieces && i < spec->n_cuts; i++)
 		pieces |= (unsigned)whole_may_have(im, w, spec->cuts[i].hash) << i;
 	return pieces;
 }
@@ -199,7 +216,7 @@ static inline const struct whole *whole_in(const struct search *s, const struct 
 	if (!st->image)
 		return NULL;
 	if (!s->named || s->stage != i)
-		return pfmi_image_whole(st->image, s->pmu, s->hash);
+		return s->whole ? pfmi_image_whole(st->image, s->pmu, s->hash) : NULL;
 	wholes = image_array(st->image, ARRAY_WHOLES);
 	return s->named->parts ? &wholes[s->named->parts - 1] : NULL;
 }

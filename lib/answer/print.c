@@ -168,11 +168,9 @@ static size_t print_bare(const struct event *ev, char *buf, size_t len)
 	if (!*s || strlen(s) >= len - n)
 		return 0;
 	for (; *s; s++) {
-		unsigned char folded = name_fold((unsigned char)*s);
-
 		if (*s < '0' && (*s == ',' || *s == '/'))
 			return 0;
-		h = folded ? name_hash(h, folded) : h;
+		h = name_hash(h, (unsigned char)*s);
 		buf[n++] = capital(*s);
 	}
 	buf[n] = '\0';

@@ -11,6 +11,8 @@
 #define RARELY __attribute__((noinline))
 /* What every start and every encoding go through lies together: the first one waits for each piece of the code that it comes to. */
 #define OFTEN __attribute__((hot))
+/* The same for what several of them call: one copy of it. */
+#define OFTEN_SHARED __attribute__((hot, noinline))
 /* The same for constants: just before the image, whose start every look-up reads. */
 #define READ_OFTEN __attribute__((section(".tables")))
 /* What is a step of one of them alone: to enter and to leave it would take as long as the step. */

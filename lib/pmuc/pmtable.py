@@ -17,7 +17,7 @@ import struct
 import sys
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 6
+IMAGE_VERSION = 7
 TABLE_MAGIC = 0x32746D70
 TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
@@ -100,12 +100,25 @@ def fold(text):
     return text.encode("utf-8", "surrogateescape").translate(_FOLD, b" \t-_")
 
 
+def _weight(c):
+    """What a character of a folded name adds to its hash: table.h, pfmi_weights."""
+    c = c * 0x9E3779B1 & ANY32
+    c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
+    return (c ^ c >> 13) & 0x7FFFFFFF
+
+
+_WEIGHTS = tuple(_weight(c) for c in range(256))
+
+
 @functools.lru_cache(1 << 17)
 def name_hash(folded):
-    h = 0x811C9DC5
-    for c in folded:
-        h = ((h << 7 | h >> 25) + c) & 0xFFFFFFFF
-    return h
+    """table.h, name_hash(): a sum over the characters of each piece, which separators turn by seven bits."""
+    pieces = folded.split(b".")
+    h = 0x811C9DC5 + sum(map(_WEIGHTS.__getitem__, pieces[0]))
+    for piece in pieces[1:]:
+        h &= ANY32
+        h = (h << 7 & ANY32 | h >> 25) + 0x2E + sum(map(_WEIGHTS.__getitem__, piece))
+    return h & ANY32
 
 
 def near(*names):
@@ -339,6 +352,13 @@ def filter_words(hashes):
     return words
 
 
+def first_pieces(folded):
+    """What stands before the first separator of a text that may be that name: lib/spec.c takes none at the very start for one, unless
+    characters that are left out stand before it."""
+    first = folded[:1] + folded[1:].partition(b".")[0]
+    return (first, b"") if first[:1] == b"." else (first,)
+
+
 def way_hash(code, umask, config1=0):
     return ((code * 0x9E3779B1 ^ umask ^ (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 
@@ -405,8 +425,8 @@ def host_keys(m):
         return [host_hash(HOST_UPPER, m.value & UPPER_MASK)]
     words = id_words(m.prefix + "," if m.exact else m.prefix)
     if words:
-        return [host_hash(HOST_ID, name_hash(words.encode()))]
-    return [host_hash(HOST_ARCH, name_hash(m.arch.encode()))]
+        return [host_hash(HOST_ID, name_hash(fold(words)))]
+    return [host_hash(HOST_ARCH, name_hash(fold(m.arch)))]
 
 
 def placed(entries, empty=0, n=None):
@@ -806,18 +826,21 @@ class Writer:
         records = []
         for name, parts in wholes.items():
             names.append((name, len(tables) + len(records)))
-            words = self.filter_of([tables[i] for i in parts])
+            words = self.filter_of([tables[i] for i in parts], [t for t in tables if t.name == name])
             records.append((self.pool.add(name), self.parts.slice(parts), len(parts), self.filters.slice(words), len(words)))
         self.wholes.slice(records)
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # Few names, each looked for in one image after the other: most of these searches end at an empty slot.
-        self.calls.slice(packed_slots([(name_hash(fold(name)), i) for name, i in names], sparse=2))
+        self.calls.slice(packed_slots([(name_hash(fold(name)), i) for name, i in names], sparse=3))
 
     @staticmethod
-    def filter_of(tables):
-        """The filter over all their names; one that ends in a separator stands for itself and for what is before it."""
-        folded = {fold(text) for t in tables for text, _, _ in t.entries()}
+    def filter_of(parts, own):
+        """The filter over all names of @parts, where one that ends in a separator stands for itself and for what is before it too, and over
+        what stands before the first separator in them and in the names of @own, the tables that are called like the whole."""
+        folded = {fold(text) for t in parts for text, _, _ in t.entries()}
         folded |= {name[:-1] for name in folded if name.endswith(b".")}
+        folded |= {piece for t in own for text, _, _ in t.entries() for piece in first_pieces(fold(text))}
+        folded |= {piece for name in list(folded) for piece in first_pieces(name)}
         return filter_words([name_hash(name) for name in folded])
 
     def index_hosts(self, tables):
@@ -829,7 +852,7 @@ class Writer:
             if not t.matches and t.encoder == "perf":
                 entries[host_hash(HOST_ARCH, name_hash(b"")), i] = None
             elif not t.matches and t.flags & TABLE_UNCORE and t.device:
-                entries[host_hash(HOST_DEVICE, name_hash(t.device.encode())), i] = None
+                entries[host_hash(HOST_DEVICE, name_hash(fold(t.device))), i] = None
         self.hosts.slice(placed([(key, (key, i + 1)) for key, i in entries], (0, 0)))
 
     def head(self, at, size, offsets, table):

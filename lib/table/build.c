@@ -200,21 +200,11 @@ void pfmi_build_drop_row(struct builder *b)
 
 /* ---- the table ------------------------------------------------------------------------------------------------ */
 
-static uint32_t hash_of(const char *s)
-{
-	uint32_t h = NAME_HASH_SEED;
-
-	for (; *s; s++)
-		if (name_fold((unsigned char)*s))
-			h = name_hash(h, name_fold((unsigned char)*s));
-	return h;
-}
-
 /* Enters row @row under its name. Of names that fold to one the first is found, the others by their exact spelling. */
 static void enter(struct table *t, struct row *rows, uint32_t *slots, uint32_t row)
 {
 	const char *text = table_text(t, rows[row].name);
-	uint32_t h = hash_of(text);
+	uint32_t h = pfmi_name_hash(pfmi_slice(text));
 
 	if (pfmi_table_find(t, h, text, strlen(text)).kind != NAME_NONE) {
 		rows[row].flags |= ROW_SHADOWED;

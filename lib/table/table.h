@@ -10,7 +10,8 @@
  *     wholes    struct whole[]    names that stand for the parts of a processor ("skx" for skx_uncore_cha ...)
  *     parts     uint16_t[]        their tables
  *     hosts     struct host_slot[]  hash table over what hosts are known by: which tables may be for one
- *     filters   uint64_t[]        which names the parts of a processor may have, all parts together: name_bits() in a word for each
+ *     filters   uint64_t[]        which names the parts of a processor may have, all parts together, and how these and its own tables'
+ *                                 begin, up to the first separator: name_bits() in a word for each
  *   of one table, equal ones of several tables once:
  *     keys      uint8_t[64]       1 + number of the field with that enum key
  *     counters  struct counter[]  ranges of counters
@@ -48,7 +49,7 @@
 #include "base/text.h"
 
 #define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION    6u
+#define IMAGE_VERSION    7u
 #define TABLE_MAGIC      0x32746d70u
 #define IMAGE_MAX_TABLES 4096u
 #define CALL_OTHER       0x8000u
@@ -412,19 +413,31 @@ static inline const struct table *image_table(const struct image *im, uint32_t i
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-/* What a character is in a folded name: lower case, '.' for ':', 0 for those that are ignored (table.c). */
-extern const unsigned char pfmi_fold[256];
+/* What a character is in a folded name: lower case, '.' for ':', 0 for those that are ignored. */
 static inline unsigned char name_fold(unsigned char c)
 {
-	return pfmi_fold[c];
+	if (c == ' ' || c == '\t' || c == '-' || c == '_')
+		return 0;
+	return c >= 'A' && c <= 'Z' ? c | 0x20 : c == ':' ? '.'
+	                                                  : c;
 }
 
-/* Hash of a folded name, one character at a time: start at NAME_HASH_SEED. pmuc.py has the same function. Each step waits for the one
- * before it, so a step is short, and the bits are mixed when the hash is used. */
+/* What a character adds to the hash of a name: another number for each that folds to another one, 0 for those that are ignored. Those
+ * that end a piece of a text, NUL among them, have the highest bit beside it. (table.c; pmuc.py has the same) */
+#define NAME_ENDS 0x80000000u
+extern const uint32_t pfmi_weights[256];
+
+/* Hash of a name, one character at a time: start at NAME_HASH_SEED. Between separators it is a sum: to add is what takes least time where
+ * each step waits for the one before it. Names whose pieces have the same characters in another order are told apart when they are compared:
+ * one in a hundred has such a twin. */
 #define NAME_HASH_SEED 0x811c9dc5u
-static inline uint32_t name_hash(uint32_t h, unsigned char folded)
+static inline uint32_t name_hash_separator(uint32_t h)
 {
-	return (h << 7 | h >> 25) + folded;
+	return (h << 7 | h >> 25) + '.';
+}
+static inline uint32_t name_hash(uint32_t h, unsigned char c)
+{
+	return c == '.' || c == ':' ? name_hash_separator(h) : h + (pfmi_weights[c] & ~NAME_ENDS);
 }
 
 /* Where probing for hash @h starts among @n slots. Names that differ in a digit have hashes side by side: they are spread first. */
@@ -505,7 +518,7 @@ static inline struct name table_name(const struct table *t, uint32_t i)
 		              (enum name_kind)(table_names(t)[i].target >> 30) };
 }
 
-/* Hash of the folded bytes of @s. */
+/* Hash of @s. */
 uint32_t pfmi_name_hash(struct slice s);
 /* True if the folded form of @len bytes at @s is that of the terminated @name. */
 bool pfmi_folds_to(const char *name, const char *s, size_t len);
@@ -588,8 +601,8 @@ static inline const uint16_t *whole_parts(const struct image *im, const struct w
 {
 	return (const uint16_t *)image_array(im, ARRAY_PARTS) + w->part;
 }
-/* May a part of @w have a name with hash @h, or one that only a separator behind it tells apart? Most names that no part has are found
- * out here. */
+/* May a part of @w have a name with hash @h, or one that only a separator behind it tells apart; or may a name of a part, or of a table
+ * called like @w, begin with what has that hash and go on behind a separator? Most names that none has are found out here. */
 static inline bool whole_may_have(const struct image *im, const struct whole *w, uint32_t h)
 {
 	const uint64_t *words = (const uint64_t *)image_array(im, ARRAY_FILTERS) + w->filter;

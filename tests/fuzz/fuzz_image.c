@@ -35,8 +35,7 @@ static void use(const struct table *t)
 		uint32_t h = NAME_HASH_SEED;
 
 		for (const char *p = name; *p; p++)
-			if (name_fold((unsigned char)*p))
-				h = name_hash(h, name_fold((unsigned char)*p));
+			h = name_hash(h, (unsigned char)*p);
 		pfmi_table_find(t, h, name, strlen(name));
 		pfmi_event_init(&ev, t, row);
 		for (unsigned i = 0; i < pfmi_row_n_masks(t, row) && i < 48; i++)
