@@ -193,8 +193,8 @@ int pfmi_perf_place(struct pfm_session *s)
 	if (!st->readings)
 		return -ENOMEM;
 	st->zeros = st->readings + words;
-	st->scales = (double *)(st->zeros + words);
-	st->read = (uint32_t *)(st->scales + s->n);
+	st->scales = (void *)(st->zeros + words);
+	st->read = (void *)(st->scales + s->n);
 	for (unsigned i = 0; i < s->n; i++)
 		st->scales[i] = s->counts[i].asked.scale;
 	for (unsigned i = 0; i < st->n_parts; i++) {

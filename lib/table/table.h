@@ -428,8 +428,8 @@ static inline unsigned char name_fold(unsigned char c)
 extern const uint32_t pfmi_weights[256];
 
 /* Hash of a name, one character at a time: start at NAME_HASH_SEED. Between separators it is a sum: to add is what takes least time where
- * each step waits for the one before it. Names whose pieces have the same characters in another order are told apart when they are compared:
- * one in a hundred has such a twin. */
+ * each step waits for the one before it. Names whose pieces have the same characters in another order are told apart when they are
+ * compared: one in a hundred has such a twin. */
 #define NAME_HASH_SEED 0x811c9dc5u
 static inline uint32_t name_hash_separator(uint32_t h)
 {
