@@ -32,10 +32,15 @@ static struct slice trim(struct slice s)
  * slashes. In a breakpoint (mem:ADDRESS/LENGTH) a slash stands alone. */
 static uint32_t piece_length(struct slice s)
 {
-	bool slashes = s.len < 4 || memcmp(s.s, "mem:", 4) != 0, inside = false;
+	const char *comma = memchr(s.s, ',', s.len);
+	uint32_t len = comma ? (uint32_t)(comma - s.s) : s.len, i;
+	bool slashes, inside = false;
 	unsigned braces = 0;
-	uint32_t i;
 
+	/* As nearly all are. */
+	if (!memchr(s.s, '{', len) && !memchr(s.s, '/', len))
+		return len;
+	slashes = s.len < 4 || memcmp(s.s, "mem:", 4) != 0;
 	for (i = 0; i < s.len && (s.s[i] != ',' || braces || inside); i++) {
 		/* Digits and letters: none of those below. */
 		if (s.s[i] > '/' && s.s[i] < '{')
@@ -49,24 +54,25 @@ static uint32_t piece_length(struct slice s)
 
 static bool is_key(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || pfmi_is_digit(c) || c == '_' || c == '-';
+	unsigned char small = (unsigned char)c | 0x20;
+
+	return (small >= 'a' && small <= 'z') || pfmi_is_digit(c) || c == '_' || c == '-';
 }
 
 /* A qualifier of libpmc belongs to the event before the comma: one of its words alone, or a bare key with a value. An event that has one
  * inside ("NAME:c=1", "cpu/event=1/") does not begin so. @s: all that is behind the comma. */
 static bool begins_with_qualifier(struct slice s)
 {
-	struct slice key = skip_blanks(s), rest;
+	const char *comma = s.len ? memchr(s.s, ',', s.len) : NULL;
+	struct slice piece = trim((struct slice){ s.s, comma ? (uint32_t)(comma - s.s) : s.len });
 	uint32_t len = 0;
 
-	while (len < key.len && is_key(key.s[len]))
+	if (!piece.len || !memchr(piece.s, '=', piece.len))
+		return piece.len <= 4 && (pfmi_slice_is(piece, "edge") || pfmi_slice_is(piece, "inv") || pfmi_slice_is(piece, "os") ||
+		                          pfmi_slice_is(piece, "usr"));
+	while (is_key(piece.s[len]))
 		len++;
-	if (len && len < key.len && key.s[len] == '=')
-		return true;
-	rest = skip_blanks(behind(key, len));
-	key.len = len;
-	return (rest.len == 0 || *rest.s == ',') &&
-	       (pfmi_slice_is(key, "edge") || pfmi_slice_is(key, "inv") || pfmi_slice_is(key, "os") || pfmi_slice_is(key, "usr"));
+	return len && piece.s[len] == '=';
 }
 
 bool pfmi_split(struct slice *list, struct slice *event)

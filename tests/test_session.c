@@ -662,6 +662,15 @@ static void units_off_the_core_are_summed(void **state)
 	must_open(TEXTS("uncore_imc_free_running_1/read/"));
 	assert_int_equal(about(0).attr.type, 43);
 	assert_int_equal(event(fake.n_events - 1)->a.attr.type, 43);
+	end_session();
+	/* One box and the other of the same device. */
+	must_open(TEXTS("uncore_cha_3/event=0x35/", "uncore_cha_0/event=0x35/"));
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(about(i).n_parts, 2);
+		assert_int_equal(event(fake.n_events - 1 - i)->a.attr.type, about(1).attr.type);
+		assert_int_equal(event(fake.n_events - 3 - i)->a.attr.type, about(0).attr.type);
+	}
+	assert_int_equal(about(0).attr.type, about(1).attr.type + 3);
 }
 
 static void scale_and_unit(void **state)

@@ -9,11 +9,27 @@
 #include "machine/kernel.h"
 #include "machine/sys.h"
 
-/* One count of a session: an event on a PMU. What was asked for, what a backend made of it, and what the user is told. */
+/* One count of a session: an event on a PMU. What was asked for, what a backend made of it, and what the user is told. Between two large
+ * ends, which mostly stay empty and are not touched, all that is looked at lies together. */
 struct counting {
+	struct told {
+		char why[192], remedy[192]; /* nothing, unless @about is set */
+		int about;                  /* cause that why and remedy speak of */
+		int cause, sys_errno;       /* pfm_cause_t if it could not be opened */
+	} told;
+	/* The backend's. */
+	struct opened {
+		unsigned part, n_parts; /* its slice of kernel objects */
+		unsigned n_open;        /* parts that are open */
+		unsigned first;         /* the first count of its group */
+		uint64_t away;          /* time its tasks spent on other CPUs than those asked for, as last read */
+		bool alone;             /* opened without its group */
+		bool barred;            /* given up before the backend saw it */
+	} opened;
 	/* Settled before anything is opened. */
 	struct asked {
-		struct event event;
+		bool is_level; /* the value is a level, not a count: never a difference, never extrapolated */
+		double scale;
 		pfm_attr_t attr;
 		int pmu;                          /* in the context */
 		unsigned request;                 /* which text */
@@ -33,24 +49,8 @@ struct counting {
 		uint64_t user_read;               /* config1 bits that ask for reading from user space */
 		const char *unit;
 		char *name; /* as the user wrote it; the session's */
-		/* What every reading looks at is close to what follows. */
-		double scale;
-		bool is_level; /* the value is a level, not a count: never a difference, never extrapolated */
+		struct event event;
 	} asked;
-	/* The backend's. */
-	struct opened {
-		unsigned part, n_parts; /* its slice of kernel objects */
-		unsigned n_open;        /* parts that are open */
-		unsigned first;         /* the first count of its group */
-		uint64_t away;          /* time its tasks spent on other CPUs than those asked for, as last read */
-		bool alone;             /* opened without its group */
-		bool barred;            /* given up before the backend saw it */
-	} opened;
-	struct told {
-		int cause, sys_errno; /* pfm_cause_t if it could not be opened */
-		int about;            /* cause that why and remedy speak of */
-		char why[192], remedy[192];
-	} told;
 };
 
 /* True if count @c is for instance @k of its device. */
@@ -81,6 +81,7 @@ struct pfm_session {
 	bool running;
 	bool started; /* at least once */
 	bool clear;   /* by the last reading all counts are exact, and there was nothing to say of any of them */
+	bool filled;  /* s->last */
 	unsigned n_groups;
 	pfm_count_t *last;  /* room for n counts; of those that are clear still: an earlier reading */
 	pfm_count_t *into;  /* while all are read: the caller's array, NULL if it is not like s->last or has been filled */

@@ -9,13 +9,11 @@
 #include "ctx.h"
 #include "machine/kernel.h"
 
-#define NAME_ROOM 8 /* behind a name, for the levels that permission takes away */
-#define CPU_ROOM  8 /* for the number of a CPU */
+#define CPU_ROOM 8 /* for the number of a CPU */
 
 /* ---- events to counts ------------------------------------------------------------------------------------------------ */
 
-/* Room for @n more counts. */
-static bool make_room(struct opening *o, unsigned n)
+bool pfmi_make_room(struct opening *o, unsigned n)
 {
 	struct pfm_session *s = o->s;
 	unsigned room = o->room * 2 > s->n + n ? o->room * 2 : s->n + n;
@@ -30,30 +28,27 @@ static bool make_room(struct opening *o, unsigned n)
 
 static struct counting *next_count(struct opening *o)
 {
-	return make_room(o, 1) ? &o->s->counts[o->s->n++] : NULL;
+	return pfmi_make_room(o, 1) ? &o->s->counts[o->s->n++] : NULL;
 }
 
 /* One of which only the event is not settled. What is large and empty is not written to. */
 static struct counting *new_count(struct opening *o)
 {
 	struct counting *c = next_count(o);
-	const size_t behind_event = offsetof(struct asked, event) + sizeof(c->asked.event);
 
 	if (!c)
 		return NULL;
-	memset((char *)&c->asked + behind_event, 0, sizeof(c->asked) - behind_event);
+	memset(&c->asked, 0, offsetof(struct asked, event));
 	c->asked.cpus = c->asked.unit = "";
 	c->asked.cpu = -1;
 	c->asked.scale = 1;
 	c->asked.request = o->request;
 	c->opened = (struct opened){ .part = 0 };
 	c->told.cause = c->told.sys_errno = c->told.about = 0;
-	c->told.why[0] = c->told.remedy[0] = '\0';
 	return c;
 }
 
-/* The fields that nobody set are not there. */
-static void copy_event(const struct event *from, struct event *to)
+void pfmi_copy_event(const struct event *from, struct event *to)
 {
 	memcpy(to, from, offsetof(struct event, set) + from->n_set * sizeof(from->set[0]));
 }
@@ -171,12 +166,15 @@ static void check_countable(const struct opening *o, const struct unit *u, struc
 		             "%s happens in the kernel alone: at the levels asked for there is nothing to count", c->asked.name);
 }
 
-static int describe_event(struct opening *o, const struct member *m, const struct found *f, struct counting *c)
+/* Describes as count @c what member @m is in its place @k. */
+static int describe_event(struct opening *o, const struct member *m, unsigned k, struct counting *c)
 {
 	struct pfm_session *s = o->s;
+	const struct found *f = &m->found[k];
 	const struct unit *u = pfmi_opening_unit(o, f->unit);
 
-	copy_event(&f->event, &c->asked.event);
+	if (f->event != &c->asked.event)
+		pfmi_copy_event(f->event, &c->asked.event);
 	c->asked.pmu = (int)f->unit;
 	c->asked.device = u->kernel;
 	c->asked.instance = f->instance;
@@ -186,8 +184,8 @@ static int describe_event(struct opening *o, const struct member *m, const struc
 	c->asked.freq = m->freq;
 	c->asked.one_core = o->n_cores > 1 && f->core >= 0 && m->missing;
 	c->asked.lacking = m->lacking;
-	c->asked.levels_free = !f->event.plm && !f->event.plm_none && !s->options.plm;
-	if (pfmi_asked_attr(&f->event, u->type, s->options.plm, &c->asked.attr, NULL))
+	c->asked.levels_free = !f->event->plm && !f->event->plm_none && !s->options.plm;
+	if (pfmi_asked_attr(f->event, u->type, s->options.plm, &c->asked.attr, NULL))
 		c->asked.attr.expressible = 0;
 	c->asked.attr.pinned = m->pinned || o->pinned;
 	if (m->precise)
@@ -199,16 +197,13 @@ static int describe_event(struct opening *o, const struct member *m, const struc
 		c->asked.device = o->cores[f->core];
 		c->asked.attr.config |= (uint64_t)(uint32_t)c->asked.device->types[0] << 32;
 	}
-	if (f->event.row != ROW_NONE) {
-		const char *scale = pfmi_row_text(u->table, f->event.row, KEY_SCALE);
-
-		c->asked.is_level = table_row(u->table, f->event.row)->flags & ROW_SNAPSHOT;
-		if (*scale && !pfmi_decimal(scale, &c->asked.scale))
-			c->asked.scale = 1;
-		c->asked.unit = pfmi_row_text(u->table, f->event.row, KEY_UNIT);
-	}
+	c->asked.is_level = pfmi_event_flag(f->event, ROW_SNAPSHOT);
+	if (pfmi_event_has(f->event, KEY_SCALE) && !pfmi_decimal(pfmi_row_text(u->table, f->event->row, KEY_SCALE), &c->asked.scale))
+		c->asked.scale = 1;
+	if (pfmi_event_has(f->event, KEY_UNIT))
+		c->asked.unit = pfmi_row_text(u->table, f->event->row, KEY_UNIT);
 	c->asked.user_read = user_read_bits(o, c);
-	c->asked.name = copy_name(s, m->name);
+	c->asked.name = k ? copy_name(s, m->name) : m->name;
 	if (!c->asked.name)
 		return pfmi_opening_no_memory(o);
 	check_countable(o, u, c);
@@ -223,7 +218,7 @@ static int add_group(struct opening *o, const struct member *m, unsigned n, int 
 {
 	unsigned group = o->s->n_groups, before = o->s->n;
 
-	if (!make_room(o, n))
+	if (!pfmi_make_room(o, n))
 		return pfmi_opening_no_memory(o);
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < m[i].n; k++) {
@@ -237,7 +232,7 @@ static int add_group(struct opening *o, const struct member *m, unsigned n, int 
 				return pfmi_opening_no_memory(o);
 			c->asked.group = group;
 			c->asked.sibling = m[i].n > 1 ? o->siblings + i + 1 : 0;
-			rc = describe_event(o, &m[i], &m[i].found[k], c);
+			rc = describe_event(o, &m[i], k, c);
 			if (rc)
 				return rc;
 		}
@@ -420,7 +415,7 @@ static int split_by_cpu(struct opening *o, const struct cpus *cpus, char *text)
 	}
 	s->counts = NULL;
 	s->n = o->room = 0;
-	rc = make_room(o, n * (unsigned)pfmi_cpus_count(cpus)) ? PFMLIB_SUCCESS : pfmi_opening_no_memory(o);
+	rc = pfmi_make_room(o, n * (unsigned)pfmi_cpus_count(cpus)) ? PFMLIB_SUCCESS : pfmi_opening_no_memory(o);
 	if (!rc)
 		rc = copy_for_each(o, old, serves, n, cpus, text);
 	free_sets(serves, n);

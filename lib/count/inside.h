@@ -34,7 +34,7 @@ static inline void *pfmi_zeros(size_t size)
 
 /* One event of a text, on one PMU. */
 struct found {
-	struct event event;
+	struct event *event; /* where one count comes of it: that count's */
 	unsigned unit;
 	int core;          /* which of the kernel's core PMUs, -1: none in particular */
 	unsigned instance; /* 1 + the instance of the PMU, 0: all */
@@ -42,7 +42,7 @@ struct found {
 
 /* One member of a group (or the only event of a text). */
 struct member {
-	char *name;      /* as the user wrote it */
+	char *name;      /* as the user wrote it; the session's */
 	struct slice at; /* where that stands in the text */
 	bool pinned, exclusive;
 	unsigned precise; /* 1 + what the text asks for */
@@ -63,7 +63,7 @@ struct opening {
 	struct unit unit; /* the last that was asked for, and its number: the next is mostly the same */
 	unsigned unit_number;
 	uint64_t seen[SEEN_BITS / 64]; /* members of the group: a bit that is not set is nobody's */
-	char *names;                   /* room for the names of a text's members */
+	char *scratch;                 /* room for the name of any member of a text */
 	bool weak, pinned;
 	const char *text; /* the whole text, for positions in errors */
 	pfm_error_t *why;
@@ -74,6 +74,11 @@ int pfmi_opening_refuse(const struct opening *o, int code, int kind, const char 
 int pfmi_opening_no_memory(const struct opening *o);
 /* All that is known of unit @unit, until it is asked for another. */
 const struct unit *pfmi_opening_unit(struct opening *o, unsigned unit);
+/* Room for @n more counts. False without memory. (lib/count/counts.c) */
+bool pfmi_make_room(struct opening *o, unsigned n);
+/* Fields that nobody set are not there. */
+void pfmi_copy_event(const struct event *from, struct event *to);
+#define NAME_ROOM 8 /* behind a name, for the levels that permission takes away */
 /* Room for a name of @room bytes, empty, for as long as the session; NULL without memory. (lib/count/counts.c) */
 char *pfmi_name_room(struct pfm_session *s, size_t room);
 void pfmi_free_names(struct pfm_session *s);
@@ -129,7 +134,7 @@ struct part {
 	int witness;           /* of a task on one CPU: tells how long it was there; else -1 */
 	bool whole;            /* reading it gives the whole group */
 	bool tells;            /* reading it gives its losses behind its times */
-	unsigned members;      /* of a leader: how many joined it */
+	uint16_t members;      /* of a leader: how many joined it */
 	int next, last;        /* next member of its group; of a leader: last member, -1 for none */
 	int pid, cpu;
 	unsigned instance, count;

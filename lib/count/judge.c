@@ -76,10 +76,8 @@ static void verdict(struct counting *c, pfm_count_t *n, int quality, int cause)
 {
 	n->quality = quality;
 	n->cause = cause;
-	if (cause == PFM_CAUSE_NONE && c->told.cause == PFM_CAUSE_NONE) {
+	if (cause == PFM_CAUSE_NONE && c->told.cause == PFM_CAUSE_NONE)
 		c->told.about = PFM_CAUSE_NONE;
-		c->told.why[0] = c->told.remedy[0] = '\0';
-	}
 }
 
 static unsigned percent(uint64_t part, uint64_t whole)

@@ -93,17 +93,17 @@ static int find_event(struct opening *o, char *text, const char *at, struct memb
 	pfm_error_t mine = PFM_INIT(mine);
 	struct found *f = &m->found[0];
 	const char *bad = NULL;
-	int rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, &f->event, &mine);
+	int rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, f->event, &mine);
 	size_t len = strlen(text);
 
-	if ((rc || !f->event.given) && take_session_letters(text, m))
-		rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, &f->event, &mine);
+	if ((rc || !f->event->given) && take_session_letters(text, m))
+		rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, f->event, &mine);
 	if (rc && o->s->sampling && pfmi_take_terms(text, m, &bad)) {
 		if (bad)
 			return pfmi_opening_refuse(o, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, at + (bad - text), strcspn(bad, ":,/"),
 			                           "not a number above 0");
 		take_session_letters(text, m);
-		rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, &f->event, &mine);
+		rc = pfmi_ctx_event(o->s->ctx, text, &f->unit, f->event, &mine);
 	}
 	if (rc == PFMLIB_SUCCESS) {
 		m->n = 1;
@@ -159,10 +159,17 @@ static bool find_on_core(const struct opening *o, const char *text, const struct
 	out->instance = 0;
 	for (unsigned i = 0; i < ctx->n_host_order; i++) {
 		out->unit = ctx->host_order[i];
-		if (pfmi_unit_kernel(ctx, out->unit) == core && !pfmi_ctx_event_on(ctx, text, out->unit, &out->event, NULL))
+		if (pfmi_unit_kernel(ctx, out->unit) == core && !pfmi_ctx_event_on(ctx, text, out->unit, out->event, NULL))
 			return true;
 	}
 	return false;
+}
+
+static void copy_found(const struct found *from, const struct event *event, struct found *to)
+{
+	pfmi_copy_event(event, to->event);
+	to->unit = from->unit;
+	to->instance = from->instance;
 }
 
 /* On a machine with several types of cores: the event on each of them. */
@@ -170,6 +177,7 @@ static void fan_out(const struct opening *o, const char *text, struct member *m)
 {
 	const struct kernel_pmu *const *cores = o->cores;
 	struct found first;
+	struct event event;
 	unsigned n = o->n_cores;
 	bool generic;
 
@@ -180,17 +188,18 @@ static void fan_out(const struct opening *o, const char *text, struct member *m)
 	for (unsigned i = 0; i < n; i++)
 		if (!generic && pfmi_unit_kernel(o->s->ctx, first.unit) == cores[i])
 			m->found[0].core = (int)i;
-	if (names_pmu(o, text, generic) || (!generic && m->found[0].core < 0) || (first.event.row == ROW_NONE && !generic)) {
+	if (names_pmu(o, text, generic) || (!generic && m->found[0].core < 0) || (first.event->row == ROW_NONE && !generic)) {
 		m->missing = m->found[0].core >= 0;
 		return;
 	}
+	pfmi_copy_event(first.event, &event);
 	m->n = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct found *f = &m->found[m->n];
 		bool have = generic || pfmi_unit_kernel(o->s->ctx, first.unit) == cores[i];
 
 		if (have)
-			*f = first;
+			copy_found(&first, &event, f);
 		else
 			have = find_on_core(o, text, cores[i], f);
 		f->core = (int)i;
@@ -209,25 +218,25 @@ static void fan_out(const struct opening *o, const char *text, struct member *m)
 /* The @len bytes at @s, with the group's modifiers @mods behind it. */
 static int read_member(struct opening *o, const char *s, size_t len, const char *mods, struct member *m)
 {
-	size_t room = len + strlen(mods) + MEMBER_MORE;
-	char *text;
+	size_t n = strlen(mods), whole = len;
 	int rc;
 
-	*m = (struct member){ .at = { s, (uint32_t)len }, .found = m->found, .name = o->names };
-	o->names += 2 * room;
+	*m = (struct member){ .at = { s, (uint32_t)len }, .found = m->found, .name = pfmi_name_room(o->s, len + n + MEMBER_MORE + NAME_ROOM) };
+	if (!m->name)
+		return pfmi_opening_no_memory(o);
 	memcpy(m->name, s, len);
-	m->name[len] = '\0';
-	if (*mods) {
-		bool slash = len && s[len - 1] == '/';
-
-		snprintf(m->name + len, room - len, "%s%s", slash ? "" : ":", mods);
+	if (n) {
+		if (!len || s[len - 1] != '/')
+			m->name[whole++] = ':';
+		memcpy(m->name + whole, mods, n);
+		whole += n;
 	}
-	/* Behind the name as it stays, one to take letters out of. */
-	text = m->name + room;
-	memcpy(text, m->name, strlen(m->name) + 1);
-	rc = find_event(o, text, s, m);
+	m->name[whole] = '\0';
+	/* A copy to take letters out of. */
+	memcpy(o->scratch, m->name, whole + 1);
+	rc = find_event(o, o->scratch, s, m);
 	if (rc == PFMLIB_SUCCESS)
-		fan_out(o, text, m);
+		fan_out(o, o->scratch, m);
 	return rc;
 }
 
@@ -296,7 +305,7 @@ static int read_members(struct opening *o, struct slice list, const char *mods, 
 		(*n)++;
 		rc = read_member(o, event.s, event.len, mods, &m[*n - 1]);
 		if (!rc && is_repeated(o, m, *n))
-			o->names = m[--*n].name;
+			--*n;
 	}
 	return rc;
 }
@@ -330,7 +339,7 @@ static bool same_pmu(const struct opening *o, const struct found *a, const struc
 static bool wants_to_be_alone(const struct member *m)
 {
 	for (unsigned i = 0; i < m->n; i++)
-		if (pfmi_event_flag(&m->found[i].event, ROW_ALONE))
+		if (pfmi_event_flag(m->found[i].event, ROW_ALONE))
 			return true;
 	return false;
 }
@@ -340,7 +349,7 @@ static bool keeps_out(const struct opening *o, const struct member *alone, const
 	for (unsigned i = 0; i < alone->n; i++)
 		for (unsigned k = 0; k < other->n; k++)
 			if (same_pmu(o, &alone->found[i], &other->found[k]) &&
-			    pfmi_keeps_out(&alone->found[i].event, &other->found[k].event))
+			    pfmi_keeps_out(alone->found[i].event, other->found[k].event))
 				return true;
 	return false;
 }
@@ -375,26 +384,33 @@ static unsigned most_members(const char *text)
 {
 	unsigned n = 1;
 
-	for (; *text && n < MAX_GROUP; text++)
-		n += *text == ',';
+	while (n < MAX_GROUP && (text = strchr(text, ','))) {
+		text++;
+		n++;
+	}
 	return n;
 }
 
-/* Members for all that @text can name, behind them what each of them is on every type of core, and their names. */
+/* Members for all that @text can name, behind them what each of them is on every type of core, and room for a name. Where there is but one
+ * type an event is where its count will be, else there is room for it, too. */
 static struct member *new_members(struct opening *o, const char *text)
 {
-	unsigned n = most_members(text);
-	size_t each = o->n_cores ? o->n_cores : 1;
-	size_t names = 2 * (strlen(text) + (size_t)n * (MODS_ROOM + MEMBER_MORE));
-	struct member *m = malloc(n * (sizeof(*m) + each * sizeof(*m->found)) + names);
+	unsigned n = most_members(text), each = o->n_cores > 1 ? o->n_cores : 1;
+	size_t events = o->n_cores > 1 ? (size_t)n * each : 0, scratch = strlen(text) + MODS_ROOM + MEMBER_MORE;
+	struct member *m = pfmi_make_room(o, n) ? malloc(n * (sizeof(*m) + each * sizeof(*m->found)) + events * sizeof(struct event) + scratch)
+	                                        : NULL;
+	struct event *event;
 	struct found *found;
 
 	if (!m)
 		return NULL;
-	found = (struct found *)(void *)(m + n);
+	event = (struct event *)(void *)(m + n);
+	found = (struct found *)(void *)(event + events);
+	for (unsigned i = 0; i < n * each; i++)
+		found[i].event = events ? &event[i] : &o->s->counts[o->s->n + i].asked.event;
 	for (unsigned i = 0; i < n; i++)
 		m[i].found = found + i * each;
-	o->names = (char *)(found + n * each);
+	o->scratch = (char *)(found + n * each);
 	return m;
 }
 

@@ -352,11 +352,8 @@ static void break_up(struct pfm_session *s, unsigned first, unsigned end)
 	for (unsigned i = first; i < end; i++) {
 		struct counting *c = &s->counts[i];
 
-		if (c->told.cause == PFM_CAUSE_GROUP) {
-			c->told.cause = PFM_CAUSE_NONE;
-			c->told.sys_errno = 0;
-			c->told.why[0] = c->told.remedy[0] = '\0';
-		}
+		if (c->told.cause == PFM_CAUSE_GROUP)
+			c->told.cause = c->told.about = c->told.sys_errno = 0;
 		c->opened.alone = true;
 		if (i > first)
 			c->asked.group = s->n_groups++;
@@ -466,7 +463,7 @@ static void close_round(struct pfm_session *s)
 
 		c->opened.n_parts = c->opened.n_open = 0;
 		if (c->told.cause && !c->opened.barred)
-			c->told = (struct told){ .cause = PFM_CAUSE_NONE };
+			c->told.cause = c->told.about = c->told.sys_errno = 0;
 	}
 }
 

@@ -140,7 +140,7 @@ static size_t group_words(const struct part *lead)
 /* How many counts one reading of the part gives. */
 static unsigned read_together(const struct part *p)
 {
-	return p->whole ? 1 + p->members : 1;
+	return p->whole ? 1u + p->members : 1;
 }
 
 /* True if the readings of counts [@i, @i + @n) lie behind one another at each of their places, where all of them are open. */
@@ -178,17 +178,38 @@ static bool is_even(const struct pfm_session *s)
 }
 
 #define READINGS   3          /* the first words are for a witness */
-#define PART_WORDS 4          /* at most, for each part */
+#define PART_WORDS 4          /* at most, for each part that is read for itself */
 #define LOST       UINT64_MAX /* in place of its times: a pinned event was without its counter */
+
+/* True if the part is read for itself: a member's value comes with its leader's. */
+static bool is_read(const struct part *p)
+{
+	return p->fd >= 0 && !(p->whole && p->lead >= 0);
+}
+
+/* Counts the parts that are read: *@n. Returns how many words their readings take. */
+static size_t count_readings(const struct perf_state *st, unsigned *n)
+{
+	size_t words = READINGS;
+
+	*n = 0;
+	for (const struct part *p = st->parts; p < st->parts + st->n_parts; p++)
+		if (is_read(p)) {
+			++*n;
+			words += p->whole ? group_words(p) : PART_WORDS;
+		}
+	return words;
+}
 
 int pfmi_perf_place(struct pfm_session *s)
 {
 	struct perf_state *st = s->state;
-	size_t words = READINGS + (size_t)PART_WORDS * st->n_parts;
+	unsigned n_read;
+	size_t words = count_readings(st, &n_read);
 	uint32_t at = READINGS;
 
 	free(st->readings);
-	st->readings = pfmi_zeros(2 * words * sizeof(*st->readings) + s->n * sizeof(*st->scales) + st->n_parts * sizeof(*st->read));
+	st->readings = pfmi_zeros(2 * words * sizeof(*st->readings) + s->n * sizeof(*st->scales) + n_read * sizeof(*st->read));
 	st->n_read = 0;
 	if (!st->readings)
 		return -ENOMEM;
@@ -200,7 +221,7 @@ int pfmi_perf_place(struct pfm_session *s)
 	for (unsigned i = 0; i < st->n_parts; i++) {
 		struct part *lead = &st->parts[i];
 
-		if (lead->fd < 0 || (lead->whole && lead->lead >= 0))
+		if (!is_read(lead))
 			continue;
 		st->read[st->n_read++] = i;
 		lead->value = lead->whole ? at + GROUP_HEAD : at;
@@ -237,7 +258,7 @@ static int read_group(struct pfm_session *s, const struct part *lead)
 		return (int)n;
 	if (n == 0)
 		st->readings[lead->times] = LOST;
-	else if (st->readings[group_at(lead)] != 1 + lead->members)
+	else if (st->readings[group_at(lead)] != 1u + lead->members)
 		return -EIO;
 	return 0;
 }

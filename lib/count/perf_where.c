@@ -127,25 +127,29 @@ struct place {
 	bool own; /* the instance says where it is counted: nobody needs to ask for those CPUs */
 };
 
+/* Room for @n parts in all: 0 or -ENOMEM. */
+static int make_room(struct perf_state *st, size_t n)
+{
+	size_t room = n > 2 * (size_t)st->room ? n : 2 * (size_t)st->room;
+	struct part *parts;
+
+	if (n <= st->room)
+		return 0;
+	parts = realloc(st->parts, room * sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	st->parts = parts;
+	st->room = (unsigned)room;
+	return 0;
+}
+
 static void put(struct walk *w, const struct place *at, int cpu, int witness)
 {
 	struct perf_state *st = w->s->state;
 
-	if (st->n_parts == SESSION_MAX) {
-		w->rc = -E2BIG;
+	w->rc = st->n_parts == SESSION_MAX ? -E2BIG : make_room(st, st->n_parts + 1);
+	if (w->rc)
 		return;
-	}
-	if (st->n_parts == st->room) {
-		unsigned room = st->room * 2 + 16;
-		struct part *parts = realloc(st->parts, room * sizeof(*parts));
-
-		if (!parts) {
-			w->rc = -ENOMEM;
-			return;
-		}
-		st->parts = parts;
-		st->room = room;
-	}
 	st->parts[st->n_parts++] = (struct part){ .fd = -1,
 		                                  .pid = at->pid,
 		                                  .cpu = cpu,
@@ -281,11 +285,52 @@ static int make_witnesses(struct pfm_session *s)
 	return st->witnesses ? 0 : -ENOMEM;
 }
 
+/* True if count @c is counted wherever the one before it is: for all that is asked here they are alike. */
+static bool is_beside_last(const struct pfm_session *s, const struct counting *c)
+{
+	const struct perf_state *st = s->state;
+	const struct counting *last = c - 1;
+
+	return c > s->counts && !st->n_witnesses && !last->told.cause && last->asked.device == c->asked.device &&
+	       last->asked.instance == c->asked.instance && last->asked.cpu == c->asked.cpu;
+}
+
+/* The parts of the count before it once more. */
+static void repeat_parts(struct walk *w)
+{
+	struct perf_state *st = w->s->state;
+	const struct opened *last = &w->c[-1].opened;
+
+	w->rc = st->n_parts + last->n_parts > SESSION_MAX ? -E2BIG : make_room(st, st->n_parts + last->n_parts);
+	for (unsigned k = 0; k < last->n_parts && !w->rc; k++) {
+		struct part *p = &st->parts[st->n_parts++];
+
+		*p = st->parts[last->part + k];
+		p->count = (unsigned)(w->c - w->s->counts);
+	}
+	w->c->opened.n_parts = w->rc ? 0 : last->n_parts;
+}
+
+/* As many parts as there mostly are. */
+static size_t usual_parts(const struct pfm_session *s)
+{
+	const struct perf_state *st = s->state;
+	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
+	size_t cpus = pfmi_cpus_count(s->wanted.n_words ? &s->wanted : &s->online), each = wide ? 1 : st->tasks.n, n;
+
+	if (wide ? !(s->options.flags & PFM_SESSION_PER_CPU) : s->wanted.n_words != 0)
+		each *= cpus;
+	n = s->n * each;
+	return n < SESSION_MAX ? n : SESSION_MAX;
+}
+
 int pfmi_perf_plan(struct pfm_session *s)
 {
 	struct perf_state *st = s->state;
 	struct walk w = { .s = s, .rc = make_witnesses(s) };
 
+	if (!w.rc)
+		w.rc = make_room(st, usual_parts(s));
 	for (unsigned i = 0; i < s->n && !w.rc; i++) {
 		struct counting *c = &s->counts[i];
 
@@ -296,7 +341,10 @@ int pfmi_perf_plan(struct pfm_session *s)
 		w.c = c;
 		w.absent = 0;
 		w.blind = false;
-		walk_parts(&w);
+		if (is_beside_last(s, c))
+			repeat_parts(&w);
+		else
+			walk_parts(&w);
 		if (!w.rc && (w.absent || !c->opened.n_parts))
 			no_cpu(c, &w);
 	}

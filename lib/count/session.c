@@ -139,7 +139,7 @@ static int open_all(struct opening *o, const char *const *texts, unsigned n)
 	rc = pfmi_keep_cpus(o);
 	if (rc)
 		return rc;
-	s->last = pfmi_zeros((s->n + 1) * sizeof(*s->last));
+	s->last = malloc((s->n + 1) * sizeof(*s->last));
 	if (!s->last)
 		return pfmi_opening_no_memory(o);
 	if (s->backend)
@@ -259,6 +259,7 @@ static inline int read_last(struct pfm_session *s, pfm_count_t *into)
 		rc = s->backend->read(s, s->last, s->n);
 	for (unsigned i = 0; i < s->n && !s->backend; i++)
 		s->last[i] = (pfm_count_t){ .size = sizeof(s->last[i]) };
+	s->filled |= !rc;
 	if (!rc && !s->clear)
 		pfmi_judge_all(s, s->last);
 	return rc;
@@ -315,6 +316,9 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	if (!s || i >= s->n || !pfmi_sized(count))
 		return PFMLIB_ERR_INVAL;
 	c = &s->counts[i];
+	if (!s->filled)
+		memset(s->last, 0, s->n * sizeof(*s->last));
+	s->filled = true;
 	/* Counts that are judged together are read together. */
 	if (s->backend && s->backend->read_fast && !c->asked.sibling && c->opened.n_open)
 		rc = s->backend->read_fast(s, i, &s->last[i]);
@@ -364,8 +368,8 @@ int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *inf
 	full.unit = c->asked.unit;
 	full.group = c->asked.group;
 	full.n_parts = c->opened.n_parts;
-	full.why = c->told.why;
-	full.remedy = c->told.remedy;
+	full.why = c->told.about ? c->told.why : "";
+	full.remedy = c->told.about ? c->told.remedy : "";
 	full.attr = c->asked.attr;
 	full.is_level = c->asked.is_level;
 	full.cpus = counted_cpus(s, c);
