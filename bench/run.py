@@ -8,6 +8,7 @@ Where both sides know a processor they are given the same events, and only those
 before any time is taken. A line that has no peer on this machine is checked against a figure written beside its goal.
 """
 import argparse
+import copy
 import glob
 import json
 import math
@@ -226,12 +227,29 @@ def stripped_size(path):
         return os.path.getsize(out.name) / 1024
 
 
+def without_path(program, folder):
+    """A copy of @program without the build folder's path to libraries, as it would be installed: along that path the dynamic linker asks
+    for every library in some thirty folders that are not there. An empty path is none."""
+    with open(program, "rb") as f:
+        binary = f.read()
+    for path in re.findall(r"R(?:UN)?PATH\).*\[(.+)\]", run(["readelf", "-d", "-W", program])):
+        old = path.encode() + b"\0"
+        binary = binary.replace(old, bytes(len(old)))
+    out = os.path.join(folder, os.path.basename(program))
+    with open(out, "wb") as f:
+        f.write(binary)
+    os.chmod(out, 0o755)
+    return out
+
+
 def measure_start(t, sides):
     libs = library_of(sides.peer, "libpfm"), library_of(sides.ours, "libperfmon")
     with tempfile.TemporaryDirectory() as folder:
         # A copy, as an installed one is: the cache mostly keeps a file that a linker wrote here and there in smaller pieces.
-        copy = shutil.copy(libs[1], os.path.join(folder, os.path.basename(libs[1])))
-        measure_libraries(t, sides, (libs[0], copy), {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
+        lib = shutil.copy(libs[1], os.path.join(folder, os.path.basename(libs[1])))
+        installed = copy.copy(sides)
+        installed.ours = without_path(sides.ours, folder)
+        measure_libraries(t, installed, (libs[0], lib), {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
 
 
 def measure_libraries(t, sides, libs, plain):
