@@ -221,7 +221,8 @@ static void put_double(struct listing *l, uint64_t bits)
 		put_number(l, places);
 		return;
 	}
-	while (places < 15 && v * power < 1e17 && v * power != (double)(uint64_t)(v * power)) {
+	/* The quotient of two numbers that a double has exactly is what reading their digits gives. */
+	while (places < 15 && v * power < 1e17 && (double)(uint64_t)(v * power + 0.5) / power != v) {
 		power *= 10;
 		places++;
 	}
