@@ -19,10 +19,6 @@ ROOMS = ("base", "table", "machine", "device", "pmu", "answer", "count", "metric
 ELSEWHERE = {
     "ctx.c": "test_interface.c: contexts and what they are asked",
     "answer/describe.c": "test_interface.c: the questions of the public interface, call by call",
-    "libpfm3/alpha_linux.c": "test_alpha.c",
-    "libpfm3/alpha_query.c": "test_alpha.c",
-    "libpfm3/montecito_query.c": "test_montecito_events.c: every column of every row against the list of the manual",
-    "libpfm3/pfmlib.c": "test_pfmlib.c",
     "libpfm4/event.c": "test_libpfm4.py: answers beside those of libpfm4",
     "libpfm4/host.c": "test_libpfm4.py: recorded machines",
     "libpfm4/intel.c": "test_libpfm4.py: answers beside those of libpfm4",
@@ -33,8 +29,6 @@ ELSEWHERE = {
     "libpfm4/state.c": "test_libpfm4_threads.c",
     "libpfm4/string.c": "test_libpfm4.py: strings that read back",
     "libpfm4/trace.c": "test_libpfm4.py: tracepoints of the running kernel",
-    "metric/describe.c": "test_evaluate.c: what is said of a metric beside its value; every list's metrics are in test_metric.py",
-    "metric/pack.c": "test_plan.c: packings against a search through all of them",
     "metric/part.c": "test_plan.c: plans against the least that there can be",
 }
 

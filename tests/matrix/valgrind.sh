@@ -27,7 +27,8 @@ memcheck)
 	# that are watched), assign and montecito_random (arithmetic alone, and much of it).
 	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
 		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
-		--only "spec,table,resolve,explain,suggest,print,decode,machine_host,kernel,session,pfmlib,interface,extremes,threads,core,coreduo,\
+		--only "spec,table,resolve,explain,suggest,print,decode,machine_host,kernel,session,libpfm3_pfmlib,\
+interface,extremes,threads,core,coreduo,\
 modern,roundtrip,alpha,alpha_sets,pfm_device,device_model,device_run,montecito,montecito_events,montecito_range,\
 montecito_decode" "$ordinary"
 	;;

@@ -421,5 +421,5 @@ int main(void)
 	rows_add(&rows, "opcodes wider than an instruction are refused", test_wide_opcodes_are_refused, NULL);
 	rows_add(&rows, "a given address register wins over its event", test_a_given_register_wins, NULL);
 	rows_add(&rows, "the list names every type", test_list_names_every_type, NULL);
-	return rows_run("pfmlib", &rows);
+	return rows_run("libpfm3_pfmlib", &rows);
 }
