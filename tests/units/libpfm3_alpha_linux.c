@@ -12,29 +12,29 @@ enum { CYCLES = 1,
        REPLAYS };
 
 static const struct {
-	uint32_t type;
 	uint64_t config;
+	uint32_t type;
 	int answer; /* a number, or an errno */
 } EVENTS[] = {
 	{ 0, 0, CYCLES },
-	{ 0, 1, INSTRUCTIONS },
-	{ 0, 2, -EPERM },
-	{ 0, 3, MISSES },
-	{ 0, 4, -EINVAL },
-	{ 0, UINT64_MAX, -EINVAL },
-	{ 1, 0, -ENOENT },
-	{ 2, 1, -ENOENT },
-	{ 3, 0, -EOPNOTSUPP },
+	{ 1, 0, INSTRUCTIONS },
+	{ 2, 0, -EPERM },
+	{ 3, 0, MISSES },
 	{ 4, 0, -EINVAL },
-	{ 4, 1, CYCLES },
-	{ 4, 2, INSTRUCTIONS },
-	{ 4, 3, MISSES },
+	{ UINT64_MAX, 0, -EINVAL },
+	{ 0, 1, -ENOENT },
+	{ 1, 2, -ENOENT },
+	{ 0, 3, -EOPNOTSUPP },
+	{ 0, 4, -EINVAL },
+	{ 1, 4, CYCLES },
+	{ 2, 4, INSTRUCTIONS },
+	{ 3, 4, MISSES },
 	{ 4, 4, REPLAYS },
-	{ 4, 5, -EINVAL },
-	{ 4, UINT64_C(1) << 32 | 1, -EINVAL },
-	{ 5, 0, -ENOENT },
-	{ 6, 1, -ENOENT },
-	{ UINT32_MAX, 1, -ENOENT },
+	{ 5, 4, -EINVAL },
+	{ UINT64_C(1) << 32 | 1, 4, -EINVAL },
+	{ 0, 5, -ENOENT },
+	{ 1, 6, -ENOENT },
+	{ 1, UINT32_MAX, -ENOENT },
 };
 
 static void events(void **state)

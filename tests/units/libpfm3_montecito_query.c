@@ -85,7 +85,7 @@ static void groups_and_sets(void **state)
 		if (group == PFMLIB_MONT_EVT_NO_GRP)
 			continue;
 		assert_in_range(set, 0, group == PFMLIB_MONT_EVT_L1D_CACHE_GRP ? 6 : 8);
-		seen[group == PFMLIB_MONT_EVT_L2D_CACHE_GRP] |= 1u << set;
+		seen[group == PFMLIB_MONT_EVT_L2D_CACHE_GRP] |= 1u << (set & 31);
 	}
 	assert_true((seen[0] & 1) && seen[0] >> 6 && (seen[1] & 1) && seen[1] >> 8);
 }

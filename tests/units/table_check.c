@@ -392,9 +392,11 @@ static struct image *make_image(uint32_t n)
 	struct table *t = make();
 	size_t heads = sizeof(struct image), body = t->size - sizeof(*t), more = heads + n * sizeof(*t) + body, size = more + 64;
 	struct image *im = calloc(1, size);
-	uint32_t *tail = im ? (uint32_t *)(void *)((char *)im + more) : NULL;
+	uint32_t *tail;
 
-	assert_non_null(im);
+	if (!im)
+		abort();
+	tail = (uint32_t *)(void *)((char *)im + more);
 	*im = (struct image){ .magic = IMAGE_MAGIC, .version = IMAGE_VERSION, .size = size, .n_tables = n };
 	for (uint32_t i = 0; i < n; i++) {
 		struct table *h = (struct table *)(void *)((char *)im + heads) + i;

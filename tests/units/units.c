@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The cases of all files of this folder, as one group. */
 #include "units.h"
-#include "unit_files.h" /* the build writes it: UNIT_FILES */
+#ifdef UNITS_OF_LIBPFM4 /* a program of their own: names of libpfm.so.4 are names of the library as well */
+#include "unit_files_libpfm4.h"
+#else
+#include "unit_files.h" /* the build writes them: UNIT_FILES */
+#endif
 
 #define UNIT_FILE(NAME) extern const struct unit_cases unit_##NAME;
 UNIT_FILES
