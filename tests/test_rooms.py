@@ -17,9 +17,6 @@ ROOMS = ("base", "table", "machine", "device", "pmu", "answer", "count", "metric
 
 # Sources whose tests are not in a file of their name: where they are, and why there.
 ELSEWHERE = {
-    "ctx.c": "test_interface.c: contexts and what they are asked",
-    "answer/describe.c": "test_interface.c: the questions of the public interface, call by call",
-    "metric/part.c": "test_plan.c: plans against the least that there can be",
 }
 
 

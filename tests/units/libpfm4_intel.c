@@ -117,7 +117,7 @@ static void bits_of(const char *pmu, uint32_t mods, const char *const *texts, co
 {
 	char text[128], more[160];
 	struct l4_code plain, c;
-	uint64_t code;
+	uint64_t code = 0;
 
 	assert_true(plain_event(pmu, mods, text, sizeof(text), &code));
 	assert_int_equal(encode(text, U, &plain), PFM_SUCCESS);
