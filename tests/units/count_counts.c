@@ -415,7 +415,96 @@ static void sessions_that_must_know(void **state)
 	expect_asked(0, 8, true); /* and others are not disturbed by it */
 }
 
+/* ---- what is asked of an event ------------------------------------------------------------------------------------------------ */
+
+static const struct asked *read_text(const char *text)
+{
+	begin_session();
+	s->options.plm = options.plm;
+	s->options.flags = options.flags;
+	s->judges = &pfmi_backend_perf_event;
+	assert_int_equal(pfmi_add_text(&opening, text), PFMLIB_SUCCESS);
+	assert_int_equal(s->n, 1);
+	return &s->counts[0].asked;
+}
+
+static void expect_cause(const char *text, int cause, const char *why)
+{
+	read_text(text);
+	assert_int_equal(s->counts[0].told.cause, cause);
+	if (!strstr(s->counts[0].told.why, why))
+		fail_msg("%s: %s", text, s->counts[0].told.why);
+}
+
+static void what_is_asked(void **state)
+{
+	const struct asked *a;
+
+	(void)state;
+	use("uncore");
+	assert_true(read_text("cycles")->levels_free);
+	assert_false(read_text("cycles:u")->levels_free);
+	options.plm = PFM_PLM3;
+	a = read_text("cycles");
+	assert_true(!a->levels_free && a->attr.exclude_kernel);
+	options.plm = 0;
+	a = read_text("uncore_cha_3/event=1/");
+	assert_true(a->instance == 4 && a->attr.type == 33);
+	assert_string_equal(a->device->name, "uncore_cha");
+	a = read_text("uncore_cha/event=1/");
+	assert_true(a->instance == 0 && a->attr.type == 30);
+	a = read_text("cpu/instructions/");
+	assert_true(a->instance == 0 && a->scale == 1 && !a->is_level);
+	assert_string_equal(a->unit, "");
+	a = read_text("uncore_imc/cas_count_read/");
+	assert_true(a->scale == 6.103515625e-5);
+	assert_string_equal(a->unit, "MiB");
+	assert_true(read_text("mesh/occupancy/")->is_level);
+	assert_int_equal(read_text("cycles")->cpu, -1);
+	assert_string_equal(read_text("cycles")->cpus, "");
+}
+
+static void what_cannot_be_counted(void **state)
+{
+	(void)state;
+	use("uncore");
+	expect_cause("cycles", PFM_CAUSE_NONE, "");
+	expect_cause("ev6::cycles", PFM_CAUSE_NO_PMU, "this machine has no ev6");
+	expect_cause("context-switches:u", PFM_CAUSE_ATTRIBUTE, "happens in the kernel alone");
+	expect_cause("context-switches", PFM_CAUSE_NONE, "");
+	expect_cause("page-faults:u", PFM_CAUSE_NONE, "");
+	/* Who judges every processor's events judges them itself. */
+	begin_session();
+	s->judges = &pfmi_backend_pfm_device;
+	assert_int_equal(pfmi_add_text(&opening, "ev6::cycles"), PFMLIB_SUCCESS);
+	assert_int_equal(s->counts[0].told.cause, PFM_CAUSE_NONE);
+}
+
+/* A kernel that wants to be asked for it says where: in its core PMU's format. */
+static void readings_in_user_space(void **state)
+{
+	(void)state;
+	fake_begin(&fake);
+	fake_file(&fake, "/sys/bus/event_source/devices/armv8_pmuv3/type", "8");
+	fake_file(&fake, "/sys/bus/event_source/devices/armv8_pmuv3/cpus", "0-3");
+	fake_file(&fake, "/sys/bus/event_source/devices/armv8_pmuv3/format/event", "config:0-15");
+	fake_file(&fake, "/sys/bus/event_source/devices/armv8_pmuv3/format/rdpmc", "config1:33");
+	fake_file(&fake, "/sys/bus/event_source/devices/software/type", "1");
+	open_context("0x00000000413fd0c1");
+	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_true(read_text("cycles")->user_read == 0);
+	options.flags = PFM_SESSION_USER_READ;
+	assert_true(read_text("cycles")->user_read == (uint64_t)1 << 33);
+	assert_true(read_text("armv8_pmuv3/event=8/")->user_read == (uint64_t)1 << 33);
+	assert_true(read_text("page-faults")->user_read == 0);
+	end(NULL);
+	use("uncore"); /* whose format says nothing of it */
+	options.flags = PFM_SESSION_USER_READ;
+	assert_true(read_text("cycles")->user_read == 0);
+}
+
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, end)
 
 UNIT(count_counts, CASE(memory_for_names), CASE(who_keeps_whom_out), CASE(turns), CASE(lists_of_cpus), CASE(one_for_each),
-     CASE(one_instance), CASE(too_many_counts), CASE(who_asks_when), CASE(machines_that_may_change), CASE(sessions_that_must_know));
+     CASE(one_instance), CASE(too_many_counts), CASE(who_asks_when), CASE(machines_that_may_change), CASE(sessions_that_must_know),
+     CASE(what_is_asked), CASE(what_cannot_be_counted), CASE(readings_in_user_space));

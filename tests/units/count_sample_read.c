@@ -570,8 +570,130 @@ static void waiting_that_fails(void **state)
 	assert_int_equal(pfm_wait_session(NULL, 10), PFMLIB_ERR_INVAL);
 }
 
+/* ---- accounts ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t counted;
+
+static int read_at_once(struct pfm_session *session, unsigned i, pfm_count_t *count)
+{
+	(void)session;
+	(void)i;
+	*count = (pfm_count_t){ .size = sizeof(*count), .value = counted, .raw = counted, .enabled = 5, .running = 5 };
+	return PFMLIB_SUCCESS;
+}
+
+static const struct backend at_once = { .name = "at once", .read_fast = read_at_once };
+static struct part parts[2 * COUNTS];
+static pfm_count_t last[COUNTS];
+
+/* Two counts with two parts each, of which the first took @samples samples every 10 of what was @counted. */
+static void begin_accounts(uint64_t count, uint64_t samples)
+{
+	counted = count;
+	memset(parts, 0, sizeof(parts));
+	memset(last, 0, sizeof(last));
+	perf.parts = parts;
+	s->backend = &at_once;
+	s->last = last;
+	s->running = false;
+	s->n = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		counts[i].opened = (struct opened){ .part = 2 * i, .n_parts = 2, .n_open = 2 };
+		counts[i].asked.period = 10;
+		memset(&tallies[i], 0, offsetof(struct tally, layout));
+	}
+	tallies[0].samples = samples;
+}
+
+static pfm_sample_count_t expect_account(int quality, int cause)
+{
+	pfm_sample_count_t c = PFM_INIT(c);
+
+	assert_int_equal(pfm_read_samples(s, 0, &c), PFMLIB_SUCCESS);
+	if (c.quality != quality || c.cause != cause)
+		fail_msg("%llu samples of %llu are %s %s", (unsigned long long)c.samples, (unsigned long long)c.count, pfm_quality_name(c.quality),
+		         pfm_cause_name(c.cause));
+	assert_true(c.count == counted && c.period == 10 && c.samples == tallies[0].samples);
+	return c;
+}
+
+/* Half of what is due, with a period more or less for each counter. */
+static void fewer_samples_than_are_due(void **state)
+{
+	static const struct {
+		uint64_t count, samples;
+		bool few;
+	} rows[] = { { 109, 0, false }, { 110, 0, true }, { 110, 3, true }, { 110, 4, false }, { 1000, 48, true }, { 1000, 49, false } };
+
+	(void)state;
+	open_buffers(1);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		begin_accounts(rows[i].count, rows[i].samples);
+		expect_account(rows[i].few ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT, rows[i].few ? PFM_CAUSE_OTHER : PFM_CAUSE_NONE);
+		s->options.flags = PFM_SESSION_INHERIT; /* those of children are too many to know */
+		expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		s->options.flags = 0;
+	}
+}
+
+static void what_was_lost(void **state)
+{
+	pfm_sample_count_t c;
+
+	(void)state;
+	open_buffers(1);
+	begin_accounts(1000, 100);
+	parts[2].losses = 9; /* another count's */
+	c = expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_true(c.lost == 0);
+	parts[0].losses = 3;
+	parts[1].losses = 4;
+	c = expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
+	assert_true(c.lost == 7);
+	/* A kernel that does not tell: records about losses are all there is. */
+	sm.no_losses = true;
+	c = expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_true(c.lost == PFM_LOST_UNKNOWN);
+	sm.lost = 1;
+	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
+	sm.lost = 0;
+	tallies[0].discarded = 1;
+	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
+	tallies[0].throttled = 1; /* says more */
+	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_THROTTLED);
+	assert_int_equal(pfm_read_samples(s, 2, &c), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_samples(s, 0, NULL), PFMLIB_ERR_INVAL);
+}
+
+/* Two counts of one event of the kernel's own may have taken each other's samples: their number shows it, once all were taken. */
+static void samples_of_twins(void **state)
+{
+	(void)state;
+	open_buffers(1);
+	for (unsigned i = 0; i < 2; i++)
+		counts[i].asked.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+	begin_accounts(50, 5);
+	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	for (uint64_t samples = 0; samples < 12; samples++) {
+		bool right = samples >= 3 && samples <= 7;
+
+		begin_accounts(50, samples);
+		expect_account(right ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL, right ? PFM_CAUSE_NONE : PFM_CAUSE_OTHER);
+		s->running = true; /* there may be more to come */
+		expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	}
+	begin_accounts(50, 0);
+	counts[1].asked.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES; /* no twin */
+	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	sm.strange = 1;
+	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
+	counts[0].asked.attr.type = PERF_TYPE_RAW; /* these are never another's */
+	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+}
+
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
 UNIT(count_sample_read, CASE(the_oldest_comes_first), CASE(many_at_once), CASE(records_without_a_time), CASE(what_is_young_waits),
      CASE(a_pass_ends), CASE(room_is_given_back), CASE(a_damaged_buffer), CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_over_the_end),
-     CASE(every_event_is_found), CASE(ids_of_others), CASE(what_is_added_up), CASE(waiting), CASE(waiting_that_fails));
+     CASE(every_event_is_found), CASE(ids_of_others), CASE(what_is_added_up), CASE(waiting), CASE(waiting_that_fails),
+     CASE(fewer_samples_than_are_due), CASE(what_was_lost), CASE(samples_of_twins));
