@@ -424,7 +424,18 @@ static void clear_readings(void **state)
 	assert_int_equal(pfmi_perf_read(s, read_counts, 2), PFMLIB_SUCCESS);
 	assert_true(s->clear && !s->into);
 	assert_true(into[1].value == 12 && into[1].scale == 4 && read_counts[1].value == 0);
+	/* From a zero on that is elsewhere. */
+	assert_int_equal(pfmi_perf_reset(s), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 4; i++)
+		set(i, (1 << i) + 10 * (i + 1), 80, 80);
+	assert_int_equal(pfmi_perf_read(s, read_counts, 2), PFMLIB_SUCCESS);
+	assert_true(s->clear);
+	expect_exact(0, 10 + 20, 60);
+	expect_exact(1, 30 + 40, 60);
 	/* Not all of the time. */
+	assert_int_equal(pfmi_perf_place(s), 0);
+	for (unsigned i = 0; i < 4; i++)
+		set(i, 1 << i, 50, 50);
 	set(1, 2, 50, 49);
 	assert_int_equal(pfmi_perf_read(s, read_counts, 2), PFMLIB_SUCCESS);
 	assert_false(s->clear);
@@ -597,6 +608,10 @@ static void who_is_started(void **state)
 	expect_commands("+", (const int[]){ b });
 	assert_int_equal(pfmi_perf_stop(s), PFMLIB_SUCCESS);
 	expect_commands("---", (const int[]){ a, b, w });
+	parts[2].pid = 0; /* of the caller itself */
+	assert_int_equal(pfmi_perf_start(s), PFMLIB_SUCCESS);
+	expect_commands("", NULL);
+	parts[2].pid = -1;
 	/* One that fails: all are asked, all are switched off again, and the first error is told. */
 	s->options.flags = 0;
 	fails_fd = a;
