@@ -272,8 +272,10 @@ static void check_session(void)
 		const struct opened *o = &session->counts[i].opened;
 		unsigned n = 0;
 
-		for (unsigned k = 0; k < o->n_parts; k++)
+		for (unsigned k = 0; k < o->n_parts; k++) {
 			n += st->parts[o->part + k].fd >= 0;
+			assert_true(!o->alone || st->parts[o->part + k].lead < 0);
+		}
 		assert_int_equal(n, o->n_open);
 		assert_true(n || session->counts[i].told.cause); /* what is not counted says why */
 	}
@@ -306,6 +308,75 @@ static void whatever_is_refused(void **state)
 		check_session();
 		assert_int_equal(done(NULL), 0);
 	}
+}
+
+/* CPU 4 or thread 43 goes before it is opened: the others stay. */
+static int one_has_gone(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)a;
+	(void)group;
+	return cpu == 4 || pid == 43 ? -f->number : 0;
+}
+
+static void places_that_have_gone(void **state)
+{
+	static const int gone[] = { ENODEV, ESRCH };
+
+	(void)state;
+	machine("uncore");
+	fake.decide = one_has_gone;
+	for (size_t i = 0; i < COUNT(gone); i++) {
+		fake.number = gone[i];
+		options.flags = PFM_SESSION_SYSTEM_WIDE;
+		must_open(TEXTS("{cycles,instructions}", "branches"));
+		for (unsigned k = 0; k < 3; k++)
+			assert_int_equal(session->counts[k].opened.n_open, 6);
+		check_session();
+		end_session();
+	}
+	/* Any other error takes all of the count. */
+	fake.number = EBUSY;
+	must_open(TEXTS("{cycles,instructions}", "branches"));
+	assert_int_equal(fake_open_events(&fake), 0);
+	check_session();
+	end_session();
+	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
+	fake_file(&fake, "/proc/42/task/42/x", "");
+	fake_file(&fake, "/proc/42/task/43/x", "");
+	options.flags = 0;
+	options.pid = 42;
+	fake.number = ESRCH;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(session->counts[0].opened.n_open, 1);
+	check_session();
+}
+
+/* A task on one CPU has a witness beside its counts: an event that never waits, at the same place, as whole as they are. */
+static void witnesses(void **state)
+{
+	const struct perf_state *st;
+	const struct fake_event *e;
+
+	(void)state;
+	machine("uncore");
+	options.cpus = "3";
+	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
+	must_open(TEXTS("cycles", "instructions"));
+	st = session->state;
+	assert_int_equal(st->n_witnesses, 1);
+	e = fake_event(&fake, st->witnesses[0].fd);
+	assert_non_null(e);
+	assert_true(e->pid == 0 && e->cpu == 3 && e->group == -1);
+	assert_true(e->a.attr.size == sizeof(e->a.attr) && e->a.attr.type == PERF_TYPE_SOFTWARE && e->a.attr.config == PERF_COUNT_SW_DUMMY);
+	assert_int_equal(e->a.attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	assert_true(e->a.attr.disabled && e->a.attr.exclude_kernel && e->a.attr.exclude_hv && e->a.attr.inherit && e->a.attr.enable_on_exec);
+	end_session();
+	options.flags = 0;
+	must_open(TEXTS("cycles"));
+	st = session->state;
+	e = fake_event(&fake, st->witnesses[0].fd);
+	assert_non_null(e);
+	assert_true(!e->a.attr.inherit && !e->a.attr.enable_on_exec);
 }
 
 /* ---- filters and control groups ---------------------------------------------------------------------------------------------- */
@@ -377,4 +448,4 @@ static void control_groups(void **state)
 
 UNIT(count_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members), MADE(boxes_and_wishes),
      cmocka_unit_test(what_happens_in_the_kernel_alone), cmocka_unit_test(signals), OPENED(is_there_such_a_call),
-     cmocka_unit_test(whatever_is_refused), OPENED(filters), OPENED(control_groups));
+     cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone), OPENED(witnesses), OPENED(filters), OPENED(control_groups));
