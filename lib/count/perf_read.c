@@ -493,8 +493,8 @@ static bool take_time(const struct perf_state *st, const struct counting *c, uin
 /* A count that is clear. As pairs of words, where it has that form: member by member takes twice as long. */
 static inline void give_clear(uint64_t value, uint64_t time, double scale, pfm_count_t *out)
 {
-	enum { IN_PAIRS = offsetof(pfm_count_t, raw) == 16 && offsetof(pfm_count_t, running) == 32 && offsetof(pfm_count_t, scale) == 56 &&
-		          PFM_QUALITY_EXACT == 0 && PFM_CAUSE_NONE == 0 };
+	enum { IN_PAIRS = sizeof(out->size) == 8 && offsetof(pfm_count_t, raw) == 16 && offsetof(pfm_count_t, running) == 32 &&
+		          offsetof(pfm_count_t, scale) == 56 && PFM_QUALITY_EXACT == 0 && PFM_CAUSE_NONE == 0 };
 	typedef uint64_t pair __attribute__((vector_size(16)));
 	char *to = (char *)out;
 	uint64_t last;
