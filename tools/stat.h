@@ -38,11 +38,18 @@ enum by { BY_NOTHING,
 	  BY_NODE,
 	  BY_THREAD };
 
+/* Which event a text means. */
+struct event_at {
+	int pmu; /* negative: none, or more than the event is told */
+	unsigned event;
+};
+
 /* One line of the answer: the counts of one event that have the same label, added up. */
 struct row {
 	const struct part *part; /* whose words it shows: those of its count number */
 	unsigned count;
-	const char *own; /* pfm's own count of time, which no session takes; else NULL */
+	struct event_at at; /* its event, once ratios_make() was there */
+	const char *own;    /* pfm's own count of time, which no session takes; else NULL */
 	char label[LABEL_MAX];
 	unsigned place; /* where in the label the CPU, core, thread ... begins, behind a control group */
 	bool begun;
@@ -129,6 +136,7 @@ char *quoted_command(char *const *command, char *buf, size_t room);
 struct stat_metric {
 	int pmu;
 	unsigned event;
+	struct event_at first; /* of a ratio: the event it begins with */
 };
 
 struct stat_metrics {
@@ -153,7 +161,7 @@ bool metrics_of_session(struct job *job, const pfm_session_t *session);
 /* A metric's value from the rows of @label. False if it cannot be computed at all; a value may still be undefined. */
 struct metric_answer;
 bool metric_answer(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out);
-/* Finds the usual ratios, once there are rows; none if metrics were asked for. False without memory. */
+/* Finds the events of the rows, once there are rows, and the usual ratios; none if metrics were asked for. False without memory. */
 bool ratios_make(struct job *job);
 /* The ratio that belongs beside the count of @row, if all it needs was counted: one of the tables' that begins with its event, else how
  * many there were in a second of the task's time. */

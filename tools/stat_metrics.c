@@ -30,7 +30,7 @@ static bool add_use(struct stat_metrics *list, int pmu, unsigned event)
 	for (unsigned i = 0; i < list->n; i++)
 		if (more[i].pmu == pmu && more[i].event == event)
 			return true;
-	more[list->n++] = (struct stat_metric){ pmu, event };
+	more[list->n++] = (struct stat_metric){ .pmu = pmu, .event = event };
 	return true;
 }
 
@@ -189,7 +189,7 @@ static bool add_below(struct job *job)
 			continue;
 		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MOST_METRICS; e++)
 			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) && !is_aside(info.name) &&
-			    is_below(job, &(struct stat_metric){ m.pmu, e }, &m) && !add_use(&job->metrics, m.pmu, e))
+			    is_below(job, &(struct stat_metric){ .pmu = m.pmu, .event = e }, &m) && !add_use(&job->metrics, m.pmu, e))
 				return false;
 	}
 	return true;
@@ -300,48 +300,55 @@ static bool constant(const char *name, double elapsed, double *value)
 	return smt >= 0;
 }
 
-struct place {
-	int pmu; /* negative: there is no such event */
-	unsigned event;
-};
-
-/* The event called @text. Each ratio asks for the same few names at each count, so what was found last is kept. */
-static struct place find_event(const struct job *job, const char *text)
+/* The event called @text, which is named by @name and what may stand before that; none if qualifiers make another one of it. */
+static struct event_at find_event(const struct job *job, const char *text, const char *name)
 {
-	static struct {
-		char text[56];
-		struct place place;
-	} known[64];
-	struct place place;
-	unsigned at = 0;
-	size_t len = 0;
+	struct event_at at;
 
-	for (; text[len]; len++)
-		at = at * 31 + (unsigned char)text[len];
-	at %= sizeof(known) / sizeof(known[0]);
-	if (len && strcmp(known[at].text, text) == 0)
-		return known[at].place;
-	if (pfm_find_event_by_text(job->ctx, text, &place.pmu, &place.event, NULL))
-		place = (struct place){ -1, 0 };
-	if (len < sizeof(known[at].text)) {
-		memcpy(known[at].text, text, len + 1);
-		known[at].place = place;
-	}
-	return place;
+	if (strpbrk(name, ":/,@") || pfm_find_event_by_text(job->ctx, text, &at.pmu, &at.event, NULL))
+		at = (struct event_at){ -1, 0 };
+	return at;
 }
 
-/* Does the row called @name count the event that input @in names? Ratios go by events alone: one with qualifiers is another. */
-static bool is_input(const struct job *job, const char *name, const pfm_metric_input_t *in)
+/* Rows are asked about by every input of every metric. */
+static void find_rows(struct job *job)
 {
-	struct place a, b;
+	pfm_count_info_t info = PFM_INIT(info);
 
-	if (strcmp(name, in->text) == 0 || strcmp(name, in->alias) == 0)
-		return true;
-	if (strpbrk(name, ":/,@") || strpbrk(strstr(in->text, "::") ? strstr(in->text, "::") + 2 : in->text, ":/,@"))
-		return false;
-	a = find_event(job, name);
-	b = find_event(job, in->text);
+	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
+		row_info(row, &info);
+		row->at = find_event(job, info.name, info.name);
+	}
+}
+
+static bool is_same(struct event_at a, struct event_at b)
+{
 	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
+}
+
+/* What a metric needs, and which event that is. */
+struct input {
+	pfm_metric_input_t in;
+	struct event_at at;
+};
+
+/* Input @i of @m. False if it has fewer. */
+static bool find_input(const struct job *job, const struct stat_metric *m, unsigned i, struct input *out)
+{
+	const char *colons;
+
+	out->in = (pfm_metric_input_t)PFM_INIT(out->in);
+	if (pfm_describe_metric_input(job->ctx, m->pmu, m->event, i, &out->in))
+		return false;
+	colons = strstr(out->in.text, "::");
+	out->at = out->in.is_constant ? (struct event_at){ -1, 0 } : find_event(job, out->in.text, colons ? colons + 2 : out->in.text);
+	return true;
+}
+
+/* Does @row, which is called @name, count what @input names? Ratios go by events alone: one with qualifiers is another. */
+static bool is_input(const struct row *row, const char *name, const struct input *input)
+{
+	return is_same(row->at, input->at) || strcmp(name, input->in.text) == 0 || strcmp(name, input->in.alias) == 0;
 }
 
 struct reading {
@@ -369,23 +376,23 @@ static void take_row(const struct row *row, struct reading *r, unsigned i, int *
 	*group = (int)info.group;
 }
 
-static bool is_row_of(const struct job *job, unsigned k, const char *label, const pfm_metric_input_t *in)
+static bool is_row_of(const struct job *job, unsigned k, const char *label, const struct input *input)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 
 	row_info(&job->rows[k], &info);
-	return strcmp(job->rows[k].label, label) == 0 && is_input(job, info.name, in);
+	return strcmp(job->rows[k].label, label) == 0 && is_input(&job->rows[k], info.name, input);
 }
 
 /* True if an earlier row is the same count: of an event that was named twice. */
-static bool is_repeated(const struct job *job, unsigned k, const char *label, const pfm_metric_input_t *in)
+static bool is_repeated(const struct job *job, unsigned k, const char *label, const struct input *input)
 {
 	pfm_count_info_t info = PFM_INIT(info), other = PFM_INIT(other);
 
 	row_info(&job->rows[k], &info);
 	for (unsigned i = 0; i < k; i++) {
 		row_info(&job->rows[i], &other);
-		if (strcmp(info.pmu, other.pmu) == 0 && is_row_of(job, i, label, in))
+		if (strcmp(info.pmu, other.pmu) == 0 && is_row_of(job, i, label, input))
 			return true;
 	}
 	return false;
@@ -393,12 +400,12 @@ static bool is_repeated(const struct job *job, unsigned k, const char *label, co
 
 /* What became of input @i among the rows labelled @label: counts of one event on several types of cores are added up, and all of them
  * must be there. */
-static void take_rows(const struct job *job, const char *label, const pfm_metric_input_t *in, struct reading *r, unsigned i, int *group)
+static void take_rows(const struct job *job, const char *label, const struct input *input, struct reading *r, unsigned i, int *group)
 {
 	unsigned found = 0, counted = 0;
 
 	for (unsigned k = 0; k < job->n_rows; k++) {
-		if (!is_row_of(job, k, label, in) || is_repeated(job, k, label, in))
+		if (!is_row_of(job, k, label, input) || is_repeated(job, k, label, input))
 			continue;
 		take_row(&job->rows[k], r, i, group);
 		if (r->n_uses < MOST_USES)
@@ -414,7 +421,8 @@ static void take_rows(const struct job *job, const char *label, const pfm_metric
 static bool read_inputs(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, bool whole,
                         struct reading *r)
 {
-	pfm_metric_input_t in = PFM_INIT(in);
+	struct input input;
+	const pfm_metric_input_t *in = &input.in;
 	int group = -1;
 
 	r->metric = *m;
@@ -425,15 +433,15 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 		return false;
 	/* Metrics have few inputs, and this has room for all that any may have. */
 	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
-	for (unsigned i = 0; i < r->info.n_inputs && !pfm_describe_metric_input(job->ctx, m->pmu, m->event, i, &in); i++) {
-		if (in.is_constant) {
-			r->counts[i].known = constant(in.text, elapsed, &r->counts[i].value) || in.has_preset;
-			if (in.has_preset)
-				r->counts[i].value = in.preset;
+	for (unsigned i = 0; i < r->info.n_inputs && find_input(job, m, i, &input); i++) {
+		if (in->is_constant) {
+			r->counts[i].known = constant(in->text, elapsed, &r->counts[i].value) || in->has_preset;
+			if (in->has_preset)
+				r->counts[i].value = in->preset;
 			continue;
 		}
 		r->asked += i < r->info.n_value_inputs;
-		take_rows(job, label, &in, r, i, &group);
+		take_rows(job, label, &input, r, i, &group);
 		if (whole && r->found < r->asked)
 			return false;
 	}
@@ -651,6 +659,14 @@ static int find_ratios(const struct job *job, int p)
 	return pfm_find_pmu(job->ctx, name);
 }
 
+/* The event that ratio @m begins with; none if that has a second name, which a row may have. */
+static void find_first(const struct job *job, struct stat_metric *m)
+{
+	struct input input;
+
+	m->first = find_input(job, m, 0, &input) && !*input.in.alias ? input.at : (struct event_at){ -1, 0 };
+}
+
 bool ratios_make(struct job *job)
 {
 	static const char *const names[] = { "hardware", "software", "hw_cache" };
@@ -658,6 +674,8 @@ bool ratios_make(struct job *job)
 	bool room = true;
 	int last = -1;
 
+	if (job->metrics.n || !job->no_ratios)
+		find_rows(job);
 	if (job->metrics.n || job->no_ratios)
 		return true;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && room; i++)
@@ -671,7 +689,19 @@ bool ratios_make(struct job *job)
 			room = add_ratios(job, p) && add_ratios(job, find_ratios(job, p));
 		last = p;
 	}
+	for (unsigned i = 0; i < job->ratios.n; i++)
+		find_first(job, &job->ratios.at[i]);
 	return room;
+}
+
+/* True if ratio @m may begin with the event of @row, which is called @name. */
+static bool may_begin(const struct job *job, const struct stat_metric *m, const struct row *row, const char *name)
+{
+	struct input input;
+
+	if (row->at.pmu >= 0 && m->first.pmu >= 0)
+		return is_same(row->at, m->first);
+	return find_input(job, m, 0, &input) && is_input(row, name, &input);
 }
 
 /* How often the event of @row came in a second of the task's time, which the count of task-clock with the same label is. */
@@ -696,7 +726,6 @@ static bool row_rate(const struct job *job, const struct row *row, const pfm_cou
 bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out)
 {
 	static struct reading r;
-	pfm_metric_input_t in = PFM_INIT(in);
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_metric_value_t v = PFM_INIT(v);
 
@@ -704,7 +733,7 @@ bool row_ratio(const struct job *job, const struct row *row, double elapsed, str
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		const struct stat_metric *m = &job->ratios.at[i];
 
-		if (pfm_describe_metric_input(job->ctx, m->pmu, m->event, 0, &in) || !is_input(job, info.name, &in) ||
+		if (!may_begin(job, m, row, info.name) ||
 		    !evaluate_rows(job, m, row->label, elapsed, true, &r, &v))
 			continue;
 		*out = (struct ratio){ r.info.name, r.info.unit, v.value, (int)i };

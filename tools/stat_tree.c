@@ -49,7 +49,7 @@ static unsigned uncounted_below(const struct job *job, const struct stat_metric 
 	if (pfm_describe_pmu(job->ctx, m->pmu, &pmu))
 		return 0;
 	for (unsigned e = 0; e < pmu.n_events; e++)
-		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) && is_below(job, &(struct stat_metric){ m->pmu, e }, m) &&
+		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) && is_below(job, &(struct stat_metric){ .pmu = m->pmu, .event = e }, m) &&
 		     !is_counted(job, m->pmu, e);
 	return n;
 }
