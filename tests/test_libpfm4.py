@@ -228,6 +228,14 @@ class Sample(unittest.TestCase):
             for (_, a), b in zip(good, again):
                 self.assertEqual(a[:2] if layer == 0 else a[1:5], b[:2] if layer == 0 else b[1:5], a)
 
+    def test_a_long_string_is_cut_where_libpfm4_cuts_it(self):
+        """255 bytes behind the PMU's name; what is to read back is whole."""
+        text = ("skl::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:DMND_CODE_RD:OTHER:SUPPLIER_NONE:L3_HITM:L3_HITE:L3_HITS:L3_HIT:SPL_HIT:"
+                "L3_MISS_LOCAL:SNP_NONE:SNP_NOT_NEEDED:SNP_MISS:SNP_HIT_NO_FWD:SNP_HIT_WITH_FWD:SNP_HITM:SNP_NON_DRAM:mg=0:mh=1")
+        cut, whole = (encode([(1, 9, 0, 0, text)], inactive=True, exact=exact)[0][-1] for exact in (True, False))
+        self.assertEqual((len(cut), len(whole)), (len("skl::") + 255, len("skl::") + 256))
+        self.assertEqual(cut, whole[:-1])
+
     def kernel(self):
         return machine(self, {}, devices=dict(cpu=4, power=9, uncore=10, uncore_imc_0=11))
 
@@ -437,6 +445,10 @@ class Kernel(unittest.TestCase):
     def test_events_of_the_kernels_cpu_device(self):
         said = self.ask("slots", "topdown-bad-spec", "topdown-retiring", "perf::slots:u")
         self.assertEqual([a[:3] for a in said], [["0", "4", "0x400"], ["0", "4", "0x8100"], ["-4", "0", "0x0"], ["0", "4", "0x400"]])
+        walk = sections(run([CLIENT, "walk", "2"], environment(**self.env)).stdout)["perf"][1:]
+        number = {line.split()[1]: line.split()[0] for line in walk if not line.startswith("  ")}
+        for name in ("slots", "topdown-bad-spec", "PERF_COUNT_HW_CACHE_NODE"):
+            self.assertEqual(self.ask(name, layer=0)[0][3], number[name])
 
     def test_generic_software_and_cache_events(self):
         for text, kind, config in (("perf::CYCLES", 0, 0), ("perf::branches", 0, 4), ("PERF_COUNT_HW_REF_CPU_CYCLES", 0, 9),

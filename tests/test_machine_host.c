@@ -102,6 +102,23 @@ static void cpuid_of_a_core_duo(void **state)
 	assert_int_equal(h.arch_missing, 0xffffff80);
 }
 
+/* What CPUID says is asked of known x86 processors alone. */
+static void details_are_of_known_x86_processors(void **state)
+{
+	static const struct host hosts[] = { { .known = true, .arch = "x86" }, { .known = true, .arch = "ia64" }, { .arch = "x86" } };
+	struct machine m = { .n_leaves = 3, .leaves = { { 0, { 10, INTEL } }, { 1, { 0x6e8, 0, 0, 0 } }, { 0xa, { 0x07280201, 0, 0, 0 } } } };
+	struct sys sys = sys_of(&m);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct host h = hosts[i];
+
+		snprintf(h.vendor, sizeof(h.vendor), "GenuineIntel");
+		pfmi_host_detail(&sys, &h);
+		assert_int_equal(h.pmu_version, i == 0);
+	}
+}
+
 static void cpuid_with_extended_numbers(void **state)
 {
 	struct machine skx = { .n_leaves = 2, .leaves = { { 0, { 22, INTEL } }, { 1, { 0x50654, 0, 0x80000000, 0 } } } };
@@ -421,6 +438,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpuid_of_a_core_duo),
+		cmocka_unit_test(details_are_of_known_x86_processors),
 		cmocka_unit_test(cpuid_with_extended_numbers),
 		cmocka_unit_test(core_types_of_a_hybrid),
 		cmocka_unit_test(files_of_every_architecture),

@@ -23,6 +23,8 @@ static void suggestions_closest_first(void **state)
 		{ "Br_Cnd_Exe,usr", { "Br_Cnd_Exec", "Br_Ind_Exec" } },
 		/* What one only has to go on typing. */
 		{ "L2_Li", { "L2_LD", "L2_ST", "L2_Lines_In", "L2_Lines_Out" } },
+		{ "EST", { "EST_Trans" } },
+		{ "ES", { NULL } },
 		{ "ALAT_CAPACITY_MISS_ALL", { "montecito::ALAT_CAPACITY_MISS_ALL" } },
 		/* One letter is less than half of the text. */
 		{ "MEM_LOAD_RETIRED.L3_MIS", { "adl_goldencove::MEM_LOAD_RETIRED.L3_MISS" } },

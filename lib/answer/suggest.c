@@ -126,7 +126,7 @@ static unsigned distance(const struct folded *a, const struct folded *b, unsigne
 /* How far a name may be off and still be worth naming. */
 static unsigned limit_for(unsigned len)
 {
-	return len < 3 ? 1 : least(1 + len / 4, 6);
+	return least(1 + len / 4, 6);
 }
 
 /* The cost of taking @name for @token, or ~0u if they have nothing in common. What one only has to go on typing comes after

@@ -104,6 +104,35 @@ static void arrays_of_a_table(void **state)
 	free(t);
 }
 
+/* What a context compares with the machine before it needs a table. */
+static void strings_of_matches(void **state)
+{
+	struct table *t = make(), *more = calloc(1, t->size + 2 * sizeof(struct match));
+	struct match *m;
+
+	(void)state;
+	assert_non_null(more);
+	memcpy(more, t, t->size);
+	more->matches = t->size;
+	more->n_matches = 2;
+	more->size += (uint32_t)(2 * sizeof(*m));
+	m = (struct match *)(void *)((char *)more + more->matches);
+	good(more, CHECK_HEAD);
+	for (unsigned i = 0; i < 6; i++) {
+		uint32_t *at = i % 3 == 0 ? &m[i / 3].arch : i % 3 == 1 ? &m[i / 3].vendor
+		                                                        : &m[i / 3].prefix;
+
+		*at = (uint32_t)(more->n_pool - POOL_PAD);
+		good(more, CHECK_HEAD);
+		*at += 1;
+		bad(more, CHECK_HEAD, "outside the pool");
+		*at = 0;
+	}
+	good(more, CHECK_ALL);
+	free(more);
+	free(t);
+}
+
 static void heads(void **state)
 {
 	struct table *t = make();
@@ -553,7 +582,7 @@ static void names_and_hosts_of_an_image(void **state)
 	free(im);
 }
 
-UNIT(table_check, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(heads), cmocka_unit_test(strings_of_a_table),
+UNIT(table_check, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads), cmocka_unit_test(strings_of_a_table),
      cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table), cmocka_unit_test(indexes_of_a_table),
      cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know), cmocka_unit_test(tables_of_an_image),
      cmocka_unit_test(arrays_of_an_image), cmocka_unit_test(names_and_hosts_of_an_image));
