@@ -332,6 +332,59 @@ static void one_event_needs_no_ids(void **state)
 	expect_sample(0, 0x77, 5);
 }
 
+/* One event that takes call chains of @most frames, 0 for the kernel's usual 127, and a chain of @frames, behind a mark with @mark. */
+static void put_chain(bool foreign, unsigned most, unsigned frames, unsigned mark)
+{
+	enum { ATTR = 120 };
+
+	memset(&file, 0, sizeof(file));
+	file.foreign = foreign;
+	put64(DATA_MAGIC);
+	put64(sizeof(struct data_head));
+	put64(ATTR + 16);
+	put64(104);
+	put64(ATTR + 16);
+	put64(104 + ATTR + 16);
+	file.n = 104;
+	put_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CHAIN, false);
+	for (unsigned i = 64; i < ATTR; i += 8)
+		put64(0);
+	file.n = 104 + 4;
+	put32(ATTR);
+	file.n = 104 + 108;
+	put16((uint16_t)most);
+	file.n = 104 + ATTR + 16;
+	put_head(PFM_RECORD_SAMPLE, PFM_MISC_USER, 8 + 3 * 8 + 8 + 8 * (mark + frames));
+	put64(0x77);
+	put32(7);
+	put32(8);
+	put64(5);
+	put64(mark + frames);
+	if (mark)
+		put64((uint64_t)-512);
+	for (unsigned i = 0; i < frames; i++)
+		put64(0x1000 + i);
+}
+
+/* A chain of as many frames as its event takes may have been longer. */
+static void a_chain_is_full_where_its_event_says_so(void **state)
+{
+	static const unsigned rows[][2] = { { 3, 2 }, { 3, 3 }, { 3, 4 }, { 300, 299 }, { 300, 300 }, { 0, 126 }, { 0, 127 } };
+
+	(void)state;
+	for (unsigned round = 0; round < 4; round++)
+		for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			unsigned most = rows[i][0] ? rows[i][0] : 127, mark = round & 1;
+
+			put_chain(round >> 1, rows[i][0], rows[i][1], mark);
+			assert_int_equal(read_it(), PFMLIB_SUCCESS);
+			expect_sample(0, 0x77, 5);
+			assert_int_equal(record.sample.n_chain, rows[i][1] + mark);
+			assert_int_equal(record.sample.chain[mark], 0x1000);
+			assert_int_equal((record.cut & PFM_CUT_CHAIN) != 0, rows[i][1] >= most);
+		}
+}
+
 static void rounds_sort_what_came_late(void **state)
 {
 	enum { ROUNDS = 50,
@@ -1038,6 +1091,7 @@ int main(void)
 		ROW(a_file_of_either_byte_order_is_read_the_same),
 		ROW(a_pipe_announces_its_events),
 		ROW(one_event_needs_no_ids),
+		ROW(a_chain_is_full_where_its_event_says_so),
 		ROW(rounds_sort_what_came_late),
 		ROW(what_cannot_be_a_recording_is_refused),
 		ROW(names_that_lie_are_left_out),
