@@ -73,16 +73,17 @@ def unary(text, start):
     return not before or before[-1] in "(,=<>+-*/%&|^!?:;{[" or before.endswith("return")
 
 
-# Room for more than is needed is no fault: sizes of arrays that are declared, and constants that are called rooms. Neither is a place in
-# no text.
-ROOMS = re.compile(r"NULL, \(struct slice\)\{ (0) \}"
-                   r"|(?<!return)(?<!else)(?<!case)[ \t][*]*[A-Za-z_]\w*\[(\d+)\][\]\[\w]*(?=[;,]| = )"
-                   r"|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)")
+# Room for more than is needed is no fault: bounds of arrays that are declared, and constants that are called rooms. Neither is a place in
+# no text, nor which element's size is taken.
+ROOMS = re.compile(r"NULL, \(struct slice\)\{ (0) \}|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)|\bsizeof[ (]\w+\[(\d+)\]")
+DECLARED = re.compile(r"\b(?:char|int|long|unsigned|bool|double|[a-z]\w*_t|struct \w+)[ \t][^;={}]*")
+BOUND = re.compile(r"\[(\d+)\]")
 
 
 def mutants(text):
     """(start, end, replacement) of every fault."""
     rooms = {m.start(g) for m in ROOMS.finditer(text) for g in (1, 2, 3) if m[g]}
+    rooms |= {d.start() + m.start(1) for d in DECLARED.finditer(text) for m in BOUND.finditer(d[0])}
     for m in TOKEN.finditer(text):
         word = m[0]
         if m.start() in rooms:

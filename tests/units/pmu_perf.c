@@ -58,6 +58,27 @@ static void sets(void **state)
 	}
 }
 
+/* Whatever the plan held before: one way, nothing held, and no event on a counter. */
+static void plans(void **state)
+{
+	const struct table *t = table_with(ENCODER_PERF, "software");
+	struct event events[3];
+	struct request req = { .table = t, .events = events, .n = COUNT(events) };
+	struct plan plan;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(events); i++)
+		pfmi_event_init(&events[i], t, i);
+	memset(&plan, 0x5a, sizeof(plan));
+	plan.none = 0;
+	assert_int_equal(pfmi_linux_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(plan.n_alternatives, 1);
+	assert_int_equal(plan.alternatives[0].n_holds, 0);
+	for (unsigned i = 0; i < COUNT(events); i++)
+		assert_true(plan.alternatives[0].mask[i] == 0);
+	assert_true(plan.none == 7);
+}
+
 static void no_settings(void **state)
 {
 	struct event ev;
@@ -71,4 +92,4 @@ static void no_settings(void **state)
 	assert_int_equal(why.kind, PFM_KIND_MODEL);
 }
 
-UNIT(pmu_perf, cmocka_unit_test(numbers), cmocka_unit_test(sets), cmocka_unit_test(no_settings));
+UNIT(pmu_perf, cmocka_unit_test(numbers), cmocka_unit_test(sets), cmocka_unit_test(plans), cmocka_unit_test(no_settings));
