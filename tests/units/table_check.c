@@ -490,6 +490,29 @@ static void tables_of_an_image(void **state)
 	free(im);
 }
 
+/* Each table of an image is one that would do alone, and ends in the image. */
+static void each_table_of_an_image(void **state)
+{
+	struct image *im = make_image(3);
+	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].at);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct table h = heads[i];
+
+		heads[i].encoder = N_ENCODERS;
+		image_bad(im, "register layout");
+		heads[i] = h;
+		heads[i].size = (uint32_t)((char *)im + im->size - (char *)&heads[i]);
+		image_good(im);
+		heads[i].size += 8;
+		image_bad(im, "longer than its file");
+		heads[i] = h;
+		image_good(im);
+	}
+	free(im);
+}
+
 static void arrays_of_an_image(void **state)
 {
 	static const struct {
@@ -582,7 +605,8 @@ static void names_and_hosts_of_an_image(void **state)
 	free(im);
 }
 
-UNIT(table_check, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads), cmocka_unit_test(strings_of_a_table),
-     cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table), cmocka_unit_test(indexes_of_a_table),
-     cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know), cmocka_unit_test(tables_of_an_image),
-     cmocka_unit_test(arrays_of_an_image), cmocka_unit_test(names_and_hosts_of_an_image));
+UNIT(table_check, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads),
+     cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
+     cmocka_unit_test(indexes_of_a_table), cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know),
+     cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
+     cmocka_unit_test(names_and_hosts_of_an_image));
