@@ -209,6 +209,17 @@ static void files_of_every_architecture(void **state)
 	check_files("/proc/sysinfo", s390_sysinfo, "/proc/service_levels", s390_levels, "s390", "IBM,8561,703,T01,3.6,002f");
 }
 
+/* What the kernel leaves out is 0. */
+static void numbers_that_are_not_told(void **state)
+{
+	(void)state;
+	check_files("/proc/cpuinfo", "vendor_id\t: GenuineIntel\n", NULL, NULL, "x86", "GenuineIntel-0-0-0");
+	check_files("/proc/cpuinfo", "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: unknown\nstepping\t: unknown\n", NULL, NULL, "x86",
+	            "GenuineIntel-6-0-0");
+	check_files("/proc/cpuinfo", "vendor\t: GenuineIntel\n", NULL, NULL, "ia64", "ia64-0-0");
+	check_files("/proc/cpuinfo", "vendor\t: GenuineIntel\nfamily\t: 31\nmodel\t: 10\n", NULL, NULL, "ia64", "ia64-31-A");
+}
+
 static void nothing_known(void **state)
 {
 	struct machine m = { .paths = { "/proc/cpuinfo" }, .texts = { "processor : 0\nnothing : here\n" } };
@@ -442,6 +453,7 @@ int main(void)
 		cmocka_unit_test(cpuid_with_extended_numbers),
 		cmocka_unit_test(core_types_of_a_hybrid),
 		cmocka_unit_test(files_of_every_architecture),
+		cmocka_unit_test(numbers_that_are_not_told),
 		cmocka_unit_test(nothing_known),
 		cmocka_unit_test(texts_of_every_form),
 		cmocka_unit_test(numbers_match),

@@ -10,6 +10,24 @@
 #include "shared.h"
 #include "starve.h"
 
+/* The kernel's own events that happen nowhere but in it, by their numbers. */
+static void events_of_the_kernel_alone(void **state)
+{
+	pfm_attr_t attr = { .type_known = 1, .type = PERF_TYPE_SOFTWARE };
+
+	(void)state;
+	for (attr.config = 0; attr.config < 80; attr.config++)
+		assert_int_equal(pfmi_only_in_kernel(&attr),
+		                 attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr.config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		                         attr.config == PERF_COUNT_SW_BPF_OUTPUT || attr.config == PERF_COUNT_SW_CGROUP_SWITCHES);
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr.type = PERF_TYPE_HARDWARE;
+	assert_false(pfmi_only_in_kernel(&attr));
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.type_known = 0;
+	assert_false(pfmi_only_in_kernel(&attr));
+}
+
 /* ---- where and how events are opened ------------------------------------------------------------------------------------ */
 
 static void own_thread(void **state)
@@ -2438,6 +2456,7 @@ static int finish(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_of_the_kernel_alone),
 		CASE(own_thread),
 		CASE(levels),
 		CASE(levels_at_which_nothing_happens),
