@@ -1254,6 +1254,8 @@ static void paranoid_levels(void **state)
 		run();
 		assert_int_equal(counts[0].quality, level > 2 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
 		assert_string_equal(about(0).name, level == 2 ? "cycles:u" : "cycles");
+		assert_int_equal(about(0).attr.exclude_kernel, level == 2); /* nothing that is refused as well is kept */
+		assert_int_equal(about(0).attr.exclude_hv, level == 2);
 		if (level > 2)
 			expect_why(1, why);
 		end_session();
