@@ -352,11 +352,11 @@ def filter_words(hashes):
     return words
 
 
-def first_pieces(folded):
-    """What stands before the first separator of a text that may be that name: lib/spec.c takes none at the very start for one, unless
+def first_pieces(names):
+    """What stands before the first separator of texts that may be those names: lib/spec.c takes none at the very start for one, unless
     characters that are left out stand before it."""
-    first = folded[:1] + folded[1:].partition(b".")[0]
-    return (first, b"") if first[:1] == b"." else (first,)
+    pieces = {name[:1] + name[1:].partition(b".")[0] for name in names}
+    return pieces | {b"" for piece in pieces if piece[:1] == b"."}
 
 
 def way_hash(code, umask, config1=0):
@@ -839,8 +839,7 @@ class Writer:
         what stands before the first separator in them and in the names of @own, the tables that are called like the whole."""
         folded = {fold(text) for t in parts for text, _, _ in t.entries()}
         folded |= {name[:-1] for name in folded if name.endswith(b".")}
-        folded |= {piece for t in own for text, _, _ in t.entries() for piece in first_pieces(fold(text))}
-        folded |= {piece for name in list(folded) for piece in first_pieces(name)}
+        folded |= first_pieces(folded | {fold(text) for t in own for text, _, _ in t.entries()})
         return filter_words([name_hash(name) for name in folded])
 
     def index_hosts(self, tables):
