@@ -83,7 +83,7 @@ def circle(graph):
 
 def objects(pattern):
     """Object files of the library; what is compiled for size, and the device model, lie in folders of their own."""
-    parts = ("libperfmon.so.*.p", "libunhurried.a.p", "libdevice.a.p")
+    parts = ("libperfmon.so.*.p", "libunhurried.a.p", "libseldom.a.p", "libdevice.a.p")
     return [p for name in parts for p in glob.glob(os.path.join(BUILD, "lib", name, pattern))]
 
 
