@@ -8,7 +8,6 @@ Where both sides know a processor they are given the same events, and only those
 before any time is taken. A line that has no peer on this machine is checked against a figure written beside its goal.
 """
 import argparse
-import copy
 import glob
 import json
 import math
@@ -246,14 +245,12 @@ def measure_start(t, sides):
     libs = library_of(sides.peer, "libpfm"), library_of(sides.ours, "libperfmon")
     with tempfile.TemporaryDirectory() as folder:
         # A copy, as an installed one is: the cache mostly keeps a file that a linker wrote here and there in smaller pieces.
-        lib = shutil.copy(libs[1], os.path.join(folder, os.path.basename(libs[1])))
-        installed = copy.copy(sides)
-        installed.ours = without_path(sides.ours, folder)
-        measure_libraries(t, installed, (libs[0], lib), {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
+        lib = shutil.copy(libs[1], os.path.join(folder, "libperfmon.so.1"))
+        programs = sides.peer, without_path(sides.ours, folder)
+        measure_libraries(t, sides, programs, (libs[0], lib), {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
 
 
-def measure_libraries(t, sides, libs, plain):
-    programs = sides.peer, sides.ours
+def measure_libraries(t, sides, programs, libs, plain):
     three = {**plain, "BENCH_LIBPFM3": "1"}
     events = "perf::PERF_COUNT_SW_PAGE_FAULTS", "coreduo::Instr_Ret"
     t.add(1, "dynamic relocations", relocations(libs[0]), relocations(libs[1]), 1 / 400)
@@ -274,7 +271,7 @@ def measure_libraries(t, sides, libs, plain):
     t.add(4, "dlopen, us", a["open"], b["open"], 1 / 8, timed=True)
     # The environment is read: it must be the same in every run for the count to be.
     t.add(5, "pfm_initialize, instructions", *(sides.instructions("/usr/bin/env", "start", "-i", "PATH=/bin:/usr/bin", "HOME=/", "LANG=C",
-          "BENCH_LIBPFM3=1", p, "init") for p in programs), 1 / 30, note="in an environment of four variables")
+          "BENCH_LIBPFM3=1", p, "init") for p in (sides.peer, sides.ours)), 1 / 30, note="in an environment of four variables")
     cpuids = [figures([sides.process, "cpuid", p, "init"], three)["cpuids"] - figures([sides.process, "cpuid", p, "bare"], plain)["cpuids"]
               for p in programs]
     t.add(6, "pfm_initialize, CPUIDs", *cpuids, 2, kind="value")
@@ -284,12 +281,12 @@ def measure_libraries(t, sides, libs, plain):
     mallocs = [figures([p, "init"], three)["mallocs"] for p in programs]
     t.add(6, "pfm_initialize, mallocs", *mallocs, 0, kind="value")
     t.add(7, "pfm_initialize, us", a["init3"] / 1000, b["init3"] / 1000, 1 / 10, timed=True)
-    wall = figures([sides.process, "spawn", 101, sides.process, "bare", "--", sides.peer, "first", events[0], "--", sides.ours, "first",
+    wall = figures([sides.process, "spawn", 101, sides.process, "bare", "--", programs[0], "first", events[0], "--", programs[1], "first",
                     events[1]], plain)["us"]
     t.add(8, "whole process to its first encoding, above an empty one, us", wall[1] - wall[0], max(wall[2] - wall[0], 0.1), 1 / 8,
           timed=True)
     filler = {f"BENCH_FILLER_{i}": "/usr/local/share/of/a/usual/length" for i in range(max(0, 40 - len({**os.environ, **plain})))}
-    wall = figures([sides.process, "spawn", 201, sides.process, "bare", "--", sides.ours, "first", events[1]], {**plain, **filler})["us"]
+    wall = figures([sides.process, "spawn", 201, sides.process, "bare", "--", programs[1], "first", events[1]], {**plain, **filler})["us"]
     t.add(31, "whole process to its first encoding, above an empty one, environment of 40 variables, us", None,
           max(wall[1] - wall[0], 0.1), 100, kind="value", timed=True)
     t.add(9, "first encoding in a fresh process, us", a["first"] / 1000, b["first"] / 1000, 1 / 2, timed=True)

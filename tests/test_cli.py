@@ -1235,6 +1235,12 @@ printf '%s\\n' "${COMPREPLY[@]}"
     def test_files(self):
         self.assertTrue(self.complete("pfm import /et"))
 
+    def test_unit_masks(self):
+        for event, words in (("coreduo::L2_Rqsts:", {"SELF", "MESI"}), ("coreduo::L2_Rqsts,", {"core=this", "cachestate=MESI"})):
+            got = self.done("list", "--complete", event).split()
+            self.assertEqual([w for w in got if not w.startswith(event)], [])
+            self.assertLess(words, {w[len(event):] for w in got})
+
     def test_quick(self):
         start = time.monotonic()
         self.done("list", "--complete", "coreduo::L")

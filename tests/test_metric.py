@@ -250,6 +250,13 @@ class Counted(unittest.TestCase):
         self.assertAlmostEqual(metric["value"], counts["software::page-faults"] / counts["software::task-clock"] * 1e9, delta=1)
         self.assertEqual((metric["unit"], metric["scaled"]), ("/s", False))
 
+    def test_metrics_are_labelled_as_their_counts_are(self):
+        text = self.stat("-a", "--per-cpu", "-M", "software::faults_per_second", check=False)[1]
+        labels = [re.match(r"  CPU (\d+) +\S", line)[1] for line in text.splitlines() if "faults_per_second" in line]
+        self.assertEqual(labels, [re.match(r"  CPU (\d+) +\S", line)[1] for line in text.splitlines() if "task-clock" in line])
+        self.assertEqual(len(set(labels)), len(labels))
+        self.assertEqual(labels[:1], ["0"])
+
     def test_repetitions_give_an_error(self):
         rows = [json.loads(line) for line in self.stat("--json", "-r", "4", "-M", "software::faults_per_second")[0].splitlines()]
         metric = next(r for r in rows if "metric" in r)

@@ -254,6 +254,10 @@ int count(struct job *job);
 
 /* ---- answers (stat_report.c) ------------------------------------------------------------------------------------------------ */
 
+/* How wide the labels of rows are: 0 if none has one. And one of them, as text, filled up to that. */
+size_t widest_label(const struct job *job);
+void print_label(const struct job *job, const char *label, size_t widest);
+
 /* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs. */
 int report_counts(const struct job *job, double elapsed, double time);
 /* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */

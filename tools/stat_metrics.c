@@ -472,7 +472,7 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (*label)
-		fprintf(job->out, "  %s", label);
+		print_label(job, label, widest_label(job));
 	fprintf(job->out, "%s%20s%s %s%s%*s%s", term_on(job->out, v->state ? RED : v->over_threshold > 0 ? YELLOW
 	                                                                                                 : PLAIN),
 	        value, term_off(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "",

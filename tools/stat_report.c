@@ -35,20 +35,33 @@ static void value_text(const struct tally *t, char buf[NUMBER_MAX])
 		grouped((uint64_t)(t->mean + 0.5), buf);
 }
 
-/* Columns that units and labels need: none if no row has one. */
-static void measure(const struct job *job, size_t *units, size_t *labels)
+size_t widest_label(const struct job *job)
+{
+	size_t widest = 0;
+
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (strlen(job->rows[i].label) > widest)
+			widest = strlen(job->rows[i].label);
+	return widest;
+}
+
+void print_label(const struct job *job, const char *label, size_t widest)
+{
+	fprintf(job->out, "  %s%-*s", job->by == BY_CPU && !job->tell_cgroups ? "CPU " : "", (int)widest, label);
+}
+
+/* The column that units need: none if no row has one. */
+static size_t widest_unit(const struct job *job)
 {
 	pfm_count_info_t info = PFM_INIT(info);
-	unsigned i;
+	size_t widest = 0;
 
-	*units = *labels = 0;
-	for (i = 0; i < job->n_rows; i++) {
+	for (unsigned i = 0; i < job->n_rows; i++) {
 		row_info(&job->rows[i], &info);
-		if (strlen(info.unit) > *units)
-			*units = strlen(info.unit);
-		if (strlen(job->rows[i].label) > *labels)
-			*labels = strlen(job->rows[i].label);
+		if (strlen(info.unit) > widest)
+			widest = strlen(info.unit);
 	}
+	return widest;
 }
 
 static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_MAX])
@@ -100,7 +113,7 @@ static void print_row(const struct job *job, const struct row *row, double elaps
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
-		fprintf(job->out, "  %s%-*s", job->by == BY_CPU && !job->tell_cgroups ? "CPU " : "", (int)labels, row->label);
+		print_label(job, row->label, labels);
 	fprintf(job->out, "%s%20s%s ", term_on(job->out, style), value, term_off(job->out));
 	if (units)
 		fprintf(job->out, "%-*s ", (int)units, t->counted ? info.unit : "");
@@ -234,10 +247,9 @@ static void print_runs(const struct job *job, double mean)
 static void print_counts(const struct job *job, double elapsed, double time)
 {
 	pfm_count_info_t info = PFM_INIT(info);
-	size_t units, labels;
+	size_t units = widest_unit(job), labels = widest_label(job);
 	unsigned i;
 
-	measure(job, &units, &labels);
 	for (i = 0; i < job->n_rows; i++) {
 		row_info(&job->rows[i], &info);
 		if (!job->rows[i].own)
