@@ -193,10 +193,10 @@ static size_t count_readings(const struct perf_state *st, unsigned *n)
 	size_t words = READINGS;
 
 	*n = 0;
-	for (const struct part *p = st->parts; p < st->parts + st->n_parts; p++)
-		if (is_read(p)) {
+	for (unsigned i = 0; i < st->n_parts; i++)
+		if (is_read(&st->parts[i])) {
 			++*n;
-			words += p->whole ? group_words(p) : PART_WORDS;
+			words += st->parts[i].whole ? group_words(&st->parts[i]) : PART_WORDS;
 		}
 	return words;
 }

@@ -40,7 +40,7 @@ address)
 	relay --label address --also cli
 	;;
 thread)
-	only="threads libpfm4_threads pfmlib session live"
+	only="threads libpfm4_threads libpfm3_pfmlib session live"
 	# shellcheck disable=SC2086 # a list of words on purpose
 	targets=$(programs $only)
 	build -Ddevel=false -Db_sanitize=thread -Doptimization=1

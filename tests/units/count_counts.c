@@ -432,8 +432,7 @@ static void expect_cause(const char *text, int cause, const char *why)
 {
 	read_text(text);
 	assert_int_equal(s->counts[0].told.cause, cause);
-	if (!strstr(s->counts[0].told.why, why))
-		fail_msg("%s: %s", text, s->counts[0].told.why);
+	assert_non_null(strstr(s->counts[0].told.why, why));
 }
 
 static void what_is_asked(void **state)

@@ -123,10 +123,11 @@ static void put32(uint32_t v)
 
 static void put_text(const char *text)
 {
-	uint64_t len = strlen(text);
+	size_t n = strlen(text);
+	uint64_t len = n;
 
 	put(&len, sizeof(len));
-	put(text, len);
+	put(text, n);
 }
 
 static void put_head(const char *page, const char *event, uint32_t systems)
