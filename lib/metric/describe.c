@@ -202,6 +202,14 @@ static void put_number(struct listing *l, uint64_t x)
 	put_text(l, p);
 }
 
+/* The double that is nearest to a quotient, also where registers have more bits than a double. */
+static double quotient(double a, double b)
+{
+	volatile double q = a / b;
+
+	return q;
+}
+
 /* A double in its shortest decimal form of up to 15 places: what lists contain. */
 static void put_double(struct listing *l, uint64_t bits)
 {
@@ -222,7 +230,7 @@ static void put_double(struct listing *l, uint64_t bits)
 		return;
 	}
 	/* The quotient of two numbers that a double has exactly is what reading their digits gives. */
-	while (places < 15 && v * power < 1e17 && (double)(uint64_t)(v * power + 0.5) / power != v) {
+	while (places < 15 && v * power < 1e17 && quotient((double)(uint64_t)(v * power + 0.5), power) != v) {
 		power *= 10;
 		places++;
 	}

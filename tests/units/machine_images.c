@@ -55,7 +55,7 @@ static void put(const char *name, size_t n, size_t change, mode_t mode)
 	FILE *f = fopen(named(name), "wb");
 
 	assert_non_null(f);
-	n = n ? n : im->size;
+	n = n ? n : (size_t)im->size;
 	if (change) {
 		fwrite(bytes, 1, change, f);
 		fputc(bytes[change] ^ 0x55, f);
@@ -318,7 +318,7 @@ static void damage_is_found_later(void **state)
 	const char *fault;
 
 	(void)state;
-	put("x.pmdb", 0, pfmi_builtins()->size - 100, 0644);
+	put("x.pmdb", 0, (size_t)pfmi_builtins()->size - 100, 0644);
 	look();
 	assert_int_equal(images.n, 1);
 	fault = pfmi_image_fault(&images.maps[0]);

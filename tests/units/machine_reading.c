@@ -3,6 +3,7 @@
  * asked for, paths that fit. */
 #include "units.h"
 #include <errno.h>
+#include <stddef.h>
 #include "fake_sys.h"
 #include "machine/reading.h"
 
@@ -59,7 +60,7 @@ static void memory(void **state)
 	for (size_t i = 0; i < COUNT(sizes); i++) {
 		at[i] = pfmi_take(&scrap, sizes[i]);
 		assert_non_null(at[i]);
-		assert_int_equal((uintptr_t)at[i] % 16, 0);
+		assert_int_equal((uintptr_t)at[i] % _Alignof(max_align_t), 0);
 		for (size_t k = 0; k < sizes[i]; k++)
 			assert_int_equal(at[i][k], 0);
 		memset(at[i], (int)i + 1, sizes[i]);
