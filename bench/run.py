@@ -246,6 +246,7 @@ def measure_start(t, sides):
     with tempfile.TemporaryDirectory() as folder:
         # A copy, as an installed one is: the cache mostly keeps a file that a linker wrote here and there in smaller pieces.
         lib = shutil.copy(libs[1], os.path.join(folder, "libperfmon.so.1"))
+        os.sync()  # what is not on the disk yet counts as written by whoever reads it
         programs = sides.peer, without_path(sides.ours, folder)
         measure_libraries(t, sides, programs, (libs[0], lib), {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
 
