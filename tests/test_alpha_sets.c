@@ -8,27 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include "pmu.h"
-
-static const struct table *table_of(int pmu)
-{
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (pfmi_builtin(i)->libpfm_type == pmu)
-			return pfmi_builtin(i);
-	fail_msg("no table of type %d", pmu);
-	return NULL;
-}
-
-static unsigned row_of(int pmu, const char *name)
-{
-	const struct table *t = table_of(pmu);
-
-	for (unsigned i = 0; i < t->n_rows; i++)
-		if (strcmp(table_row_name(t, i), name) == 0)
-			return i;
-	fail_msg("no event %s", name);
-	return 0;
-}
+#include "alpha_tables.h"
 
 /* Dispatches rows of one table. */
 static int place(int pmu, const unsigned *rows, unsigned n, const pfmlib_alpha_input_param_t *in, pfmlib_alpha_output_param_t *out,

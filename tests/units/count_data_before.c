@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What was there before the first record, from a scripted /proc: each name and each executable mapping as the record that the kernel would
  * have written, field by field, and what cannot be read left out. */
-#include "units.h"
+#include "bare_session.h"
 #include <errno.h>
-#include "count/data.h"
-#include "fake_sys.h"
 
-static struct fake fake;
-static struct pfm_session *s;
 static struct sampling sampling;
 
 static _Alignas(8) uint8_t records[64][5120];
@@ -26,13 +22,10 @@ static int put(void *arg, const void *bytes, size_t size)
 static int begin(void **state)
 {
 	(void)state;
-	fake_begin(&fake);
-	snprintf(fake.sys.root, sizeof(fake.sys.root), "/root"); /* the kernel that runs is none of its business */
-	s = calloc(1, sizeof(*s));
-	if (!s)
+	if (!begin_bare())
 		return -1;
+	snprintf(s->sys.root, sizeof(s->sys.root), "/root"); /* the kernel that runs is none of its business */
 	memset(&sampling, 0, sizeof(sampling));
-	s->sys = fake.sys;
 	s->sampling = &sampling;
 	s->options.pid = 42;
 	n = fail_at = 0;
@@ -42,9 +35,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	assert_int_equal(fake.n_open, 0);
-	fake_end(&fake);
-	free(s);
+	end_bare();
 	return 0;
 }
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of tracepoints: a session made up by hand, descriptions in a scripted tracefs, samples of which every byte is known. What is
  * declared how, and what lies where, to the last byte that belongs to the sample. */
-#include "units.h"
-#include "count/data.h"
-#include "fake_sys.h"
+#include "bare_session.h"
 
 #define FORMAT "/sys/kernel/tracing/events/a/b/format"
 
-static struct fake fake;
-static struct pfm_session *s;
 static struct sampling sampling;
 static struct counting counts[3];
 static char name[] = "a:b", other[] = "cycles";
@@ -16,9 +12,7 @@ static char name[] = "a:b", other[] = "cycles";
 static int begin(void **state)
 {
 	(void)state;
-	fake_begin(&fake);
-	s = calloc(1, sizeof(*s));
-	if (!s)
+	if (!begin_bare())
 		return -1;
 	memset(counts, 0, sizeof(counts));
 	memset(&sampling, 0, sizeof(sampling));
@@ -28,7 +22,6 @@ static int begin(void **state)
 		counts[i].asked.attr.config = 7;
 	}
 	counts[2].asked.name = other;
-	s->sys = fake.sys;
 	s->n = 3;
 	s->counts = counts;
 	s->sampling = &sampling;
@@ -40,9 +33,7 @@ static int end(void **state)
 	(void)state;
 	pfmi_data_free_fields(&sampling);
 	assert_null(sampling.traces);
-	assert_int_equal(fake.n_open, 0);
-	fake_end(&fake);
-	free(s);
+	end_bare();
 	return 0;
 }
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a recording holds of tracefs, byte for byte, and which text describes a tracepoint: that of its number, wherever tracefs is
  * mounted, once for each. */
-#include "units.h"
-#include "count/data.h"
-#include "fake_sys.h"
+#include "bare_session.h"
 
 #define EVENTS "/sys/kernel/tracing/events/"
 #define DEBUG  "/sys/kernel/debug/tracing/events/"
 
-static struct fake fake;
-static struct pfm_session *s;
 static struct counting counts[4];
 static struct perf_state perf;
 static char names[4][64];
@@ -17,13 +13,10 @@ static char names[4][64];
 static int begin(void **state)
 {
 	(void)state;
-	fake_begin(&fake);
-	s = calloc(1, sizeof(*s));
-	if (!s)
+	if (!begin_bare())
 		return -1;
 	memset(counts, 0, sizeof(counts));
 	perf = (struct perf_state){ .page_size = 0x12345678 };
-	s->sys = fake.sys;
 	s->counts = counts;
 	s->state = &perf;
 	return 0;
@@ -32,9 +25,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	assert_int_equal(fake.n_open, 0);
-	fake_end(&fake);
-	free(s);
+	end_bare();
 	return 0;
 }
 

@@ -16,6 +16,21 @@ struct device {
 enum { ROOT = 1,
        USER = 2 };
 
+/* What the driver told PALcode last. */
+struct told {
+	unsigned n, function;
+	uint64_t a1;
+};
+
+static inline void note(void *arg, unsigned function, uint64_t a1)
+{
+	struct told *t = arg;
+
+	t->n++;
+	t->function = function;
+	t->a1 = a1;
+}
+
 /* Options as documented, for one processor. */
 static inline struct model_options options_of(enum model_family family)
 {

@@ -2,21 +2,6 @@
 /* Requests to the device model: what each changes, what it gives back, what it refuses. */
 #include "device_model.h"
 
-/* What the driver told PALcode last. */
-struct told {
-	unsigned n, function;
-	uint64_t a1;
-};
-
-static void note(void *arg, unsigned function, uint64_t a1)
-{
-	struct told *t = arg;
-
-	t->n++;
-	t->function = function;
-	t->a1 = a1;
-}
-
 /* The words that reach PALcode: bits that are nobody's stay behind. */
 static void words_for_palcode(void **state)
 {

@@ -2,31 +2,12 @@
 /* Questions about Alpha's events: each kind of answer on an event that the manuals describe so, and every refusal. */
 #include "tables.h"
 #include <perfmon/pfmlib_alpha.h>
+#include "alpha_tables.h"
 
 enum { EV4 = PFMLIB_ALPHA_EV4_PMU,
        EV5 = PFMLIB_ALPHA_EV5_PMU,
        EV6 = PFMLIB_ALPHA_EV6_PMU,
        EV67 = PFMLIB_ALPHA_EV67_PMU };
-
-static const struct table *table_of(int pmu)
-{
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (pfmi_builtin(i)->libpfm_type == pmu)
-			return pfmi_builtin(i);
-	fail_msg("no table of type %d", pmu);
-	return NULL;
-}
-
-static unsigned row_of(int pmu, const char *name)
-{
-	const struct table *t = table_of(pmu);
-
-	for (uint32_t i = 0; i < t->n_rows; i++)
-		if (strcmp(table_row_name(t, i), name) == 0)
-			return i;
-	fail_msg("no event %s", name);
-	return 0;
-}
 
 static pfm_alpha_event_info_t info_of(int pmu, const char *name)
 {

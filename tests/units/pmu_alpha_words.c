@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of Alpha's device and PALcode: each edge of their ranges, there and back, and every refusal. */
-#include "units.h"
+#include "device_model.h"
 #include <perfmon/pfmlib_alpha.h>
-#include "device/model.h"
 
 /* A processor's type and how many bits its counters have. */
 static const struct {
@@ -192,21 +191,6 @@ static void words_of_profileme(void **state)
 	}
 	assert_int_equal(pfm_alpha_pm_mode_word(4, &word), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_pm_mode_word(0, NULL), PFMLIB_ERR_INVAL);
-}
-
-/* What the driver of the device model tells PALcode. */
-struct told {
-	unsigned n, function;
-	uint64_t a1;
-};
-
-static void note(void *arg, unsigned function, uint64_t a1)
-{
-	struct told *t = arg;
-
-	t->n++;
-	t->function = function;
-	t->a1 = a1;
 }
 
 /* As the driver of the model does, which has nothing in common with this source: each request of each chip, with words of all kinds. */
