@@ -14,6 +14,7 @@ import glob
 import hashlib
 import os
 import re
+import struct
 import sysconfig
 import zipfile
 
@@ -38,10 +39,23 @@ OLDEST = "cp39"
 BESIDE = re.compile(rb"lib(c|m|dl|rt|pthread)\.so\.\d|ld-linux[\w-]*\.so\.\d")
 
 
+def _linked_names(elf):
+    """The names that the dynamic linker reads: of needed libraries and of versions, not the texts of the code.
+
+    They are the one string table (type 3) that is loaded (flag 2), ELF's gABI, "Sections".
+    """
+    order, wide = "<>"[elf[5] - 1], elf[4] == 2
+    (table,) = struct.unpack_from(order + "IQ"[wide], elf, 40 if wide else 32)
+    each, count = struct.unpack_from(order + "HH", elf, 58 if wide else 46)
+    sections = (struct.unpack_from(order + ("IQQQQ" if wide else "IIIII"), elf, table + each * i + 4) for i in range(count))
+    return b"".join(elf[start:start + size] for kind, flags, _, start, size in sections if kind == 3 and flags & 2)
+
+
 def platform_tag(elf, linux):
     """manylinux_2_N_MACHINE for the glibc that @elf asks for; @linux as it is where it needs another library, or another libc."""
-    versions = [int(n) for n in re.findall(rb"\0GLIBC_2\.(\d+)(?=[.\0])", elf)]
-    others = [n for n in re.findall(rb"\0((?:lib|ld-)[\w.+-]*\.so[.\d]*)(?=\0)", elf) if not BESIDE.fullmatch(n)]
+    names = _linked_names(elf)
+    versions = [int(n) for n in re.findall(rb"\0GLIBC_2\.(\d+)(?=[.\0])", names)]
+    others = [n for n in re.findall(rb"\0((?:lib|ld-)[\w.+-]*\.so[.\d]*)(?=\0)", names) if not BESIDE.fullmatch(n)]
     if not versions or others or not linux.startswith("linux_"):
         return linux
     return "manylinux_2_%d_%s" % (max(versions + [5]), linux[len("linux_"):])

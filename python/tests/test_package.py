@@ -234,6 +234,25 @@ def test_wheel_calls_itself_what_it_is(wheel):
                        "PyLong_FromVoidPtr", "PyObject_CallMethod", "PyObject_Free", "PyObject_Malloc"}, "is that in the limited interface?"
 
 
+@pytest.mark.parametrize("compiler", ["cc", "arm-linux-gnueabihf-gcc", "s390x-linux-gnu-gcc", "mips-linux-gnu-gcc"])
+def test_texts_are_no_libraries(tmp_path, compiler):
+    """What a module is linked with says what it needs, in either byte order and width; a name among its texts does not."""
+    pytest.importorskip("mesonpy")
+    if not shutil.which(compiler):
+        pytest.skip(compiler + " is not installed")
+    (tmp_path / "other.c").write_text("int other(void) { return 1; }\n")
+    (tmp_path / "module.c").write_text("int other(void);\n"
+                                       "const char *text(void) { return other() ? \"\\0libtext.so.1\\0GLIBC_2.99\" + 1 : 0; }\n")
+    build = [compiler, "-shared", "-fPIC", "-nostdlib", "-Wl,--no-as-needed"]
+    in_clean_environment([*build, "-Wl,-soname,libother.so.1", "-o", "libother.so.1", "other.c"], cwd=tmp_path)
+    in_clean_environment([*build, "-o", "module.so", "module.c", "libother.so.1"], cwd=tmp_path)
+    code = ("import sys; sys.path.insert(0, 'python'); import wheel; elf = open(sys.argv[1], 'rb').read(); "
+            "names = wheel._linked_names(elf).split(b'\\0'); "
+            "print(b'\\0libtext.so.1\\0' in elf, *[names.count(n) for n in (b'libtext.so.1', b'GLIBC_2.99', b'libother.so.1')])")
+    shown = in_clean_environment([sys.executable, "-c", code, str(tmp_path / "module.so")], cwd=SOURCE)
+    assert shown.split() == ["True", "0", "0", "1"]
+
+
 def test_wheel_in_a_virtual_environment(wheel, tmp_path):
     in_clean_environment([sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", str(tmp_path / "venv")])
     python = str(tmp_path / "venv/bin/python")
