@@ -580,6 +580,27 @@ static void figures_need_the_slots_counter(void **state)
 	}
 }
 
+/* The same where the events move when SLOTS comes to them: whatever number of them there is room for. */
+static void figures_that_move_need_the_slots_counter(void **state)
+{
+	const char *texts[70];
+	pfm_plan_options_t o = PFM_INIT(o);
+	pfm_error_t error = PFM_INIT(error);
+
+	(void)state;
+	o.taken = (uint64_t)1 << 35;
+	for (unsigned n = 0; n < 70; n++) {
+		pfm_plan_t *plan;
+
+		texts[n] = "icl::PERF_METRICS.RETIRING";
+		assert_int_equal(pfm_plan(&plan, ctx, texts, n + 1, &o, &error), PFMLIB_ERR_NOASSIGN);
+		assert_int_equal(error.event, n);
+		assert_int_equal(error.start, 0);
+		assert_int_equal(error.end, strlen(texts[n]));
+		texts[n] = "icl::INST_RETIRED.ANY";
+	}
+}
+
 /* Values for one register are as many groups, and the certificate counts them. */
 static void values_of_one_register_are_groups(void **state)
 {
@@ -730,6 +751,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(taken_counters_are_left_alone),
 		cmocka_unit_test(figures_are_led_by_slots),
 		cmocka_unit_test(figures_need_the_slots_counter),
+		cmocka_unit_test(figures_that_move_need_the_slots_counter),
 		cmocka_unit_test(values_of_one_register_are_groups),
 		cmocka_unit_test(counters_of_a_proof_are_named),
 		cmocka_unit_test(events_without_counters_are_spread),

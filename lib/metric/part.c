@@ -262,19 +262,20 @@ static bool begin_bundle(struct part *p, unsigned led)
 
 static int make_item(struct part *p, unsigned i, pfm_error_t *error)
 {
-	struct planned *e = &p->plan->events[i];
+	struct planned *e;
 	uint64_t mask;
 
 	if (!can_count(p, i))
-		return refuse_event(e, error);
+		return refuse_event(&p->plan->events[i], error);
 	mask = candidates(p);
-	if (!is_led(p, &e->event)) {
+	if (!is_led(p, &p->plan->events[i].event)) {
 		new_item(p, i, mask);
 		return PFMLIB_SUCCESS;
 	}
+	/* A leader may be added, and where the events lie is another place then. */
 	if (!p->bundle && !begin_bundle(p, i))
-		return refuse_event(e, error);
-	e = &p->plan->events[i]; /* the leader may have been added */
+		return refuse_event(&p->plan->events[i], error);
+	e = &p->plan->events[i];
 	e->item = (uint16_t)(p->bundle - 1);
 	if (i < p->first[e->item] && e->family)
 		p->family[e->item] = e->family;

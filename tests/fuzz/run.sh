@@ -50,14 +50,15 @@ runs_of() {
 	libpfm4) echo 100000 ;;
 	records) echo 300000 ;;
 	recording) echo 30000 ;;
-	formula) echo 4000 ;;
+	formula) echo 40000 ;;
+	plan) echo 4000 ;;
 	pmu) echo 800 ;;
 	vendor) echo 1000 ;;
 	esac
 }
 
 if [ $# = 0 ]; then
-	set -- text image dispatch decode sysfs device json records recording formula libpfm4
+	set -- text image dispatch decode sysfs device json records recording formula plan libpfm4
 	[ "$engine" = afl ] || set -- "$@" pmu vendor
 fi
 
