@@ -49,6 +49,8 @@ NEAR = {
     "lib/metric": ("cli", "metric", "schema", "stat"),
     "lib/pmu": ("cli", "lists", "peer", "property"),
     "lib/table": ("cli", "lists", "pmuc", "store"),
+    "tools": ("answers", "cli", "doctor", "examples", "import", "lists", "machines", "metric", "pager", "permissions", "property", "record",
+              "schema", "stat", "store"),
 }
 # What is linked by these alone.
 ALONE = {"lib/libpfm4": ("libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
@@ -303,6 +305,8 @@ def main():
     p.add_argument("--near", action="store_true")
     p.add_argument("--measured", action="store_true")
     a = p.parse_intermixed_args()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN: # as a shell has it for what runs behind it: tests interrupt what they start
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     tree = Tree(os.path.abspath(a.source), os.path.abspath(a.build))
     return run_listed(tree) if a.listed else run_drawn(tree, a)
 

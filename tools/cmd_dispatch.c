@@ -367,7 +367,7 @@ static int run(struct args *args)
 		return args->status;
 	if (args->n == 0 && job.json && !job.mont.used)
 		return answer_requests(STDIN_FILENO, stdout);
-	if (args->n == 0 && !job.mont.used)
+	if (args->n == 0)
 		return usage(args, "which events?");
 	for (int i = 0; i < args->n; i++)
 		if (!event_list_add(&list, args->operands[i]))

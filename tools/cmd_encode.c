@@ -83,7 +83,7 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 	else
 		printf("  %-10s %s (fields that no event of its list has)\n", "processor", pmu.name ? pmu.name : "?");
 	if (event.name && event.flags & PFM_EVENT_DEPRECATED)
-		printf("  %-10s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "", event.replaced);
+		printf("  %-10s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "yes", event.replaced);
 	if (enc->counters)
 		printf("  %-10s %s\n", "counters", counters_text(enc->counters, counters));
 	for (i = 0; i < enc->n_regs; i++)

@@ -230,7 +230,7 @@ static int run(struct args *args)
 				return usage(args, "'%s' is no list of counters such as 0-3,F1", value);
 			break;
 		default:
-			if (!option_number(args, "effort", value, 1, 1000000000, &effort))
+			if (!option_number(args, "--effort", value, 1, 1000000000, &effort))
 				return USAGE;
 		}
 	}

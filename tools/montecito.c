@@ -234,19 +234,22 @@ bool mont_drange(struct mont_settings *s, const char *value, struct mont_mistake
 
 /* ---- event address registers, trace buffer ---------------------------------------------------------------------------------- */
 
+/* Unit masks have 4 bits for data, 8 for the code cache and 7 for its TLB. */
 static bool ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value, struct mont_mistake *m)
 {
 	const char *at = value;
-	uint64_t mode;
+	uint64_t mode, most;
 	struct piece p = { 0 };
 
 	next_piece(&at, &p);
 	if (p.value || !word_or_number(p.text, p.len, ear_modes, &mode) || mode > (has_alat ? 2 : 1))
 		return wrong(m, value, p.text, p.len, has_alat ? "expected cache, tlb or alat" : "expected cache or tlb");
 	out->ear_mode = (pfmlib_mont_ear_mode_t)mode;
+	most = has_alat ? 15 : mode == PFMLIB_MONT_EAR_TLB_MODE ? 127
+	                                                        : 255;
 	while (next_piece(&at, &p))
 		if (key_is(&p, "umask")) {
-			if (!value_of(value, &p, no_words, 255, &out->ear_umask, m))
+			if (!value_of(value, &p, no_words, most, &out->ear_umask, m))
 				return false;
 		} else if (key_is(&p, "plm")) {
 			if (!levels_of(value, &p, &out->ear_plm, m))

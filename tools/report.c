@@ -328,11 +328,11 @@ void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
 
 void print_reg(const pfm_reg_t *reg, int column)
 {
-	bool named = reg->kind == PFM_REG_FIXED_CTRL || reg->kind == PFM_REG_EXTRA;
+	bool named = reg->kind == PFM_REG_FIXED_CTRL || reg->kind == PFM_REG_EXTRA, has_address = reg->kind != PFM_REG_CONFIG;
 	char name[32];
 
 	printf("  %-*s 0x%016" PRIx64, column, reg_text(reg, name), reg->value);
-	if (named || reg->addr != reg->num)
+	if (named || (has_address && reg->addr != reg->num))
 		printf("  at 0x%" PRIx64, reg->addr);
 	putchar('\n');
 }
