@@ -249,9 +249,15 @@ class Parser:
         return name[1:-1] if name.startswith("'") else name
 
 
+REWRITTEN = {}          # text of ours -> the Formula that was written so
+
+
 @functools.lru_cache(FORMULAS)
 def parse(text, grammar):
     """The Formula that a text is: processors share most of theirs, so each is read once."""
+    known = REWRITTEN.get(text) if grammar == "own" else None
+    if known:
+        return known
     with bounded():
         return Parser(text, grammar).whole()
 
@@ -323,8 +329,20 @@ def written(formula, names):
 def rewrite(text, grammar, spell=None):
     """A formula of another grammar in that of .pmu files; @spell(name) says what its names are called there."""
     formula = parse(text, grammar)
-    return written(formula, tuple([name_text(function, spell(name) if spell and function == "name" else name)
-                                   for function, name in formula.names]))
+    names = tuple([(function, spell(name) if spell and function == "name" else name) for function, name in formula.names])
+    text = written(formula, tuple([name_text(*name) for name in names]))
+    if text not in REWRITTEN:
+        REWRITTEN[text] = renamed(formula, names)
+    return text
+
+
+def renamed(formula, names):
+    """What parse() makes of the text that is written with those names; None if only that can say."""
+    if any([not PLAIN.fullmatch(name) and "'" in name or name in ("if", "else") or name[:1] in DIGITS for _, name in names]):
+        return None
+    at = {}
+    places = [at.setdefault(name, len(at)) for name in names]
+    return Formula([places[what] if type(what) is int else what for what in formula.code], at)
 
 
 # ---- postfix to graph ------------------------------------------------------------------------------------------------
