@@ -16,6 +16,7 @@ from pmcompile import Compiler, place
 from pmheads import LIBRARY, architecture, bits, processor, skeleton
 from pmmeaning import compile_metrics
 from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, content, nothing, parse_json, take
+from pmtext import statements, tokens, unquote
 
 REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
 SCALE_UNIT = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?![0-9.]).*)", re.S)
@@ -84,15 +85,12 @@ class Entry:
     def text(self, key, text):
         self.values = self.values + [(key, quoted(text))]
 
-    def line(self, counters, flags, facts):
-        """The row's line; @counters and @flags are what the table has by default."""
-        metric, detail = self.flags & pt.ROW_METRIC, None
-        parts = ["metric" if metric else "event", word(self.name)]
-        for key, value in self.values:
-            if key == "detail":
-                detail = value
-            elif key not in facts:
-                parts.append(key + "=" + (value if type(value) is str else number_word(value)))
+    def statement(self):
+        return "metric" if self.flags & pt.ROW_METRIC else "event"
+
+    def marks(self, counters, flags):
+        """The words behind the values; @counters and @flags are what the table has by default."""
+        metric, parts = self.flags & pt.ROW_METRIC, []
         on = self.counters
         if on is not None and not metric and on != counters:
             parts.append("on=" + counters_word(on))
@@ -103,11 +101,48 @@ class Entry:
             parts.append("takes=" + ",".join(self.takes))
         if self.aliases:
             parts.append("alias=" + ",".join(word(a) for a in self.aliases))
+        return parts
+
+    def line(self, counters, flags, facts):
+        """The row's line; @counters and @flags are what the table has by default."""
+        parts, detail = [self.statement(), word(self.name)], None
+        for key, value in self.values:
+            if key == "detail":
+                detail = value
+            elif key not in facts:
+                parts.append(key + "=" + (value if type(value) is str else number_word(value)))
+        parts += self.marks(counters, flags)
         if "desc" not in facts and self.desc:
             parts.append(quoted(self.desc))
             if detail:
                 parts.append(detail)
         return " ".join(parts)
+
+
+class EntryLine:
+    """A row's line that is not written down, a RowLine to the compiler: words() come from the row, as pairs where they give values."""
+    __slots__ = ("file", "number", "row", "counters", "flags")
+
+    def __init__(self, file, number, row, counters, flags):
+        self.file, self.number, self.row, self.counters, self.flags = file, number, row, counters, flags
+
+    def words(self):
+        row = self.row
+        values, texts = row.values, []
+        detail = [value for key, value in values if key == "detail"]
+        if detail:
+            values = [pair for pair in values if pair[0] != "detail"]
+        if row.desc:
+            texts = [text_of(quoted(row.desc)), *map(text_of, detail)]
+        return [row.statement(), row.name, *values, *row.marks(self.counters, self.flags)], texts
+
+    def tokens(self, errors):
+        return next(tokens(self.row.line(self.counters, self.flags, ()), self.file, errors, self.number), [])
+
+
+def text_of(word):
+    """What is inside the quotes."""
+    return unquote(word) if "\\" in word else word[1:-1]
 
 
 TEXTS = frozenset(key for key, (_, text) in pt.keys().items() if text)
@@ -220,13 +255,13 @@ class Sheet:
             out.append("pmctype perf %d" % self.perf_type)
         return out + list(dict.fromkeys(self.matches))
 
-    def lines(self, facts=frozenset()):
-        """The table as text."""
-        first, *rest = self.identity()
-        return [first, "use " + self.same_as.name, *rest] if self.same_as else [first, *rest, *self.body(facts)]
-
     def body(self, facts=frozenset()):
         """Lines of the head and of rows; the rows come last."""
+        out, counters, flags = self.head(facts)
+        return out + [row.line(counters, flags, facts) for row in self.rows]
+
+    def head(self, facts=frozenset()):
+        """(lines of the head, counters and flags that rows have by default)."""
         counters, general = self.counter_lines()
         out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [g.line(facts) for g in self.groups]
         on, flags = self.defaults(general)
@@ -235,12 +270,19 @@ class Sheet:
         if default:
             out.append("default " + " ".join(default))
         known = self.known or sum(c for c in (general, ((1 << (self.used >> 32).bit_length()) - 1) << 32))
-        everything = known if on is None else on
         for row in self.rows:
             if row.counters is None:
                 row.counters = general
-            out.append(row.line(everything, flags, facts))
-        return out
+        return out, known if on is None else on, flags
+
+    def lines(self, file, start):
+        """(lines before the rows, EntryLines of the rows): the table, which begins in line @start of @file."""
+        first, *rest = self.identity()
+        if self.same_as:
+            return [first, "use " + self.same_as.name, *rest], []
+        head, counters, flags = self.head()
+        lines = [first, *rest, *head]
+        return lines, [EntryLine(file, number, row, counters, flags) for number, row in enumerate(self.rows, start + len(lines))]
 
     def defaults(self, general):
         """(counters, flags) that most rows have; None for counters where the table's are meant."""
@@ -483,12 +525,12 @@ class Reading:
 
     def tables(self):
         """The compiled tables; rows that the compiler does not take are refused."""
-        sheets = [(b, b.lines()) for b in self.sheets()]
+        sheets = self.sheets()
         file = self.model.name + ".pmu"
-        while True:
-            parts = LIBRARY.text("\n".join("\n".join(lines) for _, lines in sheets) + "\n", file)
+        while sheets:
+            said, rows_of = self.said(sheets, file)
             tables, errors = [], list(LIBRARY.errors)
-            for part in parts:
+            for part in LIBRARY.said(said, file):
                 c = Compiler(LIBRARY)
                 tables.append(c.compile(part))
                 errors += c.errors
@@ -497,36 +539,42 @@ class Reading:
                 self.compile_metrics(tables, errors)
             if not errors:
                 return tables
-            if not self.without(sheets, errors, file):
+            if not self.without(rows_of, errors, file):
                 raise ValueError("line %d: %s" % (errors[0][0][1], errors[0][1]))
-            sheets = [(b, lines) for b, lines in sheets if has_rows(b)]
-            if not sheets:
-                return []
+            sheets = [b for b in sheets if has_rows(b)]
+        return []
+
+    @staticmethod
+    def said(sheets, file):
+        """(statements of the sheets for the compiler, [(sheet, its rows' lines)])."""
+        said, rows_of, start = [], [], 1
+        for b in sheets:
+            lines, rows = b.lines(file, start)
+            said += statements("\n".join(lines), file, LIBRARY.errors, start)
+            said += rows
+            rows_of.append((b, rows))
+            start += len(lines) + len(rows)
+        return said, rows_of
 
     def compile_metrics(self, tables, errors):
         """Formulas to code; those that have none are errors of their lines."""
         compile_metrics(tables, lambda t, row, key, why: errors.append((place(row), why)),
                         lambda row, key, why: self.note(row.name, key, why))
 
-    def without(self, sheets, errors, file):
+    def without(self, rows_of, errors, file):
         """Takes the rows with errors out of the sheets; False if one is no row's."""
         bad = {}
         for (path, line, _), why in errors:
             if path != file:
                 return False
             bad.setdefault(line, why)
-        first, found = 1, 0
-        for b, lines in sheets:
-            rows = len(lines) - len(b.rows)
-            for line in sorted(bad, reverse=True):
-                n = line - first
-                if rows <= n < len(lines):
-                    row = b.rows.pop(n - rows)
-                    self.file = row.file
-                    self.refuse(row.name, "-", bad[line])
-                    self.counts["metrics" if row.flags & pt.ROW_METRIC else "uncore" if b.uncore else "core"] -= 1
-                    found += 1
-            first += len(lines)
-        for i, (b, lines) in enumerate(sheets):
-            sheets[i] = b, b.lines()
+        found = 0
+        for b, rows in rows_of:
+            at = {row.number: i for i, row in enumerate(rows)}
+            for line in sorted(bad.keys() & at.keys(), reverse=True):
+                row = b.rows.pop(at[line])
+                self.file = row.file
+                self.refuse(row.name, "-", bad[line])
+                self.counts["metrics" if row.flags & pt.ROW_METRIC else "uncore" if b.uncore else "core"] -= 1
+                found += 1
         return found == len(bad)

@@ -11,7 +11,7 @@ import re
 import pmtable as pt
 from pmfields import Fields, row_flags
 from pmmeaning import compile_metrics, family_of
-from pmtext import NAME, Bad, RowLine, Token, statements
+from pmtext import NAME, Bad, Token, statements
 
 try:
     import texts
@@ -43,11 +43,16 @@ class Part:
         self.statements = []
 
 
-def parts_of(text, file, errors):
-    """The parts of a text. What stands before the first `pmu` is a part without a name."""
+def is_row(statement):
+    """Whether it is a row that has not been split into tokens."""
+    return type(statement) is not list
+
+
+def parts_of(said, file):
+    """The parts of statements. What stands before the first `pmu` is a part without a name."""
     parts = []
-    for s in statements(text, file, errors):
-        word = "" if type(s) is RowLine else s[0].raw
+    for s in said:
+        word = "" if is_row(s) else s[0].raw
         if word in ("pmu", "section") or not parts:
             parts.append(Part(file, s[1].raw if word in ("pmu", "section") and len(s) > 1 else "", word == "section"))
         parts[-1].statements.append(s)
@@ -69,12 +74,12 @@ class Library:
     def file(self, path):
         if path not in self.files:
             self.files[path] = []
-            self.files[path] = parts_of(read_text(path), path, self.errors)
+            self.files[path] = parts_of(statements(read_text(path), path, self.errors), path)
         return self.files[path]
 
-    def text(self, text, path):
-        """Takes a text for the file of that name."""
-        self.files[path] = parts_of(text, path, self.errors)
+    def said(self, said, path):
+        """Takes statements for the file of that name."""
+        self.files[path] = parts_of(said, path)
         return self.files[path]
 
     def sections(self):
@@ -103,6 +108,9 @@ def read_text(path):
 
 # ---- one table -------------------------------------------------------------------------------------------------------
 
+MEANINGS = {}       # what decides the meaning of words in rows -> ({word: meaning}, {all words of a row: what they mean together})
+
+
 class Compiler(Fields):
     """One part, with all that it uses, to a Table."""
 
@@ -114,7 +122,7 @@ class Compiler(Fields):
         """[(statement, (part, depth))] of a part, its `use` statements replaced by what they bring."""
         out, origin = [], (part, len(stack))
         for s in part.statements:
-            if type(s) is RowLine or s[0].raw != "use":
+            if is_row(s) or s[0].raw != "use":
                 out.append((s, origin))
                 continue
             other = self.used(part, s)
@@ -123,7 +131,7 @@ class Compiler(Fields):
             if other in stack + (part,) or len(stack) >= MAX_USE:
                 self.error(s[1].at(), "files use each other in a circle")
                 continue
-            out += [x for x in self.load(other, stack + (part,)) if type(x[0]) is RowLine or x[0][0].raw not in IDENTITY]
+            out += [x for x in self.load(other, stack + (part,)) if is_row(x[0]) or x[0][0].raw not in IDENTITY]
         return out
 
     def used(self, part, words):
@@ -165,31 +173,32 @@ class Compiler(Fields):
         self.default_takes = ()
         self.default_flags = 0
         self.family = None     # whose words describe events that say nothing themselves
-        self.meanings = {}     # word of a row -> what it means
+        self.meanings = None   # of words of rows, see share_meanings()
         self.rows = []         # Row, or None where dropped
         self.names = {}        # folded -> (text, token, row number, depth)
         self.waiting = []      # synonyms and unsupported names, resolved when all rows are known
         self.ratios = []       # the same: (words, origin)
         loaded = self.load(part)
         first = loaded[0][0] if loaded else None
-        if type(first) is RowLine or first is None or first[0].raw != "pmu":
-            at = (part.file, first.number, 1) if type(first) is RowLine else first[0].at() if first else (part.file, 1, 1)
+        if not first or is_row(first) or first[0].raw != "pmu":
+            at = (part.file, 1, 1) if not first else (part.file, first.number, 1) if is_row(first) else first[0].at()
             self.error(at, "the first statement must be pmu")
         rows = []
         for words, origin in loaded:
-            if type(words) is RowLine or words[0].raw in ROW_STATEMENTS:
+            if is_row(words) or words[0].raw in ROW_STATEMENTS:
                 rows.append((words, origin))
             elif words[0].raw not in FOR_READERS:
                 self.statement(words, origin)
         self.finish_head()
         if self.default_counters is None:
             self.default_counters = self.table.all_counters()
+        self.share_meanings()
         return rows
 
     def compile(self, part):
         """The table, or None when there were errors."""
         for words, origin in self.head(part):
-            if type(words) is RowLine:
+            if is_row(words):
                 self.row_line(words, origin)
             else:
                 self.statement(words, origin)
@@ -210,6 +219,15 @@ class Compiler(Fields):
 
     # ---- rows --------------------------------------------------------------------------------------------------
 
+    def share_meanings(self):
+        """Words mean the same in all tables with the same fields, groups and counters, and are looked up once for all of them. A row may
+        bring a field: then this is done again."""
+        t = self.table
+        self.n_fields = len(t.fields)
+        key = tuple([(f.name, f.kind, f.min, f.max, tuple([(w.name, w.value) for w in f.words])) for f in t.fields]), \
+            tuple(self.groups.items()), tuple(self.registers.items()), t.all_counters()
+        self.meanings, self.together = MEANINGS.setdefault(key, ({}, {}))
+
     def row_line(self, line, origin):
         """A row by its words alone; as tokens when something is wrong, to say where."""
         words, texts_ = line.words()
@@ -222,18 +240,42 @@ class Compiler(Fields):
         """Enters a row whose words are all understood; False, and nothing done, otherwise."""
         if len(words) < 2 or len(texts_) > 2:
             return False
-        name, meanings, number = words[1], self.meanings, len(self.rows)
+        name, number = words[1], len(self.rows)
         folded = pt.fold(name)
         if not folded or folded in self.names:
             return False
         metric = words[0] == "metric"
+        if len(self.table.fields) != self.n_fields:
+            self.share_meanings()
+        rest = tuple(words[2:])
+        together = self.together.get(rest) or self.first_together(rest, line)
+        if together is None or not (metric or self.family or texts_ and texts_[0]):
+            return False
+        values, on, named, flags, takes, aliases = together
+        flags |= pt.ROW_METRIC if metric else self.default_flags
+        others = [pt.fold(a) for a in aliases] if aliases else ()
+        if others and (flags & pt.ROW_SHADOWED or any(not o or self.names.get(o, (0, 0, number))[2] != number for o in others)):
+            return False
+        if len(texts_) == 2:
+            values = [*values, (self.field_index(None, "detail"), pt.ANYWHERE, texts_[1])]
+        if not flags & pt.ROW_SHADOWED:
+            self.names[folded] = name, line, number, origin[1]
+            for o, a in zip(others, aliases) if others else ():
+                self.names[o] = a, line, number, origin[1]
+        counters = self.where(on, named, metric) if named or on is None else on
+        takes = self.default_takes if takes is None else takes
+        self.rows.append(pt.Row(name, texts_[0] if texts_ else "", counters, values, takes, flags, aliases, line))
+        return True
+
+    def first_together(self, words, line):
+        """What the words of a row mean together, if no row had these before: (values, counters it says, counters it names, flags, groups,
+        other names); None if something is wrong with them."""
         values, given = [], set()
-        flags = pt.ROW_METRIC if metric else self.default_flags
-        on, named, takes, aliases = None, 0, self.default_takes, ()
-        for w in words[2:]:
-            m = meanings.get(w) or self.first_meaning(w, line)
+        on, named, flags, takes, aliases = None, 0, 0, None, ()
+        for w in words:
+            m = self.meanings.get(w) or self.first_meaning(w, line)
             if m is None:
-                return False
+                return None
             key, kind, what, bits = m
             given.add(key)
             if kind == "values":
@@ -247,29 +289,22 @@ class Compiler(Fields):
                 takes = what
             else:
                 aliases = what
-        if len(given) != len(words) - 2 or not (metric or self.family or texts_ and texts_[0]):
-            return False
-        others = [pt.fold(a) for a in aliases] if aliases else ()
-        if others and (flags & pt.ROW_SHADOWED or any(not o or self.names.get(o, (0, 0, number))[2] != number for o in others)):
-            return False
-        if len(texts_) == 2:
-            values.append((self.field_index(None, "detail"), pt.ANYWHERE, texts_[1]))
-        if not flags & pt.ROW_SHADOWED:
-            self.names[folded] = name, line, number, origin[1]
-            for o, a in zip(others, aliases) if others else ():
-                self.names[o] = a, line, number, origin[1]
-        counters = self.where(on, named, metric) if named or on is None else on
-        self.rows.append(pt.Row(name, texts_[0] if texts_ else "", counters, values, takes, flags, aliases, line))
-        return True
+        if len(given) != len(words):
+            return None
+        together = self.together[words] = values, on, named, flags, takes, aliases
+        return together
 
     def first_meaning(self, w, line):
-        """meaning() of a word that no row had before; None if something is wrong with it."""
+        """meaning() of a word that no row had before, "KEY=VALUE" or (KEY, VALUE); None if something is wrong with it."""
+        word = w if type(w) is str else "%s=%s" % w if type(w[1]) is str else "%s=0x%x" % w
         try:
-            m = self.plain_meaning(w) or self.meaning(Token(w, line.file, line.number, 1))
+            m = self.plain_meaning(word) or self.meaning(Token(word, line.file, line.number, 1))
         except Bad:
             return None
         if type(m[2]) is Token:
             m = *m[:2], tuple([a.text() for a in m[2].split()]), 0
+        if len(self.table.fields) != self.n_fields:
+            self.share_meanings()
         self.meanings[w] = m
         return m
 
@@ -282,7 +317,7 @@ class Compiler(Fields):
         if key in SEVERAL:
             return self.plain_register(value) if key == "msr" else None
         f = self.table.fields[at]
-        if f.kind == pt.TEXT and value[:1] == '"' and value.count('"') == 2 and value[-1] == '"':
+        if f.kind == pt.TEXT and value[:1] == '"' and value.count('"') == 2 and value[-1] == '"' and "\\" not in value:
             return key, "values", [(at, pt.ANYWHERE, value[1:-1])], 0
         if f.kind == pt.NUMBER and PLAIN_NUMBER.fullmatch(value):
             n = int(value, 0)
@@ -364,7 +399,7 @@ class Compiler(Fields):
             return
         if before:
             at = before[1]
-            line = at.number if type(at) is RowLine else at.line
+            line = at.line if type(at) is Token else at.number
             raise Bad(token.at(), "'%s' is the same name as '%s' in line %d%s"
                       % (text, before[0], line, "" if at.file == token.file else " of " + os.path.basename(at.file)))
         self.names[folded] = text, token, row, self.origin[1]
@@ -519,7 +554,7 @@ class Compiler(Fields):
 
 
 def row_place(where):
-    return (where.file, where.number, 1) if type(where) is RowLine else where.at()
+    return where.at() if type(where) is Token else (where.file, where.number, 1)
 
 
 def packed_alternative(token):
@@ -548,7 +583,7 @@ def compile_parts(library, parts, errors, is_needed):
 
 def place(row):
     """Where a row was written: (file, line, column)."""
-    return row.where.at() if isinstance(row.where, Token) else (row.where.file, row.where.number, 1)
+    return row_place(row.where)
 
 
 def called(part):

@@ -116,10 +116,10 @@ WORD = re.compile(r'(?:[^\s"]+|"[^"]*")+')
 ROW_STARTS = ("event ", "metric ")
 
 
-def statements(text, file, errors):
-    """Statements of a file, in order: a list of tokens, or a RowLine."""
+def statements(text, file, errors, start=1):
+    """Statements of a text whose first line has the number @start, in order: a list of tokens, or a RowLine."""
     waiting, first = [], 0
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), start):
         if not waiting and line.startswith(ROW_STARTS) and not line.endswith(("\\", "\\\r")):
             yield RowLine(file, number, line)
             continue
