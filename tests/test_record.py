@@ -403,5 +403,40 @@ class Record(unittest.TestCase):
         self.assertIn(done.returncode, (1, 127))
 
 
+class OtherPeoples(unittest.TestCase):
+    """Recordings without samples, without stacks, cut off anywhere: each form of the report is whole, or there is none and a reason."""
+
+    def check(self, form, path):
+        done = subprocess.run([PFM, "report", *form, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                              check=False)
+        said = (form, done.returncode, done.stdout[-300:], done.stderr[-300:])
+        self.assertIn(done.returncode, (0, 1), said)
+        self.assertTrue(done.stdout or done.stderr.startswith("pfm report: "), said)
+        self.assertNotIn("runtime error", done.stderr)
+        if done.returncode:
+            self.assertEqual(done.stdout, "", said)
+        if form == ["--json"]:
+            for line in done.stdout.splitlines():
+                self.assertIn("samples", json.loads(line))
+        if form == ["--svg"] and done.stdout:
+            self.assertEqual(xml.etree.ElementTree.fromstring(done.stdout).tag.rpartition("}")[2], "svg")
+
+    def test_they_do_no_harm(self):
+        corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fuzz", "corpus", "recording")
+        forms = [], ["--json"], ["--folded"], ["--svg"], ["--source"]
+        names = sorted(os.listdir(corpus))
+        self.assertTrue(names)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "data")
+            for name in names:
+                with open(os.path.join(corpus, name), "rb") as f:
+                    whole = f.read()
+                for i, cut in enumerate([len(whole), 0, *range(16, len(whole), max(len(whole) // 12, 1))]):
+                    with open(path, "wb") as f:
+                        f.write(whole[:cut])
+                    for form in forms if cut == len(whole) else [forms[i % len(forms)]]:
+                        self.check(form, path)
+
+
 if __name__ == "__main__":
     tap.main()

@@ -389,6 +389,13 @@ static int by_weight(const void *a, const void *b)
 	                                                         : (x->function > y->function) - (x->function < y->function);
 }
 
+/* Heaviest first. */
+static void sort_places(struct place *list, size_t n)
+{
+	if (n)
+		qsort(list, n, sizeof(*list), by_weight);
+}
+
 /* Why the records of a file ended early, in words. */
 static const char *unreadable(int rc)
 {
@@ -426,8 +433,8 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 		return REFUSED;
 	}
 	p->damaged = pfm_read_buffers(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
-	qsort(p->places, p->n_places, sizeof(*p->places), by_weight);
-	qsort(p->stacks, p->n_stacks, sizeof(*p->stacks), by_weight);
+	sort_places(p->places, p->n_places);
+	sort_places(p->stacks, p->n_stacks);
 	return DONE;
 }
 

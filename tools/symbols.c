@@ -113,6 +113,12 @@ static int by_start(const void *a, const void *b)
 	                                                 : strcmp(x->name, y->name);
 }
 
+static void sort(struct object *o)
+{
+	if (o->n)
+		qsort(o->symbols, o->n, sizeof(*o->symbols), by_start);
+}
+
 static struct symbol *find(const struct object *o, uint64_t address)
 {
 	size_t low = 0, high = o->n;
@@ -218,7 +224,7 @@ static void read_symbols(struct object *o)
 		for (uint64_t at = 0; at + each <= s.sh_size; at += each)
 			read_symbol(o, o->file + s.sh_offset + at, &names);
 	}
-	qsort(o->symbols, o->n, sizeof(*o->symbols), by_start);
+	sort(o);
 }
 
 static void read_segments(struct object *o)
@@ -356,7 +362,7 @@ static void load_kernel(struct object *o)
 	free(line);
 	if (f)
 		fclose(f);
-	qsort(o->symbols, o->n, sizeof(*o->symbols), by_start);
+	sort(o);
 }
 
 const char *symbols_kernel(struct symbols *all, uint64_t address)

@@ -102,6 +102,8 @@ static int by_number(const void *a, const void *b)
 
 bool pfmi_perf_tasks_within(const struct tasks *some, struct tasks *all)
 {
+	if (!all->n)
+		return !some->n;
 	qsort(all->pids, all->n, sizeof(*all->pids), by_number);
 	for (unsigned i = 0; i < some->n; i++)
 		if (!bsearch(&some->pids[i], all->pids, all->n, sizeof(*all->pids), by_number))
