@@ -9,7 +9,8 @@
 
 Control characters are shown as \\x1b, the blank that ends a line as \\x20. A $ at the end of a line goes on in the next. The machine
 is tests/answers/files/machine with the processor of files/toy.pmu; the lists beside it are imported, vendors' lists are not asked. Where an
-answer says what changes from run to run, the command takes that out of it with sed.
+answer says what changes from run to run, the command takes that out of it with sed. "scripted" is pfm on a kernel that counts what
+tests/answers/files/counts says (see pfm_scripted.c).
 
     PFM=build/tools/pfm PERFMON_PMUC=lib/pmuc/pmuc.py tests/test_answers.py --rewrite [NAME...]     writes anew what is said: read the
                                                                                                   difference before you commit it
@@ -34,6 +35,7 @@ from test_machines import Machine  # noqa: E402
 import tap  # noqa: E402
 
 PFM = os.path.abspath(shutil.which(os.environ.get("PFM", "pfm")) or "pfm")
+SCRIPTED = os.environ.get("PFM_SCRIPTED", os.path.join(os.path.dirname(PFM), "..", "tests", "pfm_scripted"))
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "answers")
 FILES = os.path.join(HERE, "files")
 COMMAND = re.compile(r"(\d*)\$ (.*)")
@@ -58,11 +60,14 @@ class Place:
     def __init__(self):
         self.machine = Machine(os.path.join(FILES, "machine"), "GenuineIntel-6-FE-1")
         self.folder = os.path.join(self.machine.root, "here")
+        programs = os.path.join(self.machine.root, "bin")
         os.mkdir(self.folder)
+        os.mkdir(programs)
+        os.symlink(PFM, os.path.join(programs, "pfm"))
+        os.symlink(os.path.abspath(SCRIPTED), os.path.join(programs, "scripted"))
         images = []
         self.env = {k: v for k, v in self.machine.env.items() if not k.startswith(("LC_", "LIBPFM_")) and k not in ("LANG", "PAGER")}
-        self.env.update(PATH=os.path.dirname(PFM) + os.pathsep + os.environ["PATH"], TERM="xterm", SHARED=tap.SHARED,
-                        TOP=os.path.dirname(os.path.dirname(HERE)))
+        self.env.update(PATH=programs + os.pathsep + os.environ["PATH"], TERM="xterm", PFM_SCRIPT=self.folder)
         for path in sorted(glob.glob(os.path.join(FILES, "*"))):
             name = shutil.copy(path, self.folder)
             if name.endswith(".pmu"):

@@ -94,6 +94,8 @@ const char *own_event(const char *text);
 
 /* ---- whom to count (stat_parts.c) ------------------------------------------------------------------------------------------- */
 
+/* Says what is wrong with @text, as an object where those are wanted. */
+void stat_refuse(const struct job *job, const char *text, const pfm_error_t *error);
 /* Lays out job->parts. An exit status; what is wrong is said. */
 int parts_make(struct job *job);
 /* Opens all sessions, for @pid in parts that name no task. */

@@ -44,25 +44,26 @@ static bool is_aside(const char *name)
 struct grouping {
 	struct job *job;
 	bool tree, failed;
+	unsigned members;
 };
 
 static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
 {
 	struct grouping *g = arg;
 
+	g->members++;
 	if (g->job->metrics.n < MOST_METRICS && !(g->tree && is_aside(info->name)))
 		g->failed = !add_use(&g->job->metrics, pmu, event);
 	return !g->failed;
 }
 
-/* How many metrics came with group @name; @tree: those that are levels of the tree. */
+/* Adds the metrics of group @name; @tree: those that are levels of the tree. How many it has, whether they were there before or not. */
 static unsigned add_group(struct job *job, const char *name, bool tree)
 {
 	struct grouping g = { .job = job, .tree = tree };
-	unsigned before = job->metrics.n;
 
 	each_in_group(job->ctx, name, add_member, &g);
-	return g.failed ? 0 : job->metrics.n - before;
+	return g.failed ? 0 : g.members;
 }
 
 /* A metric's name, or that of a group. An exit status. */
@@ -76,8 +77,8 @@ static int add_name(struct job *job, const char *name)
 		return add_use(&job->metrics, m.pmu, m.event) ? DONE : complain("metrics", ENOMEM);
 	if (add_group(job, name, false))
 		return DONE;
-	refuse(job->ctx, name, &error);
-	if (error.kind == PFM_KIND_UNKNOWN_EVENT)
+	stat_refuse(job, name, &error);
+	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->json)
 		fputs("  'pfm list --metrics' shows what can be computed\n", stderr);
 	return REFUSED;
 }
@@ -163,7 +164,7 @@ static int plan_metrics(struct job *job)
 		rc = pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, &options, &error);
 	}
 	if (rc) {
-		refuse(job->ctx, texts && error.event >= 0 ? texts[error.event] : "", &error);
+		stat_refuse(job, texts && error.event >= 0 ? texts[error.event] : "", &error);
 		status = REFUSED;
 	} else if (!add_plan(job, plan)) {
 		status = complain("metrics", ENOMEM);
@@ -371,7 +372,7 @@ static void take_row(const struct row *row, struct reading *r, unsigned i, int *
 	row_info(row, &info);
 	r->counts[i].value += t->mean;
 	r->counts[i].error = hypot(r->counts[i].error, error);
-	r->scaled |= t->counted && t->count.quality != PFM_QUALITY_EXACT;
+	r->scaled |= t->counted && (t->count.quality == PFM_QUALITY_SCALED || t->count.running < t->count.enabled);
 	r->across |= *group >= 0 && *group != (int)info.group;
 	*group = (int)info.group;
 }

@@ -239,21 +239,29 @@ static int watch_process(int pid)
 #endif
 }
 
+void stat_refuse(const struct job *job, const char *text, const pfm_error_t *error)
+{
+	struct json j = { .out = job->out };
+
+	if (!job->json) {
+		refuse(job->ctx, text, error);
+		return;
+	}
+	put_begin(&j, NULL, '{');
+	put_text_if(&j, "input", text);
+	refuse_json(&j, job->ctx, text, error);
+	put_end(&j, '}');
+	put_line(&j);
+}
+
 static void refuse_part(const struct job *job, const struct part *p, const char *const *texts, unsigned n, const pfm_error_t *error)
 {
 	const char *text = error->clash || error->event < 0 || (unsigned)error->event >= n ? NULL : texts[error->event];
-	struct json j = { .out = job->out };
 	unsigned i;
 
-	if (job->json) {
-		put_begin(&j, NULL, '{');
-		put_text_if(&j, "input", text);
-		refuse_json(&j, job->ctx, text, error);
-		put_end(&j, '}');
-		put_line(&j);
+	stat_refuse(job, text, error);
+	if (job->json)
 		return;
-	}
-	refuse(job->ctx, text, error);
 	if (error->kind == PFM_KIND_SYSTEM && p->cgroup)
 		fprintf(stderr, "  %s\n", p->cgroup);
 	for (i = 0; i < n && i < 64; i++)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* The command pfm on a kernel whose events count what a file says, so that its answers are the same each time. PFM_SCRIPT names a folder:
+ * "machine" in it is a recorded machine, "counts" has lines of type, config (hexadecimal), value, time enabled, time running
+ * (nanoseconds) and an errno that opening ends with, 0 for none. Each CPU counts one more than the one before it, and the second
+ * opening of an event a tenth more than the first, the third two tenths. Events that are in no line are not supported. */
+#undef pfm_open_context
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctx.h"
+#include "fake_sys.h"
+
+enum { MOST_LINES = 256 };
+
+int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error);
+
+static struct line {
+	uint64_t config, value, enabled, running;
+	unsigned type;
+	int error;
+} lines[MOST_LINES];
+static unsigned n_lines;
+static struct fake fake;
+static struct sys real, scripted;
+
+static const struct line *line_of(const struct perf_event_attr *attr)
+{
+	for (unsigned i = 0; i < n_lines; i++)
+		if (lines[i].type == attr->type && lines[i].config == attr->config)
+			return &lines[i];
+	return NULL;
+}
+
+static int decide(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+{
+	const struct line *l = line_of(attr);
+
+	(void)f;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return l ? -l->error : -ENOENT;
+}
+
+static void tick(struct fake *f, struct fake_event *e)
+{
+	const struct line *l = line_of(&e->a.attr);
+	unsigned before = 0;
+
+	for (const struct fake_event *other = f->events; other < e; other++)
+		before += other->a.attr.type == l->type && other->a.attr.config == l->config && other->cpu == e->cpu;
+	e->value = l->value + l->value * before / 10 + (e->cpu > 0 ? (uint64_t)e->cpu : 0);
+	e->on = l->enabled;
+	e->running = l->running;
+}
+
+/* Processes are this machine's. */
+static bool is_process(const char *path)
+{
+	return strncmp(path, "/proc/", 6) == 0 && isdigit((unsigned char)path[6]);
+}
+
+static int list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+{
+	return is_process(path) ? real.list(&real, path, each, arg) : scripted.list(sys, path, each, arg);
+}
+
+static int open_file(const struct sys *sys, const char *path, int flags)
+{
+	size_t len;
+	char *text;
+
+	if (is_process(path) && !pfmi_sys_read(&real, path, &text, &len)) {
+		fake_file(&fake, path, text);
+		free(text);
+	}
+	return scripted.open(sys, path, flags);
+}
+
+static void read_script(const char *folder)
+{
+	char path[1024], text[256];
+	struct line *l = lines;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/machine", folder);
+	fake_begin(&fake);
+	if (!fake_machine(&fake, path))
+		abort();
+	snprintf(path, sizeof(path), "%s/counts", folder);
+	in = fopen(path, "r");
+	if (!in)
+		abort();
+	while (l < lines + MOST_LINES && fgets(text, sizeof(text), in))
+		if (sscanf(text, "%u %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &l->type, &l->config, &l->value, &l->enabled,
+		           &l->running, &l->error) == 6)
+			l++;
+	n_lines = (unsigned)(l - lines);
+	fclose(in);
+	pfmi_sys_real(&real, "");
+	scripted = fake.sys;
+	fake.sys.list = list;
+	fake.sys.open = open_file;
+	fake.decide = decide;
+	fake.tick = tick;
+}
+
+/* The tools are compiled to call this instead of the library's. */
+int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error)
+{
+	int rc = pfm_open_context(ctx, options, error);
+	const char *folder = getenv("PFM_SCRIPT");
+
+	if (rc || !folder)
+		return rc;
+	if (!fake.events)
+		read_script(folder);
+	(*ctx)->sys = fake.sys;
+	return rc;
+}
