@@ -278,6 +278,17 @@ static void check_processor(struct doctor *d)
 	tell(d, &f);
 }
 
+/* True if @name is among @list, which has a comma and a blank between names: a list of events has the kernel's PMU for a device. */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
+		if ((at == list || at[-1] == ' ') && (at[len] == ',' || !at[len]))
+			return true;
+	return false;
+}
+
 static void check_pmus(struct doctor *d)
 {
 	struct finding f = { .check = "PMUs", .state = GOOD };
@@ -290,6 +301,8 @@ static void check_pmus(struct doctor *d)
 		if (pfm_describe_pmu(d->ctx, i, &p) != PFMLIB_SUCCESS || !(p.flags & PFM_PMU_KERNEL))
 			continue;
 		core |= (p.flags & PFM_PMU_CORE) != 0;
+		if (is_listed(f.found, *p.device ? p.device : p.name))
+			continue;
 		len += (size_t)snprintf(f.found + len, TEXT_MAX - len, "%s%s", len ? ", " : "", *p.device ? p.device : p.name);
 		if (len >= TEXT_MAX)
 			break;
@@ -480,7 +493,9 @@ static void check_limits(struct doctor *d)
 	if (getrlimit(RLIMIT_NOFILE, &files) || getrlimit(RLIMIT_MEMLOCK, &lock))
 		return;
 	number_in("/proc/sys/kernel/perf_event_mlock_kb", &kib);
-	set(f.found, "%" PRIu64 " open files; %ld KiB of sample buffers for each user", (uint64_t)files.rlim_cur, kib);
+	set(f.found, "%" PRIu64 " open files", (uint64_t)files.rlim_cur);
+	if (kib >= 0)
+		set(f.found, "%" PRIu64 " open files; %ld KiB of sample buffers for each user", (uint64_t)files.rlim_cur, kib);
 	if (files.rlim_cur < FEW_FILES) {
 		f.state = BAD;
 		set(f.why, "each event takes a file for each task and CPU");

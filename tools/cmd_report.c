@@ -16,15 +16,24 @@ static const struct opt options[] = {
 	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL, "a flame graph: a page for any browser, where a click shows a part alone" },
 	{ OPT_SOURCE, "source", NULL, "by source line, with the functions that were inlined there" },
-	{ 'n', "lines", "N", "at most so many places of each event (0: all)" },
+	{ 'n', "lines", "N", "at most so many places of each event (0: all); 40 if not said, with --json all" },
 	{ 0, NULL, NULL, NULL }
 };
 
 struct job {
 	struct profile profile;
 	bool json, folded, svg, source;
-	uint64_t lines;
+	uint64_t lines; /* of each event; 0: all */
 };
+
+/* True if a line for one more place of @event goes beyond what was asked for; @shown counts those of @last. */
+static bool is_enough(const struct job *job, unsigned event, unsigned *last, uint64_t *shown)
+{
+	if (event != *last)
+		*shown = 0;
+	*last = event;
+	return job->lines && (*shown)++ >= job->lines;
+}
 
 static const char *event_name(const struct profile *p, unsigned event)
 {
@@ -58,11 +67,15 @@ static const char *base_name(const char *path)
 static void put_places_json(const struct job *job)
 {
 	const struct profile *p = &job->profile;
+	unsigned last = 0;
+	uint64_t shown = 0;
 
 	for (size_t i = 0; i < p->n_places; i++) {
 		const struct place *at = &p->places[i];
 		struct json j = { .out = stdout };
 
+		if (is_enough(job, at->event, &last, &shown))
+			continue;
 		put_begin(&j, NULL, '{');
 		put_text(&j, "event", event_name(p, at->event));
 		put_text(&j, "task", p->texts.text[at->task]);
@@ -102,6 +115,7 @@ static void put_places(const struct job *job)
 
 	for (unsigned event = 0; event < p->n_events; event++) {
 		char number[GROUPED_MAX];
+		unsigned last = event;
 		uint64_t shown = 0;
 
 		if (!p->samples[event])
@@ -112,7 +126,7 @@ static void put_places(const struct job *job)
 			const struct place *at = &p->places[i];
 			double s;
 
-			if (at->event != event || (job->lines && shown++ >= job->lines))
+			if (at->event != event || is_enough(job, event, &last, &shown))
 				continue;
 			s = share(p, at);
 			printf("%6.2f%% +-%5.2f  %-16s %-24s ", 100 * s, 100 * standard_error(s, p->samples[event]),
@@ -165,6 +179,7 @@ static int run(struct args *args)
 {
 	struct job job = { .lines = 40 };
 	const char *value;
+	bool limited = false;
 	int id, status;
 
 	while ((id = next_option(args, &value)) > 0)
@@ -176,10 +191,13 @@ static int run(struct args *args)
 		case 'n':
 			if (!option_number(args, "-n", value, 0, UINT32_MAX, &job.lines))
 				return args->status;
+			limited = true;
 			break;
 		}
 	if (id < 0)
 		return args->status;
+	if (job.json && !limited)
+		job.lines = 0;
 	if (job.json + job.folded + job.svg > 1)
 		return usage(args, "--json, --folded and --svg: choose one.");
 	if (job.source && (job.folded || job.svg))

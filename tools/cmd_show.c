@@ -426,7 +426,8 @@ static void print_trace_field(void *arg, const struct trace_field *f)
 
 	if (!(*n)++)
 		print_heading("Fields, for --filter and in samples");
-	printf("  %s%-24s%s %s, %u bytes\n", term_on(stdout, CYAN), f->name, term_off(stdout), f->type, f->size);
+	printf("  %s%-24s%s %s, %u byte%s\n", term_on(stdout, CYAN), f->name, term_off(stdout), f->type, f->size,
+	       f->size == 1 ? "" : "s");
 }
 
 static void print_unlisted(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu)
