@@ -82,11 +82,11 @@ struct page {
 
 /* ---- matching ----------------------------------------------------------------------------------------------------------- */
 
-static void fold(const char *text, char out[FOLDED_MAX])
+static void fold(const char *text, char *out, size_t room)
 {
 	size_t n = 0;
 
-	for (; *text && n + 1 < FOLDED_MAX; text++)
+	for (; *text && n + 1 < room; text++)
 		if (*text != ' ' && *text != '-' && *text != '_')
 			out[n++] = (char)(*text == ':' ? '.' : tolower((unsigned char)*text));
 	out[n] = 0;
@@ -101,14 +101,24 @@ static bool looks_like_expression(const char *pattern)
 static bool contains(const struct lister *l, const char *text)
 {
 	const char *pattern = l->pattern;
-	char folded[FOLDED_MAX];
+	char small[FOLDED_MAX], *folded = small;
+	size_t room = sizeof(small);
+	bool found;
 
 	if (l->is_expression)
 		return regexec(&l->expression, text, 0, NULL, 0) == 0;
-	fold(text, folded);
-	if (strpbrk(pattern, "*?["))
-		return fnmatch(pattern, folded, 0) == 0;
-	return strstr(folded, pattern) != NULL;
+	/* Names are short, some descriptions are not. */
+	if (strnlen(text, room) == room) {
+		room = strlen(text) + 1;
+		folded = malloc(room);
+	}
+	if (!folded)
+		return false;
+	fold(text, folded, room);
+	found = strpbrk(pattern, "*?[") ? fnmatch(pattern, folded, 0) == 0 : strstr(folded, pattern) != NULL;
+	if (folded != small)
+		free(folded);
+	return found;
 }
 
 /* Metrics are found by the names of their groups, too. */
@@ -806,7 +816,7 @@ static bool split_pattern(struct lister *l, const char *pattern)
 		return true;
 	}
 	l->is_expression = compile(l, pattern);
-	fold(pattern, l->folded);
+	fold(pattern, l->folded, sizeof(l->folded));
 	l->pattern = l->folded[0] ? l->folded : NULL;
 	return true;
 }
