@@ -10,6 +10,7 @@ without it, by name.
 import glob
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -245,7 +246,7 @@ class ForeignText(Folder):
     """Names that other people gave, and arguments, do not speak to the terminal: no control byte but newline and tab comes out, beside our
     own colours."""
 
-    EVIL = "a\x1b]0;title\x07b\x1b[2Jc\x08\x7f\u009b31m\rd"
+    EVIL = "a\x1b]0;title\x07b\x1b[2Jc\x08\x7f\u009b31m\rd\x1b[31me\x1b[8mf"
 
     def silent(self, *args, **more):
         r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})), stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
@@ -263,8 +264,19 @@ class ForeignText(Folder):
                      ["stat", "-G", evil],
                      ["stat", "-o", "/nonexistent/" + evil, "--", "true"], [evil], ["--" + evil], ["list", "--" + evil], ["help", evil],
                      ["import", "/nonexistent/" + evil], ["device", "--model", evil, "--", "true"], ["session", "/nonexistent/" + evil],
+                     ["record", "-e", "page-faults:u", "--", "/nonexistent/" + evil], ["report", evil], ["metric", evil], ["plan", evil],
                      ["--color", evil], ["doctor", evil], ["stat", "-x", ",", "-e", "page-faults," + evil, "--", "true"]):
             self.silent(*args)
+
+    def test_where_colours_are_shown(self):
+        """Ours are bold, dim and a few colours; others hide what stands behind them."""
+        for args in (["session", "/nonexistent/" + self.EVIL], ["encode", self.EVIL], ["report", self.EVIL],
+                     ["stat", "-e", "page-faults", "--", "/nonexistent/" + self.EVIL]):
+            done = subprocess.run([PFM, args[0], "--color=always", *args[1:]], env=CLEAN, stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=120, check=False)
+            left = re.sub("\x1b\\[(0|1|2|1;31|32|33|36)m", "", (done.stdout + done.stderr).decode())
+            self.assertNotIn("\x1b", left)
+            self.assertRegex(left, r"(\\x1b|\?)\[8m")
 
     def test_bytes_that_are_no_characters(self):
         for evil in (b"\x9b31m", b"\xc2", b"\xc2\x9b", b"\xe2\x9b", b"x\xff\x1b", b"\x1b[1;", b"\x1b[99999999999999999m"):

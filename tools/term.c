@@ -17,6 +17,15 @@ enum colour_wish { COLOUR_AUTO,
 	           COLOUR_ALWAYS,
 	           COLOUR_NEVER };
 
+static const char *const codes[] = {
+	[PLAIN] = "\033[0m",
+	[BOLD] = "\033[1m",
+	[DIM] = "\033[2m",
+	[RED] = "\033[1;31m",
+	[GREEN] = "\033[32m",
+	[YELLOW] = "\033[33m",
+	[CYAN] = "\033[36m",
+};
 static enum colour_wish wish = COLOUR_AUTO;
 static pid_t pager;        /* reads standard output, 0: nobody does */
 static size_t pager_width; /* of the terminal that it writes to */
@@ -137,7 +146,15 @@ static bool character_goes_on(struct guard *g, unsigned char c)
 	return true;
 }
 
-/* Goes on with "ESC [ 1 ; 3 1 m". */
+static bool is_ours(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (strlen(codes[i]) == len && memcmp(codes[i], bytes, len) == 0)
+			return true;
+	return false;
+}
+
+/* Goes on with "ESC [ 1 ; 3 1 m". Others than ours may hide what stands behind them. */
 static bool colour_goes_on(struct guard *g, unsigned char c)
 {
 	if (g->held + 1 >= HELD_MAX || !(g->held == 1 ? c == '[' : isdigit(c) || c == ';' || c == 'm')) {
@@ -145,10 +162,13 @@ static bool colour_goes_on(struct guard *g, unsigned char c)
 		return false;
 	}
 	g->bytes[g->held++] = (char)c;
-	if (c == 'm') {
+	if (c != 'm')
+		return true;
+	if (is_ours(g->bytes, g->held))
 		make_ready(g, g->bytes, g->held);
-		g->held = 0;
-	}
+	else
+		release(g);
+	g->held = 0;
 	return true;
 }
 
@@ -156,7 +176,7 @@ static void pass(struct guard *g, unsigned char c)
 {
 	if (g->held && (g->bytes[0] == 0x1b ? colour_goes_on(g, c) : character_goes_on(g, c)))
 		return;
-	if (c == 0x1b || (c >= 0xc2 && c < 0xf5))
+	if ((c == 0x1b && term_colour(g->out)) || (c >= 0xc2 && c < 0xf5))
 		g->bytes[g->held++] = (char)c;
 	else if ((c < ' ' && c != '\n' && c != '\t') || c >= 0x7f)
 		make_visible(g, c);
@@ -268,22 +288,12 @@ bool term_colour(FILE *out)
 
 const char *term_on(FILE *out, enum style style)
 {
-	static const char *const codes[] = {
-		[PLAIN] = "",
-		[BOLD] = "\033[1m",
-		[DIM] = "\033[2m",
-		[RED] = "\033[1;31m",
-		[GREEN] = "\033[32m",
-		[YELLOW] = "\033[33m",
-		[CYAN] = "\033[36m",
-	};
-
-	return term_colour(out) ? codes[style] : "";
+	return style != PLAIN && term_colour(out) ? codes[style] : "";
 }
 
 const char *term_off(FILE *out)
 {
-	return term_colour(out) ? "\033[0m" : "";
+	return term_colour(out) ? codes[PLAIN] : "";
 }
 
 size_t term_width(FILE *out)

@@ -17,7 +17,7 @@ enum style { PLAIN,
 	     CYAN };
 
 /* From here on everything that is written to standard output and standard error is safe for a terminal: names of files, arguments and
- * events are other people's, and their control bytes come out as "\x1b". Newlines, tabs and colours pass. */
+ * events are other people's, and their control bytes come out as "\x1b". Newlines and tabs pass, and where colours are shown, ours. */
 void term_guard(void);
 /* "auto", "always" or "never"; false for anything else. Without it, and with "auto", colours are for terminals, unless NO_COLOR is set
  * or TERM is "dumb". */
