@@ -36,6 +36,7 @@ import tap  # noqa: E402
 
 PFM = os.path.abspath(shutil.which(os.environ.get("PFM", "pfm")) or "pfm")
 SCRIPTED = os.environ.get("PFM_SCRIPTED", os.path.join(os.path.dirname(PFM), "..", "tests", "pfm_scripted"))
+PMUC = os.path.abspath(os.environ.get("PERFMON_PMUC", os.path.join(os.path.dirname(__file__), "..", "lib", "pmuc", "pmuc.py")))
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "answers")
 FILES = os.path.join(HERE, "files")
 COMMAND = re.compile(r"(\d*)\$ (.*)")
@@ -67,7 +68,8 @@ class Place:
         os.symlink(os.path.abspath(SCRIPTED), os.path.join(programs, "scripted"))
         images = []
         self.env = {k: v for k, v in self.machine.env.items() if not k.startswith(("LC_", "LIBPFM_")) and k not in ("LANG", "PAGER")}
-        self.env.update(PATH=programs + os.pathsep + os.environ["PATH"], TERM="xterm", PFM_SCRIPT=self.folder)
+        self.env.update(PATH=programs + os.pathsep + os.environ["PATH"], TERM="xterm", PFM_SCRIPT=self.folder,
+                        PERFMON_PMUC=PMUC)
         for path in sorted(glob.glob(os.path.join(FILES, "*"))):
             name = shutil.copy(path, self.folder)
             if name.endswith(".pmu"):
