@@ -53,7 +53,7 @@ NEAR = {
               "schema", "stat", "store"),
 }
 # What is linked by these alone.
-ALONE = {"lib/libpfm4": ("libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
+ALONE = {"lib/libpfm4": ("units_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
 
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",

@@ -3,7 +3,8 @@
 #
 # mutate.sh [--listed | --sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]: does the quick suite
 # notice faults? See mutate.py.
-# Works on a copy of the sources: nothing here is changed.
+# Works on a copy of the sources: nothing here is changed. An index beyond an array and a write beyond the arrays of a function stop the
+# copy's programs, as they do under the sanitizers that the suite runs under, too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/.." && pwd)
@@ -41,7 +42,8 @@ done
 rm -rf "$work/new"
 
 if ! { [ -f "$work/build/build.ninja" ] || meson setup "$work/build" "$work/source" -Dtests=enabled -Dbench=disabled -Dman=disabled \
-	-Dpython=disabled -Doptimization=1 -Ddebug=false; } >"$work/setup.log" 2>&1; then
+	-Dpython=disabled -Doptimization=1 -Ddebug=false \
+	-Dc_args='-fsanitize=bounds -fsanitize-undefined-trap-on-error -fstack-protector-strong'; } >"$work/setup.log" 2>&1; then
 	tail -n 20 "$work/setup.log" | sed 's/^/# /'
 	echo "Bail out! the copy cannot be configured"
 	exit 1

@@ -2,6 +2,7 @@
 /* Which processor a machine is, told from CPUID, from files and from texts; and which tables are for it. */
 #include "rows.h"
 #include <errno.h>
+#include "guard.h"
 #include "machine/sys.h"
 #include "table/table.h"
 
@@ -445,6 +446,69 @@ static void built_in_tables_know_their_hosts(void **state)
 	}
 }
 
+/* ---- the hash table of an image ------------------------------------------------------------------------------- */
+
+enum { SLOTS = 160 };
+
+/* An image that ends with its hosts, and memory with it. */
+struct hosts_last {
+	struct image head;
+	struct table tables[SLOTS];
+	struct host_slot hosts[];
+};
+
+static unsigned met[SLOTS];
+
+static void meet(void *arg, uint32_t table, unsigned core)
+{
+	assert_true(arg == met && core == 0 && table < SLOTS);
+	met[table]++;
+}
+
+/* One walk, of an image with @n slots. The key's slot and those behind it are full, up to the last, and so is the first: of every second
+ * one the key is @key, and of that. */
+static void walk(uint32_t key, unsigned n, bool of_device)
+{
+	const struct host nobody = { .known = false };
+	size_t size = sizeof(struct hosts_last) + n * sizeof(struct host_slot);
+	struct hosts_last *im = guard_begin(size);
+	unsigned start = slot_of(key, n), last = n - start;
+
+	im->head.arrays[ARRAY_TABLES].at = offsetof(struct hosts_last, tables);
+	im->head.arrays[ARRAY_HOSTS] = (struct span){ offsetof(struct hosts_last, hosts), n };
+	for (unsigned i = 0; i <= last; i++) {
+		im->tables[i].encoder = ENCODER_PERF;
+		im->hosts[(start + i) % n] = (struct host_slot){ i % 2 || i == last ? key : key + 1, i + 1 };
+	}
+	memset(met, 0, sizeof(met));
+	if (of_device)
+		pfmi_image_devices(&im->head, "box", meet, met);
+	else
+		pfmi_image_hosts(&im->head, &nobody, 0, meet, met);
+	for (unsigned i = 0; i < SLOTS; i++)
+		assert_int_equal(met[i], i <= last && (i % 2 || i == last));
+	guard_end(im, size);
+}
+
+/* A walk that comes to the end goes on at the start, and looks at nothing beyond. */
+static void walks_around_the_end(void **state)
+{
+	uint32_t keys[2] = { host_hash(HOST_ARCH, NAME_HASH_SEED), NAME_HASH_SEED };
+	unsigned tried[2] = { 0 };
+
+	(void)state;
+	for (const char *c = "box"; *c; c++)
+		keys[1] = name_hash(keys[1], (unsigned char)*c);
+	keys[1] = host_hash(HOST_DEVICE, keys[1]);
+	for (unsigned of_device = 0; of_device < 2; of_device++)
+		for (unsigned n = 3; n <= SLOTS; n++)
+			if (slot_of(keys[of_device], n) > 1) { /* slot 1 stays free */
+				walk(keys[of_device], n, of_device);
+				tried[of_device]++;
+			}
+	assert_true(tried[0] && tried[1]);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -460,6 +524,7 @@ int main(void)
 		cmocka_unit_test(identities_start_with_a_prefix_or_are_it),
 		cmocka_unit_test(hybrid_tables_find_their_cores),
 		cmocka_unit_test(built_in_tables_know_their_hosts),
+		cmocka_unit_test(walks_around_the_end),
 	};
 
 	return cmocka_run_group_tests_name("machine_host", tests, NULL, NULL);

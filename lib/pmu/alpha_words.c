@@ -353,10 +353,12 @@ pfm_err_t pfm_alpha_request(unsigned int i, pfm_alpha_request_t *out)
 
 pfm_err_t pfm_alpha_find_request(const char *name, pfm_alpha_request_t *out)
 {
+	pfm_alpha_request_t r;
+
 	if (!name)
 		return PFMLIB_ERR_INVAL;
-	for (unsigned int i = 0; i < NELEM(REQUESTS); i++)
-		if (strcmp(REQUESTS[i].name, name) == 0)
+	for (unsigned int i = 0; pfm_alpha_request(i, &r) == PFMLIB_SUCCESS; i++)
+		if (strcmp(r.name, name) == 0)
 			return pfm_alpha_request(i, out);
 	return PFMLIB_ERR_NOTFOUND;
 }

@@ -351,6 +351,47 @@ static void places_that_have_gone(void **state)
 	check_session();
 }
 
+/* Members that are somewhere else than their leader: what the kernel counts itself is open by itself, on either side; any other event is
+ * refused, and says that it is another unit's. */
+static void members_elsewhere(void **state)
+{
+	static const char box[] = "uncore_imc/clockticks/";
+	static const struct {
+		const char *leader, *member;
+		bool opens;
+	} rows[] = {
+		{ box, "page-faults", true },
+		{ box, "sched:sched_switch", true },
+		{ "page-faults", box, true },
+		{ "sched:sched_switch", box, true },
+		{ box, "cycles", false },
+		{ "cycles", box, false },
+	};
+	unsigned whole[2];
+
+	(void)state;
+	machine("uncore");
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS(box, "cycles"));
+	for (unsigned i = 0; i < 2; i++)
+		whole[i] = session->counts[i].opened.n_open;
+	assert_true(whole[0] > 1 && whole[1] > 1);
+	end_session();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char text[64];
+		bool box_leads = rows[i].leader == box;
+
+		snprintf(text, sizeof(text), "{%s,%s}", rows[i].leader, rows[i].member);
+		must_open(TEXTS(text));
+		check_session();
+		assert_int_equal(session->counts[0].opened.n_open, whole[!box_leads]);
+		assert_int_equal(session->counts[1].opened.n_open, rows[i].opens ? whole[box_leads] : 0);
+		if (!rows[i].opens)
+			expect_why(1, "at other places than the group's first event");
+		end_session();
+	}
+}
+
 /* A task on one CPU has a witness beside its counts: an event that never waits, at the same place, as whole as they are. */
 static void witnesses(void **state)
 {
@@ -448,4 +489,4 @@ static void control_groups(void **state)
 
 UNIT(count_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members), MADE(boxes_and_wishes),
      cmocka_unit_test(what_happens_in_the_kernel_alone), cmocka_unit_test(signals), OPENED(is_there_such_a_call),
-     cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone), OPENED(witnesses), OPENED(filters), OPENED(control_groups));
+     cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone), OPENED(members_elsewhere), OPENED(witnesses), OPENED(filters), OPENED(control_groups));

@@ -340,6 +340,23 @@ static void selects_that_count_cycles(void **state)
 	assert_true(share(MODEL_EV4, 1, 0) != share(MODEL_EV4, 1, UINT64_C(1) << ICCSR_MUX1_SHIFT));
 }
 
+/* Each of the 128 selects of counters 1 and 2 has a share of its own, and the same in every run. */
+static void shares_of_selects(void **state)
+{
+	(void)state;
+	for (unsigned counter = 1; counter < 3; counter++)
+		for (uint64_t sel = 0; sel < 128; sel++) {
+			uint64_t word = counter == 1 ? PF5_SEL1(sel >> 3) | (sel & 7) << 51 : PF5_SEL2(sel >> 3) | (sel & 7) << 54;
+
+			assert_int_equal(share(MODEL_EV5, counter, word),
+			                 counter == 2 && sel >> 3 == 0xc ? 1024 : 16 + (149 * sel + 61 * counter) % 640);
+		}
+	for (uint64_t sel = 0; sel < 8; sel++)
+		assert_int_equal(share(MODEL_EV4, 1, sel << ICCSR_MUX1_SHIFT), 16 + (149 * sel + 61) % 640);
+	for (uint64_t sel = 1; sel < 16; sel++)
+		assert_int_equal(share(MODEL_EV6, 1, sel), 16 + (149 * sel + 61) % 640);
+}
+
 /* Nothing is lost between steps: a thousand of them come to what one of their length does. */
 static void steps_add_up(void **state)
 {
@@ -425,4 +442,4 @@ static void a_look_inside(void **state)
 UNIT(device_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test(modes_of_ev5), cmocka_unit_test(processes_that_are_chosen),
      cmocka_unit_test(levels_of_interrupts), cmocka_unit_test(buckets_of_samples), cmocka_unit_test(callers_of_routines),
      cmocka_unit_test(processors_apart), cmocka_unit_test(interrupts_that_nobody_wants), cmocka_unit_test(selects_that_count_cycles),
-     cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run), cmocka_unit_test(a_look_inside));
+     cmocka_unit_test(shares_of_selects), cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run), cmocka_unit_test(a_look_inside));

@@ -181,5 +181,174 @@ static void every_mask(void **state)
 	assert_true(n > 100);
 }
 
+/* What libpfm4 4.13 answers: words or an error, and the attributes of its own string. Chosen so that between them every branch is taken,
+ * each modifier has its least and its largest value, and each bit that a word can have is set. */
+static const struct answer {
+	int plm;
+	const char *text;
+	int answer; /* number of words, or an error */
+	uint64_t word[4];
+	const char *attributes;
+} answers[] = {
+	{ U, "bdw::MEM_TRANS_RETIRED:LOAD_LATENCY:LOAD_LATENCY:ldlat=22", 2, { 0x5101cd, 0x16 }, ":LOAD_LATENCY:k=0:u=1:e=0:i=0:c=0:t=0:ldlat=22:intx=0:intxcp=0" },
+	{ U, "bdw_ep::MEM_TRANS_RETIRED:LATENCY_ABOVE_THRESHOLD", 2, { 0x5101cd, 0x3 }, ":LOAD_LATENCY:k=0:u=1:e=0:i=0:c=0:t=0:ldlat=3:intx=0:intxcp=0" },
+	{ K | U, "bdw_ep::RESOURCE_STALLS:intx=0:t", 1, { 0x7301a2 }, ":ANY:k=1:u=1:e=0:i=0:c=0:t=1:intx=0:intxcp=0" },
+	{ K, "bdx_unc_cbo3::UNC_C_LLC_VICTIMS:MISS:MISS:NID:nf=255", 3, { 0x5037, 0x0, 0xff }, ":MISS:NID:e=0:t=0:tf=0:nf=255:cf=0" },
+	{ K | U, "bdx_unc_cbo4::UNC_C_LLC_LOOKUP:STATE_M:DATA_READ:t=1", 2, { 0x1000334, 0x100000 }, ":DATA_READ:STATE_M:e=0:t=1:tf=0:cf=0" },
+	{ K, "clx::BR_INST_RETIRED:CONDITIONAL:intxcp", 1, { 0x2005201c4 }, ":CONDITIONAL:k=1:u=0:e=0:i=0:c=0:t=0:intx=0:intxcp=1" },
+	{ U, "clx::MACHINE_CLEARS:COUNT:e:e", 1, { 0x15501c3 }, ":COUNT:k=0:u=1:e=1:i=0:c=1:t=0:intx=0:intxcp=0" },
+	{ K | U, "clx::MEM_TRANS_RETIRED:ldlat=1", PFM_ERR_ATTR, { 0 }, NULL },
+	{ U, "glm::OFFCORE_RESPONSE_0:ANY_RESPONSE:PARTIAL_READS:L2_MISS_HITM_OTHER_CORE", PFM_ERR_FEATCOMB, { 0 }, NULL },
+	{ K, "glm::OFFCORE_RESPONSE_0:OUTSTANDING:L2_MISS_HITM_OTHER_CORE", PFM_ERR_FEATCOMB, { 0 }, NULL },
+	{ U, "glm::OFFCORE_RESPONSE_0:UC_CODE_READS:OUTSTANDING", 2, { 0x5101b7, 0x4000000200 }, ":UC_CODE_READS:OUTSTANDING:k=0:u=1:e=0:i=0:c=0" },
+	{ U, "hsw::BR_INST_EXEC:ALL_CONDITIONAL:intx", 1, { 0x10051c188 }, ":ALL_CONDITIONAL:k=0:u=1:e=0:i=0:c=0:t=0:intx=1:intxcp=0" },
+	{ K, "hswep_unc_cbo10::UNC_C_LLC_VICTIMS:MISS:STATE_S:STATE_M:nf=255", PFM_ERR_ATTR, { 0 }, NULL },
+	{ K, "hswep_unc_cbo10::UNC_C_RXR_IPQ_RETRY2:TARGET:TARGET", PFM_ERR_ATTR, { 0 }, NULL },
+	{ U, "hswep_unc_cbo13::UNC_C_FAST_ASSERTED:cf=0", 2, { 0x80009, 0x0 }, ":e=0:t=0:tf=1:cf=0" },
+	{ U, "hswep_unc_cbo14::UNC_C_RXR_IRQ_RETRY2:0x10000:t=7", PFM_ERR_ATTR, { 0 }, NULL },
+	{ K, "hswep_unc_cbo15::UNC_C_TOR_OCCUPANCY:NID_ALL:OPC_PRD:nf=1", 3, { 0x4836, 0x0, 0x18700001 }, ":NID_ALL:OPC_PRD:e=0:t=0:tf=0:nf=1:isoc=0:nc=0:cf=0" },
+	{ U, "hswep_unc_cbo1::UNC_C_RING_SRC_THRTL:cf=63", 2, { 0x80007, 0x3e }, ":e=0:t=0:tf=1:cf=31" },
+	{ U, "hswep_unc_cbo1::UNC_C_TOR_INSERTS:OPC_PF_DATA:MISS_LOCAL_OPCODE:cf=8", 3, { 0x82335, 0x10, 0x19200000 }, ":MISS_LOCAL_OPCODE:OPC_PF_DATA:e=0:t=0:tf=1:isoc=0:nc=0:cf=8" },
+	{ K, "hswep_unc_cbo6::UNC_C_CLOCKTICKS:0xff", 1, { 0xff00 }, ":0xff" },
+	{ U, "hswep_unc_cbo8::UNC_C_LLC_LOOKUP", 2, { 0x1134, 0xfe0000 }, ":ANY:STATE_MESIFD:e=0:t=0:tf=0:cf=0" },
+	{ K, "hswep_unc_cbo8::UNC_C_TOR_OCCUPANCY:OPC_PCINSRD:isoc=0", 3, { 0x836, 0x0, 0x1e400000 }, ":ALL:OPC_PCINSRD:e=0:t=0:tf=0:isoc=0:nc=0:cf=0" },
+	{ U, "hswep_unc_imc5::UNC_M_PREEMPTION:0xff", 1, { 0xff08 }, ":0xff:e=0:i=0:t=0" },
+	{ K | U, "hswep_unc_imc5::UNC_M_RD_CAS_RANK6:BANKG1", 1, { 0x120b6 }, ":BANKG1:e=0:i=0:t=0" },
+	{ U, "hswep_unc_pcu::UNC_P_DEMOTIONS_CORE15:t=1", 1, { 0x100003f }, ":e=0:i=0:t=1" },
+	{ U, "hswep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=255", 2, { 0xc, 0xff00 }, ":e=0:i=0:t=0:ff=255" },
+	{ K | U, "hswep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0", 1, { 0x4080 }, ":CORES_C0:e=0:i=0:t=0" },
+	{ U, "hswep_unc_qpi1::UNC_Q_RXL0P_POWER_CYCLES:t=0", 1, { 0x10 }, ":e=0:i=0:t=0" },
+	{ U, "hswep_unc_r3qpi1::UNC_R3_VN1_CREDITS_REJECT:NDR:t=255", 1, { 0xff000439 }, ":NDR:e=0:i=0:t=255" },
+	{ U, "icl::ARITH", 1, { 0x1510914 }, ":DIVIDER_ACTIVE:k=0:u=1:e=0:i=0:c=1:intx=0:intxcp=0" },
+	{ U, "icl::FRONTEND_RETIRED:IDQ_4_BUBBLES:e", PFM_ERR_ATTR, { 0 }, NULL },
+	{ U, "icl::FRONTEND_RETIRED:L1I_MISS:fe_thres=1", 2, { 0x5101c6, 0x12 }, ":L1I_MISS:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0:fe_thres=1" },
+	{ K, "icl::INST_RETIRED:ANY:ANY", 1, { 0x520100 }, ":ANY:k=1:u=0:e=0:i=0:c=0:intx=0:intxcp=0" },
+	{ K, "icl::MEM_TRANS_RETIRED:LOAD_LATENCY:LOAD_LATENCY:ldlat=1", 2, { 0x5201cd, 0x1 }, ":LOAD_LATENCY:k=1:u=0:e=0:i=0:c=0:ldlat=1:intx=0:intxcp=0" },
+	{ K | U, "icl::OFFCORE_RESPONSE_1:HWPF_L2_DATA_RD_L3_HIT_SNOOP_HITM", 2, { 0x5301bb, 0x10003c0010 }, ":HWPF_L2_DATA_RD_L3_HIT_SNOOP_HITM:k=1:u=1:e=0:i=0:c=0:intx=0:intxcp=0" },
+	{ U, "icx::FRONTEND_RETIRED:IDQ_4_BUBBLES:IDQ_4_BUBBLES:fe_thres=9", 2, { 0x5101c6, 0x400906 }, ":IDQ_4_BUBBLES:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0:fe_thres=9" },
+	{ U, "icx::FRONTEND_RETIRED:LATENCY_GE_256:k", 2, { 0x5201c6, 0x510006 }, ":LATENCY_GE_256:k=1:u=0:e=0:i=0:c=0:intx=0:intxcp=0:fe_thres=256" },
+	{ K | U, "icx::FRONTEND_RETIRED:LATENCY_GE_32:fe_thres=4095:e=0", PFM_ERR_ATTR_SET, { 0 }, NULL },
+	{ U, "icx::INST_RETIRED:ANY:ANY:c=4:intx", PFM_ERR_ATTR_SET, { 0 }, NULL },
+	{ U, "ivb_ep::OFFCORE_RESPONSE_0", 2, { 0x5101b7, 0x18fff }, ":ANY_REQUEST:ANY_RESPONSE:k=0:u=1:e=0:i=0:c=0:t=0" },
+	{ U, "ivb_ep::OFFCORE_RESPONSE_1:L3_MISS:LLC_HITM", 2, { 0x5101bb, 0x3fffc48fff }, ":ANY_REQUEST:LLC_HITM:LLC_MISS_LOCAL:LLC_MISS_REMOTE_DRAM:SNP_ANY:k=0:u=1:e=0:i=0:c=0:t=0" },
+	{ K, "ivb_unc_cbo2::UNC_CBO_CACHE_LOOKUP:STATE_MESI:c=255", 1, { 0xff508f34 }, ":STATE_MESI:ANY_FILTER:e=0:i=0:c=255" },
+	{ K, "ivb_unc_cbo3::UNC_CBO_CACHE_LOOKUP:c=1", 1, { 0x1508f34 }, ":STATE_MESI:ANY_FILTER:e=0:i=0:c=1" },
+	{ U, "ivbep_unc_cbo11::UNC_C_RXR_IPQ_RETRY:ANY:cf=0", 2, { 0x80131, 0x0 }, ":ANY:e=0:t=0:tf=1:cf=0" },
+	{ U, "ivbep_unc_cbo14::UNC_C_RXR_IRQ_RETRY:IIO_CREDITS:cf=15", 2, { 0x82032, 0xe }, ":IIO_CREDITS:e=0:t=0:tf=1:cf=7" },
+	{ K | U, "ivbep_unc_cbo14::UNC_C_TOR_OCCUPANCY:OPC_PCIITOM:nc", 3, { 0x836, 0x0, 0x59c00000 }, ":ALL:OPC_PCIITOM:e=0:t=0:tf=0:cf=0:isoc=0:nc=1" },
+	{ K | U, "ivbep_unc_cbo2::UNC_C_CLOCKTICKS", 1, { 0x0 }, "" },
+	{ K | U, "ivbep_unc_cbo3::UNC_C_TOR_OCCUPANCY:nf=0", PFM_ERR_ATTR_VAL, { 0 }, NULL },
+	{ U, "ivbep_unc_cbo4::UNC_C_TXR_INSERTS:IV_CACHE:cf=1", 2, { 0x80802, 0x2 }, ":IV_CACHE:e=0:t=0:tf=1:cf=1" },
+	{ K | U, "ivbep_unc_cbo5::UNC_C_TOR_INSERTS:isoc", 3, { 0x835, 0x0, 0x80000000 }, ":ALL:e=0:t=0:tf=0:cf=0:isoc=1:nc=0" },
+	{ K | U, "ivbep_unc_cbo6::UNC_C_TOR_OCCUPANCY:NID_MISS_ALL:nf=13", 3, { 0x4a36, 0x0, 0xd }, ":NID_MISS_ALL:e=0:t=0:tf=0:cf=0:nf=13:isoc=0:nc=0" },
+	{ U, "ivbep_unc_cbo8::UNC_C_TOR_OCCUPANCY:OPC_WCILF:tf=1", 3, { 0x80836, 0x1, 0x18c00000 }, ":ALL:OPC_WCILF:e=0:t=0:tf=1:cf=0:isoc=0:nc=0" },
+	{ K | U, "ivbep_unc_cbo9::UNC_C_TOR_INSERTS:OPC_WCILF:nc=0", 3, { 0x835, 0x0, 0x18c00000 }, ":ALL:OPC_WCILF:e=0:t=0:tf=0:cf=0:isoc=0:nc=0" },
+	{ K | U, "ivbep_unc_ha1::UNC_H_IGR_BL_QPI2", 1, { 0x5a }, ":e=0:t=0" },
+	{ U, "ivbep_unc_irp::UNC_I_CLOCKTICKS:e=0", 1, { 0x0 }, ":e=0:t=0" },
+	{ U, "ivbep_unc_r2pcie::UNC_R2_TXR_NACK_CW:AD:AD:AD:e", 1, { 0x40126 }, ":AD:AD:e=1:t=0" },
+	{ U, "knc::DATA_READ_OR_WRITE:u=0", 1, { 0x500028 }, ":k=0:u=0:e=0:i=0:c=0:t=0" },
+	{ K | U, "knl::OFFCORE_RESPONSE_1:ANY_REQUEST:NON_DRAM:MCDRAM_NEAR", 2, { 0x5302b7, 0x2080228000 }, ":ANY_REQUEST:MCDRAM_NEAR:NON_DRAM:k=1:u=1:e=0:i=0:c=0" },
+	{ U, "nhm::UNHALTED_CORE_CYCLES:t=0", 1, { 0x51003c }, ":k=0:u=1:e=0:i=0:c=0:t=0" },
+	{ K | U, "nhm_ex::UNHALTED_REFERENCE_CYCLES:k=0", 1, { 0x500300 }, ":k=0:u=0:t=0" },
+	{ U, "nhm_unc::UNC_CLK_UNHALTED", 1, { 0x5000ff }, "" },
+	{ U, "nhm_unc::UNC_DRAM_PAGE_MISS:CH1:e", 1, { 0x540262 }, ":CH1:e=1:i=0:c=0:o=0" },
+	{ U, "nhm_unc::UNC_DRAM_READ_CAS:CH1:CH2:c=0", 1, { 0x501463 }, ":CH1:CH2:e=0:i=0:c=0:o=0" },
+	{ U, "nhm_unc::UNC_GQ_CYCLES_FULL:PEER_PROBE_TRACKER:READ_TRACKER:e=0", 1, { 0x500500 }, ":READ_TRACKER:PEER_PROBE_TRACKER:e=0:i=0:c=0:o=0" },
+	{ U, "nhm_unc::UNC_QHL_TO_QMC_BYPASS:i=0", 1, { 0x500026 }, ":e=0:i=0:c=0:o=0" },
+	{ K, "nhm_unc::UNC_QMC_BUSY", PFM_ERR_UMASK, { 0 }, NULL },
+	{ U, "nhm_unc::UNC_QMC_PRIORITY_UPDATES:0xff", 1, { 0x50ff31 }, ":0xff:e=0:i=0:c=0:o=0" },
+	{ K, "nhm_unc::UNC_QMC_WRITES", 1, { 0x50072f }, ":FULL_ANY:e=0:i=0:c=0:o=0" },
+	{ K, "nhm_unc::UNC_QMC_WRITES:PARTIAL_ANY:PARTIAL_ANY:PARTIAL_CH1", PFM_ERR_FEATCOMB, { 0 }, NULL },
+	{ U, "nhm_unc::UNC_SNP_RESP_TO_REMOTE_HOME:S_STATE:FWD_I_STATE:FWD_I_STATE:c=1", 1, { 0x1500a07 }, ":S_STATE:FWD_I_STATE:e=0:i=0:c=1:o=0" },
+	{ U, "skl::IDQ_UOPS_NOT_DELIVERED:0x0:i:intxcp=0", 1, { 0xd1009c }, ":0x0:k=0:u=1:e=0:i=1:c=0:t=0:intx=0:intxcp=0" },
+	{ U, "skx::FRONTEND_RETIRED:L2_MISS:fe_thres=4095", 2, { 0x5101c6, 0x13 }, ":L2_MISS:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0:fe_thres=4095" },
+	{ K, "skx::MEM_TRANS_RETIRED:LATENCY_ABOVE_THRESHOLD:LATENCY_ABOVE_THRESHOLD:ldlat=65535", 2, { 0x5201cd, 0xffff }, ":LOAD_LATENCY:k=1:u=0:e=0:i=0:c=0:t=0:ldlat=65535:intx=0:intxcp=0" },
+	{ K, "slm::OFFCORE_RESPONSE_0:ANY_RESPONSE:UC_IFETCH", 2, { 0x5201b7, 0x10200 }, ":UC_IFETCH:ANY_RESPONSE:k=1:u=0:e=0:i=0:c=0" },
+	{ K, "snb::MEM_LOAD_UOPS_LLC_MISS_RETIRED", PFM_ERR_UMASK, { 0 }, NULL },
+	{ U, "snb::UNHALTED_REFERENCE_CYCLES", 1, { 0x510300 }, ":k=0:u=1:t=0" },
+	{ K, "snb_ep::BR_INST_RETIRED", 1, { 0x5204c4 }, ":ALL_BRANCHES:k=1:u=0:e=0:i=0:c=0:t=0" },
+	{ U, "snb_unc_cbo1::UNC_CBO_CACHE_LOOKUP:c=0", 1, { 0x508f34 }, ":STATE_MESI:ANY_FILTER:e=0:i=0:c=0" },
+	{ K, "snb_unc_cbo2::UNC_CBO_CACHE_LOOKUP:ANY_FILTER:i=0", 1, { 0x508f34 }, ":STATE_MESI:ANY_FILTER:e=0:i=0:c=0" },
+	{ U, "snb_unc_cbo3::UNC_CBO_XSNP_RESPONSE:EXTERNAL_FILTER:ANY_SNP:e=0", 1, { 0x503f22 }, ":ANY_SNP:EXTERNAL_FILTER:e=0:i=0:c=0" },
+	{ K, "snbep_unc_cbo1::UNC_C_TOR_OCCUPANCY:OPC_PF_DATA:NID_ALL:nf=1", 2, { 0x4836, 0xc9000400 }, ":NID_ALL:OPC_PF_DATA:e=0:i=0:t=0:tf=0:cf=0:nf=1" },
+	{ U, "snbep_unc_cbo2::UNC_C_LLC_LOOKUP:WRITE:NID:STATE_F:nf=255", 2, { 0x4534, 0x43fc00 }, ":WRITE:NID:STATE_F:e=0:i=0:t=0:tf=0:cf=0:nf=255" },
+	{ K, "snbep_unc_cbo2::UNC_C_TOR_INSERTS", PFM_ERR_UMASK, { 0 }, NULL },
+	{ U, "snbep_unc_cbo3::UNC_C_TOR_INSERTS:NID_EVICTION:nf=8:cf=0", 2, { 0x84435, 0x2000 }, ":NID_EVICTION:e=0:i=0:t=0:tf=1:cf=0:nf=8" },
+	{ K, "snbep_unc_cbo3::UNC_C_TOR_OCCUPANCY:OPC_PCINSRD:tf=0", 2, { 0x80836, 0xf2000000 }, ":ALL:OPC_PCINSRD:e=0:i=0:t=0:tf=1:cf=0" },
+	{ K, "snbep_unc_cbo5::UNC_C_TOR_OCCUPANCY:OPC_ITOM", 2, { 0x836, 0xe4000000 }, ":ALL:OPC_ITOM:e=0:i=0:t=0:tf=0:cf=0" },
+	{ U, "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=255", 2, { 0xb, 0xff }, ":e=0:i=0:t=0:ff=255" },
+	{ K, "snbep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=6", 2, { 0xc, 0x600 }, ":e=0:i=0:t=0:ff=6" },
+	{ U, "snbep_unc_pcu::UNC_P_FREQ_BAND3_CYCLES:ff=0", 1, { 0xe }, ":e=0:i=0:t=0:ff=0" },
+	{ U, "snbep_unc_pcu::UNC_P_FREQ_MIN_PERF_P_CYCLES:C6:t=31", 1, { 0x1f200302 }, ":C6:e=0:i=0:t=31" },
+	{ U, "snbep_unc_pcu::UNC_P_PROCHOT_EXTERNAL_CYCLES:t=0:t=0", 1, { 0xa }, ":e=0:i=0:t=0" },
+	{ U, "snbep_unc_pcu::UNC_P_TOTAL_TRANSITION_CYCLES:t=23:i=0", 1, { 0x1720000b }, ":e=0:i=0:t=23" },
+	{ U, "snbep_unc_r2pcie::UNC_R2_CLOCKTICKS:i", 1, { 0x800001 }, ":e=0:i=1:t=0" },
+	{ K, "tmt::OFFCORE_RESPONSE_1:0x0", 2, { 0x5202b7, 0x0 }, ":0x0:k=1:u=0:e=0:i=0:c=0" },
+	{ K, "wsm::OFFCORE_RESPONSE_1:0xffff:c=256", PFM_ERR_ATTR_VAL, { 0 }, NULL },
+	{ K | U, "wsm_dp::L2_LINES_IN:u", 1, { 0x5107f1 }, ":ANY:k=0:u=1:e=0:i=0:c=0:t=0" },
+	{ K, "wsm_unc::UNC_CLK_UNHALTED:0x0", 1, { 0x5000ff }, ":0x0" },
+	{ K, "wsm_unc::UNC_DRAM_PRE_ALL:CH2:CH0:c=255:i", 1, { 0xffd00566 }, ":CH0:CH2:e=0:i=1:c=255:o=0" },
+	{ K, "wsm_unc::UNC_QHL_FRC_ACK_CNFLTS:LOCAL", 1, { 0x500433 }, ":LOCAL:e=0:i=0:c=0:o=0" },
+	{ K, "wsm_unc::UNC_QMC_WRITES:FULL_CH0:PARTIAL_CH0:FULL_CH0", PFM_ERR_FEATCOMB, { 0 }, NULL },
+	{ K, "wsm_unc::UNC_QMC_WRITES:FULL_CH1:FULL_CH1:o", 1, { 0x52022f }, ":FULL_CH1:e=0:i=0:c=0:o=1" },
+	{ U, "wsm_unc::UNC_QMC_WRITES:o=0", 1, { 0x50072f }, ":FULL_ANY:e=0:i=0:c=0:o=0" },
+	{ K, "wsm_unc::UNC_QPI_TX_STALLED_SINGLE_FLIT:LINK_0", 1, { 0x500740 }, ":LINK_0:e=0:i=0:c=0:o=0" },
+	{ U, "wsm_unc::UNC_THERMAL_THROTTLED_TEMP:CORE_0:c=256:o=0", PFM_ERR_INVAL, { 0 }, NULL },
+};
+
+/* The string of @text, behind the name of its event. */
+static void string_is(const struct answer *a)
+{
+	struct l4_query q;
+	struct l4_code c;
+	char *text;
+
+	assert_int_equal(l4_parse(a->text, PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(encode(a->text, a->plm, &c), PFM_SUCCESS);
+	assert_int_equal(l4_string(&q, &c, NULL, &text), PFM_SUCCESS);
+	if (strcmp(text + strcspn(a->text + strcspn(a->text, ":") + 2, ":") + strcspn(a->text, ":") + 2, a->attributes) != 0)
+		fail_msg("%s", text);
+	free(text);
+}
+
+/* Without libpfm4's own faults a string reads back to the same words. */
+static void string_reads_back(const struct answer *a)
+{
+	struct l4_query q;
+	struct l4_code c, again;
+	char *text;
+
+	assert_int_equal(l4_parse(a->text, PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(encode(a->text, a->plm, &c), PFM_SUCCESS);
+	assert_int_equal(l4_string(&q, &c, NULL, &text), PFM_SUCCESS);
+	if (encode(text, 0, &again) || again.n != c.n || memcmp(again.word, c.word, sizeof(c.word)) != 0)
+		fail_msg("%s: %s", a->text, text);
+	free(text);
+}
+
+static void answers_of_libpfm4(void **state)
+{
+	static const char *const variables[] = { "LIBPFM_ENCODE_INACTIVE", "1", "PERFMON_LIBPFM4_EXACT", "1", NULL };
+
+	(void)state;
+	for (unsigned exact = 0; exact < 2; exact++) {
+		l4_begin("GenuineIntel-6-55-4", exact ? variables : INACTIVE);
+		for (size_t i = 0; i < COUNT(answers); i++) {
+			const struct answer *a = &answers[i];
+			struct l4_code c;
+			int rc = encode(a->text, a->plm, &c);
+
+			if (a->answer < 0 ? rc != a->answer : rc || (int)c.n != a->answer || memcmp(c.word, a->word, sizeof(c.word)) != 0)
+				fail_msg("%s: %d, %llx %llx %llx", a->text, rc, (unsigned long long)c.word[0],
+				         (unsigned long long)c.word[1], (unsigned long long)c.word[2]);
+			if (a->answer > 0 && exact)
+				string_is(a);
+			else if (a->answer > 0)
+				string_reads_back(a);
+		}
+	}
+	l4_end();
+}
+
 UNIT(libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(masks_of_cores), cmocka_unit_test(second_words),
-     cmocka_unit_test(boxes), cmocka_unit_test(every_mask));
+     cmocka_unit_test(boxes), cmocka_unit_test(every_mask), cmocka_unit_test(answers_of_libpfm4));

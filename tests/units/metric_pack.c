@@ -278,6 +278,25 @@ static void families(void **state)
 	assert_int_not_equal(q->group[0], q->group[3]);
 }
 
+/* Of any number of items, which is any size of memory: all in a family, and no more of them in a group than there are counters. */
+static void families_of_any_size(void **state)
+{
+	(void)state;
+	for (unsigned n = 1; n <= 64; n++)
+		for (unsigned width = 1; width <= 5; width += 2) {
+			struct problem *q = begin(n);
+
+			q->p.family = q->family;
+			for (unsigned i = 0; i < n; i++) {
+				q->mask[i] = (1u << width) - 1;
+				q->family[i] = 1;
+			}
+			assert_int_equal(pfmi_pack(&q->p), PFMLIB_SUCCESS);
+			assert_int_equal(q->p.n_groups, (n + width - 1) / width);
+			assert_true(sound(q, q->p.n_groups));
+		}
+}
+
 /* Two groups would do, but for the first two items: the first group that both fit into is the wrong one, and many that fit anywhere
  * stand before those that tell. A search that is cut short says so, and how far off it may be; its groups are good ones. */
 static void little_effort(void **state)
@@ -303,4 +322,5 @@ static void little_effort(void **state)
 }
 
 UNIT(metric_pack, cmocka_unit_test(any_small_problem), cmocka_unit_test(proofs), cmocka_unit_test(items_without_counters),
-     cmocka_unit_test(limits), cmocka_unit_test(items_that_do_not_fit), cmocka_unit_test(families), cmocka_unit_test(little_effort));
+     cmocka_unit_test(limits), cmocka_unit_test(items_that_do_not_fit), cmocka_unit_test(families), cmocka_unit_test(families_of_any_size),
+     cmocka_unit_test(little_effort));

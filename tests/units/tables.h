@@ -17,6 +17,16 @@ static inline const struct table *table_with(unsigned encoder, const char *name)
 	return NULL;
 }
 
+/* The built-in table called @name, whatever its encoder. */
+static inline const struct table *table_called(const char *name)
+{
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
+		if (strcmp(table_text(pfmi_builtin(i), pfmi_builtin(i)->name), name) == 0)
+			return pfmi_builtin(i);
+	fail_msg("no table %s", name);
+	return NULL;
+}
+
 /* The registers of @n events together; fails if there are none. */
 static inline void place(const struct event *events, unsigned n, unsigned plm, struct placement *where, struct regs *out)
 {
