@@ -650,7 +650,7 @@ static uint64_t box_shows(const struct box *b, unsigned mod)
 		return get(word[0], 19, 1);
 	if (l4_exact() && (mod == RMEM || mod == LMEM))
 		return get(word[2], mod == RMEM ? 0 : 1, 1);
-	if (!l4_exact() && mod >= LOC && mod <= RMEM)
+	if (!l4_exact() && (mod == BT6 || (mod >= LOC && mod <= RMEM))) /* the threshold's word has further modifiers in it */
 		return p->value[mod];
 	if (mod == FF)
 		return p->given >> FF & 1 ? get(word[1], band_shift(p->q), 8) : 0;

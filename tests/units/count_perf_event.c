@@ -489,4 +489,5 @@ static void control_groups(void **state)
 
 UNIT(count_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members), MADE(boxes_and_wishes),
      cmocka_unit_test(what_happens_in_the_kernel_alone), cmocka_unit_test(signals), OPENED(is_there_such_a_call),
-     cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone), OPENED(members_elsewhere), OPENED(witnesses), OPENED(filters), OPENED(control_groups));
+     cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone), OPENED(members_elsewhere), OPENED(witnesses), OPENED(filters),
+     OPENED(control_groups));

@@ -442,4 +442,5 @@ static void a_look_inside(void **state)
 UNIT(device_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test(modes_of_ev5), cmocka_unit_test(processes_that_are_chosen),
      cmocka_unit_test(levels_of_interrupts), cmocka_unit_test(buckets_of_samples), cmocka_unit_test(callers_of_routines),
      cmocka_unit_test(processors_apart), cmocka_unit_test(interrupts_that_nobody_wants), cmocka_unit_test(selects_that_count_cycles),
-     cmocka_unit_test(shares_of_selects), cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run), cmocka_unit_test(a_look_inside));
+     cmocka_unit_test(shares_of_selects), cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run),
+     cmocka_unit_test(a_look_inside));

@@ -206,4 +206,5 @@ static void unknown_encoders(void **state)
 	}
 }
 
-UNIT(pmu_encoders, cmocka_unit_test(registers), cmocka_unit_test(fields_of_registers), cmocka_unit_test(alone_with_alpha), cmocka_unit_test(unknown_encoders));
+UNIT(pmu_encoders, cmocka_unit_test(registers), cmocka_unit_test(fields_of_registers),
+     cmocka_unit_test(alone_with_alpha), cmocka_unit_test(unknown_encoders));
