@@ -4,6 +4,7 @@
 #include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../guard.h"
 #include "../open_for.h"
 #include "ctx.h"
 
@@ -144,7 +145,10 @@ static void units_of_machines(void **state)
 		const char *cpuid, *has, *has_not;
 	} rows[] = {
 		{ "GenuineIntel-6-55-4", "skylakex", "coreduo" },
+		{ "GenuineIntel-6-55-4", "skylakex", "intel_arch" },
 		{ "GenuineIntel-6-E-8", "coreduo", "skylakex" },
+		{ "GenuineIntel-6-E-8", "coreduo", "intel_arch" },
+		{ "AuthenticAMD-25-61-2", "amdzen4", "amd" },
 		{ "AuthenticAMD-25-61-2", "amdzen4", "coreduo" },
 		{ "GenuineIntel-6-FE-0", "intel_arch", "coreduo" },
 	};
@@ -261,7 +265,266 @@ static void units_of_the_kernel(void **state)
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A processor that stands for parts can be the one that is wanted. */
+/* One core PMU that has a name of its own is the core's, whatever the list calls it; which of two it would be nobody knows. A kernel with
+ * a single PMU has a hash table as well, where walks end. */
+static void cores_with_names_of_their_own(void **state)
+{
+	static const char *const devices[] = { "armv8_x", "armv8_y" };
+	char root[] = "/tmp/perfmon-ctx-XXXXXX", path[96];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	for (unsigned n = 1; n <= COUNT(devices); n++) {
+		struct slice nobody = pfmi_slice("armv8_z");
+		struct called c = { 0 };
+		unsigned tied = 0, cores = 0;
+		pfm_ctx_t *ctx;
+
+		snprintf(path, sizeof(path), DEVICES "%s/type", devices[n - 1]);
+		put(root, path, "8\n");
+		snprintf(path, sizeof(path), DEVICES "%s/cpus", devices[n - 1]);
+		put(root, path, "0-3\n");
+		snprintf(path, sizeof(path), DEVICES "%s/format/event", devices[n - 1]);
+		put(root, path, n == 1 ? "config:0-15\n" : "config:0-7\n");
+		ctx = open_machine("0x00000000410fd0c1", root);
+		assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+		assert_int_equal(ctx->kernel->n, n);
+		for (unsigned k = 0; k < ctx->n_here; k++) {
+			struct unit u = pfmi_unit(ctx, ctx->here[k].unit);
+
+			if (u.flags & PFM_PMU_CORE) {
+				cores++;
+				tied += u.kernel != NULL;
+			}
+		}
+		assert_true(cores == 1 && tied == (n == 1));
+		assert_true(ctx->stages[ctx->n_stages - 1].n_calls > n);
+		assert_int_equal(pfmi_ctx_next_called(ctx, nobody, pfmi_name_hash(nobody), &c), -1);
+		pfm_close_context(ctx);
+	}
+	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- images --------------------------------------------------------------------------------------------------------------- */
+
+/* What is built in as a file, of which @n bytes are other ones in the middle. */
+static void put_image(const char *root, const char *path, size_t n)
+{
+	const struct image *im = pfmi_builtins();
+	char full[256];
+	FILE *f;
+
+	put(root, path, "");
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	f = fopen(full, "w");
+	if (!f || fwrite(im, 1, (size_t)im->size, f) != im->size || fseek(f, (long)im->size / 2, SEEK_SET))
+		abort();
+	while (n--)
+		fputc(0xa5, f);
+	if (fclose(f))
+		abort();
+}
+
+/* Unit @i is table @k of image @map; of none if that is negative. */
+static void is_table_of(const pfm_ctx_t *ctx, unsigned i, unsigned k, int map)
+{
+	struct unit u = pfmi_unit(ctx, i);
+	const struct image_map *m = map < 0 ? NULL : &ctx->images.maps[map];
+
+	assert_ptr_equal(u.map, m);
+	assert_ptr_equal(pfmi_unit_map(ctx, i), m);
+	assert_string_equal(u.origin, m ? m->path : "built in");
+	assert_string_equal(table_text(u.table, u.table->name), table_text(pfmi_builtin(k), pfmi_builtin(k)->name));
+	assert_true(u.table == image_table(m ? m->base : pfmi_builtins(), k) && u.type == pfmi_builtin(k)->perf_type);
+}
+
+/* The units called like table @k come in this order of images. */
+static void come_in_order(const pfm_ctx_t *ctx, unsigned k, const int *maps, unsigned n)
+{
+	struct slice s = pfmi_slice(table_text(pfmi_builtin(k), pfmi_builtin(k)->name));
+	struct called c = { 0 };
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned want = (maps[i] < 0 ? 0 : ctx->images.maps[maps[i]].first) + k;
+
+		assert_int_equal(pfmi_ctx_next_called(ctx, s, pfmi_name_hash(s), &c), want);
+		assert_ptr_equal(c.map, maps[i] < 0 ? NULL : &ctx->images.maps[maps[i]]);
+	}
+}
+
+/* Images' units are numbered behind what is built in, and looked up before that if somebody chose them, else behind it. */
+static void units_of_images(void **state)
+{
+	static const int chosen[] = { 0, 1, -1 }, found[] = { -1, 0, 1 };
+	unsigned n = pfmi_n_builtin();
+	char root[] = "/tmp/perfmon-ctx-XXXXXX", folder[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(folder, sizeof(folder), "%s/perfmon", root);
+	put_image(root, "perfmon/a.pmdb", 0);
+	put_image(root, "perfmon/b.pmdb", 0);
+	setenv("XDG_DATA_HOME", root, 1);
+	for (unsigned choose = 0; choose < 2; choose++) {
+		pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST, .images = choose ? folder : NULL };
+		pfm_ctx_t *ctx;
+
+		assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_ctx_count(ctx), n);
+		assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+		assert_true(ctx->images.n == 2 && ctx->images.maps[0].first == n && ctx->images.maps[1].first == 2 * n);
+		assert_true(pfmi_ctx_count(ctx) == 3 * n && ctx->first_kernel == 3 * n && ctx->n_stages == 4);
+		assert_null(pfmi_unit_map(ctx, 3 * n));
+		for (unsigned i = 0; i < 3 * n; i++)
+			is_table_of(ctx, i, i % n, (int)(i / n) - 1);
+		for (unsigned k = 0; k < n; k++)
+			come_in_order(ctx, k, choose ? chosen : found, 3);
+		pfm_close_context(ctx);
+	}
+	unsetenv("XDG_DATA_HOME");
+	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A machine has a unit of each image; they are kept in order, as many as they may be, and images' are asked first. */
+static void machines_of_images(void **state)
+{
+	unsigned n = pfmi_n_builtin(), alone;
+	char root[] = "/tmp/perfmon-ctx-XXXXXX";
+	pfm_ctx_options_t options = { .size = sizeof(options), .cpuid = "GenuineIntel-6-8F-4" };
+	pfm_ctx_t *ctx;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	options.images = options.sysfs_root = root;
+	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	alone = ctx->n_here;
+	pfm_close_context(ctx);
+	put_image(root, "a.pmdb", 0);
+	put_image(root, "b.pmdb", 0);
+	put_image(root, "c.pmdb", 0);
+	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_int_equal(ctx->n_here, 4 * alone);
+	assert_true(ctx->n_here > 64);
+	assert_int_equal(ctx->n_host_order, 4 * alone);
+	for (unsigned i = 0; i < ctx->n_here; i++) {
+		assert_int_equal(ctx->here[i].unit, ctx->here[i % alone].unit + i / alone * n);
+		assert_int_equal(ctx->host_order[i], ctx->here[(i + alone) % ctx->n_here].unit);
+	}
+	pfm_close_context(ctx);
+	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* What cannot be used is told: first what was refused at once, then what was found to be damaged. A file by its name must be good. */
+static void images_that_are_refused(void **state)
+{
+	char root[] = "/tmp/perfmon-ctx-XXXXXX";
+	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST };
+	const char *path = NULL, *text = NULL;
+	pfm_error_t why = { .size = sizeof(why) };
+	char file[64];
+	pfm_ctx_t *ctx;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	options.images = root;
+	put_image(root, "a.pmdb", 0);
+	put_image(root, "b.pmdb", 64);
+	put(root, "c.pmdb", "no image");
+	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_refusal(ctx, 0, &path, &text), PFMLIB_SUCCESS);
+	assert_string_equal(path + strlen(root), "/c.pmdb");
+	assert_int_equal(pfm_describe_refusal(ctx, 1, &path, &text), PFMLIB_SUCCESS);
+	assert_string_equal(path + strlen(root), "/b.pmdb");
+	assert_int_equal(pfm_describe_refusal(ctx, 2, &path, &text), PFMLIB_ERR_NOTFOUND);
+	assert_true(pfmi_unit_ready(ctx, ctx->images.maps[0].first) && !pfmi_unit_ready(ctx, ctx->images.maps[1].first));
+	pfm_close_context(ctx);
+	snprintf(file, sizeof(file), "%s/c.pmdb", root);
+	options.images = file;
+	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_ERR_IMAGE);
+	assert_true(!ctx && why.kind == PFM_KIND_IMAGE);
+	options.flags |= PFM_CTX_NO_IMAGES; /* nobody looks */
+	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_SUCCESS);
+	pfm_close_context(ctx);
+	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- walks around the end of a hash table ------------------------------------------------------------------------------------ */
+
+/* Slots of a table that ends where its memory does: @number, as @other name or not, is in the first, and all between where the search for
+ * @h begins and the end are somebody else's. NULL if that does not leave one free. */
+static uint32_t *slots_around(uint32_t h, uint32_t n, uint32_t number, size_t before)
+{
+	uint32_t *calls;
+
+	if (slot_of(h, n) < 2 || (uint16_t)h == UINT16_MAX)
+		return NULL;
+	calls = (uint32_t *)((char *)guard_begin(before + n * sizeof(*calls)) + before);
+	for (uint32_t i = slot_of(h, n); i < n; i++)
+		calls[i] = ((uint32_t)(uint16_t)h + 1) << 16 | 1;
+	calls[0] = h << 16 | number;
+	return calls;
+}
+
+/* The table is in the first slot, or in the last. */
+static void find_around(const char *name, unsigned table, bool other, bool last)
+{
+	struct slice s = pfmi_slice(name);
+	uint32_t h = pfmi_name_hash(s), number = other ? CALL_OTHER : 0;
+
+	for (uint32_t n = 3; n < 200; n++) {
+		uint32_t *calls = slot_of(h, n) + last < n ? slots_around(h, n, number | (table + 1), 0) : NULL;
+		struct pfm_ctx ctx = { .builtin = { pfmi_builtins(), NULL, 0, pfmi_n_builtin(), calls, n } };
+		struct called c = { 0 };
+
+		if (!calls)
+			continue;
+		calls[n - 1 - last] = h << 16 | number | (table + 2); /* before it one of the same hash that is called otherwise */
+		if (last) {
+			calls[n - 1] = calls[0];
+			calls[0] = 0;
+		}
+		assert_int_equal(pfmi_ctx_next_called(&ctx, s, h, &c), table);
+		assert_int_equal(pfmi_ctx_next_called(&ctx, s, h, &c), -1);
+		guard_end(calls, n * sizeof(*calls));
+	}
+}
+
+static void walks_around_the_end(void **state)
+{
+	unsigned n_others = 0;
+
+	(void)state;
+	for (unsigned i = 0; i + 1 < pfmi_n_builtin() && i < 64; i++) {
+		const struct table *t = pfmi_builtin(i);
+		char aka[64];
+
+		for (unsigned last = 0; last < 2; last++)
+			find_around(table_text(t, t->name), i, false, last);
+		if (sscanf(table_text(t, t->aka), "%63s", aka) != 1 || pfmi_table_is(pfmi_builtin(i + 1), pfmi_slice(aka)))
+			continue;
+		for (unsigned last = 0; last < 2; last++)
+			find_around(aka, i, true, last);
+		n_others++;
+	}
+	assert_true(n_others > 0);
+	for (uint32_t h = 77, n = 3; n < 200; n++, h *= 77) {
+		uint32_t *calls = slots_around(h, n, 5, sizeof(struct image)), at = 0;
+		struct image *im = (struct image *)(void *)((char *)calls - sizeof(*im));
+
+		if (!calls)
+			continue;
+		im->arrays[ARRAY_CALLS] = (struct span){ sizeof(*im), n };
+		assert_int_equal(image_next_called(im, h, &at), 4);
+		assert_int_equal(image_next_called(im, h, &at), -1);
+		guard_end(im, sizeof(*im) + n * sizeof(*calls));
+	}
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------------------- */
+
+/* A processor that stands for parts can be the one that is wanted, and any table. */
 static void wanted_processors(void **state)
 {
 	const struct image *im = pfmi_builtins();
@@ -271,6 +534,8 @@ static void wanted_processors(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++)
 		pfm_close_context(open_for(pool + wholes[i].name));
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
+		pfm_close_context(open_for(table_text(pfmi_builtin(i), pfmi_builtin(i)->name)));
 }
 
 /* Closed by the last who holds it; the default one is nobody's to close. */
@@ -290,6 +555,7 @@ static void holders(void **state)
 	pfm_close_context((pfm_ctx_t *)(uintptr_t)pfmi_ctx_default());
 	pfm_close_context(NULL);
 	assert_true(pfmi_ctx_loaded(pfmi_ctx_default(), LOADED_BUILTIN));
+	assert_int_equal(pfmi_ctx_default()->flags, 0);
 }
 
 static void options_that_make_no_sense(void **state)
@@ -316,5 +582,6 @@ static void options_that_make_no_sense(void **state)
 
 UNIT(ctx, cmocka_unit_test(names_of_tables), cmocka_unit_test(walks_over_names), cmocka_unit_test(names_of_nobody),
      cmocka_unit_test(parts_of_processors), cmocka_unit_test(units_of_no_machine), cmocka_unit_test(units_of_machines),
-     cmocka_unit_test(units_of_the_kernel), cmocka_unit_test(wanted_processors),
-     cmocka_unit_test(holders), cmocka_unit_test(options_that_make_no_sense));
+     cmocka_unit_test(units_of_the_kernel), cmocka_unit_test(cores_with_names_of_their_own), cmocka_unit_test(units_of_images),
+     cmocka_unit_test(machines_of_images), cmocka_unit_test(images_that_are_refused), cmocka_unit_test(walks_around_the_end),
+     cmocka_unit_test(wanted_processors), cmocka_unit_test(holders), cmocka_unit_test(options_that_make_no_sense));

@@ -397,7 +397,7 @@ static void watchdogs(void **state)
 }
 
 UNIT(metric_part, cmocka_unit_test(events_of_general_counters), cmocka_unit_test(behind_other_parts), cmocka_unit_test(no_counter),
-     cmocka_unit_test(extra_registers), cmocka_unit_test(events_of_others),
-     cmocka_unit_test(values_of_registers), cmocka_unit_test(lonely_events), cmocka_unit_test(fixed_counters),
-     cmocka_unit_test(figures_behind_a_leader), cmocka_unit_test(no_leader), cmocka_unit_test(other_processors), cmocka_unit_test(events_of_the_kernel),
+     cmocka_unit_test(extra_registers), cmocka_unit_test(events_of_others), cmocka_unit_test(values_of_registers),
+     cmocka_unit_test(lonely_events), cmocka_unit_test(fixed_counters), cmocka_unit_test(figures_behind_a_leader),
+     cmocka_unit_test(no_leader), cmocka_unit_test(other_processors), cmocka_unit_test(events_of_the_kernel),
      cmocka_unit_test(watchdogs));
