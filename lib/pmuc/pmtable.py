@@ -94,10 +94,11 @@ class Cache(dict):
 _FOLD = bytes(ord(".") if c == ord(":") else c + 32 if 65 <= c <= 90 else c for c in range(256))
 
 
-@functools.lru_cache(1 << 17)
-def fold(text):
-    """The form of a name that is compared: table.h, name_fold()."""
+def _folded(text):
     return text.encode("utf-8", "surrogateescape").translate(_FOLD, b" \t-_")
+
+
+fold = Cache(_folded).__getitem__       # the form of a name that is compared: table.h, name_fold()
 
 
 def _weight(c):
@@ -110,15 +111,17 @@ def _weight(c):
 _WEIGHTS = tuple(_weight(c) for c in range(256))
 
 
-@functools.lru_cache(1 << 17)
-def name_hash(folded):
-    """table.h, name_hash(): a sum over the characters of each piece, which separators turn by seven bits."""
+def _hashed(folded):
+    """A sum over the characters of each piece, which separators turn by seven bits."""
     pieces = folded.split(b".")
     h = 0x811C9DC5 + sum(map(_WEIGHTS.__getitem__, pieces[0]))
     for piece in pieces[1:]:
         h &= ANY32
         h = (h << 7 & ANY32 | h >> 25) + 0x2E + sum(map(_WEIGHTS.__getitem__, piece))
     return h & ANY32
+
+
+name_hash = Cache(_hashed).__getitem__      # of a folded name: table.h, name_hash()
 
 
 def near(*names):
@@ -307,16 +310,17 @@ class Table:
                     bad("unknown group", i)
             if len(row.takes) > MAX_TAKES or len(row.values) > MAX_VALUES:
                 bad("too many values or groups", i)
-        seen = {}
-        for text, target, kind in self.entries():
-            folded = fold(text)
-            if not folded:
+        entries, seen = self.entries(), {}
+        folded = [fold(text) for text, _, _ in entries]
+        names = set(folded)
+        for (text, target, kind), name in zip(entries, folded) if b"" in names or len(names) < len(folded) else ():
+            if not name:
                 bad("empty name", target if kind < NAME_UNSUPPORTED else None)
             else:
-                first = seen.setdefault(folded, (target, text))
+                first = seen.setdefault(name, (target, text))
                 if first[0] != target:
                     bad("'%s' is the same name as '%s'" % (text, first[1]), target if kind < NAME_UNSUPPORTED else None)
-        if len(self.rows) + len(seen) > MAX_NAMES:
+        if len(self.rows) + len(names - {b""}) > MAX_NAMES:
             bad("more than %d events and names" % MAX_NAMES)
         for name, row in self.synonyms:
             if not 0 <= row < len(self.rows) + len(self.lent):
@@ -338,24 +342,31 @@ def n_slots(n):
     return max(2, n * 3 // 2 + 1)
 
 
-def name_bits(h):
-    """The bits of a name in a word of a filter: table.h, name_bits()."""
+def _name_bits(h):
     h = h * 0x85EBCA6B & ANY32
     return 1 << (h >> 26) | 1 << (h >> 20 & 63) | 1 << (h >> 14 & 63) | 1 << (h >> 8 & 63)
 
 
+name_bits = Cache(_name_bits).__getitem__       # the bits of a name in a word of a filter: table.h, name_bits()
+
+
 def filter_words(hashes):
     """Words that say which hashes are not among @hashes, seven bits for each: one in thirty of the others passes."""
-    words = [0] * (len(hashes) * 7 // 64 + 1)
+    n = len(hashes) * 7 // 64 + 1
+    words = [0] * n
     for h in hashes:
-        words[slot_of(h, len(words))] |= name_bits(h)
+        words[(h * 0x9E3779B1 & ANY32) * n >> 32] |= name_bits(h)       # slot_of(h, n)
     return words
 
 
+# What stands before the first separator of a folded name: lib/spec.c takes none at the very start for one.
+first_piece = Cache(lambda name: name[:1] + name[1:].partition(b".")[0]).__getitem__
+
+
 def first_pieces(names):
-    """What stands before the first separator of texts that may be those names: lib/spec.c takes none at the very start for one, unless
-    characters that are left out stand before it."""
-    pieces = {name[:1] + name[1:].partition(b".")[0] for name in names}
+    """What stands before the first separator of texts that may be those names; nothing where characters that are left out stand before a
+    separator at the very start."""
+    pieces = set(map(first_piece, names))
     return pieces | {b"" for piece in pieces if piece[:1] == b"."}
 
 
@@ -363,6 +374,7 @@ def way_hash(code, umask, config1=0):
     return ((code * 0x9E3779B1 ^ umask ^ (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 
 
+WAYS = Cache(lambda way: way_hash(*way))    # many models have the same codes
 HOST_ARCH, HOST_MODEL, HOST_FAMILY, HOST_PART, HOST_UPPER, HOST_ID, HOST_DEVICE = range(7)
 PART_MASK, UPPER_MASK = 0xFF00FFF0, 0xFFFF0000    # of MIDR and of PVR, as machine/host.c looks them up
 
@@ -383,21 +395,17 @@ def config1_fields(t):
 FIELD_OF_MSR = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F7: "frontend"}
 
 
-def extra_register(t, row):
-    """The row's values of the fields that name an extra register and say what goes in it, as one of the field the kernel has for it."""
-    msr = t.field_at.get("msr")
-    if not any([f == msr for f, _, _ in row.values]):
-        return ()
-    values = {f: v for f, _, v in row.values}
-    field = t.field_at.get(FIELD_OF_MSR.get(values[msr]))
+def extra_register(t, values):
+    """The @values, by field, that name an extra register and say what goes in it, as one of the field the kernel has for it."""
+    field = t.field_at.get(FIELD_OF_MSR.get(values.get(t.field_at.get("msr"))))
     return () if field is None else ((field, ANYWHERE, values.get(t.field_at.get("msr_value"), 0)),)
 
 
 def config1_of(values, fields):
     """What @values lay into the second word of the configuration; @fields are config1_fields() of their table."""
     extra = 0
-    for f, v in [(f, v) for f, _, v in values if f in fields]:
-        for at, bits, lsb in fields[f]:
+    for f, _, v in values:
+        for at, bits, lsb in fields.get(f, ()):
             extra |= (v >> at & bits) << lsb
     return extra
 
@@ -442,18 +450,13 @@ def placed(entries, empty=0, n=None):
     return slots
 
 
-def packed_slots(hashes, sparse=1):
-    """A hash table of (hash, number): 16 bits of hash, 16 bits 1 + number; every entry is found again. What has the highest bits is entered
-    first, so that none on the way to an entry is lower."""
-    slots = placed([(h, (h & 0xFFFF) << 16 | number + 1) for h, number in sorted(hashes, key=lambda x: -(x[0] & 0xFFFF))],
-                   n=n_slots(len(hashes)) * sparse)
-    for h, number in hashes:
-        at, want = slot_of(h, len(slots)), (h & 0xFFFF) << 16 | number + 1
-        while slots[at] != want:
-            if not slots[at]:
-                raise AssertionError("index lost name %d" % number)
-            at = at + 1 if at + 1 < len(slots) else 0
-    return slots
+def packed_slots(hashes, numbers, sparse=1):
+    """A hash table of numbers: 16 bits of hash, 16 bits 1 + number. What has the highest bits is entered first, so that none on the way to
+    an entry is lower."""
+    n = len(hashes)
+    high = [~h & 0xFFFF for h in hashes]
+    order = sorted(range(n), key=high.__getitem__)
+    return placed([(hashes[i], (hashes[i] & 0xFFFF) << 16 | numbers[i] + 1) for i in order], n=n_slots(n) * sparse)
 
 
 def ends(texts):
@@ -466,10 +469,12 @@ def ends(texts):
     return inside
 
 
-def as_bytes(text):
-    """A text as it is in the pool."""
+def _as_bytes(text):
     harmless = text.isascii() and text.isprintable()
     return (text if harmless else text.translate(CONTROLS)).encode("utf-8", "surrogateescape") + b"\0"
+
+
+as_bytes = Cache(_as_bytes).__getitem__     # a text as it is in the pool
 
 
 class Pool(dict):
@@ -502,15 +507,16 @@ class Pool(dict):
         return b"".join(self.parts)
 
 
-def texts_of(tables, values):
-    """All texts in the order of the pool; @values has those of each table's rows. What tables are called and the words of their hosts come
-    first: any look-up compares one of those. Names are side by side, apart from the texts that few calls read."""
+def texts_of(tables, values, entries):
+    """All texts in the order of the pool; @values has those of each table's rows, @entries its entries(). What tables are called and the
+    words of their hosts come first: any look-up compares one of those. Names are side by side, apart from the texts that few calls read."""
     texts = dict.fromkeys(x for t in tables for x in (t.name, *t.aka, *(x for m in t.matches for x in (m.arch, m.vendor))))
-    for t in tables:
-        texts.update(dict.fromkeys([text for text, _, _ in t.entries()]))
+    for names in entries:
+        texts.update(dict.fromkeys([text for text, _, _ in names]))
     for t, of_rows in zip(tables, values):
         texts.update(dict.fromkeys([v for row in of_rows for _, _, v in row if type(v) is str]))
         texts.update(dict.fromkeys(other_texts(t)))
+        texts.update(dict.fromkeys([x for row in t.rows + t.lent for x in (row.name, row.desc)]))
     return texts
 
 
@@ -523,7 +529,6 @@ def other_texts(t):
     yield from (why for _, why in t.unsupported)
     yield from (x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
     yield from (x for name, value in t.features for x in (name, value) if type(x) is str)
-    yield from (x for row in t.rows + t.lent for x in (row.name, row.desc))
 
 
 def spellings_last(words):
@@ -556,15 +561,11 @@ class Records:
     def __init__(self, name, order, body):
         self.pack = struct.Struct(order + FORMATS[name]).pack
         self.step = STEPS.get(name, SIZES[name])
-        self.body, self.seen = body, {}
+        self.body, self.seen = body, Cache(self.put)
 
     def slice(self, records):
         """Number of the first of these elements."""
-        key = tuple(records)
-        at = self.seen.get(key)
-        if at is None:
-            at = self.seen[key] = self.put(key)
-        return at
+        return self.seen[tuple(records)]
 
     def put(self, records):
         pack = self.pack
@@ -595,7 +596,8 @@ class Numbers(Records):
 
     def __init__(self, name, order, body):
         super().__init__(name, order, body)
-        self.form, self.within = order + "%d" + FORMATS[name], {}
+        form = order + "%d" + FORMATS[name]
+        self.packs, self.within = Cache(lambda n: struct.Struct(form % n).pack), {}
 
     def prepare(self, slices):
         """Which of @slices are pieces of longer ones: these are there in their place."""
@@ -617,7 +619,7 @@ class Numbers(Records):
         if numbers in self.within:
             whole, i = self.within[numbers]
             return self.slice(whole) + i
-        return self.body.put(struct.pack(self.form % len(numbers), *numbers), self.step)
+        return self.body.put(self.packs[len(numbers)](*numbers), self.step)
 
 
 class Writer:
@@ -627,29 +629,28 @@ class Writer:
         self.order = "<" if byteorder == "little" else ">"
         self.pool = Pool(texts)
         self.heads = []
+        self.folded = []        # names of each table
         self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
         for name, fmt in ARRAYS + STORE:
             if name not in ("tables", "pool", "store"):
                 body = self.bodies.get(name) or self.bodies["store"]
                 setattr(self, name, (Numbers if fmt in "IHQ" else Records)(name, self.order, body))
 
-    def index_names(self, t):
+    def index_names(self, t, entries):
         """Further names of the table, and the index over all of them: numbers of their first elements."""
         add, rows = self.pool.add, len(t.rows)
-        names, hashes, seen = [], [], {}
-        for text, target, kind in t.entries():
-            folded = fold(text)
-            if seen.setdefault(folded, target) != target:
-                raise ValueError("%s: '%s' stands for two rows" % (t.name, text))
-            if len(seen) == len(hashes):
-                continue            # a spelling that folding already covers
-            h = name_hash(folded)
-            if kind == NAME_EVENT:
-                hashes.append((h, target))
-            else:
-                hashes.append((h, rows + len(names)))
-                names.append((add(text), kind << 30 | (add(target) if kind == NAME_UNSUPPORTED else target)))
-        slots = packed_slots(hashes)
+        folded = [fold(text) for text, _, _ in entries]
+        if len(set(folded)) < len(folded):
+            once = {}
+            for entry, name in zip(entries, folded):
+                if once.setdefault(name, entry)[1] != entry[1]:
+                    raise ValueError("%s: '%s' stands for two rows" % (t.name, entry[0]))
+            entries, folded = list(once.values()), list(once)       # without spellings that folding already covers
+        self.folded.append(folded)
+        events = [target for _, target, kind in entries if kind == NAME_EVENT]
+        names = [(add(text), kind << 30 | (add(target) if kind == NAME_UNSUPPORTED else target))
+                 for text, target, kind in entries[len(events):]]
+        slots = packed_slots(list(map(name_hash, folded)), events + list(range(rows, rows + len(names))))
         return (self.names.slice(names), len(names)), (self.slots.slice(slots), len(slots))
 
     def add_words(self, of):
@@ -710,13 +711,13 @@ class Writer:
 
     def add_rows(self, t, takes, values):
         """Their numbers among all rows, those that are lent behind the others. Values are close to their rows."""
-        at, of_values, of_takes, of_sets = self.pool, self.values.slice, self.takes.slice, self.sets.one
+        at, of_values, of_takes, of_sets = self.pool, self.values.seen, self.takes.slice, self.sets.seen
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
             numbers += self.rows.each([
-                (at[row.name], at[row.desc], first, of_takes(take), of_sets(row.counters), row.flags, len(run), len(take))
-                for row, first, run, take in zip(rows[start:start + CHUNK], [of_values(run) for run in runs], runs, taken)])
+                (at[row.name], at[row.desc], first, of_takes(take), of_sets[row.counters,], row.flags, len(run), len(take))
+                for row, first, run, take in zip(rows[start:start + CHUNK], [of_values[run] for run in runs], runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():
@@ -734,40 +735,12 @@ class Writer:
         if code is None or any(t.fields[f].modifier or {word for word, _, _ in t.fields[f].ranges} != {0}
                                for f in (code, umask) if f is not None):
             return 0, 0
-        entries, second, seen = [], config1_fields(t), set()
-        beyond, registers = set(second), {t.field_at.get("msr"), t.field_at.get("msr_value")}
-        by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
-        beside = self.fields_over(t, [f for f in (code, umask) if f is not None])
-        for i, row in enumerate(t.rows):
-            if row.flags & (ROW_SHADOWED | ROW_METRIC):
-                continue
-            has = {code: t.fields[code].preset}
-            if umask is not None:
-                has[umask] = t.fields[umask].preset
-            for f, c, v in row.values:
-                if f in has:
-                    if c != ANYWHERE:
-                        return 0, 0
-                    has[f] = v
-            for f, _, v in row.values if beside else ():
-                for g, move in beside.get(f, ()):
-                    has[g] |= move(v)
-            mask = WAY_ANY if row.takes and any(g in by_words for g in row.takes) else has.get(umask, 0) & ANY32
-            if row.takes and any(t.groups[g].field == code for g in row.takes):
-                return 0, 0
-            if not second:
-                entries.append((way_hash(has[code] & ANY32, mask), i + 1))
-                continue
-            register = extra_register(t, row)
-            extra = config1_of([*row.values, *register], second)
-            if extra:
-                entries.append((way_hash(has[code] & ANY32, mask, extra), i + 1))
-            # Of rows that differ in config1 alone the first stands for an event that has something else there.
-            without = beyond | registers if register else beyond
-            alike = row.flags, row.counters, tuple(row.takes), tuple([v for v in row.values if v[0] not in without])
-            if not extra or alike not in seen:
-                entries.append((way_hash(has[code] & ANY32, mask), i + 1))
-                seen.add(alike)
+        wanted = [f for f in (code, umask) if f is not None]
+        rows = [(i, row) for i, row in enumerate(t.rows, 1) if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
+        taken = {t.groups[g].field for _, row in rows for g in row.takes}
+        if code in taken or any(f in wanted for _, row in rows for f, c, _ in row.values if c != ANYWHERE):
+            return 0, 0
+        entries = self.way_entries(t, rows, code, umask)
         # Keys that many rows have (those that differ in an extra register) come last, so that the others are found where they belong.
         often = collections.Counter(h for h, _ in entries)
         entries.sort(key=lambda entry: often[entry[0]])
@@ -775,6 +748,37 @@ class Writer:
         entries = [(h, (h & 0xFFFF) >> bits << bits | number) for h, number in entries]
         slots = placed(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: little room
         return self.ways.slice(slots), len(slots)
+
+    def way_entries(self, t, rows, code, umask):
+        """[(hash, number)] of the numbered rows in the index over code and unit mask."""
+        second, found = config1_fields(t), []
+        by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
+        presets = {f: t.fields[f].preset for f in (code, umask) if f is not None}
+        beside = self.fields_over(t, list(presets))
+        for number, row in rows:
+            has = {**presets, **{f: v for f, _, v in row.values}}
+            register = extra_register(t, has)
+            extra = config1_of([*row.values, *register], second) if second else 0
+            for f, _, v in row.values if beside else ():
+                for g, move in beside.get(f, ()):
+                    has[g] |= move(v)
+            mask = WAY_ANY if row.takes and not by_words.isdisjoint(row.takes) else has.get(umask, 0) & ANY32
+            found.append((number, row, has[code] & ANY32, mask, extra, register))
+        entries, seen = [], set()
+        crowded = {way[2:4] for way in found if way[4]}
+        beyond, registers = set(second), {t.field_at.get("msr"), t.field_at.get("msr_value")}
+        for number, row, has_code, mask, extra, register in found:
+            if extra:
+                entries.append((WAYS[has_code, mask, extra], number))
+            if (has_code, mask) in crowded:
+                # Of rows that differ in config1 alone the first stands for an event that has something else there.
+                without = beyond | registers if register else beyond
+                alike = row.flags, row.counters, tuple(row.takes), tuple([v for v in row.values if v[0] not in without])
+                if extra and alike in seen:
+                    continue
+                seen.add(alike)
+            entries.append((WAYS[has_code, mask, 0], number))
+        return entries
 
     @staticmethod
     def fields_over(t, wanted):
@@ -793,13 +797,13 @@ class Writer:
                     out.setdefault(f, []).append((w, mover(pairs)))
         return out
 
-    def add(self, t, values):
-        """A table, whose rows have those values_of() it."""
+    def add(self, t, values, entries):
+        """A table, whose rows have those @values and whose entries() are those."""
         add = self.pool.add
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)]
         keys_at, fields = self.add_fields(t)
         groups, takes = self.add_takes(t)
-        (names, n_names), (slots, n_slot) = self.index_names(t)
+        (names, n_names), (slots, n_slot) = self.index_names(t, entries)
         if len(t.rows) + n_names > MAX_NAMES:
             raise ValueError("table %s is too big" % t.name)
         ways, n_ways = self.add_ways(t)
@@ -826,21 +830,21 @@ class Writer:
         records = []
         for name, parts in wholes.items():
             names.append((name, len(tables) + len(records)))
-            words = self.filter_of([tables[i] for i in parts], [t for t in tables if t.name == name])
+            words = self.filter_of(parts, [i for i, t in enumerate(tables) if t.name == name])
             records.append((self.pool.add(name), self.parts.slice(parts), len(parts), self.filters.slice(words), len(words)))
         self.wholes.slice(records)
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # Few names, each looked for in one image after the other: most of these searches end at an empty slot.
-        self.calls.slice(packed_slots([(name_hash(fold(name)), i) for name, i in names], sparse=3))
+        self.calls.slice(packed_slots([name_hash(fold(name)) for name, _ in names], [i for _, i in names], sparse=3))
 
-    @staticmethod
-    def filter_of(parts, own):
+    def filter_of(self, parts, own):
         """The filter over all names of @parts, where one that ends in a separator stands for itself and for what is before it too, and over
-        what stands before the first separator in them and in the names of @own, the tables that are called like the whole."""
-        folded = {fold(text) for t in parts for text, _, _ in t.entries()}
+        what stands before the first separator in them and in the names of @own, the tables that are called like the whole. Both are numbers
+        of tables."""
+        folded = set().union(*[self.folded[i] for i in parts])
         folded |= {name[:-1] for name in folded if name.endswith(b".")}
-        folded |= first_pieces(folded | {fold(text) for t in own for text, _, _ in t.entries()})
-        return filter_words([name_hash(name) for name in folded])
+        folded |= first_pieces(folded.union(*[self.folded[i] for i in own]))
+        return filter_words(list(map(name_hash, folded)))
 
     def index_hosts(self, tables):
         """Hash table over what hosts are known by. Units of any processor are known by the kernel's name for them."""
@@ -924,12 +928,13 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
-    w = Writer(byteorder, texts_of(tables, in_order))
+    entries = [t.entries() for t in tables]
+    w = Writer(byteorder, texts_of(tables, in_order, entries))
     packed = Cache(w.packed).__getitem__
     values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
     w.values.prepare(dict.fromkeys(itertools.chain.from_iterable(values)))
-    for t, rows in zip(tables, values):
-        w.add(t, rows)
+    for t, rows, names in zip(tables, values, entries):
+        w.add(t, rows, names)
     w.index_tables(tables)
     w.index_hosts(tables)
     return w.end(digest, built, byteorder)
