@@ -364,9 +364,10 @@ static int read_options(struct args *args, struct recorder *job)
 			job->sampling.pages = (uint32_t)number;
 			break;
 		case 't':
-			job->thread = true;
-			/* fall through */
 		case 'p':
+			if (job->pid)
+				return usage(args, "one process or thread: -p PID or -t TID, once.");
+			job->thread = id == 't';
 			if (!option_number(args, id == 'p' ? "-p" : "-t", value, 1, INT32_MAX, &number))
 				return args->status;
 			job->pid = (int)number;
