@@ -40,18 +40,23 @@ def sample(number, pid, tid, ip, period, chain=()):
                   tail=False)
 
 
-records = [
-    comm(100, 100, "toy <&\"'>", 1 << 13), mapped(100, 0x400000, 0x2000, 0, "/no/such/toy"),
-    mapped(100, 0x7f0000000000, 0x1000, 0x1000, "/no/such/libtoy.so.1"),
-    sample(1, 100, 100, 0x400100, 1000, (0x400200, 0x400300)), sample(1, 100, 100, 0x400100, 1000, (0x400200, 0x400300)),
-    sample(1, 100, 100, 0x7f0000000010, 3000, (0x400200, 0x400300)), sample(2, 100, 100, 0x400104, 1),
-    fork(100, 100, 101, 100), sample(1, 100, 101, 0x401fff, 500), comm(100, 101, "helper"), sample(1, 100, 101, 0x402000, 500),
-    fork(102, 100, 102, 100), sample(1, 102, 102, 0x400100, 0), mapped(102, 0x400000, 0x1000, 0, "/no/such/other"),
-    sample(1, 102, 102, 0x400100, 2000, (0x401000,)), comm(102, 102, "new", 1 << 13), sample(2, 102, 102, 0x400100, 7),
-    sample(1, 103, 103, 0x10, 250), record(2, 0, struct.pack("<QQ", 1, 3)), record(2, 0, struct.pack("<QQ", 2, 4)),
-]
-data = b"".join(records if len(sys.argv) < 2 else records[:int(sys.argv[1])])
-ids, attrs = 104, 104 + 16
-events = b"".join(attr(1, config) + struct.pack("<QQ", ids + 8 * i, 8) for i, config in enumerate((1, 2)))
-sys.stdout.buffer.write(struct.pack("<8sQQQQQQQQ4Q", b"PERFILE2", 104, 144, attrs, len(events), attrs + len(events), len(data), 0, 0,
-                                    0, 0, 0, 0) + struct.pack("<QQ", 1, 2) + events + data)
+def write(records):
+    data = b"".join(records)
+    ids, attrs = 104, 104 + 16
+    events = b"".join(attr(1, config) + struct.pack("<QQ", ids + 8 * i, 8) for i, config in enumerate((1, 2)))
+    sys.stdout.buffer.write(struct.pack("<8sQQQQQQQQ4Q", b"PERFILE2", 104, 144, attrs, len(events), attrs + len(events), len(data), 0, 0,
+                                        0, 0, 0, 0) + struct.pack("<QQ", 1, 2) + events + data)
+
+
+if __name__ == "__main__":
+    records = [
+        comm(100, 100, "toy <&\"'>", 1 << 13), mapped(100, 0x400000, 0x2000, 0, "/no/such/toy"),
+        mapped(100, 0x7f0000000000, 0x1000, 0x1000, "/no/such/libtoy.so.1"),
+        sample(1, 100, 100, 0x400100, 1000, (0x400200, 0x400300)), sample(1, 100, 100, 0x400100, 1000, (0x400200, 0x400300)),
+        sample(1, 100, 100, 0x7f0000000010, 3000, (0x400200, 0x400300)), sample(2, 100, 100, 0x400104, 1),
+        fork(100, 100, 101, 100), sample(1, 100, 101, 0x401fff, 500), comm(100, 101, "helper"), sample(1, 100, 101, 0x402000, 500),
+        fork(102, 100, 102, 100), sample(1, 102, 102, 0x400100, 0), mapped(102, 0x400000, 0x1000, 0, "/no/such/other"),
+        sample(1, 102, 102, 0x400100, 2000, (0x401000,)), comm(102, 102, "new", 1 << 13), sample(2, 102, 102, 0x400100, 7),
+        sample(1, 103, 103, 0x10, 250), record(2, 0, struct.pack("<QQ", 1, 3)), record(2, 0, struct.pack("<QQ", 2, 4)),
+    ]
+    write(records if len(sys.argv) < 2 else records[:int(sys.argv[1])])
