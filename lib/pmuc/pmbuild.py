@@ -534,7 +534,7 @@ class Reading:
                 c = Compiler(LIBRARY)
                 tables.append(c.compile(part))
                 errors += c.errors
-            del LIBRARY.errors[:]
+            LIBRARY.forget(file)
             if not errors:
                 self.compile_metrics(tables, errors)
             if not errors:

@@ -26,6 +26,7 @@ IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "tes
 FOR_READERS = frozenset(("section", "called", "list", "core", "boxes", "unit", "topdown"))
 ROW_STATEMENTS = frozenset(("event", "metric", "ratio", "synonym", "unsupported", "drop"))
 RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio"))
+LONG = 100              # characters: longer words are hardly ever there twice
 SEVERAL = ("alt", "msr", "on_htoff")         # keys whose values are no plain numbers
 PLAIN = r"0x[0-9a-f]{1,16}|0|[1-9][0-9]{0,18}"
 PLAIN_NUMBER = re.compile(PLAIN)
@@ -81,6 +82,10 @@ class Library:
         """Takes statements for the file of that name."""
         self.files[path] = parts_of(said, path)
         return self.files[path]
+
+    def forget(self, path):
+        """Takes such a file back, and what was wrong."""
+        del self.files[path], self.errors[:]
 
     def sections(self):
         """Name -> part, of all heads that come with the compiler."""
@@ -248,7 +253,7 @@ class Compiler(Fields):
         if len(self.table.fields) != self.n_fields:
             self.share_meanings()
         rest = tuple(words[2:])
-        together = self.together.get(rest) or self.first_together(rest, line)
+        together = self.together.get(rest) or self.first_together(rest, line, metric)
         if together is None or not (metric or self.family or texts_ and texts_[0]):
             return False
         values, on, named, flags, takes, aliases = together
@@ -267,7 +272,7 @@ class Compiler(Fields):
         self.rows.append(pt.Row(name, texts_[0] if texts_ else "", counters, values, takes, flags, aliases, line))
         return True
 
-    def first_together(self, words, line):
+    def first_together(self, words, line, metric):
         """What the words of a row mean together, if no row had these before: (values, counters it says, counters it names, flags, groups,
         other names); None if something is wrong with them."""
         values, given = [], set()
@@ -291,7 +296,9 @@ class Compiler(Fields):
                 aliases = what
         if len(given) != len(words):
             return None
-        together = self.together[words] = values, on, named, flags, takes, aliases
+        together = values, on, named, flags, takes, aliases
+        if not metric:              # metrics have long texts, and few are alike
+            self.together[words] = together
         return together
 
     def first_meaning(self, w, line):
@@ -305,7 +312,8 @@ class Compiler(Fields):
             m = *m[:2], tuple([a.text() for a in m[2].split()]), 0
         if len(self.table.fields) != self.n_fields:
             self.share_meanings()
-        self.meanings[w] = m
+        if len(word) < LONG:
+            self.meanings[w] = m
         return m
 
     def plain_meaning(self, w):

@@ -118,6 +118,18 @@ def processor(folder):
     return by_list().get(folder.lower())
 
 
+@functools.lru_cache(None)
+def places():
+    """Section of a head -> its place among all."""
+    return {name: i for i, name in enumerate(LIBRARY.sections())}
+
+
+def rank(folder):
+    """Where the processor of a folder stands in its head, beside those that it is alike; new ones come last."""
+    known = processor(folder)
+    return places()[known.section] if known else len(places())
+
+
 def architecture(arch):
     return section("arch." + arch) or section("arch.any")
 

@@ -469,12 +469,10 @@ def ends(texts):
     return inside
 
 
-def _as_bytes(text):
+def as_bytes(text):
+    """A text as it is in the pool."""
     harmless = text.isascii() and text.isprintable()
     return (text if harmless else text.translate(CONTROLS)).encode("utf-8", "surrogateescape") + b"\0"
-
-
-as_bytes = Cache(_as_bytes).__getitem__     # a text as it is in the pool
 
 
 class Pool(dict):
@@ -561,11 +559,15 @@ class Records:
     def __init__(self, name, order, body):
         self.pack = struct.Struct(order + FORMATS[name]).pack
         self.step = STEPS.get(name, SIZES[name])
-        self.body, self.seen = body, Cache(self.put)
+        self.body, self.seen = body, {}
 
     def slice(self, records):
         """Number of the first of these elements."""
-        return self.seen[tuple(records)]
+        key = tuple(records)
+        at = self.seen.get(key)
+        if at is None:
+            at = self.seen[key] = self.put(key)
+        return at
 
     def put(self, records):
         pack = self.pack
@@ -711,13 +713,13 @@ class Writer:
 
     def add_rows(self, t, takes, values):
         """Their numbers among all rows, those that are lent behind the others. Values are close to their rows."""
-        at, of_values, of_takes, of_sets = self.pool, self.values.seen, self.takes.slice, self.sets.seen
+        at, of_values, of_takes, of_sets = self.pool, self.values.slice, self.takes.slice, self.sets.one
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
             numbers += self.rows.each([
-                (at[row.name], at[row.desc], first, of_takes(take), of_sets[row.counters,], row.flags, len(run), len(take))
-                for row, first, run, take in zip(rows[start:start + CHUNK], [of_values[run] for run in runs], runs, taken)])
+                (at[row.name], at[row.desc], first, of_takes(take), of_sets(row.counters), row.flags, len(run), len(take))
+                for row, first, run, take in zip(rows[start:start + CHUNK], [of_values(run) for run in runs], runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():

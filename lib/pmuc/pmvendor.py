@@ -16,6 +16,7 @@ and left out, and the rest goes on. Same input, same image, to the byte.
 
 import fnmatch
 import hashlib
+import itertools
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ import pmtable as pt
 from pmbuild import Reading
 from pmcompile import compile_all
 from pmfile import write_atomically
+from pmheads import rank
 from pmlists import Finder
 from pmoutput import Bar, Output, size_text
 from pmread import MAX_TREE, content
@@ -252,26 +254,42 @@ def worker_setup(parent):
         os._exit(1)
 
 
-def results(n, jobs, sizes):
-    """Results in the order they come, biggest models first."""
-    order = sorted(range(n), key=lambda i: -sizes[i])
-    if jobs < 2 or n < 3 or sum(sizes) < 1 << 20:
-        for i in order:
-            yield import_model(i)
+def shares(models, jobs):
+    """Numbers of models, a list for each job: as heads have them, so that a worker, which remembers what it has seen, gets those that are
+    alike; and about as many bytes."""
+    total, before, out = sum(m.size for m in models) + 1, 0, [[] for _ in range(jobs)]
+    for i in sorted(range(len(models)), key=lambda i: (rank(models[i].folder), models[i].name)):
+        out[(before + models[i].size // 2) * jobs // total].append(i)
+        before += models[i].size
+    return [share for share in out if share]
+
+
+def results(models, jobs):
+    """Results of all models, about as they come."""
+    if jobs < 2 or len(models) < 3 or sum(m.size for m in models) < 1 << 20:
+        yield from map(import_model, shares(models, 1)[0])
         return
     import multiprocessing
     # Workers never hear of Ctrl-C, not even while they start.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    pool = multiprocessing.get_context("fork").Pool(jobs, worker_setup, (os.getpid(),))
+    fork = multiprocessing.get_context("fork")
+    pools = []
     try:
+        running = []
+        for share in shares(models, jobs):
+            pools.append(fork.Pool(1, worker_setup, (os.getpid(),)))
+            running.append(pools[-1].imap(import_model, share))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        yield from pool.imap_unordered(import_model, order)
-        pool.close()
+        yield from (r for together in itertools.zip_longest(*running) for r in together if r)
+        for pool in pools:
+            pool.close()
     except BaseException:
-        pool.terminate()
+        for pool in pools:
+            pool.terminate()
         raise
     finally:
-        pool.join()
+        for pool in pools:
+            pool.join()
 
 
 def import_all(run, jobs, say, start):
@@ -284,7 +302,7 @@ def import_all(run, jobs, say, start):
     done = [None] * len(run.models)
     bar = Bar(len(run.models))
     try:
-        for r in results(len(run.models), jobs, [m.size for m in run.models]):
+        for r in results(run.models, jobs):
             done[r["index"]] = r
             bar.step(r["model"])
     finally:
