@@ -9,6 +9,7 @@ them is skipped where they are not. The rest works on small lists made up here.
 import collections
 import contextlib
 import errno
+import gc
 import io
 import json
 import os
@@ -22,6 +23,7 @@ import tarfile
 import tempfile
 import time
 import unittest
+import weakref
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVENTS = os.path.join(HERE, "..", "lib", "pmuc")
@@ -31,6 +33,8 @@ import pmheads  # noqa: E402
 import pmmatch  # noqa: E402
 import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
+import pmvendor  # noqa: E402
+from pmlists import Model  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 
 PFM = os.environ.get("PFM")
@@ -900,6 +904,47 @@ class MadeUp(unittest.TestCase):
         status, _, err = run(self.root, "--cpu", "zzz", "-o", self.root + "/o/")
         self.assertEqual((status, "no model matches" in err), (1, True))
         self.assertEqual(run("--help")[0], 0)
+
+    def test_odd_texts_are_the_same_without_being_written(self):
+        """Rows go to the compiler as they are; their text says the same."""
+        self.intel("SKX", [event(BriefDescription='Says "A" # no remark.', PublicDescription="A back\\slash and\ta tab, \\\" too."),
+                           event(EventName="WITH SPACE", UMask="0x02", BriefDescription="Short.", Errata='E1, "E2" # \\'),
+                           event(EventName='A"QUOTE', UMask="0x03", BriefDescription="One.", PublicDescription="Two."),
+                           event(EventName="NOTHING", UMask="0x04", BriefDescription="", PublicDescription="")])
+        own = self.convert()[0]["skx"]
+        folder = os.path.join(self.root, "text")
+        self.assertEqual(run("--text", folder, self.root)[0], 0)
+        image = os.path.join(self.root, "text.pmdb")
+        self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
+        with open(image, "rb") as f:
+            again, = pt.read_image(f.read())[0]
+        said = [[(t.row(i)["name"], t.row(i)["desc"], t.row(i)["counters"], t.row(i)["flags"], t.texts(i, "detail"), t.texts(i, "errata"),
+                  t.value(i, "code"), t.value(i, "umask")) for i in range(t.count["rows"])] for t in (own, again)]
+        self.assertEqual(*said)
+        self.assertEqual((len(said[0]), said[0][0][1], said[0][1][5]), (4, 'Says "A" # no remark.', ['E1, "E2" # \\']))
+
+    def test_nothing_of_a_model_stays(self):
+        """Rows and what wrote them are gone when a model is done, without a search for circles."""
+        self.intel("SKX", [event()])
+        gc.disable()
+        self.addCleanup(gc.enable)
+        records = weakref.ref(pt.Writer("little").rows)
+        self.assertIsNone(records())
+        self.convert()
+        self.assertEqual([f for f in pmheads.LIBRARY.files if f != "head" and not os.path.isabs(f)], [])
+
+    def test_alike_models_are_given_to_one_worker(self):
+        def model(name, size):
+            m = Model("intel", name.lower(), name, [])
+            m.size = size
+            return m
+        models = [model(n, 100) for n in ("EMR", "HSW", "SPR", "NEW", "HSX", "SNB")]
+        names = [[models[i].folder for i in share] for share in pmvendor.shares(models, 2)]
+        self.assertEqual(names, [["SNB", "HSW", "HSX"], ["SPR", "EMR", "NEW"]])
+        self.assertEqual(sorted(sum(pmvendor.shares(models, 64), [])), list(range(6)))
+        models[0].size = 10000
+        self.assertEqual([len(share) for share in pmvendor.shares(models, 2)], [4, 2])
+        self.assertEqual(pmvendor.shares([model("SPR", 0), model("EMR", 0)], 2), [[0, 1]])
 
     def arm(self, **more):
         return dict({"_type": "Events", "implementer": "A", "cpuid": "0x41fff", "cpu": "Invented F1", "pmu_architecture": "pmuv3",
