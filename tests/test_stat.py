@@ -244,6 +244,9 @@ class Times(Case):
         rows = {o["event"]: o["value"] for o in objects(stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c",
                                                              busy).stdout)}
         self.near(rows["user_time"] + rows["system_time"], 0.2e9, 0.1e9)
+        rows = {o["event"]: o["value"] for o in objects(stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c",
+                                                             "for i in range(5000000): pass").stdout)}
+        self.assertGreater(rows["user_time"], rows["system_time"])
 
     def test_a_time_that_is_over_ends_the_command(self):
         began = time.monotonic()
