@@ -238,8 +238,11 @@ static void put_row(const struct job *job, FILE *out, const struct stat_metric *
 	put(out, pfm_describe_event(job->ctx, m->pmu, m->event, &e) ? "" : e.desc);
 	fputs("\">", out);
 	put(out, a->info.name);
-	if (*pmu && depth == 0)
-		fprintf(out, " <small>%s</small>", pmu);
+	if (*pmu && depth == 0) {
+		fputs(" <small>", out);
+		put(out, pmu);
+		fputs("</small>", out);
+	}
 	fputs("</span>", out);
 	put_bar(out, a);
 	put_value(out, a);
