@@ -100,7 +100,7 @@ static void behind_other_parts(void **state)
 	assert_int_equal(part(plan, unit, true, NULL), PFMLIB_SUCCESS);
 	assert_true(plan->n_groups == 5 && plan->bound == 5 && plan->n_rounds == 2);
 	assert_true(plan->events[0].group + plan->events[1].group == 3 + 4 && plan->events[0].group != plan->events[1].group);
-	assert_true(strncmp(plan->certificate, "before; ", 8) == 0 && strstr(plan->certificate, ": 2 events have 1 counter (0)"));
+	assert_string_equal(plan->certificate, "before; skx: 2 events have 1 counter (0) and no other: at least 2 groups");
 	done(plan);
 	pfm_close_context(ctx);
 }
@@ -357,43 +357,50 @@ static void events_of_the_kernel(void **state)
 	}
 }
 
-/* How many groups two events take while a watchdog holds a counter of the unit, which has @flags. */
-static unsigned beside_watchdog(const char *const *texts, bool on, unsigned flags, unsigned plan_flags)
+/* The plan of events while a watchdog holds a counter of the unit, which has @flags; NULL: there is none. */
+static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsigned flags, unsigned plan_flags, const char *want)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	struct pfm_ctx machine;
 	struct kernel kernel = { .nmi_watchdog = on };
 	struct pfm_plan_result *plan;
 	struct unit u;
-	unsigned unit, n;
+	unsigned unit;
+	char text[64];
 
-	plan = plan_of(ctx, texts, 2, &unit);
+	plan = plan_of(ctx, texts, n, &unit);
 	memcpy(&machine, ctx, sizeof(machine));
 	machine.kernel = &kernel;
 	u = pfmi_unit(ctx, unit);
 	u.flags |= flags;
 	plan->ctx = &machine;
 	plan->options.flags = plan_flags;
-	assert_int_equal(pfmi_plan_part(plan, &u, false, NULL), PFMLIB_SUCCESS);
-	n = plan->n_groups;
+	assert_int_equal(pfmi_plan_part(plan, &u, false, NULL), want ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
+	write_plan(plan, text, sizeof(text));
+	if (want)
+		assert_string_equal(text, want);
 	done(plan);
 	pfm_close_context(ctx);
-	return n;
 }
 
 /* It has the fixed counter of cycles, else the last one there is; of this machine's cores alone. */
 static void watchdogs(void **state)
 {
-	static const char *const two[] = { "coreduo::BACLEARS", "coreduo::BR_CND_EXEC" }, *const fixed[] = { TEXTS[0], TEXTS[1] },
+	static const char *const two[] = { "coreduo::BACLEARS", "coreduo::BR_CND_EXEC" },
+				 *const cycles[] = { "skx::CPU_CLK_UNHALTED.THREAD", "skx::INST_RETIRED.ANY" },
+				 *const four[] = { TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[3] },
 				 *const other[] = { "montecito::L1D_READS_SET0", "montecito::L2D_REFERENCES_ALL" };
 
 	(void)state;
-	assert_int_equal(beside_watchdog(two, true, PFM_PMU_HOST, 0), 2);
-	assert_int_equal(beside_watchdog(two, false, PFM_PMU_HOST, 0), 1);
-	assert_int_equal(beside_watchdog(two, true, 0, 0), 1);
-	assert_int_equal(beside_watchdog(two, true, PFM_PMU_HOST, PFM_PLAN_BARE), 1);
-	assert_int_equal(beside_watchdog(fixed, true, PFM_PMU_HOST, 0), 1);
-	assert_int_equal(beside_watchdog(other, true, PFM_PMU_HOST, 0), 1);
+	beside_watchdog(two, 2, true, PFM_PMU_HOST, 0, "0:0* 1:0*");
+	beside_watchdog(two, 2, false, PFM_PMU_HOST, 0, "0:0 0:1");
+	beside_watchdog(two, 2, true, 0, 0, "0:0 0:1");
+	beside_watchdog(two, 2, true, PFM_PMU_HOST, PFM_PLAN_BARE, "0:0 0:1");
+	beside_watchdog(cycles, 2, true, PFM_PMU_HOST, 0, NULL);
+	beside_watchdog(cycles, 2, false, PFM_PMU_HOST, 0, "0:F1 0:F0");
+	beside_watchdog(four, 4, true, PFM_PMU_HOST, 0, "0:0 0:1 0:2 0:3");
+	beside_watchdog(cycles + 1, 1, true, PFM_PMU_HOST, 0, "0:F0");
+	beside_watchdog(other, 2, true, PFM_PMU_HOST, 0, "0:5 0:4");
 }
 
 UNIT(metric_part, cmocka_unit_test(events_of_general_counters), cmocka_unit_test(behind_other_parts), cmocka_unit_test(no_counter),
