@@ -292,6 +292,21 @@ static void nobody_is_always_placed(void **state)
 
 /* ---- hard sets ------------------------------------------------------------------------------------------------ */
 
+/* Two of many events want one counter, nine others eight: the two are the smaller clash, also of sets too large to try every subset. */
+static void of_two_clashes_the_smaller_is_told(void **state)
+{
+	uint64_t mask[14];
+	struct placement p;
+	pfm_error_t why = PFM_INIT(why);
+
+	(void)state;
+	for (unsigned i = 0; i < 14; i++)
+		mask[i] = i < 2 ? 1 : i < 11 ? 0x1fe
+		                             : 0xe00;
+	assert_int_equal(assign_masks(mask, 14, &p, &why), PFMLIB_ERR_NOASSIGN);
+	assert_true(why.clash == 3 && why.clash_counters == 1);
+}
+
 static double seconds(void)
 {
 	return (double)clock() / CLOCKS_PER_SEC;
@@ -374,6 +389,7 @@ int main(void)
 		cmocka_unit_test(the_choosy_come_first_and_take_their_lowest),
 		cmocka_unit_test(who_must_step_aside_does),
 		cmocka_unit_test(nobody_is_always_placed),
+		cmocka_unit_test(of_two_clashes_the_smaller_is_told),
 		cmocka_unit_test(hard_sets_take_no_time),
 		cmocka_unit_test(a_large_clash_cannot_be_made_smaller),
 	};

@@ -263,6 +263,37 @@ static void check_errors(const char *pmu, const struct wrong *lines, size_t n)
 	pfm_close_context(ctx);
 }
 
+/* What libpfm4 gives in pieces of one filter: the largest each, and the next one, which is refused in its place. */
+static void pieces_of_a_filter_at_their_ends(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t config1;
+	} good[] = {
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=0", 0x7c0000 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=1", 0x7c0001 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=15", 0x7c001e },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=3:tf=1", 0x7c0007 },
+		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=255", 0xff },
+	};
+	static const struct wrong bad[] = {
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 47 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=16", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 48 },
+		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=256", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 42, 45 },
+	};
+	pfm_ctx_t *ctx = open_for(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+
+		assert_int_equal(pfm_encode_event(ctx, good[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(e.attr.config1, good[i].config1);
+	}
+	pfm_close_context(ctx);
+	check_errors(NULL, bad, sizeof(bad) / sizeof(bad[0]));
+}
+
 static void errors_point_at_the_culprit(void **state)
 {
 	static const struct wrong lines[] = {
@@ -347,6 +378,7 @@ int main(void)
 		cmocka_unit_test(unit_masks_come_before_letters),
 		cmocka_unit_test(older_callers_get_clean_structs),
 		cmocka_unit_test(fields_alone_are_placed_as_the_event_is),
+		cmocka_unit_test(pieces_of_a_filter_at_their_ends),
 		cmocka_unit_test(errors_point_at_the_culprit),
 		cmocka_unit_test(what_fails_leaves_the_result_alone),
 	};
