@@ -187,7 +187,7 @@ static bool push_bits(struct machine *m, uint64_t bits)
 	double v;
 
 	memcpy(&v, &bits, sizeof(v));
-	return push(m, number(v, 0));
+	return is_finite(v) && push(m, number(v, 0));
 }
 
 static bool push_input(struct machine *m, const pfm_metric_count_t *input, bool along)

@@ -136,6 +136,25 @@ static void numbers(void **state)
 	free(t);
 }
 
+/* What is no number is in no list. */
+static void no_numbers(void **state)
+{
+	static const char *const codes[] = { "kookkikookki", "k7o`00000000", "k?o`00000000", "k7oh00000000" };
+	const struct cell own = { .v = 2 };
+	struct table *t = make("Input||");
+	struct cell value;
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(codes); i++) {
+		const struct metric m = { .table = t, .row = 1, .code = codes[i], .threshold = "" };
+
+		assert_int_equal(pfmi_metric_print(&m, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_run(codes[i], NULL, 0, 0, &own, &value), PFMLIB_ERR_INVAL);
+	}
+	free(t);
+}
+
 /* As much as fits, always terminated; and how much there would be. */
 static void buffers(void **state)
 {
@@ -294,6 +313,6 @@ static void questions_that_make_no_sense(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(metric_describe, cmocka_unit_test(instructions), cmocka_unit_test(names), cmocka_unit_test(numbers), cmocka_unit_test(buffers),
-     cmocka_unit_test(code_that_is_none), cmocka_unit_test(pieces_of_inputs), cmocka_unit_test(built_in_metrics),
+UNIT(metric_describe, cmocka_unit_test(instructions), cmocka_unit_test(names), cmocka_unit_test(numbers), cmocka_unit_test(no_numbers),
+     cmocka_unit_test(buffers), cmocka_unit_test(code_that_is_none), cmocka_unit_test(pieces_of_inputs), cmocka_unit_test(built_in_metrics),
      cmocka_unit_test(questions_that_make_no_sense));
