@@ -387,6 +387,32 @@ class Record(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
 
+    def test_events_are_told_apart(self):
+        """What samples of one event weigh is no part of another's: stacks are added up of one event, or of all that are asked for."""
+        done = self.record("-g", "-e", "page-faults:u:period=10", "-e", "minor-faults:u:period=7", program=("./program", "200"))
+        self.assertEqual(done.returncode, 3)
+        places = {e: [json.loads(line) for line in self.pfm("report", "--json", "-e", e).stdout.splitlines()]
+                  for e in ("page-faults", "minor-faults:u:period=7", "*")}
+        self.assertEqual({p["event"] for p in places["page-faults"]}, {"page-faults:u:period=10"})
+        self.assertEqual({p["event"] for p in places["minor-faults:u:period=7"]}, {"minor-faults:u:period=7"})
+        self.assertEqual(len(places["*"]), len(places["page-faults"]) + len(places["minor-faults:u:period=7"]))
+        sums = {}
+        for e in ("page-faults", "minor-faults", "*", "*-faults*"):
+            done = self.pfm("report", "--folded", "--event", e)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            sums[e] = sum(int(line.rpartition(" ")[2]) for line in done.stdout.splitlines())
+        self.assertEqual(sums["*"], sums["page-faults"] + sums["minor-faults"])
+        self.assertEqual(sums["*-faults*"], sums["*"])
+        self.assertEqual((sums["page-faults"] % 10, sums["minor-faults"] % 7), (0, 0))
+        for form in "--folded", "--svg":
+            done = self.pfm("report", form)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("no sum; --event chooses ('*' adds all): page-faults:u:period=10, minor-faults:u:period=7", done.stderr)
+        for e in "faults", "page-fault", "page-faults:", "":
+            done = self.pfm("report", "-e", e)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(f"has no samples of '{e}', but of page-faults:u:period=10, minor-faults:u:period=7", done.stderr)
+
     def test_refusals(self):
         self.assertEqual(self.pfm("record").returncode, 2)
         self.assertEqual(self.pfm("record", "-F", "9", "-c", "9", "--", "true").returncode, 2)

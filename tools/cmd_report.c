@@ -3,6 +3,7 @@
 #include "pfm.h"
 #include "profile.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ static const struct opt options[] = {
 	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL, "a flame graph: a page for any browser, where a click shows a part alone" },
 	{ OPT_SOURCE, "source", NULL, "by source line, with the functions that were inlined there" },
+	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
 	{ 'n', "lines", "N", "at most so many places of each event (0: all); 40 if not said, with --json all" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -23,7 +25,8 @@ static const struct opt options[] = {
 struct job {
 	struct profile profile;
 	bool json, folded, svg, source;
-	uint64_t lines; /* of each event; 0: all */
+	uint64_t lines;    /* of each event; 0: all */
+	const char *event; /* whose samples are wanted, by name or pattern; NULL: all */
 };
 
 /* True if a line for one more place of @event goes beyond what was asked for; @shown counts those of @last. */
@@ -144,6 +147,77 @@ static void put_folded(const struct profile *p)
 		printf("%s %llu\n", p->texts.text[p->stacks[i].function], (unsigned long long)p->stacks[i].weight);
 }
 
+/* Is @name what @pattern says, or that with modifiers behind it? */
+static bool is_called(const char *name, const char *pattern)
+{
+	size_t len = strlen(pattern);
+
+	return fnmatch(pattern, name, 0) == 0 || (strncmp(name, pattern, len) == 0 && name[len] == ':' && name[len + 1] != ':');
+}
+
+static bool is_wanted(const struct job *job, unsigned event)
+{
+	return job->profile.samples[event] && (!job->event || is_called(event_name(&job->profile, event), job->event));
+}
+
+/* Leaves the places in @list whose events have samples. Returns how many. */
+static size_t keep(const struct profile *p, struct place *list, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (p->samples[list[i].event])
+			list[kept++] = list[i];
+	return kept;
+}
+
+static void name_events(const struct profile *p)
+{
+	for (unsigned i = 0, n = 0; i < p->n_events; i++)
+		if (p->samples[i])
+			fprintf(stderr, "%s%s", n++ ? ", " : "", event_name(p, i));
+	fputc('\n', stderr);
+}
+
+/* True if the events with samples have more than one name. */
+static bool has_kinds(const struct profile *p)
+{
+	char first[256] = "";
+
+	for (unsigned i = 0; i < p->n_events; i++) {
+		if (!p->samples[i])
+			continue;
+		if (*first && strcmp(event_name(p, i), first) != 0)
+			return true;
+		snprintf(first, sizeof(first), "%s", event_name(p, i));
+	}
+	return false;
+}
+
+/* Leaves the samples that are wanted. Whoever adds up stacks adds what they weigh, so that these must be of one kind. */
+static int choose_events(struct job *job, const char *path)
+{
+	struct profile *p = &job->profile;
+	unsigned wanted = 0;
+
+	for (unsigned i = 0; i < p->n_events; i++)
+		wanted += is_wanted(job, i);
+	if (!wanted || (!job->event && (job->folded || job->svg) && has_kinds(p))) {
+		if (wanted)
+			fprintf(stderr, "pfm report: samples of several events are no sum; --event chooses ('*' adds all): ");
+		else
+			fprintf(stderr, "pfm report: %s has no samples of '%s', but of ", path, job->event);
+		name_events(p);
+		return REFUSED;
+	}
+	for (unsigned i = 0; i < p->n_events; i++)
+		if (!is_wanted(job, i))
+			p->samples[i] = 0;
+	p->n_places = keep(p, p->places, p->n_places);
+	p->n_stacks = keep(p, p->stacks, p->n_stacks);
+	return DONE;
+}
+
 static int show(struct job *job, const char *path)
 {
 	struct profile *p = &job->profile;
@@ -164,6 +238,9 @@ static int show(struct job *job, const char *path)
 		fprintf(stderr, "pfm report: %s has no samples\n", path);
 		return DONE;
 	}
+	status = choose_events(job, path);
+	if (status != DONE)
+		return status;
 	if (job->folded)
 		put_folded(p);
 	else if (job->svg)
@@ -188,6 +265,7 @@ static int run(struct args *args)
 		case OPT_FOLDED: job.folded = true; break;
 		case OPT_SVG: job.svg = true; break;
 		case OPT_SOURCE: job.source = true; break;
+		case 'e': job.event = value; break;
 		case 'n':
 			if (!option_number(args, "-n", value, 0, UINT32_MAX, &job.lines))
 				return args->status;
@@ -223,7 +301,9 @@ const struct command cmd_report = {
 		    "On which lines\n"
 		    "pfm report --source\n"
 		    "A flame graph\n"
-		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n",
+		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n"
+		    "Of one event of several\n"
+		    "pfm report --event page-faults --folded\n",
 	.options = options,
 	.run = run
 };
