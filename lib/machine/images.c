@@ -220,8 +220,13 @@ static int add_folder(struct images *im, const char *path, pfm_error_t *why)
 	struct stat st;
 	struct sys sys;
 
-	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+	if (stat(path, &st))
 		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
+	if (!S_ISDIR(st.st_mode)) {
+		char *copy = join(path, strlen(path), "", "");
+
+		return copy ? note_refusal(im, copy, "it is no folder, and the names of images end in .pmdb") : no_memory(why);
+	}
 	f.untrusted = untrusted(&st);
 	pfmi_sys_real(&sys, NULL);
 	if (sys.list(&sys, path, add_member, &f) == -ENOMEM && !f.rc)

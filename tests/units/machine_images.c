@@ -186,10 +186,12 @@ static void what_is_taken(void **state)
 	pfmi_images_close(&images);
 	assert_int_equal(open_path(""), PFMLIB_SUCCESS);
 	assert_int_equal(images.n, 0);
-	/* A file is no folder of images. */
+	/* A file is no folder of images; one that nobody finds is only not there. */
 	memcpy(first, named("pmdb"), sizeof(first));
 	assert_int_equal(open_path(first), PFMLIB_SUCCESS);
-	assert_true(images.n == 0 && images.n_refused == 0);
+	assert_true(images.n == 0 && images.n_refused == 1);
+	assert_string_equal(images.refused[0].path, first);
+	assert_string_equal(images.refused[0].why, "it is no folder, and the names of images end in .pmdb");
 }
 
 /* ---- refused ------------------------------------------------------------------------------------------------------- */
