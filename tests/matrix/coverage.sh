@@ -19,7 +19,7 @@ find "$work/build" -name '*.gcda' -delete # counts of the last time
 
 # Left out: what goes through very many sets and ranges, and comes by nothing that others do not reach.
 unset PERFMON_SHARED
-PERFMON_QUICK=1 python3 "$here/relay.py" --label coverage --jobs "$jobs" --also cli,libpfm4 \
+PERFMON_QUICK=1 python3 "$here/relay.py" --label coverage --jobs "$jobs" --also cli \
 	--skip pairs=long --skip montecito_random=long \
 	--skip montecito_range=long "$work/build" >"$work/test.log" 2>&1 || true
 sed -n 's/^not ok [0-9]* - /# a test failed: /p' "$work/test.log"

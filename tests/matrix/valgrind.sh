@@ -24,12 +24,12 @@ memcheck)
 		build
 	fi
 	# Left out: live (breakpoints never hit, the program runs as a translation), starve (its allocations take the place of those
-	# that are watched), assign and montecito_random (arithmetic alone, and much of it).
+	# that are watched), assign, core, roundtrip and montecito_random (arithmetic alone, and much of it).
 	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
 		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
 		--only "spec,table,resolve,explain,suggest,print,decode,machine_host,kernel,session,libpfm3_pfmlib,\
-interface,extremes,threads,core,coreduo,\
-modern,roundtrip,alpha,alpha_sets,pfm_device,device_model,device_run,montecito,montecito_events,montecito_range,\
+interface,extremes,threads,coreduo,units,units_libpfm4,\
+modern,alpha,alpha_sets,pfm_device,device_model,device_run,montecito,montecito_events,montecito_range,\
 montecito_decode" "$ordinary"
 	;;
 helgrind)
