@@ -40,13 +40,13 @@ esac
 # Inputs of a short run: each about as long as the others.
 runs_of() {
 	case $1 in
-	text) echo 10000 ;;
+	text) echo 6000 ;;
 	image) echo 150000 ;;
-	dispatch) echo 60000 ;;
-	decode) echo 25000 ;;
-	sysfs) echo 8000 ;;
-	device) echo 40000 ;;
-	json) echo 40000 ;;
+	dispatch) echo 40000 ;;
+	decode) echo 15000 ;;
+	sysfs) echo 5000 ;;
+	device) echo 25000 ;;
+	json) echo 25000 ;;
 	libpfm4) echo 100000 ;;
 	records) echo 300000 ;;
 	recording) echo 30000 ;;

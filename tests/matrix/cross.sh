@@ -48,7 +48,8 @@ export PERFMON_QUICK=1
 set --
 case $arch in
 mips) long= ;;
-s390x | i686) long="pairs assign montecito_random" ;;
+s390x) long="pairs assign montecito_random starve evaluate" ;;
+i686) long="pairs assign montecito_random" ;;
 *) long="pairs assign montecito_random roundtrip starve evaluate table sizes" ;;
 esac
 for name in $long; do
