@@ -95,8 +95,8 @@ class Examples(unittest.TestCase):
         os.symlink(PFM, os.path.join(cls.bin, "pfm"))
         cls.script(os.path.join("bin", "pmuc.py"), 'exec "%s" "%s" "$@"' % (sys.executable, PMUC))
         cls.script(os.path.join("bin", "make"), "exit 0")
-        for name in ("work", "my-program"):
-            cls.script(name, "exit 0")
+        for name in ("work", "my-program"):    # long enough for samples
+            cls.script(name, "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done")
         for name in ("tru64-program", "countcycles", "ipl-histogram"):
             cls.script(name, """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
         cls.write("events.txt", "Instr_Ret\nL2_Rqsts,core=all\n")

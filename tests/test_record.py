@@ -411,7 +411,19 @@ class Record(unittest.TestCase):
         for e in "faults", "page-fault", "page-faults:", "":
             done = self.pfm("report", "-e", e)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn(f"has no samples of '{e}', but of page-faults:u:period=10, minor-faults:u:period=7", done.stderr)
+            self.assertIn(f"no '{e}' was recorded in perf.data, but page-faults:u:period=10, minor-faults:u:period=7", done.stderr)
+
+    def test_events_without_samples(self):
+        """What was recorded and did not happen is no mistake; a name that was not recorded is one, with samples or without."""
+        for events in ("alignment-faults:u",), ("alignment-faults:u", "page-faults:u"):
+            self.record(*(word for e in events for word in ("-e", e)))
+            for form in (), ("--json",), ("--folded",), ("--svg",), ("--source",):
+                done = self.pfm("report", *form, "-e", "alignment-faults")
+                self.assertEqual((done.returncode, done.stdout), (0, ""))
+                self.assertEqual(done.stderr, "pfm report: perf.data has no samples of 'alignment-faults'\n")
+                done = self.pfm("report", *form, "-e", "emulation-faults")
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertEqual(done.stderr, "pfm report: no 'emulation-faults' was recorded in perf.data, but %s\n" % ", ".join(events))
 
     def test_refusals(self):
         self.assertEqual(self.pfm("record").returncode, 2)

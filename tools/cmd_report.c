@@ -157,7 +157,7 @@ static bool is_called(const char *name, const char *pattern)
 
 static bool is_wanted(const struct job *job, unsigned event)
 {
-	return job->profile.samples[event] && (!job->event || is_called(event_name(&job->profile, event), job->event));
+	return !job->event || is_called(event_name(&job->profile, event), job->event);
 }
 
 /* Leaves the places in @list whose events have samples. Returns how many. */
@@ -171,10 +171,11 @@ static size_t keep(const struct profile *p, struct place *list, size_t n)
 	return kept;
 }
 
-static void name_events(const struct profile *p)
+/* Names the events that were recorded, or those with samples alone. A dummy, which carries the records of tasks and maps, has none. */
+static void name_events(const struct profile *p, bool sampled)
 {
 	for (unsigned i = 0, n = 0; i < p->n_events; i++)
-		if (p->samples[i])
+		if (p->samples[i] || (!sampled && !is_called(event_name(p, i), "dummy")))
 			fprintf(stderr, "%s%s", n++ ? ", " : "", event_name(p, i));
 	fputc('\n', stderr);
 }
@@ -194,7 +195,7 @@ static bool has_kinds(const struct profile *p)
 	return false;
 }
 
-/* Leaves the samples that are wanted. Whoever adds up stacks adds what they weigh, so that these must be of one kind. */
+/* Leaves the samples that are wanted, of events that were recorded. */
 static int choose_events(struct job *job, const char *path)
 {
 	struct profile *p = &job->profile;
@@ -202,12 +203,9 @@ static int choose_events(struct job *job, const char *path)
 
 	for (unsigned i = 0; i < p->n_events; i++)
 		wanted += is_wanted(job, i);
-	if (!wanted || (!job->event && (job->folded || job->svg) && has_kinds(p))) {
-		if (wanted)
-			fprintf(stderr, "pfm report: samples of several events are no sum; --event chooses ('*' adds all): ");
-		else
-			fprintf(stderr, "pfm report: %s has no samples of '%s', but of ", path, job->event);
-		name_events(p);
+	if (job->event && !wanted) {
+		fprintf(stderr, "pfm report: no '%s' was recorded in %s, but ", job->event, path);
+		name_events(p, false);
 		return REFUSED;
 	}
 	for (unsigned i = 0; i < p->n_events; i++)
@@ -218,29 +216,50 @@ static int choose_events(struct job *job, const char *path)
 	return DONE;
 }
 
+static uint64_t count_samples(const struct profile *p)
+{
+	uint64_t samples = 0;
+
+	for (unsigned i = 0; i < p->n_events; i++)
+		samples += p->samples[i];
+	return samples;
+}
+
+/* Whoever adds up stacks adds what they weigh, so that these must be of one kind. */
+static int refuse_sums(const struct job *job)
+{
+	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))
+		return DONE;
+	fprintf(stderr, "pfm report: samples of several events are no sum; --event chooses ('*' adds all): ");
+	name_events(&job->profile, true);
+	return REFUSED;
+}
+
 static int show(struct job *job, const char *path)
 {
 	struct profile *p = &job->profile;
-	uint64_t samples = 0;
 	int status = profile_read(p, path, job->folded || job->svg ? STACKS : job->source ? SOURCE
 	                                                                                  : FUNCTIONS);
 
 	if (status != DONE)
 		return status;
-	for (unsigned i = 0; i < p->n_events; i++)
-		samples += p->samples[i];
 	if (p->lost)
 		fprintf(stderr, "pfm report: %llu records were lost while recording\n", (unsigned long long)p->lost);
 	if (p->damaged)
 		fprintf(stderr, "pfm report: %s is damaged or cut off: what follows the %llu samples that were read is missing\n", path,
-		        (unsigned long long)samples);
-	if (!samples) {
-		fprintf(stderr, "pfm report: %s has no samples\n", path);
-		return DONE;
-	}
+		        (unsigned long long)count_samples(p));
 	status = choose_events(job, path);
+	if (status == DONE)
+		status = refuse_sums(job);
 	if (status != DONE)
 		return status;
+	if (!count_samples(p)) {
+		fprintf(stderr, "pfm report: %s has no samples", path);
+		if (job->event)
+			fprintf(stderr, " of '%s'", job->event);
+		fputc('\n', stderr);
+		return DONE;
+	}
 	if (job->folded)
 		put_folded(p);
 	else if (job->svg)
@@ -303,7 +322,7 @@ const struct command cmd_report = {
 		    "A flame graph\n"
 		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n"
 		    "Of one event of several\n"
-		    "pfm report --event page-faults --folded\n",
+		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event page-faults --folded\n",
 	.options = options,
 	.run = run
 };
