@@ -590,11 +590,53 @@ static void what_a_script_records_is_read(void **state)
 	assert_string_equal(name_of(1), "cycles:period=100");
 }
 
+/* What the recording of this machine says of how it is packed: version, kind, level, ratio, room. */
+static void read_packing(uint32_t words[5])
+{
+	struct data_head head;
+	uint64_t section[2];
+	uint64_t before;
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	assert_int_equal(fread(&head, sizeof(head), 1, f), 1);
+	memcpy(&before, (const uint8_t *)&head + 72, sizeof(before));
+	assert_true(before >> DATA_PACKED & 1);
+	before &= ((uint64_t)1 << DATA_PACKED) - 1;
+	memcpy(section, (const uint8_t *)&head + 40, sizeof(section));
+	assert_int_equal(fseek(f, (long)(section[0] + section[1]) + 16 * __builtin_popcountll(before), SEEK_SET), 0);
+	assert_int_equal(fread(section, sizeof(section), 1, f), 1);
+	assert_int_equal(section[1], 20);
+	assert_int_equal(fseek(f, (long)section[0], SEEK_SET), 0);
+	assert_int_equal(fread(words, 4, 5, f), 5);
+	fclose(f);
+}
+
+/* Nothing was written, so that there is nothing to compare: 1. */
+static void nothing_is_packed_one_to_one(void **state)
+{
+	static const uint32_t want[] = { 0, 1, 3, 1, 65536 };
+	uint32_t words[5];
+
+	(void)state;
+	begin_session();
+	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	if (pfm_compress_recording(recording, 3) == PFMLIB_ERR_NOTSUPP) {
+		print_message("# SKIP no libzstd.so.1\n");
+		skip();
+	}
+	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+	recording = NULL;
+	read_packing(words);
+	assert_memory_equal(words, want, sizeof(want));
+}
+
 /* Packed, a third of the bytes at most; and the same records, though they went over the ends of buffers and of packed pieces. */
 static void what_is_packed_is_read_the_same(void **state)
 {
 	enum { SAMPLES = 4000 };
 	uint64_t size = 0;
+	uint32_t words[5];
 	unsigned n = 0;
 
 	(void)state;
@@ -616,6 +658,8 @@ static void what_is_packed_is_read_the_same(void **state)
 	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 	recording = NULL;
 	assert_in_range(size, 1, SAMPLES * 48 / 3);
+	read_packing(words);
+	assert_true(words[0] == 0 && words[1] == 1 && words[2] == 1 && words[3] >= 3 && words[4] == 65536);
 	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_SUCCESS);
 	while (next() == 1)
 		if (record.type == PFM_RECORD_SAMPLE) {
@@ -916,6 +960,74 @@ static void fields_of_tracepoints_are_read_by_name(void **state)
 	}
 }
 
+/* What follows a record of a pipe may be longer than what is read at once, and is not the records behind it. */
+static void what_follows_a_record_may_be_long(void **state)
+{
+	enum { LONG = (1 << 18) + 9 };
+	static const uint8_t zeros[LONG];
+	const uint8_t *at;
+	size_t len;
+	bool foreign;
+
+	(void)state;
+	for (unsigned type = 0; type < 2; type++) {
+		begin_pipe(false);
+		put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
+		if (type) {
+			put_head(DATA_AUXTRACE, 0, 16);
+			put64(LONG);
+		} else {
+			put_head(DATA_TRACING_DATA, 0, 12);
+			put32(LONG);
+		}
+		put(zeros, LONG - 1);
+		put("\1", 1);
+		put_sample(21, 0x1000, 5);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		expect_sample(0, 0x1000, 5);
+		assert_int_equal(next(), 0);
+		assert_false(broke_off());
+		at = pfmi_data_tracing(reading, &len, &foreign);
+		assert_true(type ? !at && !len : len == LONG && at[LONG - 1] == 1 && at[LONG - 2] == 0);
+		file.n -= 40 + LONG / 2; /* cut off within it */
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		assert_int_equal(next(), 0);
+	}
+	begin_pipe(false);
+	put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
+	put_head(DATA_TRACING_DATA, 0, 12);
+	put32((1u << 26) + 1); /* more than anybody has: passed over, and the file ends before it does */
+	put_sample(21, 0x1000, 5);
+	assert_int_equal(read_it(), PFMLIB_SUCCESS);
+	assert_int_equal(next(), 0);
+	assert_null(pfmi_data_tracing(reading, &len, &foreign));
+}
+
+/* A program may have closed its input: 0 is a descriptor like any other. */
+static void a_recording_is_descriptor_0(void **state)
+{
+	int input, rc;
+
+	(void)state;
+	begin_pipe(false);
+	put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
+	put_sample(21, 0x1000, 5);
+	assert_int_equal(read_it(), PFMLIB_SUCCESS);
+	pfm_close_session(reading);
+	reading = NULL;
+	input = dup(0);
+	if (input >= 0)
+		close(0);
+	rc = pfm_read_recording(&reading, path, &error);
+	if (!rc)
+		expect_sample(0, 0x1000, 5);
+	pfm_close_session(reading);
+	reading = NULL;
+	if (input >= 0 && dup2(input, 0) == 0)
+		close(input);
+	assert_int_equal(rc, PFMLIB_SUCCESS);
+}
+
 /* A machine of 32 bits writes words of 64 as all do; narrow are its pointers in the bytes of tracepoints, its registers and its stack. */
 static void a_recording_of_32_bits_is_read(void **state)
 {
@@ -1099,8 +1211,11 @@ int main(void)
 		ROW(what_a_script_records_is_read),
 		ROW(formats_of_tracepoints_are_kept),
 		ROW(fields_of_tracepoints_are_read_by_name),
+		ROW(what_follows_a_record_may_be_long),
+		ROW(a_recording_is_descriptor_0),
 		ROW(a_recording_of_32_bits_is_read),
 		ROW(descriptions_that_are_cut_describe_nothing),
+		ROW(nothing_is_packed_one_to_one),
 		ROW(what_is_packed_is_read_the_same),
 		ROW(packed_pieces_that_lie_end_the_reading),
 		ROW(pieces_that_are_filled_up_are_unpacked),

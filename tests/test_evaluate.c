@@ -261,6 +261,43 @@ static void the_truth_is_in_the_interval(void **state)
 	assert_in_range(inside, trials * 93 / 100, trials * 97 / 100);
 }
 
+/* The share of Student's distribution with @n degrees of freedom that lies within @t of 0, by Simpson's rule. */
+static double share_within(double t, unsigned n)
+{
+	const unsigned steps = 2000;
+	double factor = exp(lgamma((n + 1) / 2.0) - lgamma(n / 2.0)) / sqrt(n * acos(-1)), sum = 0;
+
+	for (unsigned i = 0; i <= steps; i++) {
+		double x = t * i / steps;
+
+		sum += (i == 0 || i == steps ? 1 : i % 2 ? 4
+		                                         : 2) *
+		       pow(1 + x * x / n, -0.5 * (n + 1));
+	}
+	return 2 * factor * sum * t / steps / 3;
+}
+
+static void an_interval_is_students(void **state)
+{
+	double samples[2 * 202];
+	unsigned event;
+	int pmu;
+
+	(void)state;
+	find("hardware::ipc", &pmu, &event);
+	for (unsigned i = 0; i < 202; i++) {
+		samples[2 * i] = i % 2 ? 900 : 1100;
+		samples[2 * i + 1] = 1000;
+	}
+	for (unsigned n = 1; n <= 200; n++) {
+		pfm_metric_value_t v = PFM_INIT(v);
+
+		assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, n + 1, 2, &v), PFMLIB_SUCCESS);
+		assert_true(v.error > 0 && fabs((v.high - v.value) - (v.value - v.low)) < 1e-9);
+		assert_true(fabs(share_within((v.high - v.value) / v.error, n) - 0.95) < 1e-5);
+	}
+}
+
 /* ---- one measurement whose groups took turns ------------------------------------------------------------------------------- */
 
 enum { TURNS = 60,
@@ -492,6 +529,7 @@ int main(void)
 		cmocka_unit_test(noise_never_leaves_the_machine),
 		cmocka_unit_test(slopes_are_those_of_differences),
 		cmocka_unit_test(the_truth_is_in_the_interval),
+		cmocka_unit_test(an_interval_is_students),
 		cmocka_unit_test(what_was_extrapolated_is_in_the_interval),
 		cmocka_unit_test(parts_that_do_not_tell),
 		cmocka_unit_test(errors_of_counts_become_errors_of_values),

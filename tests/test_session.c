@@ -1740,6 +1740,29 @@ static void kernel_without_perf(void **state)
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
 }
 
+/* Nothing on this machine counts: every event says so, that it is another processor's said before. */
+static void a_machine_without_anything_that_counts(void **state)
+{
+	(void)state;
+	fake_begin(&fake);
+	open_context("GenuineIntel-6-55-4");
+	fake.decide = no_system_call;
+	must_open(TEXTS("page-faults", "skx::INST_RETIRED.ANY"));
+	run();
+	for (unsigned i = 0; i < 2; i++) {
+		expect_count(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_KERNEL);
+		expect_why(i, "the kernel has no perf_event_open");
+	}
+	end_session();
+	strcpy(ctx->sys.root, "/recorded");
+	must_open(TEXTS("page-faults"));
+	read_all();
+	expect_why(0, "/recorded is a recorded machine: nothing can be counted");
+	end_session();
+	options.flags = PFM_SESSION_STRICT;
+	assert_int_equal(open_texts(TEXTS("page-faults")), PFMLIB_ERR_NOTSUPP);
+}
+
 static void too_few_descriptors(void **state)
 {
 	(void)state;
@@ -2516,6 +2539,7 @@ int main(void)
 		CASE(generic_names_between_slashes),
 		CASE(architectural_events_may_be_missing),
 		CASE(kernel_without_perf),
+		CASE(a_machine_without_anything_that_counts),
 		CASE(too_few_descriptors),
 		CASE(strict_sessions_fail_as_a_whole),
 		CASE(texts_that_are_wrong),

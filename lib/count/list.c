@@ -396,7 +396,7 @@ static unsigned most_members(const char *text)
 static struct member *new_members(struct opening *o, const char *text)
 {
 	unsigned n = most_members(text), each = o->n_cores > 1 ? o->n_cores : 1;
-	size_t events = o->n_cores > 1 ? (size_t)n * each : 0, scratch = strlen(text) + MODS_ROOM + MEMBER_MORE;
+	size_t events = o->n_cores > 1 ? (size_t)n * each : 0, scratch = strlen(text) + 1;
 	struct member *m = pfmi_make_room(o, n) ? malloc(n * (sizeof(*m) + each * sizeof(*m->found)) + events * sizeof(struct event) + scratch)
 	                                        : NULL;
 	struct event *event;

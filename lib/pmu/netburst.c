@@ -11,8 +11,7 @@
 #include "encoders.h"
 
 static const struct bits ESCR_EVENT = { "event", 25, 6 }, ESCR_LEVELS = { "levels", 0, 4 }, CCCR_COMPARE = { "compare", 18, 1 },
-			 CCCR_CMPL = { "cmpl", 19, 1 }, CCCR_THR = { "thr", 20, 4 }, CCCR_EDGE = { "edge", 24, 1 },
-			 CONFIG_PEBS = { "pebs", 0, 6 };
+			 CCCR_COMPARED = { "compared", 19, 6 }, CONFIG_PEBS = { "pebs", 0, 6 };
 
 /* Counters that the first ESCR of a pair is for, and the second. */
 static const uint64_t halves[] = { 0x13333, 0x2cccc };
@@ -30,7 +29,7 @@ static uint64_t configure(const struct event *ev)
 	uint64_t config[4];
 
 	pfmi_event_config(ev, ANYWHERE, config);
-	if (bits_get(config[0], CCCR_EDGE) | bits_get(config[0], CCCR_CMPL) | bits_get(config[0], CCCR_THR))
+	if (bits_get(config[0], CCCR_COMPARED))
 		config[0] = bits_put(config[0], CCCR_COMPARE, 1);
 	return config[0];
 }

@@ -552,6 +552,32 @@ static void waiting(void **state)
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_READY); /* what is left can be read */
 }
 
+/* What is short of the mark is there as well, but the kernel is asked first. A record that was looked at and not handed out counts. */
+static void waiting_for_a_mark(void **state)
+{
+	static const struct {
+		uint32_t mark;
+		unsigned polls;
+	} rows[] = { { 64, 0 }, { 65, 1 }, { 63, 0 }, { 1000, 1 } };
+	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE };
+
+	(void)state;
+	open_buffers(2);
+	sm.n_places = 2;
+	for (unsigned i = 0; i < 2; i++)
+		places[i] = (struct place){ .fd = fake.sys.perf_event_open(&fake.sys, &a, 40 + (int)i, -1, -1, 0), .stream = i };
+	sm.asked.wakeup_events = 0;
+	assert_true(write_sample(0, 0, 1, 1) && write_sample(1, 0, 1, 2) && write_sample(1, 0, 1, 3)); /* 32 bytes each */
+	assert_true(next());
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		unsigned before = fake.uses[FAKE_POLL];
+
+		sm.asked.watermark = rows[i].mark;
+		assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_READY);
+		assert_int_equal(fake.uses[FAKE_POLL] - before, rows[i].polls);
+	}
+}
+
 static void waiting_that_fails(void **state)
 {
 	(void)state;
@@ -695,5 +721,6 @@ static void samples_of_twins(void **state)
 
 UNIT(count_sample_read, CASE(the_oldest_comes_first), CASE(many_at_once), CASE(records_without_a_time), CASE(what_is_young_waits),
      CASE(a_pass_ends), CASE(room_is_given_back), CASE(a_damaged_buffer), CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_over_the_end),
-     CASE(every_event_is_found), CASE(ids_of_others), CASE(what_is_added_up), CASE(waiting), CASE(waiting_that_fails),
+     CASE(every_event_is_found), CASE(ids_of_others), CASE(what_is_added_up), CASE(waiting),
+     CASE(waiting_for_a_mark), CASE(waiting_that_fails),
      CASE(fewer_samples_than_are_due), CASE(what_was_lost), CASE(samples_of_twins));

@@ -3,6 +3,7 @@
 #include "units.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -289,7 +290,31 @@ static void calls(void **state)
 	assert_int_equal(sys.open(&sys, "/none", O_RDONLY), -ENOENT);
 }
 
+/* A program may have closed its input: 0 is a descriptor like any other. */
+static void descriptor_0(void **state)
+{
+	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1 };
+	int input = dup(0), opened, counted;
+	struct sys here;
+
+	(void)state;
+	pfmi_sys_real(&here, NULL);
+	write_file("f", "page", 4);
+	if (input >= 0)
+		close(0);
+	opened = sys.open(&sys, "/f", O_RDONLY);
+	sys.close(&sys, opened);
+	counted = here.perf_event_open(&here, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (counted >= 0)
+		here.close(&here, counted);
+	errno = 0;
+	if (input >= 0 && dup2(input, 0) == 0)
+		close(input);
+	assert_int_equal(opened, 0);
+	assert_true(counted == 0 || counted == -ENOSYS || counted == -EACCES || counted == -EPERM || counted == -ENOENT);
+}
+
 #define IN_FOLDER(TEST) cmocka_unit_test_setup_teardown(TEST, make_folder, remove_folder)
 
 UNIT(machine_sys, IN_FOLDER(slurp), IN_FOLDER(whole_files), cmocka_unit_test(endless), IN_FOLDER(numbers), IN_FOLDER(folders),
-     IN_FOLDER(many_names), IN_FOLDER(roots), IN_FOLDER(calls));
+     IN_FOLDER(many_names), IN_FOLDER(roots), IN_FOLDER(calls), IN_FOLDER(descriptor_0));

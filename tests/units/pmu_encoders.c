@@ -206,5 +206,37 @@ static void unknown_encoders(void **state)
 	}
 }
 
+/* An event whose levels are all switched off is programmed as one in a request for none, whatever the request is for. */
+static void levels_switched_off(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+		struct placement where;
+		struct regs off, none, all;
+		struct event ev;
+		struct request req = { .table = t, .events = &ev, .n = 1 };
+
+		if ((t->encoder >= ENCODER_EV4 && t->encoder <= ENCODER_EV67) || !table_counters(t) || !is_event(t, 0))
+			continue;
+		pfmi_event_init(&ev, t, 0);
+		if (pfmi_dispatch(&req, &where, &none, NULL))
+			continue;
+		req.plm = PFM_PLM0 | PFM_PLM3;
+		assert_int_equal(pfmi_dispatch(&req, &where, &all, NULL), PFMLIB_SUCCESS);
+		ev.plm_none = 1;
+		assert_int_equal(pfmi_dispatch(&req, &where, &off, NULL), PFMLIB_SUCCESS);
+		assert_true(off.n_pmcs == none.n_pmcs && off.n_pmcs == all.n_pmcs);
+		for (unsigned k = 0; k < off.n_pmcs; k++) {
+			assert_true(off.pmcs[k].value == none.pmcs[k].value);
+			n += off.pmcs[k].value != all.pmcs[k].value;
+		}
+	}
+	assert_true(n > 20);
+}
+
 UNIT(pmu_encoders, cmocka_unit_test(registers), cmocka_unit_test(fields_of_registers),
-     cmocka_unit_test(alone_with_alpha), cmocka_unit_test(unknown_encoders));
+     cmocka_unit_test(alone_with_alpha), cmocka_unit_test(unknown_encoders),
+     cmocka_unit_test(levels_switched_off));

@@ -113,7 +113,7 @@ static void comparison(void **state)
 
 		if (!table_fields(t)[i].modifier)
 			continue;
-		for (uint64_t value = 0; value < 2; value++) {
+		for (uint64_t value = 0; value <= (strcmp(name, "thr") == 0 ? 15 : 1); value += value ? value : 1) {
 			pfmi_event_init(&ev, t, 0);
 			assert_true(pfmi_event_set(&ev, i, value));
 			pfmi_netburst_attr(&ev, PFM_PLM3, &attr, NULL);
