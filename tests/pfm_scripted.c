@@ -2,11 +2,14 @@
 /* The command pfm on a kernel whose events count what a file says, so that its answers are the same each time. PFM_SCRIPT names a folder:
  * "machine" in it is a recorded machine, "counts" has lines of type, config (hexadecimal), value, time enabled, time running
  * (nanoseconds) and an errno that opening ends with, 0 for none. Each CPU counts one more than the one before it, and the second
- * opening of an event a tenth more than the first, the third two tenths. Events that are in no line are not supported. */
+ * opening of an event a tenth more than the first, the third two tenths. Events that are in no line are not supported. "mounts" is what is
+ * mounted; control groups are folders in that folder. */
 #undef pfm_open_context
+#undef setmntent
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 enum { MOST_LINES = 256 };
 
 int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error);
+FILE *scripted_setmntent(const char *path, const char *mode);
 
 static struct line {
 	uint64_t config, value, enabled, running;
@@ -25,6 +29,7 @@ static struct line {
 static unsigned n_lines;
 static struct fake fake;
 static struct sys real, scripted;
+static const char *folder;
 
 static const struct line *line_of(const struct perf_event_attr *attr)
 {
@@ -77,10 +82,12 @@ static int open_file(const struct sys *sys, const char *path, int flags)
 		fake_file(&fake, path, text);
 		free(text);
 	}
+	if (strncmp(path, folder, strlen(folder)) == 0)
+		fake_file(&fake, path, "");
 	return scripted.open(sys, path, flags);
 }
 
-static void read_script(const char *folder)
+static void read_script(void)
 {
 	char path[1024], text[256];
 	struct line *l = lines;
@@ -112,12 +119,22 @@ static void read_script(const char *folder)
 int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error)
 {
 	int rc = pfm_open_context(ctx, options, error);
-	const char *folder = getenv("PFM_SCRIPT");
 
+	folder = getenv("PFM_SCRIPT");
 	if (rc || !folder)
 		return rc;
 	if (!fake.events)
-		read_script(folder);
+		read_script();
 	(*ctx)->sys = fake.sys;
 	return rc;
+}
+
+FILE *scripted_setmntent(const char *path, const char *mode)
+{
+	char scripted_path[1024];
+
+	if (!folder)
+		return setmntent(path, mode);
+	snprintf(scripted_path, sizeof(scripted_path), "%s/mounts", folder);
+	return setmntent(scripted_path, mode);
 }
