@@ -660,12 +660,41 @@ static int find_ratios(const struct job *job, int p)
 	return pfm_find_pmu(job->ctx, name);
 }
 
-/* The event that ratio @m begins with; none if that has a second name, which a row may have. */
-static void find_first(const struct job *job, struct stat_metric *m)
+/* Who asks for metrics sees those alone. */
+static bool ratios_wanted(const struct job *job)
 {
+	return !job->metrics.n && !job->no_ratios;
+}
+
+/* True if some row counts what @input names. */
+static bool has_row(const struct job *job, const struct input *input)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		row_info(&job->rows[i], &info);
+		if (is_input(&job->rows[i], info.name, input))
+			return true;
+	}
+	return false;
+}
+
+/* True if rows count all that ratio @m is made of. Notes the event that it begins with: none if that has a second name, which a row may
+ * have. */
+static bool has_rows(const struct job *job, struct stat_metric *m)
+{
+	pfm_metric_info_t info = PFM_INIT(info);
 	struct input input;
 
-	m->first = find_input(job, m, 0, &input) && !*input.in.alias ? input.at : (struct event_at){ -1, 0 };
+	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &info))
+		return false;
+	for (unsigned i = 0; i < info.n_value_inputs && find_input(job, m, i, &input); i++) {
+		if (i == 0)
+			m->first = *input.in.alias ? (struct event_at){ -1, 0 } : input.at;
+		if (!input.in.is_constant && !has_row(job, &input))
+			return false;
+	}
+	return true;
 }
 
 bool ratios_make(struct job *job)
@@ -677,7 +706,7 @@ bool ratios_make(struct job *job)
 
 	if (job->metrics.n || !job->no_ratios)
 		find_rows(job);
-	if (job->metrics.n || job->no_ratios)
+	if (!ratios_wanted(job))
 		return true;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && room; i++)
 		room = add_ratios(job, pfm_find_pmu(job->ctx, names[i]));
@@ -690,8 +719,14 @@ bool ratios_make(struct job *job)
 			room = add_ratios(job, p) && add_ratios(job, find_ratios(job, p));
 		last = p;
 	}
-	for (unsigned i = 0; i < job->ratios.n; i++)
-		find_first(job, &job->ratios.at[i]);
+	for (unsigned i = 0, all = job->ratios.n; i < all; i++) {
+		struct stat_metric m = job->ratios.at[i];
+
+		if (i == 0)
+			job->ratios.n = 0;
+		if (has_rows(job, &m))
+			job->ratios.at[job->ratios.n++] = m;
+	}
 	return room;
 }
 
@@ -740,5 +775,5 @@ bool row_ratio(const struct job *job, const struct row *row, double elapsed, str
 		*out = (struct ratio){ r.info.name, r.info.unit, v.value, (int)i };
 		return true;
 	}
-	return job->ratios.n && row_rate(job, row, &info, out);
+	return ratios_wanted(job) && row_rate(job, row, &info, out);
 }
