@@ -138,7 +138,8 @@ char *quoted_command(char *const *command, char *buf, size_t room);
 struct stat_metric {
 	int pmu;
 	unsigned event;
-	struct event_at first; /* of a ratio: the event it begins with */
+	struct event_at first; /* of a ratio: the event it begins with; */
+	bool beside;           /* it stands beside a count of the report under way */
 };
 
 struct stat_metrics {
@@ -150,7 +151,6 @@ struct stat_metrics {
 struct ratio {
 	const char *name, *unit;
 	double value;
-	int metric; /* its number among the job's ratios, or -1: a rate of its own */
 };
 
 /* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */

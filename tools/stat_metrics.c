@@ -612,16 +612,13 @@ static void report_labels(const struct job *job, const struct stat_metric *m, do
 /* Those of the ratios that no count shows. */
 static void report_ratios(const struct job *job, double elapsed, double time)
 {
-	bool *shown = calloc(job->ratios.n + 1, sizeof(*shown));
-	struct ratio beside;
+	for (unsigned i = 0; i < job->ratios.n; i++) {
+		struct stat_metric *m = &job->ratios.at[i];
 
-	for (unsigned k = 0; shown && k < job->n_rows; k++)
-		if (row_ratio(job, &job->rows[k], elapsed, &beside) && beside.metric >= 0)
-			shown[beside.metric] = true;
-	for (unsigned i = 0; shown && i < job->ratios.n; i++)
-		if (!shown[i])
-			report_labels(job, &job->ratios.at[i], elapsed, time, true);
-	free(shown);
+		if (!m->beside)
+			report_labels(job, m, elapsed, time, true);
+		m->beside = false;
+	}
 }
 
 void report_metrics(const struct job *job, double elapsed, double time)
@@ -753,7 +750,7 @@ static bool row_rate(const struct job *job, const struct row *row, const pfm_cou
 		row_info(clock, &other);
 		if (clock->own || strcmp(other.name, "task-clock") != 0 || strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
 			continue;
-		*out = (struct ratio){ "per_second", "/s", row->tally.mean / clock->tally.mean * NS, -1 };
+		*out = (struct ratio){ "per_second", "/s", row->tally.mean / clock->tally.mean * NS };
 		return true;
 	}
 	return false;
@@ -767,12 +764,13 @@ bool row_ratio(const struct job *job, const struct row *row, double elapsed, str
 
 	row_info(row, &info);
 	for (unsigned i = 0; i < job->ratios.n; i++) {
-		const struct stat_metric *m = &job->ratios.at[i];
+		struct stat_metric *m = &job->ratios.at[i];
 
 		if (!may_begin(job, m, row, info.name) ||
 		    !evaluate_rows(job, m, row->label, elapsed, true, &r, &v))
 			continue;
-		*out = (struct ratio){ r.info.name, r.info.unit, v.value, (int)i };
+		*out = (struct ratio){ r.info.name, r.info.unit, v.value };
+		m->beside = true;
 		return true;
 	}
 	return ratios_wanted(job) && row_rate(job, row, &info, out);

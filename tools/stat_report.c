@@ -298,7 +298,7 @@ static void columns_row(const struct job *job, const struct row *row, double ela
 	const char *sep = job->separator;
 	pfm_count_info_t info = PFM_INIT(info);
 	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "";
-	struct ratio beside = { "", "", 0, -1 };
+	struct ratio beside = { "", "", 0 };
 
 	row_info(row, &info);
 	if (row_ratio(job, row, elapsed, &beside))
