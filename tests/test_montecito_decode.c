@@ -216,6 +216,24 @@ static void test_branch_without_target(void **state)
 	check_branches(&b, br, 2);
 }
 
+/* The branch before has its target: the next one belongs to a branch that the buffer does not tell. */
+static void test_target_without_branch(void **state)
+{
+	pfmlib_mont_branch_t br[2] = { any_branch(), { .br_target_valid = 1, .br_taken = 1, .br_slot = 3 } };
+	struct buffer b;
+
+	(void)state;
+	clear(&b);
+	br[0].br_taken = br[0].br_target_valid = 1;
+	br[0].br_slot = 1;
+	br[0].br_target = any64() & ~(uint64_t)15;
+	br[1].br_target = ~br[0].br_target & ~(uint64_t)15;
+	record_source(&b, &br[0]);
+	record_target(&b, &br[0]);
+	record_target(&b, &br[1]);
+	check_branches(&b, br, 2);
+}
+
 static void test_entries_never_written(void **state)
 {
 	struct buffer b = { 0 };
@@ -320,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_iear),
 		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_branch_without_target),
+		cmocka_unit_test(test_target_without_branch),
 		cmocka_unit_test(test_entries_never_written),
 		cmocka_unit_test(test_instruction_addresses),
 		cmocka_unit_test(test_arguments),
