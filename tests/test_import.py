@@ -1113,6 +1113,19 @@ class Command(unittest.TestCase):
                 self.assertTrue(is_empty(p.pid))
             self.assertIn(130, ends)
 
+    def test_an_interruption_is_not_lost(self):
+        """Where Python cannot raise it, in what it calls by the way, it comes once more."""
+        code = ("import gc, os, signal, sys, time, weakref; sys.path.insert(0, %r); import pmuc; sys.unraisablehook = pmuc.come_again\n"
+                "class Thing: pass\n"
+                "def by_the_way(ref): os.kill(os.getpid(), signal.SIGINT)\n"
+                "thing = Thing(); ref = weakref.ref(thing, by_the_way)\n"
+                "try:\n"
+                "    del thing; gc.collect(); time.sleep(20)\n"
+                "except KeyboardInterrupt:\n"
+                "    print('heard')\n" % EVENTS)
+        p = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((p.stdout, p.stderr, p.returncode), ("heard\n", "", 0))
+
     def test_no_worker_outlives_its_parent(self):
         with tempfile.TemporaryDirectory() as root:
             self.big_lists(root)

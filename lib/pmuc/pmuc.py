@@ -137,8 +137,19 @@ def main(argv):
     return 0
 
 
+def come_again(what):
+    """Ctrl-C may fall into what Python calls by the way (it does while modules are loaded), where it would be told of and forgotten: it
+    comes once more, when that is over."""
+    if issubclass(what.exc_type, KeyboardInterrupt):
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+    else:
+        sys.__unraisablehook__(what)
+
+
 if __name__ == "__main__":
     from pmoutput import Visible
+    sys.unraisablehook = come_again
     sys.stdout, sys.stderr = Visible(sys.stdout), Visible(sys.stderr)
     gc.disable()        # nothing here holds itself in a circle: looking for what does would take a fifth of the time
     try:
