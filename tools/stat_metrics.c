@@ -683,11 +683,12 @@ static bool has_rows(const struct job *job, struct stat_metric *m)
 	pfm_metric_info_t info = PFM_INIT(info);
 	struct input input;
 
+	m->first = (struct event_at){ -1, 0 };
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &info))
 		return false;
 	for (unsigned i = 0; i < info.n_value_inputs && find_input(job, m, i, &input); i++) {
-		if (i == 0)
-			m->first = *input.in.alias ? (struct event_at){ -1, 0 } : input.at;
+		if (i == 0 && !*input.in.alias)
+			m->first = input.at;
 		if (!input.in.is_constant && !has_row(job, &input))
 			return false;
 	}
@@ -698,6 +699,7 @@ bool ratios_make(struct job *job)
 {
 	static const char *const names[] = { "hardware", "software", "hw_cache" };
 	pfm_count_info_t info = PFM_INIT(info);
+	unsigned n = 0;
 	bool room = true;
 	int last = -1;
 
@@ -716,14 +718,10 @@ bool ratios_make(struct job *job)
 			room = add_ratios(job, p) && add_ratios(job, find_ratios(job, p));
 		last = p;
 	}
-	for (unsigned i = 0, all = job->ratios.n; i < all; i++) {
-		struct stat_metric m = job->ratios.at[i];
-
-		if (i == 0)
-			job->ratios.n = 0;
-		if (has_rows(job, &m))
-			job->ratios.at[job->ratios.n++] = m;
-	}
+	for (unsigned i = 0; i < job->ratios.n; i++)
+		if (has_rows(job, &job->ratios.at[i]))
+			job->ratios.at[n++] = job->ratios.at[i];
+	job->ratios.n = n;
 	return room;
 }
 
