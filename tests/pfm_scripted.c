@@ -3,7 +3,8 @@
  * "machine" in it is a recorded machine, "counts" has lines of type, config (hexadecimal), value, time enabled, time running
  * (nanoseconds) and an errno that opening ends with, 0 for none. Each CPU counts one more than the one before it, and the second
  * opening of an event a tenth more than the first, the third two tenths. Events that are in no line are not supported. "mounts" is what is
- * mounted; control groups are folders in that folder. */
+ * mounted; control groups are folders in that folder. With PFM_HERE set, that machine is
+ * the one that runs it: "doctor" tries what it can. */
 #undef pfm_open_context
 #undef setmntent
 #include <ctype.h>
@@ -126,6 +127,8 @@ int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm
 	if (!fake.events)
 		read_script();
 	(*ctx)->sys = fake.sys;
+	if (getenv("PFM_HERE"))
+		unsetenv("PERFMON_SYSFS");
 	return rc;
 }
 

@@ -69,7 +69,7 @@ class Place:
         images = []
         self.env = {k: v for k, v in self.machine.env.items() if not k.startswith(("LC_", "LIBPFM_")) and k not in ("LANG", "PAGER")}
         self.env.update(PATH=programs + os.pathsep + os.environ["PATH"], TERM="xterm", PFM_SCRIPT=self.folder,
-                        PERFMON_PMUC=PMUC)
+                        PERFMON_PMUC=PMUC, MACHINES=os.path.join(os.path.dirname(HERE), "machines"))
         for path in sorted(glob.glob(os.path.join(FILES, "*"))):
             name = shutil.copy(path, self.folder)
             if name.endswith(".pmu"):

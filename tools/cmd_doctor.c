@@ -291,22 +291,28 @@ static bool is_listed(const char *list, const char *name)
 
 static void check_pmus(struct doctor *d)
 {
+	static const char MORE[] = ", and more";
 	struct finding f = { .check = "PMUs", .state = GOOD };
 	pfm_pmu_info_t p = PFM_INIT(p);
 	int i, n = pfm_count_pmus(d->ctx);
+	const char *name;
 	size_t len = 0;
-	bool core = false;
+	bool core = false, more = false;
 
 	for (i = 0; i < n; i++) {
 		if (pfm_describe_pmu(d->ctx, i, &p) != PFMLIB_SUCCESS || !(p.flags & PFM_PMU_KERNEL))
 			continue;
 		core |= (p.flags & PFM_PMU_CORE) != 0;
-		if (is_listed(f.found, *p.device ? p.device : p.name))
+		name = *p.device ? p.device : p.name;
+		if (is_listed(f.found, name))
 			continue;
-		len += (size_t)snprintf(f.found + len, TEXT_MAX - len, "%s%s", len ? ", " : "", *p.device ? p.device : p.name);
-		if (len >= TEXT_MAX)
-			break;
+		if (len + strlen(", ") + strlen(name) + sizeof(MORE) > TEXT_MAX)
+			more = true;
+		else
+			len += (size_t)sprintf(f.found + len, "%s%s", len ? ", " : "", name);
 	}
+	if (more)
+		strcat(f.found, MORE);
 	if (!len)
 		set(f.found, "the kernel shows none");
 	if (!core) {
@@ -619,6 +625,7 @@ static void check_event(struct doctor *d, const struct expectation *e)
 	if (value < e->least || (e->most > 0 && value > e->most) || (strncmp(e->event, "task-clock", 10) == 0 && value > elapsed * 1e9)) {
 		f.state = BAD;
 		set(f.why, "that is not what the workload does: do not trust this event here");
+		*f.remedy = '\0';
 	}
 	tell(d, &f);
 }

@@ -188,7 +188,7 @@ static bool limits(const char *list, const struct piece *p, pfmlib_mont_input_rr
 	    !number(p->text + split + 1, p->len - split - 1, &second))
 		return wrong(m, list, p->text, p->len, "expected START-END or START+SIZE");
 	out->rr_end = p->text[split] == '+' ? out->rr_start + second : second;
-	if (out->rr_end <= out->rr_start && out->rr_end)
+	if (out->rr_end <= out->rr_start)
 		return wrong(m, list, p->text, p->len,
 		             p->text[split] == '+' ? "the range goes beyond the last address" : "the end comes before the start");
 	return true;
