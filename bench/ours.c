@@ -43,11 +43,11 @@ static int raw(const char *event, uint64_t *regs, int *n)
 
 static int named(const char *event)
 {
-	uint64_t regs[8];
+	pfm_encoding_t e;
 	char name[256];
-	int n = 8, rc = raw(event, regs, &n);
 
-	return rc ? rc : pfm_print_event(ctx, event, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL);
+	e.size = sizeof(e);
+	return pfm_encode_and_print(ctx, event, PFM_PLM0 | PFM_PLM3, &e, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL);
 }
 
 static int perf(const char *event, uint64_t config[3])

@@ -290,6 +290,9 @@ int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, 
 int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why);
 /* The same for a text that is parsed already; @spec stays with what was found. */
 int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
+/* What pfm_encode_event() says of an event that was read so. Nothing of @out is touched on failure. (lib/encode.c) */
+int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
+                     pfm_encoding_t *out, pfm_error_t *why);
 /* The same on unit @unit alone: how a hybrid machine's event reaches its other cores. */
 int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why);
 /* Refuses an event of @unit, with a place in @text, that this machine's processor says it lacks. */

@@ -282,7 +282,7 @@ static int unit_type(const struct pfm_ctx *ctx, unsigned unit, const struct tabl
 }
 
 /* Each instance of a unit has a type of its own; the first one's stands for all. */
-static int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct table *t)
+STEP int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct table *t)
 {
 	const struct kernel_pmu *kernel = unit_driver(ctx, unit, t);
 	unsigned k;
@@ -291,6 +291,12 @@ static int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned
 		return t->perf_type;
 	k = pfmi_spec_instance(ctx, spec, unit);
 	return kernel->types[k ? k - 1 : 0];
+}
+
+int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
+                     pfm_encoding_t *out, pfm_error_t *why)
+{
+	return deliver(ev, unit, type_for(ctx, spec, unit, ev->table), plm, out, why);
 }
 
 /* For callers whose struct for errors is shorter than ours. */

@@ -147,6 +147,26 @@ struct tally {
 	unsigned texts, refused, printed[4];
 };
 
+/* One reading for the registers and the text gives what two give. */
+static void once_as_twice(const pfm_ctx_t *ctx, const char *text, const pfm_encoding_t *e, pfm_dialect_t d, int rc, const char *printed)
+{
+	pfm_encoding_t same = PFM_INIT(same);
+	pfm_error_t error = PFM_INIT(error), other = PFM_INIT(other);
+	char again[PRINT_MAX] = "untouched", short_of[PRINT_MAX] = "untouched";
+
+	assert_int_equal(pfm_encode_and_print(ctx, text, 0, &same, d, again, sizeof(again), &error), rc);
+	assert_memory_equal(&same, e, sizeof(same));
+	assert_string_equal(again, rc ? "untouched" : printed);
+	pfm_print_event(ctx, text, d, again, sizeof(again), &other);
+	assert_memory_equal(&error, &other, sizeof(error));
+	if (rc)
+		return;
+	same = (pfm_encoding_t)PFM_INIT(same);
+	assert_int_equal(pfm_encode_and_print(ctx, text, 0, &same, d, short_of, strlen(printed), &error), PFMLIB_ERR_FULL);
+	assert_string_equal(short_of, "untouched");
+	assert_memory_equal(&same, e, sizeof(same));
+}
+
 static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const char *text, bool must_encode, struct tally *tally)
 {
 	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
@@ -163,6 +183,8 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 	for (pfm_dialect_t d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
 		int rc = pfm_print_event(ctx, text, d, printed, sizeof(printed), &error);
 
+		if ((unsigned)d == tally->texts % 4)
+			once_as_twice(ctx, text, &before, d, rc, printed);
 		if (rc && must_print(t, &before, text, d))
 			fail_msg("%s in dialect %d: %d, %s", text, d, rc, error.detail ? error.detail : "");
 		if (rc) {
@@ -204,6 +226,63 @@ static void every_row_in_every_dialect(void **state)
 	print_message("# %u texts, %u refused; printed %u libpfm, %u libpmc, %u perf, %u vendor\n", all.texts, all.refused,
 	              all.printed[0], all.printed[1], all.printed[2], all.printed[3]);
 	assert_true(all.refused < all.texts);
+}
+
+/* What libpfm's dialect has for row @row with nothing beside it, one character after the other. */
+static void spell_out(char text[512], const struct table *t, uint32_t row)
+{
+	char *to = text + snprintf(text, 256, "%s::", table_text(t, t->name));
+
+	for (const char *s = table_row_name(t, row); *s; s++)
+		*to++ = *s == '.' ? ':' : *s >= 'a' && *s <= 'z' ? (char)(*s - 'a' + 'A')
+		                                                 : *s;
+	*to = '\0';
+}
+
+/* Is @text, as it is read, the name of @row? */
+static bool leads_to(const struct table *t, const char *text, uint32_t row)
+{
+	struct spec spec;
+	struct name n;
+
+	if (pfmi_spec_parse(text, &spec, NULL) || spec.form != SPEC_NAME || spec.name.s + spec.name.len != text + strlen(text) ||
+	    strncmp(text, table_text(t, t->name), spec.pmu.len) != 0)
+		return false;
+	n = pfmi_table_find(t, spec.cuts[spec.n_cuts - 1].hash, spec.name.s, spec.name.len);
+	return n.kind < NAME_UNSUPPORTED && n.row == row;
+}
+
+/* The name of a row that is built in is not looked up when it is printed. */
+static void every_bare_name_leads_back(void **state)
+{
+	unsigned bare = 0, refused = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+
+		for (uint32_t row = 0; table_has_row(t, row); row++) {
+			char text[512], buf[PRINT_MAX];
+			struct event ev;
+
+			if (table_row(t, row)->n_takes || table_row(t, row)->flags & ROW_METRIC)
+				continue;
+			pfmi_event_init(&ev, t, row);
+			spell_out(text, t, row);
+			if (pfmi_event_print(&ev, PFM_DIALECT_LIBPFM, (struct slice){ 0 }, buf, sizeof(buf), NULL)) {
+				if (leads_to(t, text, row))
+					fail_msg("%s is not printed", text);
+				refused++;
+				continue;
+			}
+			assert_string_equal(buf, text);
+			if (!leads_to(t, text, row))
+				fail_msg("%s is printed, and means another event", text);
+			bare++;
+		}
+	}
+	print_message("# %u names, %u refused\n", bare, refused);
+	assert_true(bare > 1000);
 }
 
 /* A metric is no event: never a configuration of zeros with success. */
@@ -636,6 +715,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_in_every_dialect),
+		cmocka_unit_test(every_bare_name_leads_back),
 		cmocka_unit_test(fixed_events_stay_fixed_in_perfs_dialect),
 		cmocka_unit_test(no_metric_encodes),
 		cmocka_unit_test(codes_and_masks_mean_the_same_in_all_digits),

@@ -51,6 +51,14 @@ static int fill_error_printed(void *out)
 	return pfm_print_event(ctx, "coreduo::NO_SUCH", PFM_DIALECT_PERF, buf, sizeof(buf), out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
 }
 
+static int fill_error_both(void *out)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	char buf[80];
+
+	return pfm_encode_and_print(ctx, "coreduo::NO_SUCH", 0, &e, PFM_DIALECT_PERF, buf, sizeof(buf), out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+}
+
 static int fill_error_set(void *out)
 {
 	static const char *const texts[] = { "coreduo::Instr_Ret", "coreduo::NO_SUCH" };
@@ -211,6 +219,7 @@ static const struct {
 	{ "error of encode_at", fill_error_at, sizeof(pfm_error_t) },
 	{ "error of find", fill_error_found, sizeof(pfm_error_t) },
 	{ "error of print", fill_error_printed, sizeof(pfm_error_t) },
+	{ "error of encode and print", fill_error_both, sizeof(pfm_error_t) },
 	{ "error of dispatch", fill_error_set, sizeof(pfm_error_t) },
 	{ "error of a context", fill_error_context, sizeof(pfm_error_t) },
 	{ "error of a session", fill_error_session, sizeof(pfm_error_t) },

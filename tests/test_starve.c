@@ -154,6 +154,7 @@ static void ask_everything(struct life *l)
 {
 	static const char *const set[] = { "montecito::IA64_INST_RETIRED_THIS", "montecito::CPU_OP_CYCLES_ALL" };
 	static pfm_set_t out;
+	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t why = PFM_INIT(why);
 	char buf[256];
 	int n = pfm_count_pmus(l->ctx);
@@ -177,6 +178,7 @@ static void ask_everything(struct life *l)
 	out.size = sizeof(out);
 	went_well(l, "pfm_dispatch_set", pfm_dispatch_set(l->ctx, set, 2, NULL, &out, &why), &why);
 	went_well(l, "pfm_print_event", pfm_print_event(l->ctx, set[0], PFM_DIALECT_LIBPFM, buf, sizeof(buf), &why), &why);
+	went_well(l, "pfm_encode_and_print", pfm_encode_and_print(l->ctx, set[0], 0, &e, PFM_DIALECT_LIBPFM, buf, sizeof(buf), &why), &why);
 }
 
 static void count_something(struct life *l, unsigned flags)

@@ -394,6 +394,10 @@ typedef enum pfm_dialect { PFM_DIALECT_LIBPFM,
  * gives the same registers. PFMLIB_ERR_NOTSUPP (kind unexpressible) where the dialect cannot say it, PFMLIB_ERR_FULL if @buf
  * is too small (nothing is written then). */
 int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error);
+/** pfm_encode_event(), then pfm_print_event(), with @text read once: for who wants an event's registers and its full name. If the event
+ * can be encoded, @out is filled, whether it can be written in @dialect or not. */
+int pfm_encode_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
+                         size_t len, pfm_error_t *error);
 
 #define PFM_MAX_SET      64
 #define PFM_MAX_SET_REGS 96

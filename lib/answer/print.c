@@ -7,7 +7,8 @@
  *   vendor  Name:group=word:cmask=N:u          the published name
  *
  * Only what differs from the row's presets is written. Every text is read again before it is handed out: one that would not
- * give the same event is refused, so the promise of pfm_print_event() does not hang on the names in a table. */
+ * give the same event is refused, so the promise of pfm_print_event() does not hang on the names in a table. A name alone that is built
+ * in need not be read: that it leads back is known. */
 #include "ctx.h"
 #include "base/sizes.h"
 #include "answer/printer.h"
@@ -144,43 +145,48 @@ static int hand_out(const struct printer *p, char *buf, size_t len, pfm_error_t 
 	return PFMLIB_SUCCESS;
 }
 
-/* Nothing but a row that takes no groups: the commonest text, and its name is all there is to write and to look up again.
- * Returns its length; 0 for all other events, and where the name would not read back. */
-static size_t print_bare(const struct event *ev, char *buf, size_t len)
+/* Does @name, that of @row, lead to it, with capitals in it too? */
+RARELY static bool is_found(const struct table *t, uint32_t row, struct slice name)
 {
-	const struct table *t = ev->table;
 	struct name back;
-	uint32_t h = NAME_HASH_SEED;
-	const char *s;
-	size_t n = 0, start;
 
-	if (ev->row == ROW_NONE || event_groups(ev) || ev->n_set || ev->plm || ev->plm_none || ev->precise || ev->left_out ||
-	    ev->counter_pin != ANYWHERE)
-		return 0;
-	for (s = table_text(t, t->name); *s && n + 3 < len; s++)
-		buf[n++] = *s;
-	if (n + 3 >= len)
-		return 0;
-	buf[n++] = ':';
-	buf[n++] = ':';
-	start = n;
-	s = table_row_name(t, ev->row);
-	if (!*s || strlen(s) >= len - n)
-		return 0;
-	for (; *s; s++) {
-		if (*s < '0' && (*s == ',' || *s == '/'))
-			return 0;
-		h = name_hash(h, (unsigned char)*s);
-		buf[n++] = capital(*s);
-	}
-	buf[n] = '\0';
-	/* As the table spells it, which differs in what makes no difference, unless two names differ in that alone. */
-	s = t->flags & TABLE_TWINS ? buf + start : table_row_name(t, ev->row);
-	back = pfmi_table_find(t, h, s, n - start);
-	return back.kind < NAME_UNSUPPORTED && back.row == ev->row ? n : 0;
+	if (t->flags & TABLE_TWINS || !name.len || !has_none(name.s, ",/"))
+		return false;
+	back = pfmi_table_find(t, pfmi_name_hash(name), name.s, name.len);
+	return back.kind < NAME_UNSUPPORTED && back.row == row;
 }
 
-int pfmi_event_print(const struct event *ev, pfm_dialect_t dialect, struct slice device, char *buf, size_t len, pfm_error_t *why)
+/* So it does in what is built in: tests/test_roundtrip.c reads every name. Elsewhere it is looked up. Twins differ in spelling alone,
+ * and go the longer way. */
+static inline bool leads_back(const struct table *t, uint32_t row, struct slice name)
+{
+	return (is_built_in(t) && !(t->flags & TABLE_TWINS)) || is_found(t, row, name);
+}
+
+/* Nothing but a row that takes no groups, which is the commonest text. False, and nothing written, for all other events, where the
+ * name would not read back, and where @buf has no room for it. */
+static bool print_bare(const struct event *ev, char *buf, size_t len)
+{
+	const struct table *t = ev->table;
+	struct slice pmu, name;
+	char *to;
+
+	if (!ev->facts || ev->facts->n_takes || ev->n_set || ev->plm || ev->plm_none || ev->precise || ev->left_out ||
+	    ev->counter_pin != ANYWHERE)
+		return false;
+	pmu = pfmi_slice(table_text(t, t->name));
+	name = pfmi_slice(table_text(t, ev->facts->name));
+	if ((size_t)pmu.len + 2 + name.len >= len || !leads_back(t, ev->row, name))
+		return false;
+	memcpy(buf, pmu.s, pmu.len);
+	to = buf + pmu.len;
+	to[0] = to[1] = ':';
+	put_capitals(to + 2, name.s, name.len);
+	to[2 + name.len] = '\0';
+	return true;
+}
+
+RARELY static int print_in_full(const struct event *ev, pfm_dialect_t dialect, struct slice device, char *buf, size_t len, pfm_error_t *why)
 {
 	struct event plain;
 	struct printer p;
@@ -194,11 +200,6 @@ int pfmi_event_print(const struct event *ev, pfm_dialect_t dialect, struct slice
 	p.why = NULL;
 	p.n = 0;
 	p.text[0] = '\0';
-	if (dialect == PFM_DIALECT_LIBPFM) {
-		p.n = print_bare(ev, p.text, sizeof(p.text));
-		if (p.n)
-			return hand_out(&p, buf, len, why);
-	}
 	plain = *ev;
 	pfmi_say_in_words(&plain, dialect);
 	p.ev = &plain;
@@ -215,16 +216,22 @@ int pfmi_event_print(const struct event *ev, pfm_dialect_t dialect, struct slice
 	return hand_out(&p, buf, len, why);
 }
 
+int pfmi_event_print(const struct event *ev, pfm_dialect_t dialect, struct slice device, char *buf, size_t len, pfm_error_t *why)
+{
+	if (dialect == PFM_DIALECT_LIBPFM && print_bare(ev, buf, len))
+		return PFMLIB_SUCCESS;
+	return print_in_full(ev, dialect, device, buf, len, why);
+}
+
 /* What perf calls the PMU: the name the text has, where that is an instance or another name the kernel uses. */
-static struct slice device_of(const struct pfm_ctx *ctx, unsigned unit, const char *text)
+static struct slice device_of(const struct pfm_ctx *ctx, unsigned unit, const struct spec *spec)
 {
 	const struct table *t = pfmi_unit_table(ctx, unit);
 	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
 	const char *device = kernel ? kernel->name : table_text(t, t->device);
-	struct spec spec;
 
-	if (!pfmi_spec_parse(text, &spec, NULL) && spec.form == SPEC_PERF && kernel && !pfmi_table_is(t, spec.pmu))
-		return spec.pmu;
+	if (spec->form == SPEC_PERF && kernel && !pfmi_table_is(t, spec->pmu))
+		return spec->pmu;
 	/* A pattern of names ("hisi_sccl,ddrc") is no name. */
 	return pfmi_slice(*device && has_none(device, ",/:") ? device : table_text(t, t->name));
 }
@@ -248,33 +255,95 @@ static void find_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struct even
 	}
 }
 
-static int print_text(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
+/* Fields without a name, which may have one in a list. */
+RARELY static int print_fields(const struct pfm_ctx *ctx, const struct event *ev, unsigned unit, pfm_dialect_t dialect, char *buf,
+                               size_t len, pfm_error_t *error)
 {
-	struct event ev;
-	struct slice device;
-	unsigned unit;
+	struct event found = *ev;
+
+	find_in_lists(ctx, &unit, &found);
+	return pfmi_event_print(&found, dialect, (struct slice){ 0 }, buf, len, error);
+}
+
+/* Writes @ev, which @spec was read as. */
+STEP int print_read(const struct pfm_ctx *ctx, const struct spec *spec, const struct event *ev, unsigned unit, pfm_dialect_t dialect,
+                    char *buf, size_t len, pfm_error_t *error)
+{
+	struct slice device = { 0 };
 	int rc;
 
-	if (!text || !buf || (int)dialect < PFM_DIALECT_LIBPFM || dialect > PFM_DIALECT_VENDOR)
-		return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                   "text or buf is NULL, or no such dialect");
-	if (!ctx)
-		ctx = pfmi_ctx_default();
-	rc = pfmi_ctx_event(ctx, text, &unit, &ev, error);
-	if (rc)
-		return rc;
-	if (ev.row == ROW_NONE && dialect != PFM_DIALECT_PERF)
-		find_in_lists(ctx, &unit, &ev);
-	device = dialect == PFM_DIALECT_PERF ? device_of(ctx, unit, text) : (struct slice){ 0 };
-	rc = pfmi_event_print(&ev, dialect, device, buf, len, error);
+	if (dialect == PFM_DIALECT_PERF)
+		device = device_of(ctx, unit, spec);
+	rc = ev->row == ROW_NONE && dialect != PFM_DIALECT_PERF ? print_fields(ctx, ev, unit, dialect, buf, len, error)
+	                                                        : pfmi_event_print(ev, dialect, device, buf, len, error);
 	if (rc && error && error->kind == PFM_KIND_UNEXPRESSIBLE)
-		error->end = (uint32_t)strlen(text);
+		error->end = spec->len;
 	return rc;
+}
+
+static bool is_dialect(pfm_dialect_t dialect)
+{
+	return (int)dialect >= PFM_DIALECT_LIBPFM && dialect <= PFM_DIALECT_VENDOR;
+}
+
+RARELY static int bad_argument(pfm_error_t *error, const char *detail)
+{
+	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
+}
+
+/* For callers whose struct for errors is shorter than ours. */
+RARELY static int print_for_short(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
+{
+	pfm_error_t why = { .size = sizeof(why) };
+
+	return pfmi_error_end(error, &why, pfm_print_event(ctx, text, dialect, buf, len, &why));
 }
 
 int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	struct event ev;
+	struct spec spec;
+	unsigned unit;
+	int rc;
 
-	return pfmi_error_end(error, why, print_text(ctx, text, dialect, buf, len, why));
+	if (error && error->size < sizeof(*error))
+		return print_for_short(ctx, text, dialect, buf, len, error);
+	if (!text || !buf || !is_dialect(dialect))
+		return bad_argument(error, "text or buf is NULL, or no such dialect");
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	rc = pfmi_spec_parse(text, &spec, error);
+	if (!rc)
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
+	return rc ? rc : print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);
+}
+
+RARELY static int both_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect,
+                                 char *buf, size_t len, pfm_error_t *error)
+{
+	pfm_error_t why = { .size = sizeof(why) };
+
+	return pfmi_error_end(error, &why, pfm_encode_and_print(ctx, text, plm, out, dialect, buf, len, &why));
+}
+
+int pfm_encode_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
+                         size_t len, pfm_error_t *error)
+{
+	struct event ev;
+	struct spec spec;
+	unsigned unit;
+	int rc;
+
+	if (error && error->size < sizeof(*error))
+		return both_for_short(ctx, text, plm, out, dialect, buf, len, error);
+	if (!text || !buf || !is_dialect(dialect) || !pfmi_sized(out))
+		return bad_argument(error, "text, out or buf is NULL, out->size is not set, or no such dialect");
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	rc = pfmi_spec_parse(text, &spec, error);
+	if (!rc)
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
+	if (!rc)
+		rc = pfmi_encode_read(ctx, &spec, unit, &ev, plm, out, error);
+	return rc ? rc : print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);
 }

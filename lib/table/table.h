@@ -592,6 +592,11 @@ static inline const struct table *pfmi_builtin(unsigned i)
 {
 	return image_table(pfmi_builtins(), i);
 }
+/* Is @t one of them? */
+static inline bool is_built_in(const struct table *t)
+{
+	return (uintptr_t)t - (uintptr_t)pfmi_builtin_image < pfmi_builtins()->size;
+}
 static inline const void *image_array(const struct image *im, enum image_array which)
 {
 	return (const char *)im + im->arrays[which].at;
