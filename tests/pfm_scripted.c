@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The command pfm on a kernel whose events count what a file says, so that its answers are the same each time. PFM_SCRIPT names a folder:
  * "machine" in it is a recorded machine, "counts" has lines of type, config (hexadecimal), value, time enabled, time running
- * (nanoseconds) and an errno that opening ends with, 0 for none. Each CPU counts one more than the one before it, and the second
- * opening of an event a tenth more than the first, the third two tenths. Events that are in no line are not supported. "mounts" is what is
- * mounted; control groups are folders in that folder. With PFM_HERE set, that machine is
- * the one that runs it: "doctor" tries what it can. */
+ * (nanoseconds) and an errno that opening ends with, 0 for none, -N: none the first N times, then EBUSY. Each CPU counts one more than
+ * the one before it, and the second opening of an event a tenth more than the first, the third two tenths. Events that are in no line
+ * are not supported. "mounts" is what is mounted; control groups are folders in that folder. With PFM_HERE set, that machine is the one
+ * that runs it: "doctor" tries what it can. */
 #undef pfm_open_context
 #undef setmntent
 #include <ctype.h>
@@ -43,12 +43,15 @@ static const struct line *line_of(const struct perf_event_attr *attr)
 static int decide(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
 	const struct line *l = line_of(attr);
+	int before = 0;
 
-	(void)f;
 	(void)pid;
-	(void)cpu;
 	(void)group;
-	return l ? -l->error : -ENOENT;
+	for (unsigned i = 0; l && i < f->n_events; i++)
+		before += f->events[i].a.attr.type == l->type && f->events[i].a.attr.config == l->config && f->events[i].cpu == cpu;
+	return !l ? -ENOENT : l->error >= 0 ? -l->error
+	              : before < -l->error  ? 0
+	                                    : -EBUSY;
 }
 
 static void tick(struct fake *f, struct fake_event *e)

@@ -48,8 +48,9 @@ struct event_at {
 struct row {
 	const struct part *part; /* whose words it shows: those of its count number */
 	unsigned count;
-	struct event_at at; /* its event, once ratios_make() was there */
-	const char *own;    /* pfm's own count of time, which no session takes; else NULL */
+	/* Once ratios_make() was there: the event that its text means, and that of all processors which this is, or the same. */
+	struct event_at named, at;
+	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char label[LABEL_MAX];
 	unsigned place; /* where in the label the CPU, core, thread ... begins, behind a control group */
 	bool begun;

@@ -311,6 +311,42 @@ static struct event_at find_event(const struct job *job, const char *text, const
 	return at;
 }
 
+/* The event of a row called @name, with a processor before it or without. */
+static struct event_at event_of_row(const struct job *job, const char *name)
+{
+	const char *colons = strstr(name, "::");
+
+	return find_event(job, name, colons ? colons + 2 : name);
+}
+
+static bool is_same(struct event_at a, struct event_at b)
+{
+	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
+}
+
+/* What the kernel lists for a processor under the name of an event of all processors is that event. None where there is none. */
+static struct event_at general_event(const struct job *job, struct event_at at)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_event_info_t e = PFM_INIT(e);
+	char text[256];
+
+	if (at.pmu < 0 || pfm_describe_pmu(job->ctx, at.pmu, &pmu) || !(pmu.flags & PFM_PMU_KERNEL) || !(pmu.flags & PFM_PMU_CORE) ||
+	    pfm_describe_event(job->ctx, at.pmu, at.event, &e))
+		return (struct event_at){ -1, 0 };
+	snprintf(text, sizeof(text), "hardware::%s", e.name);
+	return find_event(job, text, e.name);
+}
+
+/* True if some row's text means this event. */
+static bool has_event(const struct job *job, struct event_at at)
+{
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (is_same(job->rows[i].named, at))
+			return true;
+	return false;
+}
+
 /* Rows are asked about by every input of every metric. */
 static void find_rows(struct job *job)
 {
@@ -318,13 +354,13 @@ static void find_rows(struct job *job)
 
 	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
 		row_info(row, &info);
-		row->at = find_event(job, info.name, info.name);
+		row->named = event_of_row(job, info.name);
 	}
-}
+	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
+		struct event_at at = general_event(job, row->named);
 
-static bool is_same(struct event_at a, struct event_at b)
-{
-	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
+		row->at = at.pmu >= 0 && !has_event(job, at) ? at : row->named;
+	}
 }
 
 /* What a metric needs, and which event that is. */
