@@ -545,7 +545,7 @@ bool pfmi_event_from_numbers(const struct table *t, const struct spec_numbers *n
 	uint64_t config[4] = { 0 };
 	uint16_t way;
 
-	if (!t->n_ways || !pfmi_words_are_fields(t) || t->flags & TABLE_PRESETS || !may_have(t, n))
+	if (!t->n_ways || !pfmi_words_are_fields(t) || t->flags & TABLE_REPLACES || !may_have(t, n))
 		return false;
 	pfmi_field_put(table_field(t, KEY_CODE), config, n->code);
 	if (n->umask)

@@ -443,7 +443,7 @@ class Agreement(unittest.TestCase):
 
     def test_constants_of_the_header(self):
         text = self.header()
-        for name in ("TABLE_FALLBACK", "TABLE_UNCORE", "TABLE_VIEW", "TABLE_TEST", "TABLE_KERNEL", "GROUP_ANY",
+        for name in ("TABLE_FALLBACK", "TABLE_UNCORE", "TABLE_REPLACES", "TABLE_VIEW", "TABLE_TEST", "TABLE_KERNEL", "GROUP_ANY",
                      "GROUP_DEFAULT", "GROUP_REQUIRED", "GROUP_EXPLICIT"):
             self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]), getattr(pt, name), name)
         self.assertEqual(tuple(n.split("_", 1)[1].lower() for n, _ in self.enum("encoder") if n != "N_ENCODERS"),
@@ -593,6 +593,21 @@ class Pieces(unittest.TestCase):
         numbers = [0, pt.VALUE_WIDE - 1, pt.VALUE_WIDE, pt.ALL64]
         t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANYWHERE, 3)]
         self.assertEqual(sorted(view(t).row(0)["values"]), sorted(t.rows[0].values))
+
+    def test_two_values_for_one_bit(self):
+        """Such a table says that later values take the place of what is there."""
+        t = self.make(2)
+        t.fields[0] = pt.Field("code", width=8, ranges=[(0, 0, 8)])
+        t.add_field(pt.Field("more", width=8, ranges=[(0, 8, 4), (1, 0, 4)]))
+        for values, replaces in (([(0, pt.ANYWHERE, 1), (1, pt.ANYWHERE, 1)], False), ([(0, pt.ANYWHERE, 1), (0, 3, 1)], False),
+                                 ([(0, pt.ANYWHERE, 1), (0, pt.ANYWHERE, 2)], True)):
+            t.rows[1].values = values
+            self.assertEqual(bool(view(t).flags & pt.TABLE_REPLACES), replaces)
+        t.rows[1].values = [(0, pt.ANYWHERE, 1), (1, pt.ANYWHERE, 1)]
+        t.fields[1].ranges = [(1, 0, 4), (0, 7, 4)]
+        self.assertTrue(view(t).flags & pt.TABLE_REPLACES)
+        t.lent, t.rows[1].values = [pt.Row("LENT", "x", 1, t.rows[1].values)], []
+        self.assertTrue(view(t).flags & pt.TABLE_REPLACES)
 
     def test_what_the_model_refuses(self):
         def wrong(change):

@@ -40,8 +40,8 @@ RARELY static void add_presets(const struct table *t, uint64_t config[4])
 			pfmi_field_put(&f[i], config, f[i].preset);
 }
 
-/* A value that is for one counter, or too large to stand in the row itself, or in several pieces. */
-RARELY static void add_odd(struct event *ev, const struct field *f, struct value v)
+/* A value that is for one counter, or too large to stand in the row itself, or one that takes the place of a preset. */
+RARELY static void put_value(struct event *ev, const struct field *f, struct value v)
 {
 	if (v.counter == ANYWHERE)
 		pfmi_field_put(f, ev->base, v.value);
@@ -49,8 +49,20 @@ RARELY static void add_odd(struct event *ev, const struct field *f, struct value
 		ev->by_counter = true;
 }
 
-/* One walk over the row's values: which keys have one, and the configuration words they make. */
-static void add_values(struct event *ev, const struct row *r)
+/* The same for a field of several runs of bits, which nothing else of the row has a part in. */
+static inline void add_parts(const struct field *f, uint64_t config[4], uint64_t value)
+{
+	for (unsigned i = 0; i < f->n_ranges && value; i++) {
+		const struct bitrange *r = &f->range[i];
+
+		config[r->word] |= (value & ~(uint64_t)0 >> (64 - r->width)) << r->lsb;
+		value = value >> (r->width - 1) >> 1;
+	}
+}
+
+/* One walk over the row's values: which keys have one, and the configuration words they make. No two have a bit in common (check.c), and
+ * none is wider than its field: where there are no presets they are added. */
+static void add_values(struct event *ev, const struct row *r, bool presets)
 {
 	const struct field *fields = table_fields(ev->table);
 	const uint32_t *v = table_values(ev->table) + r->value, *end = v + r->n_values;
@@ -58,12 +70,17 @@ static void add_values(struct event *ev, const struct row *r)
 
 	for (; v < end; v++) {
 		const struct field *f = fields + (*v >> 24);
+		uint32_t value = *v & (VALUE_WIDE - 1);
 
 		has |= (uint64_t)1 << f->key;
-		if (f->n_ranges == 1 && !(*v & VALUE_WIDE))
-			field_put_run(f, ev->base, *v & (VALUE_WIDE - 1));
-		else if (f->n_ranges)
-			add_odd(ev, f, value_unpack(ev->table, *v));
+		if (!f->n_ranges)
+			continue;
+		if (*v & VALUE_WIDE || presets)
+			put_value(ev, f, value_unpack(ev->table, *v));
+		else if (f->n_ranges == 1)
+			ev->base[f->range[0].word] |= (uint64_t)value << f->range[0].lsb;
+		else
+			add_parts(f, ev->base, value);
 	}
 	ev->has = has;
 }
@@ -81,11 +98,11 @@ OFTEN void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row
 	ev->by_counter = false;
 	ev->has = ev->touched = 0;
 	memset(ev->base, 0, sizeof(ev->base));
-	if (t->flags & TABLE_PRESETS)
+	if (t->flags & TABLE_REPLACES)
 		add_presets(t, ev->base);
 	if (!r)
 		return;
-	add_values(ev, r);
+	add_values(ev, r, t->flags & TABLE_REPLACES);
 	for (unsigned i = 0; i < r->n_takes; i++) {
 		const struct group *g = row_group(t, r, i);
 

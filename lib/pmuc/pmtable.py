@@ -19,7 +19,7 @@ import sys
 IMAGE_MAGIC = 0x62646D70
 IMAGE_VERSION = 7
 TABLE_MAGIC = 0x32746D70
-TABLE_PRESETS, TABLE_TWINS = 32, 64  # set by the writer
+TABLE_REPLACES, TABLE_TWINS = 32, 64  # set by the writer
 IMAGE_MAX_TABLES = 4096
 CALL_OTHER = 0x8000  # a name beside the table's own, in the index over names of tables
 POOL_PAD = 8  # zero bytes at the end of every pool
@@ -799,6 +799,16 @@ class Writer:
                     out.setdefault(f, []).append((w, mover(pairs)))
         return out
 
+    @staticmethod
+    def any_bit_twice(t):
+        """Has some row two values for one bit?"""
+        bits = [[(word, lsb + i) for word, lsb, width in f.ranges for i in range(width)] for f in t.fields]
+        for fields in {tuple([f for f, counter, _ in row.values if counter == ANYWHERE]) for row in (*t.rows, *t.lent)}:
+            taken = [bit for f in fields for bit in bits[f]]
+            if len(taken) > len(set(taken)):
+                return True
+        return False
+
     def add(self, t, values, entries):
         """A table, whose rows have those @values and whose entries() are those."""
         add = self.pool.add
@@ -816,7 +826,7 @@ class Writer:
                   "matches": self.matches.slice([self.add_match(m) for m in t.matches]),
                   "features": self.features.slice([self.add_feature(*f) for f in t.features]),
                   "row_numbers": self.add_rows(t, takes, values)}
-        flags = t.flags | (TABLE_PRESETS if any(f.preset and f.ranges for f in t.fields) else 0)
+        flags = t.flags | (TABLE_REPLACES if any(f.preset and f.ranges for f in t.fields) or self.any_bit_twice(t) else 0)
         flags |= TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0
         self.heads.append((t.name, t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features), len(t.rows), n_names, n_slot, n_ways,

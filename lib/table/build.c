@@ -25,7 +25,7 @@ void pfmi_build_begin(struct builder *b)
 {
 	*b = (struct builder){ .head = { .magic = TABLE_MAGIC,
 		                         .encoder = ENCODER_FORMAT,
-		                         .flags = TABLE_KERNEL,
+		                         .flags = TABLE_KERNEL | TABLE_REPLACES,
 		                         .perf_type = -1,
 		                         .libpfm_type = -1 } };
 	pfmi_build_text(b, "", 0);

@@ -212,6 +212,26 @@ static bool check_value(struct check *c, uint32_t packed)
 	return f->width == 64 || v.value >> f->width == 0 || bad(c, "a value is wider than its field");
 }
 
+/* Where values are added to what is there, no two of a row may have a bit in common. */
+static bool check_bits(struct check *c, const struct row *r)
+{
+	uint64_t taken[4] = { 0 };
+
+	for (unsigned i = 0; i < r->n_values && !(c->t->flags & TABLE_REPLACES); i++) {
+		struct value v = row_value(c->t, r, i);
+		const struct field *f = table_fields(c->t) + v.field;
+
+		for (unsigned k = 0; v.counter == ANYWHERE && k < f->n_ranges; k++) {
+			uint64_t bits = ~(uint64_t)0 >> (64 - f->range[k].width) << f->range[k].lsb;
+
+			if (taken[f->range[k].word] & bits)
+				return bad(c, "a row has two values for one bit");
+			taken[f->range[k].word] |= bits;
+		}
+	}
+	return true;
+}
+
 static bool check_row(struct check *c, uint32_t number)
 {
 	const struct table *t = c->t;
@@ -228,6 +248,8 @@ static bool check_row(struct check *c, uint32_t number)
 	for (unsigned i = 0; i < r->n_values; i++)
 		if (!check_value(c, table_values(t)[r->value + i]))
 			return false;
+	if (!check_bits(c, r))
+		return false;
 	for (unsigned i = 0; i < r->n_takes; i++)
 		if (!check_group(c, table_takes(t)[r->take + i]))
 			return false;

@@ -158,13 +158,14 @@ struct table {
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
 
 enum {
-	TABLE_TWINS = 64,   /* some names fold to the same: one is found by its exact spelling alone */
-	TABLE_PRESETS = 32, /* some field with declared bits has a preset other than 0 */
-	TABLE_FALLBACK = 1, /* architectural: when nothing better matches */
-	TABLE_UNCORE = 2,   /* counts for a package, not a task */
-	TABLE_VIEW = 4,     /* another spelling of a processor that has its own table: not listed, not detected */
-	TABLE_TEST = 8,     /* invented, for tests of the machinery */
-	TABLE_KERNEL = 16   /* built from what the running kernel shows; never in an image */
+	TABLE_TWINS = 64,    /* some names fold to the same: one is found by its exact spelling alone */
+	TABLE_REPLACES = 32, /* some field with declared bits has a preset other than 0, or some row has two values for one bit: the later one
+	                      * takes the place of what is there */
+	TABLE_FALLBACK = 1,  /* architectural: when nothing better matches */
+	TABLE_UNCORE = 2,    /* counts for a package, not a task */
+	TABLE_VIEW = 4,      /* another spelling of a processor that has its own table: not listed, not detected */
+	TABLE_TEST = 8,      /* invented, for tests of the machinery */
+	TABLE_KERNEL = 16    /* built from what the running kernel shows; never in an image */
 };
 
 /* Counters first .. last; a fixed counter n is numbered 32 + n. */

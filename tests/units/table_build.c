@@ -46,7 +46,7 @@ static void an_empty_table(void **state)
 	(void)state;
 	pfmi_build_begin(&b);
 	t = finish(&b);
-	assert_true(t->encoder == ENCODER_FORMAT && t->flags == TABLE_KERNEL && t->perf_type == -1 && t->libpfm_type == -1);
+	assert_true(t->encoder == ENCODER_FORMAT && t->flags == (TABLE_KERNEL | TABLE_REPLACES) && t->perf_type == -1 && t->libpfm_type == -1);
 	assert_true(t->n_rows == 0 && t->n_fields == 0 && t->n_features == 0 && table_text(t, 0)[0] == '\0');
 	assert_int_equal(find(t, "cycles").kind, NAME_NONE);
 	free(t);

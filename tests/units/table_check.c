@@ -299,6 +299,46 @@ static void rows_of_a_table(void **state)
 	free(t);
 }
 
+/* Where the table says that values are added to what is there. */
+static void bits_of_a_row(void **state)
+{
+	static const struct bitrange low[] = { { .width = 8 } };
+	static const struct bitrange two[] = { { .lsb = 8, .width = 4 }, { .word = 3, .lsb = 63, .width = 1 } },
+				     whole[] = { { .word = 2, .width = 64 } };
+	struct builder b;
+	struct table *t;
+	struct field *f;
+	struct wide *w;
+
+	(void)state;
+	pfmi_build_begin(&b);
+	pfmi_build_field(&b, "low", KEY_CODE, low, 1);
+	pfmi_build_field(&b, "two", KEY_NONE, two, 2);
+	pfmi_build_field(&b, "again", KEY_NONE, whole, 1);
+	pfmi_build_row(&b, "e", "text", 0);
+	pfmi_build_value(&b, 0, 0xff);
+	pfmi_build_value(&b, 1, 0x1f);
+	pfmi_build_value(&b, 2, UINT64_MAX);
+	t = pfmi_build_end(&b);
+	assert_non_null(t);
+	f = (struct field *)(void *)((char *)t + t->fields);
+	w = (struct wide *)(void *)((char *)t + t->wides);
+	f[2].range[0].word = 0;
+	good(t, CHECK_ALL); /* the later one takes the place of the one before */
+	t->flags &= ~(uint32_t)TABLE_REPLACES;
+	bad(t, CHECK_ALL, "two values for one bit");
+	w[0].counter = 2; /* on that counter alone */
+	good(t, CHECK_ALL);
+	f[1].range[0].lsb = 7;
+	bad(t, CHECK_ALL, "two values for one bit");
+	f[1].range[0].lsb = 8;
+	f[1].range[1] = (struct bitrange){ .lsb = 7, .width = 1 };
+	bad(t, CHECK_ALL, "two values for one bit");
+	f[1].range[1].word = 1;
+	good(t, CHECK_ALL);
+	free(t);
+}
+
 static void indexes_of_a_table(void **state)
 {
 	struct table *t = make();
@@ -607,6 +647,7 @@ static void names_and_hosts_of_an_image(void **state)
 
 UNIT(table_check, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads),
      cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
-     cmocka_unit_test(indexes_of_a_table), cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know),
+     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(indexes_of_a_table), cmocka_unit_test(control_characters),
+     cmocka_unit_test(processors_that_encoders_know),
      cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
      cmocka_unit_test(names_and_hosts_of_an_image));
