@@ -21,7 +21,7 @@ static unsigned flags_of(const struct table *t)
 	return flags;
 }
 
-static bool is_other_name(const struct table *t, struct slice s)
+bool pfmi_table_is_also(const struct table *t, struct slice s)
 {
 	const char *aka = table_text(t, t->aka);
 
@@ -38,7 +38,7 @@ static bool is_other_name(const struct table *t, struct slice s)
 
 bool pfmi_table_is(const struct table *t, struct slice s)
 {
-	return table_is_called(t, s) || is_other_name(t, s);
+	return table_is_called(t, s) || pfmi_table_is_also(t, s);
 }
 
 /* ---- units ---------------------------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ RARELY int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32
 			if (slot >> 16 != (uint16_t)h || !(slot & CALL_OTHER) || i >= st->n)
 				continue;
 			c->table = stage_table(ctx, st, i);
-			if (is_other_name(c->table, s)) {
+			if (pfmi_table_is_also(c->table, s)) {
 				c->at = at + 1;
 				c->map = st->map;
 				return (int)(st->first + i);

@@ -145,6 +145,8 @@ static inline bool pfmi_ctx_loaded(const struct pfm_ctx *ctx, int what)
 }
 /* Does the table answer to @s: its name, or one of its other names, without regard to case? */
 bool pfmi_table_is(const struct table *t, struct slice s);
+/* Is @s one of its other names? */
+bool pfmi_table_is_also(const struct table *t, struct slice s);
 /* How many units are known so far. */
 static inline unsigned pfmi_ctx_count(const struct pfm_ctx *ctx)
 {
@@ -205,6 +207,20 @@ static inline bool table_is_called(const struct table *t, struct slice s)
 static inline const struct table *stage_table(const struct pfm_ctx *ctx, const struct stage *st, uint32_t i)
 {
 	return st->image ? image_table(st->image, i) : ctx->kernel->pmus[i].table;
+}
+/* The first slot of @st that may be for a name with hash @h, or shows that there is none. */
+static inline uint32_t stage_slot(const struct stage *st, uint32_t h)
+{
+	uint32_t at = slot_of(h, st->n_calls);
+
+	while (st->calls[at] > (h << 16 | 0xffff))
+		at = at + 1 < st->n_calls ? at + 1 : 0;
+	return at;
+}
+/* May something in @st have a name with hash @h? */
+static inline bool stage_may_have(const struct stage *st, uint32_t h)
+{
+	return st->calls[stage_slot(st, h)] > h << 16;
 }
 /* The next unit of stage @st whose own name is @s; -1 at the stage's end. */
 STEP int called_in_stage(const struct pfm_ctx *ctx, const struct stage *st, struct slice s, uint32_t h, struct called *c)

@@ -152,17 +152,18 @@ static inline bool may_begin(const struct table *t, const struct image_map *map,
 STEP struct name find_in(const struct table *t, const struct image_map *map, struct spec *spec)
 {
 	unsigned last = spec->n_cuts - 1;
-	struct name n = pfmi_table_find(t, spec->cuts[last].hash, spec->name.s, spec->cuts[last].len);
+	struct name n = table_find_at_once(t, spec->cuts[last].hash, spec->name.s, spec->cuts[last].len);
 
 	if (n.kind != NAME_NONE)
 		return take_piece(spec, last, n);
 	return last && may_begin(t, map, spec) ? find_piece(t, spec, (1u << last) - 1) : NO_NAME;
 }
 
-/* Looks on every unit that answers to the processor's name, freshest first, until one has the event. */
-OFTEN static int find_called(struct search *s)
+/* Looks on every unit that answers to the processor's name, freshest first, until one has the event; from slot @from less 1 of the first
+ * stage on, 0: from where they begin. */
+RARELY static int find_called_from(struct search *s, uint32_t from)
 {
-	struct called c = { 0 };
+	struct called c = { .at = from };
 	int at;
 
 	while ((at = called_next(s->ctx, s->pmu, s->hash, &c)) >= 0) {
@@ -181,6 +182,50 @@ OFTEN static int find_called(struct search *s)
 	}
 	s->whole = c.whole;
 	return PFMLIB_ERR_NOTFOUND;
+}
+
+/* The same where @slot alone of the first of the @n stages may be for the processor's name: another name of a table, or a whole's name. */
+OFTEN_SHARED static int find_called_also(struct search *s, const struct stage *st, unsigned n, uint32_t slot)
+{
+	uint32_t i = (slot & CALL_NUMBER) - 1;
+	struct name found;
+
+	for (unsigned k = 1; k < n; k++)
+		if (stage_may_have(&st[k], s->hash))
+			return find_called_from(s, 0);
+	s->whole = !(slot & CALL_OTHER);
+	if (s->whole || i >= st->n || !pfmi_table_is_also(image_table(st->image, i), s->pmu))
+		return PFMLIB_ERR_NOTFOUND;
+	found = find_in(image_table(st->image, i), NULL, s->spec);
+	if (found.kind != NAME_NONE)
+		return take(s, st->first + i, image_table(st->image, i), found);
+	s->known = true;
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+/* The same from the start. Mostly the first slot is that of the one table of that name, which has the event. */
+STEP int find_called(struct search *s)
+{
+	unsigned n;
+	const struct stage *st = pfmi_ctx_stages(s->ctx, &n);
+	uint32_t at = stage_slot(st, s->hash), slot = st->calls[at], i = (slot & (CALL_OTHER | CALL_NUMBER)) - 1;
+	const struct table *t;
+	struct name found;
+
+	if (!slot || slot >> 16 != (uint16_t)s->hash || !st->image || st->map)
+		return find_called_from(s, 0);
+	at = at + 1 < st->n_calls ? at + 1 : 0;
+	if (i >= st->n)
+		return st->calls[at] >> 16 != slot >> 16 ? find_called_also(s, st, n, slot) : find_called_from(s, 0);
+	t = image_table(st->image, i);
+	if (!table_is_called(t, s->pmu))
+		return find_called_from(s, 0);
+	found = find_in(t, NULL, s->spec);
+	if (found.kind != NAME_NONE)
+		return take(s, st->first + i, t, found);
+	s->known = true;
+	s->named = t;
+	return find_called_from(s, at + 1);
 }
 
 /* Looks for the @pieces on each part of @w, which is in stage @st. */
@@ -360,7 +405,7 @@ RARELY static int find_numbered(struct search *s)
 	at = box.pmu.len < s->pmu.len ? pfmi_ctx_next_called(s->ctx, box.pmu, box.hash, &c) : -1;
 	if (at < 0 || !(c.table->flags & TABLE_UNCORE) || !is_there(s->ctx, (unsigned)at, number_of(s->pmu)))
 		return PFMLIB_ERR_NOTFOUND;
-	rc = find_called(&box);
+	rc = find_called_from(&box, 0);
 	box.pmu = s->pmu;
 	box.hash = s->hash;
 	*s = box;
@@ -376,7 +421,7 @@ RARELY static int find_further(struct search *s)
 		rc = pfmi_ctx_need(s->ctx, s->why);
 		if (rc)
 			return rc;
-		rc = find_called(s);
+		rc = find_called_from(s, 0);
 	}
 	/* Not before it is loaded: another thread may be at it. */
 	if (rc == PFMLIB_ERR_NOTFOUND)

@@ -34,33 +34,36 @@ static uint32_t length(const char *text, const char *at)
 	return n > SPEC_MAX_TEXT ? SPEC_MAX_TEXT + 1 : (uint32_t)n;
 }
 
-/* Adds what is at @p to *@hash, up to a character that may end a piece of the text, and returns where that is. Four at a time: most of
- * the time that it takes to read a text is spent here. */
+static inline bool ends(uint64_t sum)
+{
+	return (int64_t)sum < 0;
+}
+
+/* Adds what is at @p to *@hash, up to a character that may end a piece of the text, and returns where that is. Three instructions for a
+ * character: most of the time that it takes to read a text is spent here. */
 static inline const char *add_plain(const char *p, uint32_t *hash)
 {
-	uint32_t h = *hash, weight;
+	uint64_t h = *hash;
 
 	for (;; p += 4) {
-		if ((weight = pfmi_weights[(unsigned char)p[0]]) & NAME_ENDS)
+		if (ends(h += pfmi_weights[(unsigned char)p[0]]))
 			break;
-		h += weight;
-		if ((weight = pfmi_weights[(unsigned char)p[1]]) & NAME_ENDS) {
+		if (ends(h += pfmi_weights[(unsigned char)p[1]])) {
 			p += 1;
 			break;
 		}
-		h += weight;
-		if ((weight = pfmi_weights[(unsigned char)p[2]]) & NAME_ENDS) {
+		if (ends(h += pfmi_weights[(unsigned char)p[2]])) {
 			p += 2;
 			break;
 		}
-		h += weight;
-		if ((weight = pfmi_weights[(unsigned char)p[3]]) & NAME_ENDS) {
+		if (ends(h += pfmi_weights[(unsigned char)p[3]])) {
 			p += 3;
 			break;
 		}
-		h += weight;
 	}
-	*hash = h;
+	__asm__(""
+	        : "+r"(p)); /* read again what it is at: carrying it along the loop takes two instructions more for each character */
+	*hash = (uint32_t)(h - pfmi_weights[(unsigned char)*p]);
 	return p;
 }
 

@@ -10,29 +10,12 @@
 	                                                                                                 : (C))
 #define MIXED1(C)    (FOLDED(C) * 0x9e3779b1u)
 #define MIXED2(C)    ((MIXED1(C) ^ MIXED1(C) >> 15) * 0x85ebca6bu)
-#define WEIGHT(C)    (((MIXED2(C) ^ MIXED2(C) >> 13) & ~NAME_ENDS) | (ENDS(C) ? NAME_ENDS : 0))
+#define WEIGHT(C)    (((MIXED2(C) ^ MIXED2(C) >> 13) & 0x7fffffffu) | (ENDS(C) ? NAME_ENDS : 0))
 #define ENDS(C)      ((C) == 0 || (C) == ',' || (C) == '/' || (C) == ':' || (C) == '.')
 #define WEIGHTS4(C)  WEIGHT(C), WEIGHT((C) + 1u), WEIGHT((C) + 2u), WEIGHT((C) + 3u)
 #define WEIGHTS16(C) WEIGHTS4(C), WEIGHTS4((C) + 4u), WEIGHTS4((C) + 8u), WEIGHTS4((C) + 12u)
 #define WEIGHTS64(C) WEIGHTS16(C), WEIGHTS16((C) + 16u), WEIGHTS16((C) + 32u), WEIGHTS16((C) + 48u)
-READ_OFTEN const uint32_t pfmi_weights[256] = { WEIGHTS64(0u), WEIGHTS64(64u), WEIGHTS64(128u), WEIGHTS64(192u) };
-
-/* How many of the next eight bytes are equal. Texts have no NUL in them, and a pool ends in POOL_PAD of them: as long as all are
- * equal @name goes on, and nothing beyond the pool is read. */
-static unsigned equal_bytes(const char *name, const char *s)
-{
-	uint64_t a, b;
-
-	memcpy(&a, name, 8);
-	memcpy(&b, s, 8);
-	if (a == b)
-		return 8;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return (unsigned)__builtin_ctzll(a ^ b) / 8;
-#else
-	return (unsigned)__builtin_clzll(a ^ b) / 8;
-#endif
-}
+READ_OFTEN const uint64_t pfmi_weights[256] = { WEIGHTS64(0u), WEIGHTS64(64u), WEIGHTS64(128u), WEIGHTS64(192u) };
 
 OFTEN_SHARED const char *pfmi_name_behind(const char *name, struct slice s)
 {
@@ -80,11 +63,10 @@ uint32_t pfmi_name_hash(struct slice s)
 	return h;
 }
 
-/* The same where one of them may have characters that the other leaves out. */
-RARELY static bool folds_apart(const char *name, const char *s, const char *end)
+RARELY bool pfmi_folds_apart(const char *name, const char *s, const char *end)
 {
 	for (;; name++, s++) {
-		uint32_t a = 0, b = 0;
+		uint64_t a = 0, b = 0;
 
 		while (*name && !(a = pfmi_weights[(unsigned char)*name]))
 			name++;
@@ -97,36 +79,9 @@ RARELY static bool folds_apart(const char *name, const char *s, const char *end)
 	}
 }
 
-/* One character that stands for the other. */
-static inline bool folds_alike(char a, char b)
-{
-	uint32_t weight = pfmi_weights[(unsigned char)a];
-
-	return weight && weight == pfmi_weights[(unsigned char)b];
-}
-
-/* Most bytes are the same in both; only where they differ folding is asked. */
 bool pfmi_folds_to(const char *name, const char *s, size_t len)
 {
-	size_t i = 0;
-
-	while (i + 8 <= len) {
-		unsigned n = equal_bytes(name + i, s + i);
-
-		i += n;
-		if (n == 8)
-			continue;
-		if (!folds_alike(name[i], s[i]))
-			return folds_apart(name + i, s + i, s + len);
-		i++;
-	}
-	/* The last ones with those before them. */
-	if (len >= 8 && memcmp(name + len - 8, s + len - 8, 8) == 0)
-		i = len;
-	for (; i < len; i++)
-		if (name[i] != s[i] && !folds_alike(name[i], s[i]))
-			return folds_apart(name + i, s + i, s + len);
-	return !name[i] || folds_apart(name + i, s + i, s + len);
+	return table_folds_to(name, s, len);
 }
 
 void pfmi_enter_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number)

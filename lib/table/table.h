@@ -46,6 +46,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "base/text.h"
 
 #define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
@@ -425,8 +426,8 @@ static inline unsigned char name_fold(unsigned char c)
 
 /* What a character adds to the hash of a name: another number for each that folds to another one, 0 for those that are ignored. Those
  * that end a piece of a text, NUL among them, have the highest bit beside it. (table.c; pmuc.py has the same) */
-#define NAME_ENDS 0x80000000u
-extern const uint32_t pfmi_weights[256];
+#define NAME_ENDS ((uint64_t)1 << 63)
+extern const uint64_t pfmi_weights[256];
 
 /* Hash of a name, one character at a time: start at NAME_HASH_SEED. Between separators it is a sum: to add is what takes least time where
  * each step waits for the one before it. Names whose pieces have the same characters in another order are told apart when they are
@@ -438,7 +439,7 @@ static inline uint32_t name_hash_separator(uint32_t h)
 }
 static inline uint32_t name_hash(uint32_t h, unsigned char c)
 {
-	return c == '.' || c == ':' ? name_hash_separator(h) : h + (pfmi_weights[c] & ~NAME_ENDS);
+	return c == '.' || c == ':' ? name_hash_separator(h) : h + (uint32_t)pfmi_weights[c];
 }
 
 /* Where probing for hash @h starts among @n slots. Names that differ in a digit have hashes side by side: they are spread first. */
@@ -561,6 +562,67 @@ static inline struct name pfmi_table_find(const struct table *t, uint32_t h, con
 	uint32_t i = table_probe(t, h, slot_of(h, t->n_slots));
 
 	return table_may_be(t, h, i) ? pfmi_table_find_from(t, i, h, s, len) : (struct name){ .kind = NAME_NONE };
+}
+
+/* How many of the next eight bytes are equal. Texts have no NUL in them, and a pool ends in POOL_PAD of them: as long as all are
+ * equal @name goes on, and nothing beyond the pool is read. */
+static inline unsigned equal_bytes(const char *name, const char *s)
+{
+	uint64_t a, b;
+
+	memcpy(&a, name, 8);
+	memcpy(&b, s, 8);
+	if (a == b)
+		return 8;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (unsigned)__builtin_ctzll(a ^ b) / 8;
+#else
+	return (unsigned)__builtin_clzll(a ^ b) / 8;
+#endif
+}
+/* One character that stands for the other. */
+static inline bool folds_alike(char a, char b)
+{
+	uint64_t weight = pfmi_weights[(unsigned char)a];
+
+	return weight && weight == pfmi_weights[(unsigned char)b];
+}
+/* True if the folded form of what is left of @name is that of @s up to @end, and one of them has characters that the other leaves out. */
+bool pfmi_folds_apart(const char *name, const char *s, const char *end);
+/* True if the folded form of @len bytes at @s is that of the terminated @name, a text of a pool. Most bytes are the same in both; only
+ * where they differ folding is asked. */
+STEP bool table_folds_to(const char *name, const char *s, size_t len)
+{
+	size_t i = 0;
+
+	while (i + 8 <= len) {
+		unsigned n = equal_bytes(name + i, s + i);
+
+		i += n;
+		if (n == 8)
+			continue;
+		if (!folds_alike(name[i], s[i]))
+			return pfmi_folds_apart(name + i, s + i, s + len);
+		i++;
+	}
+	/* The last ones with those before them. */
+	if (len >= 8 && equal_bytes(name + len - 8, s + len - 8) == 8)
+		i = len;
+	for (; i < len; i++)
+		if (name[i] != s[i] && !folds_alike(name[i], s[i]))
+			return pfmi_folds_apart(name + i, s + i, s + len);
+	return !name[i] || pfmi_folds_apart(name + i, s + i, s + len);
+}
+/* The same as pfmi_table_find() where it is a step of an encoding: mostly the name is in the first slot. */
+STEP struct name table_find_at_once(const struct table *t, uint32_t h, const char *s, size_t len)
+{
+	uint32_t i = table_probe(t, h, slot_of(h, t->n_slots));
+	struct name n;
+
+	if (!table_may_be(t, h, i))
+		return (struct name){ .kind = NAME_NONE };
+	n = table_name(t, (table_slots(t)[i] & 0xffff) - 1);
+	return !(t->flags & TABLE_TWINS) && table_folds_to(table_text(t, n.text), s, len) ? n : pfmi_table_find_from(t, i, h, s, len);
 }
 
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
