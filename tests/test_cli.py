@@ -434,7 +434,7 @@ class List(Case):
            'event Apple code=2 topic="Fruit" "Two  blanks, three   more and one behind "\n'
            'event Blank code=3 "  "\n'
            'event Eagle code=4 topic="Animals" "%s"\n'
-           'event A_name_that_is_as_wide_as_its_column code=5 topic="Animals" " "\n') % ("word " * 9000)
+           'event A_name_that_is_as_wide_as_its_column code=5 topic="Animals" " "\n') % ("word " * 14000)
 
     def test_topics_blanks_and_long_lines(self):
         """Topics in order, each with its events in order; words with one blank between them, however many there are."""
@@ -448,7 +448,7 @@ class List(Case):
             said = self.done("list", "--pmu", "toy", env=env).splitlines()
             rows = objects(self.done("list", "--json", "--pmu", "toy", env=env))
             coloured = self.done("list", "--pmu", "toy", "--color=always", env=env)
-        eagle = "  Eagle".ljust(34) + " ".join(["word"] * 9000)
+        eagle = "  Eagle".ljust(34) + " ".join(["word"] * 14000)
         animals = ["  A_name_that_is_as_wide_as_its_column  ", eagle, "  Zebra".ljust(34) + "Striped."]
         fruit = "  Apple".ljust(34) + "Two blanks, three more and one behind"
         self.assertEqual(sorted(said[1:]), sorted(["  Blank".ljust(34), " Animals", *animals, " Fruit", fruit]))
@@ -457,6 +457,21 @@ class List(Case):
         self.assertEqual([(o["event"], o.get("topic")) for o in rows if o["event"] in ("Blank", "Apple", "Zebra")],
                          [("Blank", None), ("Zebra", "Animals"), ("Apple", "Fruit")])
         self.assertEqual(re.sub("\033[^m]*m", "", coloured).splitlines(), said)
+
+    def test_two_blanks_wherever_they_stand(self):
+        """Many letters are looked at together: in texts of many lengths, two blanks at each place become one."""
+        if "PERFMON_PMUC" not in os.environ:
+            self.skipTest("PERFMON_PMUC is not set")
+        lengths = 4, 15, 16, 17, 18, 19, 31, 32, 33, 34, 50
+        texts = {f"E{n}_{at}": ("x" * at, "x" * (n - at - 2)) for n in lengths for at in range(1, n - 2)}
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "toy.pmu"), "w", encoding="ascii") as f:
+                f.write('pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code at=config:0-15\n')
+                f.writelines(f'event {name} code={i} "{parts[0]}  {parts[1]}"\n' for i, (name, parts) in enumerate(texts.items()))
+            env = {"PERFMON_EVENTS": os.path.join(folder, "toy.pmdb")}
+            self.done("import", f.name, "-o", env["PERFMON_EVENTS"])
+            said = self.done("list", "--pmu", "toy", env=env).splitlines()
+        self.assertEqual(sorted(said[1:]), sorted(f"  {name}".ljust(34) + " ".join(parts) for name, parts in texts.items()))
 
     def test_not_wrapped_for_programs(self):
         for line in self.done("list", "--pmu", "montecito").splitlines()[1:]:
@@ -649,6 +664,12 @@ class Encode(Case):
     def test_nothing_commands_the_terminal(self):
         said = self.fails(1, "encode", "a\x1b[31m\x07b\u009bc")
         self.assertFalse(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), said)
+
+    def test_every_byte_that_is_no_letter_shows_in_a_long_text(self):
+        """Many bytes are looked at together: each that is no letter stands alone among them, where it falls."""
+        others = [c for c in (*range(1, 9), *range(11, 32), *range(127, 256))]
+        said = self.fails(2, b"".join(b"a\tz\n ~" * 101 + bytes([c]) for c in others) + b"a" * 600)
+        self.assertIn("".join("a\tz\n ~" * 101 + f"\\x{c:02x}" for c in others) + "a" * 600, said)
 
     def test_caret_under_a_qualifier(self):
         err = self.fails(1, "encode", "--pmu", "coreduo", "L2_Rqsts,core=al,usr")

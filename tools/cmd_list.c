@@ -21,7 +21,7 @@ enum { OPT_JSON = LONG_ONLY,
        PMU_COLUMN = 51,
        FOLDED_MAX = 256,
        TEXT_ROOM = 1024,
-       PAGE_ROOM = 1 << 14,
+       PAGE_ROOM = 1 << 16,
        AROUND_ROOM = 64 };
 
 static const struct opt options[] = {
@@ -59,7 +59,8 @@ struct lister {
 	size_t column;            /* of descriptions */
 	char before[AROUND_ROOM]; /* names: two blanks, their colour */
 	char behind[AROUND_ROOM]; /* names: the end of it, and blanks */
-	size_t off;               /* bytes of the former */
+	size_t on, off;           /* bytes of the former, and of the end of the colour */
+	struct page *page;        /* rows on their way out */
 	struct found *found;      /* what was found of a PMU, with */
 	size_t room;              /* room for so many */
 	size_t n_pmus, n_events, n_tracepoints, n_forms;
@@ -69,10 +70,14 @@ struct lister {
 /* An event that matched. */
 struct found {
 	const char *name, *desc, *replaced;
+	const char *unit;  /* of a metric */
 	const char *topic; /* what it is grouped by */
 	int pmu;
 	unsigned event, flags;
 };
+
+/* Letters that are looked at together. */
+typedef signed char letters __attribute__((vector_size(16)));
 
 /* Lines on their way to standard output: there are tens of thousands. */
 struct page {
@@ -122,10 +127,16 @@ static bool contains(const struct lister *l, const char *text)
 }
 
 /* Metrics are found by the names of their groups, too. */
+static bool is_in_group(const struct lister *l, const pfm_event_info_t *e)
+{
+	pfm_metric_info_t m = PFM_INIT(m);
+
+	return !pfm_describe_metric(l->ctx, e->pmu, e->event, &m) && contains(l, m.groups);
+}
+
 static bool matches(const struct lister *l, const pfm_event_info_t *e)
 {
 	bool metric = e->flags & PFM_EVENT_METRIC;
-	pfm_metric_info_t m = PFM_INIT(m);
 
 	if (metric != l->metrics && !(metric && l->all))
 		return false;
@@ -133,9 +144,7 @@ static bool matches(const struct lister *l, const pfm_event_info_t *e)
 		return false;
 	if (!l->all && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
-	if (!l->pattern || contains(l, e->name) || (l->descriptions && contains(l, e->desc)))
-		return true;
-	return l->metrics && !pfm_describe_metric(l->ctx, e->pmu, e->event, &m) && contains(l, m.groups);
+	return !l->pattern || contains(l, e->name) || (l->descriptions && contains(l, e->desc)) || (l->metrics && is_in_group(l, e));
 }
 
 static int by_topic(const void *a, const void *b)
@@ -220,9 +229,9 @@ static const char *field_text(const struct lister *l, const struct found *e, con
 /* "What it is. [percent; TmaL1, Backend]" */
 static void metric_text(const struct lister *l, const struct found *e, char buf[TEXT_ROOM])
 {
-	const char *unit = field_text(l, e, "unit"), *groups = field_text(l, e, "metric_group");
-	const char *parts[] = { e->desc, *e->desc ? " [" : "[", unit, *unit && *groups ? "; " : "", groups, "]" };
-	unsigned n_parts = *unit || *groups ? sizeof(parts) / sizeof(parts[0]) : 1;
+	const char *groups = field_text(l, e, "metric_group");
+	const char *parts[] = { e->desc, *e->desc ? " [" : "[", e->unit, *e->unit && *groups ? "; " : "", groups, "]" };
+	unsigned n_parts = *e->unit || *groups ? sizeof(parts) / sizeof(parts[0]) : 1;
 	size_t n = 0, len;
 
 	for (unsigned i = 0; i < n_parts; i++, n += len) {
@@ -243,31 +252,76 @@ static void send(struct page *p)
 	p->n = 0;
 }
 
-static void add(struct page *p, struct piece piece)
+/* What does not fit behind the others. */
+__attribute__((noinline)) static void add_to_next(struct page *p, struct piece piece)
 {
-	if (piece.len > PAGE_ROOM - p->n)
-		send(p);
+	term_write(stdout, p->bytes, p->n);
+	p->n = 0;
 	if (piece.len > PAGE_ROOM) {
-		fwrite_unlocked(piece.text, 1, piece.len, stdout);
+		term_write(stdout, piece.text, piece.len);
+		return;
+	}
+	memcpy(p->bytes, piece.text, piece.len);
+	p->n = piece.len;
+}
+
+static inline void add(struct page *p, struct piece piece)
+{
+	if (piece.len > PAGE_ROOM - p->n) {
+		add_to_next(p, piece);
 		return;
 	}
 	memcpy(p->bytes + p->n, piece.text, piece.len);
 	p->n += piece.len;
 }
 
+static inline void add_gaps(letters *gaps, const char *text)
+{
+	letters blanks, here, next;
+
+	memset(&blanks, ' ', sizeof(blanks));
+	memcpy(&here, text, sizeof(here));
+	memcpy(&next, text + 1, sizeof(next));
+	*gaps |= (here == blanks) & (next == blanks);
+}
+
+/* True if two blanks stand side by side in the @len bytes of @text. Few descriptions have any, and that is seen sooner like this. */
+static bool has_gap(const char *text, size_t len)
+{
+	letters gaps = { 0 };
+	uint64_t halves[2];
+
+	if (len <= sizeof(gaps))
+		return strstr(text, "  ");
+	add_gaps(&gaps, text + len - sizeof(gaps) - 1);
+	for (const char *end = text + len - sizeof(gaps); text < end; text += sizeof(gaps))
+		add_gaps(&gaps, text);
+	memcpy(halves, &gaps, sizeof(halves));
+	return halves[0] | halves[1];
+}
+
 /* @text as term_fill() has it in one line: with one blank between words and none behind the last. */
 static void add_words(struct page *p, const char *text)
 {
+	struct piece rest = piece(text);
 	const char *gap;
-	struct piece rest;
 
-	while ((gap = strstr(text, "  ")) && gap[strspn(gap, " ")]) {
-		add(p, (struct piece){ text, (size_t)(gap + 1 - text) });
-		text = gap + strspn(gap, " ");
+	if (has_gap(text, rest.len)) {
+		while ((gap = strstr(text, "  ")) && gap[strspn(gap, " ")]) {
+			add(p, (struct piece){ text, (size_t)(gap + 1 - text) });
+			text = gap + strspn(gap, " ");
+		}
+		rest = gap ? (struct piece){ text, (size_t)(gap - text) } : piece(text);
 	}
-	rest = gap ? (struct piece){ text, (size_t)(gap - text) } : piece(text);
 	rest.len -= rest.len && rest.text[rest.len - 1] == ' ';
 	add(p, rest);
+}
+
+/* The first @len of AROUND_ROOM bytes: all are copied, since that many is known beforehand. */
+static void add_around(struct page *p, const char bytes[AROUND_ROOM], size_t len)
+{
+	add(p, (struct piece){ bytes, AROUND_ROOM });
+	p->n -= AROUND_ROOM - len;
 }
 
 /* The name, and what leads from there to the column of descriptions. */
@@ -276,10 +330,10 @@ static void add_name(const struct lister *l, struct page *p, const char *text)
 	struct piece name = piece(text);
 	bool wide = name.len + 4 > NAME_COLUMN;
 
-	add(p, piece(l->before));
+	add_around(p, l->before, l->on);
 	add(p, name);
 	if (!l->narrow && !(wide && l->width)) {
-		add(p, (struct piece){ l->behind, l->off + (wide ? 2 : NAME_COLUMN - 2 - name.len) });
+		add_around(p, l->behind, l->off + (wide ? 2 : NAME_COLUMN - 2 - name.len));
 		return;
 	}
 	add(p, (struct piece){ l->behind, l->off });
@@ -287,8 +341,9 @@ static void add_name(const struct lister *l, struct page *p, const char *text)
 	add(p, (struct piece){ l->behind + l->off, l->column });
 }
 
-static void print_event(const struct lister *l, const struct found *e, struct page *p)
+static void print_event(const struct lister *l, const struct found *e)
 {
+	struct page *p = l->page;
 	const char *desc = e->desc;
 	char text[TEXT_ROOM];
 
@@ -313,10 +368,16 @@ static void print_event(const struct lister *l, const struct found *e, struct pa
 	add(p, (struct piece){ "\n", 1 });
 }
 
-static void print_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
+static void add_texts(struct page *p, const char *const texts[])
 {
-	printf("%s%s%s%s  %s (%s)\n", l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), pmu->name, term_off(stdout), pmu->desc,
-	       pmu->origin);
+	for (; *texts; texts++)
+		add(p, piece(*texts));
+}
+
+static void add_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
+{
+	add_texts(l->page, (const char *const[]){ l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), pmu->name,
+	                                          term_off(stdout), "  ", pmu->desc, " (", pmu->origin, ")\n", NULL });
 }
 
 /* Finds the events of PMU @pmu that are wanted, in order. How many. */
@@ -330,7 +391,9 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 		if (pfm_describe_event(l->ctx, pmu, i, &e) || !matches(l, &e))
 			continue;
 		has_topics |= *e.topic != 0;
-		l->found[n++] = (struct found){ e.name, e.desc, e.replaced, e.topic, pmu, i, e.flags };
+		__builtin_prefetch(e.name);
+		__builtin_prefetch(e.desc);
+		l->found[n++] = (struct found){ e.name, e.desc, e.replaced, e.unit, e.topic, pmu, i, e.flags };
 	}
 	if (has_topics)
 		qsort(l->found, n, sizeof(*l->found), by_topic);
@@ -340,18 +403,13 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 static void print_found(const struct lister *l, const struct found *found, size_t n)
 {
 	const char *topic = "";
-	struct page page;
 
-	page.n = 0;
 	for (const struct found *e = found; e < found + n; e++) {
-		if (e->topic != topic && strcmp(e->topic, topic) != 0) {
-			send(&page);
-			printf(" %s%s%s\n", term_on(stdout, DIM), e->topic, term_off(stdout));
-		}
+		if (e->topic != topic && strcmp(e->topic, topic) != 0)
+			add_texts(l->page, (const char *const[]){ " ", term_on(stdout, DIM), e->topic, term_off(stdout), "\n", NULL });
 		topic = e->topic;
-		print_event(l, e, &page);
+		print_event(l, e);
 	}
-	send(&page);
 }
 
 static void json_events(struct lister *l, const pfm_pmu_info_t *info, size_t n)
@@ -389,7 +447,7 @@ static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 	if (l->json)
 		json_events(l, info, n);
 	else if (n)
-		print_pmu_heading(l, info);
+		add_pmu_heading(l, info);
 	if (!l->json)
 		print_found(l, l->found, n);
 	l->n_events += n;
@@ -510,6 +568,7 @@ static int list_wanted(struct lister *l, int n)
 	for (i = 0; i < n && status == DONE; i++)
 		if (shown(l, i, &info) && events_wanted(l, &info))
 			status = list_events(l, i, &info);
+	send(l->page);
 	return status;
 }
 
@@ -578,6 +637,7 @@ static void list_form(struct lister *l, const struct written *w)
 		if (!l->n_forms)
 			printf("%s%swritten, not listed%s\n", l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), term_off(stdout));
 		print_found(l, &form, 1);
+		send(l->page);
 		return;
 	}
 	put_begin(&l->out, NULL, '{');
@@ -827,14 +887,15 @@ static void look(struct lister *l)
 	l->width = term_width(stdout);
 	l->narrow = l->width && l->width < NAME_COLUMN + 30;
 	l->column = l->narrow ? 4 : NAME_COLUMN;
-	snprintf(l->before, sizeof(l->before), "  %s", term_on(stdout, CYAN));
+	l->on = (size_t)snprintf(l->before, sizeof(l->before), "  %s", term_on(stdout, CYAN));
 	l->off = strlen(term_off(stdout));
 	snprintf(l->behind, sizeof(l->behind), "%s%*s", term_off(stdout), NAME_COLUMN, "");
 }
 
 static int run(struct args *args)
 {
-	struct lister l = { .out = { .out = stdout }, .pmu = -1 };
+	static struct page page;
+	struct lister l = { .out = { .out = stdout }, .pmu = -1, .page = &page };
 	const char *value, *pmu = NULL, *prefix = NULL;
 	int id, status;
 

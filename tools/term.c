@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ bool term_set_colour(const char *when)
 enum { HELD_MAX = 16,
        ESCAPED = 4, /* bytes of "\x1b" */
        BLOCK = 4096,
-       STRIDE = 64 };
+       STRIDE = 256 };
 
 /* A stream on its way to a descriptor. */
 struct guard {
@@ -184,25 +185,35 @@ static void pass(struct guard *g, unsigned char c)
 		make_ready(g, (const char *)&c, 1);
 }
 
-/* 1 for a control byte and what is beyond ASCII, but for newlines and tabs. Without a branch: compilers look at many bytes at once. */
-static inline signed char is_special(signed char c)
+static bool is_plain(unsigned char c)
 {
-	return (signed char)(((c < ' ') | (c == 0x7f)) & (c != '\n') & (c != '\t'));
+	return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t';
+}
+
+/* True for letters, tabs and newlines alone. The others are below the tab, from 0x7f on, or between newline and blank: of all bytes the
+ * farthest from the tab and the nearest behind the newline tell. Without a branch: compilers look at many bytes at once. */
+static inline bool all_plain(const unsigned char s[STRIDE])
+{
+	unsigned char farthest = 0, nearest = UCHAR_MAX;
+
+	for (size_t i = 0; i < STRIDE; i++) {
+		unsigned char a = (unsigned char)(s[i] - '\t'), b = (unsigned char)(s[i] - '\n' - 1);
+
+		farthest = a > farthest ? a : farthest;
+		nearest = b < nearest ? b : nearest;
+	}
+	return farthest < 0x7f - '\t' && nearest >= ' ' - '\n' - 1;
 }
 
 /* How many of the first @len bytes at @buf are letters that mean nothing else. Most pages have no others. */
 static size_t plain(const char *buf, size_t len)
 {
-	const signed char *s = (const signed char *)buf;
+	const unsigned char *s = (const unsigned char *)buf;
 	size_t n = 0;
 
-	for (signed char special = 0; len - n >= STRIDE; n += STRIDE) {
-		for (size_t i = n; i < n + STRIDE; i++)
-			special |= is_special(s[i]);
-		if (special)
-			break;
-	}
-	while (n < len && !is_special(s[n]))
+	while (len - n >= STRIDE && all_plain(s + n))
+		n += STRIDE;
+	while (n < len && is_plain(s[n]))
 		n++;
 	return n;
 }
@@ -257,6 +268,15 @@ void term_guard(void)
 	stdout = guards[0].out;
 	stderr = guards[1].out;
 #endif
+}
+
+/* Failures show when the stream is closed. */
+void term_write(FILE *out, const char *bytes, size_t len)
+{
+	if (!out || out != guards[0].out)
+		fwrite(bytes, 1, len, out);
+	else if (fflush(out) == 0)
+		guarded_write(&guards[0], bytes, len);
 }
 
 static int descriptor(FILE *out)

@@ -30,6 +30,8 @@ const char *term_off(FILE *out);
 bool term_is_terminal(FILE *out);
 /* Columns of @out; 0 if it is no terminal: lines are not wrapped then, so that grep sees them whole. */
 size_t term_width(FILE *out);
+/* fwrite() for what is large, which is written from where it is. */
+void term_write(FILE *out, const char *bytes, size_t len);
 /* @text in lines that fit @out, the first begun at column @at already, the others indented by @indent; ends the last line. */
 void term_wrap(FILE *out, size_t at, size_t indent, const char *text);
 /* The same in lines of @width columns, 0 for one line however long. */
