@@ -309,7 +309,9 @@ int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *un
 /* What pfm_encode_event() says of an event that was read so. Nothing of @out is touched on failure. (lib/encode.c) */
 int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
                      pfm_encoding_t *out, pfm_error_t *why);
-/* The same on unit @unit alone: how a hybrid machine's event reaches its other cores. */
+/* The name of @t that @spec, which has a processor's name, is read as; spec->rest is what follows it then. */
+struct name pfmi_spec_name(const struct table *t, struct spec *spec);
+/* The event of a text on unit @unit alone: how a hybrid machine's event reaches its other cores. */
 int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why);
 /* Refuses an event of @unit, with a place in @text, that this machine's processor says it lacks. */
 int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text, struct slice at,

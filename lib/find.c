@@ -829,6 +829,11 @@ OFTEN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsign
 	return rc ? rc : pfmi_ctx_present(ctx, *unit, out, spec->text, spec->name, why);
 }
 
+struct name pfmi_spec_name(const struct table *t, struct spec *spec)
+{
+	return find_piece(t, spec, ~0u);
+}
+
 int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why)
 {
 	struct spec spec;

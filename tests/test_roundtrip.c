@@ -228,6 +228,54 @@ static void every_row_in_every_dialect(void **state)
 	assert_true(all.refused < all.texts);
 }
 
+/* What encodes has a full name, which reads back. */
+static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct tally *tally)
+{
+	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
+	char printed[PRINT_MAX];
+	int rc;
+
+	if (pfm_encode_event(ctx, text, 0, &before, NULL)) {
+		tally->refused++;
+		return;
+	}
+	rc = pfm_print_event(ctx, text, PFM_DIALECT_LIBPFM, printed, sizeof(printed), NULL);
+	if (rc)
+		fail_msg("%s: %d", text, rc);
+	once_as_twice(ctx, text, &before, PFM_DIALECT_LIBPFM, rc, printed);
+	if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(&before, &after) || !same_regs(&before, &after))
+		fail_msg("%s was printed as %s, which is something else", text, printed);
+	tally->texts++;
+}
+
+/* Rows that libpfm4's names lead to, which may be vendor's without a mask behind them: with each mask alone, and with several. */
+static void lent_rows_with_each_mask(void **state)
+{
+	struct tally all = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
+		char text[512];
+
+		for (uint32_t row = t->n_rows; table_has_row(t, row); row++) {
+			for (unsigned k = 0; k < pfmi_row_n_masks(t, row); k++) {
+				snprintf(text, sizeof(text), "%s:%s", table_row_name(t, row),
+				         table_text(t, pfmi_row_mask(t, row, k, NULL)->name));
+				full_name_and_back(ctx, text, &all);
+			}
+			for (unsigned k = 0; k < n_variants(); k++) {
+				make_text(text, t, row, true);
+				full_name_and_back(ctx, text, &all);
+			}
+		}
+		pfm_close_context(ctx);
+	}
+	print_message("# %u texts, %u refused\n", all.texts, all.refused);
+	assert_true(all.refused < all.texts);
+}
+
 /* What libpfm's dialect has for row @row with nothing beside it, one character after the other. */
 static void spell_out(char text[512], const struct table *t, uint32_t row)
 {
@@ -715,6 +763,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_in_every_dialect),
+		cmocka_unit_test(lent_rows_with_each_mask),
 		cmocka_unit_test(every_bare_name_leads_back),
 		cmocka_unit_test(fixed_events_stay_fixed_in_perfs_dialect),
 		cmocka_unit_test(no_metric_encodes),

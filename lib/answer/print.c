@@ -51,21 +51,6 @@ static bool identical(const struct event *a, const struct event *b)
 	return true;
 }
 
-/* The row a text names, as find.c finds it: the longest piece that is a name. */
-static uint32_t row_named(const struct table *t, struct spec *spec)
-{
-	for (unsigned i = spec->n_cuts; i-- > 0;) {
-		struct name n = pfmi_table_find(t, spec->cuts[i].hash, spec->name.s, spec->cuts[i].len);
-
-		if (n.kind >= NAME_UNSUPPORTED)
-			continue;
-		spec->rest.s = spec->name.s + spec->cuts[i].len;
-		spec->rest.len = spec->len - (uint32_t)(spec->rest.s - spec->text);
-		return n.row;
-	}
-	return ROW_NONE;
-}
-
 /* The hexadecimal digits of "r4c". */
 static uint64_t raw_number(const char *s)
 {
@@ -108,7 +93,7 @@ static bool reads_back(const struct printer *p)
 {
 	struct event back;
 	struct spec spec;
-	uint32_t row;
+	struct name name;
 
 	if (pfmi_spec_parse(p->text, &spec, NULL))
 		return false;
@@ -119,8 +104,8 @@ static bool reads_back(const struct printer *p)
 
 		return pfmi_event_from_config(p->t, config, 15, &back) && back.row == p->original->row;
 	}
-	row = row_named(p->t, &spec);
-	return row == p->ev->row && !pfmi_resolve(p->t, row, &spec, &back, NULL) &&
+	name = pfmi_spec_name(p->t, &spec);
+	return name.kind < NAME_UNSUPPORTED && name.row == p->ev->row && !pfmi_resolve(p->t, name.row, &spec, &back, NULL) &&
 	       (identical(p->original, &back) || (same_event(p->original, &back) && pfmi_same_config(p->original, &back)));
 }
 

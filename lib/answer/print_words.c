@@ -42,24 +42,41 @@ struct choice {
 	unsigned n; /* 0: no words do */
 };
 
-static struct choice compose(const struct group *g, struct words ws, uint64_t value)
+/* Adds those of @ws that bring a bit of @value which is not in *@bits yet. */
+static void add_words(struct choice *c, struct words ws, uint64_t value, uint64_t *bits)
+{
+	for (unsigned i = 0; i < ws.n; i++)
+		if (!(ws.w[i].value & ~value) && ws.w[i].value & ~*bits) {
+			*bits |= ws.w[i].value;
+			c->w[c->n++] = &ws.w[i]; /* each brings a bit of its own: at most 64 */
+		}
+}
+
+/* The words of @ws for @value, and of @more where these do not do. */
+static struct choice compose_of_both(const struct group *g, struct words ws, struct words more, uint64_t value)
 {
 	struct choice c = { .n = 0 };
 	uint64_t bits = 0;
 	int exact = exact_word(ws, value);
 
+	if (exact < 0 && (exact = exact_word(more, value)) >= 0)
+		ws = more;
 	if (exact >= 0) {
 		c.w[c.n++] = &ws.w[exact];
 		return c;
 	}
-	for (unsigned i = 0; i < ws.n && g->flags & GROUP_ANY; i++)
-		if (!(ws.w[i].value & ~value) && ws.w[i].value & ~bits) {
-			bits |= ws.w[i].value;
-			c.w[c.n++] = &ws.w[i]; /* each brings a bit of its own: at most 64 */
-		}
+	if (g->flags & GROUP_ANY) {
+		add_words(&c, ws, value, &bits);
+		add_words(&c, more, value, &bits);
+	}
 	if (bits != value)
 		c.n = 0;
 	return c;
+}
+
+static struct choice compose(const struct group *g, struct words ws, uint64_t value)
+{
+	return compose_of_both(g, ws, (struct words){ NULL, 0 }, value);
 }
 
 static bool nameable(const struct table *t, const struct group *g, uint64_t value)
@@ -71,31 +88,41 @@ static bool nameable(const struct table *t, const struct group *g, uint64_t valu
 static bool is_told(const struct event *ev, unsigned i)
 {
 	const struct group *g = pfmi_row_group(ev->table, ev->row, i);
+	bool behind = i && g->flags & GROUP_BEHIND && ev->group[i - 1] == pfmi_row_group(ev->table, ev->row, i - 1)->preset;
 
 	if (g->flags & GROUP_DEFAULT)
-		return ev->group[i] != g->preset;
+		return ev->group[i] != (behind ? 0 : g->preset);
 	return ev->group[i] || g->flags & GROUP_REQUIRED;
 }
 
-/* libpfm has no default where the manual page has none, so it wants one of the values named. */
-static bool is_told_to_libpfm(const struct event *ev, unsigned i)
+/* A lent row may have another's name, and the masks behind it tell them apart. */
+static bool is_spelled_out(const struct printer *p, unsigned i)
 {
-	return is_told(ev, i) || !(pfmi_row_group(ev->table, ev->row, i)->flags & (GROUP_DEFAULT | GROUP_ANY));
+	const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
+
+	return p->spell_out && p->ev->row >= p->t->n_rows && compose(g, spelled(p->t, g, FIRST_SPELLING), p->ev->group[i]).n;
 }
 
-/* "0x41" in the place of all groups: they must all go into the unit mask, and fit the 8 bits it has. */
-static bool put_raw_mask(struct printer *p)
+/* What stands in the place of all groups: they must all go into the unit mask, and fit the 8 bits it has. */
+static bool raw_mask(const struct printer *p, uint64_t *raw)
 {
-	uint64_t raw = 0;
-
+	*raw = 0;
 	for (unsigned i = 0; i < event_groups(p->ev); i++) {
 		const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
 
 		if (g->field + 1u != table_key(p->t, KEY_UMASK) && (i == 0 || p->ev->group[i]))
-			return pfmi_cannot(p, "a value of this event has no spelling of libpfm");
-		raw |= p->ev->group[i];
+			return false;
+		*raw |= p->ev->group[i];
 	}
-	if (raw > 0xff)
+	return *raw <= 0xff;
+}
+
+/* "0x41" */
+static bool put_raw_mask(struct printer *p)
+{
+	uint64_t raw;
+
+	if (!raw_mask(p, &raw))
 		return pfmi_cannot(p, "a value of this event has no spelling of libpfm");
 	pfmi_put(p, ":0x%" PRIx64, raw);
 	return true;
@@ -169,13 +196,25 @@ static bool put_groups(struct printer *p)
 	return true;
 }
 
-/* The words libpfm has for the value of group @i; none if it has other words only. */
+/* The words libpfm has for the value of group @i; none if it has other words only, and a raw mask does. */
 static struct choice libpfm_words(const struct printer *p, unsigned i)
 {
 	const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
-	struct words ws = spelled(p->t, g, LIBPFM_SPELLING);
+	struct words ws = spelled(p->t, g, LIBPFM_SPELLING), first = spelled(p->t, g, FIRST_SPELLING);
+	struct choice c = compose(g, ws.n ? ws : first, p->ev->group[i]);
+	uint64_t raw;
 
-	return compose(g, ws.n ? ws : spelled(p->t, g, FIRST_SPELLING), p->ev->group[i]);
+	return c.n || !ws.n || raw_mask(p, &raw) ? c : compose_of_both(g, ws, first, p->ev->group[i]);
+}
+
+/* libpfm has no default where the manual page has none, so it wants one of the values named, if there is a way to. */
+static bool is_told_to_libpfm(const struct printer *p, unsigned i)
+{
+	uint64_t raw;
+
+	if (is_told(p->ev, i) || is_spelled_out(p, i))
+		return true;
+	return !(pfmi_row_group(p->t, p->ev->row, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (libpfm_words(p, i).n || raw_mask(p, &raw));
 }
 
 static void put_masks(struct printer *p, unsigned i)
@@ -199,11 +238,11 @@ static bool put_libpfm_groups(struct printer *p)
 	bool raw = p->ev->raw_mask;
 
 	for (unsigned i = 0; i < event_groups(p->ev); i++)
-		raw |= is_told_to_libpfm(p->ev, i) && !libpfm_words(p, i).n;
+		raw |= is_told_to_libpfm(p, i) && !libpfm_words(p, i).n;
 	if (raw)
 		return put_raw_mask(p);
 	for (unsigned i = 0; i < event_groups(p->ev); i++)
-		if (is_told_to_libpfm(p->ev, i))
+		if (is_told_to_libpfm(p, i))
 			put_masks(p, i);
 	return true;
 }
