@@ -114,6 +114,13 @@ static const char *text_of(const json_t *request, const char *key)
 	return json_string_value(json_object_get(request, key));
 }
 
+/* What an input may be given as; a list's expression for a constant is no name. */
+static const char *name_of(const pfm_metric_input_t *in)
+{
+	return in->is_constant ? in->text + 1 : *in->alias ? in->alias
+	                                                   : in->text;
+}
+
 static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_use *m, const pfm_metric_value_t *v)
 {
 	pfm_metric_input_t in = PFM_INIT(in);
@@ -130,7 +137,7 @@ static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_
 	if (v->state != PFM_METRIC_DEFINED)
 		put_text(j, "why", pfm_metric_state_name(v->state));
 	if (v->missing >= 0 && !pfm_describe_metric_input(ctx, m->pmu, m->event, (unsigned)v->missing, &in))
-		put_text(j, "missing", *in.alias ? in.alias : in.text);
+		put_text(j, "missing", name_of(&in));
 }
 
 static void put_refusal(struct json *j, const char *message)
@@ -245,8 +252,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	}
 	fprintf(stderr, "pfm metric: %s: %s", m.info.name, rc ? pfm_strerror(rc) : pfm_metric_state_name(v.state));
 	if (!rc && v.missing >= 0 && !pfm_describe_metric_input(ctx, m.pmu, m.event, (unsigned)v.missing, &in))
-		fprintf(stderr, ": give %s=COUNT", *in.alias ? in.alias : strstr(in.text, "::") ? strstr(in.text, "::") + 2
-		                                                                                : in.text);
+		fprintf(stderr, ": give %s=COUNT", strstr(name_of(&in), "::") ? strstr(name_of(&in), "::") + 2 : name_of(&in));
 	fprintf(stderr, "\n");
 	return REFUSED;
 }
