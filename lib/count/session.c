@@ -334,14 +334,14 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 /* A recording knows of no PMUs. */
 static const char *pmu_name(const struct pfm_session *s, const struct counting *c)
 {
-	struct unit u;
+	const struct table *t;
 
 	if (s->reading)
 		return "";
 	if (c->asked.device)
 		return c->asked.instance ? c->asked.device->instances[c->asked.instance - 1] : c->asked.device->name;
-	u = pfmi_unit(s->ctx, (unsigned)c->asked.pmu);
-	return table_text(u.table, u.table->name);
+	t = pfmi_table_at(s->ctx, c->asked.pmu);
+	return t ? table_text(t, t->name) : "";
 }
 
 /* The list of CPUs that one count is taken on, as the user's text, the instance of its device or the session has it. */
@@ -354,25 +354,33 @@ static const char *counted_cpus(const struct pfm_session *s, const struct counti
 	return s->options.cpus ? s->options.cpus : "";
 }
 
+static void describe_count(const struct pfm_session *s, const struct counting *c, pfm_count_info_t *info)
+{
+	info->request = c->asked.request;
+	info->name = c->asked.name;
+	info->pmu = pmu_name(s, c);
+	info->unit = c->asked.unit;
+	info->group = c->asked.group;
+	info->n_parts = c->opened.n_parts;
+	info->why = c->told.about ? c->told.why : "";
+	info->remedy = c->told.about ? c->told.remedy : "";
+	info->attr = c->asked.attr;
+	info->is_level = c->asked.is_level;
+	info->cpus = counted_cpus(s, c);
+}
+
 int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *info)
 {
-	const struct counting *c;
-	pfm_count_info_t full = PFM_INIT(full);
+	pfm_count_info_t full;
 
 	if (!s || i >= s->n || !pfmi_sized(info))
 		return PFMLIB_ERR_INVAL;
-	c = &s->counts[i];
-	full.request = c->asked.request;
-	full.name = c->asked.name;
-	full.pmu = pmu_name(s, c);
-	full.unit = c->asked.unit;
-	full.group = c->asked.group;
-	full.n_parts = c->opened.n_parts;
-	full.why = c->told.about ? c->told.why : "";
-	full.remedy = c->told.about ? c->told.remedy : "";
-	full.attr = c->asked.attr;
-	full.is_level = c->asked.is_level;
-	full.cpus = counted_cpus(s, c);
+	if (info->size >= sizeof(*info)) {
+		describe_count(s, &s->counts[i], info);
+		return PFMLIB_SUCCESS;
+	}
+	full = (pfm_count_info_t)PFM_INIT(full);
+	describe_count(s, &s->counts[i], &full);
 	pfmi_give(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
