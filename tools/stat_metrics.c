@@ -382,10 +382,15 @@ static bool find_input(const struct job *job, const struct stat_metric *m, unsig
 	return true;
 }
 
-/* Does @row, which is called @name, count what @input names? Ratios go by events alone: one with qualifiers is another. */
-static bool is_input(const struct row *row, const char *name, const struct input *input)
+/* Does @row count what @input names? Ratios go by events alone: one with qualifiers is another. */
+static bool is_input(const struct row *row, const struct input *input)
 {
-	return is_same(row->at, input->at) || strcmp(name, input->in.text) == 0 || strcmp(name, input->in.alias) == 0;
+	pfm_count_info_t info = PFM_INIT(info);
+
+	if (is_same(row->at, input->at))
+		return true;
+	row_info(row, &info);
+	return strcmp(info.name, input->in.text) == 0 || strcmp(info.name, input->in.alias) == 0;
 }
 
 struct reading {
@@ -407,7 +412,7 @@ static void take_row(const struct row *row, struct reading *r, unsigned i, int *
 
 	row_info(row, &info);
 	r->counts[i].value += t->mean;
-	r->counts[i].error = hypot(r->counts[i].error, error);
+	r->counts[i].error = sqrt(r->counts[i].error * r->counts[i].error + error * error);
 	r->scaled |= t->counted && (t->count.quality == PFM_QUALITY_SCALED || t->count.running < t->count.enabled);
 	r->across |= *group >= 0 && *group != (int)info.group;
 	*group = (int)info.group;
@@ -415,10 +420,7 @@ static void take_row(const struct row *row, struct reading *r, unsigned i, int *
 
 static bool is_row_of(const struct job *job, unsigned k, const char *label, const struct input *input)
 {
-	pfm_count_info_t info = PFM_INIT(info);
-
-	row_info(&job->rows[k], &info);
-	return strcmp(job->rows[k].label, label) == 0 && is_input(&job->rows[k], info.name, input);
+	return strcmp(job->rows[k].label, label) == 0 && is_input(&job->rows[k], input);
 }
 
 /* True if an earlier row is the same count: of an event that was named twice. */
@@ -428,8 +430,10 @@ static bool is_repeated(const struct job *job, unsigned k, const char *label, co
 
 	row_info(&job->rows[k], &info);
 	for (unsigned i = 0; i < k; i++) {
+		if (!is_row_of(job, i, label, input))
+			continue;
 		row_info(&job->rows[i], &other);
-		if (strcmp(info.pmu, other.pmu) == 0 && is_row_of(job, i, label, input))
+		if (strcmp(info.pmu, other.pmu) == 0)
 			return true;
 	}
 	return false;
@@ -702,13 +706,9 @@ static bool ratios_wanted(const struct job *job)
 /* True if some row counts what @input names. */
 static bool has_row(const struct job *job, const struct input *input)
 {
-	pfm_count_info_t info = PFM_INIT(info);
-
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		row_info(&job->rows[i], &info);
-		if (is_input(&job->rows[i], info.name, input))
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (is_input(&job->rows[i], input))
 			return true;
-	}
 	return false;
 }
 
@@ -761,14 +761,14 @@ bool ratios_make(struct job *job)
 	return room;
 }
 
-/* True if ratio @m may begin with the event of @row, which is called @name. */
-static bool may_begin(const struct job *job, const struct stat_metric *m, const struct row *row, const char *name)
+/* True if ratio @m may begin with the event of @row. */
+static bool may_begin(const struct job *job, const struct stat_metric *m, const struct row *row)
 {
 	struct input input;
 
 	if (row->at.pmu >= 0 && m->first.pmu >= 0)
 		return is_same(row->at, m->first);
-	return find_input(job, m, 0, &input) && is_input(row, name, &input);
+	return find_input(job, m, 0, &input) && is_input(row, &input);
 }
 
 /* How often the event of @row came in a second of the task's time, which the count of task-clock with the same label is. */
@@ -800,8 +800,7 @@ bool row_ratio(const struct job *job, const struct row *row, double elapsed, str
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		struct stat_metric *m = &job->ratios.at[i];
 
-		if (!may_begin(job, m, row, info.name) ||
-		    !evaluate_rows(job, m, row->label, elapsed, true, &r, &v))
+		if (!may_begin(job, m, row) || !evaluate_rows(job, m, row->label, elapsed, true, &r, &v))
 			continue;
 		*out = (struct ratio){ r.info.name, r.info.unit, v.value };
 		m->beside = true;

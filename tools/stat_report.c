@@ -235,7 +235,8 @@ static void print_runs(const struct job *job, double mean)
 
 	fprintf(job->out, "\n  %sSeconds of each run, and their distance from the mean%s\n", term_on(job->out, BOLD), term_off(job->out));
 	for (i = 0; i < job->repeat; i++)
-		most = fmax(most, fabs(job->each[i] - mean));
+		if (fabs(job->each[i] - mean) > most)
+			most = fabs(job->each[i] - mean);
 	for (i = 0; i < job->repeat; i++) {
 		double distance = job->each[i] - mean;
 		int marks = most > 0 ? (int)(fabs(distance) / most * 20 + 0.5) : 0;
