@@ -747,10 +747,25 @@ static void tell_refusals(const struct lister *l)
 		fprintf(stderr, "pfm: %s is not used: %s\n", path, why);
 }
 
+/* True if @pattern is the name of an event, which was left out then. */
+static bool is_event(const struct lister *l, const char *pattern, pfm_event_info_t *e)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	bool bare = l->pmu >= 0 && !strstr(pattern, "::") && !pfm_describe_pmu(l->ctx, l->pmu, &info);
+	char text[2 * FOLDED_MAX];
+	unsigned event;
+	int pmu;
+
+	snprintf(text, sizeof(text), "%s%s%s", bare ? info.name : "", bare ? "::" : "", pattern);
+	return !pfm_find_event_by_text(l->ctx, text, &pmu, &event, NULL) && !pfm_describe_event(l->ctx, pmu, event, e);
+}
+
 static int nothing_found(const struct lister *l, const char *pattern)
 {
+	pfm_event_info_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
 	char names[5][96];
+	bool is_known;
 	size_t i, n;
 
 	if (!pattern) {
@@ -761,7 +776,14 @@ static int nothing_found(const struct lister *l, const char *pattern)
 		fprintf(stderr, "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which there are.\n", pattern);
 		return REFUSED;
 	}
+	is_known = is_event(l, pattern, &e);
+	if (is_known && !l->all && !l->metrics && e.flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)) {
+		fprintf(stderr, "pfm: '%s' is hidden or deprecated; --all shows it.\n", pattern);
+		return REFUSED;
+	}
 	fprintf(stderr, "pfm: no %s matches '%s'.\n", l->metrics ? "metric" : "event", pattern);
+	if (is_known)
+		return REFUSED;
 	blame(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern), NULL);
 	n = pfm_suggest_names(l->ctx, pattern, &error, names, 5);
 	for (i = 0; i < n; i++)
