@@ -317,7 +317,7 @@ static void every_bare_name_leads_back(void **state)
 				continue;
 			pfmi_event_init(&ev, t, row);
 			spell_out(text, t, row);
-			if (pfmi_event_print(&ev, PFM_DIALECT_LIBPFM, (struct slice){ 0 }, buf, sizeof(buf), NULL)) {
+			if (pfmi_event_print(&ev, NULL, PFM_DIALECT_LIBPFM, (struct slice){ 0 }, buf, sizeof(buf), NULL)) {
 				if (leads_to(t, text, row))
 					fail_msg("%s is not printed", text);
 				refused++;

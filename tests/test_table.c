@@ -349,7 +349,7 @@ static void use(const struct table *t)
 			pfmi_event_init(&ev, t, i);
 		pfmi_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
 		pfmi_dispatch(&req, &where, &regs, &why);
-		pfmi_event_print(&ev, (pfm_dialect_t)(i % 4), pfmi_slice("cpu"), buf, sizeof(buf), &why);
+		pfmi_event_print(&ev, NULL, (pfm_dialect_t)(i % 4), pfmi_slice("cpu"), buf, sizeof(buf), &why);
 		if (i == 0)
 			pfmi_event_from_config(t, (uint64_t[4]){ 0x3c }, 1, &ev);
 		pfmi_event_from_numbers(t, &(struct spec_numbers){ .n = 2, .code = i, .umask = 1 }, &ev);

@@ -88,5 +88,5 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 	if (!pfmi_target_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;
 	tell_levels(&g, &ev);
-	return pfmi_event_print(&ev, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len, NULL);
+	return pfmi_event_print(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len, NULL);
 }

@@ -8,7 +8,7 @@
  *
  * Only what differs from the row's presets is written. Every text is read again before it is handed out: one that would not
  * give the same event is refused, so the promise of pfm_print_event() does not hang on the names in a table. A name alone that is built
- * in need not be read: that it leads back is known. */
+ * in need not be read: that it leads back is known; nor need a text that is the one that was read. */
 #include "ctx.h"
 #include "base/sizes.h"
 #include "answer/printer.h"
@@ -109,6 +109,18 @@ static bool reads_back(const struct printer *p)
 	       (identical(p->original, &back) || (same_event(p->original, &back) && pfmi_same_config(p->original, &back)));
 }
 
+/* Is what has been written what @read has behind the processor's name, its attributes to the letter? Then it means what that meant. */
+static bool is_as_read(const struct printer *p, const struct spec *read)
+{
+	struct slice name = { read->name.s, (uint32_t)(read->rest.s - read->name.s) };
+	const char *rest;
+
+	if (read->form != SPEC_NAME || p->dialect != PFM_DIALECT_LIBPFM || p->t->flags & TABLE_TWINS)
+		return false;
+	rest = pfmi_behind(name, p->text + strlen(table_text(p->t, p->t->name)) + 2);
+	return rest && strcmp(rest, read->rest.s) == 0;
+}
+
 /* ---- printing ------------------------------------------------------------------------------------------------- */
 
 static bool put_event(struct printer *p)
@@ -171,7 +183,8 @@ static bool print_bare(const struct event *ev, char *buf, size_t len)
 	return true;
 }
 
-RARELY static int print_in_full(const struct event *ev, pfm_dialect_t dialect, struct slice device, char *buf, size_t len, pfm_error_t *why)
+RARELY static int print_in_full(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
+                                char *buf, size_t len, pfm_error_t *why)
 {
 	struct event plain;
 	struct printer p;
@@ -189,6 +202,8 @@ RARELY static int print_in_full(const struct event *ev, pfm_dialect_t dialect, s
 	pfmi_say_in_words(&plain, dialect);
 	p.ev = &plain;
 	ok = put_event(&p);
+	if (ok && !p.why && read && is_as_read(&p, read))
+		return hand_out(&p, buf, len, why);
 	if (ok && !p.why && dialect == PFM_DIALECT_LIBPFM && !reads_back(&p)) {
 		p.spell_out = true;
 		p.n = 0;
@@ -201,11 +216,12 @@ RARELY static int print_in_full(const struct event *ev, pfm_dialect_t dialect, s
 	return hand_out(&p, buf, len, why);
 }
 
-int pfmi_event_print(const struct event *ev, pfm_dialect_t dialect, struct slice device, char *buf, size_t len, pfm_error_t *why)
+int pfmi_event_print(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
+                     char *buf, size_t len, pfm_error_t *why)
 {
 	if (dialect == PFM_DIALECT_LIBPFM && print_bare(ev, buf, len))
 		return PFMLIB_SUCCESS;
-	return print_in_full(ev, dialect, device, buf, len, why);
+	return print_in_full(ev, read, dialect, device, buf, len, why);
 }
 
 /* What perf calls the PMU: the name the text has, where that is an instance or another name the kernel uses. */
@@ -247,7 +263,7 @@ RARELY static int print_fields(const struct pfm_ctx *ctx, const struct event *ev
 	struct event found = *ev;
 
 	find_in_lists(ctx, &unit, &found);
-	return pfmi_event_print(&found, dialect, (struct slice){ 0 }, buf, len, error);
+	return pfmi_event_print(&found, NULL, dialect, (struct slice){ 0 }, buf, len, error);
 }
 
 /* Writes @ev, which @spec was read as. */
@@ -260,7 +276,7 @@ STEP int print_read(const struct pfm_ctx *ctx, const struct spec *spec, const st
 	if (dialect == PFM_DIALECT_PERF)
 		device = device_of(ctx, unit, spec);
 	rc = ev->row == ROW_NONE && dialect != PFM_DIALECT_PERF ? print_fields(ctx, ev, unit, dialect, buf, len, error)
-	                                                        : pfmi_event_print(ev, dialect, device, buf, len, error);
+	                                                        : pfmi_event_print(ev, spec, dialect, device, buf, len, error);
 	if (rc && error && error->kind == PFM_KIND_UNEXPRESSIBLE)
 		error->end = spec->len;
 	return rc;

@@ -76,7 +76,7 @@ static struct choice compose_of_both(const struct group *g, struct words ws, str
 
 static struct choice compose(const struct group *g, struct words ws, uint64_t value)
 {
-	return compose_of_both(g, ws, (struct words){ NULL, 0 }, value);
+	return compose_of_both(g, ws, (struct words){ ws.w, 0 }, value);
 }
 
 static bool nameable(const struct table *t, const struct group *g, uint64_t value)
@@ -145,7 +145,7 @@ static bool is_taken(const struct printer *p, unsigned group, const char *word)
 	};
 	struct slice s = pfmi_slice(word);
 
-	for (unsigned i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+	for (unsigned i = 0; s.len == 1 && i < sizeof(taken) / sizeof(taken[0]); i++) {
 		const struct field *f = table_field(p->t, taken[i].key);
 
 		if (pfmi_slice_is(s, taken[i].letter) && (taken[i].key == KEY_NONE || (f && f->modifier)))
@@ -154,9 +154,8 @@ static bool is_taken(const struct printer *p, unsigned group, const char *word)
 	for (unsigned i = 0; i < group; i++) {
 		const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
 
-		for (unsigned k = 0; k < g->n_words; k++)
-			if (pfmi_slice_is(s, table_text(p->t, table_words(p->t)[g->word + k].name)))
-				return true;
+		if (pfmi_table_word(p->t, g->word, g->n_words, s))
+			return true;
 	}
 	return false;
 }
@@ -217,33 +216,38 @@ static bool is_told_to_libpfm(const struct printer *p, unsigned i)
 	return !(pfmi_row_group(p->t, p->ev->row, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (libpfm_words(p, i).n || raw_mask(p, &raw));
 }
 
-static void put_masks(struct printer *p, unsigned i)
+static void put_masks(struct printer *p, unsigned i, const struct choice *c)
 {
-	struct choice c = libpfm_words(p, i);
+	for (unsigned k = 0; k < c->n; k++) {
+		const char *word = table_text(p->t, c->w[k]->name);
 
-	for (unsigned k = 0; k < c.n; k++) {
-		const char *word = table_text(p->t, c.w[k]->name);
-
+		pfmi_put_char(p, ':');
 		if (p->spell_out || is_taken(p, i, word)) {
-			pfmi_put(p, ":%s=%s", table_text(p->t, pfmi_row_group(p->t, p->ev->row, i)->name), word);
-		} else {
-			pfmi_put_char(p, ':');
-			pfmi_put_text(p, word);
+			pfmi_put_text(p, table_text(p->t, pfmi_row_group(p->t, p->ev->row, i)->name));
+			pfmi_put_char(p, '=');
 		}
+		pfmi_put_text(p, word);
 	}
 }
 
 static bool put_libpfm_groups(struct printer *p)
 {
-	bool raw = p->ev->raw_mask;
+	size_t begun = p->n;
 
-	for (unsigned i = 0; i < event_groups(p->ev); i++)
-		raw |= is_told_to_libpfm(p, i) && !libpfm_words(p, i).n;
-	if (raw)
+	if (p->ev->raw_mask)
 		return put_raw_mask(p);
-	for (unsigned i = 0; i < event_groups(p->ev); i++)
-		if (is_told_to_libpfm(p, i))
-			put_masks(p, i);
+	for (unsigned i = 0; i < event_groups(p->ev); i++) {
+		struct choice c;
+
+		if (!is_told_to_libpfm(p, i))
+			continue;
+		c = libpfm_words(p, i);
+		if (!c.n) {
+			p->n = begun;
+			return put_raw_mask(p);
+		}
+		put_masks(p, i, &c);
+	}
 	return true;
 }
 
@@ -486,8 +490,7 @@ static bool put_libpfm(struct printer *p)
 
 	pfmi_put_text(p, table_text(p->t, p->t->name));
 	pfmi_put_text(p, "::");
-	for (const char *s = table_row_name(p->t, p->ev->row); *s; s++)
-		pfmi_put_char(p, capital(*s));
+	pfmi_put_capitals(p, table_row_name(p->t, p->ev->row));
 	if (!put_libpfm_groups(p))
 		return false;
 	put_levels(p);

@@ -29,10 +29,30 @@ void pfmi_put_char(struct printer *p, char c)
 		p->why = "the text is too long";
 }
 
+/* As much of the next @n bytes as there is room for. */
+static size_t room_for(struct printer *p, size_t n)
+{
+	size_t room = sizeof(p->text) - 1 - p->n;
+
+	if (n >= room)
+		p->why = "the text is too long";
+	return n < room ? n : room;
+}
+
 void pfmi_put_text(struct printer *p, const char *s)
 {
-	while (*s)
-		pfmi_put_char(p, *s++);
+	size_t n = room_for(p, strlen(s));
+
+	memcpy(p->text + p->n, s, n);
+	p->text[p->n += n] = '\0';
+}
+
+void pfmi_put_capitals(struct printer *p, const char *s)
+{
+	size_t n = room_for(p, strlen(s));
+
+	put_capitals(p->text + p->n, s, n);
+	p->text[p->n += n] = '\0';
 }
 
 bool pfmi_cannot(struct printer *p, const char *why)

@@ -25,6 +25,8 @@ PRINTF(2, 3)
 void pfmi_put(struct printer *p, const char *format, ...);
 void pfmi_put_char(struct printer *p, char c);
 void pfmi_put_text(struct printer *p, const char *s);
+/* The same with the capital letters of libpfm's texts; @s is one of a pool. */
+void pfmi_put_capitals(struct printer *p, const char *s);
 /* A value of @f: its word where that reads back as the value, or a number. */
 void pfmi_put_value(struct printer *p, const struct field *f, uint64_t value);
 

@@ -9,9 +9,11 @@
 /* Longest text pfmi_event_print() writes, with the terminator. */
 #define PRINT_MAX 2048
 
-/* Writes @ev in @dialect. @device: what perf calls the PMU. Whatever is written was read again and found equal; what cannot be
- * written so is PFMLIB_ERR_NOTSUPP with a reason in @why, a buffer that is too small PFMLIB_ERR_FULL and nothing written. */
-int pfmi_event_print(const struct event *ev, pfm_dialect_t dialect, struct slice device, char *buf, size_t len, pfm_error_t *why);
+/* Writes @ev in @dialect. @read: the text that was read as @ev, or NULL. @device: what perf calls the PMU. Whatever is written is what
+ * was read, or was read again and found equal; what cannot be written so is PFMLIB_ERR_NOTSUPP with a reason in @why, a buffer that is too
+ * small PFMLIB_ERR_FULL and nothing written. */
+int pfmi_event_print(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
+                     char *buf, size_t len, pfm_error_t *why);
 
 /* Letters of perf that stand for the levels and the precision of @ev: at most 6 and the terminator. */
 void pfmi_perf_letters(const struct event *ev, char out[12]);
