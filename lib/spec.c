@@ -134,7 +134,7 @@ static uint32_t length_of_attr(struct slice rest)
 		p = memchr(p, ',', (size_t)(end - p));
 		return p ? (uint32_t)(p - rest.s) : rest.len;
 	}
-	while (p < end && *p != ',' && *p != ':' && *p != '.')
+	while (p < end && (!(pfmi_weights[(unsigned char)*p] & NAME_ENDS) || *p == '/'))
 		p++;
 	return (uint32_t)(p - rest.s);
 }
