@@ -64,6 +64,12 @@ static bool is_vendors(const struct table *t, const struct spec *spec, unsigned 
 	return n.kind != NAME_SYNONYM && pfmi_is_modifier(t, attr);
 }
 
+/* Have the two rows the same groups? They are stored once. */
+static bool take_alike(const struct table *t, uint32_t a, uint32_t b)
+{
+	return table_row(t, a)->take == table_row(t, b)->take && table_row(t, a)->n_takes == table_row(t, b)->n_takes;
+}
+
 /* An event of libpfm4's that takes several masks is known by its name and the separator behind it: the shorter name may be another one
  * of a row of the vendor's. It is meant where the attribute behind piece @at is a mask of it, and not the vendor's. */
 RARELY static struct name find_lent(const struct table *t, struct spec *spec, unsigned at, struct name vendors)
@@ -73,7 +79,9 @@ RARELY static struct name find_lent(const struct table *t, struct spec *spec, un
 	for (unsigned i = at + 1; i-- > 0;) {
 		struct name n = pfmi_table_find(t, name_hash(spec->cuts[i].hash, '.'), spec->name.s, spec->cuts[i].len + 1);
 
-		if (n.kind == NAME_SYNONYM && n.row >= t->n_rows && takes(t, n.row, attr) && !is_vendors(t, spec, at, i, vendors, attr))
+		if (n.kind != NAME_SYNONYM || n.row < t->n_rows || (vendors.kind < NAME_UNSUPPORTED && take_alike(t, n.row, vendors.row)))
+			continue;
+		if (takes(t, n.row, attr) && !is_vendors(t, spec, at, i, vendors, attr))
 			return take_piece(spec, i, n);
 	}
 	return NO_NAME;

@@ -49,7 +49,7 @@ RARELY static void put_value(struct event *ev, const struct field *f, struct val
 		ev->by_counter = true;
 }
 
-/* The same for a field of several runs of bits, which nothing else of the row has a part in. */
+/* @value beside what is in the bits of @f. */
 static inline void add_parts(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges && value; i++) {
@@ -116,7 +116,7 @@ const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned
 }
 
 /* The value the user set for field number @field; NULL if none. */
-static const uint64_t *set_by_user(const struct event *ev, unsigned field)
+RARELY static const uint64_t *set_by_user(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < ev->n_set; i++)
 		if (ev->set[i].field == field)
@@ -124,14 +124,20 @@ static const uint64_t *set_by_user(const struct event *ev, unsigned field)
 	return NULL;
 }
 
-static uint64_t group_bits(const struct event *ev, unsigned field)
+RARELY static uint64_t sum_groups(const struct event *ev, unsigned field)
 {
 	uint64_t bits = 0;
 
-	for (unsigned i = 0; ev->facts && i < ev->facts->n_takes; i++)
+	for (unsigned i = 0; i < ev->facts->n_takes; i++)
 		if (row_group(ev->table, ev->facts, i)->field == field)
 			bits |= ev->group[i];
 	return bits;
+}
+
+/* What the row's groups add to @field. */
+static inline uint64_t group_bits(const struct event *ev, unsigned field)
+{
+	return ev->facts && ev->facts->n_takes ? sum_groups(ev, field) : 0;
 }
 
 bool pfmi_event_was_set(const struct event *ev, enum key key)
@@ -154,23 +160,9 @@ bool pfmi_event_set(struct event *ev, unsigned field, uint64_t value)
 /* The row's value of @field on @counter, else the general one, else the preset. */
 static uint64_t given_value(const struct event *ev, unsigned field, unsigned counter)
 {
-	uint64_t value = table_fields(ev->table)[field].preset;
-	const struct row *r = ev->facts;
-	bool found = false;
+	uint64_t value;
 
-	if (!r)
-		return value;
-	for (unsigned i = 0; (i = row_next_value(ev->table, r, field, i)) < r->n_values; i++) {
-		struct value v = row_value(ev->table, r, i);
-
-		if (v.counter == counter)
-			return v.value;
-		if (v.counter == ANYWHERE && !found) {
-			found = true;
-			value = v.value;
-		}
-	}
-	return value;
+	return ev->facts && pfmi_row_find(ev->table, ev->facts, field, counter, &value) ? value : table_fields(ev->table)[field].preset;
 }
 
 uint64_t pfmi_event_value(const struct event *ev, unsigned field, unsigned counter)
@@ -214,10 +206,8 @@ RARELY static void add_bound(const struct event *ev, unsigned counter, uint64_t 
 static void add_groups(const struct event *ev, const struct row *r, uint64_t config[4])
 {
 	for (unsigned i = 0; i < r->n_takes; i++) {
-		const struct field *f = table_fields(ev->table) + row_group(ev->table, r, i)->field;
-
 		if (ev->group[i])
-			pfmi_field_put(f, config, pfmi_field_get(f, config) | ev->group[i]);
+			add_parts(table_fields(ev->table) + row_group(ev->table, r, i)->field, config, ev->group[i]);
 	}
 }
 

@@ -123,19 +123,21 @@ OFTEN struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32
 	return (struct name){ .kind = NAME_NONE };
 }
 
-/* The value of @field in @row for @counter; a value for every counter serves if there is none for that one. False if there is none. */
-static bool find_value(const struct table *t, uint32_t row, unsigned field, unsigned counter, uint64_t *out)
+OFTEN_SHARED bool pfmi_row_find(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out)
 {
-	const struct row *r = table_row(t, row);
+	const uint32_t *v = table_values(t) + r->value, *end = v + r->n_values;
 	bool general = false;
 
-	for (unsigned i = 0; (i = row_next_value(t, r, field, i)) < r->n_values; i++) {
-		struct value v = row_value(t, r, i);
+	for (; v < end; v++) {
+		struct value here;
 
-		if (v.counter != counter && (v.counter != ANYWHERE || general))
+		if (*v >> 24 != field)
 			continue;
-		*out = v.value;
-		if (v.counter == counter)
+		here = value_unpack(t, *v);
+		if (here.counter != counter && (here.counter != ANYWHERE || general))
+			continue;
+		*out = here.value;
+		if (here.counter == counter)
 			return true;
 		general = true;
 	}
@@ -147,7 +149,7 @@ bool pfmi_row_has(const struct table *t, uint32_t row, enum key key)
 	unsigned at = table_key(t, key);
 	uint64_t value;
 
-	return at && find_value(t, row, at - 1, ANYWHERE, &value);
+	return at && pfmi_row_find(t, table_row(t, row), at - 1, ANYWHERE, &value);
 }
 
 uint64_t pfmi_row_value(const struct table *t, uint32_t row, enum key key, unsigned counter)
@@ -157,7 +159,7 @@ uint64_t pfmi_row_value(const struct table *t, uint32_t row, enum key key, unsig
 
 	if (!at)
 		return 0;
-	return find_value(t, row, at - 1, counter, &value) ? value : table_fields(t)[at - 1].preset;
+	return pfmi_row_find(t, table_row(t, row), at - 1, counter, &value) ? value : table_fields(t)[at - 1].preset;
 }
 
 const char *pfmi_row_text(const struct table *t, uint32_t row, enum key key)
@@ -165,5 +167,5 @@ const char *pfmi_row_text(const struct table *t, uint32_t row, enum key key)
 	unsigned at = table_key(t, key);
 	uint64_t value = 0;
 
-	return table_text(t, at && find_value(t, row, at - 1, ANYWHERE, &value) ? (uint32_t)value : 0);
+	return table_text(t, at && pfmi_row_find(t, table_row(t, row), at - 1, ANYWHERE, &value) ? (uint32_t)value : 0);
 }

@@ -625,6 +625,8 @@ STEP struct name table_find_at_once(const struct table *t, uint32_t h, const cha
 	return !(t->flags & TABLE_TWINS) && table_folds_to(table_text(t, n.text), s, len) ? n : pfmi_table_find_from(t, i, h, s, len);
 }
 
+/* The value of @field in @r for @counter; one for every counter serves if there is none for that one. False if there is none. */
+bool pfmi_row_find(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out);
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
 uint64_t pfmi_row_value(const struct table *t, uint32_t row, enum key key, unsigned counter);
 /* The same for texts: "" when the row has none. */
