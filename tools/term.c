@@ -273,7 +273,7 @@ void term_guard(void)
 /* Failures show when the stream is closed. */
 void term_write(FILE *out, const char *bytes, size_t len)
 {
-	if (!out || out != guards[0].out)
+	if (out != guards[0].out)
 		fwrite(bytes, 1, len, out);
 	else if (fflush(out) == 0)
 		guarded_write(&guards[0], bytes, len);
