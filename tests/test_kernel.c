@@ -208,6 +208,51 @@ static void alias_file_is_another_name(void **state)
 	assert_int_equal(find("uncore_upi")->n_instances, 2);
 }
 
+static int (*fake_open)(const struct sys *sys, const char *path, int flags);
+static unsigned n_asked, n_missing;
+
+static int counting_open(const struct sys *sys, const char *path, int flags)
+{
+	int fd = fake_open(sys, path, flags);
+
+	n_asked += strncmp(path, "/sys/bus/event_source/", 22) == 0;
+	n_missing += strncmp(path, "/sys/bus/event_source/", 22) == 0 && fd == -ENOENT;
+	return fd;
+}
+
+/* Each file that is not there costs half of what it costs to list the folder. */
+static void what_a_folder_has_not_is_not_asked_for(void **state)
+{
+	(void)state;
+	fake_recorded(&fake, "uncore");
+	fake_open = fake.sys.open;
+	fake.sys.open = counting_open;
+	n_asked = n_missing = 0;
+	look();
+	assert_true(n_asked > kernel->n);
+	assert_int_equal(n_missing, 0);
+}
+
+static void folders_of_any_number_of_files_are_read(void **state)
+{
+	char path[64];
+
+	(void)state;
+	fake_begin(&fake);
+	for (unsigned i = 0; i < 300; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/big/a%03u", i);
+		fake_file(&fake, path, "");
+	}
+	fake_file(&fake, "/sys/bus/event_source/devices/big/type", "77\n");
+	fake_file(&fake, "/sys/bus/event_source/devices/big/cpumask", "0-1\n");
+	fake_file(&fake, "/sys/bus/event_source/devices/big/format/event", "config:0-7\n");
+	fake_file(&fake, "/sys/bus/event_source/devices/big/events/one", "event=0x1\n");
+	look();
+	assert_int_equal(find("big")->types[0], 77);
+	assert_string_equal(find("big")->cpus, "0-1");
+	assert_int_equal(config_of(find("big"), "one", 0), 1);
+}
+
 static void companions_are_not_events(void **state)
 {
 	const struct kernel_pmu *imc;
@@ -750,6 +795,8 @@ int main(void)
 		cmocka_unit_test_teardown(dies_and_their_units_are_one, done),
 		cmocka_unit_test_teardown(hexadecimal_addresses_are_instance_numbers_too, done),
 		cmocka_unit_test_teardown(alias_file_is_another_name, done),
+		cmocka_unit_test_teardown(what_a_folder_has_not_is_not_asked_for, done),
+		cmocka_unit_test_teardown(folders_of_any_number_of_files_are_read, done),
 		cmocka_unit_test_teardown(companions_are_not_events, done),
 		cmocka_unit_test_teardown(split_fields_keep_their_order, done),
 		cmocka_unit_test_teardown(parameters_must_be_given, done),

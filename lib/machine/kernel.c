@@ -40,6 +40,8 @@ static const char *cpu_list(struct reading *r, const char *pmu, const char *file
 	const char *kept;
 	int rc;
 
+	if (!pfmi_reading_may_have(r, pmu, file))
+		return NULL;
 	snprintf(path, sizeof(path), DEVICES "/%.63s/%.14s", pmu, file);
 	rc = pfmi_cpus_file(r->sys, path, &list);
 	r->keep->failed |= rc == -ENOMEM;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include "machine/reading.h"
 
+enum { MAX_FILES = 64 };
+
 struct block {
 	struct block *next;
 	size_t used, room;
@@ -51,14 +53,6 @@ void pfmi_release(struct arena *a)
 	}
 }
 
-bool pfmi_reading_file(struct reading *r, const char *pmu, const char *folder, const char *file)
-{
-	char path[sizeof(DEVICES) + 64 + 16 + 256];
-	int n = snprintf(path, sizeof(path), DEVICES "/%s/%s%s", pmu, folder, file);
-
-	return n > 0 && (size_t)n < sizeof(path) && pfmi_sys_slurp(r->sys, path, r->text, sizeof(r->text)) >= 0;
-}
-
 static int collect(void *arg, const char *name)
 {
 	struct strings *s = arg;
@@ -80,7 +74,7 @@ static int collect(void *arg, const char *name)
 	return ++s->n == s->max;
 }
 
-struct strings pfmi_reading_names(struct reading *r, const char *pmu, const char *folder, size_t max, size_t longest)
+static struct strings names_in(struct reading *r, const char *pmu, const char *folder, size_t max, size_t longest)
 {
 	struct strings s = { .max = max, .longest = longest, .arena = r->scrap };
 	char path[sizeof(DEVICES) + 64 + 16];
@@ -88,4 +82,52 @@ struct strings pfmi_reading_names(struct reading *r, const char *pmu, const char
 	snprintf(path, sizeof(path), DEVICES "%s%.63s%s%.14s", *pmu ? "/" : "", pmu, *folder ? "/" : "", folder);
 	r->sys->list(r->sys, path, collect, &s);
 	return s;
+}
+
+/* What is in the folder of a PMU. */
+struct folder {
+	struct folder *next;
+	const char *pmu;
+	struct strings names;
+};
+
+static const struct folder *folder_of(struct reading *r, const char *pmu)
+{
+	struct folder *f = r->seen;
+
+	while (f && strcmp(f->pmu, pmu) != 0)
+		f = f->next;
+	if (f)
+		return f;
+	f = pfmi_take(r->scrap, sizeof(*f));
+	if (!f)
+		return NULL;
+	*f = (struct folder){ r->seen, pfmi_keep(r->scrap, pmu, strlen(pmu)), names_in(r, pmu, "", MAX_FILES, 63) };
+	return r->seen = f;
+}
+
+bool pfmi_reading_may_have(struct reading *r, const char *pmu, const char *name)
+{
+	const struct folder *f = *pmu ? folder_of(r, pmu) : NULL;
+
+	if (!f || f->names.n == 0 || f->names.n == MAX_FILES)
+		return true;
+	for (size_t i = 0; i < f->names.n; i++)
+		if (strcmp(f->names.at[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool pfmi_reading_file(struct reading *r, const char *pmu, const char *folder, const char *file)
+{
+	char path[sizeof(DEVICES) + 64 + 16 + 256];
+	int n = snprintf(path, sizeof(path), DEVICES "/%s/%s%s", pmu, folder, file);
+
+	return n > 0 && (size_t)n < sizeof(path) && (*folder || pfmi_reading_may_have(r, pmu, file)) &&
+	       pfmi_sys_slurp(r->sys, path, r->text, sizeof(r->text)) >= 0;
+}
+
+struct strings pfmi_reading_names(struct reading *r, const char *pmu, const char *folder, size_t max, size_t longest)
+{
+	return pfmi_reading_may_have(r, pmu, folder) ? names_in(r, pmu, folder, max, longest) : (struct strings){ 0 };
 }

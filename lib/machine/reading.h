@@ -27,9 +27,13 @@ struct reading {
 	const struct sys *sys;
 	struct arena *keep;  /* lives as long as the struct kernel */
 	struct arena *scrap; /* until the reading is over */
+	struct folder *seen; /* folders of PMUs, the last one first */
 	char text[TEXT_ROOM];
 };
 
+/* False if @name is not in the folder of @pmu. Most PMUs have few of the files that there may be, and to list a folder takes no longer than
+ * to ask for two files that are not there. One that cannot be listed may have all. */
+bool pfmi_reading_may_have(struct reading *r, const char *pmu, const char *name);
 /* Contents of DEVICES/@pmu/@folder@file in r->text; false if it cannot be read. */
 bool pfmi_reading_file(struct reading *r, const char *pmu, const char *folder, const char *file);
 
