@@ -178,7 +178,7 @@ static bool print_bare(const struct event *ev, char *buf, size_t len)
 	memcpy(buf, pmu.s, pmu.len);
 	to = buf + pmu.len;
 	to[0] = to[1] = ':';
-	put_capitals(to + 2, name.s, name.len);
+	pfmi_capitals(to + 2, name.s, name.len);
 	to[2 + name.len] = '\0';
 	return true;
 }
@@ -267,8 +267,8 @@ RARELY static int print_fields(const struct pfm_ctx *ctx, const struct event *ev
 }
 
 /* Writes @ev, which @spec was read as. */
-STEP int print_read(const struct pfm_ctx *ctx, const struct spec *spec, const struct event *ev, unsigned unit, pfm_dialect_t dialect,
-                    char *buf, size_t len, pfm_error_t *error)
+static int print_read(const struct pfm_ctx *ctx, const struct spec *spec, const struct event *ev, unsigned unit, pfm_dialect_t dialect,
+                      char *buf, size_t len, pfm_error_t *error)
 {
 	struct slice device = { 0 };
 	int rc;
@@ -292,15 +292,21 @@ RARELY static int bad_argument(pfm_error_t *error, const char *detail)
 	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
 }
 
+static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
+                          size_t len, pfm_error_t *error);
+
 /* For callers whose struct for errors is shorter than ours. */
-RARELY static int print_for_short(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
+RARELY static int print_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect,
+                                  char *buf, size_t len, pfm_error_t *error)
 {
 	pfm_error_t why = { .size = sizeof(why) };
 
-	return pfmi_error_end(error, &why, pfm_print_event(ctx, text, dialect, buf, len, &why));
+	return pfmi_error_end(error, &why, read_and_print(ctx, text, plm, out, dialect, buf, len, &why));
 }
 
-int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
+/* @out is NULL where the text alone is wanted. */
+static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
+                          size_t len, pfm_error_t *error)
 {
 	struct event ev;
 	struct spec spec;
@@ -308,43 +314,27 @@ int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialec
 	int rc;
 
 	if (error && error->size < sizeof(*error))
-		return print_for_short(ctx, text, dialect, buf, len, error);
-	if (!text || !buf || !is_dialect(dialect))
-		return bad_argument(error, "text or buf is NULL, or no such dialect");
-	if (!ctx)
-		ctx = pfmi_ctx_default();
-	rc = pfmi_spec_parse(text, &spec, error);
-	if (!rc)
-		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
-	return rc ? rc : print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);
-}
-
-RARELY static int both_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect,
-                                 char *buf, size_t len, pfm_error_t *error)
-{
-	pfm_error_t why = { .size = sizeof(why) };
-
-	return pfmi_error_end(error, &why, pfm_encode_and_print(ctx, text, plm, out, dialect, buf, len, &why));
-}
-
-int pfm_encode_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
-                         size_t len, pfm_error_t *error)
-{
-	struct event ev;
-	struct spec spec;
-	unsigned unit;
-	int rc;
-
-	if (error && error->size < sizeof(*error))
-		return both_for_short(ctx, text, plm, out, dialect, buf, len, error);
-	if (!text || !buf || !is_dialect(dialect) || !pfmi_sized(out))
+		return print_for_short(ctx, text, plm, out, dialect, buf, len, error);
+	if (!text || !buf || !is_dialect(dialect) || (out && !pfmi_sized(out)))
 		return bad_argument(error, "text, out or buf is NULL, out->size is not set, or no such dialect");
 	if (!ctx)
 		ctx = pfmi_ctx_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
 		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
-	if (!rc)
+	if (!rc && out)
 		rc = pfmi_encode_read(ctx, &spec, unit, &ev, plm, out, error);
 	return rc ? rc : print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);
+}
+
+int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
+{
+	return read_and_print(ctx, text, 0, NULL, dialect, buf, len, error);
+}
+
+int pfm_encode_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
+                         size_t len, pfm_error_t *error)
+{
+	/* No @out is no text either: refused as one. */
+	return read_and_print(ctx, out ? text : NULL, plm, out, dialect, buf, len, error);
 }

@@ -47,11 +47,40 @@ void pfmi_put_text(struct printer *p, const char *s)
 	p->text[p->n += n] = '\0';
 }
 
+/* capital() for so many that the compiler can do them at once. */
+static inline void put_capital_run(char *to, const char *s, size_t n)
+{
+	char run[16];
+
+	memcpy(run, s, n);
+	for (size_t i = 0; i < n; i++)
+		run[i] = capital(run[i]);
+	memcpy(to, run, n);
+}
+
+/* The last ones of a run with some before them, few with what a pool has behind. */
+OFTEN_SHARED void pfmi_capitals(char *to, const char *s, size_t n)
+{
+	char few[POOL_PAD];
+
+	if (n >= 16) {
+		for (size_t i = 0; i < n - 16; i += 16)
+			put_capital_run(to + i, s + i, 16);
+		put_capital_run(to + n - 16, s + n - 16, 16);
+	} else if (n >= 8) {
+		put_capital_run(to, s, 8);
+		put_capital_run(to + n - 8, s + n - 8, 8);
+	} else {
+		put_capital_run(few, s, POOL_PAD);
+		memcpy(to, few, n);
+	}
+}
+
 void pfmi_put_capitals(struct printer *p, const char *s)
 {
 	size_t n = room_for(p, strlen(s));
 
-	put_capitals(p->text + p->n, s, n);
+	pfmi_capitals(p->text + p->n, s, n);
 	p->text[p->n += n] = '\0';
 }
 

@@ -58,34 +58,8 @@ static inline char capital(char c)
 	return (char)(c ^ (letter & ('a' ^ 'A')) ^ (dot & ('.' ^ ':')));
 }
 
-/* The same for so many that the compiler can do them at once. */
-static inline void put_capital_run(char *to, const char *s, size_t n)
-{
-	char run[16];
-
-	memcpy(run, s, n);
-	for (size_t i = 0; i < n; i++)
-		run[i] = capital(run[i]);
-	memcpy(to, run, n);
-}
-
-/* Writes the @n bytes at @s, a text of a pool, to @to so: the last ones of a run with some before them, few with what a pool has behind. */
-static inline void put_capitals(char *to, const char *s, size_t n)
-{
-	char few[POOL_PAD];
-
-	if (n >= 16) {
-		for (size_t i = 0; i < n - 16; i += 16)
-			put_capital_run(to + i, s + i, 16);
-		put_capital_run(to + n - 16, s + n - 16, 16);
-	} else if (n >= 8) {
-		put_capital_run(to, s, 8);
-		put_capital_run(to + n - 8, s + n - 8, 8);
-	} else {
-		put_capital_run(few, s, POOL_PAD);
-		memcpy(to, few, n);
-	}
-}
+/* Writes the @n bytes at @s, a text of a pool, to @to so. (lib/answer/printer.c) */
+void pfmi_capitals(char *to, const char *s, size_t n);
 
 static inline unsigned event_groups(const struct event *ev)
 {
