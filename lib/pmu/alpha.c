@@ -656,6 +656,9 @@ static const struct bits PCNT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0
 static const struct bits SELECT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
 static const struct bits SELECT56[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 8, 3 }, { "cbox2", 11, 3 } };
 static const struct bits FREQ5[] = { { "frq2", 4, 2 }, { "frq1", 6, 2 }, { "frq0", 8, 2 } };
+/* What the functions that enable take: a bit for each counter. EV4's takes nothing. */
+static const struct bits ENABLE5[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 }, { "ctr2", 2, 1 } };
+static const struct bits ENABLE6[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 } };
 static const struct bits BC_CTL[] = { { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
 static const struct bits PM_MUX[] = { { "pm0_mux", 8, 3 }, { "pm1_mux", 11, 3 } };
 static const struct bits PCTR6[] = { { "sl1", 0, 4 }, { "sl0", 4, 1 }, { "pctr1", 6, 20 }, { "pctr0", 28, 20 } };
@@ -716,6 +719,10 @@ const struct bits *pfmi_alpha_layout(const struct table *t, const char *name, un
 	TRY(PCA56, "PMC8", SELECT56)
 	TRY(EV6, "PMC8", PCTR6)
 	TRY(EV67, "PMC8", PCTR67)
+	/* What sets are written with beside it: rates, and which counters are enabled. */
+	TRY(EV5 | PCA56, "PMC9", FREQ5)
+	TRY(EV5 | PCA56, "PMC11", ENABLE5)
+	TRY(EV6 | EV67, "PMC11", ENABLE6)
 #undef TRY
 	return NULL;
 }

@@ -174,5 +174,5 @@ const struct bits *pfmi_netburst_layout(const struct table *t, const char *name,
 		return escr;
 	}
 	*n = sizeof(cccr) / sizeof(cccr[0]);
-	return pfmi_slice_is(word, "CCCR") ? cccr : NULL;
+	return pfmi_slice_is(word, "CCCR") || pfmi_slice_is(word, "PMC") ? cccr : NULL;
 }

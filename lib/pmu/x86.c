@@ -810,6 +810,7 @@ const struct bits *pfmi_x86_layout(const struct table *t, const char *name, unsi
 		return BITS;                     \
 	}
 	LAYOUT("FIXED_CTR_CTRL", fixed_sel)
+	LAYOUT("FIXED_CTRL", fixed_sel) /* as PFM_REG_FIXED_CTRL is written */
 	LAYOUT("GLOBAL_CTRL", global_ctrl)
 	LAYOUT("PERF_GLOBAL_CTRL", global_ctrl)
 	LAYOUT("PEBS_LD_LAT", ld_lat)

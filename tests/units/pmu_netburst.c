@@ -132,7 +132,9 @@ static void registers(void **state)
 	assert_non_null(pfmi_netburst_layout(NULL, "cccr17", &n));
 	assert_int_equal(n, 12);
 	assert_null(pfmi_netburst_layout(NULL, "CCC", &n));
-	assert_null(pfmi_netburst_layout(NULL, "PMC0", &n));
+	assert_non_null(pfmi_netburst_layout(NULL, "PMC0", &n)); /* as sets write it */
+	assert_int_equal(n, 12);
+	assert_null(pfmi_netburst_layout(NULL, "PMD0", &n));
 }
 
 UNIT(pmu_netburst, cmocka_unit_test(sets), cmocka_unit_test(values), cmocka_unit_test(comparison), cmocka_unit_test(registers));
