@@ -129,5 +129,5 @@ bool pfmi_reading_file(struct reading *r, const char *pmu, const char *folder, c
 
 struct strings pfmi_reading_names(struct reading *r, const char *pmu, const char *folder, size_t max, size_t longest)
 {
-	return pfmi_reading_may_have(r, pmu, folder) ? names_in(r, pmu, folder, max, longest) : (struct strings){ 0 };
+	return !*folder || pfmi_reading_may_have(r, pmu, folder) ? names_in(r, pmu, folder, max, longest) : (struct strings){ 0 };
 }
