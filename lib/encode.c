@@ -331,25 +331,24 @@ OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 
 static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
 {
+	const struct table *t;
 	struct event ev;
 	int rc;
 
 	if (!ctx)
 		ctx = pfmi_ctx_default();
-	if (pmu < 0 || (unsigned)pmu >= pfmi_ctx_count(ctx) || !pfmi_unit_ready(ctx, (unsigned)pmu) ||
-	    !table_has_row(pfmi_unit_table(ctx, (unsigned)pmu), event) || !pfmi_sized(out))
+	t = pfmi_table_at(ctx, pmu);
+	if (!t || !table_has_row(t, event) || !pfmi_sized(out))
 		return bad_argument(error, "pmu, event or out->size is out of range");
-	if (table_row(pfmi_unit_table(ctx, (unsigned)pmu), event)->flags & ROW_METRIC)
+	if (table_row(t, event)->flags & ROW_METRIC)
 		return pfmi_refuse_metric(NULL, (struct slice){ 0 }, error);
-	pfmi_event_init(&ev, pfmi_unit_table(ctx, (unsigned)pmu), event);
-	for (unsigned i = 0; i < table_row(ev.table, event)->n_takes; i++)
-		if (pfmi_row_group(ev.table, event, i)->flags & GROUP_REQUIRED)
+	pfmi_event_init(&ev, t, event);
+	for (unsigned i = 0; i < ev.facts->n_takes; i++)
+		if (row_group(t, ev.facts, i)->flags & GROUP_REQUIRED)
 			return pfmi_refuse(error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL, (struct slice){ 0 },
-			                   table_text(ev.table, pfmi_row_group(ev.table, event, i)->name));
+			                   table_text(t, row_group(t, ev.facts, i)->name));
 	rc = pfmi_ctx_present(ctx, (unsigned)pmu, &ev, NULL, (struct slice){ 0 }, error);
-	if (rc)
-		return rc;
-	return deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu, ev.table), plm, out, error);
+	return rc ? rc : deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu, t), plm, out, error);
 }
 
 int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)

@@ -167,6 +167,12 @@ STEP struct name find_in(const struct table *t, const struct image_map *map, str
 	return last && may_begin(t, map, spec) ? find_piece(t, spec, (1u << last) - 1) : NO_NAME;
 }
 
+/* The same where it is no step of most encodings. */
+OFTEN_SHARED static struct name find_in_other(const struct table *t, const struct image_map *map, struct spec *spec)
+{
+	return find_in(t, map, spec);
+}
+
 /* Looks on every unit that answers to the processor's name, freshest first, until one has the event; from slot @from less 1 of the first
  * stage on, 0: from where they begin. */
 RARELY static int find_called_from(struct search *s, uint32_t from)
@@ -176,7 +182,7 @@ RARELY static int find_called_from(struct search *s, uint32_t from)
 
 	while ((at = called_next(s->ctx, s->pmu, s->hash, &c)) >= 0) {
 		bool ready = pfmi_map_ready(c.map);
-		struct name found = ready ? find_in(c.table, c.map, s->spec) : NO_NAME;
+		struct name found = ready ? find_in_other(c.table, c.map, s->spec) : NO_NAME;
 
 		if (found.kind != NAME_NONE)
 			return take(s, (unsigned)at, c.table, found);

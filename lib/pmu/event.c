@@ -103,6 +103,7 @@ OFTEN void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row
 	if (!r)
 		return;
 	add_values(ev, r, t->flags & TABLE_REPLACES);
+#pragma GCC unroll 1
 	for (unsigned i = 0; i < r->n_takes; i++) {
 		const struct group *g = row_group(t, r, i);
 
