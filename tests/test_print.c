@@ -167,7 +167,7 @@ static void registers_and_name_at_once(void **state)
 	assert_int_equal(pfm_encode_and_print(ctx, "Mul", 0, &e, PFM_DIALECT_LIBPFM, NULL, sizeof(buf), NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_and_print(ctx, "Mul", 0, &e, (pfm_dialect_t)4, buf, sizeof(buf), NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_and_print(ctx, "Mul", 0, &e, (pfm_dialect_t)-1, buf, sizeof(buf), NULL), PFMLIB_ERR_INVAL);
-	e.size = 4;
+	e.size = sizeof(size_t) - 1;
 	assert_int_equal(pfm_encode_and_print(ctx, "Mul", 0, &e, PFM_DIALECT_LIBPFM, buf, sizeof(buf), NULL), PFMLIB_ERR_INVAL);
 	e.size = sizeof(e);
 	assert_memory_equal(&e, &untouched, sizeof(e));

@@ -221,8 +221,8 @@ static void names_without_memory(void **state)
 
 	(void)state;
 	put_events(40);
-	assert_true(pfmi_reading_may_have(reading, "cpu", "events")); /* what is in its folder is known */
-	assert_non_null(pfmi_take(&scrap, 7700 - 16 * 16));           /* what is left: a list of sixteen, not all of their names */
+	assert_true(pfmi_reading_may_have(reading, "cpu", "events"));   /* what is in its folder is known */
+	assert_non_null(pfmi_take(&scrap, 7700 - 32 * sizeof(void *))); /* what is left: a list of sixteen, not all of their names */
 	scrap.failed = true;
 	s = pfmi_reading_names(reading, "cpu", "events", 100, 63);
 	assert_int_equal(s.n, 16);
