@@ -218,7 +218,7 @@ static double run_ours(pid_t pid, int go, bool many)
 	return before;
 }
 
-static void start_perf(pid_t pid, int control, int answer)
+static void start_perf(pid_t pid, int control, int answer, const char *recording)
 {
 	char task[16], pages[16], fds[40];
 
@@ -227,8 +227,7 @@ static void start_perf(pid_t pid, int control, int answer)
 	snprintf(fds, sizeof(fds), "fd:%d,%d", control, answer);
 	if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
 		execlp("perf", "perf", "record", "-q", "-B", "-N", "-c", "1", "-m", pages, "-D", "-1", "--control", fds, "-e", event[0],
-		       "-o",
-		       "/tmp/perfmon-bench.data", "-p", task, (char *)NULL);
+		       "-o", recording, "-p", task, (char *)NULL);
 	_exit(127);
 }
 
@@ -250,16 +249,18 @@ static uint64_t samples_in(const char *path)
 /* Seconds that perf takes of the processor; -1 if there is no perf. */
 static double run_perf(pid_t pid, int go)
 {
-	int control[2], answer[2], status = -1;
+	char recording[] = P_tmpdir "/perfmon-bench-XXXXXX";
+	int control[2], answer[2], status = -1, file = mkstemp(recording);
 	struct rusage u;
 	char ack[8];
 	pid_t perf;
 
-	if (pipe(control) || pipe(answer))
+	if (file < 0 || pipe(control) || pipe(answer))
 		exit(1);
+	close(file);
 	perf = fork();
 	if (perf == 0)
-		start_perf(pid, control[0], answer[1]);
+		start_perf(pid, control[0], answer[1], recording);
 	close(control[0]);
 	close(answer[1]);
 	if (write(control[1], "enable\n", 7) == 7 && read(answer[0], ack, sizeof(ack)) <= 0)
@@ -268,8 +269,8 @@ static double run_perf(pid_t pid, int go)
 	wait4(perf, &status, 0, &u);
 	close(control[1]);
 	close(answer[0]);
-	seen = samples_in("/tmp/perfmon-bench.data");
-	unlink("/tmp/perfmon-bench.data");
+	seen = samples_in(recording);
+	unlink(recording);
 	return status ? -1 : (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 

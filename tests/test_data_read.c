@@ -14,7 +14,7 @@
 #include "count/data.h"
 #include "starve.h"
 
-static char path[] = "/tmp/perfmon-bytes-XXXXXX";
+static char path[] = P_tmpdir "/perfmon-bytes-XXXXXX";
 static pfm_session_t *reading;
 static pfm_recording_t *recording;
 static pfm_record_t record;

@@ -25,7 +25,7 @@ enum { PAGES = 400 };
 
 static pfm_session_t *session, *reading;
 static pfm_recording_t *recording;
-static char path[] = "/tmp/perfmon-recording-XXXXXX";
+static char path[] = P_tmpdir "/perfmon-recording-XXXXXX";
 
 #define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
 

@@ -14,7 +14,7 @@
 
 #define BYTE_ORDER_NAME (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little")
 
-static char folder[] = "/tmp/perfmon-extremes-XXXXXX";
+static char folder[] = P_tmpdir "/perfmon-extremes-XXXXXX";
 static pfm_ctx_t *ctx;
 
 static void crowd(FILE *f)

@@ -93,7 +93,7 @@ static const struct {
 } sources[] = { { "toy", toy_text }, { "toy_box", box_text }, { "kinds", kinds_text }, { "mesh_list", mesh_text } };
 #define N_SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-static char folder[] = "/tmp/perfmon-interface-XXXXXX", image[64];
+static char folder[] = P_tmpdir "/perfmon-interface-XXXXXX", image[64];
 static pfm_ctx_t *ctx;
 static int toy = -1;
 

@@ -548,7 +548,7 @@ static void instance_numbers(void **state)
 
 /* ---- the real file system --------------------------------------------------------------------------------------------- */
 
-static char folder[] = "/tmp/perfmon-kernel-XXXXXX";
+static char folder[] = P_tmpdir "/perfmon-kernel-XXXXXX";
 
 static void put(const char *path, const char *text)
 {

@@ -21,7 +21,7 @@
 
 enum { THREADS = 8 };
 
-static char root[] = "/tmp/libpfm4-threads-XXXXXX";
+static char root[] = P_tmpdir "/libpfm4-threads-XXXXXX";
 
 static const char *const files[][2] = {
 	{ "/proc/cpuinfo", "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 94\n" },

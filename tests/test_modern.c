@@ -4,6 +4,7 @@
  * are those of the built-in tables. */
 #include "rows.h"
 #include "shared.h"
+#include <stdio.h>
 #include <unistd.h>
 #include <perfmon/perfmon.h>
 
@@ -534,7 +535,7 @@ static bool make_images(void)
 {
 	const char *pmuc = getenv("PERFMON_PMUC");
 
-	snprintf(images, sizeof(images), "/tmp/perfmon-test-XXXXXX");
+	snprintf(images, sizeof(images), P_tmpdir "/perfmon-test-XXXXXX");
 	if (!mkdtemp(images))
 		return false;
 	for (unsigned i = 0; i < TREES; i++)

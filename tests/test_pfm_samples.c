@@ -6,6 +6,7 @@
 #include <perfmon/sampling.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -419,7 +420,7 @@ static pfm_recording_t *open_recording(void)
 	pfm_recording_t *r;
 	int fd;
 
-	strcpy(file, "/tmp/perfmon-alphaXXXXXX");
+	strcpy(file, P_tmpdir "/perfmon-alphaXXXXXX");
 	fd = mkstemp(file);
 	assert_true(fd >= 0);
 	close(fd);

@@ -27,7 +27,7 @@
 #define N_OF(A) (sizeof(A) / sizeof((A)[0]))
 
 static struct fake fake;
-static char here[] = "/tmp/perfmon-starve-XXXXXX", image[64];
+static char here[] = P_tmpdir "/perfmon-starve-XXXXXX", image[64];
 static bool have_image;
 static unsigned calls; /* how many the stretch made; for the log */
 

@@ -40,7 +40,7 @@ static int read_file(const char *path)
 static int compile_image(void **state)
 {
 	const char *pmuc = getenv("PERFMON_PMUC"), *tests = getenv("PERFMON_TESTS");
-	char path[] = "/tmp/perfmon-table-XXXXXX", command[1024];
+	char path[] = P_tmpdir "/perfmon-table-XXXXXX", command[1024];
 	int fd;
 
 	(void)state;

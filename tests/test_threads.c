@@ -288,7 +288,7 @@ static void *ask_by_name(void *arg)
 static void an_image_is_first_used_by_several(void **state)
 {
 	const char *pmuc = getenv("PERFMON_PMUC"), *tests = getenv("PERFMON_TESTS");
-	char folder[] = "/tmp/perfmon-threads-XXXXXX", image[64], command[2048];
+	char folder[] = P_tmpdir "/perfmon-threads-XXXXXX", image[64], command[2048];
 	pfm_ctx_options_t o = PFM_INIT(o);
 	struct work work = { 0 };
 	struct worker workers[THREADS];

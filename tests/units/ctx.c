@@ -2,6 +2,7 @@
 /* Contexts: which units a name stands for, what is known of each, what a machine has of them, and who keeps a context open. */
 #include "units.h"
 #include <ftw.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../guard.h"
@@ -152,7 +153,7 @@ static void units_of_machines(void **state)
 		{ "AuthenticAMD-25-61-2", "amdzen4", "coreduo" },
 		{ "GenuineIntel-6-FE-0", "intel_arch", "coreduo" },
 	};
-	char root[] = "/tmp/perfmon-ctx-XXXXXX";
+	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX";
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -222,7 +223,7 @@ static void units_of_the_kernel(void **state)
 		                                { DEVICES "uncore_imc_1/type", "11\n" },
 		                                { DEVICES "uncore_imc_1/cpumask", "0\n" },
 		                                { DEVICES "uncore_imc_1/format/event", "config:0-7\n" } };
-	char root[] = "/tmp/perfmon-ctx-XXXXXX";
+	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX";
 	unsigned cores = 0, boxes = 0;
 	pfm_ctx_t *ctx;
 
@@ -270,7 +271,7 @@ static void units_of_the_kernel(void **state)
 static void cores_with_names_of_their_own(void **state)
 {
 	static const char *const devices[] = { "armv8_x", "armv8_y" };
-	char root[] = "/tmp/perfmon-ctx-XXXXXX", path[96];
+	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX", path[96];
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -369,7 +370,7 @@ static void units_of_images(void **state)
 {
 	static const int chosen[] = { 0, 1, -1 }, found[] = { -1, 0, 1 };
 	unsigned n = pfmi_n_builtin();
-	char root[] = "/tmp/perfmon-ctx-XXXXXX", folder[64];
+	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX", folder[64];
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -401,7 +402,7 @@ static void units_of_images(void **state)
 static void machines_of_images(void **state)
 {
 	unsigned n = pfmi_n_builtin(), alone;
-	char root[] = "/tmp/perfmon-ctx-XXXXXX";
+	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX";
 	pfm_ctx_options_t options = { .size = sizeof(options), .cpuid = "GenuineIntel-6-8F-4" };
 	pfm_ctx_t *ctx;
 
@@ -431,7 +432,7 @@ static void machines_of_images(void **state)
 /* What cannot be used is told: first what was refused at once, then what was found to be damaged. A file by its name must be good. */
 static void images_that_are_refused(void **state)
 {
-	char root[] = "/tmp/perfmon-ctx-XXXXXX";
+	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX";
 	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST };
 	const char *path = NULL, *text = NULL;
 	pfm_error_t why = { .size = sizeof(why) };

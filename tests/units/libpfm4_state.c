@@ -3,6 +3,7 @@
 #include "libpfm4.h"
 #include <ftw.h>
 #include <perfmon/pfmlib.h>
+#include <stdio.h>
 
 /* ---- the machine of all units ----------------------------------------------------------------------------------------- */
 
@@ -22,7 +23,7 @@ static void remove_folder(void)
 const char *l4_folder(void)
 {
 	if (!*folder) {
-		snprintf(folder, sizeof(folder), "/tmp/perfmon-libpfm4-XXXXXX");
+		snprintf(folder, sizeof(folder), P_tmpdir "/perfmon-libpfm4-XXXXXX");
 		if (!mkdtemp(folder))
 			abort();
 		atexit(remove_folder);

@@ -2,6 +2,7 @@
 /* Files of event tables on a search path: which of them are taken, why others are not, and that what others may change is not what was
  * checked. */
 #include "units.h"
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ctx.h"
@@ -14,7 +15,7 @@ static pfm_error_t why;
 static int make_folder(void **state)
 {
 	(void)state;
-	memcpy(folder, "/tmp/perfmon-images-XXXXXX", sizeof("/tmp/perfmon-images-XXXXXX"));
+	memcpy(folder, P_tmpdir "/perfmon-images-XXXXXX", sizeof(P_tmpdir "/perfmon-images-XXXXXX"));
 	why = (pfm_error_t){ .size = sizeof(why) };
 	images = (struct images){ 0 };
 	return mkdtemp(folder) ? 0 : -1;

@@ -5,18 +5,19 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "machine/sys.h"
 
-static char folder[] = "/tmp/perfmon-sys-XXXXXX";
+static char folder[] = P_tmpdir "/perfmon-sys-XXXXXX";
 static struct sys sys;
 
 static int make_folder(void **state)
 {
 	(void)state;
-	memcpy(folder, "/tmp/perfmon-sys-XXXXXX", sizeof(folder));
+	memcpy(folder, P_tmpdir "/perfmon-sys-XXXXXX", sizeof(folder));
 	if (!mkdtemp(folder))
 		return -1;
 	pfmi_sys_real(&sys, folder);
