@@ -201,28 +201,39 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 	}
 }
 
+/* Asks @each about each table that is built in, with a context for it. */
+static void on_each_table(void (*each)(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all), struct tally *all)
+{
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		pfm_ctx_t *ctx = open_for(table_text(pfmi_builtin(i), pfmi_builtin(i)->name));
+
+		each(ctx, pfmi_builtin(i), i, all);
+		pfm_close_context(ctx);
+	}
+}
+
+static void rows_in_every_dialect(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
+{
+	char text[512];
+
+	for (uint32_t row = i % row_step(!is_by_hand(t)); row < t->n_rows; row += row_step(!is_by_hand(t))) {
+		if (table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC))
+			continue;
+		make_text(text, t, row, false);
+		there_and_back(ctx, t, text, true, all);
+		for (unsigned k = 0; k < n_variants(); k++) {
+			make_text(text, t, row, true);
+			there_and_back(ctx, t, text, false, all);
+		}
+	}
+}
+
 static void every_row_in_every_dialect(void **state)
 {
 	struct tally all = { 0 };
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
-		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
-		char text[512];
-
-		for (uint32_t row = i % row_step(!is_by_hand(t)); row < t->n_rows; row += row_step(!is_by_hand(t))) {
-			if (table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC))
-				continue;
-			make_text(text, t, row, false);
-			there_and_back(ctx, t, text, true, &all);
-			for (unsigned k = 0; k < n_variants(); k++) {
-				make_text(text, t, row, true);
-				there_and_back(ctx, t, text, false, &all);
-			}
-		}
-		pfm_close_context(ctx);
-	}
+	on_each_table(rows_in_every_dialect, &all);
 	print_message("# %u texts, %u refused; printed %u libpfm, %u libpmc, %u perf, %u vendor\n", all.texts, all.refused,
 	              all.printed[0], all.printed[1], all.printed[2], all.printed[3]);
 	assert_true(all.refused < all.texts);
@@ -248,30 +259,31 @@ static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct ta
 	tally->texts++;
 }
 
-/* Rows that libpfm4's names lead to, which may be vendor's without a mask behind them: with each mask alone, and with several. */
+/* With each mask alone, and with several. */
+static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
+{
+	char text[512];
+
+	(void)i;
+	for (uint32_t row = t->n_rows; table_has_row(t, row); row++) {
+		for (unsigned k = 0; k < pfmi_row_n_masks(t, row); k++) {
+			snprintf(text, sizeof(text), "%s:%s", table_row_name(t, row), table_text(t, pfmi_row_mask(t, row, k, NULL)->name));
+			full_name_and_back(ctx, text, all);
+		}
+		for (unsigned k = 0; k < n_variants(); k++) {
+			make_text(text, t, row, true);
+			full_name_and_back(ctx, text, all);
+		}
+	}
+}
+
+/* Rows that libpfm4's names lead to, which may be vendor's without a mask behind them. */
 static void lent_rows_with_each_mask(void **state)
 {
 	struct tally all = { 0 };
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
-		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
-		char text[512];
-
-		for (uint32_t row = t->n_rows; table_has_row(t, row); row++) {
-			for (unsigned k = 0; k < pfmi_row_n_masks(t, row); k++) {
-				snprintf(text, sizeof(text), "%s:%s", table_row_name(t, row),
-				         table_text(t, pfmi_row_mask(t, row, k, NULL)->name));
-				full_name_and_back(ctx, text, &all);
-			}
-			for (unsigned k = 0; k < n_variants(); k++) {
-				make_text(text, t, row, true);
-				full_name_and_back(ctx, text, &all);
-			}
-		}
-		pfm_close_context(ctx);
-	}
+	on_each_table(rows_with_each_mask, &all);
 	print_message("# %u texts, %u refused\n", all.texts, all.refused);
 	assert_true(all.refused < all.texts);
 }
@@ -506,7 +518,7 @@ static bool make_image(const char *arguments)
 	const char *pmuc = getenv("PERFMON_PMUC");
 	char command[2048];
 
-	strcpy(folder, "/tmp/perfmon-roundtrip-XXXXXX");
+	strcpy(folder, P_tmpdir "/perfmon-roundtrip-XXXXXX");
 	if (!mkdtemp(folder))
 		return false;
 	snprintf(image, sizeof(image), "%s/it.pmdb", folder);
