@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include "machine/reading.h"
 
-enum { MAX_FILES = 64 };
+enum { MAX_FILES = 64,
+       RECENT = 4 };
 
 struct block {
 	struct block *next;
@@ -91,14 +92,14 @@ struct folder {
 	struct strings names;
 };
 
+/* One PMU is read after the other: that of the last few folders it is, or a new one. */
 static const struct folder *folder_of(struct reading *r, const char *pmu)
 {
 	struct folder *f = r->seen;
 
-	while (f && strcmp(f->pmu, pmu) != 0)
-		f = f->next;
-	if (f)
-		return f;
+	for (unsigned i = 0; f && i < RECENT; i++, f = f->next)
+		if (strcmp(f->pmu, pmu) == 0)
+			return f;
 	f = pfmi_take(r->scrap, sizeof(*f));
 	if (!f)
 		return NULL;
