@@ -529,27 +529,25 @@ class Context:
     def print(self, text: str, dialect: Dialect | str = Dialect.PERF) -> str:
         """The event that @text names, as @dialect writes it, attributes in canonical order. UnexpressibleError where the
         dialect has no way to say it."""
+        return self._printed(lib.pfm_print_event, text, dialect)
+
+    def encode_and_print(self, text: str, dialect: Dialect | str = Dialect.LIBPFM, *, plm: int | str = 0) -> tuple[Event, str]:
+        """:meth:`event` and :meth:`print` with @text read once: for who wants an event's registers and its full name."""
+        e = new("pfm_encoding_t")
+        name = self._printed(lib.pfm_encode_and_print, text, dialect, plm_mask(plm), e)
+        return Event(self, text, e), name
+
+    def _printed(self, call: Any, text: str, dialect: Dialect | str, *between: Any) -> str:
+        """What @call writes of @text in @dialect; @between: its arguments between the two."""
         if not isinstance(dialect, Dialect):
             dialect = Dialect[dialect.upper()]
         raw, buf, error, ctx = c_string(text), ffi.new("char[]", MAX_TEXT), new_error(), self._handle()
-        rc = lib.pfm_print_event(ctx, raw, int(dialect), buf, MAX_TEXT, error)
+        rc = call(ctx, raw, *between, int(dialect), buf, MAX_TEXT, error)
         if rc and error.code:
             raise from_error(rc, error, ctx, [text])
         if rc:
             raise from_code(rc)
         return c_text(buf)
-
-    def encode_and_print(self, text: str, dialect: Dialect | str = Dialect.LIBPFM, *, plm: int | str = 0) -> tuple[Event, str]:
-        """:meth:`event` and :meth:`print` with @text read once: for who wants an event's registers and its full name."""
-        if not isinstance(dialect, Dialect):
-            dialect = Dialect[dialect.upper()]
-        e, buf, error, ctx = new("pfm_encoding_t"), ffi.new("char[]", MAX_TEXT), new_error(), self._handle()
-        rc = lib.pfm_encode_and_print(ctx, c_string(text), plm_mask(plm), e, int(dialect), buf, MAX_TEXT, error)
-        if rc and error.code:
-            raise from_error(rc, error, ctx, [text])
-        if rc:
-            raise from_code(rc)
-        return Event(self, text, e), c_text(buf)
 
     def dispatch(self, events: Iterable[str], **settings: Any) -> Dispatch:
         """Places @events on counters together; see :func:`perfmon.dispatch`."""
