@@ -40,7 +40,7 @@ RARELY static void add_presets(const struct table *t, uint64_t config[4])
 			pfmi_field_put(&f[i], config, f[i].preset);
 }
 
-/* A value that is for one counter, or too large to stand in the row itself, or one that takes the place of a preset. */
+/* A value that is for one counter, or too large to stand in the row itself, or one that takes the place of what is there. */
 RARELY static void put_value(struct event *ev, const struct field *f, struct value v)
 {
 	if (v.counter == ANYWHERE)
@@ -60,9 +60,9 @@ static inline void add_parts(const struct field *f, uint64_t config[4], uint64_t
 	}
 }
 
-/* One walk over the row's values: which keys have one, and the configuration words they make. No two have a bit in common (check.c), and
- * none is wider than its field: where there are no presets they are added. */
-static void add_values(struct event *ev, const struct row *r, bool presets)
+/* One walk over the row's values: which keys have one, and the configuration words they make. None is wider than its field, and
+ * where later ones do not replace what is there, no two have a bit in common (check.c): they are added. */
+static void add_values(struct event *ev, const struct row *r, bool replaces)
 {
 	const struct field *fields = table_fields(ev->table);
 	const uint32_t *v = table_values(ev->table) + r->value, *end = v + r->n_values;
@@ -75,7 +75,7 @@ static void add_values(struct event *ev, const struct row *r, bool presets)
 		has |= (uint64_t)1 << f->key;
 		if (!f->n_ranges)
 			continue;
-		if (*v & VALUE_WIDE || presets)
+		if (*v & VALUE_WIDE || replaces)
 			put_value(ev, f, value_unpack(ev->table, *v));
 		else if (f->n_ranges == 1)
 			ev->base[f->range[0].word] |= (uint64_t)value << f->range[0].lsb;
