@@ -115,15 +115,22 @@ static int fake_open(const struct sys *sys, const char *path, int flags)
 		return -f->fail_errno;
 	if (!file)
 		return -ENOENT;
-	for (unsigned i = 0; i < 64; i++)
+	for (unsigned i = 0; i < FAKE_OPEN_FILES; i++)
 		if (!f->open[i].used) {
 			f->open[i].used = true;
 			f->open[i].file = file;
 			f->open[i].at = 0;
 			f->n_open++;
-			return (int)i;
+			return FAKE_FILE_FD + (int)i;
 		}
 	return -EMFILE;
+}
+
+static struct fake_open *opened_file(struct fake *f, int fd)
+{
+	unsigned i = (unsigned)(fd - FAKE_FILE_FD);
+
+	return fd >= FAKE_FILE_FD && i < FAKE_OPEN_FILES && f->open[i].used ? &f->open[i] : NULL;
 }
 
 static void default_tick(struct fake *f, struct fake_event *e)
@@ -136,7 +143,7 @@ static size_t put_event(struct fake *f, struct fake_event *e, uint64_t *out)
 {
 	uint64_t form = e->a.attr.read_format;
 	unsigned n = 0, count = 0;
-	int fd = (int)(e - f->events) + FAKE_EVENT_FD;
+	int fd = fake_fd((unsigned)(e - f->events));
 
 	(f->tick ? f->tick : default_tick)(f, e);
 	if (!(form & PERF_FORMAT_GROUP)) {
@@ -166,6 +173,7 @@ static long fake_read(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	struct fake *f = self(sys);
 	struct fake_event *e = fake_event(f, fd);
+	struct fake_open *o;
 	uint64_t out[256];
 	size_t len;
 
@@ -182,12 +190,13 @@ static long fake_read(const struct sys *sys, int fd, void *buf, size_t n)
 	}
 	if (fails(f, FAKE_READ))
 		return -f->fail_errno;
-	if (fd < 0 || fd >= 64 || !f->open[fd].used)
+	o = opened_file(f, fd);
+	if (!o)
 		return -EBADF;
-	len = strlen(f->open[fd].file->text) - f->open[fd].at;
+	len = strlen(o->file->text) - o->at;
 	len = len < n ? len : n;
-	memcpy(buf, f->open[fd].file->text + f->open[fd].at, len);
-	f->open[fd].at += len;
+	memcpy(buf, o->file->text + o->at, len);
+	o->at += len;
 	return (long)len;
 }
 
@@ -199,8 +208,8 @@ static int fake_close(const struct sys *sys, int fd)
 	if (e) {
 		e->used = false;
 		f->n_open--;
-	} else if (fd >= 0 && fd < 64 && f->open[fd].used) {
-		f->open[fd].used = false;
+	} else if (opened_file(f, fd)) {
+		opened_file(f, fd)->used = false;
 		f->n_open--;
 	} else {
 		fprintf(stderr, "fake: close of descriptor %d, which is not open\n", fd);
@@ -266,9 +275,9 @@ static int fake_list(const struct sys *sys, const char *path, int (*each)(void *
 
 struct fake_event *fake_event(struct fake *f, int fd)
 {
-	unsigned i = (unsigned)(fd - FAKE_EVENT_FD);
+	unsigned i = fake_number(fd);
 
-	return fd >= FAKE_EVENT_FD && i < f->n_events && f->events[i].used ? &f->events[i] : NULL;
+	return i < f->n_events && f->events[i].used ? &f->events[i] : NULL;
 }
 
 unsigned fake_open_events(const struct fake *f)
@@ -313,7 +322,7 @@ static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pi
 	e->output = -1;
 	e->flags = flags;
 	f->n_open++;
-	return (int)f->n_events - 1 + FAKE_EVENT_FD;
+	return fake_fd(f->n_events - 1);
 }
 
 /* The owner of the ring must have one, and be of the same CPU or, without one, of the same task. */
@@ -343,7 +352,7 @@ static int fake_ioctl(const struct sys *sys, int fd, unsigned long request, void
 	else if (request == PERF_EVENT_IOC_SET_OUTPUT)
 		return set_output(f, e, (int)(intptr_t)arg);
 	else if (request == PERF_EVENT_IOC_ID)
-		*(uint64_t *)arg = (uint64_t)fd * 10;
+		*(uint64_t *)arg = fake_id(fd);
 	else
 		return -ENOTTY;
 	return 0;

@@ -22,6 +22,14 @@ struct fake_file {
 	char *path, *text;
 };
 
+enum { FAKE_OPEN_FILES = 64 };
+
+struct fake_open {
+	const struct fake_file *file;
+	size_t at;
+	bool used;
+};
+
 /* A kernel event somebody opened. */
 struct fake_event {
 	bool used, enabled;
@@ -42,13 +50,9 @@ struct fake {
 	struct sys sys;
 	struct fake_file *files;
 	unsigned n_files;
-	struct fake_event *events; /* by descriptor - FAKE_EVENT_FD; numbers are not used again */
+	struct fake_event *events; /* fake_number() is that of a descriptor; none is used again */
 	unsigned n_events, room;
-	struct {
-		const struct fake_file *file;
-		size_t at;
-		bool used;
-	} open[64];
+	struct fake_open open[FAKE_OPEN_FILES];
 	unsigned uses[N_FAKE_CALLS]; /* how often each was called */
 	enum fake_call fail;         /* the call that fails ... */
 	unsigned fail_at;            /* ... at this use (1 is the first); 0: none */
@@ -66,7 +70,25 @@ struct fake {
 	int number;       /* for the test's own use */
 };
 
-#define FAKE_EVENT_FD 100
+/* Event 0 is mostly to see whether the kernel has the call; the one after that gets descriptor 0, as it does where a program has closed its
+ * input. No other is one that a program may have. */
+enum { FAKE_EVENT_FD = 100, FAKE_FILE_FD = 900000 };
+
+static inline int fake_fd(unsigned event)
+{
+	return event == 1 ? 0 : FAKE_EVENT_FD + (int)event;
+}
+
+static inline unsigned fake_number(int fd)
+{
+	return fd == 0 ? 1 : (unsigned)(fd - FAKE_EVENT_FD);
+}
+
+/* What the kernel calls the event in its records. */
+static inline uint64_t fake_id(int fd)
+{
+	return 1000 + 10 * (uint64_t)fake_number(fd);
+}
 
 void fake_begin(struct fake *f);
 void fake_end(struct fake *f);

@@ -550,12 +550,12 @@ static void begin_session(void)
 /* A page fault as the kernel would write it. */
 static void fault(uint64_t ip, uint64_t time)
 {
-	const uint64_t id = (FAKE_EVENT_FD + 1) * 10;
+	const uint64_t id = fake_id(fake_fd(1));
 	struct record_head head = { PFM_RECORD_SAMPLE, PFM_MISC_USER, 48 };
 	uint64_t words[6] = { 0, id, ip, 0, time, 0 };
 
 	memcpy(words, &head, sizeof(head));
-	assert_true(fake_record(&fake, FAKE_EVENT_FD + 1, words, sizeof(words)));
+	assert_true(fake_record(&fake, fake_fd(1), words, sizeof(words)));
 }
 
 static void what_a_script_records_is_read(void **state)

@@ -173,6 +173,38 @@ static void an_event_is_described_in_full(void **state)
 	assert_int_equal(info.period, 2000003);
 }
 
+/* What was in the struct before is not in the answer, which has a value for everything. */
+static void an_event_is_described_in_a_struct_that_was_used(void **state)
+{
+	pfm_event_info_t info = PFM_INIT(info);
+	unsigned full = event_of("toy::FULL"), usual;
+	int kinds;
+
+	(void)state;
+	assert_int_equal(pfm_find_event_by_text(ctx, "kinds::USUAL", &kinds, &usual, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_event(ctx, toy, full, &info), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_event(ctx, kinds, usual, &info), PFMLIB_SUCCESS);
+	assert_int_equal(info.size, sizeof(info));
+	assert_int_equal(info.pmu, kinds);
+	assert_string_equal(info.name, "USUAL");
+	assert_string_equal(info.desc, "Of the table's type.");
+	assert_string_equal(info.detail, "");
+	assert_string_equal(info.errata, "");
+	assert_string_equal(info.note, "");
+	assert_string_equal(info.replaced, "");
+	assert_string_equal(info.unit, "");
+	assert_string_equal(info.topic, "");
+	assert_true(info.scale == 1);
+	assert_int_equal(info.code, 0);
+	assert_int_equal(info.counters, 0);
+	assert_int_equal(info.counters_htoff, 0);
+	assert_int_equal(info.flags, 0);
+	assert_int_equal(info.n_umasks, 0);
+	assert_int_equal(info.n_fields, 1);
+	assert_int_equal(info.precise, 0);
+	assert_int_equal(info.period, 0);
+}
+
 static void scales_are_read_to_the_last_bit(void **state)
 {
 	static const struct {
@@ -1051,6 +1083,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_event_is_described_in_full),
+		cmocka_unit_test(an_event_is_described_in_a_struct_that_was_used),
 		cmocka_unit_test(scales_are_read_to_the_last_bit),
 		cmocka_unit_test(fields_have_words),
 		cmocka_unit_test(one_of_two_extra_registers),

@@ -152,8 +152,8 @@ static void group_is_opened_and_read_as_one(void **state)
 	must_open(TEXTS("{cycles,instructions,branch-misses}:u", "page-faults"));
 	assert_int_equal(fake.n_events, 5);
 	assert_int_equal(event(1)->group, -1);
-	assert_int_equal(event(2)->group, FAKE_EVENT_FD + 1);
-	assert_int_equal(event(3)->group, FAKE_EVENT_FD + 1);
+	assert_int_equal(event(2)->group, fake_fd(1));
+	assert_int_equal(event(3)->group, fake_fd(1));
 	assert_int_equal(event(4)->group, -1);
 	assert_true(event(1)->a.attr.read_format & PERF_FORMAT_GROUP);
 	assert_false(event(4)->a.attr.read_format & PERF_FORMAT_GROUP);
@@ -263,7 +263,7 @@ static void whole_system(void **state)
 		assert_int_equal(event(i)->pid, -1);
 		assert_int_equal(event(i)->cpu, i == 13 ? 7 : (int)i / 2); /* CPU 6 is off line */
 		assert_int_equal(event(i + 1)->cpu, event(i)->cpu);
-		assert_int_equal(event(i + 1)->group, FAKE_EVENT_FD + (int)i);
+		assert_int_equal(event(i + 1)->group, fake_fd(i));
 	}
 	run();
 	assert_int_equal(counts[0].value, 1000 * (2 + 4 + 6 + 8 + 10 + 12 + 14));
@@ -732,8 +732,8 @@ static void group_fans_out_as_a_group(void **state)
 	assert_int_equal(about(0).group, about(2).group); /* page-faults once, with the first */
 	assert_int_equal(about(3).group, about(4).group);
 	assert_int_not_equal(about(0).group, about(3).group);
-	assert_int_equal(event(2)->group, FAKE_EVENT_FD + 1);
-	assert_int_equal(event(5)->group, FAKE_EVENT_FD + 4);
+	assert_int_equal(event(2)->group, fake_fd(1));
+	assert_int_equal(event(5)->group, fake_fd(4));
 }
 
 /* What is no core's counts in the group of the only type that the group is about, whichever that is. */
@@ -1902,7 +1902,7 @@ static void kernel_that_cannot_read_inherited_groups(void **state)
 	fake.decide = old_kernel;
 	options.flags = PFM_SESSION_INHERIT;
 	must_open(TEXTS("{cycles,instructions}"));
-	assert_int_equal(fake.events[2].group, FAKE_EVENT_FD + 1);
+	assert_int_equal(fake.events[2].group, fake_fd(1));
 	run();
 	assert_int_equal(counts[0].value, 2000);
 	assert_int_equal(counts[1].value, 3000);
