@@ -35,6 +35,7 @@ import pmtable as pt  # noqa: E402
 import pmuc  # noqa: E402
 import pmvendor  # noqa: E402
 from pmlists import Model  # noqa: E402
+from pmoutput import size_text  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 
 PFM = os.environ.get("PFM")
@@ -1026,6 +1027,32 @@ class MadeUp(unittest.TestCase):
         self.assertIn("of_a_box", run(self.root, "-v", "-o", out + "/", check=False)[2])
         with open(os.path.join(out, "skx.pmdb"), "rb") as f:
             self.assertEqual(f.read(), before)
+
+    def test_what_was_written_is_told(self):
+        """How much, and whether what was there before stays where a list is damaged: with one image for all, and with texts, too."""
+        self.intel("SKX", [event()])
+        image, texts, folder = (os.path.join(self.root, n) for n in ("one.pmdb", "texts", "images"))
+        to = {image: ("-o", image), texts: ("--text", texts), folder: ("-o", folder + "/")}
+        for damaged, end in (False, ""), (True, "; a list is damaged: written without it"):
+            for where, options in to.items():
+                status, out, _ = run(self.root, "--force", *options, check=False)
+                if where == folder and damaged:
+                    end = "; a list is damaged: the former image stays"
+                size = 0 if where == folder and damaged else self.size_of(options[1])
+                own = ", " + size_text(size) if where == folder and not damaged else ""
+                self.assertEqual(status, damaged)
+                self.assertEqual(" ".join(out.splitlines()[0].split()),
+                                 "skx 1 core, 0 uncore events, 0 metrics in 1 tables%s%s%s" % (own, ", 1 refused" if damaged else "", end))
+                self.assertIn(", %s in " % size_text(size), out.splitlines()[-1])
+                told = [json.loads(line) for line in run(self.root, "--json", "--force", *options, check=False)[1].splitlines()]
+                self.assertEqual([t["model"]["state"] for t in told if "model" in t], ["damaged" if damaged else "done"])
+                self.assertEqual(told[-1]["summary"]["bytes"], size)
+            self.put("SKX/events/x_uncore.json", b'{"Header": {}, "Events": [{"EventNa')
+
+    @staticmethod
+    def size_of(path):
+        """Of a file, or of all that are in a folder."""
+        return sum(os.path.getsize(os.path.join(path, n)) for n in os.listdir(path)) if os.path.isdir(path) else os.path.getsize(path)
 
     def test_lists_among_test_data_are_none(self):
         self.intel("SKX", [event()])

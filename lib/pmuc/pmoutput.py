@@ -86,11 +86,12 @@ class Output:
         elif r["state"] == "unchanged":
             print("%-18s up to date" % r["model"])
         elif r["state"] in ("done", "damaged"):
-            print("%-18s %5d core, %5d uncore events, %4d metrics in %2d tables, %s%s%s" % (
-                r["model"], r["core"], r["uncore"], r["metrics"], len(r["tables"]), size_text(r["bytes"]),
+            print("%-18s %5d core, %5d uncore events, %4d metrics in %2d tables%s%s%s" % (
+                r["model"], r["core"], r["uncore"], r["metrics"], len(r["tables"]),
+                ", " + size_text(r["bytes"]) if r["bytes"] else "",      # one of its own
                 ", %d refused" % len(r["refused"]) if r["refused"] else "",
                 "" if r["state"] == "done" else "; a list is damaged: " +
-                ("the former image stays" if not r["bytes"] else "written without it")))
+                ("the former image stays" if r["path"] and not r["bytes"] else "written without it")))
         elif r["state"] == "empty":
             print("%-18s nothing usable" % r["model"])
 
@@ -101,18 +102,18 @@ class Output:
         else:
             print("%s: %s: %s: %s%s" % (file, event, key, "" if refused else "note: ", reason), file=sys.stderr)
 
-    def summary(self, done, seconds, where):
-        total = {k: sum(r[k] for r in done) for k in ("core", "uncore", "metrics", "bytes")}
+    def summary(self, done, size, seconds, where):
+        total = {k: sum(r[k] for r in done) for k in ("core", "uncore", "metrics")}
         refused = sum(len(r["refused"]) for r in done)
         fresh = sum(r["state"] == "unchanged" for r in done)
         if self.json:
             self.line({"summary": {"models": len(done), "unchanged": fresh, "core": total["core"],
                                    "uncore": total["uncore"], "metrics": total["metrics"], "refused": refused,
-                                   "bytes": total["bytes"], "seconds": round(seconds, 3), "path": where}})
+                                   "bytes": size, "seconds": round(seconds, 3), "path": where}})
         else:
             notes = sum(len(r["notes"]) for r in done)
             if notes and not self.verbose:
                 print("%d notes about what was taken with a grain of salt: -v lists them" % notes)
             print("%d models (%d up to date), %d core and %d uncore events, %d metrics, %d refused, "
                   "%s in %.1f s: %s" % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
-                                        size_text(total["bytes"]), seconds, where))
+                                        size_text(size), seconds, where))

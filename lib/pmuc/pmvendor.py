@@ -189,11 +189,11 @@ def import_into(result, run, model):
     if not tables:
         result["state"] = "empty"
         return
+    if reading.damaged:
+        result["state"] = "damaged"
     if run.text is not None:
         result["text"] = reading.text_parts(run.facts) if model.kind != "pmu" else []
         return
-    if reading.damaged:
-        result["state"] = "damaged"
     if run.single:
         result["made"] = tables
         return
@@ -309,11 +309,14 @@ def import_all(run, jobs, say, start):
         bar.clear()
     for r in done:
         say.model(r)
+    size = sum(r["bytes"] for r in done)
     if run.text is not None:
-        write_texts(run.text, [(r["model"], r["text"]) for r in done])
-    if run.single and not write_single(run, done, digest, say):
-        return 1
-    say.summary(done, time.monotonic() - start, run.image if run.single else run.folder)
+        size = write_texts(run.text, [(r["model"], r["text"]) for r in done])
+    if run.single:
+        size = write_single(run, done, digest, say)
+        if not size:
+            return 1
+    say.summary(done, size, time.monotonic() - start, run.image if run.single else run.folder)
     return 1 if any(r["state"] in ("failed", "empty", "damaged") for r in done) else 0
 
 
@@ -323,8 +326,9 @@ TEXT_HEAD = """# SPDX-License-Identifier: MIT
 
 
 def write_texts(folder, models):
-    """Files for the cores, the boxes and the metrics of each model; what an earlier file has in the same words is used from there."""
-    seen = {}
+    """Files for the cores, the boxes and the metrics of each model; what an earlier file has in the same words is used from there. How many
+    bytes they are."""
+    seen, size = {}, 0
     for model, tables in models:
         files = {}                  # name -> lines
         for table, uncore, identity, body in tables:
@@ -339,7 +343,10 @@ def write_texts(folder, models):
             first, *rest = identity
             files.setdefault(name, []).extend(["", first, *body, *rest] if len(body) == 1 else ["", first, *rest, *body])
         for name, lines in files.items():
-            write_atomically(os.path.join(folder, name), (TEXT_HEAD + "\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
+            text = (TEXT_HEAD + "\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
+            write_atomically(os.path.join(folder, name), text)
+            size += len(text)
+    return size
 
 
 def use(place, name):
@@ -356,16 +363,17 @@ def shared(seen, name, section, lines, files):
 
 
 def write_single(run, done, digest, say):
-    """All tables into one image. False if there is none, or it cannot be written."""
+    """All tables into one image: how many bytes it is, 0 if there is none, or it cannot be written."""
     tables = [t for r in done for t in r["made"]]
     if not tables:
-        return False
+        return 0
     try:
-        write_atomically(run.image, pt.image_bytes(tables, run.byteorder, digest, run.built))
+        image = pt.image_bytes(tables, run.byteorder, digest, run.built)
+        write_atomically(run.image, image)
     except (OSError, ValueError) as why:
         say.problem(run.image, getattr(why, "strerror", None) or str(why))
-        return False
-    return True
+        return 0
+    return len(image)
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------
