@@ -72,7 +72,8 @@ struct fake {
 
 /* Event 0 is mostly to see whether the kernel has the call; the one after that gets descriptor 0, as it does where a program has closed its
  * input. No other is one that a program may have. */
-enum { FAKE_EVENT_FD = 100, FAKE_FILE_FD = 900000 };
+enum { FAKE_EVENT_FD = 100,
+       FAKE_FILE_FD = 900000 };
 
 static inline int fake_fd(unsigned event)
 {

@@ -153,6 +153,35 @@ static void units_of_different_make_are_not_one(void **state)
 	check_tables();
 }
 
+/* What programs are counted on, by its file of CPUs, is no box, whatever it is called and formed like. */
+static void cores_and_boxes_are_not_one(void **state)
+{
+	(void)state;
+	fake_begin(&fake);
+	for (unsigned i = 0; i < 5; i++) {
+		char path[96], type[8];
+
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/box_%u/type", i);
+		snprintf(type, sizeof(type), "%u", 10 + i);
+		fake_file(&fake, path, type);
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/box_%u/format/event", i);
+		fake_file(&fake, path, "config:0-7");
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/box_%u/%s", i, i == 1 || i == 3 ? "cpus" : "cpumask");
+		fake_file(&fake, path, "0-3");
+	}
+	look();
+	assert_int_equal(kernel->n, 3);
+	assert_null(find("box"));
+	assert_ptr_equal(find("box_4"), find("box_0"));
+	assert_ptr_not_equal(find("box_3"), find("box_1"));
+	assert_true(!find("box_0")->is_core && find("box_0")->is_uncore && find("box_0")->n_instances == 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(find("box_0")->types[i], 10 + 2 * i);
+	assert_true(find("box_1")->is_core && !find("box_1")->is_uncore && find("box_1")->n_instances == 1);
+	assert_true(find("box_3")->is_core && find("box_3")->n_instances == 1 && find("box_3")->types[0] == 13);
+	check_tables();
+}
+
 /* "hisi_sccl,ddrc" of the vendor's list is every hisi_sccl<die>_ddrc<number>. */
 static void dies_and_their_units_are_one(void **state)
 {
@@ -792,6 +821,7 @@ int main(void)
 		cmocka_unit_test_teardown(instances_are_one_pmu_in_the_order_of_their_numbers, done),
 		cmocka_unit_test_teardown(names_that_only_look_numbered_stay_whole, done),
 		cmocka_unit_test_teardown(units_of_different_make_are_not_one, done),
+		cmocka_unit_test_teardown(cores_and_boxes_are_not_one, done),
 		cmocka_unit_test_teardown(dies_and_their_units_are_one, done),
 		cmocka_unit_test_teardown(hexadecimal_addresses_are_instance_numbers_too, done),
 		cmocka_unit_test_teardown(alias_file_is_another_name, done),

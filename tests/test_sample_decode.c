@@ -476,6 +476,57 @@ static void every_record_has_its_fields_and_its_trailer(void **state)
 		}
 }
 
+/* What is there of a record that ends too early, before its own fields are over, or its trailer, is not taken for all of it. */
+static void a_record_that_is_cut_is_damaged(void **state)
+{
+	struct layout l = plain;
+
+	(void)state;
+	for (unsigned trailer = 0; trailer < 2; trailer++)
+		for (uint32_t type = 1; type <= PFM_RECORD_AUX_ID; type++) {
+			struct maker m;
+			pfm_record_t r;
+
+			if (type == PFM_RECORD_SAMPLE)
+				continue;
+			l.fields = trailer ? TRAILER_FIELDS : 0;
+			begin(&m, false, type, 0);
+			put_own(&m, type);
+			if (trailer)
+				put_trailer(&m);
+			finish(&m);
+			assert_true(pfmi_record_decode(&l, m.bytes, m.n, &r));
+			for (size_t n = 8; n < m.n; n += 8) {
+				uint8_t *cut = malloc(n);
+
+				memcpy(cut, m.bytes, n);
+				assert_false(pfmi_record_decode(&l, cut, n, &r));
+				assert_true(r.type == type && r.has == 0);
+				free(cut);
+			}
+		}
+}
+
+static void links_that_are_not_there(void **state)
+{
+	static const uint64_t lies[] = { UINT64_MAX, (uint64_t)1 << 63, (uint64_t)1 << 60, 1, 2, 3 };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		const bool fits = lies[i] < 3;
+		struct maker m;
+		pfm_record_t r;
+
+		begin(&m, false, PFM_RECORD_NAMESPACES, 0);
+		put_own(&m, PFM_RECORD_NAMESPACES);
+		finish(&m);
+		memcpy(m.bytes + 16, &lies[i], sizeof(lies[i]));
+		assert_int_equal(pfmi_record_decode(&plain, m.bytes, m.n, &r), fits);
+		assert_int_equal(r.namespaces.links != NULL, fits);
+		assert_int_equal(r.has, fits ? PFM_SAMPLE_TID : 0);
+	}
+}
+
 static void the_id_is_found_without_an_identifier(void **state)
 {
 	struct layout l = { .fields = TRAILER_FIELDS & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, .trailers = true };
@@ -580,6 +631,8 @@ int main(void)
 		cmocka_unit_test(every_field_is_where_the_kernel_puts_it),
 		cmocka_unit_test(newer_bytes_behind_the_known_fields_are_no_error),
 		cmocka_unit_test(every_record_has_its_fields_and_its_trailer),
+		cmocka_unit_test(a_record_that_is_cut_is_damaged),
+		cmocka_unit_test(links_that_are_not_there),
 		cmocka_unit_test(the_id_is_found_without_an_identifier),
 		cmocka_unit_test(a_record_nobody_knows_is_handed_on_whole),
 		cmocka_unit_test(the_counts_of_a_group_are_in_its_sample),

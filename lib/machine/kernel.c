@@ -211,7 +211,7 @@ static unsigned siblings(struct device *d, size_t n, size_t at, struct device **
 	for (size_t i = at; i < n; i++) {
 		unsigned j = found;
 
-		if (d[i].taken || d[i].is_core != d[at].is_core || !same_base(&d[i], &d[at]) ||
+		if (d[i].is_core != d[at].is_core || !same_base(&d[i], &d[at]) ||
 		    (i != at && (d[at].is_core || strcmp(d[i].formats, d[at].formats) != 0)))
 			continue;
 		for (; j && instance_number(out[j - 1]) > instance_number(&d[i]); j--)
