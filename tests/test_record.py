@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import xml.etree.ElementTree
 
@@ -117,6 +118,62 @@ def hotspot_output(path):
                 number, cost = struct.unpack_from(">iQ", body, costs + 4 + 12 * k)
                 weight += cost or periods[number]
     return set(strings.values()), {strings.get(i) for i in names}, samples, weight
+
+
+class Crafted:
+    """A recording as it comes through a pipe, record by record: one event, of whose samples place, task, time and weight are told."""
+    HEAD = b"PERFILE2" + struct.pack("<Q", 16)
+
+    def __init__(self):
+        self.data, self.time = [self.HEAD], 0
+
+    def record(self, kind, body, misc=2):
+        body += bytes(-len(body) % 8)
+        self.data.append(struct.pack("<IHH", kind, misc, 8 + len(body)) + body)
+
+    def trailer(self, pid):
+        self.time += 1
+        return struct.pack("<IIQ", pid, pid, self.time)
+
+    def attr(self, ids=(1,)):
+        attr = bytearray(112)
+        struct.pack_into("<II8xQQ", attr, 0, 1, 112, 1, 0x107)
+        struct.pack_into("<Q", attr, 40, 1 << 18)
+        self.record(64, bytes(attr) + struct.pack("<%dQ" % len(ids), *ids), 0)
+
+    def map(self, pid, start, name):
+        name += bytes(8 - len(name) % 8)
+        self.record(1, struct.pack("<IIQQQ", pid, pid, start, 0x1000, 0x1000) + name + self.trailer(pid))
+
+    def comm(self, pid, name):
+        self.record(3, struct.pack("<II", pid, pid) + name + bytes(8 - len(name) % 8) + self.trailer(pid))
+
+    def fork(self, pid, parent):
+        self.record(7, struct.pack("<IIIIQ", pid, parent, pid, parent, self.time + 1) + self.trailer(pid))
+
+    def sample(self, pid, address):
+        self.record(9, struct.pack("<Q", address) + self.trailer(pid) + struct.pack("<Q", 1))
+
+    def write(self, path):
+        with open(path, "wb") as f:
+            f.write(b"".join(self.data))
+
+
+def crafted_program(symbols, tables=1):
+    """A program of 64 bits without code: functions by name, 16 bytes each from 0x1000 on, in so many tables that are all the same."""
+    names, table = b"\0", bytes(24)
+    for i, name in enumerate(symbols):
+        table += struct.pack("<IBBHQQ", len(names), 2, 0, 1, 0x1000 + 16 * i, 16)
+        names += name + b"\0"
+    segments = 64
+    names_at = segments + 56
+    table_at = names_at + len(names) + -len(names) % 8
+    sections = table_at + len(table)
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, segments, sections, 0, 64, 56, 1, 64, tables + 1, 0)
+    load = struct.pack("<IIQQQQQQ", 1, 5, 0x1000, 0x1000, 0x1000, 0x1000, 0x1000, 0x1000)
+    strings = struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, names_at, len(names), 0, 0, 1, 0)
+    symtab = struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, table_at, len(table), 0, 0, 8, 24)
+    return head + load + names + bytes(-len(names) % 8) + table + strings + symtab * tables
 
 
 class Record(unittest.TestCase):
@@ -458,6 +515,108 @@ class OtherPeoples(unittest.TestCase):
                 self.assertIn("samples", json.loads(line))
         if form == ["--svg"] and done.stdout:
             self.assertEqual(xml.etree.ElementTree.fromstring(done.stdout).tag.rpartition("}")[2], "svg")
+
+    def report(self, folder, crafted, *form):
+        """Output, and the memory it took in MiB."""
+        path = os.path.join(folder, "data")
+        crafted.write(path)
+        with tempfile.TemporaryFile() as out, subprocess.Popen([PFM, "report", *form, path], stdin=subprocess.DEVNULL, stdout=out) as p:
+            late = threading.Timer(60, p.kill)
+            late.start()
+            _, status, usage = os.wait4(p.pid, 0)
+            late.cancel()
+            p.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0)
+            self.assertEqual(p.returncode, 0, (form, p.returncode, "ended after a minute" if p.returncode == -9 else ""))
+            return out.read().decode(), usage.ru_maxrss / 1024
+
+    def sampled(self, folder, name, *form):
+        """The report of one sample in the first function of the file of that name."""
+        crafted = Crafted()
+        crafted.attr()
+        crafted.comm(5, b"work")
+        crafted.map(5, 0x1000, os.path.join(folder, name).encode())
+        crafted.sample(5, 0x1008)
+        return self.report(folder, crafted, *form)
+
+    @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+    def test_functions_of_a_crafted_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "program"), "wb") as f:
+                f.write(crafted_program([b"first", b"second"]))
+            self.assertIn(" first\n", self.sampled(folder, "program")[0])
+
+    def test_a_fifo_that_was_mapped_is_not_waited_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(os.path.join(folder, "fifo"))
+            for form in [], ["--source"], ["--folded"]:
+                self.assertIn("0x1008", self.sampled(folder, "fifo", *form)[0])
+
+    @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+    def test_tables_of_symbols_that_are_all_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "program"), "wb") as f:
+                f.write(crafted_program([b"f%d" % i for i in range(20000)], tables=16000))
+            out, memory = self.sampled(folder, "program")
+            self.assertIn(" f0\n", out)
+            self.assertLess(memory, 1024)
+
+    @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+    def test_names_without_end(self):
+        digits = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        doubled = b"_Z1f1AIiiE" + b"".join(b"S_IS%c_S%c_E" % (d, d) for d in digits)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, want in (doubled, b"_Z1f1AIiiE"), (b"n" * 100000, b"nnn"), (b"_Z1fi", b"f"):
+                with open(os.path.join(folder, "program"), "wb") as f:
+                    f.write(crafted_program([name]))
+                for form in [], ["--folded"]:
+                    out, memory = self.sampled(folder, "program", *form)
+                    self.assertIn(want, out.encode())
+                    self.assertLess(len(out), 10000)
+                    self.assertLess(memory, 1024)
+
+    def test_many_births_from_many_mappings(self):
+        crafted = Crafted()
+        crafted.attr()
+        for i in range(10000):
+            crafted.map(5, 0x1000 * (i + 1), b"/x%d" % i)
+        for i in range(10000):
+            crafted.fork(6 + i, 5)
+        crafted.map(7, 0x1000, b"/own")  # neither the parent's nor its other children's
+        for pid in 5, 6, 7:
+            crafted.sample(pid, 0x1008)
+            crafted.sample(pid, 0x2008)
+        with tempfile.TemporaryDirectory() as folder:
+            out, memory = self.report(folder, crafted, "--json")
+            self.assertLess(memory, 1024)
+        places = sorted((p["task"], p["object"]) for p in map(json.loads, out.splitlines()))
+        self.assertEqual(places, [(":5", "/own"), (":5", "/x0"), (":5", "/x1")])
+        self.assertEqual({p["object"]: p["samples"] for p in map(json.loads, out.splitlines())}, {"/own": 1, "/x0": 2, "/x1": 3})
+
+    def test_events_that_are_announced_one_by_one(self):
+        crafted = Crafted()
+        for k in range(128):
+            crafted.attr(range(8000 * k, 8000 * k + 8000))
+        for k in range(3900):
+            crafted.attr([2000000 - k])
+        crafted.sample(5, 0x1008)
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("0x1008", self.report(folder, crafted)[0])
+
+    def test_names_begin_no_lines_and_no_frames(self):
+        crafted = Crafted()
+        crafted.attr()
+        crafted.comm(5, b"w\n99;x\t")
+        crafted.map(5, 0x1000, b"/bin/a\nb")
+        crafted.sample(5, 0x1008)
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.report(folder, crafted, "--folded")[0], "w\\x0a99:x\\x09;0x1008 1\n")
+            out = self.report(folder, crafted)[0]
+            self.assertEqual(len(out.strip().splitlines()), 2, out)
+            self.assertIn("w\\x0a99;x\\x09", out)
+            self.assertIn("a\\x0ab", out)
+            place = json.loads(self.report(folder, crafted, "--json")[0])
+            self.assertEqual((place["task"], place["object"]), ("w\n99;x\t", "/bin/a\nb"))
 
     def test_they_do_no_harm(self):
         corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fuzz", "corpus", "recording")

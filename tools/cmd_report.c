@@ -100,7 +100,9 @@ static void put_places_json(const struct job *job)
 /* "function", or "function > inlined > inlined  file.c:12". */
 static void put_function(const struct profile *p, const struct place *at)
 {
-	fputs(p->texts.text[at->function], stdout);
+	char line[NAME_LINE];
+
+	fputs(profile_line(p->texts.text[at->function], line), stdout);
 	for (const char *s = p->texts.text[at->inlined]; *s; s += *s == ';') {
 		int len = (int)strcspn(s, ";");
 
@@ -108,7 +110,7 @@ static void put_function(const struct profile *p, const struct place *at)
 		s += len;
 	}
 	if (at->source)
-		printf("  %s", base_name(p->texts.text[at->source]));
+		printf("  %s", profile_line(base_name(p->texts.text[at->source]), line));
 	putchar('\n');
 }
 
@@ -117,24 +119,25 @@ static void put_places(const struct job *job)
 	const struct profile *p = &job->profile;
 
 	for (unsigned event = 0; event < p->n_events; event++) {
-		char number[GROUPED_MAX];
+		char number[GROUPED_MAX], title[NAME_LINE];
 		unsigned last = event;
 		uint64_t shown = 0;
 
 		if (!p->samples[event])
 			continue;
-		printf("%s%s%s: %s samples\n", term_on(stdout, BOLD), event_name(p, event), term_off(stdout),
+		printf("%s%s%s: %s samples\n", term_on(stdout, BOLD), profile_line(event_name(p, event), title), term_off(stdout),
 		       grouped(p->samples[event], number));
 		for (size_t i = 0; i < p->n_places; i++) {
 			const struct place *at = &p->places[i];
+			char line[NAME_LINE];
 			double s;
 
 			if (at->event != event || is_enough(job, event, &last, &shown))
 				continue;
 			s = share(p, at);
-			printf("%6.2f%% +-%5.2f  %-16s %-24s ", 100 * s, 100 * standard_error(s, p->samples[event]),
-			       p->texts.text[at->task],
-			       base_name(p->texts.text[at->object]));
+			printf("%6.2f%% +-%5.2f  %-16s ", 100 * s, 100 * standard_error(s, p->samples[event]),
+			       profile_line(p->texts.text[at->task], line));
+			printf("%-24s ", profile_line(base_name(p->texts.text[at->object]), line));
 			put_function(p, at);
 		}
 		putchar('\n');
@@ -174,9 +177,11 @@ static size_t keep(const struct profile *p, struct place *list, size_t n)
 /* Names the events that were recorded, or those with samples alone. A dummy, which carries the records of tasks and maps, has none. */
 static void name_events(const struct profile *p, bool sampled)
 {
+	char line[NAME_LINE];
+
 	for (unsigned i = 0, n = 0; i < p->n_events; i++)
 		if (p->samples[i] || (!sampled && !is_called(event_name(p, i), "dummy")))
-			fprintf(stderr, "%s%s", n++ ? ", " : "", event_name(p, i));
+			fprintf(stderr, "%s%s", n++ ? ", " : "", profile_line(event_name(p, i), line));
 	fputc('\n', stderr);
 }
 

@@ -9,9 +9,12 @@ enum { WIDTH = 1200,
        ROW = 17,
        TOP = 40 };
 
+/* A stack; how far it has been drawn. */
 struct line {
-	const char *text;
+	const char *text, *frame; /* frame: the one of this depth, NULL behind the last */
+	size_t len;
 	uint64_t weight;
+	bool joined; /* agrees with the line before it so far */
 };
 
 static int by_text(const void *a, const void *b)
@@ -35,26 +38,14 @@ void put_escaped(FILE *out, const char *s, size_t n)
 		}
 }
 
-/* Frame @depth of a stack, its length in *@len; NULL behind the last. */
-static const char *frame(const char *s, unsigned depth, size_t *len)
+/* On to the frame of depth @depth, from that above it. */
+static void step(struct line *l, unsigned depth)
 {
-	for (; depth; depth--) {
-		s = strchr(s, ';');
-		if (!s)
-			return NULL;
-		s++;
-	}
-	*len = strcspn(s, ";");
-	return s;
-}
-
-/* Length of the stack up to and with frame @depth. */
-static size_t upto(const char *s, unsigned depth)
-{
-	size_t len;
-	const char *f = frame(s, depth, &len);
-
-	return f ? (size_t)(f - s) + len : 0;
+	if (depth == 0)
+		l->frame = l->text;
+	else if (l->frame)
+		l->frame = l->frame[l->len] ? l->frame + l->len + 1 : NULL;
+	l->len = l->frame ? strcspn(l->frame, ";") : 0;
 }
 
 static unsigned depth_of(const char *s)
@@ -88,22 +79,23 @@ static void put_box(FILE *out, const char *name, size_t len, double x, double wi
 }
 
 /* Boxes of one depth: neighbours that agree up to it are one. */
-static void put_level(FILE *out, const struct line *lines, size_t n, unsigned depth, uint64_t total)
+static void put_level(FILE *out, struct line *lines, size_t n, unsigned depth, uint64_t total)
 {
 	uint64_t before = 0, weight;
 	size_t end;
 
+	for (size_t i = 0; i < n; i++) {
+		step(&lines[i], depth);
+		lines[i].joined = i && (lines[i].joined || depth == 0) && lines[i].frame && lines[i - 1].frame &&
+		                  lines[i].len == lines[i - 1].len && memcmp(lines[i].frame, lines[i - 1].frame, lines[i].len) == 0;
+	}
 	for (size_t i = 0; i < n; i = end, before += weight) {
-		size_t len = upto(lines[i].text, depth), name_len = 0;
-		const char *name = frame(lines[i].text, depth, &name_len);
-
 		weight = lines[i].weight;
-		for (end = i + 1; end < n && len && upto(lines[end].text, depth) == len &&
-		                  strncmp(lines[i].text, lines[end].text, len) == 0;
-		     end++)
+		for (end = i + 1; end < n && lines[end].joined; end++)
 			weight += lines[end].weight;
-		if (len && name)
-			put_box(out, name, name_len, (double)before / (double)total, (double)weight / (double)total, depth, weight, total);
+		if (lines[i].len)
+			put_box(out, lines[i].frame, lines[i].len, (double)before / (double)total, (double)weight / (double)total, depth, weight,
+			        total);
 	}
 }
 
@@ -138,7 +130,7 @@ void profile_flame(const struct profile *p, FILE *out, const char *title)
 	uint64_t total = 0;
 
 	for (size_t i = 0; lines && i < p->n_stacks; i++) {
-		lines[i] = (struct line){ p->texts.text[p->stacks[i].function], p->stacks[i].weight };
+		lines[i] = (struct line){ .text = p->texts.text[p->stacks[i].function], .weight = p->stacks[i].weight };
 		total += lines[i].weight;
 		if (depth_of(lines[i].text) > depth)
 			depth = depth_of(lines[i].text);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "symbols.h"
 
 #ifdef HAVE_LIBDW
@@ -83,8 +85,15 @@ bool lines_supported(void)
 
 static bool report(struct lines *l, const char *path)
 {
+	struct stat st;
+	int fd = symbols_file(path, &st);
+
+	if (fd < 0)
+		return false;
 	dw.dwfl_report_begin(l->dwfl);
-	l->module = dw.dwfl_report_offline(l->dwfl, path, path, -1);
+	l->module = dw.dwfl_report_offline(l->dwfl, path, path, fd);
+	if (!l->module)
+		close(fd); /* otherwise it is the library's now */
 	dw.dwfl_report_end(l->dwfl, NULL, NULL);
 	return l->module && dw.dwfl_module_getelf(l->module, &l->bias);
 }
@@ -135,15 +144,19 @@ static const char *name_of(Dwarf_Die *die)
 static char *join(Dwarf_Die *scopes, int n)
 {
 	char text[4096] = "";
-	size_t at = 0;
+	size_t at = 0, begin;
 
-	for (int i = n - 1; i >= 0 && at < sizeof(text); i--) {
+	for (int i = n - 1; i >= 0 && at + 1 < sizeof(text); i--) {
 		const char *name = dw.dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ? name_of(&scopes[i]) : NULL;
 		char *plain = name ? symbols_plain(name) : NULL;
 
+		begin = at + (at > 0);
 		if (name)
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? ";" : "", plain ? plain : name);
 		free(plain);
+		at = at < sizeof(text) ? at : sizeof(text) - 1;
+		for (size_t k = begin; k < at; k++)
+			text[k] = strchr(";\n\t", text[k]) ? ':' : text[k]; /* a name, not two, and in one line */
 	}
 	return strdup(text);
 }

@@ -8,7 +8,8 @@
 #include "pfm.h"
 #include "symbols.h"
 
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 1024,
+       MAPS_MAX = 65536 }; /* mappings of one process, of the newest; the kernel's own limit is below that unless it was raised */
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -16,10 +17,19 @@ struct mapping {
 	struct object *object;
 };
 
+/* Mappings in the order they came. A child begins with what its parent has: both lead to the same layer, and whoever is not at its end goes
+ * on in one of his own. */
+struct layer {
+	struct mapping *maps;
+	size_t n, room, users;
+	struct layer *before; /* ... the first n_before of it */
+	size_t n_before;
+};
+
 struct process {
 	uint32_t pid;
-	struct mapping *maps;
-	size_t n, room;
+	struct layer *layer;
+	size_t n; /* of the layer's */
 	struct process *next;
 };
 
@@ -183,29 +193,69 @@ static struct task *task_of(struct reader *r, uint32_t tid)
 	return *at = t;
 }
 
-static bool room_for_map(struct process *p)
+static void leave(struct layer *l)
 {
-	size_t room = p->room * 2 + 16;
-	struct mapping *maps = p->n < p->room ? p->maps : realloc(p->maps, room * sizeof(*maps));
+	for (struct layer *before; l && --l->users == 0; l = before) {
+		before = l->before;
+		free(l->maps);
+		free(l);
+	}
+}
 
-	if (!maps)
+static void forget_maps(struct process *p)
+{
+	leave(p->layer);
+	p->layer = NULL;
+	p->n = 0;
+}
+
+/* A layer of the process's own, at whose end it is. */
+static bool begin_layer(struct process *p)
+{
+	struct layer *l = calloc(1, sizeof(*l));
+
+	if (!l)
 		return false;
-	p->room = p->n < p->room ? p->room : room;
-	p->maps = maps;
+	l->users = 1;
+	l->before = p->layer;
+	l->n_before = p->n;
+	p->layer = l;
+	p->n = 0;
 	return true;
+}
+
+static struct mapping *new_map(struct process *p)
+{
+	struct layer *l = p->layer;
+
+	if ((!l || p->n != l->n) && !begin_layer(p))
+		return NULL;
+	l = p->layer;
+	if (l->n == l->room) {
+		size_t room = l->room * 2 + 4;
+		struct mapping *maps = realloc(l->maps, room * sizeof(*maps));
+
+		if (!maps)
+			return NULL;
+		l->maps = maps;
+		l->room = room;
+	}
+	p->n = ++l->n;
+	return &l->maps[l->n - 1];
 }
 
 static void take_map(struct reader *r, const pfm_record_t *record)
 {
-	struct process *p = process_of(r, record->pid);
+	bool wanted = record->map.name && (record->misc & PFM_MISC_MODE) != PFM_MISC_KERNEL;
+	struct process *p = wanted ? process_of(r, record->pid) : NULL;
+	struct mapping *m = p ? new_map(p) : NULL;
 
-	if (!record->map.name || (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL || !p || !room_for_map(p))
-		return;
-	p->maps[p->n++] = (struct mapping){ .start = record->map.start,
-		                            .end = record->map.start + record->map.length,
-		                            .offset = record->map.offset,
-		                            .name = text_number(&r->p->texts, record->map.name),
-		                            .object = symbols_object(r->symbols, record->map.name) };
+	if (m)
+		*m = (struct mapping){ .start = record->map.start,
+			               .end = record->map.start + record->map.length,
+			               .offset = record->map.offset,
+			               .name = text_number(&r->p->texts, record->map.name),
+			               .object = symbols_object(r->symbols, record->map.name) };
 }
 
 /* A child begins as what its parent is; a program that is started has nothing of what was there before. */
@@ -220,11 +270,13 @@ static void take_fork(struct reader *r, const pfm_record_t *record)
 		return;
 	from = process_of(r, record->task.ppid);
 	to = process_of(r, record->pid);
-	if (!from || !to)
+	if (!from || !to || from == to)
 		return;
-	to->n = 0;
-	for (size_t i = 0; i < from->n && room_for_map(to); i++)
-		to->maps[to->n++] = from->maps[i];
+	forget_maps(to);
+	to->layer = from->layer;
+	to->n = from->n;
+	if (to->layer)
+		to->layer->users++;
 }
 
 static void take_comm(struct reader *r, const pfm_record_t *record)
@@ -235,7 +287,7 @@ static void take_comm(struct reader *r, const pfm_record_t *record)
 	if (task && record->comm.name)
 		task->name = text_number(&r->p->texts, record->comm.name);
 	if (p && record->misc & PFM_MISC_EXEC)
-		p->n = 0;
+		forget_maps(p);
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------------------- */
@@ -246,37 +298,88 @@ static void add_spot(struct reader *r, const struct spot *spot, struct place *at
 	at->source = spot ? text_number(&r->p->texts, spot->source) : 0;
 }
 
-/* Object and function of @address, and what is inlined there; the newest mapping wins. */
+/* The newest mapping of @address, or NULL. */
+static const struct mapping *mapping_of(const struct process *p, uint64_t address)
+{
+	size_t n = p ? p->n : 0;
+	unsigned looked = 0;
+
+	for (const struct layer *l = p ? p->layer : NULL; l; n = l->n_before, l = l->before)
+		while (n-- > 0) {
+			if (address >= l->maps[n].start && address < l->maps[n].end)
+				return &l->maps[n];
+			if (++looked == MAPS_MAX)
+				return NULL;
+		}
+	return NULL;
+}
+
+/* Object and function of @address, and what is inlined there. */
 static void name_address(struct reader *r, uint32_t pid, uint64_t address, bool kernel, struct place *at)
 {
-	struct process *p = kernel ? NULL : process_of(r, pid);
+	const struct mapping *m = kernel ? NULL : mapping_of(process_of(r, pid), address);
 	const char *name = NULL, *where = kernel ? "[kernel]" : "[unknown]";
 	char number[24];
 
 	if (kernel)
 		name = symbols_kernel(r->symbols, address);
-	for (size_t i = p ? p->n : 0; i-- > 0;)
-		if (address >= p->maps[i].start && address < p->maps[i].end) {
-			where = r->p->texts.text[p->maps[i].name];
-			if (p->maps[i].object)
-				name = symbols_at(p->maps[i].object, address - p->maps[i].start + p->maps[i].offset);
-			if (p->maps[i].object && r->detail != FUNCTIONS)
-				add_spot(r, symbols_spot(p->maps[i].object, address - p->maps[i].start + p->maps[i].offset), at);
-			break;
-		}
+	if (m) {
+		uint64_t offset = address - m->start + m->offset;
+
+		where = r->p->texts.text[m->name];
+		name = m->object ? symbols_at(m->object, offset) : NULL;
+		if (m->object && r->detail != FUNCTIONS)
+			add_spot(r, symbols_spot(m->object, offset), at);
+	}
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	at->object = text_number(&r->p->texts, where);
 	at->function = text_number(&r->p->texts, name ? name : number);
 }
 
+/* Adds @len bytes of a name to a text of one line, as far as there is @room, with @semicolon in place of semicolons. Names are other
+ * people's: what is in one begins no line of ours, and no frame. */
+static size_t add_name(char *text, size_t at, size_t room, const char *name, size_t len, char semicolon)
+{
+	for (; len && at < room; name++, len--)
+		if (*name == ';')
+			text[at++] = semicolon;
+		else if (*name == '\n' || *name == '\t')
+			at += (size_t)snprintf(text + at, room - at, "\\x%02x", (unsigned)*name);
+		else
+			text[at++] = *name;
+	at = at < room ? at : room - 1;
+	text[at] = '\0';
+	return at;
+}
+
+char *profile_line(const char *name, char buf[NAME_LINE])
+{
+	add_name(buf, 0, NAME_LINE, name, strlen(name), ';');
+	return buf;
+}
+
+static size_t add_text(char *text, size_t at, size_t room, const char *more)
+{
+	size_t len = strlen(more);
+
+	len = len < room - at ? len : room - 1 - at;
+	memcpy(text + at, more, len);
+	text[at + len] = '\0';
+	return at + len;
+}
+
 /* Adds a frame to a stack's text: the function, and what is inlined there, the outermost first. Returns the new length. */
 static size_t add_frame(const struct texts *t, char *text, size_t at, size_t room, const struct place *p, bool kernel)
 {
-	at += (size_t)snprintf(text + at, room - at, ";%s%s", t->text[p->function], kernel ? "_[k]" : "");
-	for (const char *s = t->text[p->inlined]; *s && at < room; s += *s == ';') {
-		int len = (int)strcspn(s, ";");
+	at = add_text(text, at, room, ";");
+	at = add_name(text, at, room, t->text[p->function], strlen(t->text[p->function]), ':');
+	at = add_text(text, at, room, kernel ? "_[k]" : "");
+	for (const char *s = t->text[p->inlined]; *s; s += *s == ';') {
+		size_t len = strcspn(s, ";");
 
-		at += (size_t)snprintf(text + at, room - at, ";%.*s_[i]", len, s);
+		at = add_text(text, at, room, ";");
+		at = add_name(text, at, room, s, len, ':');
+		at = add_text(text, at, room, "_[i]");
 		s += len;
 	}
 	return at;
@@ -308,8 +411,9 @@ static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_
 		kernel[0] = in_kernel;
 		frames[n++] = record->sample.ip;
 	}
-	at = (size_t)snprintf(text, sizeof(text), "%s%s", r->p->texts.text[task], record->cut & PFM_CUT_CHAIN ? ";[cut off]" : "");
-	while (n-- > 0 && at < sizeof(text)) {
+	at = add_name(text, 0, sizeof(text), r->p->texts.text[task], strlen(r->p->texts.text[task]), ':');
+	at = add_text(text, at, sizeof(text), record->cut & PFM_CUT_CHAIN ? ";[cut off]" : "");
+	while (n-- > 0 && at + 1 < sizeof(text)) {
 		struct place p = { 0 };
 
 		name_address(r, record->pid, frames[n], kernel[n], &p);
@@ -365,7 +469,7 @@ static void forget(struct reader *r)
 
 		for (p = r->processes[i]; p; p = next) {
 			next = p->next;
-			free(p->maps);
+			forget_maps(p);
 			free(p);
 		}
 		for (t = r->tasks[i]; t; t = after) {

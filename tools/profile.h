@@ -46,6 +46,9 @@ enum detail { FUNCTIONS,
 /* Reads the recording @path. DONE or REFUSED, everything said. */
 int profile_read(struct profile *p, const char *path, enum detail detail);
 void profile_free(struct profile *p);
+/* @name in a line of its own, as far as that has room: ends of lines in it are shown as "\x0a". Returns @buf. */
+#define NAME_LINE 4096
+char *profile_line(const char *name, char buf[NAME_LINE]);
 /* A flame graph of the stacks, one file that any browser shows (flame.c). */
 void profile_flame(const struct profile *p, FILE *out, const char *title);
 

@@ -1,42 +1,62 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbol tables of ELF files, sorted once, and the kernel's own list. Files are not trusted: what leads out of them is no symbol. */
+/* Symbol tables of ELF files, sorted once, and the kernel's own list. Files are not trusted: what leads out of them is no symbol, and
+ * neither their number nor their sizes take more time or memory than files of those sizes deserve. */
 #include "symbols.h"
 
-#include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "lines.h"
 
-#define FILE_MAX_SIZE ((size_t)1 << 30)
+enum { BUCKETS = 4096,
+       TABLES = 2, /* of symbols: all, and those for the linker that loads it */
+       SEGMENTS = 16 };
+#define TABLES_ROOM ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
 struct symbol {
 	uint64_t start, size;
 	const char *name;
-	char *plain; /* the name of a C++ function, once it has been asked for */
+	char *plain; /* what it is called instead, once it has been asked for: C++ as it was written, and no name without end */
 };
 
 struct segment {
 	uint64_t offset, size, address;
 };
 
+/* A file, however many paths lead to it. */
+struct file {
+	struct file *next;
+	dev_t device;
+	ino_t number;
+	uint64_t size;
+	char *names[TABLES];
+	struct symbol *symbols;
+	size_t n, room;
+	struct segment segments[SEGMENTS];
+	unsigned n_segments;
+	struct lines *lines;
+	bool looked; /* for lines */
+};
+
 struct object {
 	char *path;
 	struct object *next;
-	bool loaded, looked; /* looked: for lines */
-	struct lines *lines;
-	uint8_t *file;
-	size_t size;
-	struct symbol *symbols;
-	size_t n, room;
-	struct segment segments[16];
-	unsigned n_segments;
+	struct symbols *all;
+	struct file *file; /* NULL: not read, or none that has symbols */
+	bool loaded;
 };
 
 struct symbols {
-	struct object *objects;
-	struct object kernel;
+	struct object *objects[BUCKETS];
+	struct file *files;
+	struct file kernel;
+	bool kernel_loaded;
+	uint64_t taken; /* of TABLES_ROOM */
 };
 
 struct symbols *symbols_open(void)
@@ -44,36 +64,56 @@ struct symbols *symbols_open(void)
 	return calloc(1, sizeof(struct symbols));
 }
 
-static void release(struct object *o)
+static void release(struct file *f)
 {
-	for (size_t i = 0; i < o->n; i++)
-		free(o->symbols[i].plain);
-	lines_close(o->lines);
-	free(o->file);
-	free(o->symbols);
-	free(o->path);
+	for (size_t i = 0; i < f->n; i++)
+		free(f->symbols[i].plain);
+	for (unsigned i = 0; i < TABLES; i++)
+		free(f->names[i]);
+	lines_close(f->lines);
+	free(f->symbols);
+}
+
+static void close_objects(struct object *o)
+{
+	for (struct object *next; o; o = next) {
+		next = o->next;
+		free(o->path);
+		free(o);
+	}
 }
 
 void symbols_close(struct symbols *all)
 {
-	struct object *next;
+	struct file *next;
 
 	if (!all)
 		return;
-	for (struct object *o = all->objects; o; o = next) {
-		next = o->next;
-		release(o);
-		free(o);
+	for (unsigned i = 0; i < BUCKETS; i++)
+		close_objects(all->objects[i]);
+	for (struct file *f = all->files; f; f = next) {
+		next = f->next;
+		release(f);
+		free(f);
 	}
 	release(&all->kernel);
 	free(all);
 }
 
+static unsigned bucket_of(const char *path)
+{
+	unsigned h = 5381;
+
+	while (*path)
+		h = h * 33 + (unsigned char)*path++;
+	return h % BUCKETS;
+}
+
 struct object *symbols_object(struct symbols *all, const char *path)
 {
-	struct object *o;
+	struct object **bucket = &all->objects[bucket_of(path)], *o;
 
-	for (o = all->objects; o; o = o->next)
+	for (o = *bucket; o; o = o->next)
 		if (strcmp(o->path, path) == 0)
 			return o;
 	o = calloc(1, sizeof(*o));
@@ -84,25 +124,27 @@ struct object *symbols_object(struct symbols *all, const char *path)
 		free(o);
 		return NULL;
 	}
-	o->next = all->objects;
-	return all->objects = o;
+	o->all = all;
+	o->next = *bucket;
+	return *bucket = o;
 }
 
-static bool add(struct object *o, uint64_t start, uint64_t size, const char *name)
+static bool add(struct file *f, uint64_t start, uint64_t size, const char *name)
 {
-	if (o->n == o->room) {
-		size_t room = o->room * 2 + 256;
-		struct symbol *more = realloc(o->symbols, room * sizeof(*more));
+	if (f->n == f->room) {
+		size_t room = f->room * 2 + 256;
+		struct symbol *more = realloc(f->symbols, room * sizeof(*more));
 
 		if (!more)
 			return false;
-		o->symbols = more;
-		o->room = room;
+		f->symbols = more;
+		f->room = room;
 	}
-	o->symbols[o->n++] = (struct symbol){ start, size, name, NULL };
+	f->symbols[f->n++] = (struct symbol){ start, size, name, NULL };
 	return true;
 }
 
+/* Names that agree for long enough are as good as each other. */
 static int by_start(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
@@ -110,93 +152,126 @@ static int by_start(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return x->size < y->size ? 1 : x->size > y->size ? -1
-	                                                 : strcmp(x->name, y->name);
+	                                                 : strncmp(x->name, y->name, 256);
 }
 
-static void sort(struct object *o)
+/* Of several that begin together the largest covers the most: it alone is kept. */
+static void sort(struct file *f)
 {
-	if (o->n)
-		qsort(o->symbols, o->n, sizeof(*o->symbols), by_start);
+	size_t kept = 0;
+
+	if (!f->n)
+		return;
+	qsort(f->symbols, f->n, sizeof(*f->symbols), by_start);
+	for (size_t i = 0; i < f->n; i++)
+		if (!kept || f->symbols[i].start != f->symbols[kept - 1].start)
+			f->symbols[kept++] = f->symbols[i];
+		else
+			free(f->symbols[i].plain);
+	f->n = kept;
 }
 
-static struct symbol *find(const struct object *o, uint64_t address)
+static struct symbol *find(const struct file *f, uint64_t address)
 {
-	size_t low = 0, high = o->n;
+	size_t low = 0, high = f->n;
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (o->symbols[mid].start <= address)
+		if (f->symbols[mid].start <= address)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	/* Several may begin together: the largest stands first and covers the most. */
-	while (low > 1 && o->symbols[low - 2].start == o->symbols[low - 1].start)
-		low--;
 	if (!low)
 		return NULL;
-	return o->symbols[low - 1].size == 0 || address - o->symbols[low - 1].start < o->symbols[low - 1].size ? &o->symbols[low - 1]
+	return f->symbols[low - 1].size == 0 || address - f->symbols[low - 1].start < f->symbols[low - 1].size ? &f->symbols[low - 1]
 	                                                                                                       : NULL;
 }
 
 /* ---- ELF ---------------------------------------------------------------------------------------------------------------------- */
 
-static bool inside(const struct object *o, uint64_t offset, uint64_t size)
-{
-	return offset <= o->size && size <= o->size - offset;
-}
+/* A file that is being read: its head, and what the two widths have in common. */
+struct elf {
+	int fd;
+	uint64_t size;
+	bool wide;
+	uint64_t segments_at, sections_at;
+	unsigned n_segments, n_sections;
+	uint8_t *sections;
+};
 
-/* Section @i, whichever the width of the file. */
-static bool section_at(const struct object *o, unsigned i, Elf64_Shdr *out)
+static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
 {
-	Elf64_Ehdr e64;
-	Elf32_Ehdr e32;
-	Elf32_Shdr s32;
+	uint8_t *p = to;
 
-	if (o->file[EI_CLASS] == ELFCLASS64) {
-		memcpy(&e64, o->file, sizeof(e64));
-		if (i >= e64.e_shnum || !inside(o, e64.e_shoff, (uint64_t)e64.e_shnum * sizeof(*out)))
-			return false;
-		memcpy(out, o->file + e64.e_shoff + i * sizeof(*out), sizeof(*out));
-		return true;
-	}
-	memcpy(&e32, o->file, sizeof(e32));
-	if (i >= e32.e_shnum || !inside(o, e32.e_shoff, (uint64_t)e32.e_shnum * sizeof(s32)))
+	if (offset > e->size || n > e->size - offset)
 		return false;
-	memcpy(&s32, o->file + e32.e_shoff + i * sizeof(s32), sizeof(s32));
-	*out = (Elf64_Shdr){ .sh_type = s32.sh_type, .sh_offset = s32.sh_offset, .sh_size = s32.sh_size, .sh_link = s32.sh_link };
+	while (n) {
+		ssize_t got = pread(e->fd, p, n, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		n -= (size_t)got;
+		offset += (uint64_t)got;
+	}
 	return true;
 }
 
-static bool segment_at(const struct object *o, unsigned i, Elf64_Phdr *out)
+/* @n bytes at @offset; the caller frees them. NULL if they are not there. */
+static void *take(const struct elf *e, uint64_t n, uint64_t offset)
 {
-	Elf64_Ehdr e64;
-	Elf32_Ehdr e32;
-	Elf32_Phdr p32;
+	void *p = n && offset <= e->size && n <= e->size - offset ? malloc((size_t)n) : NULL;
 
-	if (o->file[EI_CLASS] == ELFCLASS64) {
-		memcpy(&e64, o->file, sizeof(e64));
-		if (i >= e64.e_phnum || !inside(o, e64.e_phoff, (uint64_t)e64.e_phnum * sizeof(*out)))
-			return false;
-		memcpy(out, o->file + e64.e_phoff + i * sizeof(*out), sizeof(*out));
-		return true;
-	}
-	memcpy(&e32, o->file, sizeof(e32));
-	if (i >= e32.e_phnum || !inside(o, e32.e_phoff, (uint64_t)e32.e_phnum * sizeof(p32)))
+	if (p && read_at(e, p, (size_t)n, offset))
+		return p;
+	free(p);
+	return NULL;
+}
+
+static bool read_head(struct elf *e)
+{
+	static const uint16_t one = 1;
+	int order = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+	union {
+		uint8_t ident[EI_NIDENT];
+		Elf64_Ehdr e64;
+		Elf32_Ehdr e32;
+	} h;
+
+	if (!read_at(e, &h, sizeof(h), 0) || memcmp(h.ident, ELFMAG, SELFMAG) != 0 || h.ident[EI_DATA] != order)
 		return false;
-	memcpy(&p32, o->file + e32.e_phoff + i * sizeof(p32), sizeof(p32));
-	*out = (Elf64_Phdr){ .p_type = p32.p_type, .p_offset = p32.p_offset, .p_vaddr = p32.p_vaddr, .p_filesz = p32.p_filesz };
+	e->wide = h.ident[EI_CLASS] == ELFCLASS64;
+	e->segments_at = e->wide ? h.e64.e_phoff : h.e32.e_phoff;
+	e->sections_at = e->wide ? h.e64.e_shoff : h.e32.e_shoff;
+	e->n_segments = e->wide ? h.e64.e_phnum : h.e32.e_phnum;
+	e->n_sections = e->wide ? h.e64.e_shnum : h.e32.e_shnum;
 	return true;
 }
 
-static void read_symbol(struct object *o, const uint8_t *at, const Elf64_Shdr *names)
+static Elf64_Shdr section_at(const struct elf *e, unsigned i)
+{
+	Elf64_Shdr wide;
+	Elf32_Shdr s;
+
+	if (e->wide) {
+		memcpy(&wide, e->sections + i * sizeof(wide), sizeof(wide));
+		return wide;
+	}
+	memcpy(&s, e->sections + i * sizeof(s), sizeof(s));
+	return (Elf64_Shdr){ .sh_type = s.sh_type, .sh_offset = s.sh_offset, .sh_size = s.sh_size, .sh_link = s.sh_link };
+}
+
+/* @names ends with a zero, its last. */
+static void read_symbol(struct file *f, bool wide, const uint8_t *at, const char *names, uint64_t n_names)
 {
 	Elf64_Sym s;
 	Elf32_Sym s32;
-	const char *name;
 
-	if (o->file[EI_CLASS] == ELFCLASS64) {
+	if (wide) {
 		memcpy(&s, at, sizeof(s));
 	} else {
 		memcpy(&s32, at, sizeof(s32));
@@ -204,76 +279,147 @@ static void read_symbol(struct object *o, const uint8_t *at, const Elf64_Shdr *n
 	}
 	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) || s.st_shndx == SHN_UNDEF)
 		return;
-	if (s.st_name >= names->sh_size)
-		return;
-	name = (const char *)o->file + names->sh_offset + s.st_name;
-	if (*name && memchr(name, '\0', (size_t)(names->sh_size - s.st_name)))
-		add(o, s.st_value, s.st_size, name);
+	if (s.st_name < n_names && names[s.st_name])
+		add(f, s.st_value, s.st_size, names + s.st_name);
 }
 
-static void read_symbols(struct object *o)
+/* Bytes of @names up to the last zero, that included: a name that is never ended is none. */
+static uint64_t ended(const char *names, uint64_t n)
 {
-	size_t each = o->file[EI_CLASS] == ELFCLASS64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	Elf64_Shdr s, names;
+	while (n && names[n - 1])
+		n--;
+	return n;
+}
 
-	for (unsigned i = 0; section_at(o, i, &s); i++) {
-		if ((s.sh_type != SHT_SYMTAB && s.sh_type != SHT_DYNSYM) || !inside(o, s.sh_offset, s.sh_size))
-			continue;
-		if (!section_at(o, s.sh_link, &names) || names.sh_type != SHT_STRTAB || !inside(o, names.sh_offset, names.sh_size))
-			continue;
-		for (uint64_t at = 0; at + each <= s.sh_size; at += each)
-			read_symbol(o, o->file + s.sh_offset + at, &names);
+static bool has_room(struct symbols *all, const char *path, uint64_t size)
+{
+	if (size <= TABLES_ROOM - all->taken) {
+		all->taken += size;
+		return true;
 	}
-	sort(o);
+	fprintf(stderr, "pfm report: functions of %s are not named: the files have more than %u MiB of symbols\n", path,
+	        (unsigned)(TABLES_ROOM >> 20));
+	return false;
 }
 
-static void read_segments(struct object *o)
+/* One table, @s, and the names it leads to, which become @*kept. */
+static void read_table(struct object *o, const struct elf *e, struct file *f, const Elf64_Shdr *s, char **kept)
 {
+	size_t each = e->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	Elf64_Shdr names = s->sh_link < e->n_sections ? section_at(e, s->sh_link) : (Elf64_Shdr){ .sh_type = SHT_NULL };
+	uint8_t *table;
+	uint64_t n;
+
+	if (names.sh_type != SHT_STRTAB || s->sh_size > e->size || names.sh_size > e->size ||
+	    !has_room(o->all, o->path, s->sh_size + names.sh_size))
+		return;
+	table = take(e, s->sh_size, s->sh_offset);
+	*kept = table ? take(e, names.sh_size, names.sh_offset) : NULL;
+	n = *kept ? ended(*kept, names.sh_size) : 0;
+	for (uint64_t at = 0; n && at + each <= s->sh_size; at += each)
+		read_symbol(f, e->wide, table + at, *kept, n);
+	free(table);
+}
+
+/* There is one table of each kind at most: whatever else says that it is one is not looked at. */
+static void read_symbols(struct object *o, struct elf *e, struct file *f)
+{
+	static const uint32_t kinds[TABLES] = { SHT_SYMTAB, SHT_DYNSYM };
+	size_t each = e->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+
+	e->sections = take(e, (uint64_t)e->n_sections * each, e->sections_at);
+	for (unsigned k = 0; e->sections && k < TABLES; k++)
+		for (unsigned i = 0; i < e->n_sections; i++) {
+			Elf64_Shdr s = section_at(e, i);
+
+			if (s.sh_type != kinds[k])
+				continue;
+			read_table(o, e, f, &s, &f->names[k]);
+			break;
+		}
+	free(e->sections);
+	sort(f);
+}
+
+static void read_segments(const struct elf *e, struct file *f)
+{
+	size_t each = e->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	uint8_t *all = take(e, (uint64_t)e->n_segments * each, e->segments_at);
 	Elf64_Phdr p;
+	Elf32_Phdr p32;
 
-	for (unsigned i = 0; segment_at(o, i, &p) && o->n_segments < 16; i++)
+	for (unsigned i = 0; all && i < e->n_segments && f->n_segments < SEGMENTS; i++) {
+		if (e->wide) {
+			memcpy(&p, all + i * each, sizeof(p));
+		} else {
+			memcpy(&p32, all + i * each, sizeof(p32));
+			p = (Elf64_Phdr){ .p_type = p32.p_type, .p_offset = p32.p_offset, .p_vaddr = p32.p_vaddr, .p_filesz = p32.p_filesz };
+		}
 		if (p.p_type == PT_LOAD)
-			o->segments[o->n_segments++] = (struct segment){ p.p_offset, p.p_filesz, p.p_vaddr };
+			f->segments[f->n_segments++] = (struct segment){ p.p_offset, p.p_filesz, p.p_vaddr };
+	}
+	free(all);
 }
 
-static void read_file(struct object *o)
+/* The file behind @e, read if no path has led to it before. NULL if it has no symbols. */
+static struct file *file_of(struct object *o, struct elf *e, const struct stat *st)
 {
-	FILE *f = fopen(o->path, "re");
-	long size = -1;
+	struct file *f;
 
-	if (f && fseek(f, 0, SEEK_END) == 0)
-		size = ftell(f);
-	if (size >= (long)sizeof(Elf64_Ehdr) && (size_t)size < FILE_MAX_SIZE && fseek(f, 0, SEEK_SET) == 0)
-		o->file = malloc((size_t)size);
-	if (o->file)
-		o->size = fread(o->file, 1, (size_t)size, f);
-	if (f)
-		fclose(f);
+	for (f = o->all->files; f; f = f->next)
+		if (f->device == st->st_dev && f->number == st->st_ino)
+			return f;
+	if (!read_head(e))
+		return NULL;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->device = st->st_dev;
+	f->number = st->st_ino;
+	f->next = o->all->files;
+	o->all->files = f;
+	read_segments(e, f);
+	read_symbols(o, e, f);
+	return f;
+}
+
+int symbols_file(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 || (fstat(fd, st) == 0 && S_ISREG(st->st_mode)))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 static void load(struct object *o)
 {
-	static const uint16_t one = 1;
-	int order = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+	struct elf e = { .fd = -1 };
+	struct stat st;
 
 	o->loaded = true;
 	if (o->path[0] != '/')
 		return; /* [vdso], //anon: no file */
-	read_file(o);
-	if (o->size < sizeof(Elf64_Ehdr) || memcmp(o->file, ELFMAG, SELFMAG) != 0 || o->file[EI_DATA] != order)
+	e.fd = symbols_file(o->path, &st);
+	if (e.fd < 0)
 		return;
-	read_segments(o);
-	read_symbols(o);
+	e.size = (uint64_t)st.st_size;
+	o->file = file_of(o, &e, &st);
+	close(e.fd);
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
 static bool address_of(struct object *o, uint64_t offset, uint64_t *address)
 {
+	const struct file *f;
+
 	if (!o->loaded)
 		load(o);
-	for (unsigned i = 0; i < o->n_segments; i++)
-		if (offset - o->segments[i].offset < o->segments[i].size) {
-			*address = offset - o->segments[i].offset + o->segments[i].address;
+	f = o->file;
+	for (unsigned i = 0; f && i < f->n_segments; i++)
+		if (offset - f->segments[i].offset < f->segments[i].size) {
+			*address = offset - f->segments[i].offset + f->segments[i].address;
 			return true;
 		}
 	return false;
@@ -282,69 +428,40 @@ static bool address_of(struct object *o, uint64_t offset, uint64_t *address)
 const char *symbols_at(struct object *o, uint64_t offset)
 {
 	uint64_t address;
-	struct symbol *s = address_of(o, offset, &address) ? find(o, address) : NULL;
+	struct symbol *s = address_of(o, offset, &address) ? find(o->file, address) : NULL;
 
 	if (!s)
 		return NULL;
 	if (!s->plain)
 		s->plain = symbols_plain(s->name);
+	if (!s->plain && strnlen(s->name, SYMBOL_ROOM) == SYMBOL_ROOM)
+		s->plain = strndup(s->name, SYMBOL_ROOM - 1);
 	return s->plain ? s->plain : s->name;
 }
 
 const struct spot *symbols_spot(struct object *o, uint64_t offset)
 {
 	uint64_t address;
+	struct file *f;
 
 	if (!address_of(o, offset, &address))
 		return NULL;
-	if (!o->looked)
-		o->lines = lines_open(o->path);
-	o->looked = true;
-	return o->lines ? lines_at(o->lines, address) : NULL;
-}
-
-/* ---- names of C++ --------------------------------------------------------------------------------------------------------------- */
-
-typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *len, int *status);
-
-/* The C++ library of this machine knows how its names are made; where there is no C++, it need not be installed. */
-static demangle_fn find_demangler(void)
-{
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY);
-	void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
-	demangle_fn fn = NULL;
-
-	if (symbol)
-		memcpy(&fn, &symbol, sizeof(fn));
-	else
-		fputs("pfm report: names of C++ are shown as the linker sees them: there is no libstdc++.so.6\n", stderr);
-	return fn;
-}
-
-char *symbols_plain(const char *symbol)
-{
-	static demangle_fn demangle;
-	static bool looked;
-	int status = 0;
-
-	if (strncmp(symbol, "_Z", 2) != 0)
-		return NULL;
-	if (!looked)
-		demangle = find_demangler();
-	looked = true;
-	return demangle ? demangle(symbol, NULL, NULL, &status) : NULL;
+	f = o->file;
+	if (!f->looked)
+		f->lines = lines_open(o->path);
+	f->looked = true;
+	return f->lines ? lines_at(f->lines, address) : NULL;
 }
 
 /* ---- the kernel ----------------------------------------------------------------------------------------------------------------- */
 
 /* Lines of /proc/kallsyms: address, type, name. All addresses are zero for whom they are a secret. */
-static void load_kernel(struct object *o)
+static void load_kernel(struct file *o)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	size_t room = 0;
 	char *line = NULL;
 
-	o->loaded = true;
 	while (f && getline(&line, &room, f) > 0) {
 		char *rest, *name;
 		uint64_t start = strtoull(line, &rest, 16);
@@ -369,8 +486,9 @@ const char *symbols_kernel(struct symbols *all, uint64_t address)
 {
 	const struct symbol *s;
 
-	if (!all->kernel.loaded)
+	if (!all->kernel_loaded)
 		load_kernel(&all->kernel);
+	all->kernel_loaded = true;
 	s = find(&all->kernel, address);
 	return s ? s->name : NULL;
 }

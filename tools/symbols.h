@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define SYMBOL_ROOM 4096 /* bytes of the longest name, its end included: what is longer is cut */
+
 struct object;
+struct stat;
 struct symbols;
 
 struct symbols *symbols_open(void);
@@ -18,7 +21,11 @@ const char *symbols_at(struct object *object, uint64_t offset);
 struct spot;
 /* Source line and inlined functions there (lines.h), or NULL. */
 const struct spot *symbols_spot(struct object *object, uint64_t offset);
-/* The C++ name behind a symbol, in memory of the caller's. NULL if there is none, or no C++ library to tell it: said once. */
+/* Opens the file at @path for reading, and tells about it. Recordings may name anything: -1 for what is no regular file, which is neither
+ * waited for nor rewound. */
+int symbols_file(const char *path, struct stat *st);
+/* The C++ name behind a symbol, in memory of the caller's (plain.c). NULL if there is none, it is endless, or there is no C++ library to
+ * tell it: that is said once. */
 char *symbols_plain(const char *symbol);
 /* The function of the running kernel at @address, or NULL. */
 const char *symbols_kernel(struct symbols *all, uint64_t address);

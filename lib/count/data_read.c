@@ -35,10 +35,10 @@ struct reading {
 	struct pending *list;
 	size_t n, list_room, next, ready;
 	struct zstd *zstd;
-	struct bytes plain;          /* what packed records stand for: it comes before what follows them */
-	uint64_t seq, newest, round; /* the newest time, now and at the last mark */
-	unsigned known_room;
-	uint8_t *tracing; /* how tracepoints' fields lie; NULL: not told */
+	struct bytes plain;           /* what packed records stand for: it comes before what follows them */
+	uint64_t seq, newest, round;  /* the newest time, now and at the last mark */
+	unsigned known_room, settled; /* settled: so many ids are in order */
+	uint8_t *tracing;             /* how tracepoints' fields lie; NULL: not told */
 	size_t tracing_size;
 };
 
@@ -157,10 +157,38 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int event_of(const struct pfm_session *s, uint64_t id)
+/* Puts what was added in among those that are in order: a pipe may announce one event after another between its records. */
+static void order_ids(struct pfm_session *s)
+{
+	struct sampling *sm = s->sampling;
+	struct reading *r = s->reading;
+	unsigned added = sm->n_known - r->settled, at = sm->n_known, left = r->settled;
+	struct known *tail;
+
+	if (!sm->known)
+		return;
+	tail = malloc((added + 1) * sizeof(*tail));
+	qsort(sm->known + r->settled, added, sizeof(*sm->known), by_id);
+	if (!tail) { /* it takes longer, and that is all */
+		qsort(sm->known, sm->n_known, sizeof(*sm->known), by_id);
+		r->settled = sm->n_known;
+		return;
+	}
+	memcpy(tail, sm->known + r->settled, added * sizeof(*tail));
+	while (added)
+		sm->known[--at] = left && by_id(&sm->known[left - 1], &tail[added - 1]) > 0 ? sm->known[--left] : tail[--added];
+	free(tail);
+	r->settled = sm->n_known;
+}
+
+static int event_of(struct pfm_session *s, uint64_t id)
 {
 	const struct known key = { id, 0 };
-	const struct known *k = !s->sampling->n_known ? NULL : bsearch(&key, s->sampling->known, s->sampling->n_known, sizeof(key), by_id);
+	const struct known *k;
+
+	if (s->reading->settled != s->sampling->n_known)
+		order_ids(s);
+	k = !s->sampling->n_known ? NULL : bsearch(&key, s->sampling->known, s->sampling->n_known, sizeof(key), by_id);
 
 	return k ? (int)k->count : -1;
 }
@@ -168,8 +196,8 @@ static int event_of(const struct pfm_session *s, uint64_t id)
 /* Whose and when can be told of every record by the first event's layout, if the events agree so far. */
 static void settle(struct pfm_session *s)
 {
-	if (s->sampling->n_known)
-		qsort(s->sampling->known, s->sampling->n_known, sizeof(*s->sampling->known), by_id);
+	if (s->reading->settled != s->sampling->n_known)
+		order_ids(s);
 	if (s->n)
 		s->sampling->common = s->sampling->tallies[0].layout;
 }
@@ -513,7 +541,7 @@ static int take_attr(struct pfm_session *s, const uint8_t *p, size_t size)
 	rc = add_event(s, p + 8, attr);
 	for (size_t at = 8 + attr; at + 8 <= size && !rc; at += 8)
 		rc = add_id(s, u64_at(r, p + at), s->n - 1);
-	settle(s);
+	s->sampling->common = s->n ? s->sampling->tallies[0].layout : s->sampling->common;
 	name_the_nameless(s);
 	return rc;
 }
@@ -644,6 +672,7 @@ int pfmi_data_next(struct pfm_session *s, bool go_on, const void **bytes, size_t
 			rc = take_record(s);
 		if (rc < 0)
 			return rc;
+		settle(s);
 	}
 	*bytes = r->pool + r->list[r->next].at;
 	*size = r->list[r->next++].size;
