@@ -12,11 +12,11 @@ import functools
 import re
 
 import pmtable as pt
-from pmcompile import Compiler, place
+from pmcompile import Compiler, Part, place
 from pmheads import LIBRARY, architecture, bits, processor, skeleton
 from pmmeaning import compile_metrics
-from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, content, nothing, parse_json, take
-from pmtext import statements, tokens, unquote
+from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, content, nothing, parse_json
+from pmtext import statements, tokens
 
 REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
 SCALE_UNIT = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?![0-9.]).*)", re.S)
@@ -27,7 +27,7 @@ SAYS_WHAT = ("metric", "msr", "alt")        # keys beside fields of registers th
 FLAG_NAMES = sorted(pt.ROW_FLAGS.items(), key=lambda f: f[1])
 GENERAL = (1 << 32) - 1
 SMALL = ("cpu_atom", "cpu_lowpower")        # the kernel's names of a hybrid's small cores
-SENTENCES = frozenset(("desc", "detail", "topic"))
+SENTENCES = frozenset(("desc", "topic"))
 
 
 # ---- words of the language -------------------------------------------------------------------------------------------
@@ -70,10 +70,11 @@ def flags_word(flags):
 class Entry:
     """A row: what its line says. @values has numbers, and other values as words of the language, texts in their quotes; @counters is
     None for all general ones."""
-    __slots__ = ("name", "desc", "counters", "values", "takes", "flags", "aliases", "file")
+    __slots__ = ("name", "desc", "detail", "counters", "values", "takes", "flags", "aliases", "file")
 
-    def __init__(self, name, desc, counters, values, flags, file):
-        self.name, self.desc, self.counters, self.values, self.flags, self.file = name, desc, counters, values, flags, file
+    def __init__(self, name, desc, counters, values, flags, file, detail=""):
+        self.name, self.desc, self.detail, self.file = name, desc, detail, file
+        self.counters, self.values, self.flags = counters, values, flags
         self.takes, self.aliases = (), ()
 
     def has(self, key):
@@ -105,44 +106,35 @@ class Entry:
 
     def line(self, counters, flags, facts):
         """The row's line; @counters and @flags are what the table has by default."""
-        parts, detail = [self.statement(), word(self.name)], None
+        parts = [self.statement(), word(self.name)]
         for key, value in self.values:
-            if key == "detail":
-                detail = value
-            elif key not in facts:
+            if key not in facts:
                 parts.append(key + "=" + (value if type(value) is str else number_word(value)))
         parts += self.marks(counters, flags)
-        if "desc" not in facts and self.desc:
-            parts.append(quoted(self.desc))
-            if detail:
-                parts.append(detail)
+        if "desc" not in facts:
+            parts += map(quoted, self.texts())
         return " ".join(parts)
+
+    def texts(self):
+        return [text for text in (self.desc, self.detail) if text]
 
 
 class EntryLine:
-    """A row's line that is not written down, a RowLine to the compiler: words() come from the row, as pairs where they give values."""
+    """A row's line that is not written down, a RowLine to the compiler: said() comes from the row, its values as pairs."""
     __slots__ = ("file", "number", "row", "counters", "flags")
 
     def __init__(self, file, number, row, counters, flags):
         self.file, self.number, self.row, self.counters, self.flags = file, number, row, counters, flags
 
-    def words(self):
+    def said(self):
         row = self.row
-        values, texts = row.values, []
-        detail = [value for key, value in values if key == "detail"]
-        if detail:
-            values = [pair for pair in values if pair[0] != "detail"]
-        if row.desc:
-            texts = [text_of(quoted(row.desc)), *map(text_of, detail)]
-        return [row.statement(), row.name, *values, *row.marks(self.counters, self.flags)], texts
+        words = row.values
+        if row.flags != self.flags or row.counters != self.counters or row.takes or row.aliases:
+            words = words + row.marks(self.counters, self.flags)
+        return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.texts()
 
     def tokens(self, errors):
         return next(tokens(self.row.line(self.counters, self.flags, ()), self.file, errors, self.number), [])
-
-
-def text_of(word):
-    """What is inside the quotes."""
-    return unquote(word) if "\\" in word else word[1:-1]
 
 
 TEXTS = frozenset(key for key, (_, text) in pt.keys().items() if text)
@@ -320,17 +312,23 @@ class Group:
 
 class Draft:
     """An event on its way to a row: what its list says of it, and the values made of that so far."""
-    __slots__ = ("b", "name", "e", "values", "flags")
+    __slots__ = ("b", "name", "e", "values", "flags", "detail")
 
     def __init__(self, b, name, e):
         self.b, self.name, self.e = b, name, e
         self.values = []
         self.flags = 0
+        self.detail = ""
 
     def number(self, key):
         """Value of a key; 0 if it is missing."""
         text = self.e.get(key, "0")
-        return 0 if text == "0" else take(NUMBER, self.e, key)
+        if text == "0":
+            return 0
+        try:
+            return NUMBER[text]
+        except ValueError as why:
+            raise Refused(key, str(why)) from None
 
     def set(self, key, value):
         self.values.append((key, value))
@@ -352,10 +350,12 @@ class Draft:
 
     def put_keys(self, fields):
         """The same with the values of keys, each with its field, but for those that are 0."""
+        get = self.e.get
         for key, field in fields:
-            value = self.e.get(key, "0") != "0" and take(NUMBER, self.e, key)
-            if value:
-                self.put(field, value, key)
+            if get(key, "0") != "0":
+                value = self.number(key)
+                if value:
+                    self.put(field, value, key)
 
     def config1(self, value, key):
         """Filters that are given as a whole."""
@@ -393,7 +393,7 @@ class Draft:
         return had[0] if had else 0
 
     def describe(self):
-        """The short description; the long one becomes a value if it says more."""
+        """The short description; the long one is the detail if it says more."""
         e = self.e
         brief = e.get("BriefDescription") or e.get("BriefDescript6ion") or ""
         brief = clean(brief)
@@ -401,7 +401,7 @@ class Draft:
         if not brief:
             brief = long
         elif long and long not in (brief, self.name):
-            self.text("detail", long)
+            self.detail = long
         return brief or self.name
 
     def scale(self):
@@ -429,7 +429,7 @@ class Draft:
             self.text("errata", " ".join(errata.split()))
         if "ScaleUnit" in e:
             self.scale()
-        return Entry(self.name, desc, counters, self.values, self.flags, file)
+        return Entry(self.name, desc, counters, self.values, self.flags, file, self.detail)
 
 
 def called(e):
@@ -528,13 +528,7 @@ class Reading:
         sheets = self.sheets()
         file = self.model.name + ".pmu"
         while sheets:
-            said, rows_of = self.said(sheets, file)
-            tables, errors = [], list(LIBRARY.errors)
-            for part in LIBRARY.said(said, file):
-                c = Compiler(LIBRARY)
-                tables.append(c.compile(part))
-                errors += c.errors
-            LIBRARY.forget(file)
+            tables, errors, rows_of = self.compiled(sheets, file)
             if not errors:
                 self.compile_metrics(tables, errors)
             if not errors:
@@ -545,16 +539,22 @@ class Reading:
         return []
 
     @staticmethod
-    def said(sheets, file):
-        """(statements of the sheets for the compiler, [(sheet, its rows' lines)])."""
-        said, rows_of, start = [], [], 1
+    def compiled(sheets, file):
+        """(tables of the sheets, errors, [(sheet, its rows' lines)])."""
+        tables, rows_of, start = [], [], 1
+        parts = LIBRARY.files[file] = []
         for b in sheets:
             lines, rows = b.lines(file, start)
-            said += statements("\n".join(lines), file, LIBRARY.errors, start)
-            said += rows
+            parts.append(Part(file, b.name, False, statements("\n".join(lines), file, LIBRARY.errors, start), rows))
             rows_of.append((b, rows))
             start += len(lines) + len(rows)
-        return said, rows_of
+        errors = list(LIBRARY.errors)
+        for part in parts:
+            c = Compiler(LIBRARY)
+            tables.append(c.compile(part))
+            errors += c.errors
+        LIBRARY.forget(file)
+        return tables, errors, rows_of
 
     def compile_metrics(self, tables, errors):
         """Formulas to code; those that have none are errors of their lines."""

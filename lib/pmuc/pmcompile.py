@@ -36,12 +36,12 @@ PLAIN_PAIR = re.compile("(%s):(%s)" % (PLAIN, PLAIN))
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 class Part:
-    """Statements from one `pmu` or `section` to the next."""
-    __slots__ = ("file", "name", "section", "statements")
+    """Statements from one `pmu` or `section` to the next. Rows that are no lines of a file are behind them."""
+    __slots__ = ("file", "name", "section", "statements", "rows")
 
-    def __init__(self, file, name, section):
+    def __init__(self, file, name, section, statements_=(), rows=()):
         self.file, self.name, self.section = file, name, section
-        self.statements = []
+        self.statements, self.rows = list(statements_), rows
 
 
 def is_row(statement):
@@ -78,13 +78,8 @@ class Library:
             self.files[path] = parts_of(statements(read_text(path), path, self.errors), path)
         return self.files[path]
 
-    def said(self, said, path):
-        """Takes statements for the file of that name."""
-        self.files[path] = parts_of(said, path)
-        return self.files[path]
-
     def forget(self, path):
-        """Takes such a file back, and what was wrong."""
+        """Takes a file back that was none, and what was wrong."""
         del self.files[path], self.errors[:]
 
     def sections(self):
@@ -137,6 +132,7 @@ class Compiler(Fields):
                 self.error(s[1].at(), "files use each other in a circle")
                 continue
             out += [x for x in self.load(other, stack + (part,)) if is_row(x[0]) or x[0][0].raw not in IDENTITY]
+            out += [(row, (other, len(stack) + 1)) for row in other.rows]
         return out
 
     def used(self, part, words):
@@ -207,6 +203,8 @@ class Compiler(Fields):
                 self.row_line(words, origin)
             else:
                 self.statement(words, origin)
+        for line in part.rows:
+            self.row_line(line, (part, 0))
         self.finish()
         return None if self.errors else self.table
 
@@ -235,41 +233,40 @@ class Compiler(Fields):
 
     def row_line(self, line, origin):
         """A row by its words alone; as tokens when something is wrong, to say where."""
-        words, texts_ = line.words()
-        if not words or not self.quick(line, words, texts_, origin):
+        said = line.said()
+        if not said or not self.quick(line, *said, origin[1]):
             tokens_ = line.tokens(self.errors)
             if tokens_:
                 self.statement(tokens_, origin)
 
-    def quick(self, line, words, texts_, origin):
+    def quick(self, line, metric, name, words, texts_, depth):
         """Enters a row whose words are all understood; False, and nothing done, otherwise."""
-        if len(words) < 2 or len(texts_) > 2:
+        names, number, folded = self.names, len(self.rows), pt.fold(name)
+        if not folded or folded in names or len(texts_) > 2 or not (metric or self.family or texts_ and texts_[0]):
             return False
-        name, number = words[1], len(self.rows)
-        folded = pt.fold(name)
-        if not folded or folded in self.names:
-            return False
-        metric = words[0] == "metric"
         if len(self.table.fields) != self.n_fields:
             self.share_meanings()
-        rest = tuple(words[2:])
-        together = self.together.get(rest) or self.first_together(rest, line, metric)
-        if together is None or not (metric or self.family or texts_ and texts_[0]):
+        together = self.together.get(words) or self.first_together(words, line, metric)
+        if together is None:
             return False
         values, on, named, flags, takes, aliases = together
         flags |= pt.ROW_METRIC if metric else self.default_flags
-        others = [pt.fold(a) for a in aliases] if aliases else ()
-        if others and (flags & pt.ROW_SHADOWED or any(not o or self.names.get(o, (0, 0, number))[2] != number for o in others)):
+        if aliases and not self.quick_names(line, aliases, flags, number, depth):
             return False
+        if not flags & pt.ROW_SHADOWED:
+            names.setdefault(folded, (name, line, number, depth))
         if len(texts_) == 2:
             values = [*values, (self.field_index(None, "detail"), pt.ANYWHERE, texts_[1])]
-        if not flags & pt.ROW_SHADOWED:
-            self.names[folded] = name, line, number, origin[1]
-            for o, a in zip(others, aliases) if others else ():
-                self.names[o] = a, line, number, origin[1]
-        counters = self.where(on, named, metric) if named or on is None else on
-        takes = self.default_takes if takes is None else takes
-        self.rows.append(pt.Row(name, texts_[0] if texts_ else "", counters, values, takes, flags, aliases, line))
+        self.rows.append(pt.Row(name, texts_[0] if texts_ else "", self.where(on, named, metric) if named or on is None else on,
+                                values, self.default_takes if takes is None else takes, flags, aliases, line))
+        return True
+
+    def quick_names(self, line, aliases, flags, number, depth):
+        """Enters other names of a row; False, and nothing done, if one cannot be."""
+        folded = [pt.fold(a) for a in aliases]
+        if flags & pt.ROW_SHADOWED or any(not f or self.names.get(f, (0, 0, number))[2] != number for f in folded):
+            return False
+        self.names.update((f, (a, line, number, depth)) for f, a in zip(folded, aliases))
         return True
 
     def first_together(self, words, line, metric):
@@ -303,6 +300,10 @@ class Compiler(Fields):
 
     def first_meaning(self, w, line):
         """meaning() of a word that no row had before, "KEY=VALUE" or (KEY, VALUE); None if something is wrong with it."""
+        m = None if type(w) is str else self.number_meaning(*w)
+        if m:
+            self.meanings[w] = m
+            return m
         word = w if type(w) is str else "%s=%s" % w if type(w[1]) is str else "%s=0x%x" % w
         try:
             m = self.plain_meaning(word) or self.meaning(Token(word, line.file, line.number, 1))
@@ -316,6 +317,12 @@ class Compiler(Fields):
             self.meanings[w] = m
         return m
 
+    def number_meaning(self, key, n):
+        """meaning() of a number that fits its field; None of others."""
+        at = self.table.field_at.get(key)
+        f = self.table.fields[at] if at is not None and type(n) is int and key not in SEVERAL else None
+        return (key, "values", [(at, pt.ANYWHERE, n)], 0) if f and f.kind == pt.NUMBER and f.min <= n <= f.max else None
+
     def plain_meaning(self, w):
         """meaning() of the words that most rows have: a number that fits, a text, or other names; None of others."""
         key, equals, value = w.partition("=")
@@ -327,11 +334,7 @@ class Compiler(Fields):
         f = self.table.fields[at]
         if f.kind == pt.TEXT and value[:1] == '"' and value.count('"') == 2 and value[-1] == '"' and "\\" not in value:
             return key, "values", [(at, pt.ANYWHERE, value[1:-1])], 0
-        if f.kind == pt.NUMBER and PLAIN_NUMBER.fullmatch(value):
-            n = int(value, 0)
-            if f.min <= n <= f.max:
-                return key, "values", [(at, pt.ANYWHERE, n)], 0
-        return None
+        return self.number_meaning(key, int(value, 0)) if PLAIN_NUMBER.fullmatch(value) else None
 
     def plain_register(self, value):
         """The same of an extra register and what goes in it."""

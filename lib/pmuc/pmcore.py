@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Intel's cores: the fields of a core's table, and its events, as Intel's folders and Linux's lists both have them."""
 
+import functools
 import re
 
 import pmtable as pt
@@ -104,7 +105,7 @@ def select(d, counters, fixed):
         code, umask = fixed_code(d.name, fixed)
         others, msr = (), 0
     else:
-        (code, umask, msr), *others = ways(b, codes, umasks, msrs, d.number("UMaskExt"))
+        (code, umask, msr), *others = ways(b.at["umask"].max, codes, umasks, msrs, d.number("UMaskExt"))
     d.set("code", code)
     d.set("umask", umask)
     if msr and not bare:        # the register of a bare event is chosen when somebody gives it a value
@@ -133,9 +134,9 @@ def fixed_code(name, fixed):
     return 0, fixed + 1
 
 
-def ways(b, codes, umasks, msrs, ext):
-    """The ways to program an event: (code, unit mask, extra register); lists pair by position."""
-    limit = b.at["umask"].max
+@functools.lru_cache(1 << 13)
+def ways(limit, codes, umasks, msrs, ext):
+    """The ways to program an event: (code, unit mask, extra register); lists pair by position. @limit is the largest unit mask."""
     out = []
     for i in positions(codes, umasks, msrs):
         code = codes[min(i, len(codes) - 1)]

@@ -39,6 +39,7 @@ FUNCTIONS = {"min": 2, "max": 2, "d_ratio": 2}
 NAMED = ("source_count", "has_event", "strcmp_cpuid_str")    # their argument is a name, not a value
 LEVELS = (("|", "||"), ("^",), ("&", "&&"), ("<", ">", "<=", ">=", "==", "=", "!="), ("+", "-"), ("*", "/", "%"))
 BINDS = {op: level for level, ops in enumerate(LEVELS) for op in ops}
+LEAVES = frozenset(("number", "input", "value"))    # nodes without operands
 SAME = {"||": "|", "&&": "&", "=": "=="}
 DIGITS = frozenset("0123456789.")
 NO_NAME = DIGITS | frozenset("-+*/%<>=!()&|^,") | {""}    # what no name begins with
@@ -73,7 +74,7 @@ class Graph:
         return at
 
     def number(self, value):
-        return self.node("number", struct.pack(">d", value))
+        return self.node("number", value)
 
 
 @contextlib.contextmanager
@@ -184,6 +185,11 @@ class Parser:
 
     def operand(self):
         word = self.words[self.at]
+        if word == "(":
+            self.at += 1
+            self.condition()
+            self.take(")")
+            return
         what = self.known.get(word)
         if what is None or self.words[self.at + 1] == "(":
             self.new_operand(word)
@@ -206,10 +212,6 @@ class Parser:
         if word[:1] in DIGITS:
             self.at += 1
             self.code.append(self.known.setdefault(word, number(word)))
-        elif word == "(":
-            self.at += 1
-            self.condition()
-            self.take(")")
         elif word == "-":
             self.at += 1
             self.deeper()
@@ -274,12 +276,17 @@ def number_text(value):
     return short if float(short) == value else repr(value)
 
 
+def is_number(function, name):
+    """Whether a list has a number in place of a name."""
+    return function == "name" and name[:1] in DIGITS
+
+
 @functools.lru_cache(FORMULAS)
 def name_text(function, name):
     """A name as .pmu files have it, and numbers that a list has in place of one."""
     if function != "name":
         return "%s('%s')" % (function, name)
-    if name[:1] in DIGITS:
+    if is_number(function, name):
         try:
             return number_text(number(name))
         except ValueError:
@@ -338,10 +345,10 @@ def rewrite(text, grammar, spell=None):
 
 def renamed(formula, names):
     """What parse() makes of the text that is written with those names; None if only that can say."""
-    if any([not PLAIN.fullmatch(name) and "'" in name or name in ("if", "else") or name[:1] in DIGITS for _, name in names]):
+    if any([not PLAIN.fullmatch(name) and "'" in name or name in ("if", "else") for _, name in names]):
         return None
     at = {}
-    places = [at.setdefault(name, len(at)) for name in names]
+    places = [number(name[1]) if is_number(*name) else at.setdefault(name, len(at)) for name in names]
     return Formula([places[what] if type(what) is int else what for what in formula.code], at)
 
 
@@ -349,7 +356,7 @@ def renamed(formula, names):
 
 def planted(formula, graph, leaf):
     """The node of a formula; @leaf(function, name) gives those of its names."""
-    nodes, stack, node = [leaf(*name) for name in formula.names], [], graph.node
+    nodes, stack, known, node = [leaf(*name) for name in formula.names], [], graph.known, graph.node
     for what in formula.code:
         if type(what) is int:
             stack.append(nodes[what])
@@ -362,7 +369,8 @@ def planted(formula, graph, leaf):
             stack[-1] = node("neg", stack[-1])
         else:
             right = stack.pop()
-            stack[-1] = node(what, stack[-1], right)
+            part = what, stack[-1], right
+            stack[-1] = known[part] if part in known else node(*part)
     return stack[0]
 
 
@@ -374,11 +382,10 @@ def digits(value, n):
 
 
 @functools.lru_cache(FORMULAS)
-def number_code(raw):
-    value = struct.unpack(">d", raw)[0]
-    if value == int(value) and 0 <= value < 4096 and not (value == 0 and raw[0]):
+def number_code(value):
+    if value == int(value) and 0 <= value < 4096 and math.copysign(1, value) > 0:
         return "i" + digits(int(value), 1) if value < 64 else "j" + digits(int(value), 2)
-    return "k" + digits(int.from_bytes(raw, "big"), 11)
+    return "k" + digits(int.from_bytes(struct.pack(">d", value), "big"), 11)
 
 
 class Coder:
@@ -398,33 +405,36 @@ class Coder:
 
     def count(self, root):
         """How often each node that is needed is used."""
-        uses, todo = {root: 1}, [root]
+        uses, todo, nodes = {root: 1}, [root], self.g.nodes
         while todo:
-            op, *operands = self.g.nodes[todo.pop()]
-            if op in ("number", "input", "value"):
+            node = nodes[todo.pop()]
+            if node[0] in LEAVES:
                 continue
-            for a in operands:
-                if a not in uses:
+            for a in node[1:]:
+                if a in uses:
+                    uses[a] += 1
+                else:
+                    uses[a] = 1
                     todo.append(a)
-                uses[a] = uses.get(a, 0) + 1
         return uses
+
+    def leaf(self, op, what):
+        return "e" + digits(self.inputs.index_of(what), 2) if op == "input" else number_code(what) if op == "number" else "v"
 
     def emit(self, at, uses):
         """Appends the code of a node; returns how much stack it needs."""
-        op, *operands = self.g.nodes[at]
-        if op == "input":
-            self.out.append("e" + digits(self.inputs.index_of(operands[0]), 2))
-            return 1
-        if op == "number":
-            self.out.append(number_code(operands[0]))
-            return 1
-        if op == "value":
-            self.out.append("v")
+        node = self.g.nodes[at]
+        op, last = node[0], node[-1]
+        if op in LEAVES:
+            self.out.append(self.leaf(op, last))
             return 1
         if at in self.slots:
             self.out.append("l" + digits(self.slots[at], 2))
             return 1
-        need = max([i + self.emit(a, uses) for i, a in enumerate(operands)])
+        need, i = 0, 0
+        for a in node[1:]:
+            need = max(need, i + self.emit(a, uses))
+            i += 1
         self.out.append(OPS[op][0])
         if uses[at] > 1:
             self.slots[at] = len(self.slots)

@@ -53,7 +53,7 @@ class Family:
 
     def __init__(self, tables):
         self.tables = tables
-        self.rows = [self.index(t) for t in tables]
+        self.rows = pt.Cache(lambda i: self.index(tables[i]))       # of the tables that are asked
 
     @staticmethod
     def index(t):

@@ -44,7 +44,7 @@ def metric_row(reading, d, name, desc, expression, grammar):
         if taken is not None and not taken.flags & pt.ROW_METRIC:
             name += ".metric"
             break
-    row = Entry(name, desc or name, 0, d.values, pt.ROW_METRIC, reading.file)
+    row = Entry(name, desc or name, 0, d.values, pt.ROW_METRIC, reading.file, d.detail)
     b.add(row)
     reading.grammars[id(row)] = grammar
     reading.counts["metrics"] += 1
@@ -57,7 +57,7 @@ def other_name(reading, b, d, before, expression, grammar):
     had = before.value("metric")
     if grammar != reading.grammars[id(before)]:
         if grammar == "intel":
-            before.values = d.values
+            before.values, before.detail = d.values, d.detail
             reading.grammars[id(before)] = grammar
         return ""
     if had == expression:

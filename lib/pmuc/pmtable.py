@@ -333,6 +333,11 @@ class Table:
 _field_counter = operator.itemgetter(0, 1)
 
 
+def shapes(rows):
+    """What fields, on which counters, rows have values for: the different ones."""
+    return {tuple(map(_field_counter, row.values)) for row in rows}
+
+
 def slot_of(h, n):
     """Where probing starts: table.h, slot_of()."""
     return (h * 0x9E3779B1 & ANY32) * n >> 32
@@ -397,7 +402,7 @@ FIELD_OF_MSR = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F
 
 def extra_register(t, values):
     """The @values, by field, that name an extra register and say what goes in it, as one of the field the kernel has for it."""
-    field = t.field_at.get(FIELD_OF_MSR.get(values.get(t.field_at.get("msr"))))
+    field = t.field_at.get(FIELD_OF_MSR.get(values[t.field_at["msr"]]))
     return () if field is None else ((field, ANYWHERE, values.get(t.field_at.get("msr_value"), 0)),)
 
 
@@ -461,7 +466,7 @@ def packed_slots(hashes, numbers, sparse=1):
 
 def ends(texts):
     """{text: the longest one of @texts that it ends}."""
-    mirrored = sorted([t[::-1] for t in texts if t and t.isascii() and t.isprintable()], reverse=True)
+    mirrored = sorted([t[::-1] for t in texts], reverse=True)
     inside = {}
     for longer, text in zip(mirrored, mirrored[1:]):
         if longer.startswith(text):
@@ -469,40 +474,39 @@ def ends(texts):
     return inside
 
 
-def as_bytes(text):
-    """A text as it is in the pool."""
-    harmless = text.isascii() and text.isprintable()
-    return (text if harmless else text.translate(CONTROLS)).encode("utf-8", "surrogateescape") + b"\0"
-
-
 class Pool(dict):
     """Strings, each once, and where they are; offset 0 is the empty one. Of the @texts that it begins with, one that another ends in is
     the end of that one, which is where the first of both was."""
 
     def __init__(self, texts=()):
-        inside = ends(texts)
-        wholes = dict.fromkeys(["", *(inside.get(text, text) for text in texts)])
-        self.parts = list(map(as_bytes, wholes))
-        *places, self.size = itertools.accumulate(map(len, self.parts), initial=0)
+        plain = {text for text in texts if text and text.isascii() and text.isprintable()}
+        inside = ends(plain)
+        wholes = dict.fromkeys(["", *[inside.get(text, text) for text in texts]])
+        self.parts = [text.encode() if text in plain else self.harmless(text) for text in wholes]
+        *places, self.size = itertools.accumulate([len(part) + 1 for part in self.parts], initial=0)
         super().__init__(zip(wholes, places))
         for text, whole in inside.items():
             self[text] = self[whole] + len(whole) - len(text)
 
+    @staticmethod
+    def harmless(text):
+        return text.translate(CONTROLS).encode("utf-8", "surrogateescape")
+
     def __missing__(self, text):
-        raw, at = as_bytes(text), self.size
+        raw, at = self.harmless(text), self.size
         self[text] = at
         self.parts.append(raw)
-        self.size += len(raw)
+        self.size += len(raw) + 1
         return at
 
     def add(self, text):
         return self[text]
 
     def end(self):
-        """Look-up compares eight bytes at a time."""
-        self.parts.append(b"\0" * (POOL_PAD + -(self.size + POOL_PAD) % 8))
-        self.size += len(self.parts[-1])
-        return b"".join(self.parts)
+        """All of it. Look-up compares eight bytes at a time."""
+        pad = POOL_PAD + -(self.size + POOL_PAD) % 8
+        self.size += pad
+        return b"\0".join(self.parts) + b"\0" * (1 + pad)
 
 
 def texts_of(tables, values, entries):
@@ -687,7 +691,8 @@ class Writer:
         own = len(t.groups)
         groups = self.add_groups(t.groups + [g for row in t.lent for g in row.takes])
         lent = iter(groups[own:])
-        return groups[:own], [[groups[k] for k in row.takes] for row in t.rows] + [[next(lent) for _ in row.takes] for row in t.lent]
+        takes = [tuple([groups[k] for k in row.takes]) if row.takes else () for row in t.rows]
+        return groups[:own], takes + [tuple([next(lent) for _ in row.takes]) for row in t.lent]
 
     def add_match(self, m):
         add = self.pool.add
@@ -713,12 +718,12 @@ class Writer:
 
     def add_rows(self, t, takes, values):
         """Their numbers among all rows, those that are lent behind the others. Values are close to their rows."""
-        at, of_values, of_takes, of_sets = self.pool, self.values.slice, self.takes.slice, self.sets.one
+        at, of_values, of_takes, of_sets = self.pool, self.values.slice, Cache(self.takes.slice), Cache(self.sets.one)
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
             numbers += self.rows.each([
-                (at[row.name], at[row.desc], first, of_takes(take), of_sets(row.counters), row.flags, len(run), len(take))
+                (at[row.name], at[row.desc], first, of_takes[take], of_sets[row.counters], row.flags, len(run), len(take))
                 for row, first, run, take in zip(rows[start:start + CHUNK], [of_values(run) for run in runs], runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
@@ -740,7 +745,7 @@ class Writer:
         wanted = [f for f in (code, umask) if f is not None]
         rows = [(i, row) for i, row in enumerate(t.rows, 1) if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
         taken = {t.groups[g].field for _, row in rows for g in row.takes}
-        if code in taken or any(f in wanted for _, row in rows for f, c, _ in row.values if c != ANYWHERE):
+        if code in taken or any(f in wanted and c != ANYWHERE for shape in shapes(row for _, row in rows) for f, c in shape):
             return 0, 0
         entries = self.way_entries(t, rows, code, umask)
         # Keys that many rows have (those that differ in an extra register) come last, so that the others are found where they belong.
@@ -753,13 +758,15 @@ class Writer:
 
     def way_entries(self, t, rows, code, umask):
         """[(hash, number)] of the numbered rows in the index over code and unit mask."""
-        second, found = config1_fields(t), []
+        second, found, msr = config1_fields(t), [], t.field_at.get("msr")
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
         presets = {f: t.fields[f].preset for f in (code, umask) if f is not None}
         beside = self.fields_over(t, list(presets))
         for number, row in rows:
-            has = {**presets, **{f: v for f, _, v in row.values}}
-            register = extra_register(t, has)
+            has = presets.copy()
+            for f, _, v in row.values:
+                has[f] = v
+            register = extra_register(t, has) if msr in has else ()
             extra = config1_of([*row.values, *register], second) if second else 0
             for f, _, v in row.values if beside else ():
                 for g, move in beside.get(f, ()):
@@ -803,8 +810,8 @@ class Writer:
     def any_bit_twice(t):
         """Has some row two values for one bit?"""
         bits = [[(word, lsb + i) for word, lsb, width in f.ranges for i in range(width)] for f in t.fields]
-        for fields in {tuple([f for f, counter, _ in row.values if counter == ANYWHERE]) for row in (*t.rows, *t.lent)}:
-            taken = [bit for f in fields for bit in bits[f]]
+        for shape in shapes(t.rows + t.lent):
+            taken = [bit for f, counter in shape if counter == ANYWHERE for bit in bits[f]]
             if len(taken) > len(set(taken)):
                 return True
         return False
@@ -880,9 +887,8 @@ class Writer:
             self.whole_of.get(name, 0), *[0] * 5)
 
     def end(self, digest, built, byteorder):
-        self.pool.end()
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
-        bodies["pool"] = b"".join(self.pool.parts)
+        bodies["pool"] = self.pool.end()
         bodies["tables"] = b"\0" * (HEAD_SIZE * len(self.heads))
         offsets, at = {}, IMAGE_SIZE
         for name, _ in ARRAYS:

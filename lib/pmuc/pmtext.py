@@ -87,6 +87,11 @@ class RowLine:
     def __init__(self, file, number, text):
         self.file, self.number, self.text = file, number, text
 
+    def said(self):
+        """(true of a metric, its name, the other words, texts without their quotes), or None if only tokens() can tell."""
+        words, texts = self.words()
+        return (words[0] == "metric", words[1], tuple(words[2:]), texts) if words and len(words) > 1 else None
+
     def words(self):
         """(the line's words, the texts among them without their quotes), or (None, None) if only tokens() can tell."""
         text = self.text
