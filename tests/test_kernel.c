@@ -262,6 +262,34 @@ static void what_a_folder_has_not_is_not_asked_for(void **state)
 	assert_int_equal(n_missing, 0);
 }
 
+static int (*list)(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg);
+static unsigned n_listed;
+
+/* Counts the folders of PMUs. */
+static int counted_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+{
+	const char *pmu = strstr(path, "/devices/");
+
+	n_listed += pmu && !strchr(pmu + sizeof("/devices/") - 1, '/');
+	return list(sys, path, each, arg);
+}
+
+static void the_folder_of_a_pmu_is_listed_once(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	fake_recorded(&fake, "uncore");
+	list = fake.sys.list;
+	fake.sys.list = counted_list;
+	n_listed = 0;
+	look();
+	for (unsigned i = 0; i < kernel->n; i++)
+		n += kernel->pmus[i].n_instances;
+	assert_true(kernel->n > 8);
+	assert_int_equal(n_listed, n);
+}
+
 static void folders_of_any_number_of_files_are_read(void **state)
 {
 	char path[64];
@@ -826,6 +854,7 @@ int main(void)
 		cmocka_unit_test_teardown(hexadecimal_addresses_are_instance_numbers_too, done),
 		cmocka_unit_test_teardown(alias_file_is_another_name, done),
 		cmocka_unit_test_teardown(what_a_folder_has_not_is_not_asked_for, done),
+		cmocka_unit_test_teardown(the_folder_of_a_pmu_is_listed_once, done),
 		cmocka_unit_test_teardown(folders_of_any_number_of_files_are_read, done),
 		cmocka_unit_test_teardown(companions_are_not_events, done),
 		cmocka_unit_test_teardown(split_fields_keep_their_order, done),

@@ -396,12 +396,12 @@ static bool is_input(const struct row *row, const struct input *input)
 struct reading {
 	struct stat_metric metric;
 	pfm_metric_info_t info;
-	pfm_metric_count_t counts[256];
 	bool scaled;           /* some count shared a counter */
 	bool across;           /* counts of several groups */
 	unsigned found, asked; /* events among the rows; events it needs */
-	struct row_use uses[MOST_USES];
 	unsigned n_uses;
+	pfm_metric_count_t counts[256];
+	struct row_use uses[MOST_USES];
 };
 
 static void take_row(const struct row *row, struct reading *r, unsigned i, int *group)

@@ -21,6 +21,7 @@ struct device {
 	bool is_core, has_mask, taken, twice;
 	const char *cpus, *alias;
 	const char *formats; /* names of its format files: instances of one unit have the same */
+	const struct folder *folder;
 };
 
 static bool read_type(struct reading *r, struct device *d)
@@ -119,6 +120,7 @@ static bool read_device(struct reading *r, const char *name, struct device *d)
 		d->alias = pfmi_keep(r->keep, r->text, strlen(r->text));
 	formats = pfmi_reading_names(r, name, "format", MAX_FORMATS, 63);
 	d->formats = joined(r, &formats);
+	d->folder = r->at;
 	return true;
 }
 
@@ -148,6 +150,7 @@ static const struct table *build_table(struct reading *r, const struct kernel_pm
 		pfmi_build_field(&b, "bp_addr", KEY_NONE, &(struct bitrange){ .word = 1, .width = 64 }, 1);
 		pfmi_build_field(&b, "bp_len", KEY_NONE, &(struct bitrange){ .word = 2, .width = 64 }, 1);
 	}
+	r->at = first->folder;
 	pfmi_reading_table(r, &b, first->name);
 	return pfmi_build_end(&b);
 }

@@ -92,19 +92,21 @@ struct folder {
 	struct strings names;
 };
 
-/* One PMU is read after the other: that of the last few folders it is, or a new one. */
+/* One PMU is read after the other: its folder is at hand, or one of the last few, or a new one. */
 static const struct folder *folder_of(struct reading *r, const char *pmu)
 {
 	struct folder *f = r->seen;
 
+	if (r->at && is_word(r->at->pmu, pmu))
+		return r->at;
 	for (unsigned i = 0; f && i < RECENT; i++, f = f->next)
-		if (strcmp(f->pmu, pmu) == 0)
-			return f;
+		if (is_word(f->pmu, pmu))
+			return r->at = f;
 	f = pfmi_take(r->scrap, sizeof(*f));
 	if (!f)
 		return NULL;
 	*f = (struct folder){ r->seen, pfmi_keep(r->scrap, pmu, strlen(pmu)), names_in(r, pmu, "", MAX_FILES, 63) };
-	return r->seen = f;
+	return r->at = r->seen = f;
 }
 
 bool pfmi_reading_may_have(struct reading *r, const char *pmu, const char *name)

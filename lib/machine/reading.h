@@ -25,9 +25,10 @@ void pfmi_release(struct arena *a);
 
 struct reading {
 	const struct sys *sys;
-	struct arena *keep;  /* lives as long as the struct kernel */
-	struct arena *scrap; /* until the reading is over */
-	struct folder *seen; /* folders of PMUs, the last one first */
+	struct arena *keep;      /* lives as long as the struct kernel */
+	struct arena *scrap;     /* until the reading is over */
+	struct folder *seen;     /* folders of PMUs, the last one first */
+	const struct folder *at; /* that of the PMU that is being read; NULL: not known yet */
 	char text[TEXT_ROOM];
 };
 
