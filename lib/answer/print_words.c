@@ -293,10 +293,8 @@ static void say_as_flag(struct event *ev)
 		const struct field *f = table_fields(ev->table) + g->field;
 
 		if (f->modifier && f->width == 1 && !(g->flags & GROUP_REQUIRED) &&
-		    (!ev->group[i] || set_field(ev, g->field, ev->group[i]))) {
+		    (!ev->group[i] || set_field(ev, g->field, ev->group[i])))
 			ev->group[i] = 0;
-			ev->given &= (uint16_t) ~(1u << i);
-		}
 	}
 }
 
@@ -310,7 +308,6 @@ static void say_as_mask(struct event *ev)
 			if (ev->set[k].field != g->field || !value || !compose(g, spelled(ev->table, g, FIRST_SPELLING), value).n)
 				continue;
 			ev->group[i] = value;
-			ev->given |= (uint16_t)(1u << i);
 			ev->set[k--] = ev->set[--ev->n_set];
 		}
 }

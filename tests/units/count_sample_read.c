@@ -612,7 +612,9 @@ static const struct backend at_once = { .name = "at once", .read_fast = read_at_
 static struct part parts[2 * COUNTS];
 static pfm_count_t last[COUNTS];
 
-/* Two counts with two parts each, of which the first took @samples samples every 10 of what was @counted. */
+static unsigned one, other; /* the count that is asked about, and the one beside it */
+
+/* Two counts with two parts each, of which @one took @samples samples every 10 of what was @counted. */
 static void begin_accounts(uint64_t count, uint64_t samples)
 {
 	counted = count;
@@ -628,30 +630,39 @@ static void begin_accounts(uint64_t count, uint64_t samples)
 		counts[i].asked.period = 10;
 		memset(&tallies[i], 0, offsetof(struct tally, layout));
 	}
-	tallies[0].samples = samples;
+	tallies[one].samples = samples;
+}
+
+/* Each of two counts is asked about, beside the other. */
+static void of_both(void **state, void (*check)(void))
+{
+	for (one = 0; one < 2; one++) {
+		other = !one;
+		check();
+		assert_true(end(state) == 0 && begin(state) == 0);
+	}
 }
 
 static pfm_sample_count_t expect_account(int quality, int cause)
 {
 	pfm_sample_count_t c = PFM_INIT(c);
 
-	assert_int_equal(pfm_read_samples(s, 0, &c), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_read_samples(s, one, &c), PFMLIB_SUCCESS);
 	if (c.quality != quality || c.cause != cause)
 		fail_msg("%llu samples of %llu are %s %s", (unsigned long long)c.samples, (unsigned long long)c.count, pfm_quality_name(c.quality),
 		         pfm_cause_name(c.cause));
-	assert_true(c.count == counted && c.period == 10 && c.samples == tallies[0].samples);
+	assert_true(c.count == counted && c.period == 10 && c.samples == tallies[one].samples);
 	return c;
 }
 
 /* Half of what is due, with a period more or less for each counter. */
-static void fewer_samples_than_are_due(void **state)
+static void fewer_samples(void)
 {
 	static const struct {
 		uint64_t count, samples;
 		bool few;
 	} rows[] = { { 109, 0, false }, { 110, 0, true }, { 110, 3, true }, { 110, 4, false }, { 1000, 48, true }, { 1000, 49, false } };
 
-	(void)state;
 	open_buffers(1);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		begin_accounts(rows[i].count, rows[i].samples);
@@ -662,18 +673,22 @@ static void fewer_samples_than_are_due(void **state)
 	}
 }
 
-static void what_was_lost(void **state)
+static void fewer_samples_than_are_due(void **state)
+{
+	of_both(state, fewer_samples);
+}
+
+static void losses(void)
 {
 	pfm_sample_count_t c;
 
-	(void)state;
 	open_buffers(1);
 	begin_accounts(1000, 100);
-	parts[2].losses = 9; /* another count's */
+	parts[2 * other].losses = 9;
 	c = expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_true(c.lost == 0);
-	parts[0].losses = 3;
-	parts[1].losses = 4;
+	parts[2 * one].losses = 3;
+	parts[2 * one + 1].losses = 4;
 	c = expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
 	assert_true(c.lost == 7);
 	/* A kernel that does not tell: records about losses are all there is. */
@@ -683,18 +698,22 @@ static void what_was_lost(void **state)
 	sm.lost = 1;
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
 	sm.lost = 0;
-	tallies[0].discarded = 1;
+	tallies[one].discarded = 1;
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
-	tallies[0].throttled = 1; /* says more */
+	tallies[one].throttled = 1; /* says more */
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_THROTTLED);
 	assert_int_equal(pfm_read_samples(s, 2, &c), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_read_samples(s, 0, NULL), PFMLIB_ERR_INVAL);
 }
 
-/* Two counts of one event of the kernel's own may have taken each other's samples: their number shows it, once all were taken. */
-static void samples_of_twins(void **state)
+static void what_was_lost(void **state)
 {
-	(void)state;
+	of_both(state, losses);
+}
+
+/* Two counts of one event of the kernel's own may have taken each other's samples: their number shows it, once all were taken. */
+static void twins(void)
+{
 	open_buffers(1);
 	for (unsigned i = 0; i < 2; i++)
 		counts[i].asked.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
@@ -709,12 +728,17 @@ static void samples_of_twins(void **state)
 		expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	}
 	begin_accounts(50, 0);
-	counts[1].asked.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES; /* no twin */
+	counts[other].asked.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES; /* no twin */
 	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	sm.strange = 1;
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
-	counts[0].asked.attr.type = PERF_TYPE_RAW; /* these are never another's */
+	counts[one].asked.attr.type = PERF_TYPE_RAW; /* these are never another's */
 	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+}
+
+static void samples_of_twins(void **state)
+{
+	of_both(state, twins);
 }
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
