@@ -247,7 +247,6 @@ static void join(struct perf_state *st, struct part *p, int lead)
 	int me = (int)(p - st->parts);
 
 	p->lead = lead;
-	p->next = -1;
 	if (lead < 0)
 		return;
 	l = &st->parts[lead];
