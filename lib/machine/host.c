@@ -75,7 +75,7 @@ static bool parse_words(const char *id, struct host *h)
 	unsigned given = 0;
 	char word[sizeof(h->vendor)];
 
-	if (len == 0 || len >= sizeof(word) || *s != '-')
+	if (*s != '-')
 		return false;
 	copy(word, sizeof(word), id, len);
 	while (given < 3 && *s == '-') {
