@@ -93,7 +93,8 @@ void slices_next(struct job *job)
 		merge(job);
 }
 
-/* What the row counted in @width slices from number @first on, extrapolated; NaN if it had no time. */
+/* What the row counted in @width slices from number @first on, extrapolated; NaN if it had no time. Clocks that tick slowly may show none at
+ * all for a count that is there. */
 static double extrapolated(const struct row *row, unsigned first, unsigned width)
 {
 	struct slice sum = { 0, 0, 0 };
@@ -103,7 +104,7 @@ static double extrapolated(const struct row *row, unsigned first, unsigned width
 	for (unsigned k = first; k < first + width; k++)
 		add(&sum, &row->slices[k]);
 	if (sum.running <= 0)
-		return sum.enabled > 0 ? NAN : 0;
+		return sum.enabled > 0 ? NAN : sum.raw;
 	return sum.raw * (sum.enabled / sum.running);
 }
 
