@@ -39,7 +39,9 @@ static void core_duo_in_the_words_of_each_grammar(void **state)
 		{ "skx", "INST_RETIRED.ANY,usr", { "skx::INST_RETIRED:ANY:u", "INST_RETIRED.ANY,usr", "cpu/INST_RETIRED.ANY/u", "INST_RETIRED.ANY:u" } },
 		{ "coreduo", "Instr_Ret,usr", { "coreduo::INSTR_RET:u", "Instr_Ret,usr", "cpu/event=0xc0/u", "Instr_Ret:u" } },
 		/* What is usual is left out; but who sets an extra register wants it written, with 0 too. */
-		{ "skl", "INST_RETIRED.ANY_P:edge=0:cmask=0", { "skl::INST_RETIRED:ANY_P", "INST_RETIRED.ANY_P", "cpu/event=0xc0/", "INST_RETIRED.ANY_P" } },
+		{ "skl",
+		  "INST_RETIRED.ANY_P:edge=0:cmask=0",
+		  { "skl::INST_RETIRED:ANY_P", "INST_RETIRED.ANY_P", "cpu/event=0xc0/", "INST_RETIRED.ANY_P" } },
 		{ "skl",
 		  "INST_RETIRED.ANY_P:ldlat=0",
 		  { "skl::INST_RETIRED:ANY_P:ldlat=0", "INST_RETIRED.ANY_P,ldlat=0", "cpu/event=0xc0/", "INST_RETIRED.ANY_P:ldlat=0" } },

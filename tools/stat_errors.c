@@ -93,8 +93,8 @@ void slices_next(struct job *job)
 		merge(job);
 }
 
-/* What the row counted in @width slices from number @first on, extrapolated; NaN if it had no time. Clocks that tick slowly may show none at
- * all for a count that is there. */
+/* What the row counted in @width slices from number @first on, extrapolated; NaN if it had no time. Clocks that tick slowly may show
+ * none at all for a count that is there. */
 static double extrapolated(const struct row *row, unsigned first, unsigned width)
 {
 	struct slice sum = { 0, 0, 0 };
