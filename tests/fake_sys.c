@@ -441,8 +441,17 @@ static bool fake_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, u
 	return false;
 }
 
+static int fake_time_of(const struct sys *sys, int pid, uint64_t *ns)
+{
+	(void)pid;
+	*ns = self(sys)->taken;
+	return 0;
+}
+
 void fake_begin(struct fake *f)
 {
+	char self[64];
+
 	memset(f, 0, sizeof(*f));
 	f->sys = (struct sys){
 		.open = fake_open,
@@ -454,11 +463,14 @@ void fake_begin(struct fake *f)
 		.poll = fake_poll,
 		.perf_event_open = fake_perf,
 		.list = fake_list,
+		.time_of = fake_time_of,
 		.cpuid = fake_cpuid,
 		.arg = f,
 	};
 	f->room = 256;
 	f->events = malloc(f->room * sizeof(*f->events));
+	snprintf(self, sizeof(self), "Name:\tus\nPid:\t%d\n", (int)getpid());
+	fake_file(f, "/proc/self/status", self);
 }
 
 void fake_end(struct fake *f)

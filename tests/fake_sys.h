@@ -57,6 +57,7 @@ struct fake {
 	enum fake_call fail;         /* the call that fails ... */
 	unsigned fail_at;            /* ... at this use (1 is the first); 0: none */
 	int fail_errno;
+	uint64_t taken;     /* processor time of each process */
 	bool fail_on;       /* and at every later one */
 	int n_open, n_maps; /* descriptors and maps not given back */
 	/* Decides what perf_event_open says: 0 or -errno. NULL: yes to everything. */

@@ -242,6 +242,48 @@ class Trust(Folder):
         self.assertIn("LAST_ONE", self.ok(self.as_nobody("list", "--pmu", "testpmu")))
 
 
+@unittest.skipUnless(os.geteuid() == 0, "only root makes programs that others start with more rights")
+class MoreRights(Folder):
+    """The kernel takes its events away from a program with more rights than its caller's, and from one that may not be read."""
+
+    def as_nobody(self, *args):
+        done = subprocess.run([self.copy, "stat", *args], env=dict(CLEAN, **self.libraries), cwd="/", timeout=120, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_what_they_do_is_missing(self):
+        self.copy, self.libraries = within_reach(self.folder)
+        program = self.at("dd")
+        shutil.copy(shutil.which("dd"), program)
+        work = [program, "if=/dev/zero", "of=/dev/null", "bs=64k", "count=20000"]
+        event = ["--json", "-e", "task-clock:u"]
+        os.chmod(program, 0o755)
+        plain = self.as_nobody(*event, "--", *work)
+        if [c["quality"] for c in plain] != ["exact"]:
+            self.skipTest("nobody may count nothing here")
+        for mode in 0o4755, 0o711:
+            os.chmod(program, mode)
+            for command in work, ["sh", "-c", " ".join(work) + "; true"]:
+                with self.subTest(mode=oct(mode), command=command[0]):
+                    counts = self.as_nobody(*event, "--", *command)
+                    if mode == 0o4755 and counts[0]["value"] > plain[0]["value"] / 2:
+                        self.skipTest("the file system takes no heed of the bit")
+                    self.assertEqual([(c["quality"], c["cause"]) for c in counts], [("partial", "permission")])
+                    self.assertIn("set-user-ID", counts[0]["why"])
+            several = self.as_nobody("-I", "20", *event, "--", *work)
+            self.assertEqual(several[-1]["quality"], "partial")
+        # A process that does it while it is counted.
+        with subprocess.Popen(["sh", "-c", "read line; exec " + " ".join(work[:-1] + ["count=1000000"])], stdin=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)) as p:
+            late = threading.Timer(0.5, lambda: p.communicate(b"go\n"))
+            late.start()
+            counts = self.as_nobody(*event, "--timeout", "1500", "-p", str(p.pid))
+            p.kill()
+            late.join()
+        self.assertEqual([(c["quality"], c["cause"]) for c in counts], [("partial", "permission")], counts)
+
+
 class ForeignText(Folder):
     """Names that other people gave, and arguments, do not speak to the terminal: no control byte but newline and tab comes out, beside our
     own colours."""

@@ -70,6 +70,7 @@ struct part {
 	pfm_count_t *counts, *earlier, *looked; /* now, when the interval began, and when the slice did */
 	unsigned *rows;                         /* each count's row */
 	int watch;                              /* readable when the process has ended, or -1 */
+	bool escaped;                           /* most of the command ran where the kernel does not let us look */
 };
 
 struct job;
@@ -104,6 +105,9 @@ int parts_open(struct job *job, int pid);
 int parts_start(struct job *job);
 void parts_stop(struct job *job);
 int parts_read(struct job *job);
+/* Compares what was read with the processor time that the command and its children took, in seconds: the kernel takes the events of a task
+ * away, and tells nobody, when it starts a program with more rights than its caller's, or one that may not be read. */
+void parts_compare(struct job *job, double seconds);
 /* True once every task that was asked for has ended. */
 bool parts_ended(const struct job *job);
 void parts_close(struct job *job);

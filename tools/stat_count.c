@@ -82,12 +82,28 @@ static void report(struct job *job, double elapsed, double time)
 		job->write_error = err;
 }
 
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+/* Reads what was counted. */
+static int read_counts(struct job *job, const struct run *r)
+{
+	int rc = parts_read(job);
+
+	/* Counting may have stopped before a command that was told to end. */
+	if (rc == DONE && job->command && r->child.pid <= 0 && !r->ours)
+		parts_compare(job, seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
+	return rc;
+}
+
 /* Shows what was counted since the interval before. */
 static int report_interval(struct job *job, struct run *r)
 {
 	uint64_t now = now_ns();
 
-	if (parts_read(job) != DONE)
+	if (read_counts(job, r) != DONE)
 		return REFUSED;
 	rows_own(job, (double)(now - r->last) / NS, -1, -1);
 	rows_gather(job, true);
@@ -201,11 +217,6 @@ static int wait_to_the_end(struct job *job, struct run *r)
 
 /* ---- counting --------------------------------------------------------------------------------------------------------------- */
 
-static double seconds_of(struct timeval t)
-{
-	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
-}
-
 /* True if no event could be opened: then there is nothing to wait for. */
 static bool nothing_opened(struct job *job)
 {
@@ -281,7 +292,7 @@ static int count_with(struct job *job, struct run *r)
 	if (rc != DONE || job->interval)
 		return rc != DONE ? rc : job->command && !r->ours ? child_status(job->command[0], r->status)
 		                                                  : DONE;
-	rc = parts_read(job);
+	rc = read_counts(job, r);
 	if (rc != DONE)
 		return rc;
 	user = job->command ? seconds_of(r->usage.ru_utime) : -1;

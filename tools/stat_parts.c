@@ -14,7 +14,8 @@
 #include <unistd.h>
 #include <perfmon/pfmlib_alpha.h>
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_ROOM = 4096,
+       ESCAPE_NS = 5000000 };
 
 /* ---- parts ------------------------------------------------------------------------------------------------------------------- */
 
@@ -407,6 +408,27 @@ int parts_read(struct job *job)
 			return cannot(p, "read the counts", rc);
 	}
 	return DONE;
+}
+
+void parts_compare(struct job *job, double seconds)
+{
+	const bool followed = !job->all && !job->cpus && !job->no_inherit && !job->delay && !job->model;
+
+	for (struct part *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
+		uint64_t longest = 0;
+
+		for (unsigned i = 0; i < p->n; i++)
+			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
+		/* A task's birth and its end are not counted, and of many short ones they are a quarter of the time. */
+		if (p->pid || seconds * NS <= 2 * (double)longest + ESCAPE_NS)
+			continue;
+		p->escaped = true;
+		for (unsigned i = 0; i < p->n; i++)
+			if (has_value(&p->counts[i])) {
+				p->counts[i].quality = PFM_QUALITY_PARTIAL;
+				p->counts[i].cause = PFM_CAUSE_PERMISSION;
+			}
+	}
 }
 
 static bool process_ended(int pid, int fd)

@@ -224,6 +224,11 @@ void row_info(const struct row *row, pfm_count_info_t *info)
 {
 	if (!row->own) {
 		pfm_describe_count(row->part->session, row->count, info);
+		if (row->part->escaped && has_value(&row->tally.count)) {
+			info->why = "most of the time went by in programs that the kernel does not let be counted: they have more rights than "
+				    "who started them (set-user-ID), or may not be read";
+			info->remedy = "start counting from a process that has their rights (sudo pfm stat)";
+		}
 		return;
 	}
 	*info = (pfm_count_info_t)PFM_INIT(*info);

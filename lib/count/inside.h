@@ -175,14 +175,16 @@ struct perf_state {
 	struct elsewhere *elsewhere;
 	int cgroup; /* descriptor of the control group's folder, -1: none */
 	size_t page_size;
-	bool absent;        /* some CPU is not on line, the kernel says */
-	bool one_by_one;    /* the kernel does not read groups of inherited events at once */
-	uint64_t *readings; /* as the kernel gives them */
-	uint64_t *zeros;    /* word for word what they were at the last reset; times that were lost stay what they were */
-	double *scales;     /* of each count */
-	unsigned n_read;    /* parts that are read: a group by its leader alone ... */
-	uint32_t *read;     /* ... and their numbers */
-	bool even;          /* all counts are as nearly all are: take_again() can look at them */
+	bool absent;          /* some CPU is not on line, the kernel says */
+	bool one_by_one;      /* the kernel does not read groups of inherited events at once */
+	uint64_t *readings;   /* as the kernel gives them */
+	uint64_t *zeros;      /* word for word what they were at the last reset; times that were lost stay what they were */
+	double *scales;       /* of each count */
+	unsigned n_read;      /* parts that are read: a group by its leader alone ... */
+	uint32_t *read;       /* ... and their numbers */
+	bool even;            /* all counts are as nearly all are: take_again() can look at them */
+	bool timed;           /* what its process takes is known since the start ... */
+	uint64_t took, since; /* ... up to the last stop, and when it was started after that */
 };
 
 /* perf_event_attr with room for words that the header of the system we are built on does not know. */

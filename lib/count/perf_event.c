@@ -565,7 +565,7 @@ static void tell_missing_tasks(struct pfm_session *s, bool newcomers)
 			             s->options.pid);
 		else
 			pfmi_give_up(c, err == EACCES || err == EPERM || err == ENOENT ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER, err,
-			             "run as the owner of the process or as root, with /proc mounted (and not with hidepid)",
+			             "run as the owner of the process or as root, with this namespace's /proc mounted (and not with hidepid)",
 			             "which threads process %d has cannot be read from /proc/%d: no other is counted", s->options.pid,
 			             s->options.pid);
 	}

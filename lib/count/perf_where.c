@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "count/inside.h"
 #include "ctx.h"
 
@@ -34,22 +35,36 @@ static int add_pid(void *arg, const char *name)
 	return 0;
 }
 
-/* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen. */
-static int leads_threads(const struct sys *sys, int pid)
+/* The number behind @key, "\nTgid:", in what /proc says of task @whose; -errno if it says none. */
+static int number_of(const struct sys *sys, const char *whose, const char *key)
 {
 	char path[64], *text;
 	const char *line;
 	size_t len;
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	snprintf(path, sizeof(path), "/proc/%s/status", whose);
 	rc = pfmi_sys_read(sys, path, &text, &len);
 	if (rc)
 		return rc;
-	line = strstr(text, "\nTgid:");
-	rc = line ? atoi(line + 6) == pid : -EINVAL;
+	line = strstr(text, key);
+	rc = line ? atoi(line + strlen(key)) : -EINVAL;
 	free(text);
 	return rc;
+}
+
+/* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen: not either where /proc is that of
+ * another namespace, in which the number is somebody else's. */
+static int leads_threads(const struct sys *sys, int pid)
+{
+	char name[16];
+	int us = number_of(sys, "self", "\nPid:"), leader;
+
+	if (us < 0)
+		return us;
+	snprintf(name, sizeof(name), "%d", pid);
+	leader = us == getpid() ? number_of(sys, name, "\nTgid:") : -ENOENT;
+	return leader < 0 ? leader : leader == pid;
 }
 
 static int one_task(struct tasks *t, int pid)

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/text.h"
 #if defined(__x86_64__) || defined(__i386__)
@@ -193,6 +194,21 @@ static int real_list(const struct sys *sys, const char *path, int (*each)(void *
 	return rc;
 }
 
+static int real_time_of(const struct sys *sys, int pid, uint64_t *ns)
+{
+	struct timespec t;
+	clockid_t clock;
+	int rc = clock_getcpuclockid(pid, &clock);
+
+	(void)sys;
+	if (rc)
+		return -rc;
+	if (clock_gettime(clock, &t))
+		return -errno;
+	*ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return 0;
+}
+
 OFTEN static bool real_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -227,6 +243,7 @@ void pfmi_sys_real(struct sys *out, const char *root)
 		.poll = real_poll,
 		.perf_event_open = real_perf_event_open,
 		.list = real_list,
+		.time_of = real_time_of,
 		.cpuid = real_cpuid,
 	};
 	while (len && root[len - 1] == '/')

@@ -25,6 +25,8 @@ struct sys {
 	int (*perf_event_open)(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group, unsigned long flags);
 	/* Calls @each with the names in folder @path in sorted order, "." and ".." left out, until it returns nonzero. */
 	int (*list)(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg);
+	/* Processor time that process @pid has taken until now, in nanoseconds, without that of its children. May be NULL: nobody knows. */
+	int (*time_of)(const struct sys *sys, int pid, uint64_t *ns);
 	/* CPUID leaf of the running processor: false if there is none or it must not be asked (another root). */
 	bool (*cpuid)(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 	char root[256]; /* prefix of /sys, /proc and tracefs paths: "" for the running machine */
