@@ -256,6 +256,23 @@ class Times(Case):
         self.assertGreater(objects(r.stdout)[0]["value"], 0.3e9)
         self.assertEqual(r.stderr, "")
 
+    def test_a_command_that_does_not_want_to_end(self):
+        stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(30)"
+        began = time.monotonic()
+        r = stat("--timeout", "1000", "-x,", "-e", "duration_time", "--", sys.executable, "-S", "-c", stubborn)
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertEqual((r.returncode, r.stdout), (0, "ready\n"))
+        self.assertIn("duration_time", r.stderr)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no full device")
+    def test_counts_that_cannot_be_written(self):
+        for form in [], ["-x,"], ["-I", "50"]:
+            for command, status in ("exit 0", 1), ("exit 3", 3):
+                with open("/dev/full", "w", encoding="ascii") as full, self.subTest(form=form, command=command):
+                    r = subprocess.run([PFM, "stat", *form, "-e", "page-faults:u", "--", "sh", "-c", command], env=CLEAN, timeout=60,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=full, check=False)
+                    self.assertEqual(r.returncode, status)
+
     def test_so_many_intervals(self):
         rows = objects(stat("-I", "50", "--interval-count", "3", "--json", "-e", "page-faults", "--", "sleep", "20").stdout)
         self.assertEqual(len(rows), 3)

@@ -481,6 +481,9 @@ static int run(struct args *args)
 		status = perform(&job);
 	if (job.output && job.out && close_output(job.out, job.write_error) != 0 && status == DONE)
 		status = complain(job.output, errno);
+	/* Where complaints go as well there is nothing left to say it with. */
+	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) && status == DONE)
+		status = REFUSED;
 	parts_free(&job);
 	pfm_close_context(job.ctx);
 	while (job.n_filters)

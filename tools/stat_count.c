@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_NS = 100000000 };
+enum { POLL_NS = 100000000,
+       GRACE_NS = 2000000000 };
 
 /* One run: when it began, and what ends it. */
 struct run {
@@ -157,13 +158,22 @@ static bool has_ended(const struct job *job, struct run *r)
 	return !job->command && (job->n_pids || job->n_tids) && parts_ended(job);
 }
 
-/* The command's time is over: it is asked to end, and does. */
-static void end_child(struct run *r)
+/* The command's time is over: it is asked to end. Who goes on all the same, or until the user has had enough, is ended. */
+static void end_child(struct job *job, struct run *r)
 {
+	uint64_t now = now_ns(), until = now + GRACE_NS;
+
 	if (r->child.pid <= 0)
 		return;
 	r->ours = true;
 	kill(r->child.pid, SIGTERM);
+	while (!has_ended(job, r) && now < until && !job->interrupted) {
+		wait_signal(job, &r->child, earlier(until, now + POLL_NS));
+		now = now_ns();
+	}
+	if (r->child.pid <= 0)
+		return;
+	kill(r->child.pid, SIGKILL);
 	while (wait4(r->child.pid, &r->status, 0, &r->usage) < 0 && errno == EINTR)
 		;
 	r->child.pid = 0;
@@ -207,7 +217,7 @@ static int wait_to_the_end(struct job *job, struct run *r)
 	parts_stop(job);
 	now = now_ns();
 	if (over)
-		end_child(r);
+		end_child(job, r);
 	job->elapsed += job->each[r->number - 1] = (double)(now - r->began) / NS;
 	/* What is left of the last interval. */
 	if (rc == DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
