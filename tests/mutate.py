@@ -17,7 +17,7 @@ SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh ma
 (it makes the code slower, or changes what nobody reads) stands in mutants.txt as "equivalent", with the reason.
 
 The tests that noticed a fault of the same file come first, then those that are called like it, then the quickest; those in Python
-come last.
+come last, but before all others for tools/, which is what they ask.
 """
 import argparse
 import collections
@@ -213,8 +213,8 @@ class Suite:
         room, name = os.path.split(path[:-len(".c")])
         own = {name, name.split("_")[-1], os.path.basename(room) + "_" + name, "units"}
         return sorted((t for t in self.tests if not self.near or self.asks(t, room)),
-                      key=lambda t: (-self.noticed[path][t.name], t.python, t.name not in own, -self.noticed[room][t.name],
-                                     t.suite, t.seconds))
+                      key=lambda t: (-self.noticed[path][t.name], t.python != (room == "tools"), t.name not in own,
+                                     -self.noticed[room][t.name], t.suite, t.seconds))
 
     def remember(self, path, name):
         self.noticed[path][name] += 1

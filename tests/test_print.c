@@ -38,6 +38,15 @@ static void core_duo_in_the_words_of_each_grammar(void **state)
 	static const struct line lines[] = {
 		{ "skx", "INST_RETIRED.ANY,usr", { "skx::INST_RETIRED:ANY:u", "INST_RETIRED.ANY,usr", "cpu/INST_RETIRED.ANY/u", "INST_RETIRED.ANY:u" } },
 		{ "coreduo", "Instr_Ret,usr", { "coreduo::INSTR_RET:u", "Instr_Ret,usr", "cpu/event=0xc0/u", "Instr_Ret:u" } },
+		/* On a fixed counter: by its name, and what was set behind it. */
+		{ "skx",
+		  "INST_RETIRED.ANY:ldlat=3:any:k",
+		  { "skx::INST_RETIRED:ANY:k:t:ldlat=3", "INST_RETIRED.ANY,any,ldlat=3,os",
+		    "cpu/INST_RETIRED.ANY,ldlat=3,any=1/k", "INST_RETIRED.ANY:any:ldlat=3:k" } },
+		{ "skx",
+		  "CPU_CLK_UNHALTED.THREAD:any",
+		  { "skx::CPU_CLK_UNHALTED:THREAD:t", "CPU_CLK_UNHALTED.THREAD,any", "cpu/CPU_CLK_UNHALTED.THREAD,any=1/",
+		    "CPU_CLK_UNHALTED.THREAD:any" } },
 		/* What is usual is left out; but who sets an extra register wants it written, with 0 too. */
 		{ "skl",
 		  "INST_RETIRED.ANY_P:edge=0:cmask=0",
