@@ -909,6 +909,27 @@ static void qualities(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* and the sentence is gone */
 }
 
+/* A level that was looked at for a part of the time is what it was then: not extrapolated, and nothing is said of it. */
+static void qualities_of_levels(void **state)
+{
+	static const uint64_t times[][2] = { { 1000, 1 }, { 1000, 250 }, { 2000, 1999 }, { 3000, 3000 }, { 0, 0 } };
+
+	(void)state;
+	machine("uncore");
+	fake.tick = as_told;
+	must_open(TEXTS("mesh/occupancy/"));
+	assert_int_equal(pfm_start_session(session), 0);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		counted(7, 1000, 0);
+		expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+		assert_int_equal(counts[0].value, 0);
+		counted(7 + i, times[i][0], times[i][1]);
+		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		assert_true(counts[0].value == 2 * (7 + i) && counts[0].raw == counts[0].value);
+		assert_true(counts[0].enabled == 2 * times[i][0] && counts[0].running == 2 * times[i][1]);
+	}
+}
+
 static void zero_is_where_reset_was(void **state)
 {
 	(void)state;
@@ -2516,6 +2537,7 @@ int main(void)
 		CASE(only_one_type_has_it),
 		CASE(zero_on_cores_that_were_not_used),
 		CASE(qualities),
+		CASE(qualities_of_levels),
 		CASE(zero_is_where_reset_was),
 		CASE(clear_readings_may_change),
 		CASE(clear_readings_into_other_arrays),
