@@ -340,6 +340,7 @@ static void read_perfs(const char *pack)
 	                                   ">/dev/null 2>&1",
 	         pack,
 	         path);
+	unlink(path); /* perf keeps what is there, under another name */
 	if (system(command))
 		skip_because("perf cannot record here");
 	mine = ours(&n);

@@ -119,7 +119,9 @@ class Names(unittest.TestCase):
                 self.assertEqual(seen[name]["masks"], masks, name)
 
     def test_a_fault_in_the_text_is_named_with_its_place(self):
-        path = os.path.join(tempfile.mkdtemp(), "x.pmu")
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "x.pmu")
         for text, what in (("evnt A 1\n", "begins no line"), ("table t core\nevent A zz\n", "cannot read"),
                            ("table t core\nevent A from=u\n", "no event A in table u")):
             with open(path, "w", encoding="ascii") as f:
