@@ -271,6 +271,7 @@ SIDES = {"|": 1, "^": 2, "&": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "==": 4, "!="
 ATOM = 9
 
 
+@functools.lru_cache(FORMULAS)
 def number_text(value):
     short = "%g" % value
     return short if float(short) == value else repr(value)
@@ -300,12 +301,14 @@ def inside(part, outer):
     return "(%s)" % text if own < outer else text
 
 
+def sides(op, left, right):
+    """(text, how tight it binds) of an operator between two such pairs."""
+    (left, before), (right, behind), own = left, right, SIDES[op]
+    return "%s %s %s" % (left if before >= own else "(%s)" % left, op, right if behind > own else "(%s)" % right), own
+
+
 def operation(op, parts):
-    """(text, how tight it binds) of an operator or function over such pairs."""
-    if op in SIDES:
-        (left, before), (right, behind) = parts
-        own = SIDES[op]
-        return "%s %s %s" % (left if before >= own else "(%s)" % left, op, right if behind > own else "(%s)" % right), own
+    """The same of a function, a condition or a sign over such pairs."""
     if op in FUNCTIONS:
         return "%s(%s)" % (op, ", ".join(text for text, _ in parts)), ATOM
     if op == "if":
@@ -321,15 +324,20 @@ def written(formula, names):
     for what in formula.code:
         if type(what) is int:
             stack.append((names[what], ATOM))
-        elif type(what) is float:
+            continue
+        if type(what) is float:
             stack.append((number_text(what), ATOM))
+            continue
+        if what in SIDES:
+            right = stack.pop()
+            part = stack[-1] = sides(what, stack[-1], right)
         else:
             n = OPS[what][1]
             part = operation(what, stack[-n:])
-            size += len(part[0])
-            if size > 64 * MAX_FORMULA or len(part[0]) > MAX_FORMULA:
-                raise Refused("Formula", "more than %d characters when written out" % MAX_FORMULA)
             stack[-n:] = [part]
+        size += len(part[0])
+        if size > 64 * MAX_FORMULA or len(part[0]) > MAX_FORMULA:
+            raise Refused("Formula", "more than %d characters when written out" % MAX_FORMULA)
     return stack[0][0]
 
 

@@ -111,13 +111,16 @@ def _weight(c):
 _WEIGHTS = tuple(_weight(c) for c in range(256))
 
 
+_weigh = Cache(lambda piece: sum(map(_WEIGHTS.__getitem__, piece))).__getitem__      # names share their pieces
+
+
 def _hashed(folded):
     """A sum over the characters of each piece, which separators turn by seven bits."""
-    pieces = folded.split(b".")
-    h = 0x811C9DC5 + sum(map(_WEIGHTS.__getitem__, pieces[0]))
-    for piece in pieces[1:]:
+    first, *pieces = map(_weigh, folded.split(b"."))
+    h = 0x811C9DC5 + first
+    for weight in pieces:
         h &= ANY32
-        h = (h << 7 & ANY32 | h >> 25) + 0x2E + sum(map(_WEIGHTS.__getitem__, piece))
+        h = (h << 7 & ANY32 | h >> 25) + 0x2E + weight
     return h & ANY32
 
 
