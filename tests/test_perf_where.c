@@ -189,6 +189,46 @@ static void threads_born_while_it_is_opened(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
+/* Thread 45 starts a program once 42 was opened: from then on it is 42 itself, and 45 is gone. */
+static int program_of_a_thread(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+{
+	(void)attr;
+	(void)cpu;
+	(void)group;
+	if (pid != 45)
+		return 0;
+	fake_remove(f, "/proc/42/task/45/x");
+	return -ESRCH;
+}
+
+static void becomes_the_first(unsigned flags)
+{
+	unsigned before;
+
+	two_threads();
+	options.flags = flags;
+	before = fake.n_events;
+	fake.decide = program_of_a_thread;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(fake.n_events - before, 2); /* the second is for who is 42 now */
+	assert_int_equal(fake_open_events(&fake), 1);
+	assert_int_equal(event(fake.n_events - 1)->pid, 42);
+	run();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+}
+
+static void a_thread_that_becomes_the_first(void **state)
+{
+	(void)state;
+	becomes_the_first(PFM_SESSION_INHERIT);
+}
+
+static void without_children_it_does_so_too(void **state)
+{
+	(void)state;
+	becomes_the_first(0);
+}
+
 /* What was settled in the first round is so in the others: levels left out, groups broken up, causes of what cannot be opened. */
 static int birth_and_refusals(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
@@ -654,6 +694,8 @@ int main(void)
 		CASE(one_thread_is_one_thread),
 		CASE(the_first_process),
 		CASE(threads_born_while_it_is_opened),
+		CASE(a_thread_that_becomes_the_first),
+		CASE(without_children_it_does_so_too),
 		CASE(a_second_round_begins_afresh),
 		CASE(a_second_round_on_two_types_of_cores),
 		CASE(a_group_is_incomplete_for_a_moment),

@@ -176,6 +176,7 @@ struct perf_state {
 	int cgroup; /* descriptor of the control group's folder, -1: none */
 	size_t page_size;
 	bool absent;          /* some CPU is not on line, the kernel says */
+	bool gone;            /* a thread has ended, or become another, while they were opened */
 	bool one_by_one;      /* the kernel does not read groups of inherited events at once */
 	uint64_t *readings;   /* as the kernel gives them */
 	uint64_t *zeros;      /* word for word what they were at the last reset; times that were lost stay what they were */

@@ -324,6 +324,7 @@ static void open_count(struct pfm_session *s, unsigned i)
 			continue;
 		if (is_gone(err) && c->opened.n_parts > 1) {
 			gone = k + 1;
+			st->gone |= err == -ESRCH;
 			if (err == -ENODEV)
 				pfmi_perf_diagnose(s, i, k, -1, ENODEV);
 			continue;
@@ -456,7 +457,7 @@ static void close_round(struct pfm_session *s)
 	st->witnesses = NULL;
 	st->elsewhere = NULL;
 	st->n_parts = st->n_witnesses = st->n_elsewhere = st->n_read = 0;
-	st->absent = false;
+	st->absent = st->gone = false;
 	for (unsigned i = 0; i < s->n; i++) {
 		struct counting *c = &s->counts[i];
 
@@ -582,6 +583,9 @@ static int open_rounds(struct pfm_session *s)
 			rc = pfmi_ask_online(s);
 		if (!rc)
 			rc = look_for_newcomers(s);
+		/* A thread that starts a program becomes the first of its process, whose number was opened before for another. */
+		if (!rc && st->gone && round == 1)
+			rc = -EAGAIN;
 		if (rc != -EAGAIN || round == ROUNDS)
 			break;
 		close_round(s);
