@@ -432,6 +432,11 @@ bool fake_record(struct fake *f, int fd, const void *record, size_t size)
 	return true;
 }
 
+static uint64_t fake_now(const struct sys *sys)
+{
+	return ((struct fake *)sys->arg)->now;
+}
+
 static bool fake_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 	(void)sys;
@@ -460,6 +465,7 @@ void fake_begin(struct fake *f)
 		.close = fake_close,
 		.mmap = fake_mmap,
 		.munmap = fake_munmap,
+		.now = fake_now,
 		.poll = fake_poll,
 		.perf_event_open = fake_perf,
 		.list = fake_list,

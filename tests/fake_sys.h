@@ -68,6 +68,7 @@ struct fake {
 	size_t locked; /* bytes that may be mapped at a time, 0 for any number */
 	size_t mapped;
 	bool empty_rings; /* maps have no room for records, whatever their size */
+	uint64_t now;     /* nanoseconds: time passes when the test says so */
 	int number;       /* for the test's own use */
 };
 

@@ -7,15 +7,20 @@
  *   guest_session level N      arm64 as an ordinary user at perf_event_paranoid N
  *   guest_session pretend      amd64 with the PMU of pretend_pmu.c: which numbers reach the kernel
  *   guest_session software     any kernel without a PMU; s390x shows that the bits of perf_event_attr are right on big-endian
+ *   guest_session hotplug N    two CPUs, one of which is switched off and on again N times
  *   guest_session alpha        the driver that cannot leave levels out; what it accepts and refuses, for its counts mean nothing
  *   guest_session alphauser    the same as an ordinary user, who has no way in at all */
+#include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <perfmon/sampling.h>
 
@@ -529,6 +534,130 @@ static void software(void)
 	check(counts[0].value == 50, "fifty calls are %llu", (unsigned long long)counts[0].value);
 }
 
+/* ---- CPUs that come and go ---------------------------------------------------------------------------------------------- */
+
+enum { PAGES_A_TIME = 200,
+       NAP_US = 60000 };
+
+static void switch_cpu_1(bool on)
+{
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
+
+	if (fd < 0 || write(fd, on ? "1" : "0", 1) != 1)
+		printf("# CPU 1 cannot be switched %s\n", on ? "on" : "off");
+	close(fd);
+	usleep(NAP_US);
+}
+
+/* A child touches pages on CPU @cpu, of the control group whose list of tasks is @tasks, NULL for ours. */
+static void touch_on(unsigned cpu, const char *tasks)
+{
+	cpu_set_t set;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int fd = tasks ? open(tasks, O_WRONLY) : -1;
+
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		if ((tasks && write(fd, "0", 1) != 1) || sched_setaffinity(0, sizeof(set), &set))
+			_exit(1);
+		touch(0, PAGES_A_TIME);
+		usleep(NAP_US);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+static bool opened_on(const char *cpus, const char *cgroup)
+{
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.cpus = cpus;
+	options.cgroup = cgroup;
+	return open_texts(TEXTS("page-faults")) && pfm_start_session(session) == 0;
+}
+
+/* What is counted so far is exact; what a CPU that comes back has seen since is missing. */
+static bool returns(const char *cpus, const char *cgroup, const char *tasks)
+{
+	bool ok = opened_on(cpus, cgroup);
+
+	touch_on(1, tasks);
+	ok &= read_counts() && is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && near(counts[0].value, PAGES_A_TIME + 25, 50);
+	switch_cpu_1(false);
+	ok &= read_counts() && is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	switch_cpu_1(true);
+	touch_on(1, tasks);
+	pfm_stop_session(session);
+	ok &= read_counts() && is(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU) && near(counts[0].value, PAGES_A_TIME + 50, 100);
+	if (!ok)
+		tell();
+	return ok;
+}
+
+/* CPU 1 is away when the session is opened. */
+static bool joins(void)
+{
+	bool ok;
+
+	switch_cpu_1(false);
+	ok = opened_on(NULL, NULL);
+	touch_on(0, NULL);
+	ok &= read_counts() && is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && counts[0].value >= PAGES_A_TIME;
+	switch_cpu_1(true);
+	ok &= read_counts() && is(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
+	if (!ok)
+		tell();
+	return ok;
+}
+
+static unsigned descriptors(void)
+{
+	int next = open("/dev/null", O_RDONLY);
+
+	close(next);
+	return (unsigned)next;
+}
+
+static unsigned long resident_pages(void)
+{
+	unsigned long all = 0, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (!f || fscanf(f, "%lu %lu", &all, &resident) != 2)
+		resident = 0;
+	if (f)
+		fclose(f);
+	return resident;
+}
+
+static void hotplug(unsigned times)
+{
+	static const char folder[] = "/sys/fs/cgroup/alone", tasks[] = "/sys/fs/cgroup/alone/tasks";
+	unsigned good[4] = { 0 }, files = 0;
+	unsigned long pages = 0;
+	bool groups;
+
+	mkdir("/sys/fs/cgroup", 0755); /* the kernel has made it */
+	groups = !mount("none", "/sys/fs/cgroup", "cgroup", 0, "perf_event") && !mkdir(folder, 0755);
+	for (unsigned i = 0; i < times; i++) {
+		good[0] += returns(NULL, NULL, NULL);
+		good[1] += returns("1", NULL, NULL);
+		good[2] += joins();
+		good[3] += groups && returns(NULL, folder, tasks);
+		if (i == 0) {
+			files = descriptors();
+			pages = resident_pages();
+		}
+	}
+	check(good[0] == times, "a CPU that comes back among others is told: %u of %u times", good[0], times);
+	check(good[1] == times, "alone too: %u", good[1]);
+	check(good[2] == times, "and one that comes later: %u", good[2]);
+	check(good[3] == times, "a control group on one CPU is exact until that goes: %u", good[3]);
+	check(descriptors() == files, "descriptors: %u, and %u the first time", descriptors(), files);
+	check(resident_pages() <= pages + 64, "resident pages: %lu, and %lu the first time", resident_pages(), pages);
+}
+
 static void alpha(bool ordinary)
 {
 	bool ok;
@@ -579,6 +708,8 @@ int main(int argc, char **argv)
 	} else if (strcmp(what, "software") == 0) {
 		software();
 		sampled_faults();
+	} else if (strcmp(what, "hotplug") == 0) {
+		hotplug(argc > 2 ? (unsigned)atoi(argv[2]) : 1);
 	} else if (strcmp(what, "alpha") == 0 || strcmp(what, "alphauser") == 0) {
 		alpha(what[5]);
 	} else if (argc > 2) {

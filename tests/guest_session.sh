@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # guest_session.sh IMAGE.S GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same without it), amd64 (the pretend
-# PMU), s390x (big-endian), alpha. The library is compiled for the guest; IMAGE.S brings in what pmuc.py
-# made of the event tables, in the guest's byte order.
+# PMU), hotplug (amd64 with a CPU that comes and goes, PERFMON_HOTPLUGS times), s390x (big-endian), alpha. The library is compiled
+# for the guest; IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +11,7 @@ lib=$here/../lib
 image=$1 guest=${2:-arm64}
 arch=$guest
 [ "$guest" != nopmu ] || arch=arm64
+[ "$guest" != hotplug ] || arch=amd64
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -46,6 +47,11 @@ nopmu)
 	run -- '/guest_session nopmu' '/guest_session software'
 	;;
 amd64) run pretend_pmu.ko -- '/guest_session software' 'insmod /pretend_pmu.ko' '/guest_session pretend' ;;
+hotplug)
+	GUEST_QEMU='-smp 2'
+	export GUEST_QEMU
+	run -- "/guest_session hotplug ${PERFMON_HOTPLUGS:-2}"
+	;;
 s390x) run -- '/guest_session software' ;;
 alpha) run -- '/guest_session alpha' 'uid=65534 paranoid=2 /guest_session alphauser' ;;
 esac

@@ -336,42 +336,6 @@ static void stops_on_one_cpu(struct fake *f, struct fake_event *e)
 		e->value = 0;
 }
 
-static void stands_still_on_one_cpu(struct fake *f, struct fake_event *e)
-{
-	e->value += 1000;
-	e->on += e->cpu == f->number ? 0 : 1000000000;
-	e->running = e->on;
-}
-
-/* Its events stay off when it comes back; while it is away there is nothing to count. */
-static void cpu_comes_back(void **state)
-{
-	(void)state;
-	machine("uncore");
-	options.flags = PFM_SESSION_SYSTEM_WIDE;
-	options.cpus = "0-3";
-	fake.number = 3;
-	fake_file(&fake, "/sys/devices/system/cpu/online", "0-3");
-	must_open(TEXTS("cycles"));
-	for (unsigned i = 0; i < 2; i++) {
-		run();
-		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	}
-	fake.tick = stands_still_on_one_cpu;
-	run();
-	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
-	expect_why(0, "came back");
-	fake_file(&fake, "/sys/devices/system/cpu/online", "0-2");
-	run();
-	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	fake.number = -1;
-	fake_file(&fake, "/sys/devices/system/cpu/online", "0-3");
-	end_session();
-	must_open(TEXTS("cycles"));
-	run();
-	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-}
-
 static void cpu_is_unplugged(void **state)
 {
 	(void)state;
@@ -2522,7 +2486,6 @@ int main(void)
 		CASE(no_call_more_than_by_hand),
 		CASE(member_that_one_cpu_refuses),
 		CASE(cpu_is_unplugged),
-		CASE(cpu_comes_back),
 		CASE(process_with_threads),
 		CASE(cpus_that_a_unit_does_not_serve),
 		CASE(threads_that_end_meanwhile),

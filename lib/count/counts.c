@@ -433,9 +433,6 @@ static bool depends_on_cpus(const struct pfm_session *s)
 	return any;
 }
 
-#define ONLINE   "/sys/devices/system/cpu/online"
-#define POSSIBLE "/sys/devices/system/cpu/possible"
-
 enum { NOBODY_ASKED = 0, /* pfm_ctx.all_cpus, where it is no number of CPUs */
        ASKED_ONCE = -1,  /* who opens one session reads one file */
        ASK_ALWAYS = -2 };
@@ -467,7 +464,7 @@ static void keep_all(const struct pfm_session *s)
 {
 	struct cpus possible, first;
 	size_t n = pfmi_cpus_count(&s->online);
-	bool all = !pfmi_cpus_load(&s->sys, POSSIBLE, &possible) && n && !pfmi_cpus_first((unsigned)n, &first);
+	bool all = !pfmi_cpus_load(&s->sys, PFMI_CPUS_POSSIBLE, &possible) && n && !pfmi_cpus_first((unsigned)n, &first);
 
 	if (all) {
 		all = same_cpus(&first, &possible) && same_cpus(&first, &s->online);
@@ -480,7 +477,7 @@ static void keep_all(const struct pfm_session *s)
 int pfmi_ask_online(struct pfm_session *s)
 {
 	struct cpus now;
-	int rc = pfmi_cpus_load(&s->sys, ONLINE, &now);
+	int rc = pfmi_cpus_load(&s->sys, PFMI_CPUS_ONLINE, &now);
 
 	s->assumed = false;
 	if (rc || same_cpus(&now, &s->online)) {
@@ -502,7 +499,7 @@ static int read_online(struct pfm_session *s)
 	s->assumed = known > 0;
 	if (s->assumed)
 		return pfmi_cpus_first((unsigned)known, &s->online);
-	rc = pfmi_cpus_load(&s->sys, ONLINE, &s->online);
+	rc = pfmi_cpus_load(&s->sys, PFMI_CPUS_ONLINE, &s->online);
 	if (known == ASKED_ONCE)
 		keep_all(s);
 	else if (known == NOBODY_ASKED)
@@ -539,6 +536,6 @@ int pfmi_keep_cpus(struct opening *o)
 		return PFMLIB_SUCCESS;
 	if (cpus->n_words == 0)
 		return pfmi_opening_refuse(o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
-		                           "which CPUs are on line cannot be read from " ONLINE);
+		                           "which CPUs are on line cannot be read from " PFMI_CPUS_ONLINE);
 	return split_by_cpu(o, cpus, s->cpus + len + 1);
 }

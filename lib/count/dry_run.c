@@ -70,6 +70,13 @@ static int dry_munmap(const struct sys *sys, void *at, size_t len)
 	return 0;
 }
 
+/* No time passes. */
+static uint64_t dry_now(const struct sys *sys)
+{
+	(void)sys;
+	return 0;
+}
+
 static int dry_perf(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu, int group, unsigned long flags)
 {
 	struct pretence *p = sys->arg;
@@ -119,6 +126,7 @@ static int dry_program(struct pfm_session *s, pfm_error_t *why)
 		.close = dry_close,
 		.mmap = dry_mmap,
 		.munmap = dry_munmap,
+		.now = dry_now,
 		.perf_event_open = dry_perf,
 		.list = dry_list,
 		.cpuid = dry_cpuid,

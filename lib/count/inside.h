@@ -121,7 +121,8 @@ void pfmi_tell(struct counting *c, int cause, const char *remedy, const char *fm
 void pfmi_give_up(struct counting *c, int cause, int err, const char *remedy, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-#define GROUP_HEAD 3 /* words before the values of a group: number of members, enabled, running */
+#define PERF_LOST  UINT64_MAX /* in place of a part's times: a pinned event was without its counter */
+#define GROUP_HEAD 3          /* words before the values of a group: number of members, enabled, running */
 
 /* ---- the perf_event backend ------------------------------------------------------------------------------------------ */
 
@@ -140,6 +141,7 @@ struct part {
 	unsigned instance, count;
 	uint64_t losses; /* samples that did not fit the buffer, as last read */
 	void *page;      /* for reading from user space, or NULL */
+	bool dead;       /* its CPU was switched off and has come back without it */
 };
 
 /* An event that never waits for a counter: the time it ran is the time @pid spent on @cpu. */
@@ -165,6 +167,19 @@ struct tasks {
 	int unseen; /* errno: whether there are more could not be seen; 0: these are all */
 };
 
+/* What shows that CPUs come and go. */
+struct watch {
+	bool timed;          /* some part counts whatever runs on its CPU */
+	bool runs;           /* it has been started: @since then ... */
+	bool open_ended;     /* every CPU is wanted, whichever these are */
+	bool joined, missed; /* one has come that is not counted; ... or one is back whose events are gone */
+	enum { OTHERS_UNKNOWN,
+	       OTHERS_MAY_COME,
+	       NO_OTHERS } others; /* than were on line when the session was opened */
+	uint64_t since, lasted;    /* ... and how long it was running before, since the last reset */
+	uint64_t due;              /* for so long all parts must have been enabled */
+};
+
 struct perf_state {
 	unsigned n_parts, room;
 	struct part *parts;
@@ -186,6 +201,7 @@ struct perf_state {
 	bool even;            /* all counts are as nearly all are: take_again() can look at them */
 	bool timed;           /* what its process takes is known since the start ... */
 	uint64_t took, since; /* ... up to the last stop, and when it was started after that */
+	struct watch watch;
 };
 
 /* perf_event_attr with room for words that the header of the system we are built on does not know. */
@@ -225,6 +241,15 @@ int pfmi_perf_reset(struct pfm_session *s);
 bool pfmi_perf_groups_differ(struct pfm_session *s);
 int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 int pfmi_perf_read_fast(struct pfm_session *s, unsigned i, pfm_count_t *count);
+/* CPUs that come and go (lib/count/perf_cpus.c): once all is open; behind the start, before the stop and behind a reset; before a
+ * reading is looked at. */
+void pfmi_perf_cpus_begin(struct pfm_session *s);
+void pfmi_perf_cpus_started(struct pfm_session *s);
+void pfmi_perf_cpus_stopping(struct pfm_session *s);
+void pfmi_perf_cpus_reset(struct pfm_session *s);
+void pfmi_perf_cpus_look(struct pfm_session *s);
+/* True if there is a CPU on line of which count @c has lost something, by the last reading. */
+bool pfmi_perf_cpus_missed(struct pfm_session *s, const struct counting *c);
 /* Value, enabled and running from the page, without a system call. False if the page cannot tell. */
 bool pfmi_perf_page_read(const void *page, uint64_t out[3]);
 

@@ -214,6 +214,16 @@ static void shared(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 	          percent(ran, n->enabled));
 }
 
+/* A CPU was there of which it has nothing, for all or some of the time. */
+static void lacks_cpu(struct counting *c, pfm_count_t *n)
+{
+	if (n->running == 0)
+		n->value = 0;
+	verdict(c, n, n->running ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	pfmi_tell(c, n->cause, "open the session anew",
+	          "a CPU has come on line, or came back, while it was counted: what happens there since is missing");
+}
+
 static void some_missing(struct counting *c, pfm_count_t *n)
 {
 	int cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
@@ -221,9 +231,6 @@ static void some_missing(struct counting *c, pfm_count_t *n)
 	verdict(c, n, PFM_QUALITY_PARTIAL, cause);
 	if (cause == PFM_CAUSE_BUSY)
 		pfmi_tell(c, cause, "leave the pinning (D) away, or count fewer events", "on some CPUs the pinned event lost its counter");
-	else if (cause == PFM_CAUSE_NO_CPU)
-		pfmi_tell(c, cause, "open the session anew",
-		          "a CPU was switched off and came back: what happens there since is not counted");
 	else
 		pfmi_tell(c, cause, FEWER, "on some CPUs or for some tasks its turn never came");
 }
@@ -249,6 +256,8 @@ RARELY static void judge_closely(struct pfm_session *s, unsigned i, pfm_count_t 
 	if (c->told.cause && !c->opened.n_open) {
 		*n = (pfm_count_t){ .size = n->size, .quality = unopened(c->told.cause), .scale = c->asked.scale };
 		n->cause = c->told.cause;
+	} else if (n->cause == PFM_CAUSE_NO_CPU) {
+		lacks_cpu(c, n);
 	} else if (n->cause == PFM_CAUSE_BUSY && n->running == 0) {
 		never_ran(s, i, counts);
 	} else if (n->enabled == 0 && n->running == 0 && (n->raw == 0 || s->options.flags & PFM_SESSION_DRY_RUN) && !c->asked.is_level) {

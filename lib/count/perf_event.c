@@ -285,7 +285,7 @@ static int open_part(struct pfm_session *s, unsigned i, unsigned k, int lead)
 	struct part *p = &st->parts[c->opened.part + k];
 	int group = lead < 0 ? -1 : st->parts[lead].fd, fd;
 
-	if (p->witness >= 0 && st->witnesses[p->witness].fd < 0)
+	if (p->pid >= 0 && p->witness >= 0 && st->witnesses[p->witness].fd < 0)
 		return st->witnesses[p->witness].err;
 	fd = try_part(s, i, k, group);
 	st->absent |= fd == -ENODEV;
@@ -501,7 +501,7 @@ static void open_witnesses(struct pfm_session *s)
 		a.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 		a.attr.disabled = a.attr.exclude_kernel = a.attr.exclude_hv = 1;
 		a.attr.inherit = (s->options.flags & PFM_SESSION_INHERIT) != 0;
-		a.attr.enable_on_exec = (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC) != 0;
+		a.attr.enable_on_exec = w->pid >= 0 && s->options.flags & PFM_SESSION_ENABLE_ON_EXEC;
 		w->fd = pfmi_perf_open(&s->sys, &a, w->pid, w->cpu, -1);
 		w->err = w->fd < 0 ? w->fd : 0;
 	}
@@ -642,6 +642,8 @@ static int perf_program(struct pfm_session *s, pfm_error_t *why)
 		s->counts[i].opened.barred = s->counts[i].told.cause != PFM_CAUSE_NONE;
 	st->page_size = page > 0 ? (size_t)page : 4096;
 	rc = open_rounds(s);
+	if (!rc)
+		pfmi_perf_cpus_begin(s);
 	if (!rc && s->sampling && !(s->options.flags & PFM_SESSION_DRY_RUN)) {
 		rc = pfmi_sampling_open(s, why);
 		if (rc)

@@ -33,14 +33,23 @@ static int first_error(int before, int rc)
 	                                : 0;
 }
 
+/* Those of tasks that begin with the program begin with it. */
+static bool starts_later(const struct pfm_session *s, int pid)
+{
+	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && pid >= 0;
+}
+
 RARELY static int command_each_witness(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->state;
 	int first = 0;
 
-	for (unsigned i = 0; i < st->n_witnesses; i++)
-		if (st->witnesses[i].wanted && st->witnesses[i].fd >= 0)
-			first = first_error(first, command(s, st->witnesses[i].fd, request));
+	for (unsigned i = 0; i < st->n_witnesses; i++) {
+		const struct witness *w = &st->witnesses[i];
+
+		if (w->wanted && w->fd >= 0 && !(request == PERF_EVENT_IOC_ENABLE && starts_later(s, w->pid)))
+			first = first_error(first, command(s, w->fd, request));
+	}
 	return first;
 }
 
@@ -53,7 +62,7 @@ static inline int command_witnesses(struct pfm_session *s, unsigned long request
 }
 
 /* Sends @request to every leader of the session. The first error is returned after all have been asked. */
-static int command_all(struct pfm_session *s, unsigned long request, bool starting)
+static int command_all(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->state;
 	int first = 0;
@@ -63,8 +72,7 @@ static int command_all(struct pfm_session *s, unsigned long request, bool starti
 
 		if (p->lead >= 0)
 			continue;
-		/* Those begin with the program. */
-		if (starting && s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && p->pid >= 0)
+		if (request == PERF_EVENT_IOC_ENABLE && starts_later(s, p->pid))
 			continue;
 		first = first_error(first, command(s, p->fd, request));
 	}
@@ -136,16 +144,17 @@ static bool has_seen(struct pfm_session *s, uint64_t taken, const pfm_count_t *c
 /* Witnesses are the first to be switched on and the last to be switched off: they have seen whatever the others have. */
 int pfmi_perf_start(struct pfm_session *s)
 {
-	int rc = s->options.flags & PFM_SESSION_ENABLE_ON_EXEC ? 0 : command_witnesses(s, PERF_EVENT_IOC_ENABLE);
+	int rc = command_witnesses(s, PERF_EVENT_IOC_ENABLE);
 
 	if (s->sampling)
 		rc = first_error(rc, pfmi_sampling_command(s, PERF_EVENT_IOC_ENABLE));
-	rc = first_error(rc, command_all(s, PERF_EVENT_IOC_ENABLE, true));
+	rc = first_error(rc, command_all(s, PERF_EVENT_IOC_ENABLE));
 	if (!rc) {
 		begin_time(s);
+		pfmi_perf_cpus_started(s);
 		return PFMLIB_SUCCESS;
 	}
-	command_all(s, PERF_EVENT_IOC_DISABLE, false);
+	command_all(s, PERF_EVENT_IOC_DISABLE);
 	command_witnesses(s, PERF_EVENT_IOC_DISABLE);
 	return failed(s, rc);
 }
@@ -155,9 +164,10 @@ int pfmi_perf_stop(struct pfm_session *s)
 	struct perf_state *st = s->state;
 	int rc;
 
+	pfmi_perf_cpus_stopping(s);
 	st->took = time_taken(s);
 	st->timed = false;
-	rc = command_all(s, PERF_EVENT_IOC_DISABLE, false);
+	rc = command_all(s, PERF_EVENT_IOC_DISABLE);
 	rc = first_error(rc, command_witnesses(s, PERF_EVENT_IOC_DISABLE));
 	if (s->sampling)
 		rc = first_error(rc, pfmi_sampling_command(s, PERF_EVENT_IOC_DISABLE));
@@ -245,9 +255,8 @@ static bool is_even(const struct pfm_session *s)
 	return true;
 }
 
-#define READINGS   3          /* the first words are for a witness */
-#define PART_WORDS 4          /* at most, for each part that is read for itself */
-#define LOST       UINT64_MAX /* in place of its times: a pinned event was without its counter */
+#define READINGS   3 /* the first words are for a witness */
+#define PART_WORDS 4 /* at most, for each part that is read for itself */
 
 /* True if the part is read for itself: a member's value comes with its leader's. */
 static bool is_read(const struct part *p)
@@ -313,7 +322,7 @@ static int read_single(struct pfm_session *s, struct part *p)
 		return (int)n;
 	p->losses = n && p->tells ? st->readings[p->value + SINGLE_WORDS] : 0;
 	if (n == 0)
-		st->readings[p->times] = LOST;
+		st->readings[p->times] = PERF_LOST;
 	return 0;
 }
 
@@ -325,7 +334,7 @@ static int read_group(struct pfm_session *s, const struct part *lead)
 	if (n < 0)
 		return (int)n;
 	if (n == 0)
-		st->readings[lead->times] = LOST;
+		st->readings[lead->times] = PERF_LOST;
 	else if (st->readings[group_at(lead)] != 1u + lead->members)
 		return -EIO;
 	return 0;
@@ -394,11 +403,12 @@ int pfmi_perf_reset(struct pfm_session *s)
 		const struct part *p = &st->parts[st->read[i]];
 		size_t at = p->whole ? group_at(p) : p->value, words = p->whole ? group_words(p) : SINGLE_WORDS;
 
-		if (st->readings[p->times] != LOST)
+		if (st->readings[p->times] != PERF_LOST)
 			memcpy(st->zeros + at, st->readings + at, words * sizeof(*st->zeros));
 	}
 	st->took = 0;
 	st->timed = st->timed && ask_time(s, &st->since);
+	pfmi_perf_cpus_reset(s);
 	return PFMLIB_SUCCESS;
 }
 
@@ -434,7 +444,7 @@ static inline void add_part(struct sum *sum, const struct perf_state *st, bool i
 	const uint64_t *zeros = st->zeros + p->times;
 	uint64_t enabled = times[0] - zeros[0], running = times[1] - zeros[1];
 
-	if (times[0] == LOST) {
+	if (times[0] == PERF_LOST) {
 		sum->cause = PFM_CAUSE_BUSY;
 		sum->quality = PFM_QUALITY_PARTIAL;
 		return;
@@ -458,47 +468,10 @@ static inline void give(const struct sum *sum, pfm_count_t *out)
 		              .cause = sum->cause };
 }
 
-#define LATE_NS 100000000u /* which the parts of a count may be enabled one after the other */
-
-static bool is_on_line(const struct sys *sys, int cpu)
-{
-	struct cpus online = { 0 };
-	char *list = NULL;
-	bool is = !pfmi_cpus_file(sys, "/sys/devices/system/cpu/online", &list) && !pfmi_cpus_read(list, &online) &&
-	          pfmi_cpus_has(&online, (unsigned)cpu);
-
-	pfmi_cpus_free(&online);
-	free(list);
-	return is;
-}
-
-/* How long the part has been enabled, if it counts whatever runs on its CPU. */
-static uint64_t time_of(const struct perf_state *st, const struct part *p)
-{
-	return p->fd >= 0 && p->pid == -1 && st->readings[p->times] != LOST ? st->readings[p->times] - st->zeros[p->times] : 0;
-}
-
-/* A CPU that is switched off takes its events with it, and they stay off when it comes back: their time stands still while that of others
- * goes on. As long as it is off there is nothing to count. */
-RARELY static bool has_returned_cpus(const struct sys *sys, const struct perf_state *st, const struct counting *c)
-{
-	const struct part *parts = &st->parts[c->opened.part];
-	uint64_t longest = 0;
-	bool any = false;
-
-	for (unsigned k = 0; k < c->opened.n_parts; k++)
-		longest = time_of(st, &parts[k]) > longest ? time_of(st, &parts[k]) : longest;
-	for (unsigned k = 0; k < c->opened.n_parts && longest > LATE_NS && !any; k++) {
-		uint64_t late = longest - time_of(st, &parts[k]);
-
-		any = parts[k].fd >= 0 && parts[k].pid == -1 && late > LATE_NS && late > longest / 4 && is_on_line(sys, parts[k].cpu);
-	}
-	return any;
-}
-
 /* Count @c from what was last read of its parts and their witnesses. */
-RARELY static void sum_up(const struct sys *sys, const struct perf_state *st, struct counting *c, pfm_count_t *out)
+RARELY static void sum_up(struct pfm_session *s, struct counting *c, pfm_count_t *out)
 {
+	const struct perf_state *st = s->state;
 	struct sum sum = { .quality = PFM_QUALITY_EXACT };
 	uint64_t all_away = 0;
 
@@ -512,7 +485,7 @@ RARELY static void sum_up(const struct sys *sys, const struct perf_state *st, st
 		add_part(&sum, st, c->asked.is_level, p, st->readings[p->value], st->readings + p->times, away);
 	}
 	c->opened.away = all_away;
-	if (c->opened.n_parts > 1 && has_returned_cpus(sys, st, c)) {
+	if (pfmi_perf_cpus_missed(s, c)) {
 		sum.quality = PFM_QUALITY_PARTIAL;
 		sum.cause = PFM_CAUSE_NO_CPU;
 	}
@@ -533,18 +506,18 @@ static inline bool take_whole(const struct perf_state *st, const struct counting
 	enabled = st->readings[p->times] - st->zeros[p->times];
 	running = st->readings[p->times + 1] - st->zeros[p->times + 1];
 	value = st->readings[p->value] - st->zeros[p->value];
-	if (enabled != running || st->readings[p->times] == LOST)
+	if (enabled != running || st->readings[p->times] == PERF_LOST || (p->pid == -1 && (enabled < st->watch.due || st->watch.missed)))
 		return false;
 	give(&(struct sum){ value, value, enabled, running, PFM_QUALITY_EXACT, PFM_CAUSE_NONE }, out);
 	return true;
 }
 
 /* The time that all parts of count @c were enabled, which is what it was counted in: *@time. False if it is not, or if a closer look may
- * show that a CPU has come back. */
+ * show that a CPU was missed. */
 static bool take_time(const struct perf_state *st, const struct counting *c, uint64_t *time)
 {
 	const struct part *p = &st->parts[c->opened.part];
-	uint64_t longest = 0, shortest = UINT64_MAX;
+	uint64_t shortest = UINT64_MAX;
 
 	*time = 0;
 	for (unsigned k = 0; k < c->opened.n_parts; k++) {
@@ -554,10 +527,9 @@ static bool take_time(const struct perf_state *st, const struct counting *c, uin
 		if (now[1] - zeros[1] != enabled) /* nor can they agree where they were lost */
 			return false;
 		*time += enabled;
-		longest = enabled > longest ? enabled : longest;
 		shortest = enabled < shortest ? enabled : shortest;
 	}
-	return *time && (p->pid != -1 || longest - shortest <= LATE_NS);
+	return *time && (p->pid != -1 || shortest >= st->watch.due);
 }
 
 /* A count that is clear. As pairs of words, where it has that form: member by member takes twice as long. */
@@ -628,7 +600,7 @@ RARELY static void take_all(struct pfm_session *s, pfm_count_t *counts)
 
 	for (unsigned i = 0; i < s->n; i++)
 		if (!take_whole(st, &s->counts[i], &counts[i]))
-			sum_up(&s->sys, st, &s->counts[i], &counts[i]);
+			sum_up(s, &s->counts[i], &counts[i]);
 	for (unsigned i = 0; i < st->n_elsewhere; i++)
 		counts[st->elsewhere[i].count].enabled += st->witnesses[st->elsewhere[i].witness].here;
 }
@@ -638,14 +610,17 @@ int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 {
 	const struct perf_state *st = s->state;
 	uint64_t taken = st->timed ? time_taken(s) : st->took;
-	int rc = read_all(s);
+	int rc;
 
 	(void)n;
+	if (st->watch.timed || st->watch.open_ended)
+		pfmi_perf_cpus_look(s);
+	rc = read_all(s);
 	if (!rc && st->n_witnesses)
 		rc = read_witnesses(s, false);
 	if (rc)
 		return failed(s, rc);
-	s->clear = s->clear && st->even && take_again(s, s->into ? s->into : counts) &&
+	s->clear = s->clear && st->even && !st->watch.missed && take_again(s, s->into ? s->into : counts) &&
 	           (!taken || has_seen(s, taken, s->into ? s->into : counts));
 	if (s->clear) {
 		s->into = NULL;

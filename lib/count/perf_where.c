@@ -220,7 +220,8 @@ static void put_cpus(struct walk *w, const struct place *at)
 		base = &serves;
 	w->blind |= base->n_words == 0;
 	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->rc && pfmi_cpus_from(base, &cpu); cpu++) {
-		unsigned witness = next++;
+		unsigned witness = st->cgroup >= 0 ? cpu : next++;
+		bool timed = at->pid >= 0 || st->cgroup >= 0;
 
 		if (only >= 0 && cpu != (unsigned)only)
 			break;
@@ -231,12 +232,12 @@ static void put_cpus(struct walk *w, const struct place *at)
 			continue;
 		}
 		if (in(&serves, cpu))
-			put(w, at, (int)cpu, at->pid < 0 ? -1 : (int)witness);
+			put(w, at, (int)cpu, timed ? (int)witness : -1);
 		else if (at->pid >= 0 && w->c->asked.one_core)
 			put_elsewhere(w, witness);
 		else
 			continue;
-		if (at->pid >= 0)
+		if (timed)
 			st->witnesses[witness] = (struct witness){ .wanted = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1 };
 	}
 	pfmi_cpus_free(&serves);
@@ -287,17 +288,19 @@ static void no_cpu(struct counting *c, const struct walk *w)
 		             c->asked.device ? c->asked.device->name : "the PMU", *cpus ? cpus : "(none)");
 }
 
-/* A witness for every task on every CPU that was asked for, in that order. */
+/* A witness for every task on every CPU that was asked for, in that order; of a control group one for each CPU, by its number. */
 static int make_witnesses(struct pfm_session *s)
 {
+	const struct cpus *base = s->wanted.n_words ? &s->wanted : &s->online;
 	struct perf_state *st = s->state;
+	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
 
-	if (s->options.flags & PFM_SESSION_SYSTEM_WIDE || s->wanted.n_words == 0)
+	if (wide ? st->cgroup < 0 : s->wanted.n_words == 0)
 		return 0;
-	st->n_cpus = (unsigned)pfmi_cpus_count(&s->wanted);
+	st->n_cpus = wide ? (unsigned)base->n_words * 64 : (unsigned)pfmi_cpus_count(base);
 	if ((uint64_t)st->tasks.n * st->n_cpus > SESSION_MAX)
 		return -E2BIG;
-	st->n_witnesses = st->tasks.n * st->n_cpus;
+	st->n_witnesses = (wide ? 1 : st->tasks.n) * st->n_cpus;
 	st->witnesses = calloc(st->n_witnesses + 1, sizeof(*st->witnesses));
 	return st->witnesses ? 0 : -ENOMEM;
 }

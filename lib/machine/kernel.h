@@ -36,6 +36,8 @@ size_t pfmi_cpus_count(const struct cpus *set);
 /* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG:
  * the kernel had more to say than fits a page and cut it. */
 int pfmi_cpus_file(const struct sys *sys, const char *path, char **out);
+#define PFMI_CPUS_ONLINE   "/sys/devices/system/cpu/online"
+#define PFMI_CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 /* The same as a set, empty if it cannot be read. */
 int pfmi_cpus_load(const struct sys *sys, const char *path, struct cpus *out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */

@@ -80,6 +80,16 @@ static int real_munmap(const struct sys *sys, void *at, size_t len)
 	return munmap(at, len) ? -errno : 0;
 }
 
+static uint64_t real_now(const struct sys *sys)
+{
+	struct timespec t = { 0 };
+
+	(void)sys;
+	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &t))
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static int real_poll(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout)
 {
 	int rc = poll(fds, n, timeout);
@@ -240,6 +250,7 @@ void pfmi_sys_real(struct sys *out, const char *root)
 		.close = real_close,
 		.mmap = real_mmap,
 		.munmap = real_munmap,
+		.now = real_now,
 		.poll = real_poll,
 		.perf_event_open = real_perf_event_open,
 		.list = real_list,

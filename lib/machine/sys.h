@@ -20,6 +20,8 @@ struct sys {
 	/* Maps @len bytes of @fd shared; @writable 0 for read-only. */
 	int (*mmap)(const struct sys *sys, int fd, size_t len, int writable, void **out);
 	int (*munmap)(const struct sys *sys, void *at, size_t len);
+	/* Nanoseconds of a clock that stands still while the machine sleeps; it may go in steps of ten milliseconds. */
+	uint64_t (*now)(const struct sys *sys);
 	/* Waits for any of @n descriptors, @timeout milliseconds; returns how many have something to say. */
 	int (*poll)(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout);
 	int (*perf_event_open)(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group, unsigned long flags);

@@ -460,6 +460,7 @@ static void filters(void **state)
 
 static void control_groups(void **state)
 {
+	unsigned n[2] = { 0, 0 };
 	int folder;
 
 	(void)state;
@@ -472,8 +473,12 @@ static void control_groups(void **state)
 	assert_true(folder >= 0);
 	for (unsigned i = 0; i < fake.n_events; i++)
 		if (fake.events[i].used)
-			assert_true(fake.events[i].pid == folder && fake.events[i].flags == (PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC));
-	end_session(); /* the folder's descriptor is one of those that must not stay open */
+			n[fake.events[i].a.attr.config == PERF_COUNT_SW_DUMMY] +=
+				fake.events[i].pid == folder && fake.events[i].flags == (PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+	/* Each with its CPU's witness. */
+	assert_true(n[0] == about(0).n_parts && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
+	/* The folder's descriptor is one of those that must not stay open. */
+	end_session();
 	options.cgroup = "/sys/fs/cgroup/none";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOENT);

@@ -347,54 +347,6 @@ static void time_elsewhere(void **state)
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 }
 
-#define SECOND 1000000000u
-
-/* A CPU that was off for a while: its event stays off when it comes back. */
-static void a_cpu_that_came_back(void **state)
-{
-	static const struct {
-		uint64_t on;
-		const char *online;
-		bool returned;
-	} rows[] = {
-		{ 8 * (uint64_t)SECOND, "0-2", false },
-		{ 6 * (uint64_t)SECOND, "0-2", false }, /* a quarter of it: not enough to tell */
-		{ 6 * (uint64_t)SECOND - 1, "0-2", true },
-		{ 6 * (uint64_t)SECOND - 1, "0,2", false }, /* still away */
-		{ 6 * (uint64_t)SECOND - 1, "0-2x", false },
-		{ 0, "1", true },
-	};
-
-	(void)state;
-	for (int i = 0; i < 3; i++)
-		add_part(0, -1, false, -1, i);
-	assert_int_equal(pfmi_perf_place(s), 0);
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		fake_file(&fake, "/sys/devices/system/cpu/online", rows[i].online);
-		set(0, 1, 8 * (uint64_t)SECOND, 8 * (uint64_t)SECOND);
-		set(1, 1, rows[i].on, rows[i].on);
-		set(2, 1, 8 * (uint64_t)SECOND, 8 * (uint64_t)SECOND);
-		assert_int_equal(try_read(), PFMLIB_SUCCESS);
-		assert_int_equal(read_counts[0].value, 3);
-		assert_int_equal(read_counts[0].quality, rows[i].returned ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
-		assert_int_equal(read_counts[0].cause, rows[i].returned ? PFM_CAUSE_NO_CPU : PFM_CAUSE_NONE);
-	}
-	/* Too short a time to tell anything. */
-	fake_file(&fake, "/sys/devices/system/cpu/online", "0-2");
-	for (unsigned i = 0; i < 3; i++)
-		set(i, 1, i == 1 ? 0 : SECOND / 10, i == 1 ? 0 : SECOND / 10);
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	assert_int_equal(read_counts[0].cause, PFM_CAUSE_NONE);
-	set(2, 1, SECOND / 10 + 1, SECOND / 10 + 1);
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	assert_int_equal(read_counts[0].cause, PFM_CAUSE_NO_CPU);
-	/* Tasks may be anywhere. */
-	for (unsigned i = 0; i < 3; i++)
-		parts[i].pid = 42;
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	assert_int_equal(read_counts[0].cause, PFM_CAUSE_NONE);
-}
-
 /* ---- clear readings ------------------------------------------------------------------------------------------------ */
 
 /* Counts that were clear are taken over without another look, as long as nothing but numbers changes; what they come to is the same. */
@@ -648,5 +600,5 @@ static void readings_without_a_call(void **state)
 
 UNIT(count_perf_read, CASE(one_event), CASE(groups_and_others), CASE(a_group_read_one_by_one), CASE(a_group_of_another_size),
      CASE(what_did_not_fit), CASE(a_pinned_event_lost_its_counter), CASE(parts_add_up), CASE(levels), CASE(time_elsewhere),
-     CASE(a_cpu_that_came_back), CASE(clear_readings), CASE(counts_that_are_looked_at), CASE(reading_fails), CASE(groups_that_differ),
+     CASE(clear_readings), CASE(counts_that_are_looked_at), CASE(reading_fails), CASE(groups_that_differ),
      CASE(who_is_started), CASE(readings_without_a_call));
