@@ -935,6 +935,22 @@ class MadeUp(unittest.TestCase):
         self.convert()
         self.assertEqual([f for f in pmheads.LIBRARY.files if f != "head" and not os.path.isabs(f)], [])
 
+    def test_nothing_holds_itself(self):
+        """Whoever imports does not look for circles: one would keep its model for good."""
+        def usual():
+            gc.set_debug(0)
+            gc.garbage.clear()
+            gc.enable()
+        gc.collect()
+        gc.disable()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        self.addCleanup(usual)
+        with tempfile.TemporaryDirectory() as out:
+            status, _, err = run(TOYS, "-o", out + "/", "--jobs", "1")
+            self.assertEqual((status, len(os.listdir(out)) > 2), (0, True), err)
+        gc.collect()
+        self.assertEqual({type(x).__name__ for x in gc.garbage if type(x).__module__.startswith("pm")}, set())
+
     def test_alike_models_are_given_to_one_worker(self):
         def model(name, size):
             m = Model("intel", name.lower(), name, [])

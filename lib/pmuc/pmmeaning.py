@@ -53,7 +53,8 @@ class Family:
 
     def __init__(self, tables):
         self.tables = tables
-        self.rows = pt.Cache(lambda i: self.index(tables[i]))       # of the tables that are asked
+        index = self.index      # not @self, which would hold itself
+        self.rows = pt.Cache(lambda i: index(tables[i]))        # of the tables that are asked
 
     @staticmethod
     def index(t):
