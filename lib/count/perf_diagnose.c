@@ -410,6 +410,15 @@ static void busy(const struct refused *q, int err)
 		             "somebody else holds the counter or the PMU");
 }
 
+/* Whether it is the control group that is at fault: the folder is none, or of a hierarchy without the controller. */
+static bool is_no_group(const struct refused *q, int err)
+{
+	const struct perf_state *st = q->s->state;
+	union attr a = q->a;
+
+	return st->cgroup >= 0 && q->pid == -1 && (err == ENOENT || err == EBADF) && again(q, &a, -1) == 0;
+}
+
 void pfmi_perf_foreign(struct pfm_session *s, unsigned i)
 {
 	pfmi_give_up(&s->counts[i], PFM_CAUSE_GROUP, EINVAL, "count it outside of the braces",
@@ -424,6 +433,11 @@ void pfmi_perf_diagnose(struct pfm_session *s, unsigned i, unsigned k, int group
 	struct refused q = { .s = s, .c = c, .pid = p->pid, .cpu = p->cpu, .group = group };
 
 	pfmi_perf_attr(s, i, k, group == -1, &q.a);
+	if (is_no_group(&q, err)) {
+		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, err, "name a control group of cgroup2, or of the hierarchy that is mounted with perf_event",
+		             "the kernel counts nothing for that folder: it is no control group, or its hierarchy lacks perf_event");
+		return;
+	}
 	switch (err) {
 	case EACCES:
 	case EPERM: denied(&q, err); break;

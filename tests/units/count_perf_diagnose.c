@@ -358,6 +358,43 @@ static void breakpoints(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "cannot watch 8 bytes");
 }
 
+/* ---- control groups ------------------------------------------------------------------------------------------------ */
+
+static bool everybody(const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	return a->type == PERF_TYPE_SOFTWARE && pid == -1 && cpu == 3 && group == -1;
+}
+
+static bool nobody(const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	return !everything(a, pid, cpu, group);
+}
+
+/* A folder that is no control group, where the event itself is good. */
+static void no_control_group(void **state)
+{
+	static const int errors[] = { ENOENT, EBADF };
+
+	(void)state;
+	counts[0].asked.attr.type = PERF_TYPE_SOFTWARE;
+	part.pid = -1;
+	part.cpu = 3;
+	perf.cgroup = 7;
+	for (size_t i = 0; i < COUNT(errors); i++) {
+		takes = everybody;
+		expect(-1, errors[i], PFM_CAUSE_ATTRIBUTE, "no control group, or its hierarchy lacks perf_event");
+		takes = nobody;
+		expect(-1, errors[i], i ? PFM_CAUSE_OTHER : PFM_CAUSE_NO_KERNEL, i ? "error number" : "no such software event");
+	}
+	takes = everybody;
+	expect(-1, ENXIO, PFM_CAUSE_NO_KERNEL, "no such software event");
+	perf.cgroup = -1;
+	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
+	perf.cgroup = 7;
+	part.pid = 42;
+	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
+}
+
 /* ---- groups -------------------------------------------------------------------------------------------------------- */
 
 static bool alone(const struct perf_event_attr *a, int pid, int cpu, int group)
@@ -514,6 +551,6 @@ static void who_refuses(void **state)
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
 UNIT(count_perf_diagnose, CASE(plain_numbers), CASE(open_files), CASE(counters_in_use), CASE(no_such_event), CASE(one_setting_is_refused),
-     CASE(one_field_is_refused), CASE(bits_that_nobody_declared), CASE(the_kernels_own_events), CASE(breakpoints), CASE(groups),
+     CASE(one_field_is_refused), CASE(bits_that_nobody_declared), CASE(the_kernels_own_events), CASE(breakpoints), CASE(groups), CASE(no_control_group),
      CASE(a_level_that_cannot_be_read), CASE(nothing_is_permitted), CASE(this_is_not_permitted), CASE(events_that_a_driver_denies),
      CASE(who_refuses));
