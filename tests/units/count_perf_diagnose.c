@@ -550,7 +550,7 @@ static void who_refuses(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(count_perf_diagnose, CASE(plain_numbers), CASE(open_files), CASE(counters_in_use), CASE(no_such_event), CASE(one_setting_is_refused),
-     CASE(one_field_is_refused), CASE(bits_that_nobody_declared), CASE(the_kernels_own_events), CASE(breakpoints), CASE(groups), CASE(no_control_group),
-     CASE(a_level_that_cannot_be_read), CASE(nothing_is_permitted), CASE(this_is_not_permitted), CASE(events_that_a_driver_denies),
-     CASE(who_refuses));
+UNIT(count_perf_diagnose, CASE(plain_numbers), CASE(open_files), CASE(counters_in_use), CASE(no_such_event),
+     CASE(one_setting_is_refused), CASE(one_field_is_refused), CASE(bits_that_nobody_declared), CASE(the_kernels_own_events),
+     CASE(breakpoints), CASE(groups), CASE(no_control_group), CASE(a_level_that_cannot_be_read), CASE(nothing_is_permitted),
+     CASE(this_is_not_permitted), CASE(events_that_a_driver_denies), CASE(who_refuses));
