@@ -221,7 +221,7 @@ static void put_cpus(struct walk *w, const struct place *at)
 	w->blind |= base->n_words == 0;
 	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->rc && pfmi_cpus_from(base, &cpu); cpu++) {
 		unsigned witness = st->cgroup >= 0 ? cpu : next++;
-		bool timed = at->pid >= 0 || st->cgroup >= 0;
+		bool timed = at->pid >= 0 || (st->cgroup >= 0 && cpu < st->n_witnesses); /* a unit's own CPUs may be others */
 
 		if (only >= 0 && cpu != (unsigned)only)
 			break;

@@ -479,6 +479,12 @@ static void control_groups(void **state)
 	assert_true(n[0] == about(0).n_parts && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
 	/* The folder's descriptor is one of those that must not stay open. */
 	end_session();
+	/* A unit says itself which its CPUs are, where nobody knows which are on line. */
+	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
+	must_open(TEXTS("uncore_imc/clockticks/"));
+	assert_int_equal(((const struct perf_state *)session->state)->n_witnesses, 0);
+	assert_true(about(0).n_parts && fake_open_events(&fake) == about(0).n_parts);
+	end_session();
 	options.cgroup = "/sys/fs/cgroup/none";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOENT);
