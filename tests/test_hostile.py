@@ -310,6 +310,16 @@ class ForeignText(Folder):
                      ["--color", evil], ["doctor", evil], ["stat", "-x", ",", "-e", "page-faults," + evil, "--", "true"]):
             self.silent(*args)
 
+    def test_files(self):
+        """What is written to a file is shown by somebody some time."""
+        path = self.at("counts")
+        for more in ([], ["--append"]):
+            self.silent("stat", "-o", path, *more, "-e", "page-faults", "--", "true", self.EVIL)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        self.assertEqual(text.count("\\x1b]0;title\\x07b"), 2, text)
+        self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
     def test_where_colours_are_shown(self):
         """Ours are bold, dim and a few colours; others hide what stands behind them."""
         for args in (["session", "/nonexistent/" + self.EVIL], ["encode", self.EVIL], ["report", self.EVIL],

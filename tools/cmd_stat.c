@@ -250,7 +250,7 @@ static int open_output(struct job *job)
 	/* A command writes to standard output: counts would get mixed into that. */
 	job->out = job->json || !job->command || job->dry_run ? stdout : stderr;
 	if (job->output)
-		job->out = fopen(job->output, job->append ? "a" : "w");
+		job->out = term_open(job->output, job->append);
 	return job->out ? DONE : complain(job->output, errno);
 }
 

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -63,7 +64,9 @@ struct guard {
 	int error; /* of the last write that failed */
 };
 
-static struct guard guards[2] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
+/* Standard output, standard error, and a file in place of one of them. */
+enum { N_GUARDS = 3 };
+static struct guard guards[N_GUARDS] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO }, { .fd = -1 } };
 
 /* How many of the @len bytes at @bytes were written: all, or it failed. */
 static size_t write_all(struct guard *g, const char *bytes, size_t len)
@@ -250,24 +253,46 @@ static int guarded_close(void *cookie)
 	return g->error ? -1 : 0;
 }
 
+/* A stream to the descriptor of @g, through it. */
+static FILE *through(struct guard *g)
+{
+#ifdef __GLIBC__
+	static const cookie_io_functions_t functions = { .write = guarded_write, .close = guarded_close };
+
+	g->out = fopencookie(g, "w", functions);
+	g->terminal = isatty(g->fd);
+	return g->out;
+#else
+	return fdopen(g->fd, "w");
+#endif
+}
+
 /* Standard streams of this C library are variables; elsewhere they stay as they are. */
 void term_guard(void)
 {
 #ifdef __GLIBC__
-	static const cookie_io_functions_t functions = { .write = guarded_write, .close = guarded_close };
 	static char page[1 << 16];
 
-	guards[0].out = fopencookie(&guards[0], "w", functions);
-	guards[1].out = fopencookie(&guards[1], "w", functions);
-	if (!guards[0].out || !guards[1].out)
+	if (!through(&guards[0]) || !through(&guards[1]))
 		return;
-	for (int i = 0; i < 2; i++)
-		guards[i].terminal = isatty(guards[i].fd);
 	setvbuf(guards[0].out, page, guards[0].terminal ? _IOLBF : _IOFBF, sizeof(page));
 	setvbuf(guards[1].out, NULL, _IOLBF, BLOCK);
 	stdout = guards[0].out;
 	stderr = guards[1].out;
 #endif
+}
+
+FILE *term_open(const char *path, bool append)
+{
+	FILE *out;
+
+	guards[2].fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+	if (guards[2].fd < 0)
+		return NULL;
+	out = through(&guards[2]);
+	if (!out)
+		close(guards[2].fd);
+	return out;
 }
 
 /* Failures show when the stream is closed. */
@@ -281,15 +306,17 @@ void term_write(FILE *out, const char *bytes, size_t len)
 
 static int descriptor(FILE *out)
 {
-	return out == guards[0].out && out ? STDOUT_FILENO : out == guards[1].out && out ? STDERR_FILENO
-	                                                                                 : fileno(out);
+	for (int i = 0; i < N_GUARDS; i++)
+		if (out && out == guards[i].out)
+			return guards[i].fd;
+	return fileno(out);
 }
 
 bool term_is_terminal(FILE *out)
 {
 	int fd = descriptor(out);
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < N_GUARDS; i++)
 		if (out && out == guards[i].out)
 			return guards[i].terminal;
 	return (pager && fd == STDOUT_FILENO) || (fd >= 0 && isatty(fd));

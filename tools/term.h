@@ -19,6 +19,8 @@ enum style { PLAIN,
 /* From here on everything that is written to standard output and standard error is safe for a terminal: names of files, arguments and
  * events are other people's, and their control bytes come out as "\x1b". Newlines and tabs pass, and where colours are shown, ours. */
 void term_guard(void);
+/* The same for a file, which is made or made empty, or goes on at its end. One at a time; NULL and errno if it cannot be opened. */
+FILE *term_open(const char *path, bool append);
 /* "auto", "always" or "never"; false for anything else. Without it, and with "auto", colours are for terminals, unless NO_COLOR is set
  * or TERM is "dumb". */
 bool term_set_colour(const char *when);
