@@ -188,7 +188,11 @@ void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
 	put_text_if(j, "unit", m.unit);
 	put_begin(j, "groups", '[');
 	for (const char *p = m.groups; *p; p += strcspn(p, ";"), p += *p == ';') {
-		snprintf(group, sizeof(group), "%.*s", (int)strcspn(p, ";"), p);
+		size_t n = strcspn(p, ";");
+
+		n = n < sizeof(group) ? n : sizeof(group) - 1;
+		memcpy(group, p, n);
+		group[n] = '\0';
 		put_text(j, NULL, group);
 	}
 	put_end(j, ']');
