@@ -418,19 +418,34 @@ static void take_row(const struct row *row, struct reading *r, unsigned i, int *
 	*group = (int)info.group;
 }
 
-static bool is_row_of(const struct job *job, unsigned k, const char *label, const struct input *input)
+/* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL. */
+struct among {
+	const char *label, *pmu;
+};
+
+static bool is_on(const struct row *row, const char *pmu)
 {
-	return strcmp(job->rows[k].label, label) == 0 && is_input(&job->rows[k], input);
+	pfm_count_info_t info = PFM_INIT(info);
+
+	row_info(row, &info);
+	return strcmp(info.pmu, pmu) == 0;
+}
+
+static bool is_row_of(const struct job *job, unsigned k, const struct among *rows, const struct input *input)
+{
+	const struct row *row = &job->rows[k];
+
+	return strcmp(row->label, rows->label) == 0 && is_input(row, input) && (!rows->pmu || is_on(row, rows->pmu));
 }
 
 /* True if an earlier row is the same count: of an event that was named twice. */
-static bool is_repeated(const struct job *job, unsigned k, const char *label, const struct input *input)
+static bool is_repeated(const struct job *job, unsigned k, const struct among *rows, const struct input *input)
 {
 	pfm_count_info_t info = PFM_INIT(info), other = PFM_INIT(other);
 
 	row_info(&job->rows[k], &info);
 	for (unsigned i = 0; i < k; i++) {
-		if (!is_row_of(job, i, label, input))
+		if (!is_row_of(job, i, rows, input))
 			continue;
 		row_info(&job->rows[i], &other);
 		if (strcmp(info.pmu, other.pmu) == 0)
@@ -439,14 +454,14 @@ static bool is_repeated(const struct job *job, unsigned k, const char *label, co
 	return false;
 }
 
-/* What became of input @i among the rows labelled @label: counts of one event on several types of cores are added up, and all of them
+/* What became of input @i among the @rows: counts of one event on several types of cores are added up, and all of them
  * must be there. */
-static void take_rows(const struct job *job, const char *label, const struct input *input, struct reading *r, unsigned i, int *group)
+static void take_rows(const struct job *job, const struct among *rows, const struct input *input, struct reading *r, unsigned i, int *group)
 {
 	unsigned found = 0, counted = 0;
 
 	for (unsigned k = 0; k < job->n_rows; k++) {
-		if (!is_row_of(job, k, label, input) || is_repeated(job, k, label, input))
+		if (!is_row_of(job, k, rows, input) || is_repeated(job, k, rows, input))
 			continue;
 		take_row(&job->rows[k], r, i, group);
 		if (r->n_uses < MOST_USES)
@@ -459,7 +474,7 @@ static void take_rows(const struct job *job, const char *label, const struct inp
 }
 
 /* @whole: it is given up at the first event that is not among the rows. */
-static bool read_inputs(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, bool whole,
+static bool read_inputs(const struct job *job, const struct stat_metric *m, const struct among *rows, double elapsed, bool whole,
                         struct reading *r)
 {
 	struct input input;
@@ -482,7 +497,7 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 			continue;
 		}
 		r->asked += i < r->info.n_value_inputs;
-		take_rows(job, label, &input, r, i, &group);
+		take_rows(job, rows, &input, r, i, &group);
 		if (whole && r->found < r->asked)
 			return false;
 	}
@@ -594,12 +609,12 @@ static void columns_metric(const struct job *job, const struct reading *r, const
 	put_field(job, !v->state && v->error < 0 ? "unknown" : error, "\n");
 }
 
-/* The value of @m from the rows of @label. @whole: only if all its events are among them, and it is defined. */
-static bool evaluate_rows(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, bool whole,
+/* The value of @m from the @rows. @whole: only if all its events are among them, and it is defined. */
+static bool evaluate_rows(const struct job *job, const struct stat_metric *m, const struct among *rows, double elapsed, bool whole,
                           struct reading *r,
                           pfm_metric_value_t *v)
 {
-	if (!read_inputs(job, m, label, elapsed, whole, r) || (whole && !r->asked))
+	if (!read_inputs(job, m, rows, elapsed, whole, r) || (whole && !r->asked))
 		return false;
 	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) || (whole && v->state))
 		return false;
@@ -613,7 +628,7 @@ bool metric_answer(const struct job *job, const struct stat_metric *m, const cha
 	static struct reading r;
 
 	out->value = (pfm_metric_value_t)PFM_INIT(out->value);
-	if (!evaluate_rows(job, m, label, elapsed, false, &r, &out->value))
+	if (!evaluate_rows(job, m, &(struct among){ label, NULL }, elapsed, false, &r, &out->value))
 		return false;
 	out->info = r.info;
 	out->scaled = r.scaled;
@@ -626,7 +641,7 @@ static void report_one(const struct job *job, const struct stat_metric *m, const
 	static struct reading r;
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	if (!evaluate_rows(job, m, label, elapsed, whole, &r, &v))
+	if (!evaluate_rows(job, m, &(struct among){ label, NULL }, elapsed, whole, &r, &v))
 		return;
 	if (job->json)
 		json_metric(job, &r, &v, label, time);
@@ -790,17 +805,21 @@ static bool row_rate(const struct job *job, const struct row *row, const pfm_cou
 	return false;
 }
 
+/* A type of core has a ratio of its own, where all that it is made from is counted there: else it is that of all of them. */
 bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out)
 {
 	static struct reading r;
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_metric_value_t v = PFM_INIT(v);
+	struct among own, all = { row->label, NULL };
 
 	row_info(row, &info);
+	own = (struct among){ row->label, info.pmu };
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		struct stat_metric *m = &job->ratios.at[i];
 
-		if (!may_begin(job, m, row) || !evaluate_rows(job, m, row->label, elapsed, true, &r, &v))
+		if (!may_begin(job, m, row) ||
+		    (!evaluate_rows(job, m, &own, elapsed, true, &r, &v) && !evaluate_rows(job, m, &all, elapsed, true, &r, &v)))
 			continue;
 		*out = (struct ratio){ r.info.name, r.info.unit, v.value };
 		m->beside = true;
