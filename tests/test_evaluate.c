@@ -418,6 +418,32 @@ static void errors_of_counts_become_errors_of_values(void **state)
 	assert_int_equal(pfm_evaluate_metric(NULL, pmu, 0, in, 2, &v), PFMLIB_ERR_NOTFOUND);
 }
 
+/* Counts that go up and down together: nothing is left of that in their ratio, not even what was rounded. */
+static void what_cancels_leaves_nothing(void **state)
+{
+	pfm_metric_value_t v = PFM_INIT(v);
+	double samples[2 * 16];
+	unsigned event;
+	int pmu;
+
+	(void)state;
+	find("hardware::ipc", &pmu, &event);
+	srand(7);
+	for (unsigned t = 0; t < 200; t++) {
+		const double ipc = 0.1 + (double)(t % 40) / 7;
+
+		for (unsigned r = 0; r < 16; r++) {
+			samples[2 * r + 1] = 1e6 + rand() % 1000000;
+			samples[2 * r] = ipc * samples[2 * r + 1];
+		}
+		assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 16, 2, &v), PFMLIB_SUCCESS);
+		assert_true(v.error == 0 && v.low == v.value && v.high == v.value);
+		samples[0] *= 1 + 1e-12;
+		assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 16, 2, &v), PFMLIB_SUCCESS);
+		assert_true(v.error > 0 && v.low < v.value && v.high > v.value);
+	}
+}
+
 static void formulas_are_printed(void **state)
 {
 	char text[128];
@@ -535,6 +561,7 @@ int main(void)
 		cmocka_unit_test(errors_of_counts_become_errors_of_values),
 		cmocka_unit_test(repetitions),
 		cmocka_unit_test(states_have_names),
+		cmocka_unit_test(what_cancels_leaves_nothing),
 		cmocka_unit_test(formulas_are_printed),
 		cmocka_unit_test(what_a_table_says),
 	};

@@ -405,9 +405,13 @@ static double half_width(unsigned n)
 	return n ? z + z * (z2 + 1) / (4 * n) + z * (5 * z2 * z2 + 16 * z2 + 3) / (96.0 * n * n) : z;
 }
 
+#define OWN_ERROR (16 * DBL_EPSILON) /* of a value: what the arithmetic leaves of counts that go up and down together */
+
 static void set_interval(pfm_metric_value_t *out, double variance, unsigned freedom)
 {
 	out->error = square_root(variance);
+	if (out->error < OWN_ERROR * (out->value < 0 ? -out->value : out->value))
+		out->error = 0;
 	out->low = out->value - half_width(freedom) * out->error;
 	out->high = out->value + half_width(freedom) * out->error;
 }
