@@ -82,6 +82,7 @@ static void revisions_of_amd(void **state)
 		{ "AuthenticAMD-15-40-0", "amd64_k8_revf" },
 		{ "AuthenticAMD-15-5f-0", "amd64_k8_revf" },
 		{ "AuthenticAMD-15-60-0", "amd64_k8_revg" },
+		{ "AuthenticAMD-15-7f-0", "amd64_k8_revg" },
 		{ "AuthenticAMD-15-8f-0", "amd64_k8_revg" },
 		{ "AuthenticAMD-15-90-0", "amd64_k8_revb" },
 		{ "AuthenticAMD-15-c0-0", "amd64_k8_revf" },
