@@ -623,65 +623,6 @@ static void cores_of_two_types(void **state)
 	assert_int_equal(counts[0].value, 400);
 }
 
-/* The kernel takes the events of a task away that starts a set-user-ID program: it goes on, and they do not. */
-static void a_program_with_more_rights(void **state)
-{
-	(void)state;
-	two_threads();
-	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
-	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
-	fake.taken = 8000000; /* twice the 2 ms that both threads were seen, and what births and ends may cost */
-	for (unsigned i = 0; i < 2; i++) {
-		read_all();
-		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	}
-	fake.taken = 10000000;
-	read_all();
-	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
-	expect_why(0, "process 42 has started a program with more rights");
-	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* nothing to do with tasks */
-	assert_int_equal(counts[0].value, event(1)->value + event(2)->value);
-}
-
-/* Each has been seen as long as the test says. */
-static void seen_so_long(struct fake *f, struct fake_event *e)
-{
-	e->value = 1000;
-	e->on = e->running = (uint64_t)f->number;
-}
-
-/* Only time in which it is counted is compared. */
-static void time_of_its_own(void **state)
-{
-	(void)state;
-	two_threads();
-	fake.tick = seen_so_long;
-	fake.number = 1000000;
-	fake.taken = 1000000000;
-	must_open(TEXTS("cycles"));
-	run();
-	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	fake.taken *= 2;
-	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
-	read_all();
-	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	fake.taken += 6000000;
-	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
-	fake.number += 1000000;
-	fake.taken += 6000000;
-	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
-	fake.taken *= 2;
-	read_all();
-	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	end_session();
-	options.flags = 0; /* threads that are born later are not wanted */
-	must_open(TEXTS("cycles"));
-	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
-	fake.taken *= 2;
-	read_all();
-	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-}
-
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
 int main(void)
@@ -711,8 +652,6 @@ int main(void)
 		CASE(witnesses_are_first_and_last),
 		CASE(without_a_witness_there_is_no_count),
 		CASE(cores_of_two_types),
-		CASE(a_program_with_more_rights),
-		CASE(time_of_its_own),
 	};
 
 	return cmocka_run_group_tests_name("perf_where", tests, NULL, NULL);

@@ -167,17 +167,46 @@ struct tasks {
 	int unseen; /* errno: whether there are more could not be seen; 0: these are all */
 };
 
+/* How long something has lasted since the last reset, by a clock that is read where it is used: up to the last stop, and since when again. */
+struct stopwatch {
+	bool runs;
+	uint64_t since, lasted;
+};
+
+/* Nothing new where it runs already. */
+static inline void stopwatch_start(struct stopwatch *w, uint64_t now)
+{
+	w->since = w->runs ? w->since : now;
+	w->runs = true;
+}
+
+static inline uint64_t stopwatch_read(const struct stopwatch *w, uint64_t now)
+{
+	return w->lasted + (w->runs && now > w->since ? now - w->since : 0);
+}
+
+static inline void stopwatch_stop(struct stopwatch *w, uint64_t now)
+{
+	w->lasted = stopwatch_read(w, now);
+	w->runs = false;
+}
+
+static inline void stopwatch_reset(struct stopwatch *w, uint64_t now)
+{
+	w->lasted = 0;
+	w->since = now;
+}
+
 /* What shows that CPUs come and go. */
 struct watch {
 	bool timed;          /* some part counts whatever runs on its CPU */
-	bool runs;           /* it has been started: @since then ... */
 	bool open_ended;     /* every CPU is wanted, whichever these are */
 	bool joined, missed; /* one has come that is not counted; ... or one is back whose events are gone */
 	enum { OTHERS_UNKNOWN,
 	       OTHERS_MAY_COME,
 	       NO_OTHERS } others; /* than were on line when the session was opened */
-	uint64_t since, lasted;    /* ... and how long it was running before, since the last reset */
-	uint64_t due;              /* for so long all parts must have been enabled */
+	struct stopwatch clock;
+	uint64_t due; /* for so long all parts must have been enabled */
 };
 
 struct perf_state {
@@ -190,17 +219,16 @@ struct perf_state {
 	struct elsewhere *elsewhere;
 	int cgroup; /* descriptor of the control group's folder, -1: none */
 	size_t page_size;
-	bool absent;          /* some CPU is not on line, the kernel says */
-	bool gone;            /* a thread has ended, or become another, while they were opened */
-	bool one_by_one;      /* the kernel does not read groups of inherited events at once */
-	uint64_t *readings;   /* as the kernel gives them */
-	uint64_t *zeros;      /* word for word what they were at the last reset; times that were lost stay what they were */
-	double *scales;       /* of each count */
-	unsigned n_read;      /* parts that are read: a group by its leader alone ... */
-	uint32_t *read;       /* ... and their numbers */
-	bool even;            /* all counts are as nearly all are: take_again() can look at them */
-	bool timed;           /* what its process takes is known since the start ... */
-	uint64_t took, since; /* ... up to the last stop, and when it was started after that */
+	bool absent;              /* some CPU is not on line, the kernel says */
+	bool gone;                /* a thread has ended, or become another, while they were opened */
+	bool one_by_one;          /* the kernel does not read groups of inherited events at once */
+	uint64_t *readings;       /* as the kernel gives them */
+	uint64_t *zeros;          /* word for word what they were at the last reset; times that were lost stay what they were */
+	double *scales;           /* of each count */
+	unsigned n_read;          /* parts that are read: a group by its leader alone ... */
+	uint32_t *read;           /* ... and their numbers */
+	bool even;                /* all counts are as nearly all are: take_again() can look at them */
+	struct stopwatch process; /* by the processor time that it takes */
 	struct watch watch;
 };
 
@@ -241,6 +269,15 @@ int pfmi_perf_reset(struct pfm_session *s);
 bool pfmi_perf_groups_differ(struct pfm_session *s);
 int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 int pfmi_perf_read_fast(struct pfm_session *s, unsigned i, pfm_count_t *count);
+/* Programs with more rights (lib/count/perf_rights.c): behind the start, before the stop and behind a reset. */
+void pfmi_perf_rights_started(struct pfm_session *s);
+void pfmi_perf_rights_stopping(struct pfm_session *s);
+void pfmi_perf_rights_reset(struct pfm_session *s);
+/* The processor time that the process took while it was counted, up to now; 0 where that is not known. */
+uint64_t pfmi_perf_rights_taken(const struct pfm_session *s);
+/* Compares @taken with the time that @counts, all of the session's, have seen, children's too. False if most of it is missing, which is
+ * told. */
+bool pfmi_perf_rights_seen(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts);
 /* CPUs that come and go (lib/count/perf_cpus.c): once all is open; behind the start, before the stop and behind a reset; before a
  * reading is looked at. */
 void pfmi_perf_cpus_begin(struct pfm_session *s);

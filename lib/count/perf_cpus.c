@@ -30,34 +30,30 @@ void pfmi_perf_cpus_started(struct pfm_session *s)
 {
 	struct watch *w = &((struct perf_state *)s->state)->watch;
 
-	if (!w->timed || w->runs)
-		return;
-	w->runs = true;
-	w->since = s->sys.now(&s->sys);
+	if (w->timed)
+		stopwatch_start(&w->clock, s->sys.now(&s->sys));
 }
 
 void pfmi_perf_cpus_stopping(struct pfm_session *s)
 {
 	struct watch *w = &((struct perf_state *)s->state)->watch;
 
-	if (w->runs)
-		w->lasted += s->sys.now(&s->sys) - w->since;
-	w->runs = false;
+	if (w->timed)
+		stopwatch_stop(&w->clock, s->sys.now(&s->sys));
 }
 
 void pfmi_perf_cpus_reset(struct pfm_session *s)
 {
 	struct watch *w = &((struct perf_state *)s->state)->watch;
 
-	w->lasted = 0;
-	if (w->runs)
-		w->since = s->sys.now(&s->sys);
+	if (w->timed)
+		stopwatch_reset(&w->clock, s->sys.now(&s->sys));
 }
 
 /* How long events must have been enabled since the last reset, at the least. */
 static uint64_t time_due(const struct sys *sys, const struct watch *w)
 {
-	uint64_t lasted = w->lasted + (w->runs ? sys->now(sys) - w->since : 0), slack = SLACK_NS + lasted / DRIFT;
+	uint64_t lasted = stopwatch_read(&w->clock, sys->now(sys)), slack = SLACK_NS + lasted / DRIFT;
 
 	return lasted > slack ? lasted - slack : 0;
 }

@@ -79,68 +79,6 @@ static int command_all(struct pfm_session *s, unsigned long request)
 	return first;
 }
 
-/* ---- what the process takes ------------------------------------------------------------------------------------------- */
-
-/* When a task starts a program that has more rights than its caller, or that may not be read, the kernel takes its events away and tells
- * nobody: they stand still from then on. What shows it is the processor time of the process, which all its threads were counted in. */
-#define ESCAPE_NS 5000000u
-
-static bool ask_time(struct pfm_session *s, uint64_t *ns)
-{
-	return s->sys.time_of && s->sys.time_of(&s->sys, s->options.pid, ns) == 0;
-}
-
-/* From now on it counts. */
-static void begin_time(struct pfm_session *s)
-{
-	const unsigned flags = PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_DRY_RUN;
-	struct perf_state *st = s->state;
-
-	st->timed = s->options.pid > 0 && st->tasks.whole && !st->n_witnesses && !s->sampling &&
-	            (s->options.flags & flags) == PFM_SESSION_INHERIT && ask_time(s, &st->since);
-}
-
-/* The time the process took while it was counted, up to now. */
-static uint64_t time_taken(struct pfm_session *s)
-{
-	const struct perf_state *st = s->state;
-	uint64_t now;
-
-	return st->took + (st->timed && ask_time(s, &now) && now > st->since ? now - st->since : 0);
-}
-
-/* Compares @taken with the time that the counts have seen, children's too. Births and ends of tasks are not counted: of many short ones
- * they are a quarter. False if most of it is missing, which is told. */
-static bool has_seen(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts)
-{
-	const struct perf_state *st = s->state;
-	uint64_t seen = 0;
-	bool any = false, missing;
-
-	for (unsigned i = 0; i < s->n; i++) {
-		const struct counting *c = &s->counts[i];
-
-		if (!c->opened.n_open || st->parts[c->opened.part].pid <= 0 || counts[i].cause == PFM_CAUSE_BUSY)
-			continue;
-		any = true;
-		seen = counts[i].enabled > seen ? counts[i].enabled : seen;
-	}
-	missing = any && taken > 2 * seen + ESCAPE_NS;
-	for (unsigned i = 0; missing && i < s->n; i++) {
-		struct counting *c = &s->counts[i];
-
-		if (c->told.cause || !c->opened.n_open || st->parts[c->opened.part].pid <= 0)
-			continue;
-		pfmi_give_up(c, PFM_CAUSE_PERMISSION, EACCES, "start counting from a process that has its rights",
-		             "process %d has started a program with more rights (set-user-ID), or one that may not be read: what it does since is "
-		             "not counted",
-		             s->options.pid);
-	}
-	return !missing;
-}
-
-/* ---- starting and stopping -------------------------------------------------------------------------------------------- */
-
 /* Witnesses are the first to be switched on and the last to be switched off: they have seen whatever the others have. */
 int pfmi_perf_start(struct pfm_session *s)
 {
@@ -150,7 +88,7 @@ int pfmi_perf_start(struct pfm_session *s)
 		rc = first_error(rc, pfmi_sampling_command(s, PERF_EVENT_IOC_ENABLE));
 	rc = first_error(rc, command_all(s, PERF_EVENT_IOC_ENABLE));
 	if (!rc) {
-		begin_time(s);
+		pfmi_perf_rights_started(s);
 		pfmi_perf_cpus_started(s);
 		return PFMLIB_SUCCESS;
 	}
@@ -161,12 +99,10 @@ int pfmi_perf_start(struct pfm_session *s)
 
 int pfmi_perf_stop(struct pfm_session *s)
 {
-	struct perf_state *st = s->state;
 	int rc;
 
 	pfmi_perf_cpus_stopping(s);
-	st->took = time_taken(s);
-	st->timed = false;
+	pfmi_perf_rights_stopping(s);
 	rc = command_all(s, PERF_EVENT_IOC_DISABLE);
 	rc = first_error(rc, command_witnesses(s, PERF_EVENT_IOC_DISABLE));
 	if (s->sampling)
@@ -392,7 +328,7 @@ bool pfmi_perf_groups_differ(struct pfm_session *s)
 /* The kernel's own reset leaves the times and what ended children have counted as they are: so zero is where we say it is. */
 int pfmi_perf_reset(struct pfm_session *s)
 {
-	struct perf_state *st = s->state;
+	const struct perf_state *st = s->state;
 	int rc = read_witnesses(s, true);
 
 	if (!rc)
@@ -406,8 +342,7 @@ int pfmi_perf_reset(struct pfm_session *s)
 		if (st->readings[p->times] != PERF_LOST)
 			memcpy(st->zeros + at, st->readings + at, words * sizeof(*st->zeros));
 	}
-	st->took = 0;
-	st->timed = st->timed && ask_time(s, &st->since);
+	pfmi_perf_rights_reset(s);
 	pfmi_perf_cpus_reset(s);
 	return PFMLIB_SUCCESS;
 }
@@ -609,7 +544,7 @@ RARELY static void take_all(struct pfm_session *s, pfm_count_t *counts)
 int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 {
 	const struct perf_state *st = s->state;
-	uint64_t taken = st->timed ? time_taken(s) : st->took;
+	uint64_t taken = pfmi_perf_rights_taken(s);
 	int rc;
 
 	(void)n;
@@ -621,14 +556,14 @@ int pfmi_perf_read(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 	if (rc)
 		return failed(s, rc);
 	s->clear = s->clear && st->even && !st->watch.missed && take_again(s, s->into ? s->into : counts) &&
-	           (!taken || has_seen(s, taken, s->into ? s->into : counts));
+	           (!taken || pfmi_perf_rights_seen(s, taken, s->into ? s->into : counts));
 	if (s->clear) {
 		s->into = NULL;
 		return PFMLIB_SUCCESS;
 	}
 	take_all(s, counts);
 	if (taken)
-		has_seen(s, taken, counts);
+		pfmi_perf_rights_seen(s, taken, counts);
 	return PFMLIB_SUCCESS;
 }
 
