@@ -167,7 +167,8 @@ struct tasks {
 	int unseen; /* errno: whether there are more could not be seen; 0: these are all */
 };
 
-/* How long something has lasted since the last reset, by a clock that is read where it is used: up to the last stop, and since when again. */
+/* How long something has lasted since the last reset, by a clock that is read where it is used: up to the last stop, and since when
+ * again. */
 struct stopwatch {
 	bool runs;
 	uint64_t since, lasted;
