@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,4 +124,33 @@ int done(void **state)
 	ctx = NULL;
 	fake_end(&fake);
 	return 0;
+}
+
+int no_cycles(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+{
+	(void)f;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return attr->type == 0 && (uint32_t)attr->config == 0 ? -ENOENT : 0;
+}
+
+int refuse_one(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+{
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	switch (f->number) {
+	case 0: return attr->config & 0xff00 ? -EINVAL : 0;
+	case 1: return attr->config1 ? -EINVAL : 0;
+	case 2: return attr->precise_ip ? -EOPNOTSUPP : 0;
+	case 3: return attr->exclude_kernel || attr->exclude_hv || attr->exclude_user ? -EINVAL : 0;
+	case 4: return attr->pinned ? -EINVAL : 0;
+	case 5: return attr->inherit ? -EINVAL : 0;
+	case 6: return attr->type == 4 ? -EINVAL : 0;
+	case 7: return attr->type == 5 ? -EINVAL : 0;
+	case 8: return attr->enable_on_exec ? -EOPNOTSUPP : 0;
+	case 9: return attr->exclude_host || attr->exclude_guest || attr->exclude_idle ? -EINVAL : 0;
+	default: return attr->size == 17 * sizeof(uint64_t) && ((const uint64_t *)(const void *)attr)[16] ? -EINVAL : 0;
+	}
 }
