@@ -64,7 +64,7 @@ TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\]
                        __attribute__\(\((?:[^()]|\([^()]*\))*\)\) | [A-Za-z_]\w* | 0[xX][0-9a-fA-F]+\w* | \d+\w* | <<=|>>=|->|
                         \+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\|=|&=|\^= | \S""",
                    re.X | re.S | re.M)
-STATEMENT = re.compile(r"^\t+(?!return|goto|break|continue|else|case|do\b|[a-z_ ]+ \*?[a-z_]+ ?= "
+STATEMENT = re.compile(r"^\t+(?!return|goto|break|continue|else|case|default|do\b|[a-z_ ]+ \*?[a-z_]+ ?= "
                        r"|struct |static |const |unsigned |int |char |bool |size_t |uint)"
                        r"(?!\(void\)\w+;|free\()[a-z_*(][^;{}]*;$", re.M)
 

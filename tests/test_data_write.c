@@ -370,6 +370,23 @@ static void we_unpack_what_perf_packs(void **state)
 	read_perfs("-z");
 }
 
+/* zstd's levels, once. */
+static void levels_of_packing(void **state)
+{
+	int level_0, level_23;
+
+	(void)state;
+	begin(TEXTS("page-faults:u"));
+	level_0 = pfm_compress_recording(recording, 0);
+	level_23 = pfm_compress_recording(recording, 23);
+	if (pfm_compress_recording(recording, 22) == PFMLIB_ERR_NOTSUPP)
+		skip_because("no libzstd.so.1");
+	assert_int_equal(level_0, PFMLIB_ERR_INVAL);
+	assert_int_equal(level_23, PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_compress_recording(recording, 1), PFMLIB_ERR_INVAL);
+	finish();
+}
+
 static void perf_finds_names_in_what_we_write(void **state)
 {
 	char command[256], line[512];
@@ -554,6 +571,7 @@ int main(void)
 		ROW(perf_prints_the_fields_of_tracepoints),
 		ROW(perf_unpacks_what_we_pack),
 		ROW(we_unpack_what_perf_packs),
+		ROW(levels_of_packing),
 		ROW(perf_finds_names_in_what_we_write),
 		ROW(a_killed_writer_leaves_a_readable_file),
 		ROW(killed_at_any_moment_it_is_readable),

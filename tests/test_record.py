@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -481,6 +482,16 @@ class Record(unittest.TestCase):
                 done = self.pfm("report", *form, "-e", "emulation-faults")
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertEqual(done.stderr, "pfm report: no 'emulation-faults' was recorded in perf.data, but %s\n" % ", ".join(events))
+
+    def test_the_program_has_the_signal_mask_of_its_caller(self):
+        mine = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2, signal.SIGCHLD})
+        try:
+            done = self.pfm("record", "-e", "page-faults:u", "--", "grep", "SigBlk", "/proc/self/status")
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mine)
+        if done.returncode == 1:
+            self.skipTest(done.stderr)
+        self.assertEqual(int(done.stdout.split()[1], 16), 1 << (signal.SIGUSR2 - 1) | 1 << (signal.SIGCHLD - 1))
 
     def test_refusals(self):
         self.assertEqual(self.pfm("record").returncode, 2)

@@ -147,6 +147,20 @@ static void smaller_structs(void **state)
 	pfm_close_context(ctx);
 }
 
+/* Whoever asks for a table that is built in does not wait for this machine to be read. */
+static void found_without_loading(void **state)
+{
+	const struct table *first = pfmi_builtin(0);
+	pfm_ctx_t *ctx = open_for(NULL);
+
+	(void)state;
+	assert_int_equal(pfm_find_pmu(ctx, table_text(first, first->name)), 0);
+	assert_false(pfmi_ctx_loaded(ctx, LOADED_ALL));
+	assert_int_equal(pfm_find_pmu(ctx, "no such unit"), -1);
+	assert_true(pfmi_ctx_loaded(ctx, LOADED_ALL));
+	pfm_close_context(ctx);
+}
+
 static void questions_that_make_no_sense(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -181,5 +195,5 @@ static void questions_that_make_no_sense(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(answer_describe, cmocka_unit_test(all_events), cmocka_unit_test(all_units), cmocka_unit_test(smaller_structs),
+UNIT(answer_describe, cmocka_unit_test(all_events), cmocka_unit_test(all_units), cmocka_unit_test(found_without_loading), cmocka_unit_test(smaller_structs),
      cmocka_unit_test(questions_that_make_no_sense));
