@@ -30,7 +30,7 @@ change lib/meson.build -e "s/gnu_symbol_visibility: 'hidden'/gnu_symbol_visibili
 objects: perfmon_lib.get_shared_lib().extract_all_objects(recursive: true), link_whole: [device_model, unhurried, seldom, image], \
 dependencies: [threads, libdl])\nperfmon_inside = declare_dependency(link_with: inside,/"
 change lib/table/table.h -e 's/ __attribute__((visibility("hidden")));$/;/'
-change lib/pmuc/pmtable.py -e '/^	\.hidden pfmi_builtin_image$/d'
+change lib/pmuc/pmimage.py -e '/^	\.hidden pfmi_builtin_image$/d'
 
 # What is as it was keeps its time; a fault that a run before left behind, or had compiled last, is newer than its object.
 (cd "$work/source" && find . ! -type d) | while read -r file; do

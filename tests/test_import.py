@@ -31,7 +31,10 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, EVENTS]
 import pmheads  # noqa: E402
 import pmmatch  # noqa: E402
+import pmimage  # noqa: E402
+import pmlayout  # noqa: E402
 import pmtable as pt  # noqa: E402
+import pmview  # noqa: E402
 import pmuc  # noqa: E402
 import pmvendor  # noqa: E402
 from pmlists import Model  # noqa: E402
@@ -58,7 +61,7 @@ def images(folder):
     found = {}
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), "rb") as f:
-            found[name[:-5]] = pt.read_image(f.read())[0]
+            found[name[:-5]] = pmview.read_image(f.read())[0]
     return found
 
 
@@ -268,7 +271,7 @@ class Trees:
         with tempfile.TemporaryDirectory() as other:
             run(self.part, "-o", other + "/", "--byteorder", "big")
             with open(os.path.join(other, self.model + ".pmdb"), "rb") as f:
-                tables, head = pt.read_image(f.read())
+                tables, head = pmview.read_image(f.read())
             self.assertEqual(head["byteorder"], "big")
             mine = {t.name: t for t in self.images[self.model]}
             for t in tables:
@@ -281,7 +284,7 @@ class Trees:
             target = os.path.join(other, "all.pmdb")
             self.assertEqual(run(*paths, "-o", target)[0], 0)
             with open(target, "rb") as f:
-                tables, _ = pt.read_image(f.read())
+                tables, _ = pmview.read_image(f.read())
             self.assertLessEqual(set(names), {t.name for t in tables})
             first = next(t for t in tables if t.name == names[0])
             self.assertEqual(len(first.records("matches")), 1)                      # from the mapfile above it
@@ -845,7 +848,7 @@ class MadeUp(unittest.TestCase):
         out = os.path.join(self.root, "t.pmdb")
         self.assertEqual(run(path, "-o", out)[0], 0)
         with open(out, "rb") as f:
-            self.assertEqual(pt.read_image(f.read())[0][0].name, "testpmu")
+            self.assertEqual(pmview.read_image(f.read())[0][0].name, "testpmu")
 
     def test_default_place_and_modes(self):
         self.intel("SKX", [event()])
@@ -918,7 +921,7 @@ class MadeUp(unittest.TestCase):
         image = os.path.join(self.root, "text.pmdb")
         self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
         with open(image, "rb") as f:
-            again, = pt.read_image(f.read())[0]
+            again, = pmview.read_image(f.read())[0]
         said = [[(t.row(i)["name"], t.row(i)["desc"], t.row(i)["counters"], t.row(i)["flags"], t.texts(i, "detail"), t.texts(i, "errata"),
                   t.value(i, "code"), t.value(i, "umask")) for i in range(t.count["rows"])] for t in (own, again)]
         self.assertEqual(*said)
@@ -930,7 +933,7 @@ class MadeUp(unittest.TestCase):
         self.intel("SKX", [event()])
         gc.disable()
         self.addCleanup(gc.enable)
-        records = weakref.ref(pt.Writer("little").rows)
+        records = weakref.ref(pmimage.Writer("little").rows)
         self.assertIsNone(records())
         self.convert()
         self.assertEqual([f for f in pmheads.LIBRARY.files if f != "head" and not os.path.isabs(f)], [])
@@ -997,7 +1000,7 @@ class MadeUp(unittest.TestCase):
         image = os.path.join(self.root, "text.pmdb")
         self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
         with open(image, "rb") as f:
-            again, = pt.read_image(f.read())[0]
+            again, = pmview.read_image(f.read())[0]
         rows = [[t.row(i) for i in range(t.count["row_numbers"] if "row_numbers" in t.count else t.count["rows"])]
                 for t in (tables["skx"], again)]
         self.assertEqual([[(r["name"], r["desc"], r["counters"]) for r in own] for own in rows][0],
@@ -1026,7 +1029,7 @@ class MadeUp(unittest.TestCase):
             status, _, err = run(source, "--force", "-o", image, check=False)
             self.assertEqual(status, 0, err)
             with open(image, "rb") as f:
-                made.append(sorted((t.name, t.count["rows"], t.source) for t in pt.read_image(f.read())[0]))
+                made.append(sorted((t.name, t.count["rows"], t.source) for t in pmview.read_image(f.read())[0]))
         self.assertEqual(*made)
 
     def test_a_damaged_list_leaves_the_former_image(self):
@@ -1185,7 +1188,7 @@ class Command(unittest.TestCase):
             self.assertEqual(p.returncode, 0, p.stderr)
             self.assertIn("models", p.stdout.splitlines()[-1])
             self.assertNotIn("\r", p.stderr)
-            self.assertEqual(len(struct.pack("<" + pt.IMAGE_FORMAT, *[0] * 6, b"", *[0] * 32)), pt.IMAGE_SIZE)
+            self.assertEqual(len(struct.pack("<" + pmlayout.IMAGE_FORMAT, *[0] * 6, b"", *[0] * 32)), pmlayout.IMAGE_SIZE)
 
 
 if __name__ == "__main__":

@@ -427,15 +427,16 @@ class Whole(unittest.TestCase):
 
     def test_image_records(self):
         sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
+        import pmlayout
         import pmtable
         text = read(os.path.join(DOCS, "man5", "perfmon_image.5"))
         shown = dict(re.findall(r"^\.It (\w+) Ta (\d+) Ta ", text.split(".It Sy Array")[1], re.M))
-        self.assertEqual({n: int(s) for n, s in shown.items()}, {n: s for n, s in pmtable.SIZES.items() if n != "store"})
-        for size in (pmtable.IMAGE_SIZE, pmtable.HEAD_SIZE):
+        self.assertEqual({n: int(s) for n, s in shown.items()}, {n: s for n, s in pmlayout.SIZES.items() if n != "store"})
+        for size in (pmlayout.IMAGE_SIZE, pmlayout.HEAD_SIZE):
             self.assertIn("head of %d bytes" % size, text)
-        self.assertIn("0x%x" % pmtable.IMAGE_MAGIC, text)
-        self.assertIn("version Ta %d\n" % pmtable.IMAGE_VERSION, text)
-        self.assertIn("0x%x" % pmtable.TABLE_MAGIC, text)
+        self.assertIn("0x%x" % pmlayout.IMAGE_MAGIC, text)
+        self.assertIn("version Ta %d\n" % pmlayout.IMAGE_VERSION, text)
+        self.assertIn("0x%x" % pmlayout.TABLE_MAGIC, text)
 
     def test_encoders(self):
         sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))

@@ -25,7 +25,10 @@ LIB = os.path.join(HERE, "..", "lib")
 EVENTS = os.path.join(LIB, "events")
 sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(LIB, "pmuc")]
+import pmimage  # noqa: E402
+import pmlayout  # noqa: E402
 import pmtable as pt  # noqa: E402
+import pmview  # noqa: E402
 import pmuc  # noqa: E402
 from pmtext import RowLine  # noqa: E402
 from tap import main  # noqa: E402
@@ -51,7 +54,7 @@ def compiled(*paths):
 
 
 def view(table, byteorder="little"):
-    return pt.read_image(pt.image_bytes([table], byteorder))[0][0]
+    return pmview.read_image(pmimage.image_bytes([table], byteorder))[0][0]
 
 
 class Language(unittest.TestCase):
@@ -256,16 +259,16 @@ class RoundTrip(unittest.TestCase):
     def check_order(self, slots, hashes):
         """From where probing for a name starts to its slot, none is lower."""
         for at, (slot, h) in enumerate(zip(slots, hashes)):
-            start = pt.slot_of(h, len(slots))
+            start = pmlayout.slot_of(h, len(slots))
             way = slots[start:at] if start <= at else slots[start:] + slots[:at]
             self.assertTrue(not slot or all(s >> 16 >= slot >> 16 for s in way if s != slot) and 0 not in way)
 
     def test_bounds_and_index_invariants(self):
-        raw = pt.image_bytes(self.tables)
-        for v in pt.read_image(raw)[0]:
+        raw = pmimage.image_bytes(self.tables)
+        for v in pmview.read_image(raw)[0]:
             self.assertEqual((v.size % 8, len(raw) % 8), (0, 0))
             for name, at in v.at.items():
-                self.assertLessEqual(at + v.count.get(name, 1) * pt.SIZES[name], len(raw))
+                self.assertLessEqual(at + v.count.get(name, 1) * pmlayout.SIZES[name], len(raw))
                 self.assertEqual(at % {"ways": 2, "pool": 1, "keys": 1}.get(name, 4), 0)
             slots = [s for s, in v.records("slots")]
             self.check_order(slots, [pt.name_hash(pt.fold(v.text(v.entry((s & 0xFFFF) - 1)[0]))) if s else 0 for s in slots])
@@ -278,8 +281,8 @@ class RoundTrip(unittest.TestCase):
 
     def test_strings_rows_and_values_are_stored_once(self):
         """Also where several tables have them: a second processor with the same events costs a head and its name."""
-        raw = pt.image_bytes(self.tables)
-        v = pt.read_image(raw)[0][0]
+        raw = pmimage.image_bytes(self.tables)
+        v = pmview.read_image(raw)[0][0]
         strings = [s for s in raw[v.at["pool"]:v.at["pool"] + v.count["pool"]].rstrip(b"\0").split(b"\0") if s]
         self.assertEqual(len(strings), len(set(strings)))
         for t in self.tables:
@@ -289,14 +292,14 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(len(runs), len(contents))
             other = copy.copy(t)
             other.name = "another"
-            self.assertLess(len(pt.image_bytes([t, other])) - len(pt.image_bytes([t])), pt.HEAD_SIZE + 200)
+            self.assertLess(len(pmimage.image_bytes([t, other])) - len(pmimage.image_bytes([t])), pmlayout.HEAD_SIZE + 200)
 
     def test_a_first_look_up_reads_few_places(self):
         """Pages are read with those around them: the index of names, then the heads of the tables, then small arrays that every event
         needs, then the names of tables; and of each table its fields, slots and rows, with values that are mostly its own."""
-        raw = pt.image_bytes(self.tables)
-        calls = struct.unpack_from("<I", raw, pt.IMAGE_SIZE - 8 * pt.N_DIRECTORY + 8)[0]
-        views, head = pt.read_image(raw)
+        raw = pmimage.image_bytes(self.tables)
+        calls = struct.unpack_from("<I", raw, pmlayout.IMAGE_SIZE - 8 * pmlayout.N_DIRECTORY + 8)[0]
+        views, head = pmview.read_image(raw)
         self.assertTrue(calls < head["tables"] < min(views[0].at[name] for name in ("keys", "counters", "sets", "takes")))
         distances = []
         for t, v in zip(self.tables, views):
@@ -304,11 +307,11 @@ class RoundTrip(unittest.TestCase):
             self.assertLess(max(v.at[name] for name in ("keys", "counters", "sets", "takes")), own_name)
             self.assertLess(own_name - calls, 16 << 10)
             for i in range(len(t.rows)):
-                number = v.element("row_numbers", i)[0] & (1 << pt.ROW_SOURCES_SHIFT) - 1
-                row = v.at["rows"] + number * pt.SIZES["rows"]
+                number = v.element("row_numbers", i)[0] & (1 << pmlayout.ROW_SOURCES_SHIFT) - 1
+                row = v.at["rows"] + number * pmlayout.SIZES["rows"]
                 places = row, *(v.at[name] for name in ("fields", "slots", "row_numbers"))
                 self.assertLess(max(places) - min(places), 32 << 10)
-                distances.append(abs(v.at["values"] + v.element("rows", number)[2] * pt.SIZES["values"] - row))
+                distances.append(abs(v.at["values"] + v.element("rows", number)[2] * pmlayout.SIZES["values"] - row))
         self.assertLess(sorted(distances)[len(distances) * 3 // 4], 16 << 10)
 
     def test_codes_lead_back(self):
@@ -320,9 +323,9 @@ class RoundTrip(unittest.TestCase):
                 if not v.count["ways"] or row.flags & (pt.ROW_SHADOWED | pt.ROW_METRIC):
                     continue
                 groups = {t.groups[g].field for g in row.takes}
-                mask = pt.WAY_ANY if v.field("umask") in groups else v.value(i, "umask")
-                h = pt.way_hash(v.value(i, "code"), mask)
-                at, bits, found = pt.slot_of(h, v.count["ways"]), len(t.rows).bit_length(), []
+                mask = pmlayout.WAY_ANY if v.field("umask") in groups else v.value(i, "umask")
+                h = pmlayout.way_hash(v.value(i, "code"), mask)
+                at, bits, found = pmlayout.slot_of(h, v.count["ways"]), len(t.rows).bit_length(), []
                 while way := v.element("ways", at)[0]:
                     if way >> bits == (h & 0xFFFF) >> bits:
                         found.append((way & (1 << bits) - 1) - 1)
@@ -353,14 +356,14 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(len(sums), 1)
 
     def test_image_is_checked_when_read(self):
-        raw = pt.image_bytes(self.tables)
-        tables, head = pt.read_image(raw)
+        raw = pmimage.image_bytes(self.tables)
+        tables, head = pmview.read_image(raw)
         self.assertEqual([t.name for t in tables], [t.name for t in self.tables])
         self.assertEqual(head["byteorder"], "little")
         for bad in (raw[:-1], raw + b"\0", raw[:200] + bytes([raw[200] ^ 1]) + raw[201:], b"", raw[:40],
                     b"PMDB" + raw[4:]):
             with self.assertRaises(ValueError):
-                pt.read_image(bad)
+                pmview.read_image(bad)
 
     def test_some_processors(self):
         """Names, other names and patterns; the kernel's own events come with any, and what means nothing is refused."""
@@ -370,7 +373,7 @@ class RoundTrip(unittest.TestCase):
             if status:
                 return said.splitlines()[0]
             with open(path, "rb") as f:
-                return sorted(t.name for t in pt.read_image(f.read())[0])
+                return sorted(t.name for t in pmview.read_image(f.read())[0])
         kernels = ["hardware", "hw_cache", "software"]
         with tempfile.TemporaryDirectory() as tmp:
             self.assertEqual(names("montecito"), sorted(kernels + ["montecito"]))
@@ -388,12 +391,12 @@ class RoundTrip(unittest.TestCase):
             kept = [[t for t in tables if t.encoder == "perf" or pmuc.meant((t.name, t.part_of, *t.aka), patterns)]
                     for tables in (some, pmuc.compile_all(paths)[0])]
             self.assertGreater(len(kept[0]), 1)
-            self.assertEqual(*map(pt.image_bytes, kept))
+            self.assertEqual(*map(pmimage.image_bytes, kept))
 
     def test_the_checksum_is_what_it_is_by_hand(self):
         """Its definition, word for word, over lengths around a block's and words that carry."""
         rng = random.Random(5)
-        for n in (*range(9), pt.BLOCK - 1, pt.BLOCK, pt.BLOCK + 1, 3 * pt.BLOCK + 7):
+        for n in (*range(9), pmlayout.BLOCK - 1, pmlayout.BLOCK, pmlayout.BLOCK + 1, 3 * pmlayout.BLOCK + 7):
             for raw in (rng.randbytes(8 * n), b"\xff" * 8 * n):
                 for byteorder in ("little", "big"):
                     first = second = 0
@@ -401,7 +404,7 @@ class RoundTrip(unittest.TestCase):
                         first = (first + int.from_bytes(raw[at:at + 8], byteorder)) % 2**64
                         second = (second + first) % 2**64
                     both = first ^ (second << 1 | second >> 63) % 2**64
-                    self.assertEqual(pt.checksum(raw, byteorder), (both ^ both >> 32) & 0xFFFFFFFF, n)
+                    self.assertEqual(pmlayout.checksum(raw, byteorder), (both ^ both >> 32) & 0xFFFFFFFF, n)
 
     def test_words_of_a_row_are_its_tokens(self):
         """A line is split the short way or as tokens: both say the same, or the short way leaves it to the other."""
@@ -426,7 +429,7 @@ class RoundTrip(unittest.TestCase):
             with open(d, encoding="utf-8") as f:
                 target, sources = f.read().split(": ")
             self.assertEqual(target, c)
-            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py", "pmcompile.py", "pmtable.py"):
+            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py", "pmcompile.py", "pmtable.py", "pmlayout.py", "pmimage.py"):
                 self.assertIn(name, sources)
 
 
@@ -451,9 +454,9 @@ class Agreement(unittest.TestCase):
         self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")}, pt.ROW_FLAGS)
         self.assertEqual([n for n, _ in self.enum("name_kind")], ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM",
                                                                   "NAME_UNSUPPORTED", "NAME_NONE"])
-        for name, value in (("IMAGE_MAGIC", pt.IMAGE_MAGIC), ("TABLE_MAGIC", pt.TABLE_MAGIC),
-                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANYWHERE", pt.ANYWHERE), ("IMAGE_VERSION", pt.IMAGE_VERSION),
-                            ("CALL_OTHER", pt.CALL_OTHER), ("VALUE_WIDE", pt.VALUE_WIDE), ("WAY_ANY", pt.WAY_ANY),
+        for name, value in (("IMAGE_MAGIC", pmlayout.IMAGE_MAGIC), ("TABLE_MAGIC", pmlayout.TABLE_MAGIC),
+                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANYWHERE", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
+                            ("CALL_OTHER", pmlayout.CALL_OTHER), ("VALUE_WIDE", pmlayout.VALUE_WIDE), ("WAY_ANY", pmlayout.WAY_ANY),
                             ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
             self.assertEqual(int(re.search(r"#define %s\s+(\w+?)u\b" % name, text)[1], 0), value)
 
@@ -478,11 +481,11 @@ class Agreement(unittest.TestCase):
 
     def program(self, tmp, tables, code):
         """A program with @tables built in, and their image."""
-        raw, image, embed = pt.image_bytes(tables, sys.byteorder), os.path.join(tmp, "t.pmdb"), os.path.join(tmp, "t.S")
+        raw, image, embed = pmimage.image_bytes(tables, sys.byteorder), os.path.join(tmp, "t.pmdb"), os.path.join(tmp, "t.S")
         with open(image, "wb") as f:
             f.write(raw)
         with open(embed, "w", encoding="utf-8") as f:
-            f.write(pt.embedding(image, raw))
+            f.write(pmimage.embedding(image, raw))
         source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
         with open(source, "w", encoding="utf-8") as f:
             f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
@@ -546,9 +549,11 @@ int main(void)
                 self.skipTest("no C compiler")
             structs = {"tables": "table", "wholes": "whole", "fields": "field", "words": "word", "groups": "group", "matches": "match",
                        "features": "feature", "wides": "wide", "counters": "counter", "names": "other_name", "rows": "row"}
-            checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' % (c, pt.SIZES[name], name) for name, c in structs.items())
+            checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' % (c, pmlayout.SIZES[name], name)
+                             for name, c in structs.items())
             self.program(tmp, [], checks + '_Static_assert(sizeof(struct image) == %d, "image");\n'
-                         '_Static_assert(N_KEYS == %d, "keys");\nint main(void)\n{\n\treturn 0;\n}\n' % (pt.IMAGE_SIZE, len(pt.keys())))
+                         '_Static_assert(N_KEYS == %d, "keys");\nint main(void)\n{\n\treturn 0;\n}\n' %
+                         (pmlayout.IMAGE_SIZE, len(pt.keys())))
 
     @staticmethod
     def tables():
@@ -585,12 +590,12 @@ class Pieces(unittest.TestCase):
         for row, text in zip(t.rows, odd):
             row.desc = text
         v = view(t)
-        self.assertEqual([v.row(i)["desc"] for i in range(len(odd))], [text.translate(pt.CONTROLS) for text in odd])
+        self.assertEqual([v.row(i)["desc"] for i in range(len(odd))], [text.translate(pmimage.CONTROLS) for text in odd])
 
     def test_values_of_any_width(self):
         """The largest that lies in the row's own list, the first that does not, the largest of all; each with its counter."""
         t = self.make(2)
-        numbers = [0, pt.VALUE_WIDE - 1, pt.VALUE_WIDE, pt.ALL64]
+        numbers = [0, pmlayout.VALUE_WIDE - 1, pmlayout.VALUE_WIDE, pt.ALL64]
         t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANYWHERE, 3)]
         self.assertEqual(sorted(view(t).row(0)["values"]), sorted(t.rows[0].values))
 
@@ -630,10 +635,10 @@ class Pieces(unittest.TestCase):
 
     def test_image_limits(self):
         with self.assertRaises(ValueError):
-            pt.image_bytes([self.make(1)] * (pt.IMAGE_MAX_TABLES + 1))
+            pmimage.image_bytes([self.make(1)] * (pmlayout.IMAGE_MAX_TABLES + 1))
         with self.assertRaises(ValueError):
-            pt.image_bytes([self.make(pt.MAX_NAMES + 1)])
-        self.assertEqual(struct.unpack_from("<I", pt.image_bytes([self.make(1)]))[0], pt.IMAGE_MAGIC)
+            pmimage.image_bytes([self.make(pt.MAX_NAMES + 1)])
+        self.assertEqual(struct.unpack_from("<I", pmimage.image_bytes([self.make(1)]))[0], pmlayout.IMAGE_MAGIC)
 
 
 if __name__ == "__main__":

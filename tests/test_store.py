@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "..")
 sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(SOURCE, "lib", "pmuc")]
+import pmimage  # noqa: E402
 import pmtable as pt  # noqa: E402
 from tap import main  # noqa: E402
 
@@ -102,8 +103,8 @@ class Many(unittest.TestCase):
     @classmethod
     def build(cls, n):
         image, embed, source, program = (os.path.join(cls.folder.name, "%d%s" % (n, end)) for end in (".pmdb", ".S", ".c", ""))
-        raw = pt.image_bytes(processors(n), sys.byteorder)
-        for path, text in ((image, raw), (embed, pt.embedding(image, raw).encode()), (source, PROGRAM.encode())):
+        raw = pmimage.image_bytes(processors(n), sys.byteorder)
+        for path, text in ((image, raw), (embed, pmimage.embedding(image, raw).encode()), (source, PROGRAM.encode())):
             with open(path, "wb") as f:
                 f.write(text)
         subprocess.run([CC, "-O1", "-I", os.path.join(SOURCE, "include"), source, embed, LIBRARY, "-lpthread", "-o", program],

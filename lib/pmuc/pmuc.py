@@ -24,12 +24,14 @@ import sys
 
 sys.dont_write_bytecode = True   # the build directory and an installed copy stay as they are
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pmimage  # noqa: E402
 import pmtable as pt  # noqa: E402
 from pmcompile import compile_all  # noqa: E402
 from pmfile import write_atomically  # noqa: E402
 
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py", "pmtable.py",
-         "pmformula.py", "pmmeaning.py", "pmread.py", "libpfm4.py", "libpfm4_lent.py")   # what tables depend on
+         "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmread.py", "libpfm4.py",
+         "libpfm4_lent.py")   # what tables depend on
 
 
 def below(top):
@@ -124,10 +126,10 @@ def main(argv):
     files += [os.path.join(here, part) for part in PARTS] + [pt.near("../table/keys.def", "keys.def")]
     try:
         if "--image" in out:
-            raw = pt.image_bytes(tables, out["--byteorder"])
+            raw = pmimage.image_bytes(tables, out["--byteorder"])
             write_atomically(out["--image"], raw)
         if "--embed" in out:
-            write_atomically(out["--embed"], pt.embedding(out["--image"], raw).encode())
+            write_atomically(out["--embed"], pmimage.embedding(out["--image"], raw).encode())
         if "--depfile" in out:
             line = "%s: %s\n" % (out["--image"], " ".join(f.replace(" ", "\\ ") for f in files))
             write_atomically(out["--depfile"], line.encode())

@@ -7,7 +7,7 @@
     pmlinux     one model of a Linux tree, with pmarch and the same
     pmmatch     which hosts its tables are for
     pmheads     what is known of processors beside their lists: lib/events/heads
-    pmbuild     rows and tables under construction, as .pmu text; pmcompile makes tables of it, pmtable bytes
+    pmbuild     rows and tables under construction, as .pmu text; pmcompile makes tables of it, pmimage bytes
     pmoutput    what users see
 
 One image per model, one table per PMU in it. A row that cannot be represented is reported as FILE: EVENT: KEY: reason
@@ -24,7 +24,10 @@ import time
 
 import pmarm
 import pmintel
+import pmimage
+import pmlayout
 import pmtable as pt
+import pmview
 from pmbuild import Reading
 from pmcompile import compile_all
 from pmfile import write_atomically
@@ -123,7 +126,7 @@ class Run:
 
 def digest_of(models, byteorder):
     """Of all that an image depends on: the compiler, and every byte of the lists."""
-    h = hashlib.sha256(pt.compiler_digest() + byteorder.encode())
+    h = hashlib.sha256(pmimage.compiler_digest() + byteorder.encode())
     for m in models:
         items = [(inner, source) for _, inner, source in m.files]
         items += [("standard/" + os.path.basename(shown), source) for shown, source in m.standard]
@@ -146,11 +149,11 @@ def unchanged(path, digest, byteorder):
     """True if the image at @path was made from the same bytes by the same compiler."""
     try:
         with open(path, "rb") as f:
-            got = pt.image_head(f.read(pt.IMAGE_SIZE))
+            got = pmview.image_head(f.read(pmlayout.IMAGE_SIZE))
             size = os.fstat(f.fileno()).st_size
     except (OSError, ValueError):
         return False
-    return (got["byteorder"], got["version"], got["size"], got["digest"]) == (byteorder, pt.IMAGE_VERSION, size, digest)
+    return (got["byteorder"], got["version"], got["size"], got["digest"]) == (byteorder, pmlayout.IMAGE_VERSION, size, digest)
 
 
 # ---- one model -------------------------------------------------------------------------------------------------------
@@ -199,7 +202,7 @@ def import_into(result, run, model):
         return
     if reading.damaged and os.path.exists(result["path"]):
         return                      # better a former list that is whole
-    image = pt.image_bytes(tables, run.byteorder, digest, run.built)
+    image = pmimage.image_bytes(tables, run.byteorder, digest, run.built)
     result["bytes"] = len(image)
     write_atomically(result["path"], image)
 
@@ -368,7 +371,7 @@ def write_single(run, done, digest, say):
     if not tables:
         return 0
     try:
-        image = pt.image_bytes(tables, run.byteorder, digest, run.built)
+        image = pmimage.image_bytes(tables, run.byteorder, digest, run.built)
         write_atomically(run.image, image)
     except (OSError, ValueError) as why:
         say.problem(run.image, getattr(why, "strerror", None) or str(why))

@@ -30,7 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PMUC = os.path.normpath(os.path.join(HERE, "..", "..", "lib", "pmuc"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, PMUC)
-import pmtable as pt  # noqa: E402
+import pmview  # noqa: E402
 import pmuc  # noqa: E402
 import pmvendor  # noqa: E402
 
@@ -58,7 +58,7 @@ def quietly(function, *args):
 def check_image(path, library):
     with open(path, "rb") as f:
         raw = f.read()
-    for t in pt.read_image(raw)[0]:
+    for t in pmview.read_image(raw)[0]:
         for i in range(t.count["rows"]):
             t.row(i)
     if library is None:

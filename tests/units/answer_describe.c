@@ -195,5 +195,5 @@ static void questions_that_make_no_sense(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(answer_describe, cmocka_unit_test(all_events), cmocka_unit_test(all_units), cmocka_unit_test(found_without_loading), cmocka_unit_test(smaller_structs),
-     cmocka_unit_test(questions_that_make_no_sense));
+UNIT(answer_describe, cmocka_unit_test(all_events), cmocka_unit_test(all_units), cmocka_unit_test(found_without_loading),
+     cmocka_unit_test(smaller_structs), cmocka_unit_test(questions_that_make_no_sense));

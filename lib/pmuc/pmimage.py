@@ -1,0 +1,521 @@
+# SPDX-License-Identifier: MIT
+"""Writes images. What several tables have in common (rows, lists of values and fields, strings) is written once."""
+
+import collections
+import functools
+import hashlib
+import itertools
+import operator
+import os
+import re
+import struct
+
+from pmtable import ALL64, ANY32, ANYWHERE, Cache, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT, NAME_UNSUPPORTED, ROW_METRIC, \
+    ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT, fold, keys, name_hash, near
+from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT, IMAGE_MAGIC, \
+    IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
+    STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
+    extra_register, filter_words, first_pieces, host_hash, host_keys, packed_slots, placed
+
+# What a terminal would obey is in no string: descriptions of unknown origin are printed.
+CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
+_field_counter = operator.itemgetter(0, 1)
+
+
+def shapes(rows):
+    """What fields, on which counters, rows have values for: the different ones."""
+    return {tuple(map(_field_counter, row.values)) for row in rows}
+
+
+def ends(texts):
+    """{text: the longest one of @texts that it ends}."""
+    mirrored = sorted([t[::-1] for t in texts], reverse=True)
+    inside = {}
+    for longer, text in zip(mirrored, mirrored[1:]):
+        if longer.startswith(text):
+            inside[text[::-1]] = inside.get(longer[::-1], longer[::-1])
+    return inside
+
+
+class Pool(dict):
+    """Strings, each once, and where they are; offset 0 is the empty one. Of the @texts that it begins with, one that another ends in is
+    the end of that one, which is where the first of both was."""
+
+    def __init__(self, texts=()):
+        plain = {text for text in texts if text and text.isascii() and text.isprintable()}
+        inside = ends(plain)
+        wholes = dict.fromkeys(["", *[inside.get(text, text) for text in texts]])
+        self.parts = [text.encode() if text in plain else self.harmless(text) for text in wholes]
+        *places, self.size = itertools.accumulate([len(part) + 1 for part in self.parts], initial=0)
+        super().__init__(zip(wholes, places))
+        for text, whole in inside.items():
+            self[text] = self[whole] + len(whole) - len(text)
+
+    @staticmethod
+    def harmless(text):
+        return text.translate(CONTROLS).encode("utf-8", "surrogateescape")
+
+    def __missing__(self, text):
+        raw, at = self.harmless(text), self.size
+        self[text] = at
+        self.parts.append(raw)
+        self.size += len(raw) + 1
+        return at
+
+    def add(self, text):
+        return self[text]
+
+    def end(self):
+        """All of it. Look-up compares eight bytes at a time."""
+        pad = POOL_PAD + -(self.size + POOL_PAD) % 8
+        self.size += pad
+        return b"\0".join(self.parts) + b"\0" * (1 + pad)
+
+
+def texts_of(tables, values, entries):
+    """All texts in the order of the pool; @values has those of each table's rows, @entries its entries(). What tables are called and the
+    words of their hosts come first: any look-up compares one of those. Names are side by side, apart from the texts that few calls read."""
+    texts = dict.fromkeys(x for t in tables for x in (t.name, *t.aka, *(x for m in t.matches for x in (m.arch, m.vendor))))
+    for names in entries:
+        texts.update(dict.fromkeys([text for text, _, _ in names]))
+    for t, of_rows in zip(tables, values):
+        texts.update(dict.fromkeys([v for row in of_rows for _, _, v in row if type(v) is str]))
+        texts.update(dict.fromkeys(other_texts(t)))
+        texts.update(dict.fromkeys([x for row in t.rows + t.lent for x in (row.name, row.desc)]))
+    return texts
+
+
+def other_texts(t):
+    """Those of a table that few calls read, but for values of rows."""
+    yield from (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)
+    for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
+        yield from (x for w in spellings_last(of.words) for x in (w.name, w.desc))
+        yield of.name
+    yield from (why for _, why in t.unsupported)
+    yield from (x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
+    yield from (x for name, value in t.features for x in (name, value) if type(x) is str)
+
+
+def spellings_last(words):
+    """Words in the order of the image: those with the value of an earlier one come last."""
+    first, more, values = [], [], set()
+    for w in words:
+        (more if w.value in values else first).append(w)
+        values.add(w.value)
+    return first + more
+
+
+class Body:
+    """Bytes of the image that grow, of one array or of several."""
+
+    def __init__(self):
+        self.parts, self.size = [], 0
+
+    def put(self, raw, step):
+        """How many steps from the start of the body @raw lies."""
+        gap = -self.size % step
+        at = (self.size + gap) // step
+        self.parts.append(b"\0" * gap + raw if gap else raw)
+        self.size += gap + len(raw)
+        return at
+
+
+class Records:
+    """An array of the image that grows. Equal elements, or equal slices, are there once."""
+
+    def __init__(self, name, order, body):
+        self.pack = struct.Struct(order + FORMATS[name]).pack
+        self.step = STEPS.get(name, SIZES[name])
+        self.body, self.seen = body, {}
+
+    def slice(self, records):
+        """Number of the first of these elements."""
+        key = tuple(records)
+        at = self.seen.get(key)
+        if at is None:
+            at = self.seen[key] = self.put(key)
+        return at
+
+    def put(self, records):
+        pack = self.pack
+        return self.body.put(b"".join([pack(*r) for r in records]), self.step)
+
+    def one(self, record):
+        return self.slice((record,))
+
+    def each(self, records):
+        """Numbers of elements of which each is there once, and those that are new side by side."""
+        seen = self.seen
+        new = [r for r in dict.fromkeys(records) if r not in seen]
+        if new:
+            seen.update(zip(new, itertools.count(self.put(new))))
+        return [seen[r] for r in records]
+
+    @property
+    def n(self):
+        """How many there are of an array that has its body to itself."""
+        return self.body.size // self.step
+
+
+LONGEST_PIECE = 8       # numbers
+
+
+class Numbers(Records):
+    """The same for arrays of plain numbers."""
+
+    def __init__(self, name, order, body):
+        super().__init__(name, order, body)
+        form = order + "%d" + FORMATS[name]
+        self.packs, self.within = Cache(lambda n: struct.Struct(form % n).pack), {}
+
+    def prepare(self, slices):
+        """Which of @slices are pieces of longer ones: these are there in their place."""
+        short, lengths, within = set(), {}, self.within
+        for s in slices:
+            if 0 < len(s) <= LONGEST_PIECE:
+                short.add(s)
+                lengths.setdefault(s[0], set()).add(len(s))
+        for s in sorted(slices, key=len, reverse=True):
+            if s in within:
+                continue
+            for i, first in enumerate(s):
+                for n in lengths.get(first, ()):
+                    piece = s[i:i + n]
+                    if piece in short and piece not in within and n < len(s):
+                        within[piece] = s, i
+
+    def put(self, numbers):
+        if numbers in self.within:
+            whole, i = self.within[numbers]
+            return self.slice(whole) + i
+        return self.body.put(self.packs[len(numbers)](*numbers), self.step)
+
+
+class Writer:
+    """Lays tables out in an image, whose pool begins with @texts."""
+
+    def __init__(self, byteorder, texts=()):
+        self.order = "<" if byteorder == "little" else ">"
+        self.pool = Pool(texts)
+        self.heads = []
+        self.folded = []        # names of each table
+        self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
+        for name, fmt in ARRAYS + STORE:
+            if name not in ("tables", "pool", "store"):
+                body = self.bodies.get(name) or self.bodies["store"]
+                setattr(self, name, (Numbers if fmt in "IHQ" else Records)(name, self.order, body))
+
+    def index_names(self, t, entries):
+        """Further names of the table, and the index over all of them: numbers of their first elements."""
+        add, rows = self.pool.add, len(t.rows)
+        folded = [fold(text) for text, _, _ in entries]
+        if len(set(folded)) < len(folded):
+            once = {}
+            for entry, name in zip(entries, folded):
+                if once.setdefault(name, entry)[1] != entry[1]:
+                    raise ValueError("%s: '%s' stands for two rows" % (t.name, entry[0]))
+            entries, folded = list(once.values()), list(once)       # without spellings that folding already covers
+        self.folded.append(folded)
+        events = [target for _, target, kind in entries if kind == NAME_EVENT]
+        names = [(add(text), kind << 30 | (add(target) if kind == NAME_UNSUPPORTED else target))
+                 for text, target, kind in entries[len(events):]]
+        slots = packed_slots(list(map(name_hash, folded)), events + list(range(rows, rows + len(names))))
+        return (self.names.slice(names), len(names)), (self.slots.slice(slots), len(slots))
+
+    def add_words(self, of):
+        """(first word, how many, how many values)"""
+        words, add = spellings_last(of), self.pool.add
+        return self.words.slice([(w.value, add(w.name), add(w.desc)) for w in words]), len(of), len({w.value for w in of})
+
+    def add_fields(self, t):
+        """(first byte of the keys, first field)"""
+        known, add = keys(), self.pool.add
+        field_of_key, fields = [0] * 64, []
+        for i, f in enumerate(t.fields):
+            key = known.get(f.name, (0, False))[0]
+            if key:
+                field_of_key[key] = i + 1
+            first, n, _ = self.add_words(f.words)
+            ranges = list(f.ranges) + [(0, 0, 0)] * (MAX_RANGES - len(f.ranges))
+            fields.append((add(f.name), key, f.kind, 32 if f.kind == TEXT else f.width, len(f.ranges), int(f.modifier), n, first,
+                           0, 0, f.min, f.max & ALL64, f.preset) + tuple(x for r in ranges for x in (r[0], r[1], r[2], 0)))
+        return self.keys.one(tuple(field_of_key)), self.fields.slice(fields)
+
+    def add_groups(self, groups):
+        """Their numbers; words first, so that neither leaves gaps among the others."""
+        records = []
+        for g in groups:
+            first, n, distinct = self.add_words(g.words)
+            records.append((self.pool.add(g.name), g.flags, g.field, first, n, distinct, g.preset, g.mask))
+        return [self.groups.one(r) for r in records]
+
+    def add_takes(self, t):
+        """(numbers of the table's groups, those of each row); groups of rows that are lent are not the table's."""
+        own = len(t.groups)
+        groups = self.add_groups(t.groups + [g for row in t.lent for g in row.takes])
+        lent = iter(groups[own:])
+        takes = [tuple([groups[k] for k in row.takes]) if row.takes else () for row in t.rows]
+        return groups[:own], takes + [tuple([next(lent) for _ in row.takes]) for row in t.lent]
+
+    def add_match(self, m):
+        add = self.pool.add
+        return (add(m.arch), add(m.vendor), m.family, m.model_lo, m.model_hi, m.stepping_mask, m.value, m.mask, add(m.prefix),
+                m.core_type or 0, int(m.core_type is not None), m.version_lo, m.version_hi, m.native_model, int(m.exact))
+
+    def add_feature(self, name, value):
+        text = value if isinstance(value, str) else ""
+        return self.pool.add(name), self.pool.add(text), 0 if text or value == "" else value
+
+    def wide(self, field, counter, value):
+        number = self.wides.one((value, counter, 0))
+        if number >= VALUE_WIDE:
+            raise ValueError("more values than an image can hold")
+        return field << 24 | VALUE_WIDE | number
+
+    def packed(self, value):
+        """A value of a row as it is in the image."""
+        f, c, v = value
+        if type(v) is str:
+            v = self.pool[v]
+        return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
+
+    def add_rows(self, t, takes, values):
+        """Their numbers among all rows, those that are lent behind the others. Values are close to their rows."""
+        at, of_values, of_takes, of_sets = self.pool, self.values.slice, Cache(self.takes.slice), Cache(self.sets.one)
+        rows, numbers = t.rows + t.lent, []
+        for start in range(0, len(rows), CHUNK):
+            runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
+            numbers += self.rows.each([
+                (at[row.name], at[row.desc], first, of_takes[take], of_sets[row.counters], row.flags, len(run), len(take))
+                for row, first, run, take in zip(rows[start:start + CHUNK], [of_values(run) for run in runs], runs, taken)])
+        for i in range(len(t.rows), len(rows)):
+            numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
+        for i, sources in t.sources.items():
+            numbers[i] |= sources << ROW_SOURCES_SHIFT
+        if self.sets.n > 65536:
+            raise ValueError("more sets of counters than an image can hold")
+        if self.takes.n > 65536:
+            raise ValueError("more groups of unit masks than an image can hold")
+        return self.row_numbers.slice(numbers)
+
+    def add_ways(self, t):
+        """(first slot, how many) of the index over code and unit mask; none where a code depends on the counter, where either is not in
+        the first word alone, or where users may set it on any event."""
+        code, umask = t.field_at.get("code"), t.field_at.get("umask")
+        if code is None or any(t.fields[f].modifier or {word for word, _, _ in t.fields[f].ranges} != {0}
+                               for f in (code, umask) if f is not None):
+            return 0, 0
+        wanted = [f for f in (code, umask) if f is not None]
+        rows = [(i, row) for i, row in enumerate(t.rows, 1) if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
+        taken = {t.groups[g].field for _, row in rows for g in row.takes}
+        if code in taken or any(f in wanted and c != ANYWHERE for shape in shapes(row for _, row in rows) for f, c in shape):
+            return 0, 0
+        entries = self.way_entries(t, rows, code, umask)
+        # Keys that many rows have (those that differ in an extra register) come last, so that the others are found where they belong.
+        often = collections.Counter(h for h, _ in entries)
+        entries.sort(key=lambda entry: often[entry[0]])
+        bits = len(t.rows).bit_length()
+        entries = [(h, (h & 0xFFFF) >> bits << bits | number) for h, number in entries]
+        slots = placed(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: little room
+        return self.ways.slice(slots), len(slots)
+
+    def way_entries(self, t, rows, code, umask):
+        """[(hash, number)] of the numbered rows in the index over code and unit mask."""
+        second, found, msr = config1_fields(t), [], t.field_at.get("msr")
+        by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
+        presets = {f: t.fields[f].preset for f in (code, umask) if f is not None}
+        beside = self.fields_over(t, list(presets))
+        for number, row in rows:
+            has = presets.copy()
+            for f, _, v in row.values:
+                has[f] = v
+            register = extra_register(t, has) if msr in has else ()
+            extra = config1_of([*row.values, *register], second) if second else 0
+            for f, _, v in row.values if beside else ():
+                for g, move in beside.get(f, ()):
+                    has[g] |= move(v)
+            mask = WAY_ANY if row.takes and not by_words.isdisjoint(row.takes) else has.get(umask, 0) & ANY32
+            found.append((number, row, has[code] & ANY32, mask, extra, register))
+        entries, seen = [], set()
+        crowded = {way[2:4] for way in found if way[4]}
+        beyond, registers = set(second), {t.field_at.get("msr"), t.field_at.get("msr_value")}
+        for number, row, has_code, mask, extra, register in found:
+            if extra:
+                entries.append((WAYS[has_code, mask, extra], number))
+            if (has_code, mask) in crowded:
+                # Of rows that differ in config1 alone the first stands for an event that has something else there.
+                without = beyond | registers if register else beyond
+                alike = row.flags, row.counters, tuple(row.takes), tuple([v for v in row.values if v[0] not in without])
+                if extra and alike in seen:
+                    continue
+                seen.add(alike)
+            entries.append((WAYS[has_code, mask, 0], number))
+        return entries
+
+    @staticmethod
+    def fields_over(t, wanted):
+        """Fields that reach into the bits of those @wanted (a whole word, say): field -> [(wanted field, value -> its value there)]."""
+        def bits(f):
+            return [(word, lsb + i) for word, lsb, width in t.fields[f].ranges for i in range(width)]
+
+        def mover(pairs):
+            return lambda v: sum((v >> a & 1) << b for a, b in pairs)
+        out = {}
+        for w in wanted:
+            place = {at: i for i, at in enumerate(bits(w))}
+            for f in range(len(t.fields)):
+                pairs = [(i, place[at]) for i, at in enumerate(bits(f)) if at in place] if f not in wanted else []
+                if pairs:
+                    out.setdefault(f, []).append((w, mover(pairs)))
+        return out
+
+    @staticmethod
+    def any_bit_twice(t):
+        """Has some row two values for one bit?"""
+        bits = [[(word, lsb + i) for word, lsb, width in f.ranges for i in range(width)] for f in t.fields]
+        for shape in shapes(t.rows + t.lent):
+            taken = [bit for f, counter in shape if counter == ANYWHERE for bit in bits[f]]
+            if len(taken) > len(set(taken)):
+                return True
+        return False
+
+    def add(self, t, values, entries):
+        """A table, whose rows have those @values and whose entries() are those."""
+        add = self.pool.add
+        texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)]
+        keys_at, fields = self.add_fields(t)
+        groups, takes = self.add_takes(t)
+        (names, n_names), (slots, n_slot) = self.index_names(t, entries)
+        if len(t.rows) + n_names > MAX_NAMES:
+            raise ValueError("table %s is too big" % t.name)
+        ways, n_ways = self.add_ways(t)
+        slices = {"keys": keys_at, "fields": fields, "names": names, "slots": slots, "ways": ways,
+                  "group_numbers": self.group_numbers.slice(groups),
+                  "counters": self.counters.slice([(c.first, c.last, c.width, int(c.fixed), c.control, c.value, c.step)
+                                                   for c in t.counters]),
+                  "matches": self.matches.slice([self.add_match(m) for m in t.matches]),
+                  "features": self.features.slice([self.add_feature(*f) for f in t.features]),
+                  "row_numbers": self.add_rows(t, takes, values)}
+        flags = t.flags | (TABLE_REPLACES if any(f.preset and f.ranges for f in t.fields) or self.any_bit_twice(t) else 0)
+        flags |= TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0
+        self.heads.append((t.name, t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
+                           (len(t.counters), len(t.fields), len(t.matches), len(t.features), len(t.rows), n_names, n_slot, n_ways,
+                            len(groups)), slices, len(t.lent)))
+
+    def index_tables(self, tables):
+        """The index over their names; own names come before other ones."""
+        names = [(t.name, i) for i, t in enumerate(tables)] + [(n, i | CALL_OTHER) for i, t in enumerate(tables) for n in t.aka]
+        wholes = {}
+        for i, t in enumerate(tables):
+            if t.part_of:
+                wholes.setdefault(t.part_of, []).append(i)
+        records = []
+        for name, parts in wholes.items():
+            names.append((name, len(tables) + len(records)))
+            words = self.filter_of(parts, [i for i, t in enumerate(tables) if t.name == name])
+            records.append((self.pool.add(name), self.parts.slice(parts), len(parts), self.filters.slice(words), len(words)))
+        self.wholes.slice(records)
+        self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
+        # Few names, each looked for in one image after the other: most of these searches end at an empty slot.
+        self.calls.slice(packed_slots([name_hash(fold(name)) for name, _ in names], [i for _, i in names], sparse=3))
+
+    def filter_of(self, parts, own):
+        """The filter over all names of @parts, where one that ends in a separator stands for itself and for what is before it too, and over
+        what stands before the first separator in them and in the names of @own, the tables that are called like the whole. Both are numbers
+        of tables."""
+        folded = set().union(*[self.folded[i] for i in parts])
+        folded |= {name[:-1] for name in folded if name.endswith(b".")}
+        folded |= first_pieces(folded.union(*[self.folded[i] for i in own]))
+        return filter_words(list(map(name_hash, folded)))
+
+    def index_hosts(self, tables):
+        """Hash table over what hosts are known by. Units of any processor are known by the kernel's name for them."""
+        entries = {}
+        for i, t in enumerate(tables):
+            for key in [k for m in t.matches for k in host_keys(m)]:
+                entries[key, i] = None
+            if not t.matches and t.encoder == "perf":
+                entries[host_hash(HOST_ARCH, name_hash(b"")), i] = None
+            elif not t.matches and t.flags & TABLE_UNCORE and t.device:
+                entries[host_hash(HOST_DEVICE, name_hash(fold(t.device))), i] = None
+        self.hosts.slice(placed([(key, (key, i + 1)) for key, i in entries], (0, 0)))
+
+    def head(self, at, size, offsets, table):
+        """Offsets count from the head itself."""
+        name, everything, texts, (perf_type, libpfm_type, flags, encoder, n_general), counts, slices, n_lent = table
+        return struct.pack(
+            self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts, offsets["pool"] - at, self.pool.size,
+            perf_type, libpfm_type, flags, encoder, n_general, *counts,
+            *[offsets[a] + slices[a] * STEPS[a] - at for a in SLICES], *[offsets[a] - at for a in SHARED], n_lent,
+            self.whole_of.get(name, 0), *[0] * 5)
+
+    def end(self, digest, built, byteorder):
+        bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
+        bodies["pool"] = self.pool.end()
+        bodies["tables"] = b"\0" * (HEAD_SIZE * len(self.heads))
+        offsets, at = {}, IMAGE_SIZE
+        for name, _ in ARRAYS:
+            offsets[name] = at
+            at += -(-len(bodies[name]) // 8) * 8
+        offsets.update((name, offsets["store"]) for name, _ in STORE)
+        counts = {name: len(bodies[name]) // SIZES[name] for name in DIRECTORY}
+        if at > 0x7FFFFFF0:
+            raise ValueError("the image is too big")
+        bodies["tables"] = b"".join(self.head(offsets["tables"] + i * HEAD_SIZE, at, offsets, h) for i, h in enumerate(self.heads))
+        rest = b"".join(bodies[name].ljust(-(-len(bodies[name]) // 8) * 8, b"\0") for name, _ in ARRAYS)
+        directory = [x for name in DIRECTORY for x in (offsets[name], counts[name])]
+        head = struct.pack(self.order + IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_VERSION, at, len(self.heads), checksum(
+            struct.pack(self.order + "II" * N_DIRECTORY, *directory, *[0] * (2 * N_DIRECTORY - len(directory))) + rest, byteorder),
+            built, digest.ljust(32, b"\0"), *directory, *[0] * (2 * N_DIRECTORY - len(directory)))
+        return head + rest
+
+
+def image_bytes(tables, byteorder="little", digest=b"", built=0):
+    """A whole image of Tables."""
+    if len(tables) > IMAGE_MAX_TABLES:
+        raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
+    in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
+    entries = [t.entries() for t in tables]
+    w = Writer(byteorder, texts_of(tables, in_order, entries))
+    packed = Cache(w.packed).__getitem__
+    values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
+    w.values.prepare(dict.fromkeys(itertools.chain.from_iterable(values)))
+    for t, rows, names in zip(tables, values, entries):
+        w.add(t, rows, names)
+    w.index_tables(tables)
+    w.index_hosts(tables)
+    return w.end(digest, built, byteorder)
+
+
+def embedding(path, raw):
+    """Assembler text that brings the image @raw, which lies at @path, into the library. It changes whenever the image does, which is
+    what builds look at. A section of its own comes behind the constants of the code: the start of the image is in pages beside them."""
+    return """/* SPDX-License-Identifier: MIT */
+/* Written by pmuc.py: the image with checksum %s */
+#ifdef __CET__
+#include <cet.h>
+#endif
+	.section .tables, "a", %%progbits
+	.globl pfmi_builtin_image
+	.hidden pfmi_builtin_image
+	.type pfmi_builtin_image, %%object
+	.balign 64
+pfmi_builtin_image:
+	.incbin "%s"
+	.size pfmi_builtin_image, . - pfmi_builtin_image
+	.section .note.GNU-stack, "", %%progbits
+""" % (hashlib.sha256(raw).hexdigest(), os.path.abspath(path).replace("\\", "\\\\").replace('"', '\\"'))
+
+
+@functools.lru_cache(None)
+def compiler_digest():
+    """Changes with the compiler and the key names, so that images are made anew when either does."""
+    h = hashlib.sha256()
+    here = os.path.dirname(os.path.abspath(__file__))
+    parts = [os.path.join(here, name) for name in sorted(os.listdir(here)) if re.fullmatch(r"pm[a-z]+\.py", name)]
+    heads = near("../events/heads", "heads")
+    parts += [os.path.join(heads, name) for name in sorted(os.listdir(heads)) if name.endswith(".pmu")]
+    for path in parts + [near("../table/keys.def", "keys.def")]:
+        with open(path, "rb") as f:
+            h.update(f.read())
+    return h.digest()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Reads images, and looks names up in them exactly as the C code does."""
+
+import struct
+
+from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, keys, name_hash
+from pmlayout import FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, ROW_SOURCES_SHIFT, \
+    SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, checksum, slot_of
+
+
+class View:
+    """One table of an image, read as the C code reads it."""
+
+    def __init__(self, raw, byteorder="little", at=None):
+        self.order = "<" if byteorder == "little" else ">"
+        self.raw = raw
+        head_at = IMAGE_SIZE if at is None else at
+        head = struct.unpack_from(self.order + FORMATS["tables"], raw, head_at)
+        if head[0] != TABLE_MAGIC:
+            raise ValueError("not a table")
+        self.size, self.all_counters = head[1:3]
+        self.perf_type, self.libpfm_type, self.flags, self.encoder, self.n_general = head[12:17]
+        self.count = dict(zip(("counters", "fields", "matches", "features", "rows", "names", "slots", "ways", "group_numbers"),
+                              head[17:26]))
+        self.count["pool"], self.n_lent = head[11], head[43]
+        self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
+        self.at["pool"] = head_at + head[10]
+        self.field_of_key = self.element("keys", 0)
+        self.name, self.desc, self.source, aka, self.unit, self.device, self.part_of = (self.text(o) for o in head[3:10])
+        self.aka = aka.split()
+
+    def text(self, offset):
+        if offset >= self.count["pool"]:
+            raise ValueError("string outside the pool")
+        at = self.at["pool"] + offset
+        return self.raw[at:self.raw.index(b"\0", at)].decode("utf-8", "surrogateescape")
+
+    def element(self, array_name, i):
+        """Element of any array, counted from where the table's own slice begins."""
+        return struct.unpack_from(self.order + FORMATS[array_name], self.raw, self.at[array_name] + i * SIZES[array_name])
+
+    def record(self, array_name, i):
+        """Element @i of those that belong to the table; rows and groups in its own order."""
+        array_name = "group_numbers" if array_name == "groups" else array_name
+        if array_name in ("sets", "words", "values", "wides", "takes"):
+            return self.element(array_name, i)
+        if not 0 <= i < self.count[array_name] + (self.n_lent if array_name == "rows" else 0):
+            raise IndexError("%s %d" % (array_name, i))
+        if array_name == "rows":
+            return self.element("rows", self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1)
+        if array_name == "group_numbers":
+            return self.element("groups", self.element("group_numbers", i)[0])
+        return self.element(array_name, i)
+
+    def records(self, array_name):
+        return [self.record(array_name, i) for i in range(self.count["group_numbers" if array_name == "groups" else array_name])]
+
+    def entry(self, i):
+        """Name number @i: (text offset, row or reason, kind)."""
+        if i < self.count["rows"]:
+            return self.record("rows", i)[0], i, NAME_EVENT
+        text, target = self.record("names", i - self.count["rows"])
+        return text, target & 0x3FFFFFFF, target >> 30
+
+    def find_folded(self, folded):
+        """(text offset, row or reason, kind), or None."""
+        h, n = name_hash(folded), self.count["slots"]
+        at = slot_of(h, n)
+        while True:
+            slot = self.element("slots", at)[0]
+            if slot <= (h & 0xFFFF) << 16:
+                return None
+            if slot >> 16 == h & 0xFFFF:
+                entry = self.entry((slot & 0xFFFF) - 1)
+                start = self.at["pool"] + entry[0]
+                if self.raw[start:self.raw.index(b"\0", start)].translate(FOLD, b" \t-_") == folded:
+                    return entry
+            at = at + 1 if at + 1 < n else 0
+
+    def find(self, text):
+        """Row number of a name, or None."""
+        found = self.find_folded(fold(text))
+        return found[1] if found and found[2] != NAME_UNSUPPORTED else None
+
+    def field(self, key):
+        """Index of the field of that name, or None: key fields by number as in C, others by name."""
+        number = keys().get(key, (0, False))[0]
+        if number:
+            return self.field_of_key[number] - 1 if self.field_of_key[number] else None
+        for i in range(self.count["fields"]):
+            if self.text(self.record("fields", i)[0]) == key:
+                return i
+        return None
+
+    def field_ranges(self, index):
+        f = self.record("fields", index)
+        return [f[13 + 4 * i:16 + 4 * i] for i in range(f[4])]
+
+    def unpack(self, packed):
+        """(field, counter, value) of a value."""
+        field, value = packed >> 24, packed & VALUE_WIDE - 1
+        if not packed & VALUE_WIDE:
+            return field, ANYWHERE, value
+        wide, counter, _ = self.element("wides", value)
+        return field, counter, wide
+
+    def row(self, i):
+        """takes: numbers among the table's own groups."""
+        name, desc, value, take, counters, flags, n_values, n_takes = self.record("rows", i)
+        own = {self.element("group_numbers", k)[0]: k for k in range(self.count["group_numbers"])} if n_takes else {}
+        return {"name": self.text(name), "desc": self.text(desc), "counters": self.element("sets", counters)[0], "flags": flags,
+                "values": [self.unpack(self.element("values", value + k)[0]) for k in range(n_values)],
+                "takes": [own.get(self.element("takes", take + k)[0]) for k in range(n_takes)]}
+
+    def value(self, i, key, counter=ANYWHERE):
+        f = self.field(key)
+        if f is None:
+            return 0
+        general = None
+        for field, c, v in self.row(i)["values"]:
+            if field == f and c == counter:
+                return v
+            if field == f and c == ANYWHERE and general is None:
+                general = v
+        return self.record("fields", f)[12] if general is None else general
+
+    def value_list(self, i, key):
+        f = self.field(key)
+        return [v for field, _, v in self.row(i)["values"] if field == f]
+
+    def texts(self, i, key):
+        return [self.text(v) for v in self.value_list(i, key)]
+
+    def value_text(self, i, key, counter=ANYWHERE):
+        return self.text(self.value(i, key, counter))
+
+
+def image_head(raw):
+    """What the head of an image in either byte order says; raises ValueError."""
+    for byteorder, order in (("little", "<"), ("big", ">")):
+        if len(raw) >= IMAGE_SIZE and struct.unpack_from(order + "I", raw)[0] == IMAGE_MAGIC:
+            break
+    else:
+        raise ValueError("not an image")
+    _, version, size, n, crc, built, digest, *directory = struct.unpack_from(order + IMAGE_FORMAT, raw)
+    return {"byteorder": byteorder, "version": version, "size": size, "n_tables": n, "checksum": crc, "built": built,
+            "digest": digest, "tables": directory[0]}
+
+
+def read_image(raw):
+    """(tables, header dict) of an image in either byte order; raises ValueError."""
+    head = image_head(raw)
+    if head["version"] != IMAGE_VERSION or head["size"] != len(raw) or \
+            head["checksum"] != checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):
+        raise ValueError("damaged image")
+    return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE) for i in range(head["n_tables"])], head
