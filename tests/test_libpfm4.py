@@ -230,6 +230,26 @@ class Sample(unittest.TestCase):
             for (_, a), b in zip(good, again):
                 self.assertEqual(a[:2] if layer == 0 else a[1:5], b[:2] if layer == 0 else b[1:5], a)
 
+    def test_what_contradicts_itself_is_refused(self):
+        """However often the first value is said; and of the two states of cores libpfm4 counts the last one."""
+        for text, code, word in (("skl::L2_RQSTS:MISS:c=1:c=1:c=2", -10, "0x2533f24"), ("skl::L2_RQSTS:MISS:c=1:c=1:c=1", 0, "0x1533f24"),
+                                 ("skl::INST_RETIRED:u:u:u=0", -10, "0x5000c0"), ("skl::INST_RETIRED:u:u:u", 0, "0x5100c0"),
+                                 ("bdx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:CORES_C0", -5, "0x4080"),
+                                 ("bdx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:CORES_C3", 0, "0x8080"),
+                                 ("bdx_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:STATE_M:STATE_E", 0, "0x334 0x180000")):
+            kept, said = (encode([(0, 9, 0, 0, text)], inactive=True, exact=exact)[0] for exact in (True, False))
+            self.assertEqual(kept[:2], ["0", word], text)
+            self.assertEqual(said[:2], [str(code), "" if code else word], text)
+
+    def test_masks_by_number_read_back(self):
+        """All bits of them, and without the masks of an alias, whose place they take."""
+        for text, kept, ours in (("OFFCORE_RESPONSE_0:0x3fffffffff", "OFFCORE_RESPONSE_0:0xffffffff", "OFFCORE_RESPONSE_0:0x3fffffffff"),
+                                 ("LAST_LEVEL_CACHE_MISSES:0x41", "L3_LAT_CACHE:MISS:0x41", "L3_LAT_CACHE:0x41")):
+            for exact, name in ((True, kept), (False, ours)):
+                answer = encode([(0, 9, 0, 0, "snb::" + text)], inactive=True, exact=exact)[0]
+                self.assertEqual(answer[2], "snb::%s:k=1:u=1:e=0:i=0:c=0:t=0" % name)
+            self.assertEqual(encode([(0, 9, 0, 0, answer[2])], inactive=True, exact=False)[0][:2], answer[:2])
+
     def test_a_long_string_is_cut_where_libpfm4_cuts_it(self):
         """255 bytes behind the PMU's name; what is to read back is whole."""
         text = ("skl::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:DMND_CODE_RD:OTHER:SUPPLIER_NONE:L3_HITM:L3_HITE:L3_HITS:L3_HIT:SPL_HIT:"

@@ -179,7 +179,7 @@ struct l4_code {
 	uint64_t word[4];
 	unsigned n;
 	bool raw, no_mods;
-	uint32_t raw_mask;
+	uint64_t raw_mask;
 	uint32_t shown;         /* modifiers that belong in the string, by bit */
 	uint32_t used;          /* modifiers that have an effect: what a string that reads back must have */
 	uint64_t value[24];     /* their values */

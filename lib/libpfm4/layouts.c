@@ -73,7 +73,7 @@ static int amd_attr(const struct l4_query *q, const struct l4_attr *a, struct am
 
 	if (a->kind == ATTR_RAW) {
 		out->raw = true;
-		out->raw_mask = (uint32_t)a->value;
+		out->raw_mask = a->value;
 		s->bits = a->value;
 		s->served = ~0u;
 		return a->value > 0xff ? PFM_ERR_ATTR : PFM_SUCCESS;

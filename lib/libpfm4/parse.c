@@ -156,7 +156,8 @@ static bool is_same_attr(const struct l4_query *q, const struct l4_attr *a, cons
 	return a->number == b->number || (q->ev.encoder == L4_SPARC && a->kind == ATTR_MOD);
 }
 
-/* Of equal attributes the later one goes; the one that moves into its place is not looked at again, as in libpfm4. */
+/* Of equal attributes the later one goes. The one that moves into its place is looked at too, or "u:u:u=0" would be no contradiction:
+ * libpfm4 does not. */
 static int drop_duplicates(struct l4_query *q)
 {
 	for (unsigned i = 0; i < q->n; i++)
@@ -166,6 +167,7 @@ static int drop_duplicates(struct l4_query *q)
 			if (q->a[i].value != q->a[j].value)
 				return PFM_ERR_ATTR_SET;
 			memmove(&q->a[j], &q->a[j + 1], (--q->n - j) * sizeof(q->a[0]));
+			j -= !l4_exact();
 		}
 	return PFM_SUCCESS;
 }

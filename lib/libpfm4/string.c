@@ -63,7 +63,8 @@ static void append_masks(struct text *t, const struct l4_query *q, const struct 
 			i |= 63;
 			continue;
 		}
-		if (!l4_has(c->masks, i) || (!exact && l4_has(c->hidden, i)))
+		/* A mask by number takes the place of those that an alias brought, and cannot stand behind them. */
+		if (!l4_has(c->masks, i) || (!exact && (c->raw || l4_has(c->hidden, i))))
 			continue;
 		append_word(t, ":");
 		append_word(t, l4_text(l4_masks(q->ev.row)[i].name));
@@ -71,7 +72,7 @@ static void append_masks(struct text *t, const struct l4_query *q, const struct 
 			append(t, ":%s", l4_text(l4_masks(q->ev.row)[i].name));
 	}
 	if (c->raw)
-		append(t, ":0x%x", c->raw_mask);
+		append(t, ":0x%llx", (unsigned long long)(exact ? (uint32_t)c->raw_mask : c->raw_mask));
 	for (unsigned i = 0; q->ev.traced && i < q->n; i++)
 		if (q->a[i].kind == ATTR_MASK)
 			append(t, ":%s", l4_trace_point(q->ev.pos, q->a[i].number, NULL));
