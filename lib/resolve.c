@@ -14,6 +14,7 @@ struct reader {
 	struct spec_attr attr;
 	bool levels;     /* the text named a level */
 	bool bare_masks; /* a unit mask stood behind ':' without its group */
+	unsigned pieces; /* of a field that is given in two: bit 0 the thread, bit 1 its core */
 };
 
 static int refuse(const struct reader *r, int code, int kind, struct slice at, const char *detail)
@@ -277,18 +278,22 @@ static int read_thread(struct reader *r)
 	bool core = pfmi_slice_is(r->attr.name, "cf");
 	int tid = core || pfmi_slice_is(r->attr.name, "tf") ? modifier_of(t, "filter_tid") : -1, enable = modifier_of(t, "tid_en");
 	uint64_t value = 0;
+	unsigned i = 0;
 	int rc;
 
 	if (tid < 0 || enable < 0)
 		return 0;
 	rc = read_piece(r, core ? table_fields(t)[tid].max >> 1 : 1, &value);
-	for (unsigned i = 0; rc == PFMLIB_SUCCESS && i < r->ev->n_set; i++)
-		if (r->ev->set[i].field == tid) {
-			r->ev->set[i].value |= value << core;
-			return 1;
-		}
-	if (rc == PFMLIB_SUCCESS)
+	while (i < r->ev->n_set && r->ev->set[i].field != tid)
+		i++;
+	/* The other piece alone leaves this one to be said: whatever else set the field said both. */
+	if (rc == PFMLIB_SUCCESS && i < r->ev->n_set && r->pieces == 2u - core)
+		r->ev->set[i].value |= value << core;
+	else if (rc == PFMLIB_SUCCESS && i < r->ev->n_set && (core ? r->ev->set[i].value >> 1 : r->ev->set[i].value & 1) != value)
+		rc = refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+	else if (rc == PFMLIB_SUCCESS && i == r->ev->n_set)
 		rc = set_field(r, (unsigned)tid, value << core);
+	r->pieces |= 1u << core;
 	if (rc == PFMLIB_SUCCESS)
 		rc = set_field(r, (unsigned)enable, 1);
 	return rc ? rc : 1;
@@ -515,6 +520,9 @@ static int read_common(struct reader *r)
 	return 1;
 }
 
+/* Those below, and two that are refused. */
+#define PERF_LETTERS "ukhpPDSWGHIeb"
+
 /* perf's letters behind the last slash: levels, precision and what else is left out. D, S and W belong to sessions. */
 static int read_modifiers(struct reader *r, struct slice m)
 {
@@ -577,6 +585,32 @@ static bool is_modifiers(const struct reader *r, const char *letters)
 	return !is_any_mask(r) && !is_mask(r);
 }
 
+/* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
+ * anywhere; what a word of their letters would set here is something else. */
+RARELY static bool is_late_mask(const struct reader *r)
+{
+	const struct spec *spec = r->spec;
+	const struct slice word = r->attr.name;
+	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s);
+	char text[256];
+
+	if (!libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])) ||
+	    (find_field(r) < 0 && !is_modifiers(r, PERF_LETTERS)) || is_mask(r))
+		return false;
+	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++) {
+		struct slice name = { text, spec->cuts[i].len + 1 + word.len };
+
+		if (name.len > sizeof(text) || (spec->cuts[i].len < whole && spec->name.s[spec->cuts[i].len] != ':'))
+			continue;
+		memcpy(text, spec->name.s, spec->cuts[i].len);
+		text[spec->cuts[i].len] = ':';
+		memcpy(text + spec->cuts[i].len + 1, word.s, word.len);
+		if (pfmi_table_find(r->ev->table, pfmi_name_hash(name), name.s, name.len).kind != NAME_NONE)
+			return true;
+	}
+	return false;
+}
+
 /* Several of them, or one that would else be read without regard to case: "H" is no level. Where libpfm has the letter for a field
  * ("I" inverts on Intel), that stays; raw numbers are perf's. */
 static bool is_perfs(const struct reader *r)
@@ -613,7 +647,7 @@ static int read_attr(struct reader *r)
 		rc = read_raw_mask(r);
 	if (rc == 0)
 		rc = read_common(r);
-	if (rc == 0 && is_modifiers(r, "ukhpPDSWGHIeb"))
+	if (rc == 0 && is_modifiers(r, PERF_LETTERS))
 		return read_modifiers(r, r->attr.name);
 	if (rc == 0)
 		rc = refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, r->attr.name, NULL);
@@ -651,7 +685,11 @@ RARELY static int read_all(const struct table *t, uint32_t row, const struct spe
 	int rc;
 
 	while (pfmi_spec_next(&rest, &r.attr)) {
-		rc = is_perfs(&r) ? read_modifiers(&r, r.attr.name) : read_attr(&r);
+		if (is_late_mask(&r))
+			rc = refuse(&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
+			            "a unit mask of the event, too: masks stand before modifiers, and modifiers of their names have \"=1\"");
+		else
+			rc = is_perfs(&r) ? read_modifiers(&r, r.attr.name) : read_attr(&r);
 		if (rc)
 			return rc;
 	}

@@ -55,17 +55,11 @@ static void correct(struct picks *p, const struct l4_mask *m)
 	p->filter[1] |= l4_filter(m)->word[1];
 }
 
-/* The masks of these events are numbers of a field, of which there is one. */
-static bool picks_occupancy(const struct l4_query *q)
-{
-	return q->ev.encoder == L4_EP_UNC && (q->ev.u->flags & U_OCCUPANCY) && (q->ev.row->code & 0x80);
-}
-
 static void mask_bits(struct picks *p, const struct l4_mask *m)
 {
 	const struct l4_query *q = p->q;
 
-	if (picks_occupancy(q))
+	if (q->ev.encoder == L4_EP_UNC && (q->ev.u->flags & U_OCCUPANCY) && (q->ev.row->code & 0x80))
 		p->bits = (p->bits & ~0xc0ull) | (m->code >> 8 & 0xc0);
 	else
 		p->bits |= m->code >> 8;
@@ -102,7 +96,7 @@ static int take_mask(struct picks *p, unsigned number)
 		p->only = m->group;
 	if ((m->flags & F_GRP_REQ) && p->q->ev.encoder != L4_NHM_UNC)
 		p->needed |= 1u << m->needs;
-	if (group_clash(p, m) || (picks_occupancy(p->q) && p->hard && (p->hard ^ m->code >> 8) & 0xc0 && !l4_exact()))
+	if (group_clash(p, m))
 		return PFM_ERR_FEATCOMB;
 	if (m->flags & F_CODE_OVERRIDE) {
 		if (p->code != NONE && p->code != (m->code & 0xff))
@@ -509,6 +503,11 @@ struct box {
 	uint64_t word, addr;
 };
 
+static bool is_occupancy(const struct l4_query *q)
+{
+	return (q->ev.u->flags & U_OCCUPANCY) && (q->ev.row->code & 0x80);
+}
+
 /* Where a modifier is: word 0 (part 0), filter 0 (1) or filter 1 (2). */
 static const struct {
 	uint8_t part, at, width;
@@ -541,7 +540,7 @@ static const struct {
 
 static unsigned box_at(const struct l4_query *q, unsigned mod)
 {
-	if (picks_occupancy(q) && mod <= BI)
+	if (is_occupancy(q) && mod <= BI)
 		return mod == BE ? 31 : 30;
 	return box_field[mod].at;
 }

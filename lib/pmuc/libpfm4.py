@@ -8,6 +8,7 @@ libpfm4_names.py writes those files from a list of names. The language is descri
 compiled form in lib/libpfm4/image.h."""
 
 import argparse
+import fnmatch
 import functools
 import os
 import re
@@ -151,12 +152,15 @@ class Texts:
         return other
 
     def correct(self, name, target, keys):
-        table = self.tables[name]
         event, _, mask = target.partition(":")
-        row = table.find(event)
-        at = next((m for m in row.masks if m.name == mask), None) if mask and row else row
-        if at is None:
+        found = [(row, at) for row in self.tables[name].rows if fnmatch.fnmatchcase(row.name, event)
+                 for at in ([m for m in row.masks if fnmatch.fnmatchcase(m.name, mask)] if mask else [row])]
+        if not found:
             raise Fault("correction: table %s has no %s" % (name, target))
+        for row, at in found:
+            self.correct_one(row, at, keys)
+
+    def correct_one(self, row, at, keys):
         if row.exact is None:
             row.exact = row.copy()
         keys = dict(keys)

@@ -252,16 +252,24 @@ def has_filter(t):
     return any(word == 1 for f in t.fields for word, _, _ in f.ranges)
 
 
+def is_lost(t, m):
+    """True if a mask of a box's is bits of a filter alone that the kernel takes no word for: nothing would be left of what was asked."""
+    return not m.code and m.keys.keys() & {"f0", "f1"} and "dfl" not in flags_of(m) and not has_filter(t)
+
+
 def is_plain_mask(m, may=frozenset()):
     """Adds bits of a unit mask (or of the off-core register) and nothing else, but for what it @may."""
     return not (BEYOND | {"code_override"}) & flags_of(m) and not m.keys.keys() & ({"equiv", "hw", "req", "word1", "clear"} - may)
 
 
 def box_group(t, unit, row, number, masks):
-    """The masks of one group of a box's event, as a Group; None where they are not all bits of one field."""
+    """The masks of one group of a box's event, as a Group; None where they are not all bits of one field. Opcodes, which need a queue to be
+    named, also take back the match of all opcodes that the event begins with: no group does."""
     simple = {}
+    if any("grp_req" in flags_of(m) for m in masks):
+        return None
     for m in masks:
-        if "equiv" in m.keys:
+        if "equiv" in m.keys or is_lost(t, m):
             continue
         code, filters = box_words(unit, libpfm4.Row(row.name, 0), [m])
         values = taken_apart(t, code, filters if has_filter(t) else 0)
@@ -395,7 +403,7 @@ def lend_events(t, unit, table, known):
             name = row.name + (":" + m.name if m else "")
             if pt.fold(name) in known or by_groups and (m is None or any(m.name == w.name for g in groups for w in g.words)):
                 continue
-            found = meaning(unit, table, row, m)
+            found = meaning(unit, table, row, m) if m is None or not is_lost(t, m) else None
             values = fields_of(t, table.encoder, *found) if found else None
             if values is not None:
                 add(name, values, (), [name])
