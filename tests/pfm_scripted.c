@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The command pfm on a kernel whose events count what a file says, so that its answers are the same each time. PFM_SCRIPT names a folder:
  * "machine" in it is a recorded machine, "counts" has lines of type, config (hexadecimal), value, time enabled, time running
- * (nanoseconds) and an errno that opening ends with, 0 for none, -N: none the first N times, then EBUSY. Each CPU counts one more than
+ * (nanoseconds) and an errno that opening ends with, 0 for none, -N: none the first N times, then EBUSY, on CPU N alone if there are
+ * N + 1 thousands on top. Each CPU counts one more than
  * the one before it, and the second opening of an event a tenth more than the first, the third two tenths. Events that are in no line
  * are not supported. "mounts" is what is mounted; control groups are folders in that folder. With PFM_HERE set, that machine is the one
  * that runs it: "doctor" tries what it can. */
@@ -17,7 +18,8 @@
 #include "ctx.h"
 #include "fake_sys.h"
 
-enum { MOST_LINES = 256 };
+enum { MOST_LINES = 256,
+       THOUSAND = 1000 };
 
 int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error);
 FILE *scripted_setmntent(const char *path, const char *mode);
@@ -47,6 +49,8 @@ static int decide(struct fake *f, const struct perf_event_attr *attr, int pid, i
 
 	(void)pid;
 	(void)group;
+	if (l && l->error >= THOUSAND)
+		return cpu == l->error / THOUSAND - 1 ? -(l->error % THOUSAND) : 0;
 	for (unsigned i = 0; l && i < f->n_events; i++)
 		before += f->events[i].a.attr.type == l->type && f->events[i].a.attr.config == l->config && f->events[i].cpu == cpu;
 	return !l ? -ENOENT : l->error >= 0 ? -l->error

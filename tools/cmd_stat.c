@@ -409,7 +409,10 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 	case 't': return add_ids(args, "-t", value, &job->tids, &job->n_tids);
 	case 'G': return add_groups(args, job, value, false);
 	case OPT_EACH_CGROUP: return add_groups(args, job, value, true);
-	case 'r': return take_number(args, "--repeat", value, &job->repeat);
+	case 'r':
+		status = take_number(args, "--repeat", value, &job->repeat);
+		job->repeats = job->repeat > 1;
+		return status;
 	case OPT_INTERVALS: return take_number(args, "--interval-count", value, &job->intervals);
 	case 'I': return take_ms(args, "--interval", value, &job->interval);
 	case OPT_TIMEOUT: return take_ms(args, "--timeout", value, &job->timeout);

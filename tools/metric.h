@@ -21,7 +21,7 @@ struct metric_use {
 struct metric_answer {
 	pfm_metric_info_t info;
 	pfm_metric_value_t value;
-	bool scaled, across; /* a count shared its counter; counts are of several groups */
+	int quality; /* the worst of the counts that it is made of */
 };
 
 /* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a code with @error. */

@@ -23,7 +23,7 @@ enum { NS = 1000000000,
 
 /* A count over all runs, or in one interval. */
 struct tally {
-	pfm_count_t count;    /* the last one that has a value, else the last; its quality the worst of those with a value */
+	pfm_count_t count;    /* the one that can be trusted least; where a run has no value and others do: partial, with its cause */
 	unsigned runs;        /* how often it was tried */
 	unsigned counted;     /* how often there was a value */
 	double mean, squares; /* of the values; squares of differences from the mean */
@@ -46,13 +46,16 @@ struct event_at {
 
 /* One line of the answer: the counts of one event that have the same label, added up. */
 struct row {
-	const struct part *part; /* whose words it shows: those of its count number */
-	unsigned count;
+	const struct part *part;  /* whose control group or thread it is; NULL for pfm's own */
+	pfm_count_info_t info;    /* of its counts, in words that stay when the session is closed: in memory of its own, */
+	char *words, *reason;     /* all but the cause and the remedy; and these, of the run or interval that can be trusted least */
+	const struct part *worst; /* of this run, the count that can be trusted least */
+	unsigned worst_count;
 	/* Once ratios_make() was there: the event that its text means, and that of all processors which this is, or the same. */
 	struct event_at named, at;
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
-	char label[LABEL_MAX];
-	unsigned place; /* where in the label the CPU, core, thread ... begins, behind a control group */
+	char *label;
+	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group */
 	bool begun;
 	pfm_count_t sum; /* of this run or interval */
 	struct tally tally;
@@ -85,10 +88,9 @@ void rows_gather(struct job *job, bool interval);
 void rows_slice(struct job *job);
 /* Sets pfm's own counts, in nanoseconds; negative: not known. Call before rows_gather(). */
 void rows_own(struct job *job, double elapsed, double user, double system);
+void rows_free(struct job *job);
 /* True if rows say whose their counts are. */
 bool rows_have_labels(const struct job *job);
-/* Describes a row as pfm_describe_count() does. */
-void row_info(const struct row *row, pfm_count_info_t *info);
 /* Standard error of the mean, in percent of it. */
 double deviation(const struct tally *t);
 /* True if @text is one of pfm's own: duration_time, user_time, system_time. */
@@ -156,6 +158,7 @@ struct stat_metrics {
 struct ratio {
 	const char *name, *unit;
 	double value;
+	int quality; /* the worst of the counts that it is made of */
 };
 
 /* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
@@ -198,7 +201,8 @@ struct judged {
 		unsigned input, row;
 	} * uses; /* which rows are counts of which input */
 	unsigned n_uses;
-	bool scaled, across;
+	int quality; /* the worst of theirs */
+	bool across; /* they are of several groups */
 };
 
 /* Sets error and interval of @v; they stay as they are where nothing was extrapolated. */
@@ -227,8 +231,10 @@ struct job {
 	char *cgroups; /* names with commas between */
 	const char *cpus, *model, *output, *separator, *html;
 	bool all, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
+	bool repeats; /* more than one run was asked for */
 	enum by by;
-	unsigned repeat, intervals, detail;
+	unsigned repeat; /* runs; once they are over, those that were counted */
+	unsigned intervals, detail;
 	struct event_list metric_names;
 	struct stat_metrics metrics, ratios;
 	unsigned topdown; /* levels of top-down analysis, 0 for none */
@@ -243,13 +249,15 @@ struct job {
 	int write_error;          /* errno of the first failure */
 	sigset_t signals, before; /* those waited for; the mask as it was */
 	bool interrupted;
+	bool beyond;                  /* the command ran before counting began, or went on behind its end */
 	uint64_t since;               /* when the first run began */
 	double elapsed, user, system; /* summed over runs */
 	uint64_t slice_ns;            /* the length of a slice, */
 	unsigned n_slices;            /* how many are whole, */
 	unsigned runs_in_slice;       /* and with repetitions how many of those each has, */
 	unsigned runs_here;           /* and the one under way */
-	double *each;                 /* seconds of each run */
+	unsigned runs;                /* that were counted */
+	double *each;                 /* seconds of each of them */
 	char target[TARGET_MAX];
 };
 

@@ -19,6 +19,7 @@ struct run {
 	unsigned number, intervals;
 	uint64_t began, last, next, slice; /* slice: when the one under way ends, 0 if there are none on the way */
 	struct rusage usage;
+	double elapsed;
 	int status; /* of the command */
 	bool ours;  /* it was ended because its time was over */
 };
@@ -218,7 +219,7 @@ static int wait_to_the_end(struct job *job, struct run *r)
 	now = now_ns();
 	if (over)
 		end_child(job, r);
-	job->elapsed += job->each[r->number - 1] = (double)(now - r->began) / NS;
+	r->elapsed = (double)(now - r->began) / NS;
 	/* What is left of the last interval. */
 	if (rc == DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
 		rc = report_interval(job, r);
@@ -285,7 +286,7 @@ static void tell_parts(const struct job *job)
 static int count_with(struct job *job, struct run *r)
 {
 	int rc = parts_open(job, r->child.pid);
-	bool idle;
+	bool idle, known;
 	double user, system;
 
 	if (rc != DONE)
@@ -305,15 +306,18 @@ static int count_with(struct job *job, struct run *r)
 	rc = read_counts(job, r);
 	if (rc != DONE)
 		return rc;
-	user = job->command ? seconds_of(r->usage.ru_utime) : -1;
-	system = job->command ? seconds_of(r->usage.ru_stime) : -1;
-	rows_own(job, job->each[r->number - 1], user, system);
+	user = seconds_of(r->usage.ru_utime);
+	system = seconds_of(r->usage.ru_stime);
+	job->beyond |= job->command && (job->delay || r->ours);
+	known = job->command && !job->n_pids && !job->n_tids && !job->beyond;
+	rows_own(job, r->elapsed, known ? user : -1, known ? system : -1);
 	/* What is left behind the last whole slice is no slice; of repetitions each is one. */
 	if (slices_wanted(job) && job->repeat > 1) {
 		rows_slice(job);
 		slices_next(job);
 	}
 	rows_gather(job, false);
+	job->elapsed += job->each[job->runs++] = r->elapsed;
 	job->user += user;
 	job->system += system;
 	return job->command && !r->ours ? child_status(job->command[0], r->status) : DONE;
@@ -378,12 +382,13 @@ int count(struct job *job)
 			break;
 	}
 	term_progress(stderr, "");
-	job->repeat = run > 1 ? run - 1 : 1;
-	if (!job->interval && job->rows[0].tally.runs)
+	/* One that could not be begun, or whose counts could not be read, adds neither counts nor time. */
+	job->repeat = job->runs ? job->runs : 1;
+	if (!job->interval && job->runs)
 		report(job, job->elapsed / job->repeat, -1);
 	if (job->interval)
 		report_why(job);
-	if (job->html && job->rows[0].tally.runs && write_page(job, job->elapsed / job->repeat) != DONE && status == DONE)
+	if (job->html && job->runs && write_page(job, job->elapsed / job->repeat) != DONE && status == DONE)
 		status = REFUSED;
 	return status == DONE && !counted_something(job) ? REFUSED : status;
 }

@@ -172,9 +172,12 @@ void judge_value(const struct job *job, const struct judged *j, pfm_metric_value
 {
 	double *parts = calloc((size_t)SLICES * j->n + 1, sizeof(*parts));
 
-	if (parts && job->repeat > 1 && fill_parts(job, j, job->n_slices, 1, parts))
+	/* What is missing is in no slice. */
+	if (j->quality == PFM_QUALITY_PARTIAL)
+		v->error = -1;
+	else if (parts && job->repeat > 1 && fill_parts(job, j, job->n_slices, 1, parts))
 		judge_runs(job, j, parts, job->n_slices, v);
-	else if (parts && job->repeat < 2 && j->scaled)
+	else if (parts && job->repeat < 2 && j->quality != PFM_QUALITY_EXACT)
 		judge_run(job, j, parts, v);
 	free(parts);
 }

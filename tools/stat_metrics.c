@@ -350,12 +350,8 @@ static bool has_event(const struct job *job, struct event_at at)
 /* Rows are asked about by every input of every metric. */
 static void find_rows(struct job *job)
 {
-	pfm_count_info_t info = PFM_INIT(info);
-
-	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
-		row_info(row, &info);
-		row->named = event_of_row(job, info.name);
-	}
+	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++)
+		row->named = event_of_row(job, row->info.name);
 	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
 		struct event_at at = general_event(job, row->named);
 
@@ -385,18 +381,13 @@ static bool find_input(const struct job *job, const struct stat_metric *m, unsig
 /* Does @row count what @input names? Ratios go by events alone: one with qualifiers is another. */
 static bool is_input(const struct row *row, const struct input *input)
 {
-	pfm_count_info_t info = PFM_INIT(info);
-
-	if (is_same(row->at, input->at))
-		return true;
-	row_info(row, &info);
-	return strcmp(info.name, input->in.text) == 0 || strcmp(info.name, input->in.alias) == 0;
+	return is_same(row->at, input->at) || strcmp(row->info.name, input->in.text) == 0 || strcmp(row->info.name, input->in.alias) == 0;
 }
 
 struct reading {
 	struct stat_metric metric;
 	pfm_metric_info_t info;
-	bool scaled;           /* some count shared a counter */
+	int quality;           /* the worst of its counts */
 	bool across;           /* counts of several groups */
 	unsigned found, asked; /* events among the rows; events it needs */
 	unsigned n_uses;
@@ -407,48 +398,48 @@ struct reading {
 static void take_row(const struct row *row, struct reading *r, unsigned i, int *group)
 {
 	const struct tally *t = &row->tally;
-	pfm_count_info_t info = PFM_INIT(info);
 	double error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0;
 
-	row_info(row, &info);
 	r->counts[i].value += t->mean;
 	r->counts[i].error = sqrt(r->counts[i].error * r->counts[i].error + error * error);
-	r->scaled |= t->counted && (t->count.quality == PFM_QUALITY_SCALED || t->count.running < t->count.enabled);
-	r->across |= *group >= 0 && *group != (int)info.group;
-	*group = (int)info.group;
+	if (t->counted && t->count.quality > r->quality)
+		r->quality = t->count.quality;
+	r->across |= *group >= 0 && *group != (int)row->info.group;
+	*group = (int)row->info.group;
 }
 
-/* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL. */
+/* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL; of an event that was named several times
+ * what was counted with @beside, unless that is NULL. */
 struct among {
 	const char *label, *pmu;
+	const struct row *beside;
 };
-
-static bool is_on(const struct row *row, const char *pmu)
-{
-	pfm_count_info_t info = PFM_INIT(info);
-
-	row_info(row, &info);
-	return strcmp(info.pmu, pmu) == 0;
-}
 
 static bool is_row_of(const struct job *job, unsigned k, const struct among *rows, const struct input *input)
 {
 	const struct row *row = &job->rows[k];
 
-	return strcmp(row->label, rows->label) == 0 && is_input(row, input) && (!rows->pmu || is_on(row, rows->pmu));
+	return strcmp(row->label, rows->label) == 0 && is_input(row, input) && (!rows->pmu || strcmp(row->info.pmu, rows->pmu) == 0);
 }
 
-/* True if an earlier row is the same count: of an event that was named twice. */
+/* How near @row is to the one that the value stands beside: that itself, a member of its group, any other. */
+static int nearness(const struct row *row, const struct row *beside)
+{
+	return !beside ? 0 : row == beside ? 2
+	                                   : row->part == beside->part && row->info.group == beside->info.group;
+}
+
+/* True if another row is the same count, of an event that was named twice, and nearer, or as near and earlier. */
 static bool is_repeated(const struct job *job, unsigned k, const struct among *rows, const struct input *input)
 {
-	pfm_count_info_t info = PFM_INIT(info), other = PFM_INIT(other);
+	const struct row *row = &job->rows[k];
+	int near = nearness(row, rows->beside);
 
-	row_info(&job->rows[k], &info);
-	for (unsigned i = 0; i < k; i++) {
-		if (!is_row_of(job, i, rows, input))
-			continue;
-		row_info(&job->rows[i], &other);
-		if (strcmp(info.pmu, other.pmu) == 0)
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const struct row *other = &job->rows[i];
+		int nearer = nearness(other, rows->beside) - near;
+
+		if (i != k && is_row_of(job, i, rows, input) && strcmp(row->info.pmu, other->info.pmu) == 0 && (nearer > 0 || (!nearer && i < k)))
 			return true;
 	}
 	return false;
@@ -483,7 +474,8 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 
 	r->metric = *m;
 	r->info = (pfm_metric_info_t)PFM_INIT(r->info);
-	r->scaled = r->across = false;
+	r->quality = PFM_QUALITY_EXACT;
+	r->across = false;
 	r->found = r->asked = r->n_uses = 0;
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
 		return false;
@@ -540,10 +532,10 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 		fprintf(job->out, "  +- %.2g", v->error);
 	if (!v->state && v->error < 0)
 		fprintf(job->out, "  +- unknown");
-	if (!v->state && r->across && r->scaled)
+	if (!v->state && r->quality == PFM_QUALITY_SCALED && r->across)
 		fprintf(job->out, "  (from groups counted at different times)");
-	else if (!v->state && r->scaled)
-		fprintf(job->out, "  scaled");
+	else if (!v->state && r->quality != PFM_QUALITY_EXACT)
+		fprintf(job->out, "  %s", pfm_quality_name(r->quality));
 	fprintf(job->out, "%s\n", v->over_threshold > 0 ? "  look closer" : "");
 }
 
@@ -573,7 +565,8 @@ static void json_metric(const struct job *job, const struct reading *r, const pf
 		put_number(&j, "low", v->low);
 		put_number(&j, "high", v->high);
 	}
-	put_bool(&j, "scaled", r->scaled);
+	put_text(&j, "quality", pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->quality));
+	put_bool(&j, "scaled", r->quality == PFM_QUALITY_SCALED);
 	put_bool(&j, "across_groups", r->across);
 	if (v->over_threshold >= 0)
 		put_bool(&j, "over_threshold", v->over_threshold != 0);
@@ -594,15 +587,13 @@ static void columns_metric(const struct job *job, const struct reading *r, const
 		fprintf(job->out, "%.9f%s", time, sep);
 	if (rows_have_labels(job))
 		put_field(job, label, sep);
-	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeat > 1 ? sep : "", sep, sep);
+	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeats ? sep : "", sep, sep);
 	if (!v->state)
 		snprintf(value, sizeof(value), "%.9g", v->value);
 	snprintf(unit, sizeof(unit), "%s%s%s", r->info.unit, *r->info.unit ? "  " : "", r->info.name);
 	put_field(job, value, sep);
 	put_field(job, unit, sep);
-	put_field(job, pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->scaled ? PFM_QUALITY_SCALED
-	                                                                               : PFM_QUALITY_EXACT),
-	          sep);
+	put_field(job, pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->quality), sep);
 	put_field(job, v->state ? pfm_metric_state_name(v->state) : "", sep);
 	if (!v->state && v->error > 0)
 		snprintf(error, sizeof(error), "%.9g", v->error);
@@ -619,7 +610,7 @@ static bool evaluate_rows(const struct job *job, const struct stat_metric *m, co
 	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) || (whole && v->state))
 		return false;
 	if (!v->state && slices_wanted(job))
-		judge_value(job, &(struct judged){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->scaled, r->across }, v);
+		judge_value(job, &(struct judged){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->quality, r->across }, v);
 	return true;
 }
 
@@ -628,11 +619,10 @@ bool metric_answer(const struct job *job, const struct stat_metric *m, const cha
 	static struct reading r;
 
 	out->value = (pfm_metric_value_t)PFM_INIT(out->value);
-	if (!evaluate_rows(job, m, &(struct among){ label, NULL }, elapsed, false, &r, &out->value))
+	if (!evaluate_rows(job, m, &(struct among){ .label = label }, elapsed, false, &r, &out->value))
 		return false;
 	out->info = r.info;
-	out->scaled = r.scaled;
-	out->across = r.across;
+	out->quality = r.quality;
 	return true;
 }
 
@@ -641,7 +631,7 @@ static void report_one(const struct job *job, const struct stat_metric *m, const
 	static struct reading r;
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	if (!evaluate_rows(job, m, &(struct among){ label, NULL }, elapsed, whole, &r, &v))
+	if (!evaluate_rows(job, m, &(struct among){ .label = label }, elapsed, whole, &r, &v))
 		return;
 	if (job->json)
 		json_metric(job, &r, &v, label, time);
@@ -749,7 +739,6 @@ static bool has_rows(const struct job *job, struct stat_metric *m)
 bool ratios_make(struct job *job)
 {
 	static const char *const names[] = { "hardware", "software", "hw_cache" };
-	pfm_count_info_t info = PFM_INIT(info);
 	unsigned n = 0;
 	bool room = true;
 	int last = -1;
@@ -763,8 +752,7 @@ bool ratios_make(struct job *job)
 	for (unsigned i = 0; i < job->n_rows && room; i++) {
 		int p;
 
-		row_info(&job->rows[i], &info);
-		p = pfm_find_pmu(job->ctx, info.pmu);
+		p = pfm_find_pmu(job->ctx, job->rows[i].info.pmu);
 		if (p != last)
 			room = add_ratios(job, p) && add_ratios(job, find_ratios(job, p));
 		last = p;
@@ -787,19 +775,19 @@ static bool may_begin(const struct job *job, const struct stat_metric *m, const 
 }
 
 /* How often the event of @row came in a second of the task's time, which the count of task-clock with the same label is. */
-static bool row_rate(const struct job *job, const struct row *row, const pfm_count_info_t *info, struct ratio *out)
+static bool row_rate(const struct job *job, const struct row *row, struct ratio *out)
 {
-	pfm_count_info_t other = PFM_INIT(other);
-
-	if (*info->unit || row->own || !row->tally.counted || info->is_level)
+	if (*row->info.unit || row->own || !row->tally.counted || row->info.is_level)
 		return false;
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		const struct row *clock = &job->rows[i];
+		int quality = clock->tally.count.quality;
 
-		row_info(clock, &other);
-		if (clock->own || strcmp(other.name, "task-clock") != 0 || strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
+		if (clock->own || strcmp(clock->info.name, "task-clock") != 0 || strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
 			continue;
-		*out = (struct ratio){ "per_second", "/s", row->tally.mean / clock->tally.mean * NS };
+		if (row->tally.count.quality > quality)
+			quality = row->tally.count.quality;
+		*out = (struct ratio){ "per_second", "/s", row->tally.mean / clock->tally.mean * NS, quality };
 		return true;
 	}
 	return false;
@@ -809,21 +797,18 @@ static bool row_rate(const struct job *job, const struct row *row, const pfm_cou
 bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out)
 {
 	static struct reading r;
-	pfm_count_info_t info = PFM_INIT(info);
 	pfm_metric_value_t v = PFM_INIT(v);
-	struct among own, all = { row->label, NULL };
+	const struct among own = { row->label, row->info.pmu, row }, all = { row->label, NULL, row };
 
-	row_info(row, &info);
-	own = (struct among){ row->label, info.pmu };
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		struct stat_metric *m = &job->ratios.at[i];
 
 		if (!may_begin(job, m, row) ||
 		    (!evaluate_rows(job, m, &own, elapsed, true, &r, &v) && !evaluate_rows(job, m, &all, elapsed, true, &r, &v)))
 			continue;
-		*out = (struct ratio){ r.info.name, r.info.unit, v.value };
+		*out = (struct ratio){ r.info.name, r.info.unit, v.value, r.quality };
 		m->beside = true;
 		return true;
 	}
-	return ratios_wanted(job) && row_rate(job, row, &info, out);
+	return ratios_wanted(job) && row_rate(job, row, out);
 }

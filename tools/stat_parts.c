@@ -420,10 +420,8 @@ void parts_compare(struct job *job, double seconds)
 		for (unsigned i = 0; i < p->n; i++)
 			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
 		/* A task's birth and its end are not counted, and of many short ones they are a quarter of the time. */
-		if (p->pid || seconds * NS <= 2 * (double)longest + ESCAPE_NS)
-			continue;
-		p->escaped = true;
-		for (unsigned i = 0; i < p->n; i++)
+		p->escaped = !p->pid && seconds * NS > 2 * (double)longest + ESCAPE_NS;
+		for (unsigned i = 0; p->escaped && i < p->n; i++)
 			if (has_value(&p->counts[i])) {
 				p->counts[i].quality = PFM_QUALITY_PARTIAL;
 				p->counts[i].cause = PFM_CAUSE_PERMISSION;
@@ -469,6 +467,7 @@ void parts_free(struct job *job)
 {
 	struct part *p;
 
+	rows_free(job);
 	parts_close(job);
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		if (p->watch >= 0)
@@ -481,9 +480,6 @@ void parts_free(struct job *job)
 		free(p->rows);
 	}
 	free(job->parts);
-	for (unsigned i = 0; i < job->n_rows; i++)
-		free(job->rows[i].slices);
-	free(job->rows);
 }
 
 /* ---- where a CPU is ------------------------------------------------------------------------------------------------------------- */

@@ -17,12 +17,23 @@ enum { NUMBER_MAX = 40,
 
 static void number_text(double value, char buf[NUMBER_MAX])
 {
+	const double most = 0x1p63 / 100;
 	char whole[GROUPED_MAX];
 
-	if (value < 1)
+	if (value >= 1 && value < most) {
+		uint64_t hundredths = (uint64_t)(value * 100 + 0.5);
+
+		snprintf(buf, NUMBER_MAX, "%s.%02u", grouped(hundredths / 100, whole), (unsigned)(hundredths % 100));
+	} else {
 		snprintf(buf, NUMBER_MAX, "%.6g", value);
-	else
-		snprintf(buf, NUMBER_MAX, "%s.%02u", grouped((uint64_t)value, whole), (unsigned)((value - floor(value)) * 100));
+	}
+}
+
+/* The value; of several runs their mean, which is a whole number here. */
+static uint64_t value_of(const struct tally *t)
+{
+	return t->counted < 2 ? t->count.value : t->mean < 0x1p64 - 0x1p11 ? (uint64_t)(t->mean + 0.5)
+	                                                                   : UINT64_MAX;
 }
 
 static void value_text(const struct tally *t, char buf[NUMBER_MAX])
@@ -32,7 +43,7 @@ static void value_text(const struct tally *t, char buf[NUMBER_MAX])
 	else if (t->count.scale != 1)
 		number_text(t->mean * t->count.scale, buf);
 	else
-		grouped((uint64_t)(t->mean + 0.5), buf);
+		grouped(value_of(t), buf);
 }
 
 size_t widest_label(const struct job *job)
@@ -53,14 +64,11 @@ void print_label(const struct job *job, const char *label, size_t widest)
 /* The column that units need: none if no row has one. */
 static size_t widest_unit(const struct job *job)
 {
-	pfm_count_info_t info = PFM_INIT(info);
 	size_t widest = 0;
 
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		row_info(&job->rows[i], &info);
-		if (strlen(info.unit) > widest)
-			widest = strlen(info.unit);
-	}
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (strlen(job->rows[i].info.unit) > widest)
+			widest = strlen(job->rows[i].info.unit);
 	return widest;
 }
 
@@ -81,7 +89,7 @@ static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_
 }
 
 /* "0.98 insn per cycle", "110.27 K/s", "3.1 % branch_miss_share". */
-static void print_ratio(FILE *out, const struct ratio *r)
+static void print_ratio(FILE *out, const struct ratio *r, int quality)
 {
 	static const char prefixes[] = " KMGT";
 	double value = r->value;
@@ -96,33 +104,35 @@ static void print_ratio(FILE *out, const struct ratio *r)
 	}
 	if (!*r->unit || strcmp(r->unit, "%") == 0)
 		fprintf(out, "%s%s", *r->unit ? " " : "", r->name);
+	/* The line says of its count what that is worth. */
+	if (r->quality > quality)
+		fprintf(out, " (%s)", pfm_quality_name(r->quality));
 }
 
 static void print_row(const struct job *job, const struct row *row, double elapsed, double time, size_t units, size_t labels)
 {
 	const struct tally *t = &row->tally;
-	pfm_count_info_t info = PFM_INIT(info);
+	const pfm_count_info_t *info = &row->info;
 	char value[NUMBER_MAX], remark[REMARK_MAX];
 	struct ratio ratio;
 	enum style style = !t->counted ? RED : t->count.quality == PFM_QUALITY_EXACT ? PLAIN
 	                                                                             : YELLOW;
 
-	row_info(row, &info);
 	value_text(t, value);
 	remark_text(t, job->repeat, remark);
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
 		print_label(job, row->label, labels);
-	fprintf(job->out, "%s%20s%s ", term_on(job->out, style), value, term_off(job->out));
+	fprintf(job->out, "%s %19s%s ", term_on(job->out, style), value, term_off(job->out));
 	if (units)
-		fprintf(job->out, "%-*s ", (int)units, t->counted ? info.unit : "");
-	fputs(info.name, job->out);
-	if (*info.pmu && !strstr(info.name, info.pmu))
-		fprintf(job->out, "  %s[%s]%s", term_on(job->out, DIM), info.pmu, term_off(job->out));
+		fprintf(job->out, "%-*s ", (int)units, t->counted ? info->unit : "");
+	fputs(info->name, job->out);
+	if (*info->pmu && !strstr(info->name, info->pmu))
+		fprintf(job->out, "  %s[%s]%s", term_on(job->out, DIM), info->pmu, term_off(job->out));
 	fputs(remark, job->out);
 	if (row_ratio(job, row, elapsed, &ratio))
-		print_ratio(job->out, &ratio);
+		print_ratio(job->out, &ratio, t->count.quality);
 	fputc('\n', job->out);
 }
 
@@ -138,29 +148,24 @@ static bool from_stand_in(const pfm_ctx_t *ctx, const char *text)
 /* True if an earlier row is about the same event, so that what is to be said of it was said. */
 static bool named_before(const struct job *job, unsigned i, const char *name)
 {
-	pfm_count_info_t other = PFM_INIT(other);
-	unsigned k;
-
-	for (k = 0; k < i; k++) {
-		row_info(&job->rows[k], &other);
-		if (strcmp(other.name, name) == 0)
+	for (unsigned k = 0; k < i; k++)
+		if (strcmp(job->rows[k].info.name, name) == 0)
 			return true;
-	}
 	return false;
 }
 
 /* What readers of counts must know, each event once. */
 static void print_notes(const struct job *job)
 {
-	pfm_count_info_t info = PFM_INIT(info);
 	char note[NOTE_MAX];
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++) {
-		row_info(&job->rows[i], &info);
-		if (job->rows[i].own || !*count_note(job->ctx, info.name, note) || named_before(job, i, info.name))
+		const char *name = job->rows[i].info.name;
+
+		if (job->rows[i].own || !*count_note(job->ctx, name, note) || named_before(job, i, name))
 			continue;
-		fprintf(job->out, "\n  %s:\n    ", info.name);
+		fprintf(job->out, "\n  %s:\n    ", name);
 		term_wrap(job->out, 4, 4, note);
 	}
 }
@@ -173,29 +178,23 @@ static bool same_sentences(const pfm_count_info_t *a, const pfm_count_info_t *b)
 /* True if an earlier row has the same sentences, so that those of this one were printed already. */
 static bool said_before(const struct job *job, unsigned i, const pfm_count_info_t *info)
 {
-	pfm_count_info_t other = PFM_INIT(other);
-	unsigned k;
-
-	for (k = 0; k < i; k++) {
-		row_info(&job->rows[k], &other);
-		if (same_sentences(&other, info))
+	for (unsigned k = 0; k < i; k++)
+		if (same_sentences(&job->rows[k].info, info))
 			return true;
-	}
 	return false;
 }
 
 /* The events, from row @i on, that the same sentences hold for: each name once. */
 static void print_names(const struct job *job, unsigned i, const pfm_count_info_t *info)
 {
-	pfm_count_info_t other = PFM_INIT(other);
 	const char *between = "  ";
-	unsigned k;
 
-	for (k = i; k < job->n_rows; k++) {
-		row_info(&job->rows[k], &other);
-		if (!same_sentences(&other, info) || (k > i && named_before(job, k, other.name)))
+	for (unsigned k = i; k < job->n_rows; k++) {
+		const pfm_count_info_t *other = &job->rows[k].info;
+
+		if (!same_sentences(other, info) || (k > i && named_before(job, k, other->name)))
 			continue;
-		fprintf(job->out, "%s%s", between, other.name);
+		fprintf(job->out, "%s%s", between, other->name);
 		between = ", ";
 	}
 }
@@ -203,20 +202,18 @@ static void print_names(const struct job *job, unsigned i, const pfm_count_info_
 /* Why counts are not exact, each reason once, with the events it holds for. */
 static void print_reasons(const struct job *job)
 {
-	pfm_count_info_t info = PFM_INIT(info);
-	unsigned i;
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const pfm_count_info_t *info = &job->rows[i].info;
 
-	for (i = 0; i < job->n_rows; i++) {
-		row_info(&job->rows[i], &info);
-		if (!*info.why || said_before(job, i, &info))
+		if (!*info->why || said_before(job, i, info))
 			continue;
 		fputc('\n', job->out);
-		print_names(job, i, &info);
+		print_names(job, i, info);
 		fputs(":\n    ", job->out);
-		term_wrap(job->out, 4, 4, info.why);
-		if (*info.remedy) {
+		term_wrap(job->out, 4, 4, info->why);
+		if (*info->remedy) {
 			fputs("    ", job->out);
-			term_wrap(job->out, 4, 4, info.remedy);
+			term_wrap(job->out, 4, 4, info->remedy);
 		}
 	}
 }
@@ -247,15 +244,13 @@ static void print_runs(const struct job *job, double mean)
 
 static void print_counts(const struct job *job, double elapsed, double time)
 {
-	pfm_count_info_t info = PFM_INIT(info);
+	const char *all = job->beyond ? ", of all of the command" : "";
 	size_t units = widest_unit(job), labels = widest_label(job);
 	unsigned i;
 
-	for (i = 0; i < job->n_rows; i++) {
-		row_info(&job->rows[i], &info);
+	for (i = 0; i < job->n_rows; i++)
 		if (!job->rows[i].own)
-			from_stand_in(job->ctx, info.name);
-	}
+			from_stand_in(job->ctx, job->rows[i].info.name);
 	if (time < 0)
 		fprintf(job->out, "\n  %s%s%s\n\n", term_on(job->out, BOLD), job->target, term_off(job->out));
 	for (i = 0; i < job->n_rows; i++)
@@ -270,7 +265,7 @@ static void print_counts(const struct job *job, double elapsed, double time)
 		print_runs(job, elapsed);
 	fprintf(job->out, "\n%20.6f seconds elapsed%s\n", elapsed, job->repeat > 1 ? ", mean of the runs" : "");
 	if (job->command && !job->n_pids && !job->n_tids)
-		fprintf(job->out, "%20.6f seconds user\n%20.6f seconds system\n", job->user / job->repeat, job->system / job->repeat);
+		fprintf(job->out, "%20.6f seconds user%s\n%20.6f seconds system%s\n", job->user / job->repeat, all, job->system / job->repeat, all);
 	fputc('\n', job->out);
 }
 
@@ -297,11 +292,9 @@ static void columns_row(const struct job *job, const struct row *row, double ela
 {
 	const struct tally *t = &row->tally;
 	const char *sep = job->separator;
-	pfm_count_info_t info = PFM_INIT(info);
-	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "";
-	struct ratio beside = { "", "", 0 };
+	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "";
+	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
 
-	row_info(row, &info);
 	if (row_ratio(job, row, elapsed, &beside))
 		snprintf(ratio, sizeof(ratio), "%.9g", beside.value);
 	if (time >= 0)
@@ -311,20 +304,23 @@ static void columns_row(const struct job *job, const struct row *row, double ela
 	if (!t->counted)
 		snprintf(value, sizeof(value), "<%s>", pfm_quality_name(t->count.quality));
 	else if (t->count.scale != 1)
-		snprintf(value, sizeof(value), "%.9g", t->mean * t->count.scale);
+		snprintf(value, sizeof(value), "%.15g", t->mean * t->count.scale);
 	else
-		snprintf(value, sizeof(value), "%.0f", t->mean);
+		snprintf(value, sizeof(value), "%" PRIu64, value_of(t));
 	put_field(job, value, sep);
-	put_field(job, t->counted ? info.unit : "", sep);
-	put_field(job, info.name, sep);
-	if (job->repeat > 1)
-		fprintf(job->out, "%.2f%%%s", deviation(t), sep);
+	put_field(job, t->counted ? row->info.unit : "", sep);
+	put_field(job, row->info.name, sep);
+	/* Of a single run nobody knows how far the next would be off. */
+	if (t->counted > 1)
+		snprintf(error, sizeof(error), "%.2f%%", deviation(t));
+	if (job->repeats)
+		put_field(job, error, sep);
 	fprintf(job->out, "%" PRIu64 "%s%.2f%s%s%s", t->count.running, sep,
 	        t->count.enabled ? 100.0 * (double)t->count.running / (double)t->count.enabled : 0.0, sep, ratio, sep);
 	put_field(job, *beside.unit ? beside.unit : beside.name, sep);
 	put_field(job, pfm_quality_name(t->count.quality), sep);
 	put_field(job, t->count.cause == PFM_CAUSE_NONE ? "" : pfm_cause_name(t->count.cause), sep);
-	putc('\n', job->out);
+	put_field(job, beside.quality == PFM_QUALITY_EXACT ? "" : "unknown", "\n");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------------- */
@@ -343,8 +339,8 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, int quality
 	put_text(j, "quality", pfm_quality_name(quality));
 	if (cause != PFM_CAUSE_NONE)
 		put_text(j, "cause", pfm_cause_name(cause));
-	put_text_if(j, "why", info->why);
-	put_text_if(j, "remedy", info->remedy);
+	put_text_if(j, "why", quality == PFM_QUALITY_EXACT ? "" : info->why);
+	put_text_if(j, "remedy", quality == PFM_QUALITY_EXACT ? "" : info->remedy);
 }
 
 static void json_count(const struct job *job, const struct row *row, double elapsed, double time)
@@ -358,43 +354,46 @@ static void json_count(const struct job *job, const struct row *row, double elap
 		[BY_THREAD] = "thread",
 	};
 	const struct tally *t = &row->tally;
-	pfm_count_info_t info = PFM_INIT(info);
+	const pfm_count_info_t *info = &row->info;
 	struct json j = { .out = job->out };
 	struct ratio ratio;
 
-	row_info(row, &info);
 	put_begin(&j, NULL, '{');
 	if (time >= 0)
 		put_real(&j, "time", time);
-	put_text(&j, "event", info.name);
-	put_text(&j, "pmu", info.pmu);
+	put_text(&j, "event", info->name);
+	put_text(&j, "pmu", info->pmu);
 	if (job->tell_cgroups && row->part)
 		put_text(&j, "cgroup", row->part->label);
 	if (job->by != BY_NOTHING)
 		put_text(&j, labels[job->by], row->label + (job->by == BY_THREAD ? 0 : row->place));
 	if (t->counted)
-		put_count(&j, "value", (uint64_t)(t->mean + 0.5));
+		put_count(&j, "value", value_of(t));
 	else
 		put_null(&j, "value");
-	if (t->counted && (*info.unit || t->count.scale != 1)) {
+	if (t->counted && (*info->unit || t->count.scale != 1)) {
 		put_real(&j, "amount", t->mean * t->count.scale);
-		put_text(&j, "unit", info.unit);
+		put_text(&j, "unit", info->unit);
 	}
-	put_reason(&j, &info, t->count.quality, t->count.cause);
+	put_reason(&j, info, t->count.quality, t->count.cause);
 	if (!row->own)
-		put_notes(&j, job->ctx, info.name);
+		put_notes(&j, job->ctx, info->name);
 	put_count(&j, "enabled", t->count.enabled);
 	put_count(&j, "running", t->count.running);
-	put_int(&j, "group", info.group);
+	put_int(&j, "group", info->group);
 	if (row_ratio(job, row, elapsed, &ratio)) {
 		put_text(&j, "ratio", ratio.name);
 		put_number(&j, "ratio_value", ratio.value);
 		put_text_if(&j, "ratio_unit", ratio.unit);
+		put_text(&j, "ratio_quality", pfm_quality_name(ratio.quality));
 	}
-	if (job->repeat > 1) {
+	if (job->repeats) {
 		put_int(&j, "runs", t->runs);
 		put_int(&j, "counted", t->counted);
-		put_real(&j, "deviation", deviation(t));
+		if (t->counted > 1)
+			put_real(&j, "deviation", deviation(t));
+		else
+			put_null(&j, "deviation");
 	}
 	put_real(&j, "elapsed", elapsed);
 	put_end(&j, '}');

@@ -12,22 +12,32 @@ bool has_value(const pfm_count_t *count)
 	return count->quality != PFM_QUALITY_NOT_COUNTED && count->quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
-static void tally_add(struct tally *t, const pfm_count_t *count)
+/* Of two of which one may have no value: what both together are worth is what @worse says. */
+static void blame_on(const pfm_count_t *worse, pfm_count_t *both)
 {
+	both->quality = has_value(worse) || !has_value(both) ? worse->quality : PFM_QUALITY_PARTIAL;
+	both->cause = worse->cause;
+	both->sys_errno = worse->sys_errno;
+}
+
+/* True if what @t is worth is what @count is. */
+static bool tally_add(struct tally *t, const pfm_count_t *count)
+{
+	const pfm_count_t was = t->count;
 	double value = (double)count->value, before = t->mean;
-	int worst = t->counted && t->count.quality > count->quality ? t->count.quality : count->quality;
+	bool there = has_value(count), blamed = !t->runs || count->quality >= was.quality;
 
 	t->runs++;
-	if (!has_value(count)) {
-		if (!t->counted)
-			t->count = *count;
-		return;
+	if (there) {
+		t->counted++;
+		t->mean += (value - before) / t->counted;
+		t->squares += (value - before) * (value - t->mean);
 	}
-	t->count = *count;
-	t->count.quality = worst;
-	t->counted++;
-	t->mean += (value - before) / t->counted;
-	t->squares += (value - before) * (value - t->mean);
+	if (there ? blamed || t->counted == 1 : !t->counted)
+		t->count = *count;
+	if (t->counted)
+		blame_on(blamed ? count : &was, &t->count);
+	return blamed;
 }
 
 double deviation(const struct tally *t)
@@ -58,32 +68,37 @@ static bool adds_nothing(const pfm_count_t *count)
 	return !has_value(count) && count->cause == PFM_CAUSE_NO_TIME;
 }
 
-static void sum_add(struct row *row, const pfm_count_t *count)
+/* @count is number @i of @part. */
+static void sum_add(struct row *row, const struct part *part, unsigned i, const pfm_count_t *count)
 {
 	pfm_count_t *sum = &row->sum;
-	pfm_count_t worse;
+	const pfm_count_t was = *sum;
 
 	if (!row->begun || adds_nothing(sum)) {
 		*sum = *count;
 		row->begun = true;
+		row->worst = part;
+		row->worst_count = i;
 		return;
 	}
 	if (adds_nothing(count))
 		return;
 	if (!has_value(sum) && !has_value(count))
 		return;
-	worse = sum->quality > count->quality ? *sum : *count;
+	if (has_value(count)) {
+		sum->value += count->value;
+		sum->raw += count->raw;
+		sum->enabled += count->enabled;
+		sum->running += count->running;
+		sum->scale = count->scale;
+		sum->quality = count->quality;
+	}
 	/* A sum that some of them are missing from is part of the truth. */
-	sum->quality = has_value(&worse) ? worse.quality : PFM_QUALITY_PARTIAL;
-	sum->cause = worse.cause;
-	sum->sys_errno = worse.sys_errno;
-	if (!has_value(count))
+	blame_on(was.quality > count->quality ? &was : count, sum);
+	if (was.quality > count->quality)
 		return;
-	sum->value += count->value;
-	sum->raw += count->raw;
-	sum->enabled += count->enabled;
-	sum->running += count->running;
-	sum->scale = count->scale;
+	row->worst = part;
+	row->worst_count = i;
 }
 
 void rows_slice(struct job *job)
@@ -97,6 +112,45 @@ void rows_slice(struct job *job)
 		}
 }
 
+/* Texts one behind the other in memory of their own, which replaces *@memory; each then points there. */
+static bool keep_words(char **memory, const char **const words[], unsigned n)
+{
+	size_t room = 1;
+	char *at;
+
+	for (unsigned i = 0; i < n; i++)
+		room += strlen(*words[i]) + 1;
+	at = malloc(room);
+	if (!at)
+		return false;
+	free(*memory);
+	*memory = at;
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = strlen(*words[i]) + 1;
+
+		*words[i] = memcpy(at, *words[i], len);
+		at += len;
+	}
+	return true;
+}
+
+/* Why the worst of a row's counts is that, which its session knows until it is closed. */
+static void keep_reason(struct row *row)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+
+	pfm_describe_count(row->worst->session, row->worst_count, &info);
+	if (row->worst->escaped && has_value(&row->sum)) {
+		info.why = "most of the time went by in programs that the kernel does not let be counted: they have more rights than "
+			   "who started them (set-user-ID), or may not be read";
+		info.remedy = "start counting from a process that has their rights (sudo pfm stat)";
+	}
+	if (!keep_words(&row->reason, (const char **const[]){ &info.why, &info.remedy }, 2))
+		return;
+	row->info.why = info.why;
+	row->info.remedy = info.remedy;
+}
+
 void rows_gather(struct job *job, bool interval)
 {
 	struct part *p;
@@ -106,7 +160,7 @@ void rows_gather(struct job *job, bool interval)
 		for (i = 0; i < p->n; i++) {
 			pfm_count_t d = interval ? since(p, i, &p->earlier[i]) : p->counts[i];
 
-			sum_add(&job->rows[p->rows[i]], &d);
+			sum_add(&job->rows[p->rows[i]], p, i, &d);
 			p->earlier[i] = p->looked[i] = p->counts[i];
 		}
 	for (i = 0; i < job->n_rows; i++) {
@@ -114,7 +168,8 @@ void rows_gather(struct job *job, bool interval)
 
 		if (interval)
 			row->tally = (struct tally){ .runs = 0 };
-		tally_add(&row->tally, &row->sum);
+		if (tally_add(&row->tally, &row->sum) && row->sum.quality != PFM_QUALITY_EXACT && row->worst)
+			keep_reason(row);
 		row->begun = false;
 	}
 }
@@ -137,30 +192,30 @@ bool rows_have_labels(const struct job *job)
 	return job->by != BY_NOTHING || job->tell_cgroups;
 }
 
-/* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1". Where the second begins. */
-static unsigned label_of(const struct job *job, const struct part *part, const pfm_count_info_t *info, char label[LABEL_MAX])
+/* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1", to be freed; in *@at where the second begins. NULL without memory. */
+static char *label_of(const struct job *job, const struct part *part, const pfm_count_info_t *info, size_t *at)
 {
-	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label : "";
-	char place[LABEL_MAX] = "";
-	int len;
+	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label : "", *between = "";
+	char place[LABEL_MAX] = "", *label;
+	size_t room;
 
 	if (job->by != BY_NOTHING && job->by != BY_THREAD)
 		topology_label(job->by, info->cpus, place);
-	len = snprintf(label, LABEL_MAX, "%s%s%s", whose, !*whose || !*place ? "" : job->by == BY_CPU ? " CPU "
-	                                                                                              : " ",
-	               place);
-	return len < LABEL_MAX ? (unsigned)len - (unsigned)strlen(place) : 0;
+	if (*whose && *place)
+		between = job->by == BY_CPU ? " CPU " : " ";
+	*at = strlen(whose) + strlen(between);
+	room = *at + strlen(place) + 1;
+	label = malloc(room);
+	if (label)
+		snprintf(label, room, "%s%s%s", whose, between, place);
+	return label;
 }
 
 /* Equal events of two parts have the same place in the job's list and the same name, as far as permissions allowed. */
 static bool same_row(const struct row *row, const char *label, unsigned request, const pfm_count_info_t *info)
 {
-	pfm_count_info_t other = PFM_INIT(other);
-
-	if (row->own || strcmp(row->label, label) != 0)
-		return false;
-	row_info(row, &other);
-	return row->part->first + other.request == request && strcmp(other.name, info->name) == 0 && strcmp(other.pmu, info->pmu) == 0;
+	return !row->own && strcmp(row->label, label) == 0 && row->part->first + row->info.request == request &&
+	       strcmp(row->info.name, info->name) == 0 && strcmp(row->info.pmu, info->pmu) == 0;
 }
 
 /* True if a count of @info's group at the same place has row @at already: count @i of @part is another event, which permissions have given
@@ -190,53 +245,65 @@ static int find_row(const struct job *job, const struct part *part, unsigned i, 
 	return -1;
 }
 
+/* @label becomes the row's. */
+static struct row *add_row(struct job *job, const pfm_count_info_t *info, char *label, size_t place)
+{
+	struct row *row = new_row(job);
+
+	if (!row) {
+		free(label);
+		return NULL;
+	}
+	row->label = label;
+	row->place = place;
+	row->info = *info;
+	row->info.why = row->info.remedy = "";
+	return keep_words(&row->words, (const char **const[]){ &row->info.name, &row->info.pmu, &row->info.unit, &row->info.cpus }, 4) ? row
+	                                                                                                                               : NULL;
+}
+
 bool rows_make(struct job *job, struct part *part)
 {
 	pfm_count_info_t info = PFM_INIT(info);
-	char label[LABEL_MAX];
 	struct row *row;
-	unsigned i, place, first = job->n_rows;
+	unsigned i, first = job->n_rows;
 	int at;
 
 	for (i = 0; i < part->n; i++) {
+		size_t place;
+		char *label;
+
 		pfm_describe_count(part->session, i, &info);
-		place = label_of(job, part, &info, label);
+		label = label_of(job, part, &info, &place);
+		if (!label)
+			return false;
 		/* An event that is named twice in one list has two rows, and one CPU's counts have nobody to join. */
 		at = job->by == BY_CPU ? -1 : find_row(job, part, i, label, &info);
 		if (at >= (int)first && job->by == BY_NOTHING)
 			at = -1;
 		if (at < 0) {
-			row = new_row(job);
+			row = add_row(job, &info, label, place);
 			if (!row)
 				return false;
 			row->part = part;
-			row->count = i;
-			row->place = place;
-			memcpy(row->label, label, sizeof(label));
 			at = (int)(row - job->rows);
+		} else {
+			free(label);
 		}
 		part->rows[i] = (unsigned)at;
 	}
 	return true;
 }
 
-void row_info(const struct row *row, pfm_count_info_t *info)
+void rows_free(struct job *job)
 {
-	if (!row->own) {
-		pfm_describe_count(row->part->session, row->count, info);
-		if (row->part->escaped && has_value(&row->tally.count)) {
-			info->why = "most of the time went by in programs that the kernel does not let be counted: they have more rights than "
-				    "who started them (set-user-ID), or may not be read";
-			info->remedy = "start counting from a process that has their rights (sudo pfm stat)";
-		}
-		return;
+	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
+		free(row->label);
+		free(row->words);
+		free(row->reason);
+		free(row->slices);
 	}
-	*info = (pfm_count_info_t)PFM_INIT(*info);
-	info->name = row->own;
-	info->unit = "ns";
-	info->pmu = info->cpus = info->remedy = "";
-	info->why = has_value(&row->tally.count) ? "" : "the kernel tells a command's time when it has ended: there is none without a "
-	                                                "command, and none yet in an interval";
+	free(job->rows);
 }
 
 /* ---- pfm's own counts ------------------------------------------------------------------------------------------------------- */
@@ -255,13 +322,17 @@ const char *own_event(const char *text)
 
 bool rows_make_own(struct job *job)
 {
+	pfm_count_info_t info = { .size = sizeof(info), .pmu = "", .unit = "ns", .cpus = "" };
 	struct row *row;
+	char *label;
 	unsigned i;
 
 	for (i = 0; i < job->events.n; i++) {
 		if (!own_event(job->events.texts[i]))
 			continue;
-		row = new_row(job);
+		info.name = own_event(job->events.texts[i]);
+		label = strdup("");
+		row = label ? add_row(job, &info, label, 0) : NULL;
 		if (!row)
 			return false;
 		row->own = own_event(job->events.texts[i]);
@@ -281,6 +352,12 @@ void rows_own(struct job *job, double elapsed, double user, double system)
 		if (!row->own)
 			continue;
 		row->sum = (pfm_count_t){ .size = sizeof(row->sum), .scale = 1, .quality = PFM_QUALITY_NOT_COUNTED, .cause = PFM_CAUSE_OTHER };
+		row->info.why = "";
+		if (seconds < 0)
+			row->info.why = job->beyond ? "the kernel tells a command's time when it has ended: that of all of it, of which some was not "
+			                              "counted"
+			                            : "the kernel tells a command's time when it has ended: there is none without a command, and "
+			                              "none yet in an interval";
 		if (seconds < 0)
 			continue;
 		row->sum.value = row->sum.raw = (uint64_t)(seconds * NS + 0.5);

@@ -210,6 +210,8 @@ static void put_value(FILE *out, const struct metric_answer *a)
 		fprintf(out, "<span class=\"value none\">%s</span>", pfm_metric_state_name(a->value.state));
 	else if (a->value.error > 0)
 		fprintf(out, "<span class=\"value\">%.1f &plusmn; %.2g %%</span>", a->value.value, a->value.error);
+	else if (a->value.error < 0)
+		fprintf(out, "<span class=\"value\">%.1f &plusmn; ? %%</span>", a->value.value);
 	else
 		fprintf(out, "<span class=\"value\">%.1f %%</span>", a->value.value);
 }
@@ -290,7 +292,9 @@ static void put_others(const struct job *job, FILE *out, double elapsed)
 		if (a.value.state)
 			fprintf(out, "<td class=\"none\">%s<td>", pfm_metric_state_name(a.value.state));
 		else
-			fprintf(out, a.value.error > 0 ? "<td>%.4g &plusmn; %.2g<td>" : "<td>%.4g<td>", a.value.value, a.value.error);
+			fprintf(out, a.value.error > 0 ? "<td>%.4g &plusmn; %.2g<td>" : a.value.error < 0 ? "<td>%.4g &plusmn; ?<td>"
+			                                                                                  : "<td>%.4g<td>",
+			        a.value.value, a.value.error);
 		put(out, a.value.state ? "" : a.info.unit);
 		fputc('\n', out);
 	}
@@ -320,19 +324,22 @@ static void put_next(const struct job *job, FILE *out, double elapsed)
 
 static void put_page(const struct job *job, FILE *out, double elapsed)
 {
-	bool scaled = false;
+	bool scaled = false, partial = false;
 	static struct metric_answer a;
 
 	for (unsigned i = 0; i < job->metrics.n; i++)
-		scaled |= metric_answer(job, &job->metrics.at[i], "", elapsed, &a) && a.scaled;
+		if (metric_answer(job, &job->metrics.at[i], "", elapsed, &a)) {
+			scaled |= a.quality == PFM_QUALITY_SCALED;
+			partial |= a.quality == PFM_QUALITY_PARTIAL;
+		}
 	fputs(head, out);
 	fputs("<title>Metrics of ", out);
 	put(out, job->target);
 	fputs("</title>\n<h1>", out);
 	put(out, job->target);
-	fprintf(out, "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its threshold%s.%s</p>\n", elapsed,
+	fprintf(out, "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its threshold%s.%s%s</p>\n", elapsed,
 	        job->repeat > 1 ? ", mean of the runs" : "", job->repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
-	        scaled ? " Some counts shared their counters and were scaled." : "");
+	        scaled ? " Some counts shared their counters and were scaled." : "", partial ? " Some counts are partial." : "");
 	fputs("<p><button id=\"worth\">Open what is worth it</button><button id=\"all\">Open all</button></p>\n<main>\n", out);
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		if (is_root(job, i))
