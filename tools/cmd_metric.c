@@ -82,9 +82,9 @@ static bool derived(const json_t *constants, const pfm_metric_input_t *in, doubl
 {
 	const json_t *v = strcmp(in->text, "#duration_ms") == 0 ? member(constants, "duration_time") : NULL;
 
-	if (v)
+	if (json_is_number(v))
 		*value = json_number_value(v) * 1000;
-	return v != NULL;
+	return json_is_number(v);
 }
 
 static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t *constants, struct metric_use *m)
@@ -99,10 +99,11 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 			continue;
 		v = given(in.is_constant ? constants : counts, &in);
 		v = v ? v : given(in.is_constant ? counts : constants, &in);
-		c->known = json_is_number(v) || in.has_preset || derived(constants, &in, &c->value);
+		/* What is given and is no number is not as if nobody had given it. */
+		c->known = json_is_number(v) || ((!v || json_is_null(v)) && (in.has_preset || derived(constants, &in, &c->value)));
 		if (json_is_number(v))
 			c->value = json_number_value(v);
-		else if (in.has_preset)
+		else if (c->known && in.has_preset)
 			c->value = in.preset;
 	}
 }
