@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One PMU of the kernel as an event table: its format, its events, its capabilities. What cannot be understood is left out. */
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "pmu.h"
@@ -162,7 +163,7 @@ static void add_event(struct reading *r, struct builder *b, const struct strings
                       struct text_fields texts)
 {
 	uint32_t flags = 0;
-	double number;
+	double number = 1;
 	bool known;
 
 	if (companion(r, files, pmu, event, ".per-pkg") && is_word(r->text, "1"))
@@ -175,9 +176,14 @@ static void add_event(struct reading *r, struct builder *b, const struct strings
 		pfmi_build_drop_row(b);
 		return;
 	}
-	if (companion(r, files, pmu, event, ".scale") && pfmi_decimal(r->text, &number))
-		pfmi_build_value(b, texts.scale, pfmi_build_text(b, r->text, strlen(r->text)));
-	if (companion(r, files, pmu, event, ".unit"))
+	if (companion(r, files, pmu, event, ".scale")) {
+		if (!pfmi_decimal(r->text, &number) || number > DBL_MAX)
+			number = 0;
+		if (number > 0)
+			pfmi_build_value(b, texts.scale, pfmi_build_text(b, r->text, strlen(r->text)));
+	}
+	/* A plain count is none of units whose scale makes no sense. */
+	if (number > 0 && companion(r, files, pmu, event, ".unit"))
 		pfmi_build_value(b, texts.unit, pfmi_build_text(b, r->text, strlen(r->text)));
 }
 

@@ -371,12 +371,47 @@ static void companions(void **state)
 	assert_string_equal(text("energy", KEY_UNIT), "Joules");
 	assert_int_equal(table_row(table, (uint32_t)row("energy"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT), ROW_PER_PKG | ROW_SNAPSHOT);
 	assert_string_equal(text("off", KEY_SCALE), "");
-	assert_string_equal(text("off", KEY_UNIT), "MiB");
+	assert_string_equal(text("off", KEY_UNIT), "");
 	assert_int_equal(table_row(table, (uint32_t)row("off"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT), 0);
 	assert_string_equal(text("plain", KEY_SCALE), "");
 	assert_string_equal(text("plain", KEY_UNIT), "");
 	assert_true(config(".unit", 0) == 6 && config("x.units", 0) == 7);
 	assert_int_equal(row("lonely.unit"), -1);
+}
+
+/* Without a scale that makes sense a count is one, and none of Joules. */
+static void senseless_scales(void **state)
+{
+	static const char *const scales[] = { "0", "-1", "1e400", "1e-400", "nan", "inf", "0x10", "", "1 2" };
+
+	(void)state;
+	usual_formats();
+	put("events/bare", "event=1");
+	put("events/bare.unit", "Joules");
+	put("events/small", "event=1");
+	put("events/small.unit", "Joules");
+	put("events/small.scale", "2.3283064365386962890625e-10");
+	for (unsigned i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "events/s%u", i);
+		put(path, "event=2");
+		snprintf(path, sizeof(path), "events/s%u.scale", i);
+		put(path, scales[i]);
+		snprintf(path, sizeof(path), "events/s%u.unit", i);
+		put(path, "Joules");
+	}
+	look();
+	assert_string_equal(text("bare", KEY_UNIT), "Joules");
+	assert_string_equal(text("small", KEY_UNIT), "Joules");
+	assert_string_equal(text("small", KEY_SCALE), "2.3283064365386962890625e-10");
+	for (unsigned i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "s%u", i);
+		assert_string_equal(text(name, KEY_SCALE), "");
+		assert_string_equal(text(name, KEY_UNIT), "");
+	}
 }
 
 /* One flag does not bring the other. */
@@ -420,5 +455,6 @@ UNIT(machine_pmu_table, cmocka_unit_test_setup_teardown(formats, begin, end),
      cmocka_unit_test_setup_teardown(fields_that_are_known, begin, end),
      cmocka_unit_test_setup_teardown(too_many_formats, begin, end), cmocka_unit_test_setup_teardown(terms, begin, end),
      cmocka_unit_test_setup_teardown(parameters, begin, end), cmocka_unit_test_setup_teardown(companions, begin, end),
+     cmocka_unit_test_setup_teardown(senseless_scales, begin, end),
      cmocka_unit_test_setup_teardown(one_flag_each, begin, end),
      cmocka_unit_test_setup_teardown(capabilities, begin, end));
