@@ -711,6 +711,7 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 		file.n = 288;
 		for (unsigned i = 0; i < 7; i++) /* of different lengths: also records that go on in the next piece */
 			put_packed_as(DATA_COMPRESSED2, plain + 41 * i, i < 6 ? 41 : 34, 0);
+		set64(48, file.n - 288);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
 		for (unsigned i = 0; i < 7; i++)
 			expect_sample(0, i, i);
@@ -718,6 +719,7 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 		assert_false(broke_off());
 		put_packed_as(DATA_COMPRESSED2, plain, 40, 8); /* more than there are */
 		put_sample(11, 9, 9);
+		set64(48, file.n - 288);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
 		for (unsigned i = 0; i < 7; i++)
 			expect_sample(0, i, i);
@@ -1003,6 +1005,24 @@ static void what_follows_a_record_may_be_long(void **state)
 	assert_null(pfmi_data_tracing(reading, &len, &foreign));
 }
 
+/* Also where a record ends, and where the writer was killed before it could say how much there is. */
+static void what_is_cut_off_between_records_is_told(void **state)
+{
+	(void)state;
+	for (unsigned missing = 0; missing < 3; missing++) {
+		begin_file(missing == 1);
+		for (unsigned i = 0; i < 3; i++)
+			put_sample(11, i, i);
+		set64(48, missing == 2 ? 0 : file.n - 288);
+		file.n -= missing == 1 ? 40 : 0;
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		for (unsigned i = 0; i < (missing == 1 ? 2u : 3u); i++)
+			expect_sample(0, i, i);
+		assert_int_equal(next(), 0);
+		assert_int_equal(broke_off(), missing > 0);
+	}
+}
+
 /* A program may have closed its input: 0 is a descriptor like any other. */
 static void a_recording_is_descriptor_0(void **state)
 {
@@ -1219,6 +1239,7 @@ int main(void)
 		ROW(what_is_packed_is_read_the_same),
 		ROW(packed_pieces_that_lie_end_the_reading),
 		ROW(pieces_that_are_filled_up_are_unpacked),
+		ROW(what_is_cut_off_between_records_is_told),
 		ROW(a_disk_that_is_full_is_told),
 		ROW(a_disk_that_fills_up_is_told),
 		ROW(recording_with_little_memory),

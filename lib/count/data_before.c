@@ -45,11 +45,9 @@ static void add_name(struct maker *m, const char *name)
 
 static void finish(struct maker *m)
 {
-	static const uint64_t trailer =
-		PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER;
 	uint16_t size;
 
-	m->n += 8 * (size_t)__builtin_popcountll(m->s->sampling->asked.fields & trailer);
+	m->n += 8 * (size_t)__builtin_popcountll(m->s->sampling->asked.fields & TRAILER);
 	size = (uint16_t)m->n;
 	memcpy((uint8_t *)m->words + 6, &size, sizeof(size));
 	if (!m->rc)

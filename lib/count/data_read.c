@@ -353,10 +353,10 @@ static int read_head(struct pfm_session *s)
 	rc = read_attrs(s, head);
 	if (rc)
 		return rc;
-	/* A writer that was killed left no size: all there is. */
+	/* A writer that was killed left no size: all there is, and more there should be. */
 	if (size)
 		read_features(s, head, offset + size);
-	r->left = size && size < (uint64_t)st.st_size - offset ? size : (uint64_t)st.st_size - offset;
+	r->left = size ? size : UINT64_MAX;
 	return lseek(r->fd, (off_t)offset, SEEK_SET) < 0 ? PFMLIB_ERR_SYS : 0;
 }
 
@@ -632,7 +632,7 @@ static int take_record(struct pfm_session *s)
 	int rc = 0;
 
 	if (!p)
-		return end_here(r, r->in_at < r->in_end || r->plain.used < r->plain.end);
+		return end_here(r, r->in_at < r->in_end || r->plain.used < r->plain.end || (r->left && !r->pipe));
 	type = u32_at(r, p);
 	switch (type) {
 	case DATA_ATTR: return r->pipe ? take_attr(s, p, size) : 0;

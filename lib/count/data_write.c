@@ -76,10 +76,14 @@ static int put_record(void *arg, const void *bytes, size_t n)
 static void put_head(struct pfm_recording *r)
 {
 	uint64_t at = r->at;
+	int err = r->err;
 
+	/* It has its place, be the disk full: what was written before can be read. */
 	r->at = 0;
+	r->err = 0;
 	put_bytes(r, &r->head, sizeof(r->head));
 	r->at = at;
+	r->err = err ? err : r->err;
 }
 
 static void put_u32(struct pfm_recording *r, uint32_t v)
@@ -185,11 +189,20 @@ static void put_attrs(struct pfm_recording *r)
 	r->head.attrs.size = r->at - r->head.attrs.offset;
 }
 
+static uint64_t first_id(const struct pfm_session *s, unsigned i)
+{
+	const struct sampling *sm = s->sampling;
+	unsigned k = 0;
+
+	while (sm->known[k].count != i)
+		k++;
+	return sm->known[k].id;
+}
+
 /* The names once more, as records: the table of names is at the end, and there may never be an end. */
 static void put_names(struct pfm_recording *r)
 {
 	const struct pfm_session *s = r->s;
-	const struct sampling *sm = s->sampling;
 
 	for (unsigned i = 0; i < s->n; i++) {
 		uint64_t what[2] = { DATA_UPDATE_NAME, 0 };
@@ -199,9 +212,7 @@ static void put_names(struct pfm_recording *r)
 
 		if (!n_ids(s, i))
 			continue;
-		for (unsigned k = 0; !what[1]; k++)
-			if (sm->known[k].count == i)
-				what[1] = sm->known[k].id;
+		what[1] = first_id(s, i);
 		snprintf(name, sizeof(name), "%s", name_of(s, i));
 		len = (strlen(name) + 8) & ~(size_t)7;
 		head.size = (uint16_t)(sizeof(head) + sizeof(what) + len);
@@ -514,6 +525,27 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 	                        : PFMLIB_SUCCESS;
 }
 
+/* What was lost behind the last record that a buffer had room for stands in none of it: the events' own account, as perf puts it. */
+static void put_losses(struct pfm_recording *r)
+{
+	struct pfm_session *s = r->s;
+	size_t n = 2 + (size_t)__builtin_popcountll(s->sampling->asked.fields & TRAILER);
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct record_head head = { PFM_RECORD_LOST_SAMPLES, 0, (uint16_t)(n * 8) };
+		pfm_sample_count_t c = PFM_INIT(c);
+		uint64_t words[16] = { 0 };
+
+		if (pfm_read_samples(s, i, &c) || !c.lost || c.lost == PFM_LOST_UNKNOWN || !n_ids(s, i))
+			continue;
+		memcpy(words, &head, sizeof(head));
+		words[1] = c.lost;
+		words[n - 1] = first_id(s, i);
+		put_bytes(r, words, n * 8);
+	}
+	r->head.data.size = r->at - r->head.data.offset;
+}
+
 int pfm_close_recording(pfm_recording_t *r)
 {
 	int rc;
@@ -521,6 +553,8 @@ int pfm_close_recording(pfm_recording_t *r)
 	if (!r)
 		return PFMLIB_SUCCESS;
 	rc = pfm_write_records(r, NULL);
+	if (!rc)
+		put_losses(r);
 	if (!rc)
 		put_features(r);
 	if (!rc)

@@ -8,6 +8,8 @@
 
 #define RECORD_HEAD 8u     /* u32 type, u16 misc, u16 size */
 #define RECORD_MAX  65536u /* more than a u16 size can say */
+/* Fields that stand behind every record, if samples have them. */
+#define TRAILER (PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER)
 
 /* ---- records (sample_decode.c) --------------------------------------------------------------------------------------- */
 

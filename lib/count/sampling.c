@@ -273,9 +273,6 @@ void pfmi_sampling_diagnose(struct pfm_session *s, unsigned i, unsigned k, int e
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------------- */
 
-static const uint64_t trailer =
-	PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER;
-
 void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr *a)
 {
 	const pfm_sampling_t *q = &s->sampling->asked;
@@ -283,7 +280,7 @@ void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr
 
 	*a = (struct perf_event_attr){ .size = sizeof(*a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
 	a->disabled = a->exclude_kernel = a->exclude_hv = 1;
-	a->sample_type = q->fields & trailer;
+	a->sample_type = q->fields & TRAILER;
 	a->mmap = a->mmap2 = (q->records & (PFM_SIDE_MAPS | PFM_SIDE_DATA_MAPS)) != 0;
 	a->mmap_data = (q->records & PFM_SIDE_DATA_MAPS) != 0;
 	a->build_id = a->mmap && (q->records & PFM_SIDE_BUILD_ID);
