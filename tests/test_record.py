@@ -8,6 +8,7 @@ import glob
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -149,32 +150,45 @@ class Crafted:
     def comm(self, pid, name):
         self.record(3, struct.pack("<II", pid, pid) + name + bytes(8 - len(name) % 8) + self.trailer(pid))
 
+    def map2(self, pid, start, name, build_id):
+        self.record(10, struct.pack("<IIQQQB3x20sII", pid, pid, start, 0x1000, 0x1000, len(build_id), build_id, 5, 2) +
+                    name + bytes(8 - len(name) % 8) + self.trailer(pid), 2 | 1 << 14)
+
+    def kernel(self, symbol, address):
+        name = b"[kernel.kallsyms]" + symbol
+        self.record(1, struct.pack("<iIQQQ", -1, 0, address, 0x1000, address) + name + bytes(8 - len(name) % 8) + self.trailer(0), 1)
+
     def fork(self, pid, parent):
         self.record(7, struct.pack("<IIIIQ", pid, parent, pid, parent, self.time + 1) + self.trailer(pid))
 
-    def sample(self, pid, address):
-        self.record(9, struct.pack("<Q", address) + self.trailer(pid) + struct.pack("<Q", 1))
+    def sample(self, pid, address, misc=2):
+        self.record(9, struct.pack("<Q", address) + self.trailer(pid) + struct.pack("<Q", 1), misc)
 
     def write(self, path):
         with open(path, "wb") as f:
             f.write(b"".join(self.data))
 
 
-def crafted_program(symbols, tables=1):
-    """A program of 64 bits without code: functions by name, 16 bytes each from 0x1000 on, in so many tables that are all the same."""
+def crafted_program(symbols, tables=1, build_id=b"", section=0):
+    """A program of 64 bits without code: functions by name, 16 bytes each from 0x1000 on, in so many tables that are all the same; with
+    so many bytes of a section, in which they have no size."""
     names, table = b"\0", bytes(24)
+    size, inside = (0, tables + 1) if section else (16, 1)
     for i, name in enumerate(symbols):
-        table += struct.pack("<IBBHQQ", len(names), 2, 0, 1, 0x1000 + 16 * i, 16)
+        table += struct.pack("<IBBHQQ", len(names), 2, 0, inside, 0x1000 + 16 * i, size)
         names += name + b"\0"
     segments = 64
-    names_at = segments + 56
+    note = struct.pack("<III4s", 4, len(build_id), 3, b"GNU") + build_id
+    names_at = segments + 2 * 56 + len(note)
     table_at = names_at + len(names) + -len(names) % 8
     sections = table_at + len(table)
-    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, segments, sections, 0, 64, 56, 1, 64, tables + 1, 0)
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, segments, sections, 0, 64, 56, 2, 64, tables + 2, 0)
     load = struct.pack("<IIQQQQQQ", 1, 5, 0x1000, 0x1000, 0x1000, 0x1000, 0x1000, 0x1000)
+    load += struct.pack("<IIQQQQQQ", 4, 4, segments + 2 * 56, 0, 0, len(note), len(note), 4) + note
+    code = struct.pack("<IIQQQQIIQQ", 0, 1, 6, 0x1000, 0x1000, section, 0, 0, 1, 0)
     strings = struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, names_at, len(names), 0, 0, 1, 0)
     symtab = struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, table_at, len(table), 0, 0, 8, 24)
-    return head + load + names + bytes(-len(names) % 8) + table + strings + symtab * tables
+    return head + load + names + bytes(-len(names) % 8) + table + strings + symtab * tables + code
 
 
 class Record(unittest.TestCase):
@@ -216,7 +230,7 @@ class Record(unittest.TestCase):
             self.assertAlmostEqual(p["error"], (p["share"] * (1 - p["share"]) / n) ** 0.5)
         text = self.pfm("report").stdout
         self.assertRegex(text, r"\d\d\.\d\d% \+- ?\d\.\d\d +program +program +three\n")
-        self.assertEqual(len(self.pfm("report", "-n", "1").stdout.splitlines()), 3)
+        self.assertEqual(len(self.pfm("report", "-n", "1").stdout.splitlines()), 4)
 
     def test_stacks_are_folded_and_drawn(self):
         self.record("-e", "task-clock:u:period=500000", "-g")
@@ -319,6 +333,35 @@ class Record(unittest.TestCase):
         self.assertIsNotNone(lost, done.stderr)
         told = sum(json.loads(line)["samples"] for line in self.pfm("report", "--json").stdout.splitlines())
         self.assertGreaterEqual(told + int(lost[1]), 4000)
+        records = re.search(r"pfm report: (\d+) records were lost", self.pfm("report").stderr)
+        self.assertTrue(records and int(records[1]) >= int(lost[1]), (records, lost))
+        with open(os.path.join(self.folder, "perf.data"), "rb") as f:
+            data = f.read()
+        at, size = struct.unpack_from("=QQ", data, 40)
+        end, accounts = at + size, []
+        while at < end:  # the events' own accounts, whatever the buffers had room to tell
+            kind, _, size = struct.unpack_from("=IHH", data, at)
+            accounts += struct.unpack_from("=Q", data, at + 8) if kind == 13 else ()
+            at += size
+        self.assertEqual(accounts, [int(lost[1])])
+
+    def test_a_full_disk_leaves_what_was_written(self):
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        if not self.built:
+            self.skipTest("no C compiler")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (65536, limits[1]))
+        try:
+            done = subprocess.run([PFM, "record", "-e", "page-faults:u", "-c", "1", "-m", "64", "-o", "full.data", "./program", "4000"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=120, check=False, restore_signals=False)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        if "File too large" not in done.stderr:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 1)
+        done = self.pfm("report", "--json", "full.data")
+        told = sum(json.loads(line)["samples"] for line in done.stdout.splitlines())
+        self.assertGreater(told, 1000)
+        self.assertIn("full.data is damaged or cut off: what follows the %d samples" % told, done.stderr)
 
     def test_perf_reads_it(self):
         if not shutil.which("perf"):
@@ -541,6 +584,74 @@ class OtherPeoples(unittest.TestCase):
             self.assertEqual(p.returncode, 0, (form, p.returncode, "ended after a minute" if p.returncode == -9 else ""))
             return out.read().decode(), usage.ru_maxrss / 1024
 
+    def told(self, crafted, *form):
+        """What is written to the screen, and what beside it."""
+        with tempfile.TemporaryDirectory() as folder:
+            crafted.write(os.path.join(folder, "data"))
+            done = subprocess.run([PFM, "report", *form, "data"], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout, done.stderr
+
+    def kernel_symbols(self):
+        with open("/proc/kallsyms", encoding="ascii") as f:
+            lines = [line.split() for line in f]
+        if not int(lines[0][0] if lines else "0", 16) and not any(int(line[0], 16) for line in lines[:100]):
+            self.skipTest("addresses of the kernel are a secret")
+        return [(int(line[0], 16), line[1], line[2]) for line in lines if len(line) == 3]  # without modules
+
+    def test_weak_functions_of_the_kernel(self):
+        functions = sorted(s for s in self.kernel_symbols() if s[1] in "tTwW")
+        weak = [b for a, b, c in zip(functions, functions[1:], functions[2:]) if b[1] in "wW" and a[0] < b[0] < c[0]]
+        if not weak:
+            self.skipTest("the kernel has none")
+        crafted = Crafted()
+        crafted.attr()
+        crafted.sample(5, weak[0][0], 1)
+        self.assertIn("[kernel]                 %s\n" % weak[0][2], self.told(crafted)[0])
+
+    def test_functions_of_another_kernel(self):
+        at, _, name = next(s for s in self.kernel_symbols() if s[1] == "T" and s[2] == "_stext")
+        for off in 0, 0x200000:
+            crafted = Crafted()
+            crafted.attr()
+            crafted.kernel(name.encode(), at + off)
+            crafted.sample(5, at + 0x1000, 1)
+            out, said = self.told(crafted)
+            self.assertEqual(("%#x\n" % (at + 0x1000) in out, "another, or started anew" in said), (off > 0, off > 0), (out, said))
+
+    def test_guests_have_no_functions_of_their_host(self):
+        crafted = Crafted()
+        crafted.attr()
+        crafted.map(5, 0x1000, b"/bin/host")
+        for misc in 2, 3, 4, 5:
+            crafted.sample(5, 0x1008, misc)
+        places = [json.loads(line) for line in self.told(crafted, "--json")[0].splitlines()]
+        self.assertEqual(sorted((p["object"], p["samples"]) for p in places),
+                         [("/bin/host", 1), ("[guest kernel]", 1), ("[guest]", 1), ("[hypervisor]", 1)])
+
+    def test_what_is_missing_is_told(self):
+        """Samples that were lost are among the records that were, as far as buffers told of these."""
+        for records, samples, want in (0, 7, 7), (9, 7, 9):
+            crafted = Crafted()
+            crafted.attr()
+            crafted.sample(5, 0x1008)
+            if records:
+                crafted.record(2, struct.pack("<QQ", 1, records) + crafted.trailer(5), 0)
+            crafted.record(5, struct.pack("<QQQ", 1, 1, 1) + crafted.trailer(5), 0)
+            crafted.record(13, struct.pack("<Q", samples) + crafted.trailer(5), 0)
+            said = self.told(crafted)[1]
+            self.assertIn("pfm report: %d records were lost while recording\n" % want, said)
+            self.assertIn("pfm report: the kernel held samples back 1 time,", said)
+
+    def test_places_that_are_not_shown_are_told(self):
+        crafted = Crafted()
+        crafted.attr()
+        for k in range(50):
+            crafted.sample(5, 0x1000 + k)
+        for form, want in ((), "20.00% in 10 more places"), (("-n", "49"), "2.00% in 1 more place;"):
+            self.assertIn(want, self.told(crafted, *form)[0])
+        self.assertNotIn("more place", self.told(crafted, "-n", "50")[0])
+
     def sampled(self, folder, name, *form):
         """The report of one sample in the first function of the file of that name."""
         crafted = Crafted()
@@ -556,6 +667,31 @@ class OtherPeoples(unittest.TestCase):
             with open(os.path.join(folder, "program"), "wb") as f:
                 f.write(crafted_program([b"first", b"second"]))
             self.assertIn(" first\n", self.sampled(folder, "program")[0])
+
+    @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+    def test_functions_without_a_size_end_with_their_section(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for size, name in (4, "0x1008"), (16, "first"):
+                with open(os.path.join(folder, "program"), "wb") as f:
+                    f.write(crafted_program([b"first"], section=size))
+                self.assertIn(" %s\n" % name, self.sampled(folder, "program")[0])
+
+    @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+    def test_a_program_that_was_replaced_has_no_functions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program")
+            for ids, names in ((b"a" * 20, b"a" * 20), ["first", "first"]), ((b"a" * 20, b"b" * 20), ["0x1008", "first"]):
+                crafted = Crafted()
+                crafted.attr()
+                for i, build_id in enumerate(ids):
+                    crafted.map2(5 + i, 0x1000, path.encode(), build_id)
+                    crafted.sample(5 + i, 0x1008)
+                with open(path, "wb") as f:
+                    f.write(crafted_program([b"first"], build_id=ids[1]))
+                out, said = self.told(crafted, "--json")
+                places = {p["task"]: p["function"] for p in map(json.loads, out.splitlines())}
+                self.assertEqual(places, {":5": names[0], ":6": names[1]})
+                self.assertEqual("not the file any more that was sampled" in said, names[0] != names[1], said)
 
     def test_a_fifo_that_was_mapped_is_not_waited_for(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -121,7 +121,8 @@ static void put_places(const struct job *job)
 	for (unsigned event = 0; event < p->n_events; event++) {
 		char number[GROUPED_MAX], title[NAME_LINE];
 		unsigned last = event;
-		uint64_t shown = 0;
+		uint64_t shown = 0, hidden = 0;
+		double rest = 0;
 
 		if (!p->samples[event])
 			continue;
@@ -132,14 +133,21 @@ static void put_places(const struct job *job)
 			char line[NAME_LINE];
 			double s;
 
-			if (at->event != event || is_enough(job, event, &last, &shown))
+			if (at->event != event)
 				continue;
 			s = share(p, at);
+			if (is_enough(job, event, &last, &shown)) {
+				hidden++;
+				rest += s;
+				continue;
+			}
 			printf("%6.2f%% +-%5.2f  %-16s ", 100 * s, 100 * standard_error(s, p->samples[event]),
 			       profile_line(p->texts.text[at->task], line));
 			printf("%-24s ", profile_line(base_name(p->texts.text[at->object]), line));
 			put_function(p, at);
 		}
+		if (hidden)
+			printf("%6.2f%% in %llu more place%s; -n 0 shows all\n", 100 * rest, (unsigned long long)hidden, hidden > 1 ? "s" : "");
 		putchar('\n');
 	}
 }
@@ -248,8 +256,12 @@ static int show(struct job *job, const char *path)
 
 	if (status != DONE)
 		return status;
-	if (p->lost)
-		fprintf(stderr, "pfm report: %llu records were lost while recording\n", (unsigned long long)p->lost);
+	if (p->lost || p->lost_samples)
+		fprintf(stderr, "pfm report: %llu records were lost while recording\n",
+		        (unsigned long long)(p->lost > p->lost_samples ? p->lost : p->lost_samples));
+	if (p->throttled)
+		fprintf(stderr, "pfm report: the kernel held samples back %llu time%s, as they were too many: how many are missing is not told\n",
+		        (unsigned long long)p->throttled, p->throttled > 1 ? "s" : "");
 	if (p->damaged)
 		fprintf(stderr, "pfm report: %s is damaged or cut off: what follows the %llu samples that were read is missing\n", path,
 		        (unsigned long long)count_samples(p));

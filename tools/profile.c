@@ -2,6 +2,7 @@
 /* A recording added up: which file was mapped where in which process, who was born to whom, and where each sample was. */
 #include "profile.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lines.h"
@@ -10,6 +11,8 @@
 
 enum { BUCKETS = 1024,
        MAPS_MAX = 65536 }; /* mappings of one process, of the newest; the kernel's own limit is below that unless it was raised */
+
+#define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol whose address is told */
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -246,16 +249,20 @@ static struct mapping *new_map(struct process *p)
 
 static void take_map(struct reader *r, const pfm_record_t *record)
 {
-	bool wanted = record->map.name && (record->misc & PFM_MISC_MODE) != PFM_MISC_KERNEL;
-	struct process *p = wanted ? process_of(r, record->pid) : NULL;
+	bool kernel = (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL;
+	struct process *p = record->map.name && !kernel ? process_of(r, record->pid) : NULL;
 	struct mapping *m = p ? new_map(p) : NULL;
+
+	if (record->map.name && kernel && strncmp(record->map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
+		symbols_expect(r->symbols, record->map.name + strlen(KERNEL_MAP), record->map.offset);
 
 	if (m)
 		*m = (struct mapping){ .start = record->map.start,
 			               .end = record->map.start + record->map.length,
 			               .offset = record->map.offset,
 			               .name = text_number(&r->p->texts, record->map.name),
-			               .object = symbols_object(r->symbols, record->map.name) };
+			               .object = symbols_object(r->symbols, record->map.name, record->map.build_id,
+			                                        record->map.build_id_size) };
 }
 
 /* A child begins as what its parent is; a program that is started has nothing of what was there before. */
@@ -314,14 +321,20 @@ static const struct mapping *mapping_of(const struct process *p, uint64_t addres
 	return NULL;
 }
 
-/* Object and function of @address, and what is inlined there. */
-static void name_address(struct reader *r, uint32_t pid, uint64_t address, bool kernel, struct place *at)
+/* Object and function of @address, and what is inlined there. What guests run is in no mapping of the process that runs them. */
+static void name_address(struct reader *r, uint32_t pid, uint64_t address, uint32_t mode, struct place *at)
 {
-	const struct mapping *m = kernel ? NULL : mapping_of(process_of(r, pid), address);
-	const char *name = NULL, *where = kernel ? "[kernel]" : "[unknown]";
+	static const char *const others[PFM_MISC_MODE + 1] = {
+		[PFM_MISC_KERNEL] = "[kernel]",
+		[PFM_MISC_HYPERVISOR] = "[hypervisor]",
+		[PFM_MISC_GUEST_KERNEL] = "[guest kernel]",
+		[PFM_MISC_GUEST_USER] = "[guest]",
+	};
+	const struct mapping *m = others[mode] ? NULL : mapping_of(process_of(r, pid), address);
+	const char *name = NULL, *where = others[mode] ? others[mode] : "[unknown]";
 	char number[24];
 
-	if (kernel)
+	if (mode == PFM_MISC_KERNEL)
 		name = symbols_kernel(r->symbols, address);
 	if (m) {
 		uint64_t offset = address - m->start + m->offset;
@@ -385,13 +398,25 @@ static size_t add_frame(const struct texts *t, char *text, size_t at, size_t roo
 	return at;
 }
 
+/* Where the frames behind @marker are, as PFM_MISC_MODE has it. */
+static uint32_t mode_behind(uint64_t marker)
+{
+	switch (marker) {
+	case PFM_CHAIN_KERNEL: return PFM_MISC_KERNEL;
+	case PFM_CHAIN_HYPERVISOR: return PFM_MISC_HYPERVISOR;
+	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL: return PFM_MISC_GUEST_KERNEL;
+	case (uint64_t)PERF_CONTEXT_GUEST:
+	case (uint64_t)PERF_CONTEXT_GUEST_USER: return PFM_MISC_GUEST_USER;
+	default: return PFM_MISC_USER;
+	}
+}
+
 /* "task;outer;...;inner"; "task;[cut off];..." where the chain may not reach the outermost. */
 static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_t task)
 {
-	bool kernel[256];
+	uint32_t modes[256], mode = record->misc & PFM_MISC_MODE;
 	uint64_t frames[256];
 	unsigned n = 0;
-	bool in_kernel = (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL;
 	char text[16384];
 	size_t at;
 
@@ -399,16 +424,16 @@ static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_
 		uint64_t a = record->sample.chain[i];
 
 		if (a >= PFM_CHAIN_MARKER) {
-			in_kernel = a == PFM_CHAIN_KERNEL;
+			mode = mode_behind(a);
 			continue;
 		}
-		kernel[n] = in_kernel;
+		modes[n] = mode;
 		/* A return address may be the first byte behind the function that called. */
 		frames[n] = n ? a - 1 : a;
 		n++;
 	}
 	if (n == 0) {
-		kernel[0] = in_kernel;
+		modes[0] = mode;
 		frames[n++] = record->sample.ip;
 	}
 	at = add_name(text, 0, sizeof(text), r->p->texts.text[task], strlen(r->p->texts.text[task]), ':');
@@ -416,8 +441,8 @@ static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_
 	while (n-- > 0 && at + 1 < sizeof(text)) {
 		struct place p = { 0 };
 
-		name_address(r, record->pid, frames[n], kernel[n], &p);
-		at = add_frame(&r->p->texts, text, at, sizeof(text), &p, kernel[n]);
+		name_address(r, record->pid, frames[n], modes[n], &p);
+		at = add_frame(&r->p->texts, text, at, sizeof(text), &p, modes[n] == PFM_MISC_KERNEL);
 	}
 	return text_number(&r->p->texts, text);
 }
@@ -443,7 +468,7 @@ static void take_sample(struct reader *r, const pfm_record_t *record)
 			p->failed = true;
 		return;
 	}
-	name_address(r, record->pid, record->sample.ip, (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL, &key);
+	name_address(r, record->pid, record->sample.ip, record->misc & PFM_MISC_MODE, &key);
 	if (!add_place(&p->places, &p->n_places, &r->places_room, &r->place_slots, &r->n_place_slots, &key))
 		p->failed = true;
 }
@@ -457,6 +482,8 @@ static void take(struct reader *r, const pfm_record_t *record)
 	case PFM_RECORD_FORK: take_fork(r, record); break;
 	case PFM_RECORD_COMM: take_comm(r, record); break;
 	case PFM_RECORD_LOST: r->p->lost += record->lost.lost; break;
+	case PFM_RECORD_LOST_SAMPLES: r->p->lost_samples += record->lost.lost; break;
+	case PFM_RECORD_THROTTLE: r->p->throttled++; break;
 	default: break;
 	}
 }

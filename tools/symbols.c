@@ -15,11 +15,13 @@
 
 enum { BUCKETS = 4096,
        TABLES = 2, /* of symbols: all, and those for the linker that loads it */
-       SEGMENTS = 16 };
+       SEGMENTS = 16,
+       ID_ROOM = 20 };                  /* bytes of a build id: the kernel tells no more */
 #define TABLES_ROOM ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
 struct symbol {
 	uint64_t start, size;
+	uint64_t room; /* bytes to the end of its section: what has no size, as functions in assembler often, ends there at the latest */
 	const char *name;
 	char *plain; /* what it is called instead, once it has been asked for: C++ as it was written, and no name without end */
 };
@@ -39,6 +41,8 @@ struct file {
 	size_t n, room;
 	struct segment segments[SEGMENTS];
 	unsigned n_segments;
+	uint8_t id[ID_ROOM]; /* build id */
+	size_t n_id;
 	struct lines *lines;
 	bool looked; /* for lines */
 };
@@ -49,6 +53,8 @@ struct object {
 	struct symbols *all;
 	struct file *file; /* NULL: not read, or none that has symbols */
 	bool loaded;
+	uint8_t id[ID_ROOM]; /* that it must have; none if it may have any */
+	size_t n_id;
 };
 
 struct symbols {
@@ -56,6 +62,8 @@ struct symbols {
 	struct file *files;
 	struct file kernel;
 	bool kernel_loaded;
+	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
+	uint64_t expected_at;
 	uint64_t taken; /* of TABLES_ROOM */
 };
 
@@ -109,12 +117,13 @@ static unsigned bucket_of(const char *path)
 	return h % BUCKETS;
 }
 
-struct object *symbols_object(struct symbols *all, const char *path)
+struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n)
 {
 	struct object **bucket = &all->objects[bucket_of(path)], *o;
 
+	n = n < ID_ROOM ? n : ID_ROOM;
 	for (o = *bucket; o; o = o->next)
-		if (strcmp(o->path, path) == 0)
+		if (strcmp(o->path, path) == 0 && o->n_id == n && (n == 0 || memcmp(o->id, id, n) == 0))
 			return o;
 	o = calloc(1, sizeof(*o));
 	if (!o)
@@ -124,23 +133,26 @@ struct object *symbols_object(struct symbols *all, const char *path)
 		free(o);
 		return NULL;
 	}
+	if (n)
+		memcpy(o->id, id, n);
+	o->n_id = n;
 	o->all = all;
 	o->next = *bucket;
 	return *bucket = o;
 }
 
-static bool add(struct file *f, uint64_t start, uint64_t size, const char *name)
+static bool add(struct file *f, uint64_t start, uint64_t size, uint64_t room, const char *name)
 {
 	if (f->n == f->room) {
-		size_t room = f->room * 2 + 256;
-		struct symbol *more = realloc(f->symbols, room * sizeof(*more));
+		size_t twice = f->room * 2 + 256;
+		struct symbol *more = realloc(f->symbols, twice * sizeof(*more));
 
 		if (!more)
 			return false;
 		f->symbols = more;
-		f->room = room;
+		f->room = twice;
 	}
-	f->symbols[f->n++] = (struct symbol){ start, size, name, NULL };
+	f->symbols[f->n++] = (struct symbol){ start, size, room, name, NULL };
 	return true;
 }
 
@@ -174,6 +186,7 @@ static void sort(struct file *f)
 static struct symbol *find(const struct file *f, uint64_t address)
 {
 	size_t low = 0, high = f->n;
+	struct symbol *s;
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
@@ -185,8 +198,8 @@ static struct symbol *find(const struct file *f, uint64_t address)
 	}
 	if (!low)
 		return NULL;
-	return f->symbols[low - 1].size == 0 || address - f->symbols[low - 1].start < f->symbols[low - 1].size ? &f->symbols[low - 1]
-	                                                                                                       : NULL;
+	s = &f->symbols[low - 1];
+	return address - s->start < (s->size ? s->size : s->room) ? s : NULL;
 }
 
 /* ---- ELF ---------------------------------------------------------------------------------------------------------------------- */
@@ -262,16 +275,29 @@ static Elf64_Shdr section_at(const struct elf *e, unsigned i)
 		return wide;
 	}
 	memcpy(&s, e->sections + i * sizeof(s), sizeof(s));
-	return (Elf64_Shdr){ .sh_type = s.sh_type, .sh_offset = s.sh_offset, .sh_size = s.sh_size, .sh_link = s.sh_link };
+	return (Elf64_Shdr){
+		.sh_type = s.sh_type, .sh_addr = s.sh_addr, .sh_offset = s.sh_offset, .sh_size = s.sh_size, .sh_link = s.sh_link
+	};
+}
+
+/* Bytes from the start of a symbol to the end of its section. */
+static uint64_t room_of(const struct elf *e, const Elf64_Sym *s)
+{
+	Elf64_Shdr section;
+
+	if (s->st_shndx >= e->n_sections)
+		return UINT64_MAX;
+	section = section_at(e, s->st_shndx);
+	return s->st_value - section.sh_addr < section.sh_size ? section.sh_size - (s->st_value - section.sh_addr) : UINT64_MAX;
 }
 
 /* @names ends with a zero, its last. */
-static void read_symbol(struct file *f, bool wide, const uint8_t *at, const char *names, uint64_t n_names)
+static void read_symbol(struct file *f, const struct elf *e, const uint8_t *at, const char *names, uint64_t n_names)
 {
 	Elf64_Sym s;
 	Elf32_Sym s32;
 
-	if (wide) {
+	if (e->wide) {
 		memcpy(&s, at, sizeof(s));
 	} else {
 		memcpy(&s32, at, sizeof(s32));
@@ -280,7 +306,7 @@ static void read_symbol(struct file *f, bool wide, const uint8_t *at, const char
 	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) || s.st_shndx == SHN_UNDEF)
 		return;
 	if (s.st_name < n_names && names[s.st_name])
-		add(f, s.st_value, s.st_size, names + s.st_name);
+		add(f, s.st_value, s.st_size, room_of(e, &s), names + s.st_name);
 }
 
 /* Bytes of @names up to the last zero, that included: a name that is never ended is none. */
@@ -317,7 +343,7 @@ static void read_table(struct object *o, const struct elf *e, struct file *f, co
 	*kept = table ? take(e, names.sh_size, names.sh_offset) : NULL;
 	n = *kept ? ended(*kept, names.sh_size) : 0;
 	for (uint64_t at = 0; n && at + each <= s->sh_size; at += each)
-		read_symbol(f, e->wide, table + at, *kept, n);
+		read_symbol(f, e, table + at, *kept, n);
 	free(table);
 }
 
@@ -341,6 +367,30 @@ static void read_symbols(struct object *o, struct elf *e, struct file *f)
 	sort(f);
 }
 
+/* The build id among the notes at @offset, if it is there. */
+static void read_notes(const struct elf *e, struct file *f, uint64_t offset, uint64_t size)
+{
+	uint8_t *notes = size <= 1 << 20 ? take(e, size, offset) : NULL;
+	Elf64_Nhdr n; /* of both widths */
+
+	for (uint64_t at = 0; notes && size - at >= sizeof(n);) {
+		uint64_t name, desc;
+
+		memcpy(&n, notes + at, sizeof(n));
+		name = at + sizeof(n);
+		desc = name + (((uint64_t)n.n_namesz + 3) & ~(uint64_t)3);
+		at = desc + (((uint64_t)n.n_descsz + 3) & ~(uint64_t)3);
+		if (at > size)
+			break;
+		if (n.n_type != NT_GNU_BUILD_ID || n.n_namesz != sizeof("GNU") || memcmp(notes + name, "GNU", sizeof("GNU")) != 0)
+			continue;
+		f->n_id = n.n_descsz < ID_ROOM ? n.n_descsz : ID_ROOM;
+		memcpy(f->id, notes + desc, f->n_id);
+		break;
+	}
+	free(notes);
+}
+
 static void read_segments(const struct elf *e, struct file *f)
 {
 	size_t each = e->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
@@ -348,14 +398,16 @@ static void read_segments(const struct elf *e, struct file *f)
 	Elf64_Phdr p;
 	Elf32_Phdr p32;
 
-	for (unsigned i = 0; all && i < e->n_segments && f->n_segments < SEGMENTS; i++) {
+	for (unsigned i = 0; all && i < e->n_segments; i++) {
 		if (e->wide) {
 			memcpy(&p, all + i * each, sizeof(p));
 		} else {
 			memcpy(&p32, all + i * each, sizeof(p32));
 			p = (Elf64_Phdr){ .p_type = p32.p_type, .p_offset = p32.p_offset, .p_vaddr = p32.p_vaddr, .p_filesz = p32.p_filesz };
 		}
-		if (p.p_type == PT_LOAD)
+		if (p.p_type == PT_NOTE && !f->n_id)
+			read_notes(e, f, p.p_offset, p.p_filesz);
+		if (p.p_type == PT_LOAD && f->n_segments < SEGMENTS)
 			f->segments[f->n_segments++] = (struct segment){ p.p_offset, p.p_filesz, p.p_vaddr };
 	}
 	free(all);
@@ -407,6 +459,10 @@ static void load(struct object *o)
 	e.size = (uint64_t)st.st_size;
 	o->file = file_of(o, &e, &st);
 	close(e.fd);
+	if (!o->n_id || !o->file || (o->file->n_id == o->n_id && memcmp(o->file->id, o->id, o->n_id) == 0))
+		return;
+	o->file = NULL;
+	fprintf(stderr, "pfm report: functions of %s are not named: it is not the file any more that was sampled\n", o->path);
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
@@ -455,9 +511,24 @@ const struct spot *symbols_spot(struct object *o, uint64_t offset)
 
 /* ---- the kernel ----------------------------------------------------------------------------------------------------------------- */
 
-/* Lines of /proc/kallsyms: address, type, name. All addresses are zero for whom they are a secret. */
-static void load_kernel(struct file *o)
+void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 {
+	snprintf(all->expected, sizeof(all->expected), "%s", name);
+	all->expected_at = address;
+}
+
+static void forget_kernel(struct file *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		free(o->symbols[i].plain);
+	o->n = 0;
+	fputs("pfm report: functions of the kernel are not named: it was another, or started anew since\n", stderr);
+}
+
+/* Lines of /proc/kallsyms: address, type, name. All addresses are zero for whom they are a secret. */
+static void load_kernel(const struct symbols *all, struct file *o)
+{
+	bool another = false;
 	FILE *f = fopen("/proc/kallsyms", "re");
 	size_t room = 0;
 	char *line = NULL;
@@ -466,11 +537,12 @@ static void load_kernel(struct file *o)
 		char *rest, *name;
 		uint64_t start = strtoull(line, &rest, 16);
 
-		if (!start || strlen(rest) < 4 || (rest[1] != 't' && rest[1] != 'T'))
+		if (!start || strlen(rest) < 4 || !strchr("tTwW", rest[1]))
 			continue;
 		rest[3 + strcspn(rest + 3, "\t\n ")] = '\0';
+		another |= strcmp(rest + 3, all->expected) == 0 && start != all->expected_at;
 		name = strdup(rest + 3);
-		if (!name || !add(o, start, 0, name)) {
+		if (!name || !add(o, start, 0, UINT64_MAX, name)) {
 			free(name);
 			break;
 		}
@@ -479,6 +551,8 @@ static void load_kernel(struct file *o)
 	free(line);
 	if (f)
 		fclose(f);
+	if (another)
+		forget_kernel(o);
 	sort(o);
 }
 
@@ -487,7 +561,7 @@ const char *symbols_kernel(struct symbols *all, uint64_t address)
 	const struct symbol *s;
 
 	if (!all->kernel_loaded)
-		load_kernel(&all->kernel);
+		load_kernel(all, &all->kernel);
 	all->kernel_loaded = true;
 	s = find(&all->kernel, address);
 	return s ? s->name : NULL;

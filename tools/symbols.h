@@ -4,6 +4,7 @@
 #define PFM_SYMBOLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SYMBOL_ROOM 4096 /* bytes of the longest name, its end included: what is longer is cut */
@@ -14,8 +15,9 @@ struct symbols;
 
 struct symbols *symbols_open(void);
 void symbols_close(struct symbols *all);
-/* The file at @path; read when first needed. NULL without memory. */
-struct object *symbols_object(struct symbols *all, const char *path);
+/* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is the file that has this one. NULL without
+ * memory. */
+struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n);
 /* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their authors wrote them. */
 const char *symbols_at(struct object *object, uint64_t offset);
 struct spot;
@@ -27,6 +29,8 @@ int symbols_file(const char *path, struct stat *st);
 /* The C++ name behind a symbol, in memory of the caller's (plain.c). NULL if there is none, it is endless, or there is no C++ library to
  * tell it: that is said once. */
 char *symbols_plain(const char *symbol);
+/* In the kernel that was sampled @name was at @address: functions of one where it is not are not named. */
+void symbols_expect(struct symbols *all, const char *name, uint64_t address);
 /* The function of the running kernel at @address, or NULL. */
 const char *symbols_kernel(struct symbols *all, uint64_t address);
 
