@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -299,6 +300,9 @@ class Buffers:
 class Samples:
     """The part of a session that samples. Only with the argument @sampling."""
 
+    _lock: Any
+    _recordings: list[Recording]
+
     def _native(self) -> Any:
         raise NotImplementedError
 
@@ -337,8 +341,12 @@ class Samples:
     def records(self) -> Iterator[Record]:
         """The records that are there now, the oldest first."""
         r = new("pfm_record_t")
-        while self._check(lib.pfm_next_record(self._native(), r)):
-            yield _record(r, self._trace_values(r))
+        while record := self._next(r):
+            yield record
+
+    def _next(self, r: Any) -> Record | None:
+        with self._lock:  # what @r points to is another thread's with its next call
+            return _record(r, self._trace_values(r)) if self._check(lib.pfm_next_record(self._native(), r)) else None
 
     def columns(self, *names: str) -> dict[str, Any]:
         """The samples that are there now, as a column of numbers for each of @names: numpy.ndarray, or array.array without numpy.
@@ -352,22 +360,31 @@ class Samples:
         records[0].size = size
         places = [_place("type"), *(_place(name) for name in names)]
         parts: list[tuple[Any, ...]] = []
-        while n := self._check(lib.pfm_next_records(self._native(), records, _AT_ONCE)):
+        while n := self._many(records):
             kinds, *part = _bulk.members(ffi.buffer(records, n * size), size, places)
             parts.append(tuple(_bulk.where(values, kinds, lib.PFM_RECORD_SAMPLE) for values in part))
         return {name: _bulk.joined((part[i] for part in parts), _COLUMNS[name]) for i, name in enumerate(names)}
 
+    def _many(self, records: Any) -> int:
+        with self._lock:
+            return self._check(lib.pfm_next_records(self._native(), records, _AT_ONCE))
+
     def bytes(self) -> Iterator[bytes]:
         """What the buffers hold, undecoded, a piece at a time; not to be mixed with records()."""
         at, size = ffi.new("void const **"), ffi.new("size_t *")
-        while self._check(lib.pfm_next_bytes(self._native(), at, size, ffi.NULL)):
-            yield bytes(ffi.buffer(at[0], size[0]))
+        while True:
+            with self._lock:
+                if not self._check(lib.pfm_next_bytes(self._native(), at, size, ffi.NULL)):
+                    return
+                piece = bytes(ffi.buffer(at[0], size[0]))
+            yield piece
 
     def sampled(self, i: int = 0) -> SampleCount:
         """What became of the samples of count number @i."""
         from .session import Cause, Quality
         c = new("pfm_sample_count_t")
-        self._check(lib.pfm_read_samples(self._native(), i, c))
+        with self._lock:
+            self._check(lib.pfm_read_samples(self._native(), i, c))
         lost = None if c.lost == lib.PFM_LOST_UNKNOWN else c.lost
         return SampleCount(Quality(c.quality), Cause(c.cause), c.samples, lost, c.discarded, c.throttled, c.throttled_ns, c.exact,
                            c.weight, c.count, c.period, c.freq, c.precise)
@@ -409,6 +426,7 @@ class Recording:
         if rc:
             raise from_error(rc, error, ffi.NULL, ())
         self._session, self._recording = session, out[0]
+        session._recordings.append(self)
         if compress:
             rc = lib.pfm_compress_recording(self._recording, compress)
             if rc:
@@ -418,13 +436,19 @@ class Recording:
     def write(self) -> int:
         """Moves what the buffers hold to the file. Returns the file's size."""
         size = ffi.new("uint64_t *")
-        self._session._check(lib.pfm_write_records(self._recording, size))
+        with self._session._lock:
+            if not self._recording:
+                raise ValueError("the recording is closed")
+            self._session._check(lib.pfm_write_records(self._recording, size))
         return int(size[0])
 
     def close(self) -> None:
-        """Writes the rest. Any number of times."""
-        recording, self._recording = self._recording, ffi.NULL
-        self._session._check(lib.pfm_close_recording(recording))
+        """Writes the rest; so does the session's close(). Any number of times."""
+        with self._session._lock:
+            recording, self._recording = self._recording, ffi.NULL
+            if recording:
+                self._session._recordings.remove(self)
+                self._session._check(lib.pfm_close_recording(recording))
 
     def __enter__(self) -> Recording:
         return self
@@ -441,6 +465,7 @@ class Recorded(Samples):
         rc = lib.pfm_read_recording(out, ffi.new("char[]", os.fsencode(path)), error)
         if rc:
             raise from_error(rc, error, ffi.NULL, ())
+        self._lock = threading.RLock()
         self._session = ffi.gc(out[0], lib.pfm_close_session)
         self.events = tuple(self._name(i) for i in range(lib.pfm_count_session(out[0])))
 

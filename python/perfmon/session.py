@@ -17,7 +17,7 @@ from ._errors import ArgumentError, PerfmonError, SystemCallError, c_string, che
 from .context import Context, default_context
 from .event import PerfAttr
 from .metric import Metric, MetricState
-from .sampling import Samples, Sampling
+from .sampling import Recording, Samples, Sampling
 
 __all__ = ["Cause", "Count", "Finished", "Quality", "Reading", "Session", "run"]
 
@@ -311,6 +311,7 @@ class Session(Samples):
         asked = sampling._struct() if sampling is not None else ffi.NULL
         options.sampling = asked
         self._lock = threading.RLock()
+        self._recordings: list[Recording] = []
         self._last: Reading | None = None
         self._context = (context or default_context()).with_pmu(pmu)
         self._session = self._open(self._context, options)
@@ -444,13 +445,18 @@ class Session(Samples):
     # ---- as a context manager and a container
 
     def close(self) -> None:
-        """Stops and releases everything; the last reading stays. Any number of times."""
+        """Stops and releases everything, and closes its recordings; the last reading stays. Any number of times."""
         with self._lock:
             if self._session is not None and self._last is not None:
                 self._values = _session_metrics(self._session, self._context, self.events, self._plan, [self._last])
-            session, self._session = self._session, None
-            if session is not None:
-                ffi.release(session)
+            if self._session is None:
+                return
+            try:
+                for recording in tuple(self._recordings):
+                    recording.close()
+            finally:
+                lib.pfm_stop_session(self._session)
+                self._session = None  # released as soon as no other thread is in a call of it
 
     @property
     def closed(self) -> bool:

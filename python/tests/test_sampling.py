@@ -6,6 +6,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import threading
+import time
 
 import pytest
 
@@ -192,3 +195,55 @@ def test_fields_in_a_recording_of_perf(tmp_path, pipe):
     printed = subprocess.run(["perf", "script", "-i", path, "-F", "trace"], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert [int(fd, 16) for fd in re.findall(r"fd: (0x[0-9a-f]+)", printed)] == [r.fields["fd"] for r in records if "fd" in r.fields]
     assert re.findall(r"filename=(\S+)", printed) == names and any(n.endswith("/true") for n in names)
+
+
+def recording_of_faults(path):
+    """A session that has written some faults there, and the recording, still open."""
+    s = open_session(sampling=perfmon.Sampling(period=1, pages=64))
+    s.start()
+    r = perfmon.Recording(s, path)
+    touch(fresh())
+    return s, r
+
+
+def test_a_recording_ends_with_its_session(tmp_path):
+    s, r = recording_of_faults(tmp_path / "perf.data")
+    s.close()
+    with pytest.raises(ValueError, match="closed"):
+        r.write()
+    r.close()
+    assert sum(x.type == perfmon.RecordType.SAMPLE for x in perfmon.Recorded(tmp_path / "perf.data").records()) >= PAGES
+
+
+def test_each_record_goes_to_one_thread(tmp_path):
+    s, recording = recording_of_faults(tmp_path / "perf.data")
+    for _ in range(100):
+        touch(fresh())
+        recording.write()
+    s.close()
+    whole = sorted(r.time for r in perfmon.Recorded(tmp_path / "perf.data").records())
+    shared, took = perfmon.Recorded(tmp_path / "perf.data"), []
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=lambda: took.extend(r.time for r in shared.records())) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        sys.setswitchinterval(switch)
+    assert sorted(took) == whole
+
+
+def test_a_session_is_closed_while_another_thread_waits():
+    s = open_session(("page-faults:u",), sampling=perfmon.Sampling(period=1 << 40))
+    s.start()
+    waits = threading.Thread(target=s.wait, args=(0.5,))
+    waits.start()
+    time.sleep(0.1)
+    s.close()
+    [open_session(sampling=perfmon.Sampling()) for _ in range(20)]  # in the memory that it had
+    waits.join()
+    with pytest.raises(ValueError, match="closed"):
+        s.wait(0)
