@@ -52,7 +52,7 @@ struct recorder {
 	uint64_t size, began;
 };
 
-static volatile sig_atomic_t interrupted, ended;
+static volatile sig_atomic_t interrupted, terminated, ended;
 
 static void on_signal(int sig)
 {
@@ -60,6 +60,8 @@ static void on_signal(int sig)
 		ended = 1;
 	else
 		interrupted = 1;
+	if (sig == SIGTERM)
+		terminated = 1;
 }
 
 /* ---- the session ----------------------------------------------------------------------------------------------------------- */
@@ -214,7 +216,10 @@ static int record(struct recorder *job, int *wait_status)
 		status = write_all(job);
 		done = over(job, wait_status) || (interrupted && job->child.pid <= 0);
 		show_progress(job);
-		/* The terminal's interrupt reaches the command as well: its end is awaited. */
+		/* The terminal's interrupt reaches the command as well, and its end is awaited; what is sent to us is handed on. */
+		if (terminated && job->child.pid > 0)
+			kill(job->child.pid, SIGTERM);
+		terminated = 0;
 	}
 	if (job->child.pid > 0) {
 		waitpid(job->child.pid, wait_status, 0);
