@@ -137,9 +137,9 @@ class Crafted:
         self.time += 1
         return struct.pack("<IIQ", pid, pid, self.time)
 
-    def attr(self, ids=(1,)):
+    def attr(self, ids=(1,), config=0):
         attr = bytearray(112)
-        struct.pack_into("<II8xQQ", attr, 0, 1, 112, 1, 0x107)
+        struct.pack_into("<IIQQQ", attr, 0, 1, 112, config, 1, 0x107)
         struct.pack_into("<Q", attr, 40, 1 << 18)
         self.record(64, bytes(attr) + struct.pack("<%dQ" % len(ids), *ids), 0)
 
@@ -536,6 +536,19 @@ class Record(unittest.TestCase):
             self.skipTest(done.stderr)
         self.assertEqual(int(done.stdout.split()[1], 16), 1 << (signal.SIGUSR2 - 1) | 1 << (signal.SIGCHLD - 1))
 
+    def test_a_command_ends_with_its_recorder(self):
+        with subprocess.Popen([PFM, "record", "-e", "page-faults:u", "-o", "ended.data", "--", "sh", "-c", "echo on; exec sleep 60"],
+                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+            if p.stdout.readline() != "on\n":
+                self.skipTest(p.stderr.read())
+            p.terminate()
+            try:
+                _, said = p.communicate(timeout=20)
+            finally:
+                p.kill()
+            self.assertIn("was ended by signal 15", said)
+            self.assertEqual(p.returncode, 128 + 15)
+
     def test_refusals(self):
         self.assertEqual(self.pfm("record").returncode, 2)
         self.assertEqual(self.pfm("record", "-F", "9", "-c", "9", "--", "true").returncode, 2)
@@ -642,6 +655,17 @@ class OtherPeoples(unittest.TestCase):
             said = self.told(crafted)[1]
             self.assertIn("pfm report: %d records were lost while recording\n" % want, said)
             self.assertIn("pfm report: the kernel held samples back 1 time,", said)
+
+    def test_samples_whose_event_cannot_be_told_are_no_others(self):
+        for configs, twins in ((2, 3), False), ((2, 2), True):
+            crafted = Crafted()
+            for i, config in enumerate(configs):
+                crafted.attr([1 + i], config)
+            crafted.sample(5, 0x1008)
+            out, said = self.told(crafted)
+            self.assertEqual(out, "")
+            self.assertIn("pfm report: 1 samples are left out: which event they are of cannot be told\n", said)
+            self.assertEqual("may stand at" in said, twins, said)
 
     def test_places_that_are_not_shown_are_told(self):
         crafted = Crafted()

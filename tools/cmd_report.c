@@ -4,6 +4,7 @@
 #include "profile.h"
 
 #include <fnmatch.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <string.h>
 
@@ -229,6 +230,23 @@ static int choose_events(struct job *job, const char *path)
 	return DONE;
 }
 
+/* Where one occurrence is a sample of two events, newer kernels (6.18 does) give both to the first. */
+static void name_twins(const struct profile *p)
+{
+	for (unsigned i = 0; i < p->n_events; i++)
+		for (unsigned k = i + 1; k < p->n_events; k++) {
+			pfm_count_info_t a = PFM_INIT(a), b = PFM_INIT(b);
+			char one[NAME_LINE], other[NAME_LINE];
+
+			if (pfm_describe_count(p->session, i, &a) || pfm_describe_count(p->session, k, &b) || a.attr.type != PERF_TYPE_SOFTWARE ||
+			    b.attr.type != PERF_TYPE_SOFTWARE || a.attr.config != b.attr.config || a.attr.config <= PERF_COUNT_SW_TASK_CLOCK)
+				continue;
+			fprintf(stderr, "pfm report: samples of %s may stand at %s, or the other way round: they are one event of the kernel's\n",
+			        profile_line(a.name, one), profile_line(b.name, other));
+			return;
+		}
+}
+
 static uint64_t count_samples(const struct profile *p)
 {
 	uint64_t samples = 0;
@@ -262,6 +280,9 @@ static int show(struct job *job, const char *path)
 	if (p->throttled)
 		fprintf(stderr, "pfm report: the kernel held samples back %llu time%s, as they were too many: how many are missing is not told\n",
 		        (unsigned long long)p->throttled, p->throttled > 1 ? "s" : "");
+	if (p->homeless)
+		fprintf(stderr, "pfm report: %llu samples are left out: which event they are of cannot be told\n", (unsigned long long)p->homeless);
+	name_twins(p);
 	if (p->damaged)
 		fprintf(stderr, "pfm report: %s is damaged or cut off: what follows the %llu samples that were read is missing\n", path,
 		        (unsigned long long)count_samples(p));

@@ -453,6 +453,10 @@ static void take_sample(struct reader *r, const pfm_record_t *record)
 	const struct task *task = task_of(r, record->tid);
 	struct place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event, .weight = record->sample.period };
 
+	if (record->event == PFM_NO_EVENT && p->n_events > 1) {
+		p->homeless++;
+		return;
+	}
 	if (!task || key.event >= p->n_events) {
 		p->failed |= !task;
 		return;

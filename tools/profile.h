@@ -31,9 +31,9 @@ struct profile {
 	struct texts texts;
 	struct place *places, *stacks; /* stacks: function is the number of "task;outer;inner" */
 	size_t n_places, n_stacks;
-	uint64_t lost, lost_samples; /* records, as buffers told it; samples, as events did, which may be among them */
-	uint64_t throttled;
-	uint64_t *weights, *samples; /* of each event */
+	uint64_t lost, lost_samples;  /* records, as buffers told it; samples, as events did, which may be among them */
+	uint64_t throttled, homeless; /* homeless: samples that are of no event here */
+	uint64_t *weights, *samples;  /* of each event */
 	unsigned n_events;
 	bool failed;  /* no memory */
 	bool damaged; /* the recording breaks off before its end */
