@@ -876,11 +876,12 @@ class MadeUp(unittest.TestCase):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync = full
         try:
-            status, _, err = run(self.root, "-o", out + "/")
+            status, said, err = run(self.root, "-o", out + "/")
         finally:
             os.fsync = real
         self.assertEqual(status, 1)
         self.assertIn("No space left", err)
+        self.assertIn("0 models (0 up to date), 0 core and 0 uncore events, 0 metrics, 0 refused, 0 B in", said)
         self.assertEqual(os.listdir(out), ["skx.pmdb"])
         with open(os.path.join(out, "skx.pmdb"), "rb") as f:
             self.assertTrue(f.read() == before)

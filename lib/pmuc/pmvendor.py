@@ -312,14 +312,15 @@ def import_all(run, jobs, say, start):
         bar.clear()
     for r in done:
         say.model(r)
-    size = sum(r["bytes"] for r in done)
+    written = [r for r in done if r["state"] != "failed"]
+    size = sum(r["bytes"] for r in written)
     if run.text is not None:
         size = write_texts(run.text, [(r["model"], r["text"]) for r in done])
     if run.single:
         size = write_single(run, done, digest, say)
         if not size:
             return 1
-    say.summary(done, size, time.monotonic() - start, run.image if run.single else run.folder)
+    say.summary(written, size, time.monotonic() - start, run.image if run.single else run.folder)
     return 1 if any(r["state"] in ("failed", "empty", "damaged") for r in done) else 0
 
 
