@@ -121,7 +121,7 @@ static int breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsign
 	for (number.len = 0; number.len < where.len && number.s[number.len] != '/'; number.len++)
 		;
 	length = (struct slice){ number.s + number.len + 1, number.len < where.len ? where.len - number.len - 1 : 0 };
-	if (!pfmi_spec_number(number, &addr))
+	if (!pfmi_perf_number(number, &addr))
 		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, number, "an address is expected");
 	if (number.len < where.len && (!pfmi_spec_number(length, &len) || len < 1 || len > 8))
 		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, length,

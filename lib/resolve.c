@@ -201,6 +201,19 @@ static int find_field(const struct reader *r)
 	return find_filter(t, r->attr.name);
 }
 
+/* Have the two fields bits in common: "config" and "event"? */
+RARELY static bool share_bits(const struct table *t, unsigned a, unsigned b)
+{
+	uint64_t bits[2][4] = { 0 };
+
+	pfmi_field_put(table_fields(t) + a, bits[0], ~0ull);
+	pfmi_field_put(table_fields(t) + b, bits[1], ~0ull);
+	for (unsigned i = 0; i < 4; i++)
+		if (bits[0][i] & bits[1][i])
+			return true;
+	return false;
+}
+
 /* Records that the user set @field; the same value twice is one, another one contradicts. */
 static int set_field(struct reader *r, unsigned field, uint64_t value)
 {
@@ -212,6 +225,8 @@ static int set_field(struct reader *r, unsigned field, uint64_t value)
 			if (ev->set[i].value == value)
 				return PFMLIB_SUCCESS;
 			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+		} else if (share_bits(ev->table, field, ev->set[i].field)) {
+			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "its bits are those of what was given before");
 		}
 	if (!pfmi_event_set(ev, field, value))
 		return refuse(r, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, r->attr.name, "too many attributes");
@@ -235,7 +250,7 @@ static bool find_word(const struct table *t, const struct field *f, struct slice
 static int read_field(struct reader *r, unsigned field)
 {
 	const struct field *f = table_fields(r->ev->table) + field;
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (f->width == 1) {
 		bool on;
@@ -247,7 +262,7 @@ static int read_field(struct reader *r, unsigned field)
 		value = 1; /* perf: a term without a value is 1 */
 	else if (!r->attr.has_value || r->attr.value.len == 0)
 		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
-	else if (!pfmi_spec_number(r->attr.value, &value) &&
+	else if (!(r->spec->form == SPEC_PERF ? pfmi_perf_number : pfmi_spec_number)(r->attr.value, &value) &&
 	         (f->kind == FIELD_NUMBER || !find_word(r->ev->table, f, r->attr.value, &value)))
 		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a number is expected");
 	if (value < f->min || value > f->max) {

@@ -33,6 +33,15 @@ bool pfmi_slice_is(struct slice s, const char *word)
 	return rest && *rest == '\0';
 }
 
+bool pfmi_perf_number(struct slice s, uint64_t *out)
+{
+	while (s.len > 1 && s.s[0] == '0' && pfmi_is_digit(s.s[1])) {
+		s.s++;
+		s.len--;
+	}
+	return pfmi_spec_number(s, out);
+}
+
 bool pfmi_spec_number(struct slice s, uint64_t *out)
 {
 	unsigned base = 10;

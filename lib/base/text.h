@@ -46,6 +46,8 @@ static inline unsigned pfmi_digit(char c)
 }
 /* A whole slice as a C number (base 0); false if it is none or does not fit 64 bits. */
 bool pfmi_spec_number(struct slice s, uint64_t *out);
+/* The same as perf reads it: what begins with zeros is decimal. */
+bool pfmi_perf_number(struct slice s, uint64_t *out);
 /* A whole terminated string. */
 struct slice pfmi_slice(const char *s);
 /* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start so. */

@@ -7,13 +7,14 @@
 struct term {
 	struct slice name, value;
 	bool has_value;
+	bool perfs; /* between slashes, where numbers are perf's */
 };
 
 /* Takes what @t says. False if its value is none; @known: whether it is a word of ours. */
 static bool take_term(const struct term *t, struct member *m, bool *known)
 {
 	uint64_t v = 0;
-	bool number = t->has_value && pfmi_spec_number(t->value, &v);
+	bool number = t->has_value && (t->perfs ? pfmi_perf_number : pfmi_spec_number)(t->value, &v);
 
 	*known = true;
 	if (pfmi_slice_is(t->name, "period") && t->has_value)
@@ -29,12 +30,12 @@ static bool take_term(const struct term *t, struct member *m, bool *known)
 	return *known = false;
 }
 
-static struct term read_term(const char *s, size_t len)
+static struct term read_term(const char *s, size_t len, bool perfs)
 {
 	const char *eq = memchr(s, '=', len);
 	size_t name = eq ? (size_t)(eq - s) : len;
 
-	return (struct term){ { s, (uint32_t)name }, { eq ? eq + 1 : s + len, (uint32_t)(eq ? len - name - 1 : 0) }, eq != NULL };
+	return (struct term){ { s, (uint32_t)name }, { eq ? eq + 1 : s + len, (uint32_t)(eq ? len - name - 1 : 0) }, eq != NULL, perfs };
 }
 
 /* Takes @len bytes at @s out of the text, and one separator: the one before, unless that opens the terms of a PMU. What comes next is at
@@ -56,7 +57,7 @@ bool pfmi_take_terms(char *text, struct member *m, const char **bad)
 	*bad = NULL;
 	while (s && *s) {
 		size_t len = strcspn(s + 1, ":,/");
-		struct term t = read_term(s + 1, len);
+		struct term t = read_term(s + 1, len, *s != ':' && strchr(text, '/'));
 		bool known;
 
 		if (!take_term(&t, m, &known) && known) {
