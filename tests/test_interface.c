@@ -249,6 +249,7 @@ static void fields_have_words(void **state)
 			assert_int_equal(value, 0x11);
 		} else if (strcmp(name, "unit") == 0) {
 			assert_string_equal(text, "MiB");
+			assert_int_equal(value, 0);
 		} else {
 			continue;
 		}

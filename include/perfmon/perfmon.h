@@ -217,7 +217,7 @@ typedef struct pfm_umask_info {
 int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info);
 /** Describes unit mask @i (0 .. n_umasks - 1) of an event. */
 int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_umask_info_t *info);
-/** Field value @i (0 .. n_fields - 1) of an event: *@name, *@text ("" if a number), *@value, *@counter (-1 for every counter). */
+/** Field value @i (0 .. n_fields - 1) of an event: *@name, *@text ("" if a number), *@value (0 if a text), *@counter (-1: every one). */
 int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                        const char **name, const char **text, uint64_t *value, int *counter);
 /** A number that any event of a PMU takes: cmask, edge ... */

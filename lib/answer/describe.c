@@ -248,7 +248,8 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 	v = row_value(t, table_row(t, event), i);
 	f = table_fields(t) + v.field;
 	*name = table_text(t, f->name);
-	*value = v.value;
+	/* Where a text lies is nobody's business. */
+	*value = f->kind == FIELD_TEXT ? 0 : v.value;
 	*text = f->kind == FIELD_TEXT ? table_text(t, (uint32_t)v.value) : field_word(t, f, v.value);
 	*counter = v.counter == ANYWHERE ? -1 : v.counter;
 	return PFMLIB_SUCCESS;

@@ -65,7 +65,8 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 		if (rc)
 			continue;
 		v = row_value(t, table_row(t, row), i);
-		assert_true(value == v.value && counter == (v.counter == ANYWHERE ? -1 : v.counter));
+		assert_true(value == (table_fields(t)[v.field].kind == FIELD_TEXT ? 0 : v.value));
+		assert_int_equal(counter, v.counter == ANYWHERE ? -1 : v.counter);
 		assert_true(name == table_text(t, table_fields(t)[v.field].name));
 		if (table_fields(t)[v.field].kind == FIELD_TEXT)
 			assert_true(text == table_text(t, (uint32_t)v.value));
