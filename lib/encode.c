@@ -84,18 +84,24 @@ RARELY static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why)
+static int dispatch(const struct request *req, struct plan *plan, struct placement *where, struct regs *out, pfm_error_t *why)
 {
-	struct plan plan;
-	int rc = pfmi_constrain(req, &plan, why);
+	int rc = pfmi_constrain(req, plan, why);
 
 	out->n_pmcs = out->n_pmds = 0;
 	if (rc)
 		return rc;
-	if (pfmi_assign(&plan, where, why))
-		return explain_refusal(&plan, why);
-	pfmi_encoder_encode(&plan, where, out);
+	if (pfmi_assign(plan, where, why))
+		return explain_refusal(plan, why);
+	pfmi_encoder_encode(plan, where, out);
 	return PFMLIB_SUCCESS;
+}
+
+int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why)
+{
+	struct plan plan;
+
+	return dispatch(req, &plan, where, out, why);
 }
 
 /* ---- one event ------------------------------------------------------------------------------------------------------- */
@@ -190,14 +196,16 @@ RARELY static int encode_set(const struct event *ev, int type, unsigned plm, pfm
 {
 	pfm_attr_t attr;
 	struct request req = { .table = ev->table, .events = ev, .n = 1, .plm = default_levels(ev->table, plm) };
+	struct plan plan;
 	struct placement where;
 	struct regs regs;
 	int rc = pfmi_asked_attr(ev, type, plm, &attr, why);
 
 	if (rc == PFMLIB_SUCCESS)
-		rc = pfmi_dispatch(&req, &where, &regs, why);
+		rc = dispatch(&req, &plan, &where, &regs, why);
 	if (rc)
 		return rc;
+	out->counters = pfmi_plan_counters(&plan);
 	out->attr = attr;
 	out->n_regs = regs.n_pmcs < PFM_MAX_REGS ? regs.n_pmcs : PFM_MAX_REGS;
 	memcpy(out->regs, regs.pmcs, out->n_regs * sizeof(out->regs[0]));
@@ -207,7 +215,7 @@ RARELY static int encode_set(const struct event *ev, int type, unsigned plm, pfm
 /* False where its encoder has no short way for the event. */
 static bool encode_alone(const struct event *ev, int type, unsigned plm, unsigned levels, pfm_encoding_t *out)
 {
-	unsigned n = pfmi_event_flag(ev, ROW_FREE_RUNNING) ? 0 : pfmi_encoder_alone(ev, levels, &out->attr, out->regs);
+	unsigned n = pfmi_event_flag(ev, ROW_FREE_RUNNING) ? 0 : pfmi_encoder_alone(ev, levels, out);
 
 	if (!n)
 		return false;
@@ -226,7 +234,6 @@ STEP int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *
 		return rc;
 	out->event = ev->row;
 	out->plm = levels;
-	out->counters = pfmi_event_counters(ev);
 	out->n_alternatives = 0;
 	if (pfmi_event_has(ev, KEY_ALT))
 		list_alternatives(ev, out);

@@ -160,6 +160,8 @@ struct plan {
 	/* What constrain worked out for encode; each encoder lays its own struct over it. */
 	_Alignas(16) unsigned char extra[3072];
 };
+/* Counters that can count the only event of @plan, of those that its encoder leaves it. */
+uint64_t pfmi_plan_counters(const struct plan *plan);
 
 struct placement {
 	unsigned alternative;
@@ -206,9 +208,9 @@ int pfmi_encoder_check(struct event *ev, pfm_error_t *why);
 int pfmi_encoder_constrain(const struct request *req, struct plan *out, pfm_error_t *why);
 /* Writes the registers, and req->model_out if there is one. */
 void pfmi_encoder_encode(const struct plan *plan, const struct placement *where, struct regs *out);
-/* What attr, constrain and encode say of one event by itself, from one look at its values: the words of @attr, and its control
- * registers on the lowest counter. Returns how many; 0 without a change where the long way has to be gone. */
-unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS]);
+/* What attr, constrain and encode say of one event by itself, from one look at its values: the words of its attribute, the counters that
+ * can count it, and its control registers on the lowest of them. Returns how many; 0 without a change where the long way has to be gone. */
+unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 /* The words of perf_event_attr of one event. */
 int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 /* The four configuration words alone, extra registers included; the event's own, or laid into @own. NULL if the kernel cannot be asked. */

@@ -148,20 +148,10 @@ static bool is_plain(const struct event *ev)
 	return !(ev->table->flags & TABLE_VIEW);
 }
 
-/* Every counter that could count the one event the encoder was just asked about. Encoders that know settings of a whole set name
- * only those they would choose for it alone: there, the table's word counts. */
+/* Every counter that could count the one event the encoder was just asked about. */
 static uint64_t candidates(const struct part *p)
 {
-	const struct plan *plan = &p->work;
-	uint64_t mask = 0;
-
-	if (plan->none & 1)
-		return 0;
-	if (!is_plain(&p->scratch[0]) && p->table->encoder != ENCODER_X86)
-		return pfmi_event_counters(&p->scratch[0]) & ~p->taken.bits[0];
-	for (unsigned a = 0; a < plan->n_alternatives; a++)
-		mask |= plan->alternatives[a].mask[0];
-	return mask;
+	return p->work.none & 1 ? 0 : pfmi_plan_counters(&p->work) & ~p->taken.bits[0];
 }
 
 static int refuse_event(const struct planned *e, pfm_error_t *error)

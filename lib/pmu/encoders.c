@@ -55,9 +55,9 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 	}
 }
 
-OFTEN unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_attr_t *attr, pfm_reg_t regs[PFM_MAX_REGS])
+OFTEN unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
-	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, attr, regs) : 0;
+	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, out) : 0;
 }
 
 /* The words as the fields declare them. */

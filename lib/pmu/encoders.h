@@ -23,7 +23,7 @@ check_op pfmi_format_check, pfmi_x86_check, pfmi_montecito_check, pfmi_alpha_che
 attr_op pfmi_x86_attr, pfmi_montecito_attr, pfmi_alpha_attr, pfmi_linux_attr, pfmi_netburst_attr, pfmi_mips_attr;
 const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4]);
 /* Else one event is a set of one. */
-unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_attr_t *out, pfm_reg_t regs[PFM_MAX_REGS]);
+unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 /* Else there are no registers but the words. */
 layout_op pfmi_x86_layout, pfmi_montecito_layout, pfmi_alpha_layout, pfmi_netburst_layout, pfmi_mips_layout;
 /* Else fields declare bits. */

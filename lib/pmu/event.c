@@ -191,6 +191,19 @@ uint64_t pfmi_event_counters(const struct event *ev)
 	return ev->counter_pin == ANYWHERE ? mask : mask & (uint64_t)1 << ev->counter_pin;
 }
 
+uint64_t pfmi_plan_counters(const struct plan *plan)
+{
+	const struct event *ev = plan->req->events;
+	uint64_t mask = 0;
+
+	/* The others know settings of a whole set, and name only those they would choose for it alone: there, the table's word counts. */
+	if (plan->none || (ev->table->encoder != ENCODER_X86 && ev->table->encoder != ENCODER_FORMAT && ev->table->encoder != ENCODER_PERF))
+		return pfmi_event_counters(ev);
+	for (unsigned a = 0; a < plan->n_alternatives; a++)
+		mask |= plan->alternatives[a].mask[0];
+	return mask;
+}
+
 /* Values the row has for @counter alone. */
 RARELY static void add_bound(const struct event *ev, unsigned counter, uint64_t config[4])
 {

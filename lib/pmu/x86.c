@@ -19,6 +19,7 @@ static const struct bits SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, S
 #define FIXED_CTR_CTRL 0x38du
 #define FIXED_CTR0     0x309u
 #define FIXED          32u /* number of fixed counter 0 */
+#define SLOTS          3u  /* the fixed one that is there where PERF_METRICS is */
 #define RDPMC_FIXED    0x40000000u
 #define NO_COUNTER     0xffu
 #define GENERAL        0xffffffffull
@@ -172,7 +173,7 @@ static uint64_t control(const struct sel *s)
 /* One of the figures PERF_METRICS holds: read beside the slots counter, on no counter of its own. */
 static bool is_metric(const struct table *t, uint64_t config)
 {
-	return t->all_counters >> FIXED && (config & 0xff) == 0 && (config >> 8 & 0xff) >= 0x80 && (config >> 8 & 0xff) <= 0x87;
+	return t->all_counters >> (FIXED + SLOTS) & 1 && (config & 0xff) == 0 && (config >> 8 & 0xff) >= 0x80 && (config >> 8 & 0xff) <= 0x87;
 }
 
 static bool is_slots(uint64_t config)
@@ -665,7 +666,7 @@ int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_err
 
 /* ---- one event ------------------------------------------------------------------------------------------------ */
 
-OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_attr_t *out, pfm_reg_t regs[PFM_MAX_REGS])
+OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
 	struct sel s = { .levels = levels };
 	const uint64_t *config;
@@ -677,12 +678,13 @@ OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_attr_
 	mask = candidates(ev, s.config, event_counters(ev, false));
 	if (!mask || is_metric(ev->table, s.config) || is_libpfm3(ev->table))
 		return 0;
-	give_words(ev, config, s.msr, out);
+	give_words(ev, config, s.msr, &out->attr);
+	out->counters = mask;
 	n = (unsigned)__builtin_ctzll(mask);
-	regs[0] = n < FIXED ? general_reg(find_counter(ev->table, n), n, &s) : fixed_reg(n, fixed_part(ev->table, n, &s));
+	out->regs[0] = n < FIXED ? general_reg(find_counter(ev->table, n), n, &s) : fixed_reg(n, fixed_part(ev->table, n, &s));
 	if (!s.msr)
 		return 1;
-	regs[1] = extra_reg(&s);
+	out->regs[1] = extra_reg(&s);
 	return 2;
 }
 

@@ -226,5 +226,64 @@ static void refused_sets(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(encode, cmocka_unit_test(other_ways), cmocka_unit_test(counted_alone), cmocka_unit_test(free_running), cmocka_unit_test(levels),
-     cmocka_unit_test(refused_sets));
+/* True if the event @text can be counted where @free are the only counters that are. @counter: where, or -1 if it takes none. */
+static bool countable_on(const pfm_ctx_t *ctx, const struct table *t, const char *text, uint64_t free, int *counter)
+{
+	pfmlib_regmask_t taken = { 0 };
+	pfm_set_options_t options = PFM_INIT(options);
+	pfm_set_t out = PFM_INIT(out);
+
+	taken.bits[0] = t->all_counters & ~free;
+	options.unavailable = &taken;
+	options.plm = PFM_PLM3;
+	if (pfm_dispatch_set(ctx, &text, 1, &options, &out, NULL) != PFMLIB_SUCCESS)
+		return false;
+	*counter = out.counter[0];
+	return true;
+}
+
+/* The counters an encoding names are those it can be placed on, no more and no fewer. */
+static void expect_counters(const pfm_ctx_t *ctx, const struct table *t, const char *text)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	int counter;
+
+	if (pfm_encode_event(ctx, text, PFM_PLM3, &e, NULL) != PFMLIB_SUCCESS || !countable_on(ctx, t, text, t->all_counters, &counter) ||
+	    counter < 0)
+		return;
+	for (unsigned c = 0; c < 64; c++)
+		if (t->all_counters >> c & 1 && countable_on(ctx, t, text, (uint64_t)1 << c, &counter) != (e.counters >> c & 1))
+			fail_msg("%s: counter %u", text, c);
+}
+
+static void counters_as_written(void **state)
+{
+	static const char *const codes[] = { "/event=0x51,umask=0xfe/", "/event=0x51,umask=0xfe,cmask=1/", "/event=0,umask=1/", "/event=0,umask=3/",
+		                             "/event=0,umask=0x80/", "/event=0x1e/", "/event=0x2001e/" };
+	char text[512];
+
+	(void)state;
+	for (unsigned pmu = 0; pmu < pfmi_n_builtin(); pmu++) {
+		const struct table *t = pfmi_builtin(pmu);
+		const char *name = table_text(t, t->name);
+		pfm_ctx_t *ctx;
+
+		if ((t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT) || !t->all_counters || t->flags & TABLE_VIEW)
+			continue;
+		ctx = open_for(name);
+		for (size_t i = 0; i < COUNT(codes); i++) {
+			snprintf(text, sizeof(text), "%s%s", name, codes[i]);
+			expect_counters(ctx, t, text);
+		}
+		for (uint32_t row = pmu % 5; row < t->n_rows; row += 5) {
+			snprintf(text, sizeof(text), "%s::%s", name, table_text(t, table_row(t, row)->name));
+			expect_counters(ctx, t, text);
+			strcat(text, ":c=1");
+			expect_counters(ctx, t, text);
+		}
+		pfm_close_context(ctx);
+	}
+}
+
+UNIT(encode, cmocka_unit_test(other_ways), cmocka_unit_test(counters_as_written), cmocka_unit_test(counted_alone),
+     cmocka_unit_test(free_running), cmocka_unit_test(levels), cmocka_unit_test(refused_sets));

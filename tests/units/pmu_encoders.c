@@ -202,7 +202,7 @@ static void unknown_encoders(void **state)
 		assert_false(attr.expressible);
 		assert_null(pfmi_encoder_layout(&t, "PERFEVTSEL0", &n));
 		assert_string_equal(pfmi_encoder_registers(&t), "");
-		assert_int_equal(pfmi_encoder_alone(&ev, 9, &attr, NULL), 0);
+		assert_int_equal(pfmi_encoder_alone(&ev, 9, NULL), 0);
 	}
 }
 
