@@ -41,7 +41,7 @@ struct l4_mask {
 };
 
 struct l4_filter {
-	uint64_t word[2]; /* low half: bits to set, high half: bits to clear afterwards */
+	uint64_t word[2]; /* bits of a box's filters; of a corrected mask, bits to set in word 1, and to clear in word 0 */
 };
 
 /* A PMU. */

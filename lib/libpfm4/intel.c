@@ -40,16 +40,8 @@ static void use(struct l4_code *out, unsigned number)
 	l4_set(l4_has(out->masks, number) ? out->twice : out->masks, number);
 }
 
+/* What a mask adds to the filters of a box, or a corrected one to both words of a core's event. */
 static void filter(struct picks *p, const struct l4_mask *m)
-{
-	const struct l4_filter *f = l4_filter(m);
-
-	for (int i = 0; i < 2; i++)
-		p->filter[i] = (p->filter[i] | (uint32_t)f->word[i]) & ~(f->word[i] >> 32);
-}
-
-/* What a corrected mask does to both words of a core's event. */
-static void correct(struct picks *p, const struct l4_mask *m)
 {
 	p->filter[0] |= l4_filter(m)->word[0];
 	p->filter[1] |= l4_filter(m)->word[1];
@@ -63,10 +55,8 @@ static void mask_bits(struct picks *p, const struct l4_mask *m)
 		p->bits = (p->bits & ~0xc0ull) | (m->code >> 8 & 0xc0);
 	else
 		p->bits |= m->code >> 8;
-	if (q->ev.encoder == L4_EP_UNC)
+	if (q->ev.encoder == L4_EP_UNC || m->flags & F_WORDS)
 		filter(p, m);
-	else if (m->flags & F_WORDS)
-		correct(p, m);
 }
 
 /* Another mask of a group, where one of them wants no other. */

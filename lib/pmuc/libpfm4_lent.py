@@ -101,12 +101,12 @@ def frontend_words(row, given):
 
 
 def box_words(unit, row, masks):
-    """Those of a box: masks reach above bit 15 and change both halves of the filter, which is the second word."""
+    """Those of a box: masks reach above bit 15 and add to both halves of the filter, which is the second word."""
     code, filters = row.code, [0, 0]
     for m in masks:
         code |= m.code
-        for i, changes in enumerate((libpfm4.number(m.keys, "f0"), libpfm4.number(m.keys, "f1"))):
-            filters[i] = (filters[i] | changes & GENERAL) & ~(changes >> 32)
+        for i, key in enumerate(("f0", "f1")):
+            filters[i] |= libpfm4.number(m.keys, key)
     if "cha" in unit.keys.get("is", "").split(",") and code & 0xFF in CHA_REQUESTS:
         filters[1] = filters[1] or 0x3B
         filters[1] &= ~(8 if filters[1] >> 9 & 0xFFFFF else 0)
