@@ -68,8 +68,7 @@ static bool begins_with_qualifier(struct slice s)
 	uint32_t len = 0;
 
 	if (!piece.len || !memchr(piece.s, '=', piece.len))
-		return piece.len <= 4 && (pfmi_slice_is(piece, "edge") || pfmi_slice_is(piece, "inv") || pfmi_slice_is(piece, "os") ||
-		                          pfmi_slice_is(piece, "usr"));
+		return pfmi_slice_is(piece, "edge") || pfmi_slice_is(piece, "inv") || pfmi_slice_is(piece, "os") || pfmi_slice_is(piece, "usr");
 	while (is_key(piece.s[len]))
 		len++;
 	return len && piece.s[len] == '=';

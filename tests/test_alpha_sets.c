@@ -184,6 +184,23 @@ static void ev67_cycles_take_the_counter_that_the_other_statistic_leaves(void **
 	}
 }
 
+/* Which events, then that they count: without the second nothing does. */
+static void ev4_is_told_what_to_count_and_to_count(void **state)
+{
+	unsigned rows[] = { row_of(PFMLIB_ALPHA_EV4_PMU, "cycles"), row_of(PFMLIB_ALPHA_EV4_PMU, "dcache") };
+	struct placement where;
+	struct regs regs;
+
+	(void)state;
+	assert_int_equal(place(PFMLIB_ALPHA_EV4_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
+	assert_int_equal(regs.n_pmcs, 2);
+	assert_int_equal(regs.pmcs[0].num, PFM_ALPHA_PMC_SELECT);
+	assert_int_equal(regs.pmcs[0].alt_addr, PCNTSETMUX);
+	assert_int_equal(regs.pmcs[1].num, PFM_ALPHA_PMC_START);
+	assert_int_equal(regs.pmcs[1].alt_addr, PCNTRENABLE);
+	assert_int_equal(regs.pmcs[1].addr, 1); /* wrperfmon: enable */
+}
+
 static void counters_others_hold_are_left_alone(void **state)
 {
 	struct event ev;
@@ -725,6 +742,7 @@ int main(void)
 		cmocka_unit_test(brute_force_ev67),
 		cmocka_unit_test(ev5_cycles_moves_to_counter_2_when_0_is_taken),
 		cmocka_unit_test(ev67_cycles_take_the_counter_that_the_other_statistic_leaves),
+		cmocka_unit_test(ev4_is_told_what_to_count_and_to_count),
 		cmocka_unit_test(counters_others_hold_are_left_alone),
 		cmocka_unit_test(events_are_found_by_every_name_they_have),
 		cmocka_unit_test(a_period_is_a_rate_or_a_start_value),

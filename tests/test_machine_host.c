@@ -101,6 +101,15 @@ static void cpuid_of_a_core_duo(void **state)
 	assert_int_equal(h.width_general, 40);
 	assert_int_equal(h.n_fixed, 0);
 	assert_int_equal(h.arch_missing, 0xffffff80);
+	/* A bit of each register that there is. */
+	m.leaves[2].regs[0] = 0x20280201;
+	m.leaves[2].regs[1] = 0x80000001;
+	pfmi_host_detail(&sys, &h);
+	assert_int_equal(h.arch_missing, 0x80000001);
+	m.leaves[2].regs[0] = 0x1f280201;
+	m.leaves[2].regs[1] = 1;
+	pfmi_host_detail(&sys, &h);
+	assert_int_equal(h.arch_missing, 0x80000001);
 }
 
 /* What CPUID says is asked of known x86 processors alone. */
