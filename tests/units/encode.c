@@ -258,8 +258,15 @@ static void expect_counters(const pfm_ctx_t *ctx, const struct table *t, const c
 
 static void counters_as_written(void **state)
 {
-	static const char *const codes[] = { "/event=0x51,umask=0xfe/", "/event=0x51,umask=0xfe,cmask=1/", "/event=0,umask=1/", "/event=0,umask=3/",
-		                             "/event=0,umask=0x80/", "/event=0x1e/", "/event=0x2001e/" };
+	static const char *const codes[] = {
+		"/event=0x51,umask=0xfe/",
+		"/event=0x51,umask=0xfe,cmask=1/",
+		"/event=0,umask=1/",
+		"/event=0,umask=3/",
+		"/event=0,umask=0x80/",
+		"/event=0x1e/",
+		"/event=0x2001e/",
+	};
 	char text[512];
 
 	(void)state;
