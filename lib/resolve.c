@@ -600,6 +600,19 @@ static bool is_modifiers(const struct reader *r, const char *letters)
 	return !is_any_mask(r) && !is_mask(r);
 }
 
+RARELY bool pfmi_is_mask_behind(const struct table *t, struct slice name, struct slice word)
+{
+	char text[256];
+	struct slice both = { text, name.len + 1 + word.len };
+
+	if (both.len > sizeof(text))
+		return false;
+	memcpy(text, name.s, name.len);
+	text[name.len] = ':';
+	memcpy(text + name.len + 1, word.s, word.len);
+	return pfmi_table_find(t, pfmi_name_hash(both), both.s, both.len).kind != NAME_NONE;
+}
+
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
  * anywhere; what a word of their letters would set here is something else. */
 RARELY static bool is_late_mask(const struct reader *r)
@@ -607,22 +620,14 @@ RARELY static bool is_late_mask(const struct reader *r)
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
 	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s);
-	char text[256];
 
 	if (!libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])) ||
 	    (find_field(r) < 0 && !is_modifiers(r, PERF_LETTERS)) || is_mask(r))
 		return false;
-	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++) {
-		struct slice name = { text, spec->cuts[i].len + 1 + word.len };
-
-		if (name.len > sizeof(text) || (spec->cuts[i].len < whole && spec->name.s[spec->cuts[i].len] != ':'))
-			continue;
-		memcpy(text, spec->name.s, spec->cuts[i].len);
-		text[spec->cuts[i].len] = ':';
-		memcpy(text + spec->cuts[i].len + 1, word.s, word.len);
-		if (pfmi_table_find(r->ev->table, pfmi_name_hash(name), name.s, name.len).kind != NAME_NONE)
+	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++)
+		if ((spec->cuts[i].len == whole || spec->name.s[spec->cuts[i].len] == ':') &&
+		    pfmi_is_mask_behind(r->ev->table, (struct slice){ spec->name.s, spec->cuts[i].len }, word))
 			return true;
-	}
 	return false;
 }
 

@@ -27,9 +27,15 @@ void pfmi_perf_letters(const struct event *ev, char out[12])
 /* Terms that make the configuration words. */
 struct terms {
 	uint64_t want[4]; /* bits that differ from those of an event without terms, and must be covered */
+	uint64_t said[4]; /* bits of the terms there are: two that share some are refused */
 	uint64_t config[4];
 	unsigned n;
 };
+
+static bool is_said(const struct terms *t, const uint64_t bits[4])
+{
+	return (bits[0] & t->said[0]) | (bits[1] & t->said[1]) | (bits[2] & t->said[2]) | (bits[3] & t->said[3]);
+}
 
 static bool put_term(struct printer *p, struct terms *t, const struct field *f)
 {
@@ -40,7 +46,7 @@ static bool put_term(struct printer *p, struct terms *t, const struct field *f)
 	pfmi_field_put(f, bits, ~(uint64_t)0);
 	for (unsigned i = 0; i < 4; i++)
 		wanted |= bits[i] & t->want[i];
-	if (!wanted && f->key != KEY_CODE)
+	if ((!wanted && f->key != KEY_CODE) || is_said(t, bits))
 		return false;
 	if (f->key == KEY_CODE && t->n)
 		return false;
@@ -49,8 +55,10 @@ static bool put_term(struct printer *p, struct terms *t, const struct field *f)
 		pfmi_put(p, "=");
 		pfmi_put_value(p, f, value);
 	}
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 4; i++) {
 		t->want[i] &= ~bits[i];
+		t->said[i] |= bits[i];
+	}
 	return true;
 }
 
@@ -72,7 +80,7 @@ static void put_cover(struct printer *p, struct terms *t, unsigned word)
 
 		if (f[i].kind != FIELD_TEXT)
 			pfmi_field_put(&f[i], bits, ~(uint64_t)0);
-		if (!(t->want[word] & ~bits[word]) && (!best || f[i].width < best->width))
+		if (!(t->want[word] & ~bits[word]) && !is_said(t, bits) && (!best || f[i].width < best->width))
 			best = &f[i];
 	}
 	if (best)

@@ -433,9 +433,14 @@ static bool is_bare_mask(const struct table *t, const struct group *g, const cha
 	return found;
 }
 
-/* A bare ":i" is the mask I where the event has one. */
+/* A bare ":i" is the mask I where the event has one, or where the event's name begins as that of one does that has it. */
 static bool is_mask_of_row(const struct printer *p, const char *name)
 {
+	const char *row = table_row_name(p->t, p->ev->row);
+
+	for (uint32_t len = 1; *row && row[len - 1]; len++)
+		if (strchr(".:", row[len]) && pfmi_is_mask_behind(p->t, (struct slice){ row, len }, pfmi_slice(name)))
+			return true;
 	for (unsigned i = 0; i < event_groups(p->ev); i++)
 		if (is_bare_mask(p->t, pfmi_row_group(p->t, p->ev->row, i), name))
 			return true;
