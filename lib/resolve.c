@@ -202,15 +202,13 @@ static int find_field(const struct reader *r)
 }
 
 /* Have the two fields bits in common: "config" and "event"? */
-RARELY static bool share_bits(const struct table *t, unsigned a, unsigned b)
+static bool share_bits(const struct field *a, const struct field *b)
 {
-	uint64_t bits[2][4] = { 0 };
-
-	pfmi_field_put(table_fields(t) + a, bits[0], ~0ull);
-	pfmi_field_put(table_fields(t) + b, bits[1], ~0ull);
-	for (unsigned i = 0; i < 4; i++)
-		if (bits[0][i] & bits[1][i])
-			return true;
+	for (unsigned i = 0; i < a->n_ranges; i++)
+		for (unsigned k = 0; k < b->n_ranges; k++)
+			if (a->range[i].word == b->range[k].word && a->range[i].lsb < b->range[k].lsb + b->range[k].width &&
+			    b->range[k].lsb < a->range[i].lsb + a->range[i].width)
+				return true;
 	return false;
 }
 
@@ -225,7 +223,7 @@ static int set_field(struct reader *r, unsigned field, uint64_t value)
 			if (ev->set[i].value == value)
 				return PFMLIB_SUCCESS;
 			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
-		} else if (share_bits(ev->table, field, ev->set[i].field)) {
+		} else if (share_bits(&table_fields(ev->table)[field], &table_fields(ev->table)[ev->set[i].field])) {
 			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "its bits are those of what was given before");
 		}
 	if (!pfmi_event_set(ev, field, value))

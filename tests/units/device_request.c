@@ -384,7 +384,7 @@ static void ranges_of_text(void **state)
 
 static void strides(void **state)
 {
-	const struct model_options o = options_of(MODEL_EV6);
+	struct model_options o = options_of(MODEL_EV6);
 	struct device d = profiled(&o, PCNTOPENALL);
 
 	(void)state;
@@ -402,6 +402,13 @@ static void strides(void **state)
 	assert_int_equal(bytes_to_read(&d), 4);
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, UINT64_C(1) << 63), 0);
 	assert_int_equal(bytes_to_read(&d), 4);
+	pfmi_model_free(d.m);
+	o.end_inclusive = true;
+	d = profiled(&o, PCNTOPENALL);
+	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x103c, 4), 0); /* with its last address 16 instructions, and no more */
+	assert_int_equal(bytes_to_read(&d), 4 * 4);
+	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 4), 0);
+	assert_int_equal(bytes_to_read(&d), 5 * 4);
 	pfmi_model_free(d.m);
 }
 
