@@ -115,8 +115,8 @@ int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, s
 /* What is said of a metric where an event is wanted: PFMLIB_ERR_ALIAS. */
 int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why);
 
-/* Is @word a unit mask of event @name: "NAME:WORD" another event? */
-bool pfmi_is_mask_behind(const struct table *t, struct slice name, struct slice word);
+/* Is @word a unit mask of event @name, whose hash is @h: "NAME:WORD" another event? */
+bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word);
 /* The @i-th word for a level and what it means (0: the hypervisor's); false past the last. (lib/resolve.c) */
 bool pfmi_level(unsigned i, const char **word, unsigned *plm);
 /* Is @word a level behind a colon, or what any event of @t takes as a modifier, by libpfm's short name or the field's own? */

@@ -598,17 +598,22 @@ static bool is_modifiers(const struct reader *r, const char *letters)
 	return !is_any_mask(r) && !is_mask(r);
 }
 
-RARELY bool pfmi_is_mask_behind(const struct table *t, struct slice name, struct slice word)
+RARELY bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word)
 {
 	char text[256];
 	struct slice both = { text, name.len + 1 + word.len };
+	uint32_t at;
 
-	if (both.len > sizeof(text))
+	h = name_hash_separator(h);
+	for (uint32_t i = 0; i < word.len; i++)
+		h = name_hash(h, (unsigned char)word.s[i]);
+	at = table_probe(t, h, slot_of(h, t->n_slots));
+	if (!table_may_be(t, h, at) || both.len > sizeof(text))
 		return false;
 	memcpy(text, name.s, name.len);
 	text[name.len] = ':';
 	memcpy(text + name.len + 1, word.s, word.len);
-	return pfmi_table_find(t, pfmi_name_hash(both), both.s, both.len).kind != NAME_NONE;
+	return pfmi_table_find_from(t, at, h, both.s, both.len).kind != NAME_NONE;
 }
 
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
@@ -624,7 +629,7 @@ RARELY static bool is_late_mask(const struct reader *r)
 		return false;
 	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++)
 		if ((spec->cuts[i].len == whole || spec->name.s[spec->cuts[i].len] == ':') &&
-		    pfmi_is_mask_behind(r->ev->table, (struct slice){ spec->name.s, spec->cuts[i].len }, word))
+		    pfmi_is_mask_behind(r->ev->table, (struct slice){ spec->name.s, spec->cuts[i].len }, spec->cuts[i].hash, word))
 			return true;
 	return false;
 }

@@ -438,8 +438,8 @@ static bool is_mask_of_row(const struct printer *p, const char *name)
 {
 	const char *row = table_row_name(p->t, p->ev->row);
 
-	for (uint32_t len = 1; *row && row[len - 1]; len++)
-		if (strchr(".:", row[len]) && pfmi_is_mask_behind(p->t, (struct slice){ row, len }, pfmi_slice(name)))
+	for (struct slice head = { row, 1 }; *row && row[head.len - 1]; head.len++)
+		if (strchr(".:", row[head.len]) && pfmi_is_mask_behind(p->t, head, pfmi_name_hash(head), pfmi_slice(name)))
 			return true;
 	for (unsigned i = 0; i < event_groups(p->ev); i++)
 		if (is_bare_mask(p->t, pfmi_row_group(p->t, p->ev->row, i), name))
