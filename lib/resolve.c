@@ -624,13 +624,12 @@ RARELY static bool is_late_mask(const struct reader *r)
 	const struct slice word = r->attr.name;
 	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s);
 
-	if (!libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])) ||
-	    (find_field(r) < 0 && !is_modifiers(r, PERF_LETTERS)) || is_mask(r))
+	if (!libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])))
 		return false;
 	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++)
 		if ((spec->cuts[i].len == whole || spec->name.s[spec->cuts[i].len] == ':') &&
 		    pfmi_is_mask_behind(r->ev->table, (struct slice){ spec->name.s, spec->cuts[i].len }, spec->cuts[i].hash, word))
-			return true;
+			return (find_field(r) >= 0 || is_modifiers(r, PERF_LETTERS)) && !is_mask(r);
 	return false;
 }
 
