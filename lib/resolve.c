@@ -533,8 +533,16 @@ static int read_common(struct reader *r)
 	return 1;
 }
 
-/* Those below, and two that are refused. */
-#define PERF_LETTERS "ukhpPDSWGHIeb"
+/* Sets of letters, a bit for each. */
+#define LETTER(C)    ((uint64_t)1 << ((C) - 'A'))
+#define NO_LEVELS    (LETTER('G') | LETTER('H') | LETTER('I'))
+#define MODIFIERS    (NO_LEVELS | LETTER('u') | LETTER('k') | LETTER('h') | LETTER('p') | LETTER('P') | LETTER('D') | LETTER('S') | LETTER('W'))
+#define PERF_LETTERS (MODIFIERS | LETTER('e') | LETTER('b')) /* those below, and two that are refused */
+
+static inline bool is_one_of(uint64_t letters, char c)
+{
+	return c >= 'A' && c <= 'z' && letters >> (c - 'A') & 1;
+}
 
 /* perf's letters behind the last slash: levels, precision and what else is left out. D, S and W belong to sessions. */
 static int read_modifiers(struct reader *r, struct slice m)
@@ -588,12 +596,12 @@ static bool is_any_mask(const struct reader *r)
 }
 
 /* "cycles:ukp": perf's letters behind a colon, when they are no unit mask. */
-static bool is_modifiers(const struct reader *r, const char *letters)
+static bool is_modifiers(const struct reader *r, uint64_t letters)
 {
 	if (r->attr.at != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 16)
 		return false;
 	for (uint32_t i = 0; i < r->attr.name.len; i++)
-		if (!strchr(letters, r->attr.name.s[i]))
+		if (!is_one_of(letters, r->attr.name.s[i]))
 			return false;
 	return !is_any_mask(r) && !is_mask(r);
 }
@@ -624,7 +632,8 @@ RARELY static bool is_late_mask(const struct reader *r)
 	const struct slice word = r->attr.name;
 	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s);
 
-	if (!libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])))
+	/* What stands just behind the name was no part of it. */
+	if (!libpfm(r) || r->attr.has_value || word.s == spec->rest.s + 1 || (word.len == 1 && strchr("ukh", word.s[0])))
 		return false;
 	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++)
 		if ((spec->cuts[i].len == whole || spec->name.s[spec->cuts[i].len] == ':') &&
@@ -638,8 +647,8 @@ RARELY static bool is_late_mask(const struct reader *r)
 static bool is_perfs(const struct reader *r)
 {
 	if (r->attr.name.len > 1)
-		return is_modifiers(r, "ukhpPDSWGHI");
-	return is_modifiers(r, "GHI") && (r->spec->form == SPEC_RAW || find_field(r) < 0);
+		return is_modifiers(r, MODIFIERS);
+	return is_modifiers(r, NO_LEVELS) && (r->spec->form == SPEC_RAW || find_field(r) < 0);
 }
 
 static int read_attr(struct reader *r)
