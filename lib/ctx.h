@@ -199,8 +199,15 @@ struct called {
 /* Is that the table's own name, without regard to case? */
 static inline bool table_is_called(const struct table *t, struct slice s)
 {
-	const char *rest = pfmi_name_behind(table_text(t, t->name), s);
+	const char *name = table_text(t, t->name), *rest;
+	uint64_t here;
 
+	if (s.len < 8) {
+		memcpy(&here, name, 8);
+		if (pfmi_first_bytes(here, s.len) == pfmi_eight_bytes(s))
+			return !name[s.len];
+	}
+	rest = pfmi_name_behind(name, s);
 	return rest && *rest == '\0';
 }
 /* The table that is unit @i of @st. */
@@ -304,8 +311,9 @@ void pfmi_wishes_read(struct wishes *out);
 int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why);
 /* (lib/find.c has these.) Text to event, and the unit it belongs to. */
 int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why);
-/* The same for a text that is parsed already; @spec stays with what was found. */
-int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
+/* The same for a text that is parsed already; @spec stays with what was found. Where @ready is given, and the event is a row that is
+ * ROW_READY and nothing beside it, it becomes true, and @out has no more than its table and row. */
+int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready, pfm_error_t *why);
 /* What pfm_encode_event() says of an event that was read so. Nothing of @out is touched on failure. (lib/encode.c) */
 int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
                      pfm_encoding_t *out, pfm_error_t *why);

@@ -118,17 +118,23 @@ RARELY static void leave_out(const struct event *ev, pfm_attr_t *out)
 	out->exclude_guest = (ev->left_out & EVENT_ONLY_HOST) != 0;
 }
 
-/* All of the attribute but the words that choose the event. */
-static void set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+/* All of the attribute of an event whose text says nothing of levels and precision, but the words that choose it. */
+static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
 {
 	out->type = (uint32_t)type;
 	out->type_known = type >= 0;
 	out->exclude_user = !(levels & PFM_PLM3);
 	out->exclude_kernel = !(levels & PFM_PLM0);
+	out->exclude_hv = out->precise = out->pinned = out->exclude_idle = out->exclude_host = out->exclude_guest = 0;
+	memset(out->reserved, 0, sizeof(out->reserved));
+}
+
+/* The same for any event. */
+static void set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+{
+	set_plain_attr(type, levels, out);
 	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
 	out->precise = ev->precise;
-	out->pinned = out->exclude_idle = out->exclude_host = out->exclude_guest = 0;
-	memset(out->reserved, 0, sizeof(out->reserved));
 	if (ev->left_out)
 		leave_out(ev, out);
 }
@@ -240,6 +246,25 @@ STEP int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *
 	return PFMLIB_SUCCESS;
 }
 
+/* An event that is a row which is ready, and nothing beside it. False where more has to be asked. */
+STEP bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out)
+{
+	unsigned levels = default_levels(ev->table, plm), n = pfmi_encoder_ready(ev->table, ev->facts, levels, out);
+
+	if (!n)
+		return false;
+	out->n_regs = n;
+	out->pmu = (int)unit;
+	out->event = ev->row;
+	out->plm = levels;
+	set_plain_attr(type, levels, &out->attr);
+	out->attr.exclude_hv = plm != 0;
+	out->n_alternatives = 0;
+	if (row_ready(ev->table, ev->facts).alternatives)
+		list_alternatives(ev, out);
+	return true;
+}
+
 /* To a caller whose struct is as long as ours. */
 STEP int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
@@ -271,7 +296,7 @@ RARELY static int bad_argument(pfm_error_t *error, const char *detail)
 }
 
 /* The kernel's PMU for @unit, whose table is @t; the kernel is asked once, when an event first needs its number. */
-static const struct kernel_pmu *unit_driver(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
+STEP const struct kernel_pmu *unit_driver(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
 {
 	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
 
@@ -319,6 +344,7 @@ OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 	struct event ev;
 	struct spec spec;
 	unsigned unit;
+	bool ready = false;
 	int rc, type;
 
 	if (error && error->size < sizeof(*error))
@@ -329,10 +355,15 @@ OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 		ctx = pfmi_ctx_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, &ready, error);
 	if (rc)
 		return rc;
 	type = type_for(ctx, &spec, unit, ev.table);
+	if (ready) {
+		if (out->size >= sizeof(*out) && encode_ready(&ev, unit, type, plm, out))
+			return PFMLIB_SUCCESS;
+		pfmi_event_init(&ev, ev.table, ev.row);
+	}
 	return out->size < sizeof(*out) ? deliver(&ev, unit, type, plm, out, error) : deliver_all(&ev, unit, type, plm, out, error);
 }
 

@@ -558,7 +558,26 @@ RARELY static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, i
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
-OFTEN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+/* Is what was found a row that is ready, and has the text nothing beside it? */
+static inline bool is_ready(const struct search *s)
+{
+	return s->row != ROW_NONE && table_row(s->table, s->row)->flags & ROW_READY && !s->spec->rest.len && !s->spec->modifiers.len;
+}
+
+/* What was found, with what the text says beside it. */
+static int event_found(struct search *s, struct event *out)
+{
+	int rc = PFMLIB_SUCCESS;
+
+	if (!s->numbers.n || !pfmi_event_from_numbers(s->table, &s->numbers, out)) {
+		rc = pfmi_resolve(s->table, s->row, s->spec, out, s->why);
+		if (!rc && s->row == ROW_NONE)
+			pfmi_adopt_row(out);
+	}
+	return rc ? rc : pfmi_ctx_present(s->ctx, s->unit, out, s->spec->text, s->spec->name, s->why);
+}
+
+OFTEN_WITHIN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready, pfm_error_t *why)
 {
 	struct search s = { .ctx = ctx, .spec = spec, .why = why };
 	int rc = find(&s);
@@ -568,12 +587,13 @@ OFTEN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsign
 	if (rc)
 		return rc;
 	*unit = s.unit;
-	if (!s.numbers.n || !pfmi_event_from_numbers(s.table, &s.numbers, out)) {
-		rc = pfmi_resolve(s.table, s.row, spec, out, why);
-		if (!rc && s.row == ROW_NONE)
-			pfmi_adopt_row(out);
-	}
-	return rc ? rc : pfmi_ctx_present(ctx, *unit, out, spec->text, spec->name, why);
+	if (!ready || !is_ready(&s))
+		return event_found(&s, out);
+	*ready = true;
+	out->table = s.table;
+	out->row = s.row;
+	out->facts = table_row(s.table, s.row);
+	return PFMLIB_SUCCESS;
 }
 
 struct name pfmi_spec_name(const struct table *t, struct spec *spec)
@@ -586,7 +606,7 @@ int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, 
 	struct spec spec;
 	int rc = pfmi_spec_parse(text, &spec, why);
 
-	return rc ? rc : pfmi_ctx_event_of(ctx, &spec, unit, out, why);
+	return rc ? rc : pfmi_ctx_event_of(ctx, &spec, unit, out, NULL, why);
 }
 
 int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why)

@@ -213,6 +213,8 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 /* What attr, constrain and encode say of one event by itself, from one look at its values: the words of its attribute, the counters that
  * can count it, and its control registers on the lowest of them. Returns how many; 0 without a change where the long way has to be gone. */
 unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out);
+/* The same of an event that is row @r, which is ROW_READY, and nothing beside it. */
+unsigned pfmi_encoder_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out);
 /* The words of perf_event_attr of one event. */
 int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 /* The four configuration words alone, extra registers included; the event's own, or laid into @own. NULL if the kernel cannot be asked. */

@@ -108,7 +108,7 @@ static bool parse_name(struct spec *spec, bool slashes)
 	return true;
 }
 
-OFTEN int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
+OFTEN_WITHIN int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 {
 	out->text = text;
 	out->form = SPEC_NAME;

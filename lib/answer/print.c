@@ -321,7 +321,7 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 		ctx = pfmi_ctx_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, NULL, error);
 	if (!rc && out)
 		rc = pfmi_encode_read(ctx, &spec, unit, &ev, plm, out, error);
 	return rc ? rc : print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);

@@ -5,12 +5,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <perfmon/perfmon.h>
 
 /* What most calls never reach stays out of the functions that all of them go through, so that those need few registers. */
 #define RARELY __attribute__((noinline))
 /* What every start and every encoding go through lies together: the first one waits for each piece of the code that it comes to. */
 #define OFTEN __attribute__((hot))
+/* The same for what a function of another file goes through: where the linker optimises, it is written into that one. */
+#define OFTEN_WITHIN inline __attribute__((always_inline, hot))
 /* The same for what several of them call: one copy of it. */
 #define OFTEN_SHARED __attribute__((hot, noinline))
 /* The same for constants: just before the image, whose start every look-up reads. */
@@ -22,6 +25,54 @@ struct slice {
 	const char *s;
 	uint32_t len;
 };
+
+/* Of eight bytes as they lie in memory the first @n, 0 to 8: the others are 0; and the last @n, 1 to 8, of which none has to be in its place. */
+static inline uint64_t pfmi_first_bytes(uint64_t bytes, unsigned n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return n < 8 ? bytes & (((uint64_t)1 << 8 * n) - 1) : bytes;
+#else
+	return n < 8 ? bytes & ~(~(uint64_t)0 >> 8 * n) : bytes;
+#endif
+}
+static inline uint64_t pfmi_last_bytes(uint64_t bytes, unsigned n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return bytes >> 8 * (8 - n);
+#else
+	return bytes << 8 * (8 - n);
+#endif
+}
+/* The first eight bytes of a slice, as they lie in memory; 0 for those that it does not have. Nothing behind it is read. */
+static inline uint64_t pfmi_eight_bytes(struct slice s)
+{
+	uint64_t bytes = 0;
+	uint32_t first = 0, last = 0;
+
+	if (s.len >= 8) {
+		memcpy(&bytes, s.s, 8);
+		return bytes;
+	}
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	/* In two pieces that have bytes in common, which are the same in both. */
+	if (s.len >= 4) {
+		memcpy(&first, s.s, 4);
+		memcpy(&last, s.s + s.len - 4, 4);
+		return first | (uint64_t)last << 8 * (s.len - 4);
+	}
+	if (s.len >= 2) {
+		memcpy(&first, s.s, 2);
+		memcpy(&last, s.s + s.len - 2, 2);
+		return first | last << 8 * (s.len - 2);
+	}
+	return s.len ? (unsigned char)s.s[0] : 0;
+#else
+	(void)first;
+	(void)last;
+	memcpy(&bytes, s.s, s.len);
+	return bytes;
+#endif
+}
 
 static inline bool pfmi_is_digit(char c)
 {

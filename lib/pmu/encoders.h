@@ -24,6 +24,7 @@ attr_op pfmi_x86_attr, pfmi_montecito_attr, pfmi_alpha_attr, pfmi_linux_attr, pf
 const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4]);
 /* Else one event is a set of one. */
 unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out);
+unsigned pfmi_x86_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out);
 /* Else there are no registers but the words. */
 layout_op pfmi_x86_layout, pfmi_montecito_layout, pfmi_alpha_layout, pfmi_netburst_layout, pfmi_mips_layout;
 /* Else fields declare bits. */

@@ -107,23 +107,15 @@ static inline bool is_plain(const struct event *ev)
 	         ((uint64_t)1 << KEY_MSR | (uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND));
 }
 
-/* Extra register and its value: the row's, with what the user set in its place; or a field that the user alone gave a value. */
-static void find_extra(const struct event *ev, uint32_t *msr, uint64_t *value)
+/* The event's extra register, 0 for none: the row's, or that of a field which the user alone gave a value. */
+static uint32_t find_msr(const struct event *ev)
 {
-	enum key key;
-	uint64_t v;
+	uint32_t msr = (uint32_t)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
 
-	*msr = 0;
-	*value = 0;
-	*msr = (uint32_t)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
-	for (unsigned i = 0; *msr == 0 && i < N_EXTRA_FIELDS; i++)
+	for (unsigned i = 0; msr == 0 && i < N_EXTRA_FIELDS; i++)
 		if (pfmi_event_was_set(ev, extra_fields[i].key) || pfmi_event_field(ev, extra_fields[i].key, ANYWHERE))
-			*msr = extra_fields[i].msr;
-	if (*msr == 0)
-		return;
-	key = field_of_msr(*msr);
-	v = pfmi_event_field(ev, key, ANYWHERE);
-	*value = v || pfmi_event_was_set(ev, key) ? v : pfmi_event_field(ev, KEY_MSR_VALUE, ANYWHERE);
+			msr = extra_fields[i].msr;
+	return msr;
 }
 
 /* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. In @own, unless
@@ -139,11 +131,13 @@ RARELY static const uint64_t *configure_own(const struct event *ev, uint64_t own
 		return own;
 	}
 	pfmi_event_config(ev, ANYWHERE, own);
-	if (!is_plain(ev))
-		find_extra(ev, msr, value);
+	*msr = is_plain(ev) ? 0 : find_msr(ev);
 	if (*msr == 0)
 		return own;
 	key = field_of_msr(*msr);
+	*value = pfmi_event_field(ev, key, ANYWHERE);
+	if (!*value && !pfmi_event_was_set(ev, key))
+		*value = pfmi_event_field(ev, KEY_MSR_VALUE, ANYWHERE);
 	f = key != KEY_NONE ? table_field(ev->table, key) : NULL;
 	if (f && f->n_ranges)
 		pfmi_field_put(f, own, *value);
@@ -209,10 +203,16 @@ static inline uint64_t event_counters(const struct event *ev, bool htoff)
 	return row_counters(t, ev->facts);
 }
 
-/* What is left of the event's counters @mask with everything that was asked for. */
-static uint64_t candidates(const struct event *ev, uint64_t config, uint64_t mask)
+/* Those of the counters @mask that can count what @config says. */
+static inline uint64_t candidates(uint64_t config, uint64_t mask)
 {
-	mask &= config & FILTERS ? GENERAL : COUNTABLE;
+	return mask & (config & FILTERS ? GENERAL : COUNTABLE);
+}
+
+/* What is left of the event's counters @mask with everything that was asked for. */
+static uint64_t narrowed(const struct event *ev, uint64_t config, uint64_t mask)
+{
+	mask = candidates(config, mask);
 	if (ev->counter_pin != ANYWHERE)
 		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
 	return mask;
@@ -254,12 +254,11 @@ static bool is_extra_field(const struct event *ev, unsigned i)
 /* One event reaches one extra register: config1 is one word. */
 static int check_extra(const struct event *ev, pfm_error_t *why)
 {
-	uint64_t value;
 	uint32_t msr;
 
 	if (is_plain(ev))
 		return PFMLIB_SUCCESS;
-	find_extra(ev, &msr, &value);
+	msr = find_msr(ev);
 	for (unsigned i = 0; i < ev->n_set; i++)
 		for (unsigned k = 0; k < N_EXTRA_FIELDS; k++)
 			if (field_is(ev, i, extra_fields[k].key) && extra_fields[k].key != field_of_msr(msr))
@@ -503,7 +502,7 @@ int pfmi_x86_constrain(const struct request *req, struct plan *out, pfm_error_t 
 
 		s->config = *configure(ev, own, &s->msr, &s->value);
 		s->levels = pfmi_event_levels(ev, req->plm);
-		out->alternatives[0].mask[i] = candidates(ev, s->config, event_counters(ev, req->htoff));
+		out->alternatives[0].mask[i] = narrowed(ev, s->config, event_counters(ev, req->htoff));
 		if (req->unavailable)
 			out->alternatives[0].mask[i] &= ~req->unavailable->bits[0];
 		if (is_metric(req->table, s->config)) {
@@ -633,14 +632,19 @@ RARELY static bool has_field_of(const struct table *t, uint32_t msr)
 	return field_of_msr(msr) != KEY_NONE && table_field(t, field_of_msr(msr));
 }
 
-static inline void give_words(const struct event *ev, const uint64_t config[4], uint32_t msr, pfm_attr_t *out)
+/* A register the kernel has no field for cannot be asked for. */
+static inline bool is_expressible(const struct table *t, uint32_t msr)
+{
+	return !msr || has_field_of(t, msr);
+}
+
+static inline void give_words(const uint64_t config[4], bool expressible, pfm_attr_t *out)
 {
 	out->config = config[0];
 	out->config1 = config[1];
 	out->config2 = config[2];
 	out->config3 = config[3];
-	/* A register the kernel has no field for cannot be asked for. */
-	out->expressible = !msr || has_field_of(ev->table, msr);
+	out->expressible = expressible;
 }
 
 const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4])
@@ -660,32 +664,49 @@ int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_err
 	(void)plm;
 	(void)why;
 	config = configure(ev, own, &msr, &value);
-	give_words(ev, config, msr, out);
+	give_words(config, is_expressible(ev->table, msr), out);
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- one event ------------------------------------------------------------------------------------------------ */
+
+/* Registers and words of an event alone that may be on counters @mask, and how many registers; 0 where more has to be asked, with nothing
+ * of @out touched. */
+STEP unsigned give_alone(const struct table *t, const struct sel *s, const uint64_t config[4], bool expressible, uint64_t mask,
+                         pfm_encoding_t *out)
+{
+	unsigned n;
+
+	if (!mask || is_metric(t, s->config))
+		return 0;
+	give_words(config, expressible, &out->attr);
+	out->counters = mask;
+	n = (unsigned)__builtin_ctzll(mask);
+	out->regs[0] = n < FIXED ? general_reg(find_counter(t, n), n, s) : fixed_reg(n, fixed_part(t, n, s));
+	if (!s->msr)
+		return 1;
+	out->regs[1] = extra_reg(s);
+	return 2;
+}
 
 OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
 	struct sel s = { .levels = levels };
 	const uint64_t *config;
 	uint64_t own[4], mask;
-	unsigned n;
 
 	config = configure(ev, own, &s.msr, &s.value);
 	s.config = config[0];
-	mask = candidates(ev, s.config, event_counters(ev, false));
-	if (!mask || is_metric(ev->table, s.config) || is_libpfm3(ev->table))
-		return 0;
-	give_words(ev, config, s.msr, &out->attr);
-	out->counters = mask;
-	n = (unsigned)__builtin_ctzll(mask);
-	out->regs[0] = n < FIXED ? general_reg(find_counter(ev->table, n), n, &s) : fixed_reg(n, fixed_part(ev->table, n, &s));
-	if (!s.msr)
-		return 1;
-	out->regs[1] = extra_reg(&s);
-	return 2;
+	mask = is_libpfm3(ev->table) ? 0 : narrowed(ev, s.config, event_counters(ev, false));
+	return give_alone(ev->table, &s, config, is_expressible(ev->table, s.msr), mask, out);
+}
+
+OFTEN unsigned pfmi_x86_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out)
+{
+	const struct ready ready = row_ready(t, r);
+	const struct sel s = { .config = ready.config, .value = ready.config1, .msr = ready.msr, .levels = levels };
+
+	return give_alone(t, &s, (uint64_t[4]){ ready.config, ready.config1 }, true, candidates(s.config, row_counters(t, r)), out);
 }
 
 /* ---- layouts -------------------------------------------------------------------------------------------------- */

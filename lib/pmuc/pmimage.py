@@ -16,6 +16,7 @@ from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, H
     IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
     STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
     extra_register, filter_words, first_pieces, host_hash, host_keys, packed_slots, placed
+from pmready import READY_WIDE, Ready
 
 # What a terminal would obey is in no string: descriptions of unknown origin are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -157,7 +158,7 @@ class Records:
         return self.body.size // self.step
 
 
-LONGEST_PIECE = 8       # numbers
+LONGEST_PIECE = 10      # numbers
 
 
 class Numbers(Records):
@@ -198,6 +199,7 @@ class Writer:
         self.order = "<" if byteorder == "little" else ">"
         self.pool = Pool(texts)
         self.heads = []
+        self.known_values = Cache(self.packed)
         self.folded = []        # names of each table
         self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
         for name, fmt in ARRAYS + STORE:
@@ -279,6 +281,18 @@ class Writer:
             v = self.pool[v]
         return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
 
+    def laid_ready(self, t, flags, rows):
+        """[(flags to add, elements of the array of values)] of @rows, the values of each row of the table in order. What those of a row
+        that is ready come to stands before them."""
+        ready, packed, out = Ready(t, flags), self.known_values.__getitem__, []
+        for row, values in zip(t.rows + t.lent, rows):
+            of, run = ready.word(row, values), tuple(map(packed, values))
+            if of:
+                more, config, rest = of
+                run = (config | rest if config < READY_WIDE else READY_WIDE | self.wides.one((config, ANYWHERE, 0)),) + run
+            out.append((of[0] if of else 0, run))
+        return out
+
     def add_rows(self, t, takes, values):
         """Their numbers among all rows, those that are lent behind the others. Values are close to their rows."""
         at, of_values, of_takes, of_sets = self.pool, self.values.slice, Cache(self.takes.slice), Cache(self.sets.one)
@@ -286,8 +300,9 @@ class Writer:
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
             numbers += self.rows.each([
-                (at[row.name], at[row.desc], first, of_takes[take], of_sets[row.counters], row.flags, len(run), len(take))
-                for row, first, run, take in zip(rows[start:start + CHUNK], [of_values(run) for run in runs], runs, taken)])
+                (at[row.name], at[row.desc], first + (more > 0), of_takes[take], of_sets[row.counters], row.flags | more,
+                 len(run) - (more > 0), len(take))
+                for row, first, (more, run), take in zip(rows[start:start + CHUNK], [of_values(run) for _, run in runs], runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():
@@ -379,8 +394,12 @@ class Writer:
                 return True
         return False
 
-    def add(self, t, values, entries):
-        """A table, whose rows have those @values and whose entries() are those."""
+    def flags_of(self, t):
+        flags = t.flags | (TABLE_REPLACES if any(f.preset and f.ranges for f in t.fields) or self.any_bit_twice(t) else 0)
+        return flags | (TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0)
+
+    def add(self, t, flags, values, entries):
+        """A table, which has those @flags, whose rows have those @values and whose entries() are those."""
         add = self.pool.add
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)]
         keys_at, fields = self.add_fields(t)
@@ -396,8 +415,6 @@ class Writer:
                   "matches": self.matches.slice([self.add_match(m) for m in t.matches]),
                   "features": self.features.slice([self.add_feature(*f) for f in t.features]),
                   "row_numbers": self.add_rows(t, takes, values)}
-        flags = t.flags | (TABLE_REPLACES if any(f.preset and f.ranges for f in t.fields) or self.any_bit_twice(t) else 0)
-        flags |= TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0
         self.heads.append((t.name, t.all_counters(), texts, (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder), t.n_general()),
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features), len(t.rows), n_names, n_slot, n_ways,
                             len(groups)), slices, len(t.lent)))
@@ -477,11 +494,11 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
     entries = [t.entries() for t in tables]
     w = Writer(byteorder, texts_of(tables, in_order, entries))
-    packed = Cache(w.packed).__getitem__
-    values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
-    w.values.prepare(dict.fromkeys(itertools.chain.from_iterable(values)))
-    for t, rows, names in zip(tables, values, entries):
-        w.add(t, rows, names)
+    flags = [w.flags_of(t) for t in tables]
+    values = [w.laid_ready(*of) for of in zip(tables, flags, in_order)]
+    w.values.prepare(dict.fromkeys(run for rows in values for _, run in rows))
+    for of in zip(tables, flags, values, entries):
+        w.add(*of)
     w.index_tables(tables)
     w.index_hosts(tables)
     return w.end(digest, built, byteorder)

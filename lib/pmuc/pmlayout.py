@@ -57,7 +57,7 @@ def slot_of(h, n):
 
 
 def n_slots(n):
-    return max(2, n * 3 // 2 + 1)
+    return max(2, n * 7 // 5 + 1)
 
 
 def _name_bits(h):

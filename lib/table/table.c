@@ -32,15 +32,9 @@ const struct word *pfmi_table_word(const struct table *t, uint32_t word, unsigne
 {
 	const struct word *w = table_words(t) + word, *end = w + n;
 	const char *pool = table_text(t, 0);
-	uint64_t first = 0, bits = 0xdfdfdfdfdfdfdfdf, here;
-
 	/* Eight characters at once tell most of them apart, whatever their case. */
-	if (s.len >= 8) {
-		memcpy(&first, s.s, 8);
-	} else {
-		memcpy(&first, s.s, s.len);
-		memset((char *)&bits + s.len, 0, 8 - s.len);
-	}
+	uint64_t first = pfmi_eight_bytes(s), bits = pfmi_first_bytes(0xdfdfdfdfdfdfdfdf, s.len < 8 ? s.len : 8), here;
+
 	for (; w < end; w++) {
 		const char *rest;
 

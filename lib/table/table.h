@@ -253,7 +253,9 @@ enum row_flags {
 	ROW_SHADOWED = 64, /* another row's name folds to the same: this one is found by its exact spelling */
 	ROW_METRIC = 128,
 	ROW_SNAPSHOT = 256,
-	ROW_FREE_RUNNING = 512
+	ROW_FREE_RUNNING = 512,
+	ROW_READY = 1024, /* of an x86 core: before its values stands what they come to, row_ready() */
+	ROW_EXTRA = 2048  /* beside it: with the value of an extra register */
 };
 
 struct row {
@@ -264,6 +266,16 @@ struct row {
 	uint16_t flags; /* enum row_flags */
 	uint8_t n_values, n_takes;
 };
+
+/* What stands before the values of a row that is ROW_READY: the first word of its configuration, or with READY_WIDE the number of the wide
+ * value that has it. With ROW_EXTRA, bits that no row sets say which of its values goes into the second word and into which register, one of
+ * EXTRA_MSRS, and whether the row has alternatives. So nearly every event of these processors is encoded without a look at its values. */
+#define READY_WIDE         0x80000000u
+#define READY_CONFIG       0xff00ffffu
+#define READY_VALUE_SHIFT  16 /* four bits */
+#define READY_MSR_SHIFT    20 /* two */
+#define READY_ALTERNATIVES 0x400000u
+#define EXTRA_MSRS         0x1a6, 0x1a7, 0x3f6, 0x3f7
 
 /* A value that does not fit into 23 bits, or for one counter. */
 struct wide {
@@ -372,6 +384,25 @@ static inline struct value value_unpack(const struct table *t, uint32_t packed)
 static inline struct value row_value(const struct table *t, const struct row *r, unsigned i)
 {
 	return value_unpack(t, table_values(t)[r->value + i]);
+}
+
+/* What a row that is ROW_READY comes to. */
+struct ready {
+	uint64_t config, config1;
+	uint32_t msr; /* the extra register that takes config1, 0 for none */
+	bool alternatives;
+};
+static inline struct ready row_ready(const struct table *t, const struct row *r)
+{
+	static const uint16_t msrs[] = { EXTRA_MSRS };
+	uint32_t word = table_values(t)[r->value - 1];
+
+	if (!(r->flags & ROW_EXTRA))
+		return (struct ready){ .config = word & READY_WIDE ? table_wides(t)[word & ~READY_WIDE].value : word };
+	return (struct ready){ .config = word & READY_CONFIG,
+		               .config1 = row_value(t, r, word >> READY_VALUE_SHIFT & 15).value,
+		               .msr = msrs[word >> READY_MSR_SHIFT & 3],
+		               .alternatives = word & READY_ALTERNATIVES };
 }
 
 /* The number of the first value of @r from @i on that is for @field; r->n_values if there is none. */
@@ -564,20 +595,27 @@ static inline struct name pfmi_table_find(const struct table *t, uint32_t h, con
 	return table_may_be(t, h, i) ? pfmi_table_find_from(t, i, h, s, len) : (struct name){ .kind = NAME_NONE };
 }
 
-/* How many of the next eight bytes are equal. Texts have no NUL in them, and a pool ends in POOL_PAD of them: as long as all are
- * equal @name goes on, and nothing beyond the pool is read. */
-static inline unsigned equal_bytes(const char *name, const char *s)
+/* In which of the next eight bytes two texts differ: the others are 0. Texts have no NUL in them, and a pool ends in POOL_PAD of them: as
+ * long as all are equal @name goes on, and nothing beyond the pool is read. */
+static inline uint64_t differing_bytes(const char *name, const char *s)
 {
 	uint64_t a, b;
 
 	memcpy(&a, name, 8);
 	memcpy(&b, s, 8);
-	if (a == b)
+	return a ^ b;
+}
+/* How many of them are equal. */
+static inline unsigned equal_bytes(const char *name, const char *s)
+{
+	uint64_t differing = differing_bytes(name, s);
+
+	if (!differing)
 		return 8;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return (unsigned)__builtin_ctzll(a ^ b) / 8;
+	return (unsigned)__builtin_ctzll(differing) / 8;
 #else
-	return (unsigned)__builtin_clzll(a ^ b) / 8;
+	return (unsigned)__builtin_clzll(differing) / 8;
 #endif
 }
 /* One character that stands for the other. */
@@ -605,8 +643,8 @@ STEP bool table_folds_to(const char *name, const char *s, size_t len)
 			return pfmi_folds_apart(name + i, s + i, s + len);
 		i++;
 	}
-	/* The last ones with those before them. */
-	if (len >= 8 && equal_bytes(name + len - 8, s + len - 8) == 8)
+	/* What is left, in the last eight. */
+	if (len >= 8 && (i == len || !pfmi_last_bytes(differing_bytes(name + len - 8, s + len - 8), (unsigned)(len - i))))
 		i = len;
 	for (; i < len; i++)
 		if (name[i] != s[i] && !folds_alike(name[i], s[i]))

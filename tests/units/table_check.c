@@ -339,6 +339,114 @@ static void bits_of_a_row(void **state)
 	free(t);
 }
 
+/* An x86 row whose first value stands behind room for what it comes to. */
+static struct table *make_ready(struct row **row, uint32_t **word)
+{
+	static const struct bitrange code[] = { { .width = 8 } }, umask[] = { { .lsb = 8, .width = 8 } }, offcore[] = { { .word = 1, .width = 64 } };
+	struct builder b;
+	struct table *t;
+	struct row *r;
+
+	pfmi_build_begin(&b);
+	pfmi_build_field(&b, "code", KEY_CODE, code, 1);
+	pfmi_build_field(&b, "umask", KEY_UMASK, umask, 1);
+	pfmi_build_field(&b, "offcore_rsp", KEY_OFFCORE, offcore, 1);
+	pfmi_build_field(&b, "msr", KEY_MSR, NULL, 0);
+	pfmi_build_field(&b, "alt", KEY_ALT, NULL, 0);
+	pfmi_build_row(&b, "room", "text", 0);
+	pfmi_build_value(&b, 0, 0);
+	pfmi_build_row(&b, "e", "text", 0);
+	pfmi_build_value(&b, 0, 0xb7);
+	pfmi_build_value(&b, 1, 0x01);
+	pfmi_build_value(&b, 2, 0x123456789abull);
+	pfmi_build_value(&b, 3, 0x1a7);
+	pfmi_build_value(&b, 4, 0x1bb);
+	t = pfmi_build_end(&b);
+	assert_non_null(t);
+	t->encoder = ENCODER_X86;
+	t->flags &= ~(uint32_t)TABLE_REPLACES;
+	for (unsigned i = 3; i < 5; i++)
+		((struct field *)(void *)((char *)t + t->fields))[i].width = 64; /* without bits, only the compiler can say it */
+	r = (struct row *)(void *)((char *)t + t->rows);
+	assert_true(r[1].value == 1 && r[1].n_values == 5);
+	r[0].n_values = 0;
+	*row = &r[1];
+	*word = (uint32_t *)(void *)((char *)t + t->values);
+	return t;
+}
+
+/* What a row that is ready says of itself is what its values come to. */
+static void ready_rows(void **state)
+{
+	struct row *r;
+	uint32_t *word;
+	struct table *t = make_ready(&r, &word);
+	struct field *f = (struct field *)(void *)((char *)t + t->fields);
+
+	(void)state;
+	good(t, CHECK_ALL);
+	r->flags = ROW_READY | ROW_EXTRA;
+	*word = 0x1b7 | 2u << READY_VALUE_SHIFT | 1u << READY_MSR_SHIFT | READY_ALTERNATIVES;
+	good(t, CHECK_ALL);
+	assert_true(row_ready(t, r).config == 0x1b7 && row_ready(t, r).config1 == 0x123456789abull && row_ready(t, r).msr == 0x1a7 &&
+	            row_ready(t, r).alternatives);
+	for (unsigned bit = 0; bit < 32; bit++)
+		if (bit != 23) { /* which is nobody's here */
+			*word ^= 1u << bit;
+			bad(t, CHECK_ALL, "a row's");
+			*word ^= 1u << bit;
+		}
+	r->flags = ROW_EXTRA;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->flags = ROW_READY; /* without the register that it has */
+	bad(t, CHECK_ALL, "extra register");
+	r->flags = ROW_READY | ROW_EXTRA | ROW_METRIC;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->flags = ROW_READY | ROW_EXTRA;
+	t->encoder = ENCODER_FORMAT;
+	bad(t, CHECK_ALL, "cannot be ready");
+	t->encoder = ENCODER_X86;
+	t->flags |= TABLE_VIEW;
+	bad(t, CHECK_ALL, "cannot be ready");
+	t->flags &= ~(uint32_t)TABLE_VIEW;
+	t->flags |= TABLE_REPLACES;
+	bad(t, CHECK_ALL, "cannot be ready");
+	t->flags &= ~(uint32_t)TABLE_REPLACES;
+	f[2].key = KEY_LDLAT; /* which is another register's */
+	bad(t, CHECK_ALL, "a");
+	f[2].key = KEY_OFFCORE;
+	f[1].key = KEY_ARCH_BIT;
+	bad(t, CHECK_ALL, "a");
+	f[1].key = KEY_UMASK;
+	f[1].range[0].word = 2;
+	bad(t, CHECK_ALL, "cannot be ready");
+	f[1].range[0].word = 0;
+	good(t, CHECK_ALL);
+	r->n_values = 2; /* code and unit mask alone */
+	r->flags = ROW_READY;
+	*word = 0x1b7;
+	good(t, CHECK_ALL);
+	*word = 0x1b6;
+	bad(t, CHECK_ALL, "come to something else");
+	*word = READY_WIDE | (t->size - t->wides) / (uint32_t)sizeof(struct wide);
+	bad(t, CHECK_ALL, "out of bounds");
+	*word = READY_WIDE; /* the number of a value that is another one */
+	bad(t, CHECK_ALL, "come to something else");
+	word[1] = 0; /* a figure of PERF_METRICS, if its unit mask is 0x80 or more */
+	word[2] = 1u << 24 | 0x7f;
+	*word = 0x7f00;
+	good(t, CHECK_ALL);
+	word[2]++;
+	*word = 0x8000;
+	bad(t, CHECK_ALL, "come to something else");
+	word[2]--;
+	*word = 0x7f;
+	r->n_values = 1;
+	r->value = 0; /* nothing stands before the first of all */
+	bad(t, CHECK_ALL, "cannot be ready");
+	free(t);
+}
+
 static void indexes_of_a_table(void **state)
 {
 	struct table *t = make();
@@ -647,7 +755,7 @@ static void names_and_hosts_of_an_image(void **state)
 
 UNIT(table_check, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads),
      cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
-     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(indexes_of_a_table), cmocka_unit_test(control_characters),
+     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(ready_rows), cmocka_unit_test(indexes_of_a_table), cmocka_unit_test(control_characters),
      cmocka_unit_test(processors_that_encoders_know),
      cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
      cmocka_unit_test(names_and_hosts_of_an_image));

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What stands before the values of a row of an x86 core that is ready to be encoded as it is: table.h, row_ready()."""
+
+from pmlayout import FIELD_OF_MSR
+from pmtable import ANYWHERE, ROW_EXTRA, ROW_FREE_RUNNING, ROW_METRIC, ROW_READY, TABLE_REPLACES, TABLE_VIEW
+
+READY_WIDE = 0x80000000
+READY_CONFIG = 0xFF00FFFF
+READY_VALUE_SHIFT, READY_MSR_SHIFT = 16, 20
+READY_ALTERNATIVES = 0x400000
+EXTRA_MSRS = tuple(FIELD_OF_MSR)
+NOTHING, NEVER, MSR, ALTERNATIVE, FIRST, SECOND = range(6)      # what a value of a field does to a row
+
+
+class Ready:
+    """What rows of one table come to. Many tables have the same fields and the same values: what these come to is remembered."""
+
+    known = {}      # kinds of the fields -> values that matter and the place of the one for an extra register -> word()
+
+    def __init__(self, t, flags):
+        self.usable = t.encoder == "x86" and not flags & (TABLE_REPLACES | TABLE_VIEW)
+        self.kinds = tuple(map(self.kind, t.fields)) if self.usable else ()
+        self.seen = self.known.setdefault(self.kinds, {})
+
+    @staticmethod
+    def kind(f):
+        """(what a value does, the field's name, the bits of the first word that it has, lowest first)"""
+        if f.name in ("arch_bit", "alt", "msr"):
+            return {"arch_bit": NEVER, "alt": ALTERNATIVE, "msr": MSR}[f.name], f.name, ()
+        words = {word for word, _, _ in f.ranges}
+        if f.name in FIELD_OF_MSR.values():
+            whole = len(f.ranges) == 1 and f.ranges[0][:2] == (1, 0)
+            return SECOND if whole else NEVER, f.name, ()
+        return FIRST if words == {0} else NEVER if words else NOTHING, f.name, tuple(f.ranges)
+
+    def word(self, row, values):
+        """(flags, first word of the configuration, what else that word has) of a row with these @values, (field, counter, value) in order;
+        None if it is not ready."""
+        if not self.usable or row.takes or not values or row.flags & (ROW_METRIC | ROW_FREE_RUNNING):
+            return None
+        key = tuple([v for v in values if self.kinds[v[0]][0] != NOTHING]), next(
+            (i for i, v in enumerate(values) if self.kinds[v[0]][0] == SECOND), 0)
+        if key not in self.seen:
+            self.seen[key] = self.sum_of(*key)
+        return self.seen[key]
+
+    def sum_of(self, values, at):
+        """word() of a row with these @values beside those that do nothing; the one for an extra register is number @at of all."""
+        config, msr, second, alternatives = 0, 0, None, False
+        for f, counter, value in values:
+            kind, name, ranges = self.kinds[f]
+            if kind == NEVER or counter != ANYWHERE:
+                return None
+            if kind == MSR:
+                msr = msr or value
+            elif kind == ALTERNATIVE:
+                alternatives = True
+            elif kind == SECOND:
+                if second:
+                    return None
+                second = name, value
+            for _, lsb, width in ranges:
+                config |= (value & (1 << width) - 1) << lsb
+                value >>= width
+        if config & 0xFF == 0 and config >> 8 & 0xFF >= 0x80:
+            return None     # a figure that is read beside a counter
+        if not msr and not second:
+            return None if alternatives else (ROW_READY, config, 0)
+        if not second or second[0] != FIELD_OF_MSR.get(msr) or not second[1] or at > 15 or config & ~(READY_CONFIG & ~READY_WIDE):
+            return None
+        return (ROW_READY | ROW_EXTRA, config, at << READY_VALUE_SHIFT | EXTRA_MSRS.index(msr) << READY_MSR_SHIFT |
+                (READY_ALTERNATIVES if alternatives else 0))
