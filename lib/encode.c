@@ -265,29 +265,22 @@ STEP bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned
 	return true;
 }
 
-/* To a caller whose struct is as long as ours. */
-STEP int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
-{
-	int rc = encode(ev, type, plm, out, why);
-
-	if (rc == PFMLIB_SUCCESS)
-		out->pmu = (int)unit;
-	return rc;
-}
-
-/* To any other too: as much as it has room for. */
+/* To a caller whose struct may be shorter than ours: as much as it has room for. */
 RARELY static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	bool part = out->size < sizeof(*out);
-	pfm_encoding_t full;
+	pfm_encoding_t full, *to = part ? &full : out;
 	int rc;
 
 	if (part)
 		full = (pfm_encoding_t){ .size = sizeof(full) }; /* what the event does not fill is 0, not what lay on the stack */
-	rc = deliver_all(ev, unit, type, plm, part ? &full : out, why);
-	if (part && rc == PFMLIB_SUCCESS)
+	rc = encode(ev, type, plm, to, why);
+	if (rc)
+		return rc;
+	to->pmu = (int)unit;
+	if (part)
 		pfmi_give(out, &full, sizeof(full));
-	return rc;
+	return PFMLIB_SUCCESS;
 }
 
 RARELY static int bad_argument(pfm_error_t *error, const char *detail)
@@ -325,10 +318,17 @@ STEP int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned u
 	return kernel->types[k ? k - 1 : 0];
 }
 
-int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
-                     pfm_encoding_t *out, pfm_error_t *why)
+OFTEN_WITHIN int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready, unsigned plm,
+                                  pfm_encoding_t *out, pfm_error_t *why)
 {
-	return deliver(ev, unit, type_for(ctx, spec, unit, ev->table), plm, out, why);
+	int type = type_for(ctx, spec, unit, ev->table);
+
+	if (ready) {
+		if (out->size >= sizeof(*out) && encode_ready(ev, unit, type, plm, out))
+			return PFMLIB_SUCCESS;
+		pfmi_event_init(ev, ev->table, ev->row);
+	}
+	return deliver(ev, unit, type, plm, out, why);
 }
 
 /* For callers whose struct for errors is shorter than ours. */
@@ -345,7 +345,7 @@ OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 	struct spec spec;
 	unsigned unit;
 	bool ready = false;
-	int rc, type;
+	int rc;
 
 	if (error && error->size < sizeof(*error))
 		return encode_for_short(ctx, text, plm, out, error);
@@ -358,13 +358,7 @@ OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, &ready, error);
 	if (rc)
 		return rc;
-	type = type_for(ctx, &spec, unit, ev.table);
-	if (ready) {
-		if (out->size >= sizeof(*out) && encode_ready(&ev, unit, type, plm, out))
-			return PFMLIB_SUCCESS;
-		pfmi_event_init(&ev, ev.table, ev.row);
-	}
-	return out->size < sizeof(*out) ? deliver(&ev, unit, type, plm, out, error) : deliver_all(&ev, unit, type, plm, out, error);
+	return pfmi_encode_read(ctx, &spec, unit, &ev, ready, plm, out, error);
 }
 
 static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)

@@ -75,6 +75,12 @@ static inline bool may_lend(const struct table *t, uint32_t h)
 	return table_may_be(t, h, table_probe(t, h, slot_of(h, t->n_slots)));
 }
 
+/* Is what was found up to cut @i libpfm4's, and nothing shorter could be? With a separator behind it the name is that row's, too. */
+static inline bool is_lent(const struct table *t, struct name n, unsigned i)
+{
+	return i == 0 && n.kind == NAME_SYNONYM && n.row >= t->n_rows;
+}
+
 /* The longest piece of the name, of those in @pieces (bit i: up to cut i), that is a name of @t. On success spec->rest is what follows
  * it. */
 RARELY static struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
@@ -85,7 +91,7 @@ RARELY static struct name find_piece(const struct table *t, struct spec *spec, u
 		if (!(pieces >> i & 1))
 			continue;
 		n = pfmi_table_find(t, spec->cuts[i].hash, spec->name.s, spec->cuts[i].len);
-		if (t->n_lent && i + 1 < spec->n_cuts && (n.kind != NAME_NONE || (i == 0 && may_lend(t, spec->cuts[0].hash))))
+		if (t->n_lent && i + 1 < spec->n_cuts && !is_lent(t, n, i) && (n.kind != NAME_NONE || (i == 0 && may_lend(t, spec->cuts[0].hash))))
 			lent = find_lent(t, spec, i, n);
 		if (lent.kind != NAME_NONE)
 			return lent;

@@ -624,6 +624,17 @@ RARELY bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32
 	return pfmi_table_find_from(t, at, h, both.s, both.len).kind != NAME_NONE;
 }
 
+/* Is what the text has up to cut @i with the word just behind it no name? It was cut there too, and has its hash. */
+static inline bool is_known_not_to_be(const struct reader *r, unsigned i)
+{
+	const struct table *t = r->ev->table;
+	const struct cut *next = &r->spec->cuts[i + 1];
+
+	return i + 1 < r->spec->n_cuts && r->spec->name.s + next->len == r->attr.name.s + r->attr.name.len &&
+	       next->len == next[-1].len + 1 + r->attr.name.len &&
+	       !table_may_be(t, next->hash, table_probe(t, next->hash, slot_of(next->hash, t->n_slots)));
+}
+
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
  * anywhere; what a word of their letters would set here is something else. */
 RARELY static bool is_late_mask(const struct reader *r)
@@ -632,11 +643,10 @@ RARELY static bool is_late_mask(const struct reader *r)
 	const struct slice word = r->attr.name;
 	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s);
 
-	/* What stands just behind the name was no part of it. */
-	if (!libpfm(r) || r->attr.has_value || word.s == spec->rest.s + 1 || (word.len == 1 && strchr("ukh", word.s[0])))
+	if (!libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])))
 		return false;
 	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++)
-		if ((spec->cuts[i].len == whole || spec->name.s[spec->cuts[i].len] == ':') &&
+		if ((spec->cuts[i].len == whole || spec->name.s[spec->cuts[i].len] == ':') && !is_known_not_to_be(r, i) &&
 		    pfmi_is_mask_behind(r->ev->table, (struct slice){ spec->name.s, spec->cuts[i].len }, spec->cuts[i].hash, word))
 			return (find_field(r) >= 0 || is_modifiers(r, PERF_LETTERS)) && !is_mask(r);
 	return false;

@@ -354,6 +354,20 @@ static void errors_point_at_the_culprit(void **state)
 	check_errors("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
+/* "L2_LINES_IN:E" and "L1D_PEND_MISS:EDGE" are names: what means a modifier as well says so, behind another mask and behind the name that
+ * libpfm4 has for several. */
+static void masks_that_stand_too_late(void **state)
+{
+	static const struct wrong lines[] = {
+		{ "bdw::L2_LINES_IN:ANY:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 21, 22 },
+		{ "bdw::L2_LINES_IN:ANY:c=1:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 25, 26 },
+		{ "clx::L1D_PEND_MISS:EDGE:0x1", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 19, 23 },
+	};
+
+	(void)state;
+	check_errors("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
+}
+
 static void what_fails_leaves_the_result_alone(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
@@ -380,6 +394,7 @@ int main(void)
 		cmocka_unit_test(fields_alone_are_placed_as_the_event_is),
 		cmocka_unit_test(pieces_of_a_filter_at_their_ends),
 		cmocka_unit_test(errors_point_at_the_culprit),
+		cmocka_unit_test(masks_that_stand_too_late),
 		cmocka_unit_test(what_fails_leaves_the_result_alone),
 	};
 

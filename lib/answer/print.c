@@ -160,17 +160,13 @@ static inline bool leads_back(const struct table *t, uint32_t row, struct slice 
 	return (is_built_in(t) && !(t->flags & TABLE_TWINS)) || is_found(t, row, name);
 }
 
-/* Nothing but a row that takes no groups, which is the commonest text. False, and nothing written, for all other events, where the
- * name would not read back, and where @buf has no room for it. */
-static bool print_bare(const struct event *ev, char *buf, size_t len)
+/* The name of the row of @ev. False, and nothing written, where it would not read back, and where @buf has no room for it. */
+static bool print_row(const struct event *ev, char *buf, size_t len)
 {
 	const struct table *t = ev->table;
 	struct slice pmu, name;
 	char *to;
 
-	if (!ev->facts || ev->facts->n_takes || ev->n_set || ev->plm || ev->plm_none || ev->precise || ev->left_out ||
-	    ev->counter_pin != ANYWHERE)
-		return false;
 	pmu = pfmi_slice(table_text(t, t->name));
 	name = pfmi_slice(table_text(t, ev->facts->name));
 	if ((size_t)pmu.len + 2 + name.len >= len || !leads_back(t, ev->row, name))
@@ -181,6 +177,13 @@ static bool print_bare(const struct event *ev, char *buf, size_t len)
 	pfmi_capitals(to + 2, name.s, name.len);
 	to[2 + name.len] = '\0';
 	return true;
+}
+
+/* Nothing but a row that takes no groups, which is the commonest text. False, and nothing written, for all other events too. */
+static bool print_bare(const struct event *ev, char *buf, size_t len)
+{
+	return ev->facts && !ev->facts->n_takes && !ev->n_set && !ev->plm && !ev->plm_none && !ev->precise && !ev->left_out &&
+	       ev->counter_pin == ANYWHERE && print_row(ev, buf, len);
 }
 
 RARELY static int print_in_full(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
@@ -311,6 +314,7 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 	struct event ev;
 	struct spec spec;
 	unsigned unit;
+	bool ready = false;
 	int rc;
 
 	if (error && error->size < sizeof(*error))
@@ -321,10 +325,17 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 		ctx = pfmi_ctx_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, NULL, error);
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, &ready, error);
 	if (!rc && out)
-		rc = pfmi_encode_read(ctx, &spec, unit, &ev, plm, out, error);
-	return rc ? rc : print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);
+		rc = pfmi_encode_read(ctx, &spec, unit, &ev, ready, plm, out, error);
+	if (rc)
+		return rc;
+	if (ready) {
+		if (dialect == PFM_DIALECT_LIBPFM && print_row(&ev, buf, len))
+			return PFMLIB_SUCCESS;
+		pfmi_event_init(&ev, ev.table, ev.row);
+	}
+	return print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);
 }
 
 int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)

@@ -60,7 +60,7 @@ OFTEN unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_e
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, out) : 0;
 }
 
-OFTEN unsigned pfmi_encoder_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out)
+OFTEN_WITHIN unsigned pfmi_encoder_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out)
 {
 	return pfmi_x86_ready(t, r, levels, out);
 }

@@ -110,7 +110,9 @@ static inline bool is_plain(const struct event *ev)
 /* The event's extra register, 0 for none: the row's, or that of a field which the user alone gave a value. */
 static uint32_t find_msr(const struct event *ev)
 {
-	uint32_t msr = (uint32_t)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
+	/* No unit mask chooses it. */
+	uint32_t msr = (uint32_t)(ev->facts && !ev->n_set ? pfmi_row_value(ev->table, ev->row, KEY_MSR, ANYWHERE)
+	                                                  : pfmi_event_field(ev, KEY_MSR, ANYWHERE));
 
 	for (unsigned i = 0; msr == 0 && i < N_EXTRA_FIELDS; i++)
 		if (pfmi_event_was_set(ev, extra_fields[i].key) || pfmi_event_field(ev, extra_fields[i].key, ANYWHERE))
@@ -135,12 +137,13 @@ RARELY static const uint64_t *configure_own(const struct event *ev, uint64_t own
 	if (*msr == 0)
 		return own;
 	key = field_of_msr(*msr);
-	*value = pfmi_event_field(ev, key, ANYWHERE);
-	if (!*value && !pfmi_event_was_set(ev, key))
-		*value = pfmi_event_field(ev, KEY_MSR_VALUE, ANYWHERE);
 	f = key != KEY_NONE ? table_field(ev->table, key) : NULL;
-	if (f && f->n_ranges)
-		pfmi_field_put(f, own, *value);
+	*value = f && f->n_ranges ? pfmi_field_get(f, own) : pfmi_event_field(ev, key, ANYWHERE);
+	if (!*value && !pfmi_event_was_set(ev, key)) {
+		*value = pfmi_event_field(ev, KEY_MSR_VALUE, ANYWHERE);
+		if (f && f->n_ranges)
+			pfmi_field_put(f, own, *value);
+	}
 	return own;
 }
 
@@ -701,7 +704,7 @@ OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encod
 	return give_alone(ev->table, &s, config, is_expressible(ev->table, s.msr), mask, out);
 }
 
-OFTEN unsigned pfmi_x86_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out)
+OFTEN_WITHIN unsigned pfmi_x86_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out)
 {
 	const struct ready ready = row_ready(t, r);
 	const struct sel s = { .config = ready.config, .value = ready.config1, .msr = ready.msr, .levels = levels };
