@@ -708,6 +708,12 @@ class Pieces(unittest.TestCase):
         with self.assertRaises(ValueError):
             view(t)
 
+    def test_what_the_compiler_lets_through(self):
+        """It looks at words one by one and does not ask check() about rows and names: nothing is found there either."""
+        for t in compiled(*BUILTIN) + compiled(*TESTPMU):
+            if not t.lent:
+                self.assertEqual(t.check(), [], t.name)
+
     def test_image_limits(self):
         with self.assertRaises(ValueError):
             pmimage.image_bytes([self.make(1)] * (pmlayout.IMAGE_MAX_TABLES + 1))

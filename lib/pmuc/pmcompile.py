@@ -9,7 +9,7 @@ import os
 import re
 
 import pmtable as pt
-from pmfields import Fields, row_flags
+from pmfields import Fields, fitting, row_flags
 from pmmeaning import compile_metrics, family_of
 from pmtext import NAME, Bad, Token, statements
 
@@ -387,12 +387,13 @@ class Compiler(Fields):
         """The values that KEY=VALUE gives; some keys give several."""
         t = self.table
         if key == "alt" and ":" in value.raw:
-            return [(t.field_at[key], where, packed_alternative(part)) for part in value.split()]
+            at = t.field_at[key]
+            return [(at, where, fitting(t.fields[at], packed_alternative(part), part)) for part in value.split()]
         if key == "msr" and ":" in value.raw:
             number, setting = value.split(":")[:2]
             msr, n = number.number(), setting.number()
             out = [(self.field_index(w, "msr"), where, self.field_value(t.fields[self.field_index(w, "msr")], number)),
-                   (self.field_index(w, "msr_value"), where, n)]
+                   (self.field_index(w, "msr_value"), where, fitting(t.fields[self.field_index(w, "msr_value")], n, setting))]
             if msr in self.registers:
                 f = self.field_index(w, self.registers[msr])
                 out.insert(0, (f, where, self.field_value(t.fields[f], setting)))
@@ -543,8 +544,11 @@ class Compiler(Fields):
         if self.family and texts and not self.errors:
             self.describe()
         if not self.errors:
-            for row, text in t.check():
-                self.error(row_place(t.rows[row].where) if row is not None else self.at_name, text)
+            for text in t.wrong_head() + ([pt.TOO_MANY] if t.has_too_many(self.names) else []):
+                self.error(self.at_name, text)
+            for row in t.rows if max(map(len, [row.values for row in t.rows])) > pt.MAX_VALUES else ():
+                if len(row.values) > pt.MAX_VALUES:
+                    self.error(row_place(row.where), "more than %d values" % pt.MAX_VALUES)
 
     def describe(self):
         """Descriptions of our own for rows that have none."""

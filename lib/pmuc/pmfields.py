@@ -17,6 +17,13 @@ def row_flags(value):
     return flags
 
 
+def fitting(field, n, token):
+    """The number @n that @token gives to a field."""
+    if not field.min <= n <= field.max:
+        raise Bad(token.at(), "%s does not fit %s (%d..%d)" % (token.raw, field.name, field.min, field.max))
+    return n
+
+
 FIELDS = {}     # statement -> what its field is made of
 WORDS = {"config": 0, "config1": 1, "config2": 2, "config3": 3}
 
@@ -343,10 +350,7 @@ class Fields(Head):
         if f.name == "on_htoff":
             return self.counter_set(value, False)      # with hyper-threading off there may be more
         if f.kind == pt.NUMBER:
-            n = value.number()
-            if not f.min <= n <= f.max:
-                raise Bad(value.at(), "%s does not fit %s (%d..%d)" % (value.raw, f.name, f.min, f.max))
-            return n
+            return fitting(f, value.number(), value)
         total = 0
         for part in value.split() if f.kind == pt.TRAIT else [value]:
             folded = pt.fold(part.raw)

@@ -26,6 +26,7 @@ MAX_RANGES = 4
 MAX_NAMES = 65534    # rows and further names of a table
 MAX_FIELDS = 255
 MAX_VALUES = 255     # of a row
+TOO_MANY = "more than %d events and names" % MAX_NAMES
 
 
 class Cache(dict):
@@ -212,17 +213,18 @@ class Table:
         return out + [(name, why, NAME_UNSUPPORTED) for name, why in self.unsupported]
 
     def check(self):
-        """What is wrong with the model: list of (row index or None, text)."""
+        """What is wrong with the model: list of (row index or None, text). The compiler, which looks at rows and names while it reads them,
+        asks for wrong_head() alone."""
+        return [(None, text) for text in self.wrong_head()] + self.wrong_rows() + self.wrong_names()
+
+    def wrong_head(self):
+        """What is wrong with all but the rows: a list of texts."""
         wrong = []
-
-        def bad(text, row=None):
-            wrong.append((row, text))
-
+        bad = wrong.append
         if not re.fullmatch(r"[a-z0-9_]+", self.name):
             bad("bad processor name '%s'" % self.name)
         if self.encoder not in ENCODERS:
             bad("unknown encoder '%s'" % self.encoder)
-        everything = self.all_counters()
         if len({f.name for f in self.fields}) != len(self.fields):
             bad("two fields of one name")
         if len(self.fields) > MAX_FIELDS:
@@ -243,38 +245,49 @@ class Table:
                 bad("group %s: does not fit field %s" % (g.name, self.fields[g.field].name))
             if g.preset & ~g.mask:
                 bad("group %s: default has bits that no value has" % g.name)
+        return wrong
+
+    def wrong_rows(self):
+        """[(row index, text)] of what is wrong with rows."""
+        wrong, everything, groups = [], self.all_counters(), len(self.groups)
+
+        def bad(text):
+            wrong.append((i, text))
         limits = [(f.kind == TEXT, f.min, f.max) for f in self.fields]
-        groups = len(self.groups)
         for i, row in enumerate(self.rows):
             if row.counters & ~everything:
-                bad("counter that does not exist", i)
+                bad("counter that does not exist")
             for f, c, v in row.values:
                 text, low, high = limits[f]
                 if text:
                     if type(v) is not str:
-                        bad("%s: needs a text" % self.fields[f].name, i)
+                        bad("%s: needs a text" % self.fields[f].name)
                 elif not low <= v <= high:
-                    bad("%s: 0x%x does not fit" % (self.fields[f].name, v), i)
+                    bad("%s: 0x%x does not fit" % (self.fields[f].name, v))
                 if c != ANYWHERE and not everything >> c & 1:
-                    bad("%s: counter that does not exist" % self.fields[f].name, i)
+                    bad("%s: counter that does not exist" % self.fields[f].name)
             for t in row.takes:
                 if t >= groups:
-                    bad("unknown group", i)
+                    bad("unknown group")
             if len(row.takes) > MAX_TAKES or len(row.values) > MAX_VALUES:
-                bad("too many values or groups", i)
-        entries, seen = self.entries(), {}
-        folded = [fold(text) for text, _, _ in entries]
-        names = set(folded)
-        for (text, target, kind), name in zip(entries, folded) if b"" in names or len(names) < len(folded) else ():
-            if not name:
-                bad("empty name", target if kind < NAME_UNSUPPORTED else None)
-            else:
-                first = seen.setdefault(name, (target, text))
-                if first[0] != target:
-                    bad("'%s' is the same name as '%s'" % (text, first[1]), target if kind < NAME_UNSUPPORTED else None)
-        if len(self.rows) + len(names - {b""}) > MAX_NAMES:
-            bad("more than %d events and names" % MAX_NAMES)
-        for name, row in self.synonyms:
-            if not 0 <= row < len(self.rows) + len(self.lent):
-                bad("synonym '%s' of no row" % name)
+                bad("too many values or groups")
         return wrong
+
+    def wrong_names(self):
+        """[(row index or None, text)] of what is wrong with names."""
+        wrong, seen = [], {}
+        for text, target, kind in self.entries():
+            name, row = fold(text), target if kind < NAME_UNSUPPORTED else None
+            first = seen.setdefault(name, (target, text))
+            if not name:
+                wrong.append((row, "empty name"))
+            elif first[0] != target:
+                wrong.append((row, "'%s' is the same name as '%s'" % (text, first[1])))
+        if self.has_too_many(seen):
+            wrong.append((None, TOO_MANY))
+        return wrong + [(None, "synonym '%s' of no row" % name) for name, row in self.synonyms
+                        if not 0 <= row < len(self.rows) + len(self.lent)]
+
+    def has_too_many(self, names):
+        """Whether there are more rows and folded @names than a table can hold."""
+        return len(self.rows) + len(names) > MAX_NAMES
