@@ -334,10 +334,15 @@ class Draft:
         self.values.append((key, value))
 
     def text(self, key, text):
-        if key not in TEXTS and key not in self.b.at:
+        if key not in TEXTS:
+            self.declare(key)
+        self.values.append((key, quoted(text)))
+
+    def declare(self, key):
+        """The field of a text that not all tables have."""
+        if key not in self.b.at:
             self.b.extra.append("text " + key)
             self.b.at[key] = pt.Field(key, pt.TEXT, 32)
-        self.values.append((key, quoted(text)))
 
     def put(self, field, value, key):
         """A field's value, if the box has the field and it fits."""

@@ -5,17 +5,18 @@ Intel gives many of them twice, in two grammars: a formula of its own whose lett
 as perf reads them. A row has one formula, in the grammar of .pmu files; pmmeaning.py makes code of it.
 """
 
+import marshal
 import re
+from collections import namedtuple
 
 import pmtable as pt
-from pmbuild import Draft, Entry, quoted
+from pmbuild import TEXTS, Draft, Entry, quoted
 from pmcore import core_of
 from pmformula import rewrite
-from pmmatch import identifiers
 from pmmeaning import spell_constant
 from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean, strings
 
-INTEL_TEXTS = (("MetricGroup", "metric_group"), ("ParentCategory", "metric_parent"), ("Category", "topic"),
+INTEL_TEXTS = (("UnitOfMeasure", "unit"), ("MetricGroup", "metric_group"), ("ParentCategory", "metric_parent"), ("Category", "topic"),
                ("LocateWith", "metric_locate"))
 LINUX_TEXTS = (("MetricGroup", "metric_group"), ("MetricThreshold", "metric_threshold"),
                ("MetricConstraint", "metric_constraint"), ("DefaultMetricgroupName", "metric_default_group"),
@@ -85,29 +86,45 @@ def intel_metrics(reading, items, file):
 
 
 def intel_metric(reading, b, e):
-    expression = spelled_out(e)
+    key = marshal.dumps(e)
+    m = READ.get(key)
+    if m is None:
+        m = READ[key] = read_metric(e)
     d = Draft(b, "", e)
-    unit = text_of(e, "UnitOfMeasure")
-    if unit:
-        d.text("unit", unit)
-    for key, field in INTEL_TEXTS:
-        text = text_of(e, key)
-        if text:
-            d.text(field, identifiers(text) if field == "compat" else text)
-    level = e.get("Level")
-    if type(level) is int and 0 < level < 256:
+    d.values = [*m.values]
+    for field in m.own:
+        d.declare(field)
+    if m.level:
         b.field("metric_level", None, 8)
-        d.set("metric_level", level)
-    threshold = e.get("Threshold")
+    if m.fault:
+        reading.note(m.name, "Threshold", m.fault)
+    row = metric_row(reading, d, m.name, m.desc, m.expression, "intel")
+    if m.legacy and len(m.legacy) <= MAX_NAME:
+        b.alias(row, m.legacy)
+
+
+# What a list says of a metric. Values are those of its row but for the expression, @own the texts among them that not all tables have,
+# @fault why its threshold is none.
+Metric = namedtuple("Metric", "name desc values own level fault expression legacy")
+READ = {}       # a metric as its list has it, in bytes -> Metric: processors share most of theirs
+
+
+def read_metric(e):
+    expression = spelled_out(e)
+    texts = [(field, text_of(e, key)) for key, field in INTEL_TEXTS]
+    values = [(field, quoted(text)) for field, text in texts if text]
+    level, threshold, fault = e.get("Level"), e.get("Threshold"), ""
+    if type(level) is not int or not 0 < level < 256:
+        level = 0
+    if level:
+        values.append(("metric_level", level))
     if type(threshold) is dict and text_of(threshold, "Formula"):
         try:
-            d.text("metric_threshold", spelled_out(threshold, ("ThresholdMetrics",), "Value"))
+            values.append(("metric_threshold", quoted(spelled_out(threshold, ("ThresholdMetrics",), "Value"))))
         except Refused as r:
-            reading.note(text_of(e, "MetricName"), "Threshold", r.why)
-    row = metric_row(reading, d, text_of(e, "MetricName"), text_of(e, "BriefDescription"), expression, "intel")
-    legacy = text_of(e, "LegacyName")
-    if legacy and len(legacy) <= MAX_NAME:
-        b.alias(row, legacy)
+            fault = r.why
+    return Metric(text_of(e, "MetricName"), text_of(e, "BriefDescription"), values, [f for f, text in texts if text and f not in TEXTS],
+                  level, fault, expression, text_of(e, "LegacyName"))
 
 
 def text_of(e, key):
