@@ -24,8 +24,8 @@ _field_counter = operator.itemgetter(0, 1)
 
 
 def shapes(rows):
-    """What fields, on which counters, rows have values for: the different ones."""
-    return {tuple(map(_field_counter, row.values)) for row in rows}
+    """What fields, on which counters, rows have values for: the different ones, as (fields, counters)."""
+    return {tuple(zip(*row.values))[:2] for row in rows} - {()}
 
 
 def ends(texts):
@@ -179,11 +179,27 @@ class Numbers(Records):
         for s in sorted(slices, key=len, reverse=True):
             if s in within:
                 continue
+            size = len(s)
             for i, first in enumerate(s):
                 for n in lengths.get(first, ()):
-                    piece = s[i:i + n]
-                    if piece in short and piece not in within and n < len(s):
-                        within[piece] = s, i
+                    if n <= size - i and n < size:
+                        piece = s[i:i + n]
+                        if piece in short and piece not in within:
+                            within[piece] = s, i
+
+    def slices(self, several):
+        """slice() of each; those that are new come side by side."""
+        seen, new, at = self.seen, [], -(-self.body.size // self.step)
+        for numbers in several:
+            if numbers not in seen:
+                whole, i = self.within.get(numbers, (numbers, 0))
+                if whole not in seen:
+                    seen[whole] = at
+                    new += whole
+                    at += len(whole)
+                seen[numbers] = seen[whole] + i
+        self.body.put(self.packs[len(new)](*new), self.step)
+        return list(map(seen.__getitem__, several))
 
     def put(self, numbers):
         if numbers in self.within:
@@ -295,14 +311,14 @@ class Writer:
 
     def add_rows(self, t, takes, values):
         """Their numbers among all rows, those that are lent behind the others. Values are close to their rows."""
-        at, of_values, of_takes, of_sets = self.pool, self.values.slice, Cache(self.takes.slice), Cache(self.sets.one)
+        at, of_takes, of_sets = self.pool, Cache(self.takes.slice), Cache(self.sets.one)
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
             numbers += self.rows.each([
                 (at[row.name], at[row.desc], first + (more > 0), of_takes[take], of_sets[row.counters], row.flags | more,
                  len(run) - (more > 0), len(take))
-                for row, first, (more, run), take in zip(rows[start:start + CHUNK], [of_values(run) for _, run in runs], runs, taken)])
+                for row, first, (more, run), take in zip(rows[start:start + CHUNK], self.values.slices([run for _, run in runs]), runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():
@@ -313,21 +329,24 @@ class Writer:
             raise ValueError("more groups of unit masks than an image can hold")
         return self.row_numbers.slice(numbers)
 
-    def add_ways(self, t):
+    def add_ways(self, t, found):
         """(first slot, how many) of the index over code and unit mask; none where a code depends on the counter, where either is not in
-        the first word alone, or where users may set it on any event."""
+        the first word alone, or where users may set it on any event. @found are the shapes() of all rows."""
         code, umask = t.field_at.get("code"), t.field_at.get("umask")
         if code is None or any(t.fields[f].modifier or {word for word, _, _ in t.fields[f].ranges} != {0}
                                for f in (code, umask) if f is not None):
             return 0, 0
         wanted = [f for f in (code, umask) if f is not None]
+
+        def depends(found):
+            return any(f in wanted and c != ANYWHERE for shape in found for f, c in zip(*shape))
         rows = [(i, row) for i, row in enumerate(t.rows, 1) if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
         taken = {t.groups[g].field for _, row in rows for g in row.takes}
-        if code in taken or any(f in wanted and c != ANYWHERE for shape in shapes(row for _, row in rows) for f, c in shape):
+        if code in taken or depends(found) and depends(shapes([row for _, row in rows])):
             return 0, 0
         entries = self.way_entries(t, rows, code, umask)
         # Keys that many rows have (those that differ in an extra register) come last, so that the others are found where they belong.
-        often = collections.Counter(h for h, _ in entries)
+        often = collections.Counter([h for h, _ in entries])
         entries.sort(key=lambda entry: often[entry[0]])
         bits = len(t.rows).bit_length()
         entries = [(h, (h & 0xFFFF) >> bits << bits | number) for h, number in entries]
@@ -337,15 +356,14 @@ class Writer:
     def way_entries(self, t, rows, code, umask):
         """[(hash, number)] of the numbered rows in the index over code and unit mask."""
         second, found, msr = config1_fields(t), [], t.field_at.get("msr")
+        in_second = second.keys()
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
         presets = {f: t.fields[f].preset for f in (code, umask) if f is not None}
         beside = self.fields_over(t, list(presets))
         for number, row in rows:
-            has = presets.copy()
-            for f, _, v in row.values:
-                has[f] = v
+            has = {**presets, **{f: v for f, _, v in row.values}}
             register = extra_register(t, has) if msr in has else ()
-            extra = config1_of([*row.values, *register], second) if second else 0
+            extra = config1_of([*row.values, *register], second) if register or not in_second.isdisjoint(has) else 0
             for f, _, v in row.values if beside else ():
                 for g, move in beside.get(f, ()):
                     has[g] |= move(v)
@@ -385,21 +403,21 @@ class Writer:
         return out
 
     @staticmethod
-    def any_bit_twice(t):
-        """Has some row two values for one bit?"""
+    def any_bit_twice(t, found):
+        """Has some row two values for one bit? @found are the shapes() of all rows."""
         bits = [[(word, lsb + i) for word, lsb, width in f.ranges for i in range(width)] for f in t.fields]
-        for shape in shapes(t.rows + t.lent):
-            taken = [bit for f, counter in shape if counter == ANYWHERE for bit in bits[f]]
+        for shape in found:
+            taken = [bit for f, counter in zip(*shape) if counter == ANYWHERE for bit in bits[f]]
             if len(taken) > len(set(taken)):
                 return True
         return False
 
-    def flags_of(self, t):
-        flags = t.flags | (TABLE_REPLACES if any(f.preset and f.ranges for f in t.fields) or self.any_bit_twice(t) else 0)
+    def flags_of(self, t, found):
+        flags = t.flags | (TABLE_REPLACES if any(f.preset and f.ranges for f in t.fields) or self.any_bit_twice(t, found) else 0)
         return flags | (TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0)
 
-    def add(self, t, flags, values, entries):
-        """A table, which has those @flags, whose rows have those @values and whose entries() are those."""
+    def add(self, t, found, flags, values, entries):
+        """A table, which has those @flags, whose rows have those shapes() and @values and whose entries() are those."""
         add = self.pool.add
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)]
         keys_at, fields = self.add_fields(t)
@@ -407,7 +425,7 @@ class Writer:
         (names, n_names), (slots, n_slot) = self.index_names(t, entries)
         if len(t.rows) + n_names > MAX_NAMES:
             raise ValueError("table %s is too big" % t.name)
-        ways, n_ways = self.add_ways(t)
+        ways, n_ways = self.add_ways(t, found)
         slices = {"keys": keys_at, "fields": fields, "names": names, "slots": slots, "ways": ways,
                   "group_numbers": self.group_numbers.slice(groups),
                   "counters": self.counters.slice([(c.first, c.last, c.width, int(c.fixed), c.control, c.value, c.step)
@@ -494,10 +512,11 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
     entries = [t.entries() for t in tables]
     w = Writer(byteorder, texts_of(tables, in_order, entries))
-    flags = [w.flags_of(t) for t in tables]
-    values = [w.laid_ready(*of) for of in zip(tables, flags, in_order)]
+    found = [shapes(t.rows + t.lent) for t in tables]
+    flags = list(map(w.flags_of, tables, found))
+    values = list(map(w.laid_ready, tables, flags, in_order))
     w.values.prepare(dict.fromkeys(run for rows in values for _, run in rows))
-    for of in zip(tables, flags, values, entries):
+    for of in zip(tables, found, flags, values, entries):
         w.add(*of)
     w.index_tables(tables)
     w.index_hosts(tables)
