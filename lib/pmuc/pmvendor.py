@@ -14,10 +14,12 @@ One image per model, one table per PMU in it. A row that cannot be represented i
 and left out, and the rest goes on. Same input, same image, to the byte.
 """
 
+import errno
 import fnmatch
 import hashlib
-import itertools
 import os
+import pickle
+import select
 import signal
 import sys
 import time
@@ -267,32 +269,72 @@ def shares(models, jobs):
     return [share for share in out if share]
 
 
+class Worker:
+    """A process that imports some of the models and hands back the results."""
+
+    def __init__(self, share):
+        self.left = len(share)
+        reading, writing = os.pipe()
+        parent, self.pid = os.getpid(), os.fork()
+        if self.pid == 0:
+            os.close(reading)
+            work(share, writing, parent)
+        os.close(writing)
+        self.file = open(reading, "rb")
+
+    def results(self, wait):
+        """Those that have come since; all that are left, if we are to @wait."""
+        while self.left and (wait or select.select([self.file], (), (), 0)[0]):
+            try:
+                yield pickle.load(self.file)
+            except EOFError:
+                raise ChildProcessError(errno.ECHILD, "a process that reads lists has ended early") from None
+            self.left -= 1
+
+    def end(self):
+        """Waits for its end, which is soon if it has more to do."""
+        if self.left:
+            os.kill(self.pid, signal.SIGTERM)
+        self.file.close()
+        os.waitpid(self.pid, 0)
+
+
+def work(share, writing, parent):
+    """All that a worker does."""
+    status = 1
+    try:
+        worker_setup(parent)
+        with open(writing, "wb") as out:
+            for result in map(import_model, share):
+                pickle.dump(result, out, pickle.HIGHEST_PROTOCOL)
+                out.flush()
+        status = 0
+    finally:
+        os._exit(status)
+
+
 def results(models, jobs):
-    """Results of all models, about as they come."""
+    """Results of all models, about as they come. This process does its share of the work."""
     if jobs < 2 or len(models) < 3 or sum(m.size for m in models) < 1 << 20:
         yield from map(import_model, shares(models, 1)[0])
         return
-    import multiprocessing
+    own, *others = shares(models, jobs)
+    workers = []
     # Workers never hear of Ctrl-C, not even while they start.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    fork = multiprocessing.get_context("fork")
-    pools = []
     try:
-        running = []
-        for share in shares(models, jobs):
-            pools.append(fork.Pool(1, worker_setup, (os.getpid(),)))
-            running.append(pools[-1].imap(import_model, share))
+        for share in others:
+            workers.append(Worker(share))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        yield from (r for together in itertools.zip_longest(*running) for r in together if r)
-        for pool in pools:
-            pool.close()
-    except BaseException:
-        for pool in pools:
-            pool.terminate()
-        raise
+        for index in own:
+            yield import_model(index)
+            for w in workers:
+                yield from w.results(False)
+        for w in workers:
+            yield from w.results(True)
     finally:
-        for pool in pools:
-            pool.join()
+        for w in workers:
+            w.end()
 
 
 def import_all(run, jobs, say, start):
