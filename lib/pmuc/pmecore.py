@@ -7,6 +7,7 @@ become what the lists of metrics have. The servers made of such cores have lists
 """
 
 import csv
+import functools
 import re
 
 from pmread import Refused, content
@@ -21,6 +22,8 @@ DEEPEST = 8
 
 def small_metrics(reading, source):
     """Hands out (name of the core's table, metric as a list has it) for every core of the model that has a column."""
+    if COLUMNS.keys().isdisjoint(reading.cores):
+        return
     try:
         rows = table(content(source).decode("utf-8-sig"))
     except (OSError, ValueError, csv.Error) as why:
@@ -38,6 +41,7 @@ def small_metrics(reading, source):
                 reading.refuse(e["name"], r.key, r.why)
 
 
+@functools.lru_cache(1)
 def table(text):
     """The rows under the line that names the columns, as dictionaries."""
     rows = list(csv.reader(text.splitlines()))
