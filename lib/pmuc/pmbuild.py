@@ -9,7 +9,9 @@ Readers of a format are functions that take the Reading and fill its sheets. The
 """
 
 import functools
+import operator
 import re
+from collections import Counter
 
 import pmtable as pt
 from pmcompile import Compiler, Part, place
@@ -116,7 +118,7 @@ class Entry:
         return " ".join(parts)
 
     def texts(self):
-        return [text for text in (self.desc, self.detail) if text]
+        return list(filter(None, (self.desc, self.detail)))
 
 
 class EntryLine:
@@ -278,14 +280,10 @@ class Sheet:
 
     def defaults(self, general):
         """(counters, flags) that most rows have; None for counters where the table's are meant."""
-        sets, flags = {}, -1
-        for row in self.rows:
-            if not row.flags & pt.ROW_METRIC:
-                c = general if row.counters is None else row.counters
-                sets[c] = sets.get(c, 0) + 1
-                flags &= row.flags
-        most = max(sets, key=sets.get, default=None)
-        return most, flags if sets else 0
+        events = [row for row in self.rows if not row.flags & pt.ROW_METRIC]
+        sets = Counter([general if row.counters is None else row.counters for row in events])
+        flags = functools.reduce(operator.and_, [row.flags for row in events]) if events else 0
+        return max(sets, key=sets.get, default=None), flags
 
 
 def has_rows(sheet):

@@ -272,14 +272,11 @@ class Compiler(Fields):
     def first_together(self, words, line, metric):
         """What the words of a row mean together, if no row had these before: (values, counters it says, counters it names, flags, groups,
         other names); None if something is wrong with them."""
-        values, given = [], set()
-        on, named, flags, takes, aliases = None, 0, 0, None, ()
-        for w in words:
-            m = self.meanings.get(w) or self.first_meaning(w, line)
-            if m is None:
-                return None
-            key, kind, what, bits = m
-            given.add(key)
+        means = [self.meanings.get(w) or self.first_meaning(w, line) for w in words]
+        if not all(means) or len({m[0] for m in means}) != len(words):
+            return None
+        values, on, named, flags, takes, aliases = [], None, 0, 0, None, ()
+        for _, kind, what, bits in means:
             if kind == "values":
                 values += what
                 named |= bits
@@ -291,8 +288,6 @@ class Compiler(Fields):
                 takes = what
             else:
                 aliases = what
-        if len(given) != len(words):
-            return None
         together = values, on, named, flags, takes, aliases
         if not metric:              # metrics have long texts, and few are alike
             self.together[words] = together

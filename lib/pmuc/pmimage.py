@@ -28,13 +28,26 @@ def shapes(rows):
     return {tuple(zip(*row.values))[:2] for row in rows} - {()}
 
 
+def is_plain(text):
+    """Whether its bytes are its characters, and none of them is obeyed."""
+    return text.isascii() and (text.isprintable() or not text)
+
+
+def utf8(text):
+    return text.encode("utf-8", "surrogateescape")
+
+
+def width(text):
+    """How many bytes it is."""
+    return len(utf8(text))
+
+
 def ends(texts):
     """{text: the longest one of @texts that it ends}."""
     mirrored = sorted([t[::-1] for t in texts], reverse=True)
     inside = {}
-    for longer, text in zip(mirrored, mirrored[1:]):
-        if longer.startswith(text):
-            inside[text[::-1]] = inside.get(longer[::-1], longer[::-1])
+    for longer, text in itertools.compress(zip(mirrored, mirrored[1:]), map(str.startswith, mirrored, mirrored[1:])):
+        inside[text[::-1]] = inside.get(longer[::-1], longer[::-1])
     return inside
 
 
@@ -43,24 +56,21 @@ class Pool(dict):
     the end of that one, which is where the first of both was."""
 
     def __init__(self, texts=()):
-        plain = {text for text in texts if text and text.isascii() and text.isprintable()}
-        inside = ends(plain)
-        wholes = dict.fromkeys(["", *[inside.get(text, text) for text in texts]])
-        self.parts = [text.encode() if text in plain else self.harmless(text) for text in wholes]
-        *places, self.size = itertools.accumulate([len(part) + 1 for part in self.parts], initial=0)
+        odd = set() if is_plain("".join(texts)) else {text for text in texts if not is_plain(text)}
+        inside = ends([text for text in texts if text and text not in odd])
+        wholes = dict.fromkeys(["", *map(inside.get, texts, texts)])
+        self.parts = [text.translate(CONTROLS) if text in odd else text for text in wholes] if odd else list(wholes)
+        sizes = map(width if odd else len, self.parts)
+        *places, self.size = itertools.accumulate([size + 1 for size in sizes], initial=0)
         super().__init__(zip(wholes, places))
         for text, whole in inside.items():
             self[text] = self[whole] + len(whole) - len(text)
 
-    @staticmethod
-    def harmless(text):
-        return text.translate(CONTROLS).encode("utf-8", "surrogateescape")
-
     def __missing__(self, text):
-        raw, at = self.harmless(text), self.size
+        harmless, at = text.translate(CONTROLS), self.size
         self[text] = at
-        self.parts.append(raw)
-        self.size += len(raw) + 1
+        self.parts.append(harmless)
+        self.size += width(harmless) + 1
         return at
 
     def add(self, text):
@@ -70,7 +80,7 @@ class Pool(dict):
         """All of it. Look-up compares eight bytes at a time."""
         pad = POOL_PAD + -(self.size + POOL_PAD) % 8
         self.size += pad
-        return b"\0".join(self.parts) + b"\0" * (1 + pad)
+        return utf8("\0".join(self.parts)) + b"\0" * (1 + pad)
 
 
 def texts_of(tables, values, entries):

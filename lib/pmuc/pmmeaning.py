@@ -58,11 +58,9 @@ class Family:
 
     @staticmethod
     def index(t):
-        at = {}
-        for text, target, kind in t.entries():
-            if kind != pt.NAME_UNSUPPORTED:
-                at.setdefault(pt.fold(text), target)
-        return at
+        named = [entry for entry in t.entries() if entry[2] != pt.NAME_UNSUPPORTED]
+        named.reverse()                     # of two alike the first counts
+        return dict(zip(map(pt.fold, [text for text, _, _ in named]), [target for _, target, _ in named]))
 
     def event(self, home, name):
         """(table, row) of the event; the metric's own table is asked first."""

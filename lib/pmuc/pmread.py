@@ -123,7 +123,10 @@ def nothing(text):
 @functools.lru_cache(1 << 16)
 def clean(text):
     """A description as one line, '' for placeholders."""
-    line = " ".join(text.split())
+    if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
+        line = text         # most are one line already
+    else:
+        line = " ".join(text.split())
     if len(line) <= LONGEST_NOTHING and (line.lower() in NOTHING or line == "0"):
         return ""
     return text if line == text else line
