@@ -1182,6 +1182,21 @@ class Command(unittest.TestCase):
             p.communicate(timeout=60)
             self.assertTrue(is_empty(p.pid))
 
+    def test_a_worker_that_is_killed_is_told_of(self):
+        with tempfile.TemporaryDirectory() as root:
+            self.big_lists(root)
+            p, worker = self.begin(root), []
+            while p.poll() is None and not worker:
+                with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
+                    worker = f.read().split()
+            if not worker:
+                self.skipTest("no worker was seen: one CPU alone")
+            os.kill(int(worker[0]), signal.SIGKILL)
+            said = p.communicate(timeout=60)[1]
+            self.assertIn("a process that reads lists has ended early", said)
+            self.assertEqual((p.returncode, len(said.splitlines())), (1, 1), said)
+            self.assertTrue(is_empty(p.pid))
+
     def test_as_a_program(self):
         with tempfile.TemporaryDirectory() as tmp:
             p = subprocess.run([sys.executable, os.path.join(EVENTS, "pmuc.py"), "import", os.path.join(TOYS, "intel-like"),
