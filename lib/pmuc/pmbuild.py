@@ -114,11 +114,8 @@ class Entry:
                 parts.append(key + "=" + (value if type(value) is str else number_word(value)))
         parts += self.marks(counters, flags)
         if "desc" not in facts:
-            parts += map(quoted, self.texts())
+            parts += map(quoted, filter(None, (self.desc, self.detail)))
         return " ".join(parts)
-
-    def texts(self):
-        return list(filter(None, (self.desc, self.detail)))
 
 
 class EntryLine:
@@ -133,7 +130,7 @@ class EntryLine:
         words = row.values
         if row.flags != self.flags or row.counters != self.counters or row.takes or row.aliases:
             words = words + row.marks(self.counters, self.flags)
-        return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.texts()
+        return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.desc, row.detail or None
 
     def tokens(self, errors):
         return next(tokens(self.row.line(self.counters, self.flags, ()), self.file, errors, self.number), [])

@@ -239,10 +239,10 @@ class Compiler(Fields):
             if tokens_:
                 self.statement(tokens_, origin)
 
-    def quick(self, line, metric, name, words, texts_, depth):
+    def quick(self, line, metric, name, words, desc, detail, depth):
         """Enters a row whose words are all understood; False, and nothing done, otherwise."""
         names, number, folded = self.names, len(self.rows), pt.fold(name)
-        if not folded or folded in names or len(texts_) > 2 or not (metric or self.family or texts_ and texts_[0]):
+        if not folded or folded in names or not (desc or metric or self.family):
             return False
         if len(self.table.fields) != self.n_fields:
             self.share_meanings()
@@ -255,10 +255,10 @@ class Compiler(Fields):
             return False
         if not flags & pt.ROW_SHADOWED:
             names.setdefault(folded, (name, line, number, depth))
-        if len(texts_) == 2:
-            values = [*values, (self.field_index(None, "detail"), pt.ANYWHERE, texts_[1])]
-        self.rows.append(pt.Row(name, texts_[0] if texts_ else "", self.where(on, named, metric) if named or on is None else on,
-                                values, self.default_takes if takes is None else takes, flags, aliases, line))
+        if detail is not None:
+            values = [*values, (self.field_index(None, "detail"), pt.ANYWHERE, detail)]
+        self.rows.append(pt.Row(name, desc, self.where(on, named, metric) if named or on is None else on, values,
+                                self.default_takes if takes is None else takes, flags, aliases, line))
         return True
 
     def quick_names(self, line, aliases, flags, number, depth):

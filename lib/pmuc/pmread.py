@@ -9,6 +9,7 @@ import functools
 import json
 import os
 import re
+import sys
 
 from pmtable import ALL64, Cache
 
@@ -111,7 +112,7 @@ def name_of(e):
         raise Refused("EventName", "longer than %d characters" % MAX_NAME)
     if not name.isprintable():
         raise Refused("EventName", "has characters that cannot be printed")
-    return name
+    return sys.intern(name)         # lists share most of theirs: what is looked up by it later finds the same object
 
 
 @functools.lru_cache(1 << 12)

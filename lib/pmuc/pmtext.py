@@ -88,9 +88,12 @@ class RowLine:
         self.file, self.number, self.text = file, number, text
 
     def said(self):
-        """(true of a metric, its name, the other words, texts without their quotes), or None if only tokens() can tell."""
+        """(true of a metric, its name, the other words, its description, the longer text or None) without quotes; None if only tokens() can
+        tell."""
         words, texts = self.words()
-        return (words[0] == "metric", words[1], tuple(words[2:]), texts) if words and len(words) > 1 else None
+        if not words or len(words) < 2 or len(texts) > 2:
+            return None
+        return words[0] == "metric", words[1], tuple(words[2:]), texts[0] if texts else "", texts[1] if len(texts) > 1 else None
 
     def words(self):
         """(the line's words, the texts among them without their quotes), or (None, None) if only tokens() can tell."""
