@@ -225,7 +225,6 @@ class Writer:
         self.order = "<" if byteorder == "little" else ">"
         self.pool = Pool(texts)
         self.heads = []
-        self.known_values = Cache(self.packed)
         self.folded = []        # names of each table
         self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
         for name, fmt in ARRAYS + STORE:
@@ -307,10 +306,10 @@ class Writer:
             v = self.pool[v]
         return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
 
-    def laid_ready(self, t, flags, rows):
-        """[(flags to add, elements of the array of values)] of @rows, the values of each row of the table in order. What those of a row
-        that is ready come to stands before them."""
-        ready, packed, out = Ready(t, flags), self.known_values.__getitem__, []
+    def laid_ready(self, t, flags, rows, packed):
+        """[(flags to add, elements of the array of values)] of @rows, the values of each row of the table in order; @packed is packed(), which
+        may remember. What those of a row that is ready come to stands before them."""
+        ready, out = Ready(t, flags), []
         for row, values in zip(t.rows + t.lent, rows):
             of, run = ready.word(row, values), tuple(map(packed, values))
             if of:
@@ -524,7 +523,8 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
     w = Writer(byteorder, texts_of(tables, in_order, entries))
     found = [shapes(t.rows + t.lent) for t in tables]
     flags = list(map(w.flags_of, tables, found))
-    values = list(map(w.laid_ready, tables, flags, in_order))
+    packed = Cache(w.packed).__getitem__
+    values = [w.laid_ready(*of, packed) for of in zip(tables, flags, in_order)]
     w.values.prepare(dict.fromkeys(run for rows in values for _, run in rows))
     for of in zip(tables, found, flags, values, entries):
         w.add(*of)

@@ -15,11 +15,12 @@ NOTHING, NEVER, MSR, ALTERNATIVE, FIRST, SECOND = range(6)      # what a value o
 class Ready:
     """What rows of one table come to. Many tables have the same fields and the same values: what these come to is remembered."""
 
-    known = {}      # kinds of the fields -> values that matter and the place of the one for an extra register -> word()
+    known = {}      # kinds of the fields -> values that matter -> sum_of()
 
     def __init__(self, t, flags):
         self.usable = t.encoder == "x86" and not flags & (TABLE_REPLACES | TABLE_VIEW)
         self.kinds = tuple(map(self.kind, t.fields)) if self.usable else ()
+        self.matters = [kind != NOTHING for kind, _, _ in self.kinds]
         self.seen = self.known.setdefault(self.kinds, {})
 
     @staticmethod
@@ -38,35 +39,37 @@ class Ready:
         None if it is not ready."""
         if not self.usable or row.takes or not values or row.flags & (ROW_METRIC | ROW_FREE_RUNNING):
             return None
-        key = tuple([v for v in values if self.kinds[v[0]][0] != NOTHING]), next(
-            (i for i, v in enumerate(values) if self.kinds[v[0]][0] == SECOND), 0)
+        matters = self.matters
+        key = tuple([v for v in values if matters[v[0]]])
         if key not in self.seen:
-            self.seen[key] = self.sum_of(*key)
-        return self.seen[key]
+            self.seen[key] = self.sum_of(key)
+        of, second = self.seen[key]
+        if second is None:
+            return of
+        at = [f for f, _, _ in values].index(second)
+        return (of[0], of[1], of[2] | at << READY_VALUE_SHIFT) if at < 16 else None
 
-    def sum_of(self, values, at):
-        """word() of a row with these @values beside those that do nothing; the one for an extra register is number @at of all."""
+    def sum_of(self, values):
+        """word() of a row with these @values beside those that do nothing, and the field of the one for an extra register, whose place
+        word() adds."""
         config, msr, second, alternatives = 0, 0, None, False
         for f, counter, value in values:
             kind, name, ranges = self.kinds[f]
-            if kind == NEVER or counter != ANYWHERE:
-                return None
+            if kind == NEVER or counter != ANYWHERE or kind == SECOND and second:
+                return None, None
             if kind == MSR:
                 msr = msr or value
             elif kind == ALTERNATIVE:
                 alternatives = True
             elif kind == SECOND:
-                if second:
-                    return None
-                second = name, value
+                second = name, value, f
             for _, lsb, width in ranges:
                 config |= (value & (1 << width) - 1) << lsb
                 value >>= width
         if config & 0xFF == 0 and config >> 8 & 0xFF >= 0x80:
-            return None     # a figure that is read beside a counter
+            return None, None     # a figure that is read beside a counter
         if not msr and not second:
-            return None if alternatives else (ROW_READY, config, 0)
-        if not second or second[0] != FIELD_OF_MSR.get(msr) or not second[1] or at > 15 or config & ~(READY_CONFIG & ~READY_WIDE):
-            return None
-        return (ROW_READY | ROW_EXTRA, config, at << READY_VALUE_SHIFT | EXTRA_MSRS.index(msr) << READY_MSR_SHIFT |
-                (READY_ALTERNATIVES if alternatives else 0))
+            return None if alternatives else (ROW_READY, config, 0), None
+        if not second or second[0] != FIELD_OF_MSR.get(msr) or not second[1] or config & ~(READY_CONFIG & ~READY_WIDE):
+            return None, None
+        return (ROW_READY | ROW_EXTRA, config, EXTRA_MSRS.index(msr) << READY_MSR_SHIFT | (READY_ALTERNATIVES if alternatives else 0)), second[2]
