@@ -49,11 +49,13 @@ NEAR = {
     "lib/metric": ("cli", "metric", "schema", "stat"),
     "lib/pmu": ("cli", "lists", "peer", "property"),
     "lib/table": ("cli", "lists", "pmuc", "store"),
-    "tools": ("answers", "cli", "doctor", "examples", "import", "lists", "machines", "metric", "pager", "permissions", "property", "record",
-              "schema", "stat", "store"),
+    "tools": ("answers", "cli", "doctor", "drawn", "examples", "import", "lists", "machines", "metric", "pager", "permissions", "property",
+              "record", "schema", "stat", "store"),
 }
 # What is linked by these alone.
 ALONE = {"lib/libpfm4": ("units_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
+# The C tests that have files of tools/ in them.
+LINK_TOOLS = ("device_model", "device_run", "doctor_faults")
 
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",
@@ -207,6 +209,8 @@ class Suite:
     def asks(self, test, room):
         if room in ALONE:
             return test.name in ALONE[room]
+        if room == "tools" and not test.python:
+            return test.name in LINK_TOOLS
         return not test.python or room not in NEAR or test.name in NEAR[room]
 
     def order(self, path):

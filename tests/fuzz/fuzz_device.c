@@ -304,7 +304,9 @@ static void step_work(struct walk *w)
 
 static void step_foreign(struct walk *w)
 {
-	(void)pfmi_model_foreign(w->m, byte(&w->in) % (MAX_CPUS + 1), byte(&w->in) & 1);
+	unsigned cpu = byte(&w->in) % (MAX_CPUS + 1);
+
+	(void)pfmi_model_foreign(w->m, cpu, byte(&w->in) & 1);
 	w->changed = true;
 }
 
