@@ -58,9 +58,11 @@ static size_t put(char *text, size_t at, const char *piece)
 static size_t put_value(char *text, size_t at)
 {
 	static const char *const forms[] = { "=%llu", "=0x%llx", "=%llu", "=-%llu", "=%lluk", "=", "=0%llo" };
+	const char *form;
 	char value[40];
 
-	snprintf(value, sizeof(value), forms[draw(6) ? draw(3) : draw(7)], (unsigned long long)draw_number());
+	form = forms[draw(6) ? draw(3) : draw(7)];
+	snprintf(value, sizeof(value), form, (unsigned long long)draw_number());
 	return put(text, at, value);
 }
 
