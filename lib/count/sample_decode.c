@@ -597,8 +597,11 @@ bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, 
 			take_own(&c, l, out);
 	}
 	out->unread = (uint32_t)left(&c);
-	if (c.bad)
-		out->has = 0;
+	/* Of a record that says more than it has, nothing is handed out: there may be lengths without anything behind them. */
+	if (c.bad) {
+		clear(out);
+		begin(&head, bytes, size, out);
+	}
 	return !c.bad;
 }
 

@@ -341,10 +341,56 @@ static void read_all(pfm_session_t *s, pfm_count_t *to)
 		say_count(&to[i]);
 }
 
+/* Records as the kernel may have written them into the buffer of some event. */
+static void write_records(void)
+{
+	uint64_t words[41];
+
+	for (unsigned n = 4 + draw(8); n > 0; n--) {
+		unsigned size = 1 + draw(40), some = draw(fake.n_events);
+		struct perf_event_header head = { .type = draw(3) ? PERF_RECORD_SAMPLE : draw(24), .misc = (uint16_t)draw(8) };
+
+		if (!fake.events[some].used)
+			continue;
+		head.size = (uint16_t)(8 * size);
+		memcpy(words, &head, sizeof(head));
+		for (unsigned i = 1; i < size; i++) {
+			words[i] = draw(3) ? draw(6) : fake_id(fake_fd(draw(fake.n_events)));
+			words[i] = draw(8) ? words[i] : fake.now - draw(3000000);
+		}
+		say("written", fake_record(&fake, fake_fd(some), words, head.size));
+	}
+}
+
+static void say_records(const pfm_record_t *r, int n)
+{
+	for (int i = 0; i < n; i++) {
+		say("event", r[i].event);
+		say_record(&r[i]);
+	}
+}
+
+static void read_records(pfm_session_t *s)
+{
+	pfm_record_t r = PFM_INIT(r), many[3] = { { .size = sizeof(many[0]) } };
+	int rc = 1;
+
+	for (unsigned i = 0; i < 20 && rc > 0; i++) {
+		if (draw(3)) {
+			rc = pfm_next_record(s, &r);
+			say("next", (uint64_t)rc);
+			say_records(&r, rc);
+		} else {
+			rc = pfm_next_records(s, many, 3);
+			say("next", (uint64_t)rc);
+			say_records(many, rc);
+		}
+	}
+}
+
 static void say_samples(pfm_session_t *s)
 {
 	pfm_buffers_t buffers = PFM_INIT(buffers);
-	pfm_record_t r = PFM_INIT(r);
 	pfm_sample_count_t c = PFM_INIT(c);
 	int rc = pfm_read_buffers(s, &buffers);
 
@@ -354,8 +400,20 @@ static void say_samples(pfm_session_t *s)
 	say("n", buffers.n);
 	say("pages", buffers.pages);
 	say("wanted", buffers.wanted);
-	say("wait", (uint64_t)pfm_wait_session(s, 0));
-	say("next", (uint64_t)pfm_next_record(s, &r));
+	for (unsigned i = 0; i < 3; i++) {
+		write_records();
+		say("wait", (uint64_t)pfm_wait_session(s, 0));
+		read_records(s);
+		fake.now += draw(2000000);
+		if (draw(3) == 0)
+			say("stop", (uint64_t)pfm_stop_session(s));
+	}
+	rc = pfm_read_buffers(s, &buffers);
+	say("buffers", (uint64_t)rc);
+	say("lost", buffers.lost);
+	say("bytes", buffers.bytes);
+	say("damaged", buffers.damaged);
+	say("skipped", buffers.skipped);
 	for (unsigned i = 0; i < pfm_count_session(s); i++) {
 		say("samples", (uint64_t)pfm_read_samples(s, i, &c));
 		say("quality", (uint64_t)c.quality);
@@ -364,6 +422,13 @@ static void say_samples(pfm_session_t *s)
 		say("period", c.period);
 		say("freq", c.freq);
 		say("lost", c.lost);
+		say("samples", c.samples);
+		say("exact", c.exact);
+		say("weight", c.weight);
+		say("discarded", c.discarded);
+		say("throttled", c.throttled);
+		say("throttled", c.throttled_ns);
+		say("count", c.count);
 	}
 }
 
@@ -406,23 +471,25 @@ static void use(pfm_session_t *s)
 	say_samples(s);
 }
 
+/* Mostly such as a session takes. */
 static void draw_sampling(pfm_sampling_t *o)
 {
 	o->flags = draw(4) ? 0 : draw(4);
 	if (draw(2))
-		o->period = draw(3) ? 1000 + draw(100000) : draw_number();
+		o->period = draw(5) ? 1000 + draw(100000) : draw_number();
 	else
 		o->freq = draw(5000);
-	o->fields = draw(2) ? 0 : draw_word() & 0x1ffffff;
+	o->fields = draw(2) ? 0 : draw_word() & (draw(9) ? 0xff00ff : 0x1ffffff);
 	o->records = draw(2) ? 0 : draw(2048);
-	o->pages = draw(3) ? 1u << draw(6) : draw(70);
-	o->watermark = draw(3) ? 0 : draw(100000);
-	o->wakeup_events = draw(4) ? 0 : draw(100);
-	o->max_stack = draw(3) ? 0 : draw(300);
-	o->branch_filter = draw(3) ? 0 : draw(1 << 18);
-	o->user_regs = draw(3) ? 0 : draw(1 << 20);
-	o->user_stack = draw(3) ? 0 : draw(9000);
-	o->precise = draw(3) ? 0 : draw(5);
+	o->pages = draw(20) ? 1u << draw(4) : draw(70);
+	o->watermark = draw(6) ? 0 : draw(3000);
+	o->wakeup_events = draw(6) ? 0 : draw(100);
+	o->max_stack = draw(4) ? 0 : draw(120);
+	o->branch_filter = draw(4) ? 0 : draw(1 << 18);
+	o->user_regs = o->fields & PFM_SAMPLE_REGS ? 1 + draw(1 << 16) : draw(20) == 0;
+	o->user_stack = o->fields & PFM_SAMPLE_STACK ? 8 * (1 + draw(1000)) : draw(20) == 0;
+	o->intr_regs = o->fields & PFM_SAMPLE_INTR_REGS ? 1 + draw(1 << 16) : 0;
+	o->precise = draw(8) ? 0 : draw(5);
 }
 
 static void ask_session(void)
@@ -453,7 +520,7 @@ static void ask_session(void)
 	o.plm = levels[draw(6)];
 	o.filters = draw(12) ? NULL : filters;
 	o.cgroup = draw(20) ? NULL : "/no/such";
-	if (draw(5) == 0) {
+	if (draw(3) == 0) {
 		draw_sampling(&sampling);
 		o.sampling = &sampling;
 	}
