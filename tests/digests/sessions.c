@@ -157,6 +157,17 @@ static void one_text(char text[ROOM])
 	snprintf(text + strlen(text), ROOM - strlen(text), "%s", ends[draw(sizeof(ends) / sizeof(ends[0]))]);
 }
 
+/* One that every machine takes, though its kernel may not. */
+static void plain_text(char text[ROOM])
+{
+	static const char *const words[] = { "cycles", "instructions", "page-faults", "task-clock", "cs", "cpu-clock", "minor-faults",
+		                             "LLC-loads", "branch-misses", "dummy", "r1a8" };
+	const char *word = words[draw(sizeof(words) / sizeof(words[0]))];
+
+	snprintf(text, ROOM, "%s%s", word, draw(3) ? "" : draw(2) ? ":u"
+	                                                          : ":k");
+}
+
 static void some_text(char text[ROOM])
 {
 	char member[ROOM];
@@ -494,8 +505,8 @@ static void draw_sampling(pfm_sampling_t *o)
 
 static void ask_session(void)
 {
-	static const char *const cpus[] = { NULL, NULL, NULL, "0", "0-1", "0,2-3", "3", "9", "1-", "x", "4-7,0", "7" };
-	static const int pids[] = { 0, 0, 0, 0, 4711, 4711, 4712, -1 };
+	static const char *const cpus[] = { NULL, NULL, NULL, "0", "0-1", "0,2-3", "3", "9", "0-3", NULL, "4-7,0", "7" };
+	static const int pids[] = { 0, 0, 0, 0, 4711, 4711, 4711, 4712 };
 	static const unsigned levels[] = { 0, 0, 0, PFM_PLM3, PFM_PLM0, PFM_PLM0 | PFM_PLM3 };
 	static const char *const filters[] = { NULL, "a == 1", "", NULL, NULL, NULL, NULL };
 	pfm_session_options_t o = PFM_INIT(o);
@@ -503,12 +514,15 @@ static void ask_session(void)
 	pfm_error_t why = PFM_INIT(why);
 	char texts[MOST_TEXTS][ROOM], line[ROOM];
 	const char *pointers[MOST_TEXTS];
-	unsigned n = 1 + draw(MOST_TEXTS);
+	unsigned plain = draw(2), n = 1 + draw(plain ? MOST_TEXTS : 3);
 	pfm_session_t *s = NULL;
 	int rc;
 
 	for (unsigned i = 0; i < n; i++) {
-		some_text(texts[i]);
+		if (plain)
+			plain_text(texts[i]);
+		else
+			some_text(texts[i]);
 		pointers[i] = texts[i];
 		say_text("text", texts[i]);
 	}
@@ -520,9 +534,10 @@ static void ask_session(void)
 	o.plm = levels[draw(6)];
 	o.filters = draw(12) ? NULL : filters;
 	o.cgroup = draw(20) ? NULL : "/no/such";
-	if (draw(3) == 0) {
+	if (draw(plain ? 2 : 8) == 0) {
 		draw_sampling(&sampling);
 		o.sampling = &sampling;
+		say("sampling", sampling.fields);
 	}
 	say("flags", o.flags);
 	say("pid", (uint64_t)o.pid);
