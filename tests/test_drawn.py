@@ -13,6 +13,7 @@ They are run where test_answers.py runs its own. What differs from run to run is
 import hashlib
 import os
 import random
+import re
 import subprocess
 import sys
 import unittest
@@ -150,15 +151,15 @@ def known():
 
 
 def write(commands):
-    """Those whose answers are the same three times."""
+    """Those whose answers are the same three times. What runs no program says depends on the folders that programs are looked for in."""
     said = [answers(commands) for _ in range(3)]
     with open(DRAWN, "w", encoding="utf-8") as f:
         f.write("# SPDX-License-Identifier: MIT\n")
         for command, first, second, third in zip(commands, *said):
-            if first == second == third:
+            if first == second == third and not re.search(r"\? 12[67]$", first.strip()):
                 f.write("%s %s\n" % (digest(first), command))
             else:
-                print("not the same each time: %s" % command)
+                print("left out: %s" % command)
 
 
 class Drawn(unittest.TestCase):
