@@ -25,6 +25,7 @@ import tap  # noqa: E402
 
 DRAWN = os.path.join(test_answers.HERE, "drawn.digests")
 MARK = "\x01"
+RECORDINGS = 8    # which files/recordings.py makes
 EVENTS = """toy::Ticks toy::Blinks toy::Blinks:left toy::Blinks,side=right toy::Steps toy::Steps:u toy::Falls toy::Trips toy::Turns:back
 toy::Turns:front:back toy::Old_Steps toy::Gone toy::Secret toy::Lonely toy::Stretches toy::Silent page-faults task-clock cycles
 instructions branches cache-misses branch-misses cs:k minor-faults:u L1-dcache-loads LLC-loads beats blinks toyunit/event=1,umask=3/
@@ -111,6 +112,7 @@ COMMANDS = {
     "plan": (60, plan),
     "metric": (50, metric),
     "report": (40, lambda rng: ("pfm report", some(rng, OPTIONS["report"], 3) + [rng.choice(["perf.data", "elf.data"])])),
+    "recordings": (90, lambda rng: ("pfm report", some(rng, OPTIONS["report"] + " --svg", 2) + ["d%d.data" % rng.randrange(RECORDINGS)])),
     "stat": (220, stat),
 }
 
@@ -130,7 +132,7 @@ def draw(seed, n):
 def answers(commands):
     """What each of @commands says, with its exit status."""
     place = test_answers.Place()
-    script = "exec 2>&1; python3 recording.py >perf.data; python3 elf.py >elf.data; echo '%s'\n" % MARK
+    script = "exec 2>&1; python3 recording.py >perf.data; python3 elf.py >elf.data; python3 recordings.py %d; echo '%s'\n" % (RECORDINGS, MARK)
     script += "".join("%s </dev/null\necho \"? $?\"; echo '%s'\n" % (c, MARK) for c in commands)
     said = subprocess.run(["sh", "-c", "sh | sed -f timeless"], input=script.encode(), env=place.env, cwd=place.folder, timeout=300,
                           stdout=subprocess.PIPE, check=True).stdout.decode("utf-8", "backslashreplace")

@@ -40,12 +40,12 @@ def sample(number, pid, tid, ip, period, chain=()):
                   tail=False)
 
 
-def write(records):
+def write(records, out=sys.stdout.buffer):
     data = b"".join(records)
     ids, attrs = 104, 104 + 16
     events = b"".join(attr(1, config) + struct.pack("<QQ", ids + 8 * i, 8) for i, config in enumerate((1, 2)))
-    sys.stdout.buffer.write(struct.pack("<8sQQQQQQQQ4Q", b"PERFILE2", 104, 144, attrs, len(events), attrs + len(events), len(data), 0, 0,
-                                        0, 0, 0, 0) + struct.pack("<QQ", 1, 2) + events + data)
+    out.write(struct.pack("<8sQQQQQQQQ4Q", b"PERFILE2", 104, 144, attrs, len(events), attrs + len(events), len(data), 0, 0, 0, 0, 0, 0) +
+              struct.pack("<QQ", 1, 2) + events + data)
 
 
 if __name__ == "__main__":
