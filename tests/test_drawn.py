@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Commands whose options and arguments were drawn at random: tests/answers/drawn.digests has one in each line, behind a digest of all that it
-says and of its exit status. Where test_answers.py has answers that people read, this only tells that one has changed.
+"""Commands whose options and arguments were drawn at random: tests/answers/drawn.digests has one in each line, behind a digest of all
+that it says and of its exit status. Where test_answers.py has answers that people read, this only tells that one has changed.
 
     PFM=build/tools/pfm PERFMON_PMUC=lib/pmuc/pmuc.py tests/test_drawn.py --said [PATTERN]   what the commands with PATTERN in them say
                                                                           --rewrite          new digests: compare what --said prints
@@ -27,15 +27,17 @@ DRAWN = os.path.join(test_answers.HERE, "drawn.digests")
 MARK = "\x01"
 RECORDINGS = 8    # which files/recordings.py makes
 EVENTS = """toy::Ticks toy::Blinks toy::Blinks:left toy::Blinks,side=right toy::Steps toy::Steps:u toy::Falls toy::Trips toy::Turns:back
-toy::Turns:front:back toy::Old_Steps toy::Gone toy::Secret toy::Lonely toy::Stretches toy::Silent page-faults task-clock cycles
-instructions branches cache-misses branch-misses cs:k minor-faults:u L1-dcache-loads LLC-loads beats blinks toyunit/event=1,umask=3/
-toycpu/event=0x13/ sched:sched_switch coreduo::Instr_Ret coreduo::L2_Lines_In,core=all montecito::L3_MISSES ev5::cycles toy::Nothing
-TICKS.ANY toy::Ticks:cmask=2 toy::Ticks:edge alignment-faults toy::A_name_that_is_longer_than_the_column_of_names""".split()
-METRICS = "toy::Pace toy::Walking toy::Resting toy::Stumbling toy::Falling toy::Threads toy::Sleep toy::Basics toy::TmaL1 TmaL2 hardware::ipc \
-software::faults_per_second toy::Motion toy::Nothing".split()
+toy::Turns:front:back toy::Old_Steps toy::Gone toy::Secret toy::Lonely toy::Stretches toy::Silent page-faults task-clock
+cycles instructions branches cache-misses branch-misses cs:k minor-faults:u L1-dcache-loads LLC-loads beats blinks
+toyunit/event=1,umask=3/ toycpu/event=0x13/ sched:sched_switch coreduo::Instr_Ret coreduo::L2_Lines_In,core=all
+montecito::L3_MISSES ev5::cycles toy::Nothing TICKS.ANY toy::Ticks:cmask=2 toy::Ticks:edge alignment-faults
+toy::A_name_that_is_longer_than_the_column_of_names""".split()
+METRICS = """toy::Pace toy::Walking toy::Resting toy::Stumbling toy::Falling toy::Threads toy::Sleep toy::Basics toy::TmaL1 TmaL2
+hardware::ipc software::faults_per_second toy::Motion toy::Nothing""".split()
 PROCESSORS = "toy coreduo montecito ev4 ev5 ev6 ev67 pca56 software toyunit intel_arch toybox".split()
 NATIVE = {"coreduo": "Instr_Ret Unhalted_Core_Cycles L2_Lines_In,core=all FP_Assist Bus_Req_Outstanding SSE_Pref",
-          "montecito": "L3_MISSES IA64_INST_RETIRED CPU_OP_CYCLES_ALL LOADS_RETIRED L1I_READS BRANCH_EVENT ALAT_CAPACITY_MISS_ALL L2D_MISSES",
+          "montecito": "L3_MISSES IA64_INST_RETIRED CPU_OP_CYCLES_ALL LOADS_RETIRED L1I_READS BRANCH_EVENT ALAT_CAPACITY_MISS_ALL "
+                       "L2D_MISSES",
           "ev4": "issues cycles dcache bcache", "ev5": "cycles loads stores dcachemisses scachewrites issues", "ev6": "cycles retinst",
           "ev67": "cycles retinst replay replay_trap bcachemisses", "pca56": "cycles loads stores",
           "toy": "Ticks Blinks Blinks:left Steps Falls Trips Turns:back Lonely Stretches"}
@@ -54,7 +56,8 @@ OPTIONS = {
     "report": "--json --folded -n1 -n0 -n3 -epage-faults -e* --source --color=always",
 }
 WORDS = "Tick step L2_ walk cycles Motion lights fall . * ^T [ALNT]".split()
-REGISTERS = "PERFEVTSEL0 PERFEVTSEL1 PMC4 PMC5 PMC8 PMC9 PMC10 PMC11 PMC32 PMC37 PMC38 PMC39 PMC40 PMC41 PMC42 config config1 CONFIG0 F0".split()
+REGISTERS = """PERFEVTSEL0 PERFEVTSEL1 PMC4 PMC5 PMC8 PMC9 PMC10 PMC11 PMC32 PMC37 PMC38 PMC39 PMC40 PMC41 PMC42 config config1 CONFIG0
+F0""".split()
 
 
 def quoted(word):
@@ -132,7 +135,8 @@ def draw(seed, n):
 def answers(commands):
     """What each of @commands says, with its exit status."""
     place = test_answers.Place()
-    script = "exec 2>&1; python3 recording.py >perf.data; python3 elf.py >elf.data; python3 recordings.py %d; echo '%s'\n" % (RECORDINGS, MARK)
+    script = "exec 2>&1; python3 recording.py >perf.data; python3 elf.py >elf.data; python3 recordings.py %d\necho '%s'\n" % (
+        RECORDINGS, MARK)
     script += "".join("%s </dev/null\necho \"? $?\"; echo '%s'\n" % (c, MARK) for c in commands)
     said = subprocess.run(["sh", "-c", "sh | sed -f timeless"], input=script.encode(), env=place.env, cwd=place.folder, timeout=300,
                           stdout=subprocess.PIPE, check=True).stdout.decode("utf-8", "backslashreplace")
@@ -167,7 +171,8 @@ def write(commands):
 class Drawn(unittest.TestCase):
     def test_answers_are_what_they_were(self):
         lines = known()
-        changed = ["$ %s\n%s" % (command, said) for (was, command), said in zip(lines, answers([c for _, c in lines])) if digest(said) != was]
+        said = answers([command for _, command in lines])
+        changed = ["$ %s\n%s" % (command, text) for (was, command), text in zip(lines, said) if digest(text) != was]
         self.assertEqual(changed, [], "%d answers have changed" % len(changed))
 
 

@@ -48,7 +48,8 @@ static void montecito_buffer(const uint64_t r[3], const uint64_t pmds[PMU_MONT_N
 
 		say("source", b->br_source);
 		say("target", b->br_target);
-		say("valid", b->br_source_valid | b->br_target_valid << 1 | b->br_taken << 2 | b->br_mispredicted << 3 | b->br_flushed << 4);
+		say("flags", b->br_mispredicted | b->br_flushed << 1);
+		say("valid", b->br_source_valid | b->br_target_valid << 1 | b->br_taken << 2);
 		say("slot", b->br_slot);
 		say("entry", b->br_entry);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes at the model of the counter device as fuzz_device.c drives them, and what is seen of it after each step. Sessions, whose time is
- * the machine's, are not asked for. */
+/* Processes at the model of the counter device as fuzz_device.c drives them, and what is seen of it after each step. Sessions, whose
+ * time is the machine's, are not asked for. */
 #include "digests.h"
 #include <time.h>
 #include "ctx.h"

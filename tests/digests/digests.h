@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to many questions that a generator of a fixed seed asks, as one number for each kind of question: it differs as soon as anything in
- * any of the answers does. digests.txt and, of libpfm.so.4, digests_libpfm4.txt have the numbers. They do not say what is right, which other
- * tests do, but that something is no longer as it was. PERFMON_DIGESTS=NAME prints the answers of that name, to be compared with those of a
- * build before: what differs is read before PERFMON_DIGESTS=write writes the numbers anew.
+/* Answers to many questions that a generator of a fixed seed asks, as one number for each kind of question: it differs as soon as
+ * anything in any of the answers does. digests.txt and, of libpfm.so.4, digests_libpfm4.txt have the numbers. They do not say what is
+ * right, which other tests do, but that something is no longer as it was. PERFMON_DIGESTS=NAME prints the answers of that name, to be
+ * compared with those of a build before: what differs is read before PERFMON_DIGESTS=write writes the numbers anew.
  *
  * Questions are asked of processors whose tables do not change from one list of a vendor to the next. */
 #ifndef PERFMON_TESTS_DIGESTS_H
@@ -27,7 +27,8 @@ uint64_t draw_number(void);
 void digest_begin(const char *name);
 void digest_end(void);
 
-/* The digests of @file beside this one; and at the end of a program, which ends with what is returned: writes them where that is asked for. */
+/* The digests of @file beside this one; and at the end of a program, which ends with what is returned: writes them where that is
+ * asked for. */
 void read_known(const char *file);
 int write_known(int failed);
 /* Tests: all that @ask has asked is answered as ever; nothing is left in the list that nobody asks any more. */

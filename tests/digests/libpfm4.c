@@ -53,9 +53,39 @@ static size_t put(char *text, size_t at, const char *piece)
 
 static size_t put_attribute(char *text, size_t at, const pfm_event_info_t *e)
 {
-	static const char *const others[] = { "u", "k", "h", "uk", "c=1", "i", "e=0", "t=1", "u=0", "k=1", "bogus", "", "precise=2", "period=9", "freq=9",
-		                              "excl", "cpu=0", "0x41", "h=0", "pinned=1", "hw_smpl", "c=256", "i=2", "ldlat=3", "mg=1", "mh", "intx",
-		                              "fe_thres=4095", "nf=1", "ff=3", "0xffffff" };
+	static const char *const others[] = {
+		"u",
+		"k",
+		"h",
+		"uk",
+		"c=1",
+		"i",
+		"e=0",
+		"t=1",
+		"u=0",
+		"k=1",
+		"bogus",
+		"",
+		"precise=2",
+		"period=9",
+		"freq=9",
+		"excl",
+		"cpu=0",
+		"0x41",
+		"h=0",
+		"pinned=1",
+		"hw_smpl",
+		"c=256",
+		"i=2",
+		"ldlat=3",
+		"mg=1",
+		"mh",
+		"intx",
+		"fe_thres=4095",
+		"nf=1",
+		"ff=3",
+		"0xffffff",
+	};
 	pfm_event_attr_info_t a = { .size = sizeof(a) };
 	pfm_os_t os = draw(2) ? PFM_OS_NONE : PFM_OS_PERF_EVENT_EXT;
 	char value[40];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recorded machines, and sessions on their kernels, which refuse at random: what is opened how, what is asked of the kernel, what the counts
- * are and what is said of them. */
+/* Recorded machines, and sessions on their kernels, which refuse at random: what is opened how, what is asked of the kernel, what the
+ * counts are and what is said of them. */
 #include "digests.h"
 #include <setjmp.h>
 #include <stdarg.h>
