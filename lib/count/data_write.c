@@ -145,7 +145,7 @@ static uint32_t n_ids(const struct pfm_session *s, unsigned i)
 	const struct sampling *sm = s->sampling;
 	uint32_t n = 0;
 
-	for (unsigned k = 0; k < sm->n_known && i < s->n; k++)
+	for (unsigned k = 0; k < sm->n_known; k++)
 		n += sm->known[k].count == i;
 	for (unsigned k = 0; k < sm->n_places && i == s->n; k++)
 		n += sm->places[k].fd >= 0;
@@ -157,7 +157,7 @@ static void put_ids(struct pfm_recording *r, unsigned i)
 	const struct pfm_session *s = r->s;
 	const struct sampling *sm = s->sampling;
 
-	for (unsigned k = 0; k < sm->n_known && i < s->n; k++)
+	for (unsigned k = 0; k < sm->n_known; k++)
 		if (sm->known[k].count == i)
 			put_bytes(r, &sm->known[k].id, sizeof(uint64_t));
 	for (unsigned k = 0; k < sm->n_places && i == s->n; k++)
