@@ -271,9 +271,6 @@ static void read_alpha(pfmlib_alpha_input_param_t *in, const json_t *req)
 		if (i < PFM_ALPHA_MAX_COUNTERS)
 			in->pfp_alpha_periods[i] = request_value(value);
 	in->pfp_alpha_scope = strcmp(request_text(req, "scope"), "process") == 0 ? PFM_ALPHA_SCOPE_PROCESS : PFM_ALPHA_SCOPE_SYSTEM;
-	in->pfp_alpha_open = strcmp(request_text(req, "mode"), "each") == 0  ? PFM_ALPHA_OPEN_EACH
-	                     : strcmp(request_text(req, "mode"), "one") == 0 ? PFM_ALPHA_OPEN_ONE
-	                                                                     : PFM_ALPHA_OPEN_ALL;
 	in->pfp_alpha_modes = request_small(req, "modes");
 	in->pfp_alpha_items = request_small(req, "items");
 	in->pfp_alpha_statistic = request_small(req, "stat");
