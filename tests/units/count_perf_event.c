@@ -458,6 +458,44 @@ static void filters(void **state)
 	expect_why(1, "a filter is for tracepoints, and cycles is none");
 }
 
+/* A folder that gets descriptor 0, as it does where a program has closed its input. */
+static struct sys before;
+static int folders;
+
+static int open_at_0(const struct sys *sys, const char *path, int flags)
+{
+	if (strcmp(path, "/sys/fs/cgroup/a") != 0)
+		return before.open(sys, path, flags);
+	folders++;
+	return 0;
+}
+
+static int close_at_0(const struct sys *sys, int fd)
+{
+	if (fd != 0)
+		return before.close(sys, fd);
+	folders--;
+	return 0;
+}
+
+static void a_control_group_at_descriptor_0(void **state)
+{
+	struct perf_event_attr none = { .size = sizeof(none) };
+
+	(void)state;
+	machine("uncore");
+	fake.sys.close(&fake.sys, fake.sys.perf_event_open(&fake.sys, &none, 0, -1, -1, 0)); /* no event has it */
+	before = ctx->sys;
+	ctx->sys.open = open_at_0;
+	ctx->sys.close = close_at_0;
+	options.cgroup = "/sys/fs/cgroup/a";
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(folders, 1);
+	end_session();
+	assert_int_equal(folders, 0);
+}
+
 static void control_groups(void **state)
 {
 	unsigned n[2] = { 0, 0 };
@@ -501,4 +539,4 @@ static void control_groups(void **state)
 UNIT(count_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members), MADE(boxes_and_wishes),
      cmocka_unit_test(what_happens_in_the_kernel_alone), cmocka_unit_test(signals), OPENED(is_there_such_a_call),
      cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone), OPENED(members_elsewhere), OPENED(witnesses), OPENED(filters),
-     OPENED(control_groups));
+     OPENED(control_groups), OPENED(a_control_group_at_descriptor_0));
