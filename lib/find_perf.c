@@ -198,15 +198,36 @@ bool pfmi_find_raw(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit,
 	return is_raw(spec, raw) && raw_unit(ctx, spec, unit) == PFMLIB_SUCCESS;
 }
 
+/* The row that @asked was found to be has no extra register of its own: the field that was named stays the one that says which. */
+static void keep_extra(struct event *ev, const struct event *asked)
+{
+	const struct field *f = table_fields(ev->table);
+
+	for (unsigned i = 0; i < asked->n_set; i++) {
+		unsigned k = 0;
+
+		if (!pfmi_is_extra(ev->table, &f[asked->set[i].field]))
+			continue;
+		while (k < ev->n_set && !pfmi_is_extra(ev->table, &f[ev->set[k].field]))
+			k++;
+		if (k < ev->n_set) {
+			ev->touched &= ~((uint64_t)1 << f[ev->set[k].field].key);
+			ev->set[k] = ev->set[--ev->n_set];
+		}
+		pfmi_event_set(ev, asked->set[i].field, asked->set[i].value);
+	}
+}
+
 void pfmi_adopt_row(struct event *ev)
 {
+	const struct event asked = *ev;
 	uint64_t own[4];
 	const uint64_t *config = NULL;
 
 	if (ev->row == ROW_NONE && !(ev->table->flags & TABLE_KERNEL) && table_has_bits(ev->table))
 		config = pfmi_event_words(ev, own);
-	if (config)
-		pfmi_event_from_config(ev->table, config, 15, ev);
+	if (config && pfmi_event_from_config(ev->table, config, 15, ev) && !pfmi_event_has(ev, KEY_MSR))
+		keep_extra(ev, &asked);
 }
 
 /* Takes a raw configuration word apart into the fields of the unit's table, so that all later steps see an ordinary event. */

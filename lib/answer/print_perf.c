@@ -102,7 +102,10 @@ static bool put_terms(struct printer *p, const pfm_attr_t *a)
 		if (table_key(p->t, order[i]))
 			put_term(p, &t, f + table_key(p->t, order[i]) - 1);
 	for (unsigned i = 0; i < p->ev->n_set; i++)
-		put_term(p, &t, f + p->ev->set[i].field);
+		if (p->ev->set[i].value || pfmi_event_has(p->ev, KEY_MSR) || !pfmi_is_extra(p->t, f + p->ev->set[i].field))
+			put_term(p, &t, f + p->ev->set[i].field);
+		else
+			pfmi_put(p, "%s%s=0", t.n++ ? "," : "", table_text(p->t, f[p->ev->set[i].field].name));
 	put_row_terms(p, &t);
 	for (unsigned word = 0; word < 4; word++)
 		put_cover(p, &t, word);

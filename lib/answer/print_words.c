@@ -403,8 +403,7 @@ static bool is_usual(const struct event *ev, unsigned i)
 	const struct field *f = table_fields(ev->table) + ev->set[i].field;
 	struct event bare = *ev;
 
-	/* Who names a field of an extra register wants that register written, with 0 as well. */
-	if (ev->table->encoder == ENCODER_X86 && f->n_ranges && f->range[0].word == 1)
+	if (pfmi_is_extra(ev->table, f))
 		return false;
 	for (unsigned k = 0; k < r->n_values; k++) {
 		struct value v = row_value(ev->table, r, k);

@@ -101,4 +101,52 @@ static void refusals(void **state)
 	assert_string_equal(p.why, "perf leaves the choice of the counter to the kernel");
 }
 
-UNIT(answer_print_perf, cmocka_unit_test(letters), cmocka_unit_test(terms), cmocka_unit_test(refusals));
+/* The extra register that the text names, with @value, 0 as well: perf's spelling says the same one. */
+static void keeps_its_register(const pfm_ctx_t *ctx, const char *event, const char *field, unsigned value)
+{
+	pfm_encoding_t first = PFM_INIT(first), again = PFM_INIT(again);
+	char text[512], perf[512];
+
+	snprintf(text, sizeof(text), "%s:%s=%u", event, field, value);
+	assert_int_equal(pfm_encode_event(ctx, text, 0, &first, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(first.n_regs, 2);
+	assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_PERF, perf, sizeof(perf), NULL), PFMLIB_SUCCESS);
+	assert_non_null(strstr(perf, field));
+	assert_int_equal(pfm_encode_event(ctx, perf, 0, &again, NULL), PFMLIB_SUCCESS);
+	if (again.n_regs != 2 || memcmp(again.regs, first.regs, 2 * sizeof(first.regs[0])))
+		fail_msg("%s is read as another register than %s", perf, text);
+}
+
+static void extra_registers(void **state)
+{
+	static const enum key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND };
+	unsigned tried = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < pfmi_n_builtin(); k++) {
+		const struct table *t = pfmi_builtin(k);
+		pfm_ctx_options_t o = PFM_INIT(o);
+		pfm_ctx_t *ctx;
+
+		if (t->encoder != ENCODER_X86 || t->flags & TABLE_VIEW || !(table_key(t, KEY_LDLAT) | table_key(t, KEY_FRONTEND)))
+			continue;
+		o.pmu = table_text(t, t->name);
+		o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
+		assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
+		for (uint32_t row = 0, n = 0; row < t->n_rows && n < 5; row++) {
+			const struct row *r = table_row(t, row);
+
+			/* On a general counter, without a register of its own, and of a name that leads to it. */
+			if (!(r->flags & ROW_READY) || r->flags & (ROW_EXTRA | ROW_SHADOWED) || !(row_counters(t, r) & 1))
+				continue;
+			for (unsigned i = 0; i < COUNT(keys); i++)
+				for (unsigned value = 0; table_key(t, keys[i]) && value < 3; value++, tried++)
+					keeps_its_register(ctx, table_text(t, r->name), table_text(t, table_field(t, keys[i])->name), value);
+			n++;
+		}
+		pfm_close_context(ctx);
+	}
+	assert_true(tried > 100);
+}
+
+UNIT(answer_print_perf, cmocka_unit_test(letters), cmocka_unit_test(terms), cmocka_unit_test(refusals), cmocka_unit_test(extra_registers));
