@@ -314,8 +314,8 @@ int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, 
 /* The same for a text that is parsed already; @spec stays with what was found. Where @ready is given, and the event is a row that is
  * ROW_READY and nothing beside it, it becomes true, and @out has no more than its table and row. */
 int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready, pfm_error_t *why);
-/* What pfm_encode_event() says of an event that was read so; @ready: of which no more than the row is known. Where that does not do, the rest
- * is put into @ev. Nothing of @out is touched on failure. (lib/encode.c) */
+/* What pfm_encode_event() says of an event that was read so; @ready: of which no more than the row is known. Where that does not do, the
+ * rest is put into @ev. Nothing of @out is touched on failure. (lib/encode.c) */
 int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready, unsigned plm,
                      pfm_encoding_t *out, pfm_error_t *why);
 /* The name of @t that @spec, which has a processor's name, is read as; spec->rest is what follows it then. */

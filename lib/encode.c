@@ -265,22 +265,30 @@ STEP bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned
 	return true;
 }
 
-/* To a caller whose struct may be shorter than ours: as much as it has room for. */
-RARELY static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+/* To a caller whose struct is as long as ours. */
+RARELY static int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
-	bool part = out->size < sizeof(*out);
-	pfm_encoding_t full, *to = part ? &full : out;
-	int rc;
+	int rc = encode(ev, type, plm, out, why);
 
-	if (part)
-		full = (pfm_encoding_t){ .size = sizeof(full) }; /* what the event does not fill is 0, not what lay on the stack */
-	rc = encode(ev, type, plm, to, why);
-	if (rc)
-		return rc;
-	to->pmu = (int)unit;
-	if (part)
+	if (rc == PFMLIB_SUCCESS)
+		out->pmu = (int)unit;
+	return rc;
+}
+
+/* To one whose struct is shorter: as much as it has room for. */
+RARELY static int deliver_part(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	pfm_encoding_t full = { .size = sizeof(full) }; /* what the event does not fill is 0, not what lay on the stack */
+	int rc = deliver_all(ev, unit, type, plm, &full, why);
+
+	if (rc == PFMLIB_SUCCESS)
 		pfmi_give(out, &full, sizeof(full));
-	return PFMLIB_SUCCESS;
+	return rc;
+}
+
+static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	return (out->size < sizeof(*out) ? deliver_part : deliver_all)(ev, unit, type, plm, out, why);
 }
 
 RARELY static int bad_argument(pfm_error_t *error, const char *detail)
@@ -318,8 +326,8 @@ STEP int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned u
 	return kernel->types[k ? k - 1 : 0];
 }
 
-OFTEN_WITHIN int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready, unsigned plm,
-                                  pfm_encoding_t *out, pfm_error_t *why)
+OFTEN_WITHIN int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready,
+                                  unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	int type = type_for(ctx, spec, unit, ev->table);
 

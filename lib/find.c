@@ -583,7 +583,8 @@ static int event_found(struct search *s, struct event *out)
 	return rc ? rc : pfmi_ctx_present(s->ctx, s->unit, out, s->spec->text, s->spec->name, s->why);
 }
 
-OFTEN_WITHIN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready, pfm_error_t *why)
+OFTEN_WITHIN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready,
+                                   pfm_error_t *why)
 {
 	struct search s = { .ctx = ctx, .spec = spec, .why = why };
 	int rc = find(&s);

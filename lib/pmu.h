@@ -97,7 +97,8 @@ static inline void pfmi_field_put(const struct field *f, uint64_t config[4], uin
 	else
 		pfmi_field_put_parts(f, config, value);
 }
-/* Is @f, a field of @t, the word of an extra register? Who names it wants that register written, with 0 as well; several lie in the same bits. */
+/* Is @f, a field of @t, the word of an extra register? Who names it wants that register written, with 0 as well; several lie in the same
+ * bits. */
 static inline bool pfmi_is_extra(const struct table *t, const struct field *f)
 {
 	return t->encoder == ENCODER_X86 && f->n_ranges && f->range[0].word == 1;

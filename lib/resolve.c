@@ -536,7 +536,8 @@ static int read_common(struct reader *r)
 /* Sets of letters, a bit for each. */
 #define LETTER(C)    ((uint64_t)1 << ((C) - 'A'))
 #define NO_LEVELS    (LETTER('G') | LETTER('H') | LETTER('I'))
-#define MODIFIERS    (NO_LEVELS | LETTER('u') | LETTER('k') | LETTER('h') | LETTER('p') | LETTER('P') | LETTER('D') | LETTER('S') | LETTER('W'))
+#define LEVELS       (LETTER('u') | LETTER('k') | LETTER('h'))
+#define MODIFIERS    (LEVELS | NO_LEVELS | LETTER('p') | LETTER('P') | LETTER('D') | LETTER('S') | LETTER('W'))
 #define PERF_LETTERS (MODIFIERS | LETTER('e') | LETTER('b')) /* those below, and two that are refused */
 
 static inline bool is_one_of(uint64_t letters, char c)

@@ -630,7 +630,8 @@ class Pieces(unittest.TestCase):
                 ({code: 0xCD, cmask: 0x80, msr: 0x3F6, ldlat: 4}, None), ({code: 0x118, msr: 0x3F6, ldlat: 4}, None),
                 ({code: 0xCD, msr: 0x3F6, offcore: 4}, None), ({code: 0xCD, msr: 0x3F6, ldlat: 0}, None), ({code: 0xCD, ldlat: 4}, None),
                 ({code: 0xCD, msr: 0x1A6}, None), ({code: 0xCD, msr: 0x123, offcore: 4}, None), ({code: 0xCD, alt: 4}, None),
-                ({code: 0xCD, msr: 0x1A6, offcore: 1, ldlat: 1}, None), ({code: 0xCD, arch: 0}, None), ({code: 0xCD, second: 1}, None), ({}, None)):
+                ({code: 0xCD, msr: 0x1A6, offcore: 1, ldlat: 1}, None), ({code: 0xCD, arch: 0}, None),
+                ({code: 0xCD, second: 1}, None), ({}, None)):
             t.rows = [pt.Row("E", "x", 1, [(f, pt.ANYWHERE, v) for f, v in values.items()])]
             v = view(t)
             _, _, first, _, _, flags, n, _ = v.record("rows", 0)
@@ -638,7 +639,8 @@ class Pieces(unittest.TestCase):
             if found is not None and found & pmready.READY_WIDE:
                 found = v.element("wides", found & ~pmready.READY_WIDE)[0]
             self.assertEqual((n, found, bool(flags & pt.ROW_EXTRA)), (len(values), word, word is not None and msr in values), values)
-        t.rows = [pt.Row("E", "x", 1, [(code, pt.ANYWHERE, 1), (umask, 2, 1)]), pt.Row("F", "x", 1, [(code, pt.ANYWHERE, 1)], (), pt.ROW_METRIC),
+        t.rows = [pt.Row("E", "x", 1, [(code, pt.ANYWHERE, 1), (umask, 2, 1)]),
+                  pt.Row("F", "x", 1, [(code, pt.ANYWHERE, 1)], (), pt.ROW_METRIC),
                   pt.Row("G", "x", 1, [(code, pt.ANYWHERE, 1)], (), pt.ROW_FREE_RUNNING)]
         for encoder, flags in (("x86", 0), ("x86", pt.TABLE_VIEW), ("format", 0)):
             t.encoder, t.flags = encoder, flags

@@ -26,7 +26,7 @@ struct slice {
 	uint32_t len;
 };
 
-/* Of eight bytes as they lie in memory the first @n, 0 to 8: the others are 0; and the last @n, 1 to 8, of which none has to be in its place. */
+/* Of eight bytes as they lie in memory the first @n, 0 to 8, with 0 for the others; and the last @n, 1 to 8, wherever they lie then. */
 static inline uint64_t pfmi_first_bytes(uint64_t bytes, unsigned n)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

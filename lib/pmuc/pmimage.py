@@ -307,8 +307,8 @@ class Writer:
         return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
 
     def laid_ready(self, t, flags, rows, packed):
-        """[(flags to add, elements of the array of values)] of @rows, the values of each row of the table in order; @packed is packed(), which
-        may remember. What those of a row that is ready come to stands before them."""
+        """[(flags to add, elements of the array of values)] of @rows, the values of each row of the table in order; @packed is packed(),
+        which may remember. What those of a row that is ready come to stands before them."""
         ready, out = Ready(t, flags), []
         for row, values in zip(t.rows + t.lent, rows):
             of, run = ready.word(row, values), tuple(map(packed, values))
@@ -324,10 +324,11 @@ class Writer:
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
+            firsts = self.values.slices([run for _, run in runs])
             numbers += self.rows.each([
                 (at[row.name], at[row.desc], first + (more > 0), of_takes[take], of_sets[row.counters], row.flags | more,
                  len(run) - (more > 0), len(take))
-                for row, first, (more, run), take in zip(rows[start:start + CHUNK], self.values.slices([run for _, run in runs]), runs, taken)])
+                for row, first, (more, run), take in zip(rows[start:start + CHUNK], firsts, runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():

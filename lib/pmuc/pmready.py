@@ -72,4 +72,5 @@ class Ready:
             return None if alternatives else (ROW_READY, config, 0), None
         if not second or second[0] != FIELD_OF_MSR.get(msr) or not second[1] or config & ~(READY_CONFIG & ~READY_WIDE):
             return None, None
-        return (ROW_READY | ROW_EXTRA, config, EXTRA_MSRS.index(msr) << READY_MSR_SHIFT | (READY_ALTERNATIVES if alternatives else 0)), second[2]
+        rest = EXTRA_MSRS.index(msr) << READY_MSR_SHIFT | (READY_ALTERNATIVES if alternatives else 0)
+        return (ROW_READY | ROW_EXTRA, config, rest), second[2]

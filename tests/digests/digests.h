@@ -40,8 +40,8 @@ void list_is_up_to_date(void **state);
 typedef int harness(const uint8_t *data, size_t size);
 /* Gives @fn @n inputs of up to @most bytes, among which small numbers are more frequent than others. */
 void ask_any(const char *name, harness *fn, unsigned n, unsigned most);
-/* The file @path of the corpus, and @n copies of it with a few bytes changed. */
-void ask_like(const char *path, harness *fn, unsigned n);
+/* The file @name of the corpus, and @n copies of it with a few bytes changed. */
+void ask_like(const char *name, harness *fn, unsigned n);
 
 struct pfm_record;
 void say_record(const struct pfm_record *r);

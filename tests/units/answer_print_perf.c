@@ -113,7 +113,7 @@ static void keeps_its_register(const pfm_ctx_t *ctx, const char *event, const ch
 	assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_PERF, perf, sizeof(perf), NULL), PFMLIB_SUCCESS);
 	assert_non_null(strstr(perf, field));
 	assert_int_equal(pfm_encode_event(ctx, perf, 0, &again, NULL), PFMLIB_SUCCESS);
-	if (again.n_regs != 2 || memcmp(again.regs, first.regs, 2 * sizeof(first.regs[0])))
+	if (again.n_regs != 2 || memcmp(again.regs, first.regs, 2 * sizeof(first.regs[0])) != 0)
 		fail_msg("%s is read as another register than %s", perf, text);
 }
 

@@ -342,7 +342,8 @@ static void bits_of_a_row(void **state)
 /* An x86 row whose first value stands behind room for what it comes to. */
 static struct table *make_ready(struct row **row, uint32_t **word)
 {
-	static const struct bitrange code[] = { { .width = 8 } }, umask[] = { { .lsb = 8, .width = 8 } }, offcore[] = { { .word = 1, .width = 64 } };
+	static const struct bitrange code[] = { { .width = 8 } }, umask[] = { { .lsb = 8, .width = 8 } };
+	static const struct bitrange offcore[] = { { .word = 1, .width = 64 } };
 	struct builder b;
 	struct table *t;
 	struct row *r;
@@ -755,7 +756,8 @@ static void names_and_hosts_of_an_image(void **state)
 
 UNIT(table_check, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads),
      cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
-     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(ready_rows), cmocka_unit_test(indexes_of_a_table), cmocka_unit_test(control_characters),
+     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(ready_rows), cmocka_unit_test(indexes_of_a_table),
+     cmocka_unit_test(control_characters),
      cmocka_unit_test(processors_that_encoders_know),
      cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
      cmocka_unit_test(names_and_hosts_of_an_image));
