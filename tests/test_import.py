@@ -992,6 +992,29 @@ class MadeUp(unittest.TestCase):
         self.assertEqual((t.device, t.row(0)["desc"]), ("armv8_pmuv3_0", "Made up, cycles."))
         self.assertEqual(tables["invented_f0"].device, "armv7_invented_f0")
 
+    def test_arms_names_are_one_each(self):
+        """A further name with a comma would be two."""
+        self.put("arm/pmu/invented-f1.json", self.arm(events=[
+            {"code": 3, "name": "FIRST", "description": "Made up.", "trm_name": "THIS,THAT"},
+            {"code": 4, "name": "SECOND", "description": "Made up.", "trm_name": "OTHER"}]))
+        tables, refused, _, status = self.convert("arm")
+        t = tables["invented_f1"]
+        self.assertEqual((refused, status, t.find("OTHER")), ([], 0, t.find("SECOND")))
+        for name in ("THIS", "THAT", "THIS,THAT"):
+            self.assertIsNone(t.find(name), name)
+
+    def test_halves_of_characters(self):
+        """JSON can have one half of a pair alone; no file can."""
+        for escaped, whole, noted in (("\\uD83D\\ude00", "\U0001f600", False), ("\\ud83d", "\ufffd", True),
+                                      ("\\uDE00\\ud83d", "\ufffd\ufffd", True),
+                                      ("\\\\ud83d", "\\ud83d", False), ("\\ud83d\\ud83d\\ude00", "\ufffd\U0001f600", True)):
+            raw = json.dumps(self.arm()).replace("refills", escaped)
+            self.put("arm/pmu/invented-f1.json", raw)
+            tables, refused, notes, status = self.convert("arm")
+            t = tables["invented_f1"]
+            self.assertEqual((status, len(refused), t.row(t.find("FILL"))["desc"]), (0, 1, "Made up, %s." % whole), escaped)
+            self.assertEqual(("-", "-") in notes, noted, escaped)
+
     def test_lists_as_text(self):
         """The text of a list compiles to the tables of the list; without sentences, if only facts are wanted."""
         self.intel("SKX", [event(BriefDescription="Made up."), event(EventName="OTHER", UMask="0x02", BriefDescription="Made up as well.")])

@@ -53,6 +53,8 @@ def parse_json(raw, note):
     except UnicodeDecodeError as e:
         note("-", "-", "not UTF-8 at byte %d: read with replacement characters" % e.start)
         text = raw.decode("utf-8-sig", "replace")
+    if "\\ud" in text or "\\uD" in text:
+        text = whole_characters(text, note)
 
     def pairs(items):
         d = dict(items)
@@ -73,6 +75,18 @@ def parse_json(raw, note):
         raise ValueError("nested too deeply") from None
     except json.JSONDecodeError as e:
         raise ValueError("not JSON: %s in line %d, column %d" % (e.msg, e.lineno, e.colno)) from None
+
+
+ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
+
+
+def whole_characters(text, note):
+    """A JSON text with a replacement for each half of a pair whose other half is missing: no encoding has such a character."""
+    halves = sum(1 for m in ESCAPE.finditer(text) if m[1])
+    if halves:
+        note("-", "-", "%d halves of characters: read with replacement characters" % halves)
+        text = ESCAPE.sub(lambda m: "\\ufffd" if m[1] else m[0], text)
+    return text
 
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
