@@ -124,6 +124,9 @@ def check_line(line):
         raise Wrong("a list broke its reader: %s" % json.dumps(line)[:300])
 
 
+TRIED = {"pmu": try_pmu, "vendor": try_vendor}
+
+
 class Library:
     """The C library's opinion of an image."""
 
@@ -156,7 +159,8 @@ class Trial:
     """Runs inputs and knows which lines of the readers they reached."""
 
     def __init__(self, kind, library):
-        self.attempt = try_pmu if kind == "pmu" else try_vendor
+        if kind in TRIED:
+            self.attempt = TRIED[kind]
         self.library = library
         self.reached = set()
         self.new = False
@@ -199,13 +203,19 @@ class Trial:
             self.attempt(data, self.folder, self.library)
         except (Exception, SystemExit) as e:
             sys.settrace(None)
-            place = traceback.extract_tb(e.__traceback__)[-1]
-            wrong = "%s: %s" % (type(e).__name__, e)
-            return (type(e), place.filename, place.lineno, wrong[:60] if isinstance(e, Wrong) else "", wrong, traceback.format_exc())
+            return self.wrong(e)
         finally:
             sys.settrace(None)
             signal.alarm(0)
         return None
+
+    @staticmethod
+    def wrong(e):
+        """What is alike of two failures, and what is said of one."""
+        place = traceback.extract_tb(e.__traceback__)[-1]
+        wrong = "%s: %s" % (type(e).__name__, e)
+        said = "".join(traceback.format_exception(type(e), e, e.__traceback__))
+        return type(e), place.filename, place.lineno, wrong[:60] if isinstance(e, Wrong) else "", wrong, said
 
 
 def shrunk(trial, data, wrong):
@@ -372,6 +382,13 @@ def fuzz(options, trial):
     return 0
 
 
+def same_each_time():
+    if os.environ.get("PYTHONHASHSEED") != "0":         # sets come in another order each time
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(sys.executable, [sys.executable] + sys.argv)
+    os.environ["SOURCE_DATE_EPOCH"] = "0"
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("kind", choices=["pmu", "vendor"])
@@ -383,10 +400,7 @@ def main():
     p.add_argument("--library")
     p.add_argument("--useless", action="store_true", help="name files of the corpus that reach nothing new")
     options = p.parse_intermixed_args()
-    if os.environ.get("PYTHONHASHSEED") != "0":         # sets come in another order each time
-        os.environ["PYTHONHASHSEED"] = "0"
-        os.execv(sys.executable, [sys.executable] + sys.argv)
-    os.environ["SOURCE_DATE_EPOCH"] = "0"
+    same_each_time()
     trial = Trial(options.kind, Library(options.library) if options.library else None)
     try:
         return fuzz(options, trial)

@@ -10,7 +10,7 @@
 #   --engine E       libfuzzer (default) or afl: the same harnesses under AFL++ (20 seconds each without --seconds)
 #   --build FOLDER   where they are built and what they find is kept
 # An input that breaks something is in FOLDER, and becomes a file of corpus/NAME when the cause is mended. Names: those of fuzz_*.c,
-# and pmu and vendor (fuzz_lists.py).
+# pmu and vendor (fuzz_lists.py), and arm (fuzz_arm.py).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -54,12 +54,13 @@ runs_of() {
 	plan) echo 4000 ;;
 	pmu) echo 800 ;;
 	vendor) echo 1000 ;;
+	arm) echo 60000 ;;
 	esac
 }
 
 if [ $# = 0 ]; then
 	set -- text image dispatch decode sysfs device json records recording formula plan libpfm4
-	[ "$engine" = afl ] || set -- "$@" pmu vendor
+	[ "$engine" = afl ] || set -- "$@" pmu vendor arm
 fi
 
 # Nothing of the caller's may change what is tried, nor how fast: filling freed memory is the sanitizers' work here.
@@ -145,10 +146,25 @@ run_lists() {
 	set -- "$1" --runs "$(runs_of "$1")" --seconds "${seconds:-0}" --keep "$grown" "$here/corpus/$1"
 	[ ! -f "$library" ] || set -- "$@" --library "$library"
 	[ "$1" != pmu ] || set -- "$@" "$here/../pmu"
-	if python3 "$here/fuzz_lists.py" "$@" >"$log" 2>&1; then
-		good "$1: $(cat "$log")"
+	python_harness fuzz_lists.py "$@"
+}
+
+# In memory: what was kept before is read as well, and lines are watched for fewer where speed is all.
+run_arm() {
+	set -- arm --runs "${runs:-$(runs_of arm)}" --seconds "${seconds:-0}" --keep "$grown" "$seeds" "$grown"
+	[ ! -f "$library" ] || set -- "$@" --library "$library"
+	[ -z "$bare" ] || set -- "$@" --trace 500
+	python_harness fuzz_arm.py "$@"
+}
+
+python_harness() { # PROGRAM NAME ARGUMENT...
+	program=$1 name=$2
+	shift
+	[ "$name" != arm ] || shift
+	if python3 "$here/$program" "$@" >"$log" 2>&1; then
+		good "$name: $(cat "$log")"
 	else
-		bad "$log" "$1: an input broke it"
+		bad "$log" "$name: an input broke it"
 	fi
 }
 
@@ -167,6 +183,7 @@ for name in "$@"; do
 	start "$name"
 	case $name in
 	pmu | vendor) run_lists "$name" ;;
+	arm) run_arm ;;
 	*)
 		if ! command -v "$compiler" >/dev/null; then
 			good "$name # SKIP $compiler is missing (Debian package $package)"
