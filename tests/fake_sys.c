@@ -32,30 +32,64 @@ static char *copy(const char *s, size_t len)
 	return c;
 }
 
-static struct fake_file *find_file(struct fake *f, const char *path)
+/* Files are in the order of their paths, where a folder's come before all that only begin like it: what is in a folder is together, and
+ * in the order of its names. */
+static int compare(const char *a, const char *b)
 {
-	for (unsigned i = 0; i < f->n_files; i++)
-		if (strcmp(f->files[i].path, path) == 0)
-			return &f->files[i];
-	return NULL;
+	unsigned x, y;
+
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	x = *a == '/' ? 1 : (unsigned char)*a * 2u;
+	y = *b == '/' ? 1 : (unsigned char)*b * 2u;
+	return (x > y) - (x < y);
 }
 
-void fake_file(struct fake *f, const char *path, const char *text)
+/* The first file that does not come before @path. */
+static unsigned first_file(const struct fake *f, const char *path)
+{
+	unsigned low = 0, high = f->n_files;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (compare(f->files[middle].path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct fake_file *find_file(struct fake *f, const char *path)
+{
+	unsigned i = first_file(f, path);
+
+	return i < f->n_files && strcmp(f->files[i].path, path) == 0 ? &f->files[i] : NULL;
+}
+
+struct fake_file *fake_file(struct fake *f, const char *path, const char *text)
 {
 	struct fake_file *file = find_file(f, path);
 	size_t len = strlen(text);
 
 	if (!file) {
+		unsigned at = first_file(f, path);
+
 		f->files = realloc(f->files, (f->n_files + 1) * sizeof(*f->files));
 		if (!f->files)
 			abort();
-		file = &f->files[f->n_files++];
+		file = &f->files[at];
+		memmove(file + 1, file, (f->n_files++ - at) * sizeof(*file));
 		file->path = copy(path, strlen(path));
 	} else {
 		free(file->text);
 	}
 	file->text = copy(text, len);
 	memcpy(file->text + len, "\n", 2);
+	return file;
 }
 
 void fake_remove(struct fake *f, const char *path)
@@ -66,7 +100,7 @@ void fake_remove(struct fake *f, const char *path)
 		return;
 	free(file->path);
 	free(file->text);
-	*file = f->files[--f->n_files];
+	memmove(file, file + 1, (size_t)(f->files + --f->n_files - file) * sizeof(*file));
 }
 
 bool fake_machine(struct fake *f, const char *path)
@@ -219,54 +253,41 @@ static int fake_close(const struct sys *sys, int fd)
 	return fails(f, FAKE_CLOSE) ? -f->fail_errno : 0;
 }
 
-static int order(const char *a, size_t na, const char *b, size_t nb)
+/* The name that is @within a folder, whose own takes the first @len characters of that, or the first behind it; NULL if there is none. */
+static const char *next_name(const struct fake *f, const char *within, size_t len)
 {
-	int c = memcmp(a, b, na < nb ? na : nb);
+	unsigned i = first_file(f, within);
 
-	return c ? c : (na > nb) - (na < nb);
-}
-
-/* The name in folder @path that follows @last (all do, if that is NULL). */
-static size_t next_name(const struct fake *f, const char *path, const char *last, const char **next)
-{
-	size_t len = strlen(path), found = 0;
-
-	*next = NULL;
-	for (unsigned i = 0; i < f->n_files; i++) {
-		const char *p = f->files[i].path;
-		size_t n;
-
-		if (strncmp(p, path, len) != 0 || p[len] != '/')
-			continue;
-		p += len + 1;
-		n = strcspn(p, "/");
-		if ((last && order(p, n, last, strlen(last)) <= 0) || (*next && order(p, n, *next, found) >= 0))
-			continue;
-		*next = p;
-		found = n;
-	}
-	return found;
+	return i < f->n_files && strncmp(f->files[i].path, within, len) == 0 ? f->files[i].path + len : NULL;
 }
 
 static int fake_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
 {
 	struct fake *f = self(sys);
-	char last[256];
+	size_t len = strlen(path) + 1;
+	char within[5000];
 	const char *next;
-	size_t len;
-	int rc;
 
 	if (fails(f, FAKE_LIST))
 		return -f->fail_errno;
-	len = next_name(f, path, NULL, &next);
+	if (len + 2 > sizeof(within))
+		return -ENAMETOOLONG;
+	snprintf(within, sizeof(within), "%s/", path);
+	next = next_name(f, within, len);
 	if (!next)
 		return -ENOENT;
 	while (next) {
-		snprintf(last, sizeof(last), "%.*s", (int)len, next);
-		rc = each(arg, last);
+		size_t n = strcspn(next, "/");
+		int rc;
+
+		n = n < sizeof(within) - len - 2 ? n : sizeof(within) - len - 2;
+		memcpy(within + len, next, n);
+		within[len + n] = '\0';
+		rc = each(arg, within + len);
 		if (rc)
 			return rc;
-		len = next_name(f, path, last, &next);
+		memcpy(within + len + n, "\1", 2); /* comes behind all that the name is, or is the folder of */
+		next = next_name(f, within, len);
 	}
 	return 0;
 }

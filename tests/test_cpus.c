@@ -146,8 +146,7 @@ static void a_list_the_kernel_has_cut(void **state)
 	(void)state;
 	fake_begin(&fake);
 	list[4095] = '\0';
-	fake_file(&fake, "/list", list);
-	fake.files[fake.n_files - 1].text[4095] = '\0';
+	fake_file(&fake, "/list", list)->text[4095] = '\0';
 	assert_int_equal(pfmi_cpus_file(&fake.sys, "/list", &read), -EFBIG);
 	assert_null(read);
 	free(list);
