@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		if (file < 0)
 			file = memfd_create("requests", MFD_CLOEXEC);
-		if (ftruncate(file, 0) || pwrite(file, text, size, 0) != (ssize_t)size || lseek(file, 0, SEEK_SET))
+		if (pwrite(file, text, size, 0) != (ssize_t)size || ftruncate(file, (off_t)size) || lseek(file, 0, SEEK_SET))
 			abort();
 		answer_requests(file, to);
 	}
