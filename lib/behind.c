@@ -242,7 +242,8 @@ static int namesake(const struct target *g, const char *name)
 	const struct field *f = table_fields(g->t);
 
 	for (unsigned i = 0; i < g->t->n_fields; i++)
-		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT && strcmp(table_text(g->t, f[i].name), name) == 0)
+		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT && *table_text(g->t, f[i].name) == *name &&
+		    strcmp(table_text(g->t, f[i].name), name) == 0)
 			return (int)i;
 	return -1;
 }
