@@ -488,6 +488,11 @@ static bool answer(json_t *request)
 	return !r.wrong;
 }
 
+static json_t *refusal(const char *message, int at)
+{
+	return json_pack("{s:{s:s,s:i}}", "error", "message", message, "at", at);
+}
+
 static bool answer_line(const char *line, FILE *out)
 {
 	json_error_t why;
@@ -498,7 +503,11 @@ static bool answer_line(const char *line, FILE *out)
 		good = answer(request);
 	} else {
 		json_decref(request);
-		request = json_pack("{s:{s:s,s:i}}", "error", "message", *why.text ? why.text : "an object is wanted", "at", why.position);
+		request = refusal(*why.text ? why.text : "an object is wanted", why.position);
+		/* What it quotes may be no text, or end within a character. */
+		for (char *c = why.text; !request && *c; c++)
+			*c = (char)(*c & 0x80 ? '?' : *c);
+		request = request ? request : refusal(why.text, why.position);
 	}
 	if (request)
 		json_dumpf(request, out, JSON_COMPACT);
