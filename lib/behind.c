@@ -517,18 +517,25 @@ static bool find_by_words(struct target *g, struct event *ev)
 	return b.n != 0;
 }
 
-/* Is it a row that nothing can be better than, with just these words? */
-static bool is_it(const struct table *t, uint32_t row, const uint64_t config[4], struct event *ev)
+RARELY static bool makes_words(const struct table *t, uint32_t row, const uint64_t config[4])
 {
-	const struct row *r = table_row(t, row);
+	struct event ev;
 	uint64_t own[4];
 	const uint64_t *words;
 
+	pfmi_event_init(&ev, t, row);
+	words = pfmi_event_words(&ev, own);
+	return words && memcmp(words, config, sizeof(own)) == 0;
+}
+
+/* Is it a row that nothing can be better than, with just these words? */
+static bool is_it(const struct table *t, uint32_t row, const uint64_t config[4])
+{
+	const struct row *r = table_row(t, row);
+
 	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) || only_fixed(t, r))
 		return false;
-	pfmi_event_init(ev, t, row);
-	words = pfmi_event_words(ev, own);
-	return words && memcmp(words, config, sizeof(own)) == 0;
+	return r->flags & ROW_READY ? !(r->flags & ROW_EXTRA) && row_ready(t, r).config == config[0] : makes_words(t, row, config);
 }
 
 /* Can the numbers be the two fields of an event of @t? */
@@ -540,7 +547,7 @@ static bool may_have(const struct table *t, const struct spec_numbers *n)
 	       (umask ? n->umask >= umask->min && n->umask <= umask->max : n->n < 2);
 }
 
-bool pfmi_event_from_numbers(const struct table *t, const struct spec_numbers *n, struct event *ev)
+bool pfmi_row_from_numbers(const struct table *t, const struct spec_numbers *n, uint32_t *found)
 {
 	uint32_t h = way_hash((uint32_t)n->code, (uint32_t)n->umask, 0);
 	uint64_t config[4] = { 0 };
@@ -559,8 +566,10 @@ bool pfmi_event_from_numbers(const struct table *t, const struct spec_numbers *n
 		/* Which bits its groups explain, the longer way finds out. */
 		if (table_row(t, row)->n_takes)
 			return false;
-		if (is_it(t, row, config, ev))
+		if (is_it(t, row, config)) {
+			*found = row;
 			return true;
+		}
 	}
 	return false;
 }

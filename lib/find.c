@@ -565,17 +565,20 @@ RARELY static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, i
 }
 
 /* Is what was found a row that is ready, and has the text nothing beside it? */
-static inline bool is_ready(const struct search *s)
+static inline bool is_ready(const struct search *s, bool by_numbers)
 {
-	return s->row != ROW_NONE && table_row(s->table, s->row)->flags & ROW_READY && !s->spec->rest.len && !s->spec->modifiers.len;
+	return s->row != ROW_NONE && table_row(s->table, s->row)->flags & ROW_READY &&
+	       (by_numbers || (!s->spec->rest.len && !s->spec->modifiers.len));
 }
 
-/* What was found, with what the text says beside it. */
-static int event_found(struct search *s, struct event *out)
+/* What was found, with what the text says beside it; nothing where its numbers alone led to the row. */
+static int event_found(struct search *s, bool by_numbers, struct event *out)
 {
 	int rc = PFMLIB_SUCCESS;
 
-	if (!s->numbers.n || !pfmi_event_from_numbers(s->table, &s->numbers, out)) {
+	if (by_numbers) {
+		pfmi_event_init(out, s->table, s->row);
+	} else {
 		rc = pfmi_resolve(s->table, s->row, s->spec, out, s->why);
 		if (!rc && s->row == ROW_NONE)
 			pfmi_adopt_row(out);
@@ -587,6 +590,7 @@ OFTEN_WITHIN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec,
                                    pfm_error_t *why)
 {
 	struct search s = { .ctx = ctx, .spec = spec, .why = why };
+	bool by_numbers;
 	int rc = find(&s);
 
 	if (rc == PFMLIB_ERR_NOTFOUND && spec->form != SPEC_PERF)
@@ -594,8 +598,9 @@ OFTEN_WITHIN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec,
 	if (rc)
 		return rc;
 	*unit = s.unit;
-	if (!ready || !is_ready(&s))
-		return event_found(&s, out);
+	by_numbers = s.numbers.n && pfmi_row_from_numbers(s.table, &s.numbers, &s.row);
+	if (!ready || !is_ready(&s, by_numbers))
+		return event_found(&s, by_numbers, out);
 	*ready = true;
 	out->table = s.table;
 	out->row = s.row;
@@ -644,7 +649,7 @@ unsigned pfmi_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec, 
 	if (!kernel || kernel->n_instances < 2)
 		return 0;
 	k = pfmi_kernel_instance(kernel, name);
-	if (!k && pfmi_table_is(t, (struct slice){ name.s, pfmi_unnumbered(name) }))
+	if (!k && name.len && pfmi_table_is(t, (struct slice){ name.s, pfmi_unnumbered(name) }))
 		k = pfmi_kernel_numbered(kernel, number_of(name));
 	/* A list may be for one box of several: the socket's clock is in the first C-box. */
 	return k ? k : pfmi_kernel_instance(kernel, pfmi_slice(table_text(t, t->device)));

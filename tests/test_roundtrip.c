@@ -402,7 +402,8 @@ static void spell(char text[256], const char *pmu, const struct spec_numbers *n,
 static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct spec_numbers n, unsigned tally[2])
 {
 	char hexadecimal[256], decimal[256];
-	struct event quick, slow, at_once;
+	struct event quick, slow;
+	uint32_t at_once;
 	unsigned unit[2];
 	int rc;
 
@@ -415,7 +416,7 @@ static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct s
 		return;
 	if (unit[0] != unit[1] || !same_event(&quick, &slow))
 		fail_msg("%s is another event than %s", hexadecimal, decimal);
-	tally[pfmi_event_from_numbers(slow.table, &n, &at_once)]++;
+	tally[pfmi_row_from_numbers(slow.table, &n, &at_once)]++;
 }
 
 /* The numbers of every @step-th row of @t, and some beside them. */

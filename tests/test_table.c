@@ -329,6 +329,7 @@ static void use(const struct table *t)
 		pfm_error_t why = PFM_INIT(why);
 		pfm_attr_t attr;
 		struct spec spec;
+		uint32_t found;
 
 		for (unsigned key = 0; key < N_KEYS; key++) {
 			const struct field *f = table_field(t, (enum key)key);
@@ -352,7 +353,7 @@ static void use(const struct table *t)
 		pfmi_event_print(&ev, NULL, (pfm_dialect_t)(i % 4), pfmi_slice("cpu"), buf, sizeof(buf), &why);
 		if (i == 0)
 			pfmi_event_from_config(t, (uint64_t[4]){ 0x3c }, 1, &ev);
-		pfmi_event_from_numbers(t, &(struct spec_numbers){ .n = 2, .code = i, .umask = 1 }, &ev);
+		pfmi_row_from_numbers(t, &(struct spec_numbers){ .n = 2, .code = i, .umask = 1 }, &found);
 	}
 	pfmi_encoder_layout(t, "PERFEVTSEL0", &n);
 }

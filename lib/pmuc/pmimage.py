@@ -15,7 +15,7 @@ from pmtable import ALL64, ANY32, ANYWHERE, Cache, ENCODERS, MAX_NAMES, MAX_RANG
 from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT, IMAGE_MAGIC, \
     IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
     STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
-    extra_register, filter_words, first_pieces, host_hash, host_keys, packed_slots, placed
+    extra_register, filter_words, first_pieces, host_hash, host_keys, packed_slots, placed, roomy
 from pmready import READY_WIDE, Ready
 
 # What a terminal would obey is in no string: descriptions of unknown origin are printed.
@@ -462,7 +462,7 @@ class Writer:
         self.wholes.slice(records)
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # Few names, each looked for in one image after the other: most of these searches end at an empty slot.
-        self.calls.slice(packed_slots([name_hash(fold(name)) for name, _ in names], [i for _, i in names], sparse=3))
+        self.calls.slice(packed_slots([name_hash(fold(name)) for name, _ in names], [i for _, i in names], room=lambda n: 3 * roomy(n)))
 
     def filter_of(self, parts, own):
         """The filter over all names of @parts, where one that ends in a separator stands for itself and for what is before it too, and over

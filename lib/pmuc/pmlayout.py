@@ -57,7 +57,13 @@ def slot_of(h, n):
 
 
 def n_slots(n):
-    return max(2, n * 7 // 5 + 1)
+    """For the names of a table, of which there are many."""
+    return max(2, n * 11 // 8 + 1)
+
+
+def roomy(n):
+    """For few entries."""
+    return max(2, n * 3 // 2 + 1)
 
 
 def _name_bits(h):
@@ -157,7 +163,7 @@ def host_keys(m):
 
 def placed(entries, empty=0, n=None):
     """A hash table of (hash, what) with @n slots: each in the first free slot from where its hash says."""
-    n = n or n_slots(len(entries))
+    n = n or roomy(len(entries))
     slots, taken = [empty] * n, bytearray(n)
     for h, what in entries:
         at = taken.find(0, (h * 0x9E3779B1 & ANY32) * n >> 32)     # slot_of(h, n)
@@ -168,13 +174,13 @@ def placed(entries, empty=0, n=None):
     return slots
 
 
-def packed_slots(hashes, numbers, sparse=1):
+def packed_slots(hashes, numbers, room=n_slots):
     """A hash table of numbers: 16 bits of hash, 16 bits 1 + number. What has the highest bits is entered first, so that none on the way to
     an entry is lower."""
     n = len(hashes)
     high = [~h & 0xFFFF for h in hashes]
     order = sorted(range(n), key=high.__getitem__)
-    return placed([(hashes[i], (hashes[i] & 0xFFFF) << 16 | numbers[i] + 1) for i in order], n=n_slots(n) * sparse)
+    return placed([(hashes[i], (hashes[i] & 0xFFFF) << 16 | numbers[i] + 1) for i in order], n=room(n))
 
 
 def checksum(raw, byteorder):

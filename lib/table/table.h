@@ -268,8 +268,9 @@ struct row {
 };
 
 /* What stands before the values of a row that is ROW_READY: the first word of its configuration, or with READY_WIDE the number of the
- * wide value that has it. With ROW_EXTRA, bits that no row sets say which of its values goes into the second word and into which register, one of
- * EXTRA_MSRS, and whether the row has alternatives. So nearly every event of these processors is encoded without a look at its values. */
+ * wide value that has it. With ROW_EXTRA, bits that no row sets say which of its values goes into the second word and into which register,
+ * one of EXTRA_MSRS, and whether the row has alternatives. So nearly every event of these processors is encoded without a look at its
+ * values. */
 #define READY_WIDE         0x80000000u
 #define READY_CONFIG       0xff00ffffu
 #define READY_VALUE_SHIFT  16 /* four bits */
