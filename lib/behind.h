@@ -37,8 +37,8 @@ bool pfmi_target_event(struct target *g, unsigned i, struct event *ev);
 /* The best event of @t behind the configuration words @config: words that are not in @words (bit i: word i) may be anything.
  * The levels stay as they are in @ev; on success everything else is replaced. */
 bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev);
-/* The row that these numbers alone stand for, without an event of fields first: true where it is one just as it is, and found at once. False
- * leaves it open. */
+/* The row that these numbers alone stand for, without an event of fields first: true where it is one just as it is, and found at once.
+ * False leaves it open. */
 bool pfmi_row_from_numbers(const struct table *t, const struct spec_numbers *n, uint32_t *found);
 
 /* True if the fields of @t lie in configuration words. */
