@@ -43,7 +43,7 @@ def make(data, into):
         for pattern in sorted({p for p, _, _ in LISTS}):
             archive, = glob.glob(os.path.join(data, pattern))
             with tarfile.open(archive) as tar:
-                tar.extractall(os.path.join(lists, pattern[:5]), filter="data")
+                tar.extractall(os.path.join(lists, pattern[:5]), **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
         for pattern, folder, models in LISTS:
             words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1", os.path.join(lists, pattern[:5])]
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:

@@ -18,6 +18,7 @@ struct run {
 	struct child child;
 	unsigned number, intervals;
 	uint64_t began, last, next, slice; /* slice: when the one under way ends, 0 if there are none on the way */
+	uint64_t look;                     /* when processes are looked at again */
 	struct rusage usage;
 	double elapsed;
 	int status; /* of the command */
@@ -130,6 +131,16 @@ static int take_slice(struct job *job, struct run *r, uint64_t now)
 	return DONE;
 }
 
+/* Reads what processes have counted so far, while they are there to be asked for their processor time: it shows that a program which one of
+ * them has started took its events away. Of one that has ended nobody knows. */
+static int look_at_processes(struct job *job, struct run *r, uint64_t now)
+{
+	if (!job->n_pids || now < r->look)
+		return DONE;
+	r->look = now + POLL_NS;
+	return parts_read(job);
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -201,6 +212,8 @@ static int wait_to_the_end(struct job *job, struct run *r)
 		}
 		if (r->slice && now >= r->slice)
 			rc = take_slice(job, r, now);
+		if (rc == DONE)
+			rc = look_at_processes(job, r, now);
 		show_progress(job, r->number);
 		over = time_is_over(job, r, now);
 		if (over || rc != DONE || has_ended(job, r))

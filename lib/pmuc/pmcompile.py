@@ -382,7 +382,7 @@ class Compiler(Fields):
         """The values that KEY=VALUE gives; some keys give several."""
         t = self.table
         if key == "alt" and ":" in value.raw:
-            at = t.field_at[key]
+            at = self.field_index(w, key)
             return [(at, where, fitting(t.fields[at], packed_alternative(part), part)) for part in value.split()]
         if key == "msr" and ":" in value.raw:
             number, setting = value.split(":")[:2]

@@ -25,13 +25,13 @@ static void montecito_addresses(pfmlib_mont_ear_mode_t mode, const uint64_t r[3]
 		say("code", d.dear_iaddr);
 		say("slot", d.dear_slot);
 		say("latency", d.dear_latency);
-		say("valid", d.dear_overflow | d.dear_valid << 1 | d.dear_iaddr_valid << 2);
+		say("valid", (unsigned)(d.dear_overflow | d.dear_valid << 1 | d.dear_iaddr_valid << 2));
 		say("level", (uint64_t)d.dear_level);
 	}
 	if (said("iear", pfm_mont_decode_iear(mode, r[0], r[1], &i))) {
 		say("code", i.iear_iaddr);
 		say("latency", i.iear_latency);
-		say("valid", i.iear_overflow | i.iear_valid << 1);
+		say("valid", (unsigned)(i.iear_overflow | i.iear_valid << 1));
 		say("level", (uint64_t)i.iear_level);
 	}
 }

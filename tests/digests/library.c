@@ -81,7 +81,7 @@ static void say_sample(const pfm_sample_t *s)
 	say("abi", s->intr_regs.abi);
 	say_words("regs", s->intr_regs.values, s->intr_regs.n);
 	say("stack", s->stack_size);
-	say_bytes("stack", s->stack, s->stack_used);
+	say_bytes("stack", s->stack, (size_t)s->stack_used);
 	say("weight", s->weight);
 	say("weight", s->weight2);
 	say("weight", s->weight3);
@@ -91,7 +91,7 @@ static void say_sample(const pfm_sample_t *s)
 	say("cgroup", s->cgroup);
 	say("page", s->data_page);
 	say("page", s->code_page);
-	say_bytes("aux", s->aux, s->aux ? s->aux_size : 0);
+	say_bytes("aux", s->aux, s->aux ? (size_t)s->aux_size : 0);
 }
 
 static void say_map(const pfm_map_t *m)
@@ -132,7 +132,7 @@ static void say_other(const pfm_record_t *r)
 		say("other", r->change.other_pid);
 		say("other", r->change.other_tid);
 		break;
-	case PFM_RECORD_NAMESPACES: say_words("links", r->namespaces.links, r->namespaces.n * 2); break;
+	case PFM_RECORD_NAMESPACES: say_words("links", r->namespaces.links, (size_t)r->namespaces.n * 2); break;
 	case PFM_RECORD_KSYMBOL:
 		say("addr", r->ksymbol.addr);
 		say("length", r->ksymbol.length);

@@ -35,7 +35,7 @@ static int decide(struct fake *f, const struct perf_event_attr *attr, int pid, i
 	h = (h ^ attr->type) * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ attr->config) * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ (attr->exclude_kernel | attr->exclude_user << 1 | attr->exclude_hv << 2 | attr->pinned << 3 | attr->precise_ip << 4 |
-	          attr->inherit << 6 | attr->exclude_guest << 7 | attr->exclusive << 8 | (group >= 0) << 9 | (unsigned)(pid > 0) << 10)) *
+	          attr->inherit << 6 | attr->exclude_guest << 7 | attr->exclusive << 8 | (unsigned)(group >= 0) << 9 | (unsigned)(pid > 0) << 10)) *
 	    UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ attr->sample_type ^ attr->read_format) * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ (taste & 1 ? (unsigned)cpu : 0)) * UINT64_C(0x9e3779b97f4a7c15);
@@ -168,6 +168,16 @@ static void plain_text(char text[ROOM])
 	                                                          : ":k");
 }
 
+static void add_member(char text[ROOM], char before, const char *member)
+{
+	size_t at = strlen(text), n = strlen(member);
+
+	if (at + n + 8 >= ROOM)
+		return;
+	text[at] = before;
+	memcpy(text + at + 1, member, n + 1);
+}
+
 static void some_text(char text[ROOM])
 {
 	char member[ROOM];
@@ -180,8 +190,7 @@ static void some_text(char text[ROOM])
 	text[0] = '\0';
 	for (unsigned i = 0; i < n; i++) {
 		one_text(member);
-		if (strlen(text) + strlen(member) + 8 < ROOM)
-			snprintf(text + strlen(text), ROOM - strlen(text), "%c%s", i ? ',' : '{', member);
+		add_member(text, i ? ',' : '{', member);
 	}
 	snprintf(text + strlen(text), ROOM - strlen(text), "}%s", draw(3) ? "" : draw(2) ? ":W"
 	                                                                                 : ":Du");
@@ -235,7 +244,7 @@ static void say_text_here(const char *text)
 	say("config", e.attr.config);
 	say("config1", e.attr.config1);
 	say("config2", e.attr.config2);
-	say("precise", e.attr.precise << 8 | e.attr.exclude_user | e.attr.exclude_kernel << 1 | e.attr.exclude_hv << 2);
+	say("precise", (unsigned)(e.attr.precise << 8 | e.attr.exclude_user | e.attr.exclude_kernel << 1 | e.attr.exclude_hv << 2));
 	for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
 		int rc = pfm_print_event(ctx, text, (pfm_dialect_t)d, line, sizeof(line), NULL);
 

@@ -145,8 +145,9 @@ static void say_error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t 
 static void say_attr(const pfm_attr_t *a)
 {
 	say("type", a->type_known ? a->type : 1000);
-	say("levels", a->exclude_user | a->exclude_kernel << 1 | a->exclude_hv << 2 | a->exclude_idle << 3 | a->exclude_host << 4 |
-	                      a->exclude_guest << 5 | a->pinned << 6 | a->expressible << 7 | a->precise << 8);
+	say("levels", a->exclude_user | (uint64_t)a->exclude_kernel << 1 | (uint64_t)a->exclude_hv << 2 | (uint64_t)a->exclude_idle << 3 |
+	                      (uint64_t)a->exclude_host << 4 | (uint64_t)a->exclude_guest << 5 | (uint64_t)a->pinned << 6 |
+	                      (uint64_t)a->expressible << 7 | (uint64_t)a->precise << 8);
 	say("config", a->config);
 	say("config1", a->config1);
 	say("config2", a->config2);
