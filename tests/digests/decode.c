@@ -48,8 +48,8 @@ static void montecito_buffer(const uint64_t r[3], const uint64_t pmds[PMU_MONT_N
 
 		say("source", b->br_source);
 		say("target", b->br_target);
-		say("flags", b->br_mispredicted | b->br_flushed << 1);
-		say("valid", b->br_source_valid | b->br_target_valid << 1 | b->br_taken << 2);
+		say("flags", (unsigned)(b->br_mispredicted | b->br_flushed << 1));
+		say("valid", (unsigned)(b->br_source_valid | b->br_target_valid << 1 | b->br_taken << 2));
 		say("slot", b->br_slot);
 		say("entry", b->br_entry);
 	}
@@ -59,7 +59,7 @@ static void montecito_buffer(const uint64_t r[3], const uint64_t pmds[PMU_MONT_N
 		say("address", ips[i].ip_addr);
 		say("cycles", ips[i].ip_cycles);
 		say("delay", ips[i].ip_delay);
-		say("flushed", ips[i].ip_flushed | ips[i].ip_early_freeze << 1);
+		say("flushed", (unsigned)(ips[i].ip_flushed | ips[i].ip_early_freeze << 1));
 		say("entry", ips[i].ip_entry);
 	}
 }
@@ -74,8 +74,8 @@ static void alpha_sample(const uint64_t r[3])
 	say("trap", (uint64_t)s.trap);
 	say_text("trap", s.trap_name);
 	say("residue", s.residue);
-	say("flags", s.icache_miss | s.icache_parity << 1 | s.load_store_order << 2 | s.trapped << 3 | s.mispredicted << 4 | s.taken << 5 |
-	                     s.valid << 6 | s.killed_early << 7 | s.stalled << 8 | s.profileme << 9);
+	say("flags", (unsigned)(s.icache_miss | s.icache_parity << 1 | s.load_store_order << 2 | s.trapped << 3 | s.mispredicted << 4 |
+	                        s.taken << 5 | s.valid << 6 | s.killed_early << 7 | s.stalled << 8 | s.profileme << 9));
 	say("mode", s.mode);
 	say("counter", s.pctr0);
 	say("counter", s.pctr1);

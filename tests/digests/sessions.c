@@ -34,8 +34,8 @@ static int decide(struct fake *f, const struct perf_event_attr *attr, int pid, i
 		return 0;
 	h = (h ^ attr->type) * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ attr->config) * UINT64_C(0x9e3779b97f4a7c15);
-	h = (h ^ (attr->exclude_kernel | attr->exclude_user << 1 | attr->exclude_hv << 2 | attr->pinned << 3 | attr->precise_ip << 4 |
-	          attr->inherit << 6 | attr->exclude_guest << 7 | attr->exclusive << 8 | (unsigned)(group >= 0) << 9 | (unsigned)(pid > 0) << 10)) *
+	h = (h ^ (unsigned)(attr->exclude_kernel | attr->exclude_user << 1 | attr->exclude_hv << 2 | attr->pinned << 3 | attr->precise_ip << 4 |
+	                    attr->inherit << 6 | attr->exclude_guest << 7 | attr->exclusive << 8 | (group >= 0) << 9 | (pid > 0) << 10)) *
 	    UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ attr->sample_type ^ attr->read_format) * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ (taste & 1 ? (unsigned)cpu : 0)) * UINT64_C(0x9e3779b97f4a7c15);
