@@ -8,6 +8,8 @@ import os
 import re
 
 ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf", "netburst", "mips")
+# Encoders of one processor family: its numbers in libpfm 3, and the set of its counters (lib/table/check.c).
+SHAPES = {"montecito": ((4,), 0xFFF0), "ev4": ((150,), 0x3), "ev5": ((151, 152), 0x7), "ev6": ((153,), 0x3), "ev67": ((154,), 0x3)}
 TABLE_FALLBACK, TABLE_UNCORE, TABLE_VIEW, TABLE_TEST, TABLE_KERNEL = 1, 2, 4, 8, 16
 TABLE_REPLACES, TABLE_TWINS = 32, 64  # set by the writer
 NUMBER, TRAIT, CHOICE, TEXT = range(4)
@@ -225,6 +227,9 @@ class Table:
             bad("bad processor name '%s'" % self.name)
         if self.encoder not in ENCODERS:
             bad("unknown encoder '%s'" % self.encoder)
+        types, counters = SHAPES.get(self.encoder, ((self.libpfm_type,), self.all_counters()))
+        if self.libpfm_type not in types or self.all_counters() != counters:
+            bad("encoder %s is for another processor: libpfm %s and its counters" % (self.encoder, " or ".join(map(str, types))))
         if len({f.name for f in self.fields}) != len(self.fields):
             bad("two fields of one name")
         if len(self.fields) > MAX_FIELDS:
