@@ -704,6 +704,8 @@ class Pieces(unittest.TestCase):
         self.assertEqual(len(wrong(lambda t: t.rows[1].values.append((0, 7, 1)))), 1)
         self.assertEqual(len(wrong(lambda t: t.groups.append(pt.Group("g", 0, 5)))), 1)
         self.assertEqual(len(wrong(lambda t: setattr(t, "name", "Bad Name"))), 1)
+        for encoder in pt.SHAPES:       # the library refuses it as well
+            self.assertEqual(len(wrong(lambda t, encoder=encoder: setattr(t, "encoder", encoder))), 1)
         self.assertEqual(len(wrong(lambda t: t.synonyms.append(("s", 3)))), 1)
         t = self.make(2)
         t.rows[1].name = "EVENT_0"
