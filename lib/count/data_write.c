@@ -73,6 +73,13 @@ static int put_record(void *arg, const void *bytes, size_t n)
 	return put_bytes(arg, bytes, n);
 }
 
+/* What has been written is all the data so far. Where a write failed there should be more, and readers are told so: what there is may end
+ * with a whole record. */
+static void end_data(struct pfm_recording *r)
+{
+	r->head.data.size = r->at - r->head.data.offset + (r->err ? RECORD_HEAD : 0);
+}
+
 static void put_head(struct pfm_recording *r)
 {
 	uint64_t at = r->at;
@@ -414,7 +421,7 @@ static int begin(struct pfm_recording *r)
 	put_names(r);
 	if (r->s->sampling->streams && pfmi_data_before(r->s, put_record, r) == -ENOMEM && !r->err)
 		r->err = ENOMEM;
-	r->head.data.size = r->at - r->head.data.offset;
+	end_data(r);
 	put_head(r);
 	return r->err;
 }
@@ -514,8 +521,8 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 		rc = put_device(r);
 	if (r->at != before)
 		put_bytes(r, &round, sizeof(round));
-	r->head.data.size = r->at - r->head.data.offset;
-	if (r->at != before)
+	end_data(r);
+	if (r->at != before || r->err)
 		put_head(r);
 	if (size)
 		*size = r->at;
@@ -543,7 +550,7 @@ static void put_losses(struct pfm_recording *r)
 		words[n - 1] = first_id(s, i);
 		put_bytes(r, words, n * 8);
 	}
-	r->head.data.size = r->at - r->head.data.offset;
+	end_data(r);
 }
 
 int pfm_close_recording(pfm_recording_t *r)
