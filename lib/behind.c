@@ -184,10 +184,15 @@ RARELY static const uint64_t *add_modifiers(const struct target *g, struct event
 		value = pfmi_field_get(&f[i], g->config);
 		if (value == pfmi_field_get(&f[i], config))
 			continue;
+		/* Nobody said that the row's extra register is to be 0: without it the event is another one. */
+		if (pfmi_is_extra(g->t, &f[i]) && !g->config[1])
+			return NULL;
 		config = set_modifier(ev, i, value) ? pfmi_event_words(ev, own) : NULL;
 		/* Extra registers share their bits, and an event has one. */
-		if (config && pfmi_field_get(&f[i], config) != value)
+		if (config && pfmi_is_extra(g->t, &f[i]) && (pfmi_field_get(&f[i], config) != value || pfmi_encoder_check(ev, NULL))) {
 			ev->n_set--;
+			config = pfmi_event_words(ev, own);
+		}
 	}
 	return config;
 }
@@ -199,7 +204,8 @@ static bool match_fields(const struct target *g, struct event *ev)
 
 	if (config && !same_words(g, config))
 		config = add_modifiers(g, ev, config, own);
-	return config && same_words(g, config);
+	/* A filter that the row's counters do not have: it is another event's. */
+	return config && same_words(g, config) && !(ev->n_set && pfmi_encoder_check(ev, NULL));
 }
 
 /* Control register @reg as the register at hand has it: fields of the same names, perhaps at other places. */

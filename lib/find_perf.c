@@ -226,8 +226,13 @@ void pfmi_adopt_row(struct event *ev)
 
 	if (ev->row == ROW_NONE && !(ev->table->flags & TABLE_KERNEL) && table_has_bits(ev->table))
 		config = pfmi_event_words(ev, own);
-	if (config && pfmi_event_from_config(ev->table, config, 15, ev) && !pfmi_event_has(ev, KEY_MSR))
+	if (!config || !pfmi_event_from_config(ev->table, config, 15, ev))
+		return;
+	if (!pfmi_event_has(ev, KEY_MSR))
 		keep_extra(ev, &asked);
+	/* Of one word, and of another register. */
+	if (pfmi_event_extra(&asked) && pfmi_event_extra(&asked) != pfmi_event_extra(ev))
+		*ev = asked;
 }
 
 /* Takes a raw configuration word apart into the fields of the unit's table, so that all later steps see an ordinary event. */

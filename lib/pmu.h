@@ -225,6 +225,8 @@ unsigned pfmi_encoder_ready(const struct table *t, const struct row *r, unsigned
 int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 /* The four configuration words alone, extra registers included; the event's own, or laid into @own. NULL if the kernel cannot be asked. */
 const uint64_t *pfmi_event_words(const struct event *ev, uint64_t own[4]);
+/* The extra register beside its counter's that @ev needs, 0 for none. */
+uint32_t pfmi_event_extra(const struct event *ev);
 /* True if an event's words are its fields where the table declares them, and no code or unit mask without a row is refused. */
 bool pfmi_words_are_fields(const struct table *t);
 /* The bit layout of register @name; NULL if the PMU has none of that name. *@n fields. */

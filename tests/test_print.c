@@ -61,7 +61,7 @@ static void core_duo_in_the_words_of_each_grammar(void **state)
 		    "INST_RETIRED.ANY_P:offcore_rsp=0x0" } },
 		{ "skl",
 		  "FRONTEND_RETIRED.L1I_MISS:frontend=0",
-		  { "skl::FRONTEND_RETIRED:L1I_MISS:frontend=0x0", "FRONTEND_RETIRED.L1I_MISS,frontend=0x0", "cpu/event=0xc6,umask=0x1/",
+		  { "skl::FRONTEND_RETIRED:L1I_MISS:frontend=0x0", "FRONTEND_RETIRED.L1I_MISS,frontend=0x0", "cpu/event=0xc6,umask=0x1,frontend=0/",
 		    "FRONTEND_RETIRED.L1I_MISS:frontend=0x0" } },
 		{ "coreduo",
 		  "L2_Lines_In,core=all,prefetch=only",

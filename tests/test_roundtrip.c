@@ -118,6 +118,15 @@ static bool same_regs(const pfm_encoding_t *a, const pfm_encoding_t *b)
 	return same;
 }
 
+/* The extra register that an encoding has, 0 for none. It is told by what the kernel is given, too. */
+static uint64_t extra_of(const pfm_encoding_t *e)
+{
+	for (unsigned i = 0; i < e->n_regs; i++)
+		if (e->regs[i].kind == PFM_REG_EXTRA)
+			return e->regs[i].addr;
+	return 0;
+}
+
 /* Lists have events that the kernel cannot tell apart; tables written by hand have none. */
 static bool is_by_hand(const struct table *t)
 {
@@ -196,7 +205,8 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 		if (pfm_encode_event(ctx, printed, 0, &after, &error))
 			fail_msg("%s was printed as %s: %s", text, printed, pfm_error_kind_name(error.kind));
 		/* Vendors list events that the kernel cannot tell apart, on counters of their own; perf's fields mean the first of them. */
-		if (!same_attr(&before, &after) || ((d != PFM_DIALECT_PERF || is_by_hand(t)) && !same_regs(&before, &after)))
+		if (!same_attr(&before, &after) || extra_of(&before) != extra_of(&after) ||
+		    ((d != PFM_DIALECT_PERF || is_by_hand(t)) && !same_regs(&before, &after)))
 			fail_msg("%s was printed as %s, which is something else", text, printed);
 	}
 }
@@ -239,6 +249,19 @@ static void every_row_in_every_dialect(void **state)
 	assert_true(all.refused < all.texts);
 }
 
+/* What perf is to be told counts the same, with the same extra register. */
+static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text, const pfm_encoding_t *before)
+{
+	pfm_encoding_t after = PFM_INIT(after);
+	char printed[PRINT_MAX];
+	int rc = pfm_print_event(ctx, text, PFM_DIALECT_PERF, printed, sizeof(printed), NULL);
+
+	if (rc)
+		assert_int_equal(rc, PFMLIB_ERR_NOTSUPP);
+	else if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(before, &after) || extra_of(before) != extra_of(&after))
+		fail_msg("%s was printed as %s, which is something else", text, printed);
+}
+
 /* What encodes has a full name, which reads back. */
 static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct tally *tally)
 {
@@ -256,6 +279,7 @@ static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct ta
 	once_as_twice(ctx, text, &before, PFM_DIALECT_LIBPFM, rc, printed);
 	if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(&before, &after) || !same_regs(&before, &after))
 		fail_msg("%s was printed as %s, which is something else", text, printed);
+	perfs_terms_and_back(ctx, text, &before);
 	tally->texts++;
 }
 
@@ -275,6 +299,52 @@ static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, uns
 			full_name_and_back(ctx, text, all);
 		}
 	}
+}
+
+/* Big cores have a code for each off-core register, small ones a unit mask: so the kernel finds the register of an event, and nothing that
+ * a table says may differ, nor what is made of fields that no row has. */
+static uint64_t offcore_of(uint64_t config)
+{
+	switch (config & 0xffff) {
+	case 0x1b7:
+	case 0x12a: return 0x1a6;
+	case 0x1bb:
+	case 0x12b:
+	case 0x2b7: return 0x1a7;
+	default: return 0;
+	}
+}
+
+static void rows_with_offcore(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
+{
+	char text[512];
+
+	(void)i;
+	for (uint32_t row = 0; t->encoder == ENCODER_X86 && table_has_row(t, row); row++) {
+		uint64_t msr = pfmi_row_value(t, row, KEY_MSR, ANYWHERE), config;
+		pfm_encoding_t e = PFM_INIT(e);
+
+		if (msr != 0x1a6 && msr != 0x1a7)
+			continue;
+		config = pfmi_row_value(t, row, KEY_CODE, ANYWHERE) | pfmi_row_value(t, row, KEY_UMASK, ANYWHERE) << 8;
+		if (msr != offcore_of(config))
+			fail_msg("%s::%s", table_text(t, t->name), table_row_name(t, row));
+		snprintf(text, sizeof(text), "%s/event=0x%" PRIx64 ",umask=0x%" PRIx64 ",offcore_rsp=0x5a5a5a/", table_text(t, t->name),
+		         config & 0xff, config >> 8);
+		assert_int_equal(pfm_encode_event(ctx, text, 0, &e, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(extra_of(&e), offcore_of(config));
+		all->texts++;
+	}
+}
+
+static void offcore_registers_are_those_of_the_codes(void **state)
+{
+	struct tally all = { 0 };
+
+	(void)state;
+	on_each_table(rows_with_offcore, &all);
+	print_message("# %u rows\n", all.texts);
+	assert_true(all.texts > 1000);
 }
 
 /* Rows that libpfm4's names lead to, which may be vendor's without a mask behind them. */
@@ -779,6 +849,7 @@ int main(void)
 		cmocka_unit_test(lent_rows_with_each_mask),
 		cmocka_unit_test(every_bare_name_leads_back),
 		cmocka_unit_test(fixed_events_stay_fixed_in_perfs_dialect),
+		cmocka_unit_test(offcore_registers_are_those_of_the_codes),
 		cmocka_unit_test(no_metric_encodes),
 		cmocka_unit_test(codes_and_masks_mean_the_same_in_all_digits),
 		cmocka_unit_test_teardown(rows_beside_the_one_that_numbers_mean, remove_image),

@@ -12,6 +12,7 @@
 #include "ctx.h"
 #include "base/sizes.h"
 #include "answer/printer.h"
+#include "find.h"
 
 /* ---- proof ---------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +21,7 @@ bool pfmi_same_config(const struct event *a, const struct event *b)
 	pfm_attr_t x, y;
 	int rc = pfmi_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x, NULL);
 
-	if (pfmi_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc)
+	if (pfmi_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc || pfmi_event_extra(a) != pfmi_event_extra(b))
 		return false;
 	return rc || (x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 && x.config3 == y.config3);
 }
@@ -85,8 +86,10 @@ static bool perf_reads_back(const struct printer *p, struct spec *spec)
 	if (p->t->flags & TABLE_KERNEL && p->ev->row != ROW_NONE)
 		return true;
 	row = row_of_terms(p->t, spec);
-	return (row == ROW_NONE || row == p->ev->row) && !pfmi_resolve(p->t, row, spec, &back, NULL) &&
-	       p->original->left_out == back.left_out && pfmi_same_config(p->original, &back);
+	if ((row != ROW_NONE && row != p->ev->row) || pfmi_resolve(p->t, row, spec, &back, NULL))
+		return false;
+	pfmi_adopt_row(&back);
+	return p->original->left_out == back.left_out && pfmi_same_config(p->original, &back);
 }
 
 static bool reads_back(const struct printer *p)

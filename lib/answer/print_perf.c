@@ -62,12 +62,15 @@ static bool put_term(struct printer *p, struct terms *t, const struct field *f)
 	return true;
 }
 
+/* The fields that the row and its groups have values for. */
 static void put_row_terms(struct printer *p, struct terms *t)
 {
 	const struct row *r = p->ev->row == ROW_NONE ? NULL : table_row(p->t, p->ev->row);
 
 	for (unsigned i = 0; r && i < r->n_values; i++)
 		put_term(p, t, table_fields(p->t) + row_value(p->t, r, i).field);
+	for (unsigned i = 0; r && i < r->n_takes; i++)
+		put_term(p, t, table_fields(p->t) + row_group(p->t, r, i)->field);
 }
 
 /* The narrowest field that has all the bits still wanted in @word: extra registers share one, and whole words come last. */
@@ -102,7 +105,7 @@ static bool put_terms(struct printer *p, const pfm_attr_t *a)
 		if (table_key(p->t, order[i]))
 			put_term(p, &t, f + table_key(p->t, order[i]) - 1);
 	for (unsigned i = 0; i < p->ev->n_set; i++)
-		if (p->ev->set[i].value || pfmi_event_has(p->ev, KEY_MSR) || !pfmi_is_extra(p->t, f + p->ev->set[i].field))
+		if (p->ev->set[i].value || !pfmi_is_extra(p->t, f + p->ev->set[i].field))
 			put_term(p, &t, f + p->ev->set[i].field);
 		else
 			pfmi_put(p, "%s%s=0", t.n++ ? "," : "", table_text(p->t, f[p->ev->set[i].field].name));

@@ -112,6 +112,15 @@ const uint64_t *pfmi_event_words(const struct event *ev, uint64_t own[4])
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_words(ev, own) : words_of_attr(ev, own);
 }
 
+uint32_t pfmi_event_extra(const struct event *ev)
+{
+	switch (ev->table->encoder) {
+	case ENCODER_X86: return pfmi_x86_extra(ev);
+	case ENCODER_NETBURST: return pfmi_netburst_escr(ev);
+	default: return 0;
+	}
+}
+
 bool pfmi_words_are_fields(const struct table *t)
 {
 	/* A view has another processor's events under names of its own, which may be put together otherwise. */

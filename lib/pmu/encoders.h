@@ -22,6 +22,8 @@ check_op pfmi_format_check, pfmi_x86_check, pfmi_montecito_check, pfmi_alpha_che
 /* Else the words are those of the declared fields. */
 attr_op pfmi_x86_attr, pfmi_montecito_attr, pfmi_alpha_attr, pfmi_linux_attr, pfmi_netburst_attr, pfmi_mips_attr;
 const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4]);
+/* Else there is none. */
+uint32_t pfmi_x86_extra(const struct event *ev), pfmi_netburst_escr(const struct event *ev);
 /* Else one event is a set of one. */
 unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 unsigned pfmi_x86_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out);

@@ -34,9 +34,10 @@ static uint64_t configure(const struct event *ev)
 	return config[0];
 }
 
-static unsigned escr_of(const struct event *ev)
+/* The first of the pair of ESCRs that the event is chosen in. */
+uint32_t pfmi_netburst_escr(const struct event *ev)
 {
-	return (unsigned)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
+	return (uint32_t)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
 }
 
 static int clash(unsigned event, uint64_t with, pfm_error_t *why)
@@ -47,6 +48,15 @@ static int clash(unsigned event, uint64_t with, pfm_error_t *why)
 		why->clash = with | (uint64_t)1 << event;
 	}
 	return PFMLIB_ERR_NOASSIGN;
+}
+
+/* Fields say which event the ESCR is told, but not which of the ESCRs. */
+static int no_escr(unsigned event, pfm_error_t *why)
+{
+	pfmi_refuse(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, NULL, (struct slice){ 0 }, "no event of this processor has these fields");
+	if (why)
+		why->event = (int)event;
+	return PFMLIB_ERR_NOTFOUND;
 }
 
 /* Two events of one ESCR part its counters: the earlier one has the lower half if both can count so. */
@@ -64,7 +74,7 @@ static int share_escr(const struct request *req, unsigned i, struct alternative 
 	uint64_t others = 0;
 
 	for (unsigned k = 0; k < i; k++)
-		if (escr_of(&req->events[k]) == escr_of(&req->events[i]))
+		if (pfmi_netburst_escr(&req->events[k]) == pfmi_netburst_escr(&req->events[i]))
 			others |= (uint64_t)1 << k;
 	if (!others)
 		return PFMLIB_SUCCESS;
@@ -85,6 +95,8 @@ int pfmi_netburst_constrain(const struct request *req, struct plan *out, pfm_err
 	out->n_alternatives = 1;
 	one->n_holds = 0;
 	for (unsigned i = 0; i < req->n && !rc; i++) {
+		if (!pfmi_netburst_escr(&req->events[i]))
+			return no_escr(i, why);
 		x->config[i] = configure(&req->events[i]);
 		one->mask[i] = pfmi_event_counters(&req->events[i]);
 		if (req->unavailable)
@@ -120,7 +132,7 @@ void pfmi_netburst_encode(const struct plan *plan, const struct placement *where
 	}
 	for (unsigned i = 0; i < plan->req->n && out->n_pmcs < PFM_MAX_SET_REGS; i++) {
 		const struct event *ev = &plan->req->events[i];
-		unsigned n = where->counter[i], escr = escr_of(ev) + (n < 64 && halves[1] >> n & 1);
+		unsigned n = where->counter[i], escr = pfmi_netburst_escr(ev) + (n < 64 && halves[1] >> n & 1);
 
 		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = escr,
 			                                .kind = PFM_REG_EXTRA,

@@ -28,7 +28,9 @@ static const struct bits SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, S
 enum { OFFCORE_RSP_0 = 0x1a6,
        OFFCORE_RSP_1 = 0x1a7,
        LD_LAT = 0x3f6,
-       FRONTEND = 0x3f7 };
+       FRONTEND = 0x3f7,
+       SNOOP_RSP_0 = 0x1328,
+       SNOOP_RSP_1 = 0x1329 };
 
 /* What an event puts into its registers, whatever the counter. */
 struct sel {
@@ -74,37 +76,49 @@ static uint64_t libpfm3_config(const struct event *ev)
 	return bits_put(config, SEL_CMASK, pfmi_event_field(ev, KEY_CMASK, ANYWHERE));
 }
 
-/* The extra register a field of config1 stands for. */
+/* The extra register that a field of config1 stands for, and the other one of it where there are two. */
 static const struct {
 	enum key key;
-	uint32_t msr;
+	uint32_t msr, other;
 } extra_fields[] = {
-	{ KEY_OFFCORE, OFFCORE_RSP_0 },
-	{ KEY_LDLAT, LD_LAT },
-	{ KEY_FRONTEND, FRONTEND },
+	{ KEY_OFFCORE, OFFCORE_RSP_0, OFFCORE_RSP_1 },
+	{ KEY_LDLAT, LD_LAT, 0 },
+	{ KEY_FRONTEND, FRONTEND, 0 },
+	{ KEY_OFFCORE1, SNOOP_RSP_0, SNOOP_RSP_1 },
 };
 #define N_EXTRA_FIELDS (sizeof(extra_fields) / sizeof(extra_fields[0]))
+#define EXTRA_KEYS     ((uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND | (uint64_t)1 << KEY_OFFCORE1)
 
 static enum key field_of_msr(uint32_t msr)
 {
-	if (msr == OFFCORE_RSP_1)
-		msr = OFFCORE_RSP_0;
-	for (unsigned i = 0; i < N_EXTRA_FIELDS; i++)
-		if (extra_fields[i].msr == msr)
+	for (unsigned i = 0; msr && i < N_EXTRA_FIELDS; i++)
+		if (extra_fields[i].msr == msr || extra_fields[i].other == msr)
 			return extra_fields[i].key;
 	return KEY_NONE;
 }
 
 static bool has_extras(const struct table *t)
 {
-	return table_key(t, KEY_MSR) | table_key(t, KEY_OFFCORE) | table_key(t, KEY_LDLAT) | table_key(t, KEY_FRONTEND);
+	bool has = table_key(t, KEY_MSR);
+
+	for (unsigned i = 0; i < N_EXTRA_FIELDS; i++)
+		has |= table_key(t, extra_fields[i].key) != 0;
+	return has;
 }
 
 /* Neither the row nor the user has a value for any of them: nearly every event. */
 static inline bool is_plain(const struct event *ev)
 {
-	return !((ev->has | ev->touched) &
-	         ((uint64_t)1 << KEY_MSR | (uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND));
+	return !((ev->has | ev->touched) & ((uint64_t)1 << KEY_MSR | EXTRA_KEYS));
+}
+
+/* Is an event that no row has counted by the other register of a pair? The kernel knows by its code: big cores have one for each of the
+ * two, small ones a unit mask. (intel_*_extra_regs in arch/x86/events/intel/core.c; tests/test_roundtrip.c asks all rows) */
+RARELY static bool is_of_the_other(const struct event *ev)
+{
+	uint64_t code = pfmi_event_field(ev, KEY_CODE, ANYWHERE), umask = pfmi_event_field(ev, KEY_UMASK, ANYWHERE);
+
+	return code == 0xbb || code == 0x2b || ((code == 0xb7 || code == 0x27) && umask == 2);
 }
 
 /* The event's extra register, 0 for none: the row's, or that of a field which the user alone gave a value. */
@@ -116,7 +130,7 @@ static uint32_t find_msr(const struct event *ev)
 
 	for (unsigned i = 0; msr == 0 && i < N_EXTRA_FIELDS; i++)
 		if (pfmi_event_was_set(ev, extra_fields[i].key) || pfmi_event_field(ev, extra_fields[i].key, ANYWHERE))
-			msr = extra_fields[i].msr;
+			msr = extra_fields[i].other && is_of_the_other(ev) ? extra_fields[i].other : extra_fields[i].msr;
 	return msr;
 }
 
@@ -184,15 +198,14 @@ static bool is_slots(uint64_t config)
 RARELY static uint64_t rowless_counters(const struct event *ev)
 {
 	const struct table *t = ev->table;
-	uint64_t config[4];
+	uint64_t config[4], fixed;
 	unsigned umask;
 
 	pfmi_event_config(ev, ANYWHERE, config);
 	umask = (unsigned)(config[0] >> 8 & 0xff);
-	/* The kernel's pseudo codes. */
-	if (t->all_counters >> FIXED && (config[0] & 0xff) == 0 && umask >= 1 && umask < 0x80)
-		return umask <= 31 ? t->all_counters & (uint64_t)1 << (FIXED + umask - 1) : 0;
-	return t->all_counters & GENERAL;
+	/* The kernel's pseudo codes, of the fixed counters that there are. */
+	fixed = (config[0] & 0xff) == 0 && umask >= 1 && umask <= 31 ? t->all_counters & (uint64_t)1 << (FIXED + umask - 1) : 0;
+	return fixed ? fixed : t->all_counters & GENERAL;
 }
 
 static inline uint64_t event_counters(const struct event *ev, bool htoff)
@@ -241,8 +254,6 @@ static bool field_is(const struct event *ev, unsigned i, enum key key)
 #define FILTER_KEYS                                                                                               \
 	((uint64_t)1 << KEY_CMASK | (uint64_t)1 << KEY_INV | (uint64_t)1 << KEY_EDGE | (uint64_t)1 << KEY_IN_TX | \
 	 (uint64_t)1 << KEY_IN_TX_CP | (uint64_t)1 << KEY_EQ)
-
-#define EXTRA_KEYS ((uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND)
 
 static bool is_filter_field(const struct event *ev, unsigned i)
 {
@@ -656,6 +667,15 @@ const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4])
 	uint32_t msr;
 
 	return configure(ev, own, &msr, &value);
+}
+
+uint32_t pfmi_x86_extra(const struct event *ev)
+{
+	uint64_t own[4], value;
+	uint32_t msr;
+
+	configure(ev, own, &msr, &value);
+	return msr;
 }
 
 int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)

@@ -207,7 +207,6 @@ def lend_table(t, unit, table):
 
 # Bits of word 0 above the event's code, as fields of the vendor's table.
 BITS = (("umask", 8, 8), ("edge", 18, 1), ("any", 21, 1), ("inv", 23, 1), ("cmask", 24, 8), ("in_tx", 32, 1), ("in_tx_cp", 33, 1))
-OFFCORE_MSR = {0xB7: 0x1A6, 0xBB: 0x1A7, 0x2A: 0x1A6, 0x2B: 0x1A7}
 FRONTEND_MSR = 0x3F7
 LATENCY = 3     # of an event that asks for none
 
@@ -227,6 +226,14 @@ def taken_apart(t, *words):
     return None if any(left) else values
 
 
+def offcore_msr(values):
+    """The off-core register of an event: big cores have a code for each of the two, small ones a unit mask."""
+    code = values["code"]
+    if code not in (0xB7, 0xBB, 0x2A, 0x2B):
+        return 0
+    return 0x1A7 if code in (0xBB, 0x2B) or (code, values.get("umask")) == (0xB7, 2) else 0x1A6
+
+
 def fields_of(t, encoder, code, config1=0, extra="offcore_rsp"):
     """The values a row has for these words, or None where the table has no such field."""
     if encoder == "ep_unc":
@@ -241,7 +248,7 @@ def fields_of(t, encoder, code, config1=0, extra="offcore_rsp"):
         named.update((name, code >> lsb & (1 << width) - 1) for name, lsb, width in BITS if code >> lsb & (1 << width) - 1)
     if config1:
         named[extra] = config1
-        named.update({} if extra == "ldlat" else {"msr": FRONTEND_MSR if extra == "frontend" else OFFCORE_MSR.get(named["code"], 0)})
+        named.update({} if extra == "ldlat" else {"msr": FRONTEND_MSR if extra == "frontend" else offcore_msr(named)})
     if any(n not in t.field_at or v >> t.fields[t.field_at[n]].width for n, v in named.items()):
         return None
     return named
@@ -412,7 +419,7 @@ def lend_events(t, unit, table, known):
             values = fields_of(t, table.encoder, *(box_words(unit, row, []) if table.encoder == "ep_unc" else (code,)))
             if values is not None:
                 if "offcore" in flags_of(row):
-                    values["msr"] = OFFCORE_MSR.get(values["code"], 0)
+                    values["msr"] = offcore_msr(values)
                 # Alone it could take the name of a mask that is not known here for a modifier.
                 alone = pt.fold(row.name) not in known and row.name not in ambiguous(t, table, known | served(row, groups))
                 if not any(g.flags & (pt.GROUP_DEFAULT | pt.GROUP_REQUIRED) for g in groups) and table.encoder == "ep_unc":

@@ -8,7 +8,7 @@ READY_WIDE = 0x80000000
 READY_CONFIG = 0xFF00FFFF
 READY_VALUE_SHIFT, READY_MSR_SHIFT = 16, 20
 READY_ALTERNATIVES = 0x400000
-EXTRA_MSRS = tuple(FIELD_OF_MSR)
+EXTRA_MSRS = tuple(FIELD_OF_MSR)[:4]
 NOTHING, NEVER, MSR, ALTERNATIVE, FIRST, SECOND = range(6)      # what a value of a field does to a row
 
 
@@ -70,7 +70,7 @@ class Ready:
             return None, None     # a figure that is read beside a counter
         if not msr and not second:
             return None if alternatives else (ROW_READY, config, 0), None
-        if not second or second[0] != FIELD_OF_MSR.get(msr) or not second[1] or config & ~(READY_CONFIG & ~READY_WIDE):
+        if not second or msr not in EXTRA_MSRS or second[0] != FIELD_OF_MSR[msr] or not second[1] or config & ~(READY_CONFIG & ~READY_WIDE):
             return None, None
         rest = EXTRA_MSRS.index(msr) << READY_MSR_SHIFT | (READY_ALTERNATIVES if alternatives else 0)
         return (ROW_READY | ROW_EXTRA, config, rest), second[2]

@@ -151,7 +151,7 @@ static void own_words(void **state)
 /* The field by which users say what goes in the extra register of the row's event, or -1. */
 static int extra_field(const struct table *t, uint32_t row)
 {
-	static const enum key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND };
+	static const enum key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
 
 	for (unsigned i = 0; i < COUNT(keys); i++) {
 		struct event ev;
