@@ -172,7 +172,7 @@ static bool same_words(const struct target *g, const uint64_t config[4])
 }
 
 /* What the row does not explain is put down to modifiers: the event's words after that, NULL if that cannot be. */
-RARELY static const uint64_t *add_modifiers(const struct target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
+APART static const uint64_t *add_modifiers(const struct target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
 {
 	const struct field *f = table_fields(g->t);
 
@@ -523,7 +523,7 @@ static bool find_by_words(struct target *g, struct event *ev)
 	return b.n != 0;
 }
 
-RARELY static bool makes_words(const struct table *t, uint32_t row, const uint64_t config[4])
+APART static bool makes_words(const struct table *t, uint32_t row, const uint64_t config[4])
 {
 	struct event ev;
 	uint64_t own[4];

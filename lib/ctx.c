@@ -125,7 +125,7 @@ static struct stage stage_of(const struct image *im, struct image_map *map, unsi
 	return (struct stage){ im, map, first, im->n_tables, image_array(im, ARRAY_CALLS), im->arrays[ARRAY_CALLS].n };
 }
 
-RARELY int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
+APART int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
 {
 	unsigned n_stages;
 	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);
@@ -597,7 +597,7 @@ OFTEN static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 
 /* Every thread takes the lock once and remembers that it did: cheap, and plain even to tools that do not know what an atomic flag
  * promises. */
-RARELY const struct pfm_ctx *pfmi_ctx_default(void)
+OFTEN_SHARED const struct pfm_ctx *pfmi_ctx_default(void)
 {
 	static THREAD_LOCAL bool seen;
 	bool failed = false;

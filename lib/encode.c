@@ -173,7 +173,7 @@ static uint64_t extra_value(const pfm_encoding_t *e)
 }
 
 /* The other (code, unit mask, extra register) triples that a row says count the same. */
-RARELY static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
+APART static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 {
 	const struct table *t = ev->table;
 	const struct row *r = ev->facts;
@@ -198,7 +198,7 @@ RARELY static void list_alternatives(const struct event *ev, pfm_encoding_t *out
 }
 
 /* The event as a set of one. Nothing of @out is touched on failure. */
-RARELY static int encode_set(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+APART static int encode_set(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	pfm_attr_t attr;
 	struct request req = { .table = ev->table, .events = ev, .n = 1, .plm = default_levels(ev->table, plm) };
@@ -246,10 +246,10 @@ STEP int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *
 	return PFMLIB_SUCCESS;
 }
 
-/* An event that is a row which is ready, and nothing beside it. False where more has to be asked. */
+/* An event that is a row which is ready, and no more than its groups beside it. False where more has to be asked. */
 STEP bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out)
 {
-	unsigned levels = default_levels(ev->table, plm), n = pfmi_encoder_ready(ev->table, ev->facts, levels, out);
+	unsigned levels = default_levels(ev->table, plm), n = pfmi_encoder_ready(ev, levels, out);
 
 	if (!n)
 		return false;
@@ -266,7 +266,7 @@ STEP bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned
 }
 
 /* To a caller whose struct is as long as ours. */
-RARELY static int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+APART static int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	int rc = encode(ev, type, plm, out, why);
 
@@ -334,7 +334,7 @@ OFTEN_WITHIN int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *
 	if (ready) {
 		if (out->size >= sizeof(*out) && encode_ready(ev, unit, type, plm, out))
 			return PFMLIB_SUCCESS;
-		pfmi_event_init(ev, ev->table, ev->row);
+		pfmi_event_complete(ev);
 	}
 	return deliver(ev, unit, type, plm, out, why);
 }

@@ -53,7 +53,7 @@ static bool take_alike(const struct table *t, uint32_t a, uint32_t b)
 
 /* An event of libpfm4's that takes several masks is known by its name and the separator behind it: the shorter name may be another one
  * of a row of the vendor's. It is meant where the attribute behind piece @at is a mask of it, and not the vendor's. */
-RARELY static struct name find_lent(const struct table *t, struct spec *spec, unsigned at, struct name vendors)
+APART static struct name find_lent(const struct table *t, struct spec *spec, unsigned at, struct name vendors)
 {
 	struct slice attr = { spec->name.s + spec->cuts[at].len + 1, spec->cuts[at + 1].len - spec->cuts[at].len - 1 };
 
@@ -83,7 +83,7 @@ static inline bool is_lent(const struct table *t, struct name n, unsigned i)
 
 /* The longest piece of the name, of those in @pieces (bit i: up to cut i), that is a name of @t. On success spec->rest is what follows
  * it. */
-RARELY static struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
+APART static struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
 {
 	for (unsigned i = spec->n_cuts; i-- > 0;) {
 		struct name n, lent = NO_NAME;
@@ -143,6 +143,17 @@ static inline bool may_begin(const struct table *t, const struct image_map *map,
 	return !t->parts || whole_may_have(im, &wholes[t->parts - 1], spec->cuts[0].hash);
 }
 
+/* The name of @t that the text begins with, where all of it is none. One word behind it is mostly a mask of libpfm4's event. */
+OFTEN_SHARED static struct name find_begin(const struct table *t, const struct image_map *map, struct spec *spec)
+{
+	unsigned last = spec->n_cuts - 1;
+	struct name n = last == 1 ? table_find_at_once(t, spec->cuts[0].hash, spec->name.s, spec->cuts[0].len) : NO_NAME;
+
+	if (is_lent(t, n, 0))
+		return take_piece(spec, 0, n);
+	return may_begin(t, map, spec) ? find_piece(t, spec, (1u << last) - 1) : NO_NAME;
+}
+
 /* The name of @t that the text begins with. Mostly it is all of the text. */
 STEP struct name find_in(const struct table *t, const struct image_map *map, struct spec *spec)
 {
@@ -151,7 +162,7 @@ STEP struct name find_in(const struct table *t, const struct image_map *map, str
 
 	if (n.kind != NAME_NONE)
 		return take_piece(spec, last, n);
-	return last && may_begin(t, map, spec) ? find_piece(t, spec, (1u << last) - 1) : NO_NAME;
+	return last ? find_begin(t, map, spec) : NO_NAME;
 }
 
 /* The same where it is no step of most encodings. */
@@ -162,7 +173,7 @@ OFTEN_SHARED static struct name find_in_other(const struct table *t, const struc
 
 /* Looks on every unit that answers to the processor's name, freshest first, until one has the event; from slot @from less 1 of the first
  * stage on, 0: from where they begin. */
-RARELY static int find_called_from(struct search *s, uint32_t from)
+APART static int find_called_from(struct search *s, uint32_t from)
 {
 	struct called c = { .at = from };
 	int at;
@@ -230,7 +241,7 @@ STEP int find_called(struct search *s)
 }
 
 /* Looks for the @pieces on each part of @w, which is in stage @st. */
-RARELY static int find_in_each(struct search *s, const struct stage *st, const struct whole *w, unsigned pieces)
+APART static int find_in_each(struct search *s, const struct stage *st, const struct whole *w, unsigned pieces)
 {
 	const uint16_t *parts = whole_parts(st->image, w);
 
@@ -288,7 +299,7 @@ static int find_in_parts(struct search *s)
 }
 
 /* The kernel's name, of one instance ("uncore_imc_3") or of all, stands for every table that describes the PMU. */
-RARELY static int find_by_device(struct search *s, const struct kernel_pmu *device)
+APART static int find_by_device(struct search *s, const struct kernel_pmu *device)
 {
 	for (unsigned i = 0; i < s->ctx->n_here; i++) {
 		struct name found;
@@ -366,7 +377,7 @@ RARELY static int find_generic_on(struct search *s, const struct kernel_pmu *dev
 }
 
 /* The processor has no such event; perhaps a part of it has, or the kernel's PMU of that name. */
-RARELY static int find_beside(struct search *s)
+APART static int find_beside(struct search *s)
 {
 	const struct kernel_pmu *device = s->ctx->kernel ? pfmi_kernel_find(s->ctx->kernel, s->pmu) : NULL;
 	int rc = find_in_parts(s);
@@ -413,7 +424,7 @@ RARELY static int find_numbered(struct search *s)
 }
 
 /* Nothing that is known so far has it. */
-RARELY static int find_further(struct search *s)
+APART static int find_further(struct search *s)
 {
 	int rc = PFMLIB_ERR_NOTFOUND;
 
@@ -479,7 +490,7 @@ RARELY static bool means_generic(const struct search *s, unsigned unit)
 	       pfmi_table_find(t, pfmi_name_hash(name), name.s, name.len).kind < NAME_UNSUPPORTED;
 }
 
-RARELY static int find_on_host(struct search *s)
+APART static int find_on_host(struct search *s)
 {
 	int rc = pfmi_ctx_need(s->ctx, s->why);
 
@@ -551,7 +562,7 @@ int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct even
 }
 
 /* No event has that name: a raw number, or one of the kernel's that only it knows. */
-RARELY static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, int rc, unsigned *unit, struct event *out, pfm_error_t *why)
+APART static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, int rc, unsigned *unit, struct event *out, pfm_error_t *why)
 {
 	uint64_t raw;
 	int other;
@@ -564,11 +575,17 @@ RARELY static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, i
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
-/* Is what was found a row that is ready, and has the text nothing beside it? */
-static inline bool is_ready(const struct search *s, bool by_numbers)
+/* Is what was found a row that is ready, and has the text nothing beside it but a mask of its? @out is that, then. */
+static inline bool is_ready(const struct search *s, bool by_numbers, struct event *out)
 {
-	return s->row != ROW_NONE && table_row(s->table, s->row)->flags & ROW_READY &&
-	       (by_numbers || (!s->spec->rest.len && !s->spec->modifiers.len));
+	if (s->row == ROW_NONE)
+		return false;
+	out->table = s->table;
+	out->row = s->row;
+	out->facts = table_row(s->table, s->row);
+	if (out->facts->flags & ROW_READY)
+		return by_numbers || (!s->spec->rest.len && !s->spec->modifiers.len);
+	return out->facts->flags & ROW_MASKS && pfmi_resolve_mask(s->spec, out);
 }
 
 /* What was found, with what the text says beside it; nothing where its numbers alone led to the row. */
@@ -599,12 +616,9 @@ OFTEN_WITHIN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec,
 		return rc;
 	*unit = s.unit;
 	by_numbers = s.numbers.n && pfmi_row_from_numbers(s.table, &s.numbers, &s.row);
-	if (!ready || !is_ready(&s, by_numbers))
+	if (!ready || !is_ready(&s, by_numbers, out))
 		return event_found(&s, by_numbers, out);
 	*ready = true;
-	out->table = s.table;
-	out->row = s.row;
-	out->facts = table_row(s.table, s.row);
 	return PFMLIB_SUCCESS;
 }
 

@@ -118,7 +118,7 @@ static bool try_called(struct search *s, struct terms *t, int *rc)
 	return false;
 }
 
-RARELY int pfmi_find_perf(struct search *s)
+APART int pfmi_find_perf(struct search *s)
 {
 	struct slice rest = s->spec->rest, terms = s->spec->rest;
 	struct terms t = { .fallback = ~0u };

@@ -108,6 +108,8 @@ uint64_t pfmi_field_get(const struct field *f, const uint64_t config[4]);
 
 /* An event with nothing but its row: presets in place. */
 void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row);
+/* The rest of an event that has its row and the values of the row's groups alone. */
+void pfmi_event_complete(struct event *ev);
 /* Group number @i of those the row takes. */
 const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned i);
 /* Adds unit mask number @mask (position among all values of the row's groups) as libpfm 3 counts them.
@@ -118,6 +120,9 @@ unsigned pfmi_row_n_masks(const struct table *t, uint32_t row);
 const struct word *pfmi_row_mask(const struct table *t, uint32_t row, unsigned mask, const struct group **group);
 /* Reads the attributes behind the event name. Data-driven: groups, modifiers and levels of the table. */
 int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why);
+/* Makes @ev, of which table and row are known, the row with the one mask that stands behind its name, or with what its groups have where
+ * nothing does: their values are all that it has then. False where there is more to be read or to be said. */
+bool pfmi_resolve_mask(const struct spec *spec, struct event *ev);
 /* What is said of a metric where an event is wanted: PFMLIB_ERR_ALIAS. */
 int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why);
 
@@ -219,8 +224,8 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 /* What attr, constrain and encode say of one event by itself, from one look at its values: the words of its attribute, the counters that
  * can count it, and its control registers on the lowest of them. Returns how many; 0 without a change where the long way has to be gone. */
 unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out);
-/* The same of an event that is row @r, which is ROW_READY, and nothing beside it. */
-unsigned pfmi_encoder_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out);
+/* The same of an event that is a row which is ROW_READY or ROW_MASKS, and beside it no more than values of its groups: all that @ev has. */
+unsigned pfmi_encoder_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 /* The words of perf_event_attr of one event. */
 int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 /* The four configuration words alone, extra registers included; the event's own, or laid into @own. NULL if the kernel cannot be asked. */

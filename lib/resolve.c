@@ -341,9 +341,9 @@ static const struct word *group_word(const struct table *t, const struct group *
 
 /* The value a bare word behind a colon stands for. Where a value has a libpfm spelling the manual page's own word is none ("i" is the
  * invert modifier there, not the invalid state). */
-static const struct word *bare_word(const struct table *t, const struct group *g, struct slice s)
+static inline const struct word *if_bare(const struct table *t, const struct group *g, struct slice s, const struct word *w)
 {
-	const struct word *w = group_word(t, g, s), *all = table_words(t) + g->word;
+	const struct word *all = table_words(t) + g->word;
 
 	if (!w || w >= all + g->n_values)
 		return w;
@@ -351,6 +351,10 @@ static const struct word *bare_word(const struct table *t, const struct group *g
 		if (all[i].value == w->value && !pfmi_slice_is(s, table_text(t, all[i].name)))
 			return NULL;
 	return w;
+}
+static const struct word *bare_word(const struct table *t, const struct group *g, struct slice s)
+{
+	return if_bare(t, g, s, group_word(t, g, s));
 }
 
 static int choose(struct reader *r, unsigned i, uint64_t bits, struct slice at)
@@ -607,7 +611,7 @@ static bool is_modifiers(const struct reader *r, uint64_t letters)
 	return !is_any_mask(r) && !is_mask(r);
 }
 
-RARELY bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word)
+APART bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word)
 {
 	char text[256];
 	struct slice both = { text, name.len + 1 + word.len };
@@ -638,7 +642,7 @@ static inline bool is_known_not_to_be(const struct reader *r, unsigned i)
 
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
  * anywhere; what a word of their letters would set here is something else. */
-RARELY static bool is_late_mask(const struct reader *r)
+APART static bool is_late_mask(const struct reader *r)
 {
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
@@ -720,7 +724,47 @@ static int check_groups(struct reader *r)
 	return PFMLIB_SUCCESS;
 }
 
-RARELY static int read_all(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+/* What stands behind the name, where that is one word and too long for a level; else nothing. */
+static inline struct slice only_word(const struct spec *spec)
+{
+	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s), n = spec->n_cuts;
+	bool one = n > 1 && n < SPEC_MAX_CUTS && spec->cuts[n - 2].len == whole && spec->rest.len == spec->name.len - whole;
+
+	return one && spec->rest.len > LONGEST_LEVEL + 1 ? (struct slice){ spec->rest.s + 1, spec->rest.len - 1 } : (struct slice){ NULL, 0 };
+}
+
+OFTEN bool pfmi_resolve_mask(const struct spec *spec, struct event *ev)
+{
+	struct slice word = only_word(spec);
+	struct word_key key = word_key(word);
+	uint64_t group[EVENT_MAX_GROUPS];
+	unsigned given = 0, n = ev->facts->n_takes;
+	bool was_preset = false;
+
+	if (spec->modifiers.len || (spec->rest.len && !word.len))
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		const struct group *g = row_group(ev->table, ev->facts, i);
+		const struct word *w = word.len && !given ? table_word(ev->table, g->word, g->n_words, word, key) : NULL;
+
+		w = if_bare(ev->table, g, word, w);
+		if (!w && g->flags & (GROUP_REQUIRED | GROUP_EXPLICIT))
+			return false;
+		group[i] = g->flags & GROUP_DEFAULT && !(g->flags & GROUP_BEHIND && was_preset) ? g->preset : 0;
+		if (w) {
+			group[i] = w->value;
+			given = 1u << i;
+		}
+		was_preset = group[i] == g->preset;
+	}
+	if (word.len && !given)
+		return false;
+	ev->given = (uint16_t)given;
+	memcpy(ev->group, group, n * sizeof(group[0]));
+	return true;
+}
+
+APART static int read_all(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
 	struct reader r = { .spec = spec, .ev = out, .why = why };
 	struct slice rest = spec->rest;
@@ -775,7 +819,7 @@ OFTEN int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *s
 		return pfmi_refuse_metric(spec->text, spec->name, why);
 	/* A bare name of a row without groups has nothing to be read. */
 	if (spec->rest.len || spec->modifiers.len || !out->facts || out->facts->n_takes) {
-		rc = read_all(t, row, spec, out, why);
+		rc = out->facts && pfmi_resolve_mask(spec, out) ? PFMLIB_SUCCESS : read_all(t, row, spec, out, why);
 		if (rc)
 			return rc;
 	}

@@ -252,7 +252,7 @@ class RoundTrip(unittest.TestCase):
             texts = {i for i, f in enumerate(t.fields) if f.kind == pt.TEXT}
             for i, row in enumerate(t.rows):
                 got = v.row(i)
-                flags = got["flags"] & ~(pt.ROW_READY | pt.ROW_EXTRA)
+                flags = got["flags"] & ~(pt.ROW_READY | pt.ROW_EXTRA | pt.ROW_MASKS)
                 self.assertEqual((got["name"], got["desc"], got["counters"], tuple(got["takes"]), flags),
                                  (row.name, row.desc, row.counters, tuple(row.takes), row.flags))
                 values = sorted((f, c, v.text(x) if f in texts else x) for f, c, x in got["values"])
@@ -324,7 +324,7 @@ class RoundTrip(unittest.TestCase):
         self.assertEqual(len(strings), len(set(strings)))
         for t in self.tables:
             v = view(t)
-            ready = [(r, int(r[5] & pt.ROW_READY > 0)) for r in v.records("rows") if r[6]]
+            ready = [(r, int(r[5] & (pt.ROW_READY | pt.ROW_MASKS) > 0)) for r in v.records("rows") if r[6]]
             runs = {(r[2] - before, r[6] + before) for r, before in ready}
             contents = {tuple(v.element("values", a + i) for i in range(n)) for a, n in runs}
             self.assertEqual(len(runs), len(contents))
@@ -490,7 +490,7 @@ class Agreement(unittest.TestCase):
         self.assertEqual(tuple(n.split("_", 1)[1].lower() for n, _ in self.enum("encoder") if n != "N_ENCODERS"),
                          pt.ENCODERS)
         self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")},
-                         {**pt.ROW_FLAGS, "ready": pt.ROW_READY, "extra": pt.ROW_EXTRA})
+                         {**pt.ROW_FLAGS, "ready": pt.ROW_READY, "extra": pt.ROW_EXTRA, "masks": pt.ROW_MASKS})
         for name in ("READY_WIDE", "READY_CONFIG", "READY_VALUE_SHIFT", "READY_MSR_SHIFT", "READY_ALTERNATIVES"):
             self.assertEqual(int(re.search(r"define %s\s+(\w+)" % name, text)[1].rstrip("u"), 0), getattr(pmready, name), name)
         self.assertEqual(tuple(int(x, 16) for x in re.search(r"define EXTRA_MSRS\s+(.*)", text)[1].split(",")), pmready.EXTRA_MSRS)
@@ -642,10 +642,34 @@ class Pieces(unittest.TestCase):
         t.rows = [pt.Row("E", "x", 1, [(code, pt.ANYWHERE, 1), (umask, 2, 1)]),
                   pt.Row("F", "x", 1, [(code, pt.ANYWHERE, 1)], (), pt.ROW_METRIC),
                   pt.Row("G", "x", 1, [(code, pt.ANYWHERE, 1)], (), pt.ROW_FREE_RUNNING)]
+        self.words_of_masks(t)
         for encoder, flags in (("x86", 0), ("x86", pt.TABLE_VIEW), ("format", 0)):
             t.encoder, t.flags = encoder, flags
             self.assertEqual([r[5] & pt.ROW_READY for r in view(t).records("rows")], [0, 0, 0])
             t.rows = [pt.Row(name, "x", 1, [(code, pt.ANYWHERE, 1)]) for name in "EFG"]
+
+    def words_of_masks(self, t):
+        """The same for rows that take a group: what they come to without it, None where it adds to more than the words that they name."""
+        code, umask, _, msr, alt, _, _, offcore, ldlat, second = range(10)
+        rows = t.rows
+        for field, value, values, word in (
+                (umask, 0xFF, {code: 0x3C}, 0x3C), (umask, 0x100, {code: 0x3C}, None), (code, 1, {umask: 1}, None),
+                (second, 1, {code: 0x3C}, None), (offcore, 1, {code: 0x3C}, None), (umask, 1, {code: 0x3C, umask: 0x41}, 0x413C),
+                (umask, 1, {code: 0x118}, 0x100000018), (umask, 1, {code: 0x3C, alt: 1}, None), (umask, 1, {code: 0x3C, ldlat: 1}, None),
+                (offcore, 1 << 63, {code: 0xBB, msr: 0x1A7}, 1 << 20 | 0xBB), (offcore, 1, {code: 0xBB, msr: 0x1A7, offcore: 1}, None),
+                (umask, 2, {code: 0xB7, msr: 0x1A6}, 0xB7), (ldlat, 1, {code: 0xBB, msr: 0x1A7}, None),
+                (ldlat, 3, {code: 0xCD, msr: 0x3F6}, 2 << 20 | 0xCD), (offcore, 1, {code: 0xBB, msr: 0x1A7, alt: 1}, None),
+                (offcore, 1, {code: 0x1BB, msr: 0x1A7}, None), (offcore, 1, {code: 0x27, msr: 0x1328}, None)):
+            t.groups = [pt.Group("g", 0, field, [pt.Word("W", value, "x")])]
+            t.rows = [pt.Row("E", "x", 1, [(f, pt.ANYWHERE, v) for f, v in values.items()], (0,))]
+            v = view(t)
+            _, _, first, _, _, flags, n, _ = v.record("rows", 0)
+            found = v.element("values", first - 1)[0] if flags & pt.ROW_MASKS else None
+            if found is not None and found & pmready.READY_WIDE:
+                found = v.element("wides", found & ~pmready.READY_WIDE)[0]
+            self.assertEqual((n, found, flags & pt.ROW_READY, bool(flags & pt.ROW_EXTRA)),
+                             (len(values), word, 0, word is not None and msr in values), values)
+        t.rows, t.groups = rows, []
 
     def test_names_of_all_kinds(self):
         """Any bytes a name can have, many names, long probes: the index finds them all, and nothing else."""

@@ -347,6 +347,60 @@ static void offcore_registers_are_those_of_the_codes(void **state)
 	assert_true(all.texts > 1000);
 }
 
+/* What is said of @text, in registers and in libpfm's words, is said of @same too, for which there is no short way. False where @text,
+ * which was made of @row, is the name of another one. */
+static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *same, uint32_t row, bool names)
+{
+	pfm_encoding_t a = PFM_INIT(a), b = PFM_INIT(b);
+	char name[PRINT_MAX] = "", other[PRINT_MAX] = "";
+	int rc = pfm_encode_and_print(ctx, text, 0, &a, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL);
+
+	if (rc == 0 && a.event != row)
+		return false;
+	assert_int_equal(pfm_encode_and_print(ctx, same, 0, &b, PFM_DIALECT_LIBPFM, other, sizeof(other), NULL), rc);
+	assert_memory_equal(&a, &b, sizeof(a));
+	if (names && strcmp(name, other) != 0)
+		fail_msg("%s is %d %s, and %s is %s", text, rc, name, same, other);
+	return rc == 0;
+}
+
+/* A mask that is named once is read, encoded and printed by a shorter way than one that is named twice. */
+static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
+{
+	char text[1024], twice[1280];
+
+	for (uint32_t row = 0; table_has_row(t, row); row++) {
+		const struct row *r = table_row(t, row);
+		const char *name = table_text(t, r->name), *pmu = (row + i) % 2 ? table_text(t, t->name) : "", *colons = *pmu ? "::" : "";
+
+		for (unsigned k = 0; k < r->n_takes; k++) {
+			const struct group *g = row_group(t, r, k);
+
+			for (unsigned w = 0; w < g->n_words; w++) {
+				const char *word = table_text(t, table_words(t)[g->word + w].name);
+
+				snprintf(text, sizeof(text), "%s%s%s:%s", pmu, colons, name, word);
+				snprintf(twice, sizeof(twice), "%s:%s", text, word);
+				all->texts += same_answers(ctx, text, twice, row, true);
+			}
+		}
+		snprintf(text, sizeof(text), "%s%s%s", pmu, colons, name);
+		snprintf(twice, sizeof(twice), "%s:edge=0", text);
+		if (r->n_takes && t->encoder == ENCODER_X86 && !(t->flags & TABLE_VIEW))
+			all->printed[0] += same_answers(ctx, text, twice, row, false);
+	}
+}
+
+static void a_mask_named_once_or_twice(void **state)
+{
+	struct tally all = { 0 };
+
+	(void)state;
+	on_each_table(rows_with_one_mask, &all);
+	print_message("# %u texts with masks, %u without\n", all.texts, all.printed[0]);
+	assert_true(all.texts > 6000 && all.printed[0] > 700);
+}
+
 /* Rows that libpfm4's names lead to, which may be vendor's without a mask behind them. */
 static void lent_rows_with_each_mask(void **state)
 {
@@ -847,6 +901,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_in_every_dialect),
 		cmocka_unit_test(lent_rows_with_each_mask),
+		cmocka_unit_test(a_mask_named_once_or_twice),
 		cmocka_unit_test(every_bare_name_leads_back),
 		cmocka_unit_test(fixed_events_stay_fixed_in_perfs_dialect),
 		cmocka_unit_test(offcore_registers_are_those_of_the_codes),

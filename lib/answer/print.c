@@ -146,7 +146,7 @@ static int hand_out(const struct printer *p, char *buf, size_t len, pfm_error_t 
 }
 
 /* Does @name, that of @row, lead to it, with capitals in it too? */
-RARELY static bool is_found(const struct table *t, uint32_t row, struct slice name)
+APART static bool is_found(const struct table *t, uint32_t row, struct slice name)
 {
 	struct name back;
 
@@ -163,23 +163,42 @@ static inline bool leads_back(const struct table *t, uint32_t row, struct slice 
 	return (is_built_in(t) && !(t->flags & TABLE_TWINS)) || is_found(t, row, name);
 }
 
+/* Writes the processor's name, that of the row, and @rest of the text behind it. False where @buf has no room for it. */
+STEP bool write_row(const struct table *t, struct slice name, struct slice rest, char *buf, size_t len)
+{
+	struct slice pmu = pfmi_slice(table_text(t, t->name));
+	char *to = buf + pmu.len;
+
+	if ((size_t)pmu.len + 2 + name.len + rest.len >= len)
+		return false;
+	memcpy(buf, pmu.s, pmu.len);
+	to[0] = to[1] = ':';
+	pfmi_capitals(to + 2, name.s, name.len);
+	memcpy(to + 2 + name.len, rest.s, rest.len);
+	to[2 + name.len + rest.len] = '\0';
+	return true;
+}
+
 /* The name of the row of @ev. False, and nothing written, where it would not read back, and where @buf has no room for it. */
 static bool print_row(const struct event *ev, char *buf, size_t len)
 {
-	const struct table *t = ev->table;
-	struct slice pmu, name;
-	char *to;
+	struct slice name = pfmi_slice(table_text(ev->table, ev->facts->name));
 
-	pmu = pfmi_slice(table_text(t, t->name));
-	name = pfmi_slice(table_text(t, ev->facts->name));
-	if ((size_t)pmu.len + 2 + name.len >= len || !leads_back(t, ev->row, name))
+	return leads_back(ev->table, ev->row, name) && write_row(ev->table, name, (struct slice){ name.s, 0 }, buf, len);
+}
+
+/* The same with the mask behind it, where it was read so and is written so: what has been read needs no proof. */
+static bool print_mask(const struct event *ev, const struct spec *read, char *buf, size_t len)
+{
+	struct slice name = pfmi_slice(table_text(ev->table, ev->facts->name)), rest = read->rest, word = rest;
+
+	if (ev->table->flags & TABLE_TWINS || !pfmi_slice_is((struct slice){ read->name.s, (uint32_t)(rest.s - read->name.s) }, name.s))
 		return false;
-	memcpy(buf, pmu.s, pmu.len);
-	to = buf + pmu.len;
-	to[0] = to[1] = ':';
-	pfmi_capitals(to + 2, name.s, name.len);
-	to[2 + name.len] = '\0';
-	return true;
+	if (rest.len && *rest.s != ':')
+		return false;
+	if (rest.len)
+		word = (struct slice){ rest.s + 1, rest.len - 1 };
+	return pfmi_is_only_mask(ev, word) && write_row(ev->table, name, rest, buf, len);
 }
 
 /* Nothing but a row that takes no groups, which is the commonest text. False, and nothing written, for all other events too. */
@@ -189,8 +208,8 @@ static bool print_bare(const struct event *ev, char *buf, size_t len)
 	       ev->counter_pin == ANYWHERE && print_row(ev, buf, len);
 }
 
-RARELY static int print_in_full(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
-                                char *buf, size_t len, pfm_error_t *why)
+APART static int print_in_full(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
+                               char *buf, size_t len, pfm_error_t *why)
 {
 	struct event plain;
 	struct printer p;
@@ -334,9 +353,9 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 	if (rc)
 		return rc;
 	if (ready) {
-		if (dialect == PFM_DIALECT_LIBPFM && print_row(&ev, buf, len))
+		if (dialect == PFM_DIALECT_LIBPFM && (ev.facts->n_takes ? print_mask(&ev, &spec, buf, len) : print_row(&ev, buf, len)))
 			return PFMLIB_SUCCESS;
-		pfmi_event_init(&ev, ev.table, ev.row);
+		pfmi_event_complete(&ev);
 	}
 	return print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);
 }

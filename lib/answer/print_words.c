@@ -53,7 +53,7 @@ static void add_words(struct choice *c, struct words ws, uint64_t value, uint64_
 }
 
 /* The words of @ws for @value, and of @more where these do not do. */
-RARELY static struct choice compose_of_both(const struct group *g, struct words ws, struct words more, uint64_t value)
+APART static struct choice compose_of_both(const struct group *g, struct words ws, struct words more, uint64_t value)
 {
 	struct choice c = { .n = 0 };
 	uint64_t bits = 0;
@@ -87,8 +87,8 @@ static bool nameable(const struct table *t, const struct group *g, uint64_t valu
 /* Must the value of group @i be written? */
 static bool is_told(const struct event *ev, unsigned i)
 {
-	const struct group *g = pfmi_row_group(ev->table, ev->row, i);
-	bool behind = i && g->flags & GROUP_BEHIND && ev->group[i - 1] == pfmi_row_group(ev->table, ev->row, i - 1)->preset;
+	const struct group *g = row_group(ev->table, ev->facts, i);
+	bool behind = i && g->flags & GROUP_BEHIND && ev->group[i - 1] == row_group(ev->table, ev->facts, i - 1)->preset;
 
 	if (g->flags & GROUP_DEFAULT)
 		return ev->group[i] != (behind ? 0 : g->preset);
@@ -214,6 +214,45 @@ static bool is_told_to_libpfm(const struct printer *p, unsigned i)
 	if (is_told(p->ev, i) || is_spelled_out(p, i))
 		return true;
 	return !(pfmi_row_group(p->t, p->ev->row, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (libpfm_words(p, i).n || raw_mask(p, &raw));
+}
+
+/* Is the word a mask of group @i, whose value the event has, and the one that libpfm's dialect writes for it? */
+static bool is_word_of(const struct event *ev, unsigned i, struct slice word)
+{
+	const struct group *g = row_group(ev->table, ev->facts, i);
+	struct words ws = spelled(ev->table, g, LIBPFM_SPELLING);
+	int exact;
+	const char *text;
+
+	if (!ws.n)
+		ws = spelled(ev->table, g, FIRST_SPELLING);
+	exact = exact_word(ws, ev->group[i]);
+	text = exact < 0 ? "" : table_text(ev->table, ws.w[exact].name);
+	return strncmp(text, word.s, word.len) == 0 && !text[word.len];
+}
+
+/* May the word, which was read as another group's, be written with that group's name, for it is a word of this one in some spelling? */
+static bool may_take(const struct event *ev, unsigned i, struct slice word)
+{
+	const struct group *g = row_group(ev->table, ev->facts, i);
+
+	return g->n_words > g->n_values && pfmi_table_word(ev->table, g->word, g->n_words, word);
+}
+
+bool pfmi_is_only_mask(const struct event *ev, struct slice word)
+{
+	bool found = !word.len;
+
+	for (unsigned i = 0; i < ev->facts->n_takes; i++) {
+		bool given = ev->given >> i & 1;
+
+		if (is_told(ev, i) != given || !(given || row_group(ev->table, ev->facts, i)->flags & (GROUP_DEFAULT | GROUP_ANY)))
+			return false;
+		if (given ? !is_word_of(ev, i, word) : !found && may_take(ev, i, word))
+			return false;
+		found |= given;
+	}
+	return found;
 }
 
 static void put_masks(struct printer *p, unsigned i, const struct choice *c)

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <perfmon/perfmon.h>
 
-/* What most calls never reach stays out of the functions that all of them go through, so that those need few registers. */
-#define RARELY __attribute__((noinline))
+/* What some calls reach, but not most, stays out of the functions that all of them go through, so that those need few registers. */
+#define APART __attribute__((noinline))
+/* The same for errors and whatever else is no matter of time: it is small instead, and lies out of the way. */
+#define RARELY __attribute__((noinline, cold))
 /* What every start and every encoding go through lies together: the first one waits for each piece of the code that it comes to. */
 #define OFTEN __attribute__((hot))
 /* The same for what a function of another file goes through: where the linker optimises, it is written into that one. */

@@ -39,7 +39,7 @@ static bool starts_later(const struct pfm_session *s, int pid)
 	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && pid >= 0;
 }
 
-RARELY static int command_each_witness(struct pfm_session *s, unsigned long request)
+APART static int command_each_witness(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->state;
 	int first = 0;
@@ -404,7 +404,7 @@ static inline void give(const struct sum *sum, pfm_count_t *out)
 }
 
 /* Count @c from what was last read of its parts and their witnesses. */
-RARELY static void sum_up(struct pfm_session *s, struct counting *c, pfm_count_t *out)
+APART static void sum_up(struct pfm_session *s, struct counting *c, pfm_count_t *out)
 {
 	const struct perf_state *st = s->state;
 	struct sum sum = { .quality = PFM_QUALITY_EXACT };
@@ -529,7 +529,7 @@ static bool take_again(const struct pfm_session *s, pfm_count_t *out)
 }
 
 /* Each count from its parts. */
-RARELY static void take_all(struct pfm_session *s, pfm_count_t *counts)
+APART static void take_all(struct pfm_session *s, pfm_count_t *counts)
 {
 	const struct perf_state *st = s->state;
 

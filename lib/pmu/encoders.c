@@ -60,9 +60,9 @@ OFTEN unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_e
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, out) : 0;
 }
 
-OFTEN_WITHIN unsigned pfmi_encoder_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out)
+OFTEN_WITHIN unsigned pfmi_encoder_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
-	return pfmi_x86_ready(t, r, levels, out);
+	return pfmi_x86_ready(ev, levels, out);
 }
 
 /* The words as the fields declare them. */
@@ -94,7 +94,7 @@ int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm
 }
 
 /* Taken from the whole attribute. */
-RARELY static const uint64_t *words_of_attr(const struct event *ev, uint64_t own[4])
+APART static const uint64_t *words_of_attr(const struct event *ev, uint64_t own[4])
 {
 	pfm_attr_t a = { 0 };
 

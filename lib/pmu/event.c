@@ -5,7 +5,7 @@
 #include <string.h>
 #include <perfmon/pfmlib.h>
 
-RARELY void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint64_t value)
+APART void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges; i++) {
 		const struct bitrange *r = &f->range[i];
@@ -41,7 +41,7 @@ RARELY static void add_presets(const struct table *t, uint64_t config[4])
 }
 
 /* A value that is for one counter, or too large to stand in the row itself, or one that takes the place of what is there. */
-RARELY static void put_value(struct event *ev, const struct field *f, struct value v)
+APART static void put_value(struct event *ev, const struct field *f, struct value v)
 {
 	if (v.counter == ANYWHERE)
 		pfmi_field_put(f, ev->base, v.value);
@@ -111,13 +111,25 @@ OFTEN void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row
 	}
 }
 
+APART void pfmi_event_complete(struct event *ev)
+{
+	uint64_t group[EVENT_MAX_GROUPS];
+	size_t n = ev->facts->n_takes * sizeof(group[0]);
+	uint16_t given = n ? ev->given : 0;
+
+	memcpy(group, ev->group, n);
+	pfmi_event_init(ev, ev->table, ev->row);
+	memcpy(ev->group, group, n);
+	ev->given = given;
+}
+
 const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned i)
 {
 	return row_group(t, table_row(t, row), i);
 }
 
 /* The value the user set for field number @field; NULL if none. */
-RARELY static const uint64_t *set_by_user(const struct event *ev, unsigned field)
+APART static const uint64_t *set_by_user(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < ev->n_set; i++)
 		if (ev->set[i].field == field)
@@ -125,7 +137,7 @@ RARELY static const uint64_t *set_by_user(const struct event *ev, unsigned field
 	return NULL;
 }
 
-RARELY static uint64_t sum_groups(const struct event *ev, unsigned field)
+APART static uint64_t sum_groups(const struct event *ev, unsigned field)
 {
 	uint64_t bits = 0;
 
@@ -220,8 +232,12 @@ RARELY static void add_bound(const struct event *ev, unsigned counter, uint64_t 
 static void add_groups(const struct event *ev, const struct row *r, uint64_t config[4])
 {
 	for (unsigned i = 0; i < r->n_takes; i++) {
-		if (ev->group[i])
-			add_parts(table_fields(ev->table) + row_group(ev->table, r, i)->field, config, ev->group[i]);
+		const struct field *f = table_fields(ev->table) + row_group(ev->table, r, i)->field;
+
+		if (ev->group[i] && f->n_ranges == 1)
+			config[f->range[0].word] |= (ev->group[i] & ~(uint64_t)0 >> (64 - f->range[0].width)) << f->range[0].lsb;
+		else if (ev->group[i])
+			add_parts(f, config, ev->group[i]);
 	}
 }
 

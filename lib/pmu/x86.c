@@ -116,9 +116,16 @@ static inline bool is_plain(const struct event *ev)
  * two, small ones a unit mask. (intel_*_extra_regs in arch/x86/events/intel/core.c; tests/test_roundtrip.c asks all rows) */
 RARELY static bool is_of_the_other(const struct event *ev)
 {
-	uint64_t code = pfmi_event_field(ev, KEY_CODE, ANYWHERE), umask = pfmi_event_field(ev, KEY_UMASK, ANYWHERE);
+	uint64_t config[4];
 
-	return code == 0xbb || code == 0x2b || ((code == 0xb7 || code == 0x27) && umask == 2);
+	pfmi_event_config(ev, ANYWHERE, config);
+	switch (config[0] & 0xffff) {
+	case 0x1bb:
+	case 0x12b:
+	case 0x2b7:
+	case 0x227: return true;
+	default: return false;
+	}
 }
 
 /* The event's extra register, 0 for none: the row's, or that of a field which the user alone gave a value. */
@@ -136,7 +143,7 @@ static uint32_t find_msr(const struct event *ev)
 
 /* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. In @own, unless
  * the row's own are good as they stand: those of nearly every event are. */
-RARELY static const uint64_t *configure_own(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
+APART static const uint64_t *configure_own(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
 {
 	const struct field *f;
 	enum key key;
@@ -405,7 +412,7 @@ static int check_room(const struct request *req, const struct extra *x, pfm_erro
 }
 
 /* Events that know one register only come first. One event alone has them all to itself. */
-RARELY static int place_extras(const struct request *req, struct extra *x, pfm_error_t *why)
+APART static int place_extras(const struct request *req, struct extra *x, pfm_error_t *why)
 {
 	uint64_t placed = 0;
 
@@ -563,7 +570,7 @@ static uint64_t fixed_part(const struct table *t, unsigned n, const struct sel *
 }
 
 /* The register of the whole set. */
-RARELY static uint64_t fixed_control(const struct plan *plan, const struct placement *where)
+APART static uint64_t fixed_control(const struct plan *plan, const struct placement *where)
 {
 	const struct extra *x = (const struct extra *)(const void *)plan->extra;
 	uint64_t v = 0;
@@ -599,7 +606,7 @@ static void encode_general(const struct table *t, unsigned n, const struct sel *
 	*pmd = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = address(c ? c->value : 0, 0xc1, c, n), .alt_addr = n };
 }
 
-RARELY static void encode_fixed(const struct table *t, unsigned n, uint64_t value, pfm_reg_t *pmc, pfm_reg_t *pmd)
+APART static void encode_fixed(const struct table *t, unsigned n, uint64_t value, pfm_reg_t *pmc, pfm_reg_t *pmd)
 {
 	const struct counter *c = find_counter(t, n);
 
@@ -724,12 +731,33 @@ OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encod
 	return give_alone(ev->table, &s, config, is_expressible(ev->table, s.msr), mask, out);
 }
 
-OFTEN_WITHIN unsigned pfmi_x86_ready(const struct table *t, const struct row *r, unsigned levels, pfm_encoding_t *out)
+STEP unsigned give_ready(const struct event *ev, const uint64_t config[4], uint32_t msr, unsigned levels, pfm_encoding_t *out)
 {
-	const struct ready ready = row_ready(t, r);
-	const struct sel s = { .config = ready.config, .value = ready.config1, .msr = ready.msr, .levels = levels };
+	const struct sel s = { .config = config[0], .value = config[1], .msr = msr, .levels = levels };
 
-	return give_alone(t, &s, (uint64_t[4]){ ready.config, ready.config1 }, true, candidates(s.config, row_counters(t, r)), out);
+	return give_alone(ev->table, &s, config, true, candidates(s.config, row_counters(ev->table, ev->facts)), out);
+}
+
+/* A row that is ROW_MASKS, with what its groups add to the words that it names. */
+OFTEN_SHARED static unsigned give_masks(const struct event *ev, const struct ready *ready, unsigned levels, pfm_encoding_t *out)
+{
+	uint64_t config[4] = { ready->config, ready->config1 };
+
+	for (unsigned i = 0; i < ev->facts->n_takes; i++) {
+		const struct field *f = table_fields(ev->table) + row_group(ev->table, ev->facts, i)->field;
+
+		config[f->range[0].word] |= ev->group[i] << f->range[0].lsb;
+	}
+	return give_ready(ev, config, ready->msr, levels, out);
+}
+
+OFTEN_WITHIN unsigned pfmi_x86_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
+{
+	const struct ready ready = row_ready(ev->table, ev->facts);
+
+	if (ev->facts->flags & ROW_MASKS)
+		return give_masks(ev, &ready, levels, out);
+	return give_ready(ev, (uint64_t[4]){ ready.config, ready.config1 }, ready.msr, levels, out);
 }
 
 /* ---- layouts -------------------------------------------------------------------------------------------------- */

@@ -311,7 +311,8 @@ class Writer:
         which may remember. What those of a row that is ready come to stands before them."""
         ready, out = Ready(t, flags), []
         for row, values in zip(t.rows + t.lent, rows):
-            of, run = ready.word(row, values), tuple(map(packed, values))
+            groups = [t.groups[k] if type(k) is int else k for k in row.takes]
+            of, run = ready.word(row, values, groups), tuple(map(packed, values))
             if of:
                 more, config, rest = of
                 run = (config | rest if config < READY_WIDE else READY_WIDE | self.wides.one((config, ANYWHERE, 0)),) + run

@@ -58,7 +58,7 @@ def slot_of(h, n):
 
 def n_slots(n):
     """For the names of a table, of which there are many."""
-    return max(2, n * 11 // 8 + 1)
+    return max(2, n * 15 // 11 + 1)
 
 
 def roomy(n):

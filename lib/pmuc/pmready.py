@@ -2,7 +2,7 @@
 """What stands before the values of a row of an x86 core that is ready to be encoded as it is: table.h, row_ready()."""
 
 from pmlayout import FIELD_OF_MSR
-from pmtable import ANYWHERE, ROW_EXTRA, ROW_FREE_RUNNING, ROW_METRIC, ROW_READY, TABLE_REPLACES, TABLE_VIEW
+from pmtable import ANYWHERE, ROW_EXTRA, ROW_FREE_RUNNING, ROW_MASKS, ROW_METRIC, ROW_READY, TABLE_REPLACES, TABLE_VIEW
 
 READY_WIDE = 0x80000000
 READY_CONFIG = 0xFF00FFFF
@@ -20,6 +20,7 @@ class Ready:
     def __init__(self, t, flags):
         self.usable = t.encoder == "x86" and not flags & (TABLE_REPLACES | TABLE_VIEW)
         self.kinds = tuple(map(self.kind, t.fields)) if self.usable else ()
+        self.widths = [sum(width for _, _, width in f.ranges) for f in t.fields]
         self.matters = [kind != NOTHING for kind, _, _ in self.kinds]
         self.seen = self.known.setdefault(self.kinds, {})
 
@@ -34,13 +35,15 @@ class Ready:
             return SECOND if whole else NEVER, f.name, ()
         return FIRST if words == {0} else NEVER if words else NOTHING, f.name, tuple(f.ranges)
 
-    def word(self, row, values):
-        """(flags, first word of the configuration, what else that word has) of a row with these @values, (field, counter, value) in order;
-        None if it is not ready."""
-        if not self.usable or row.takes or not values or row.flags & (ROW_METRIC | ROW_FREE_RUNNING):
+    def word(self, row, values, groups):
+        """(flags, first word of the configuration, what else that word has) of a row with these @values, (field, counter, value) in order,
+        and these @groups; None if it is not ready."""
+        if not self.usable or not values or row.flags & (ROW_METRIC | ROW_FREE_RUNNING):
             return None
         matters = self.matters
         key = tuple([v for v in values if matters[v[0]]])
+        if row.takes:
+            return self.word_of_masks(key, values, groups)
         if key not in self.seen:
             self.seen[key] = self.sum_of(key)
         of, second = self.seen[key]
@@ -48,6 +51,25 @@ class Ready:
             return of
         at = [f for f, _, _ in values].index(second)
         return (of[0], of[1], of[2] | at << READY_VALUE_SHIFT) if at < 16 else None
+
+    def word_of_masks(self, key, values, groups):
+        """word() of a row that takes @groups, where they add bits of the first word and of its extra register alone."""
+        msr, fields = next((v for f, _, v in key if self.kinds[f][0] == MSR), 0), {g.field for g in groups}
+        names = {self.kinds[f][1] for f, _, _ in values}
+        if msr and (msr not in EXTRA_MSRS or "msr_value" in names):
+            return None
+        for f in fields:
+            kind, name, ranges = self.kinds[f]
+            if not (kind == FIRST and len(ranges) == 1 or kind == SECOND and msr and name == FIELD_OF_MSR[msr]):
+                return None
+        if any(value >> self.widths[g.field] for g in groups for value in [g.preset] + [w.value for w in g.words]):
+            return None
+        of = self.sum_of(tuple(v for v in key if self.kinds[v[0]][0] != MSR))[0]
+        if not of or of[0] & ROW_EXTRA:
+            return None
+        if not msr:
+            return (ROW_MASKS,) + of[1:]
+        return None if of[1] & ~(READY_CONFIG & ~READY_WIDE) else (ROW_MASKS | ROW_EXTRA, of[1], EXTRA_MSRS.index(msr) << READY_MSR_SHIFT)
 
     def sum_of(self, values):
         """word() of a row with these @values beside those that do nothing, and the field of the one for an extra register, whose place

@@ -30,22 +30,7 @@ OFTEN_SHARED const char *pfmi_name_behind(const char *name, struct slice s)
 
 const struct word *pfmi_table_word(const struct table *t, uint32_t word, unsigned n, struct slice s)
 {
-	const struct word *w = table_words(t) + word, *end = w + n;
-	const char *pool = table_text(t, 0);
-	/* Eight characters at once tell most of them apart, whatever their case. */
-	uint64_t first = pfmi_eight_bytes(s), bits = pfmi_first_bytes(0xdfdfdfdfdfdfdfdf, s.len < 8 ? s.len : 8), here;
-
-	for (; w < end; w++) {
-		const char *rest;
-
-		memcpy(&here, pool + w->name, 8);
-		if ((here ^ first) & bits)
-			continue;
-		rest = pfmi_name_behind(pool + w->name, s);
-		if (rest && !*rest)
-			return w;
-	}
-	return NULL;
+	return table_word(t, word, n, s, word_key(s));
 }
 
 uint32_t pfmi_name_hash(struct slice s)
@@ -57,7 +42,7 @@ uint32_t pfmi_name_hash(struct slice s)
 	return h;
 }
 
-RARELY bool pfmi_folds_apart(const char *name, const char *s, const char *end)
+APART bool pfmi_folds_apart(const char *name, const char *s, const char *end)
 {
 	for (;; name++, s++) {
 		uint64_t a = 0, b = 0;
@@ -93,7 +78,7 @@ void pfmi_enter_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number)
 }
 
 /* @n, which folds to @s, or the row whose name is spelled like @s where @n is not. */
-RARELY static struct name find_twin(const struct table *t, struct name n, struct slice s)
+APART static struct name find_twin(const struct table *t, struct name n, struct slice s)
 {
 	if (pfmi_slice_is(s, table_text(t, n.text)))
 		return n;

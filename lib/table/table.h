@@ -255,7 +255,8 @@ enum row_flags {
 	ROW_SNAPSHOT = 256,
 	ROW_FREE_RUNNING = 512,
 	ROW_READY = 1024, /* of an x86 core: before its values stands what they come to, row_ready() */
-	ROW_EXTRA = 2048  /* beside it: with the value of an extra register */
+	ROW_EXTRA = 2048, /* beside one of the two: with an extra register */
+	ROW_MASKS = 4096  /* in its place, of a row that takes groups: the same, to which they add bits of the words it names */
 };
 
 struct row {
@@ -267,10 +268,10 @@ struct row {
 	uint8_t n_values, n_takes;
 };
 
-/* What stands before the values of a row that is ROW_READY: the first word of its configuration, or with READY_WIDE the number of the
- * wide value that has it. With ROW_EXTRA, bits that no row sets say which of its values goes into the second word and into which register,
- * one of EXTRA_MSRS, and whether the row has alternatives. So nearly every event of these processors is encoded without a look at its
- * values. */
+/* What stands before the values of a row that is ROW_READY or ROW_MASKS: the first word of its configuration, or with READY_WIDE the
+ * number of the wide value that has it. With ROW_EXTRA, bits that no row sets say which of its values goes into the second word and into
+ * which register, one of EXTRA_MSRS, and whether the row has alternatives; of one that takes groups these are all that the second word
+ * has. So nearly every event of these processors is encoded without a look at its values. */
 #define READY_WIDE         0x80000000u
 #define READY_CONFIG       0xff00ffffu
 #define READY_VALUE_SHIFT  16 /* four bits */
@@ -387,7 +388,7 @@ static inline struct value row_value(const struct table *t, const struct row *r,
 	return value_unpack(t, table_values(t)[r->value + i]);
 }
 
-/* What a row that is ROW_READY comes to. */
+/* What a row that is ROW_READY or ROW_MASKS comes to, without what groups add. */
 struct ready {
 	uint64_t config, config1;
 	uint32_t msr; /* the extra register that takes config1, 0 for none */
@@ -401,7 +402,7 @@ static inline struct ready row_ready(const struct table *t, const struct row *r)
 	if (!(r->flags & ROW_EXTRA))
 		return (struct ready){ .config = word & READY_WIDE ? table_wides(t)[word & ~READY_WIDE].value : word };
 	return (struct ready){ .config = word & READY_CONFIG,
-		               .config1 = row_value(t, r, word >> READY_VALUE_SHIFT & 15).value,
+		               .config1 = r->flags & ROW_MASKS ? 0 : row_value(t, r, word >> READY_VALUE_SHIFT & 15).value,
 		               .msr = msrs[word >> READY_MSR_SHIFT & 3],
 		               .alternatives = word & READY_ALTERNATIVES };
 }
@@ -558,7 +559,35 @@ uint32_t pfmi_name_hash(struct slice s);
 bool pfmi_folds_to(const char *name, const char *s, size_t len);
 /* What @name, a text of a pool, goes on with behind @s; NULL if it does not start so. Without regard to case. */
 const char *pfmi_name_behind(const char *name, struct slice s);
-/* The first of the @n words from number @word on that is @s, a piece of somebody's text, without regard to case; NULL if none is. */
+/* Eight characters at once tell most words from @s, whatever their case. */
+struct word_key {
+	uint64_t first, bits;
+};
+static inline struct word_key word_key(struct slice s)
+{
+	return (struct word_key){ pfmi_eight_bytes(s), pfmi_first_bytes(0xdfdfdfdfdfdfdfdf, s.len < 8 ? s.len : 8) };
+}
+/* The first of the @n words from number @word on that is @s, a piece of somebody's text, without regard to case; NULL if none is. Several
+ * searches have the same @key. */
+static inline const struct word *table_word(const struct table *t, uint32_t word, unsigned n, struct slice s, struct word_key key)
+{
+	const struct word *w = table_words(t) + word, *end = w + n;
+	const char *pool = table_text(t, 0);
+	uint64_t here;
+
+	for (; w < end; w++) {
+		const char *rest;
+
+		memcpy(&here, pool + w->name, 8);
+		if ((here ^ key.first) & key.bits)
+			continue;
+		rest = pfmi_name_behind(pool + w->name, s);
+		if (rest && !*rest)
+			return w;
+	}
+	return NULL;
+}
+/* The same for one. */
 const struct word *pfmi_table_word(const struct table *t, uint32_t word, unsigned n, struct slice s);
 /* Is @s the text at @off without regard to case? For lists of names, most of which begin with another letter or differ behind what many
  * begin with. */

@@ -64,7 +64,7 @@ static void ready_rows(void **state)
 				struct event ev;
 
 				pfmi_event_init(&ev, t, i);
-				quick.n_regs = pfmi_encoder_ready(t, r, levels, &quick);
+				quick.n_regs = pfmi_encoder_ready(&ev, levels, &quick);
 				slow.n_regs = pfmi_encoder_alone(&ev, levels, &slow);
 				assert_memory_equal(&quick, &slow, sizeof(slow));
 				assert_true(row_ready(t, r).alternatives == pfmi_event_has(&ev, KEY_ALT));

@@ -448,6 +448,92 @@ static void ready_rows(void **state)
 	free(t);
 }
 
+/* The same table with a group, which adds to field @field and which the row takes. */
+static struct table *with_group(struct table *t, unsigned field, struct row **row, uint32_t **word, struct group **group)
+{
+	const uint32_t size = t->size;
+	size_t at = (size_t)((char *)*row - (char *)t);
+
+	t = realloc(t, size + sizeof(**group) + 8);
+	assert_non_null(t);
+	memset((char *)t + size, 0, sizeof(**group) + 8);
+	t->size += (uint32_t)sizeof(**group) + 8;
+	t->groups = size;
+	t->takes = size + (uint32_t)sizeof(**group); /* number 0 */
+	*group = (struct group *)(void *)((char *)t + size);
+	(*group)->field = (uint16_t)field;
+	*row = (struct row *)(void *)((char *)t + at);
+	(*row)->n_takes = 1;
+	(*row)->take = 0;
+	*word = (uint32_t *)(void *)((char *)t + t->values);
+	return t;
+}
+
+/* A row that takes groups says what it comes to without them, and they add to no other words than those that it names. */
+static void ready_rows_with_groups(void **state)
+{
+	struct row *r;
+	struct group *g;
+	uint32_t *word;
+	struct table *t = make_ready(&r, &word);
+	struct field *f;
+
+	(void)state;
+	t = with_group(t, 1, &r, &word, &g);
+	f = (struct field *)(void *)((char *)t + t->fields);
+	r->n_values = 2; /* code and unit mask alone */
+	*word = 0x1b7;
+	good(t, CHECK_ALL);
+	r->flags = ROW_READY;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->flags = ROW_READY | ROW_MASKS;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->flags = ROW_MASKS;
+	good(t, CHECK_ALL);
+	r->n_takes = 0;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->n_takes = 1;
+	*word = 0x1b6;
+	bad(t, CHECK_ALL, "come to something else");
+	*word = 0x1b7;
+	f[1].n_ranges = 0;
+	*word = 0xb7;
+	bad(t, CHECK_ALL, "groups");
+	f[1].n_ranges = 1;
+	*word = 0x1b7;
+	g->preset = 0xff;
+	good(t, CHECK_ALL);
+	g->preset = 0x100; /* which is nobody's bit */
+	bad(t, CHECK_ALL, "groups");
+	g->preset = 0;
+	g->field = 7; /* there is none of that number */
+	bad(t, CHECK_ALL, "group");
+	g->field = 2; /* an extra register's, and the row has none */
+	bad(t, CHECK_ALL, "groups");
+	r->flags = ROW_MASKS | ROW_EXTRA;
+	bad(t, CHECK_ALL, "extra register");
+	word[3] = word[4]; /* that it has, in place of a value for it */
+	r->n_values = 3;
+	*word = 0x1b7 | 1u << READY_MSR_SHIFT;
+	good(t, CHECK_ALL);
+	assert_true(row_ready(t, r).config == 0x1b7 && row_ready(t, r).config1 == 0 && row_ready(t, r).msr == 0x1a7);
+	*word = 0x1b7; /* the other one of the pair */
+	bad(t, CHECK_ALL, "extra register");
+	*word = 0x1b7 | 1u << READY_MSR_SHIFT | 1u << READY_VALUE_SHIFT;
+	bad(t, CHECK_ALL, "extra register");
+	*word = 0x1b7 | 1u << READY_MSR_SHIFT;
+	f[2].range[0].lsb = 1;
+	f[2].range[0].width = f[2].width = 63;
+	bad(t, CHECK_ALL, "groups");
+	f[2].range[0].lsb = 0;
+	f[2].range[0].width = f[2].width = 64;
+	f[2].key = KEY_LDLAT;
+	((uint8_t *)t + t->keys)[KEY_LDLAT] = 3;
+	((uint8_t *)t + t->keys)[KEY_OFFCORE] = 0;
+	bad(t, CHECK_ALL, "groups");
+	free(t);
+}
+
 static void indexes_of_a_table(void **state)
 {
 	struct table *t = make();
@@ -756,7 +842,8 @@ static void names_and_hosts_of_an_image(void **state)
 
 UNIT(table_check, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads),
      cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
-     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(ready_rows), cmocka_unit_test(indexes_of_a_table),
+     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(ready_rows), cmocka_unit_test(ready_rows_with_groups),
+     cmocka_unit_test(indexes_of_a_table),
      cmocka_unit_test(control_characters),
      cmocka_unit_test(processors_that_encoders_know),
      cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
