@@ -561,6 +561,38 @@ static void an_image_may_shrink_while_it_is_used(void **state)
 	unlink(path);
 }
 
+/* Processors of several images may have one name beside their own: each of them answers to it. */
+static void a_name_that_several_images_have(void **state)
+{
+	char command[1024], path[96];
+	pfm_ctx_options_t o = PFM_INIT(o);
+	pfm_ctx_t *c;
+
+	(void)state;
+	event_of("toy::PLAIN");
+	snprintf(path, sizeof(path), "%s/several", folder);
+	snprintf(command, sizeof(command),
+	         "mkdir %s && for i in 1 2 3 4 5; do printf 'pmu p%%d \"Invented.\"\\naka shared\\nencoder format\\ncounter 0 width=8\\n"
+	         "field code at=config:0-7\\nevent E%%d code=%%d \"Event.\"\\n' $i $i $i >%s/p$i.pmu && "
+	         "python3 '%s' --byteorder %s --image %s/p$i.pmdb %s/p$i.pmu || exit 1; done",
+	         path, path, getenv("PERFMON_PMUC"), BYTE_ORDER_NAME, path, path);
+	assert_int_equal(system(command), 0);
+	o.images = path;
+	o.flags = PFM_CTX_NO_HOST;
+	assert_int_equal(pfm_open_context(&c, &o, NULL), PFMLIB_SUCCESS);
+	for (unsigned i = 1; i <= 5; i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+		char text[32], own[32];
+
+		snprintf(text, sizeof(text), "shared::E%u", i);
+		snprintf(own, sizeof(own), "p%u", i);
+		assert_int_equal(pfm_encode_event(c, text, 0, &e, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(e.pmu, pfm_find_pmu(c, own));
+		assert_int_equal(e.regs[0].value, i);
+	}
+	pfm_close_context(c);
+}
+
 static void settings_belong_to_processors_that_have_some(void **state)
 {
 	static const char *const texts[] = { "toy::PLAIN", "toy_box::IN_BOX", "kinds::OWN" };
@@ -1097,6 +1129,7 @@ int main(void)
 		cmocka_unit_test(rows_may_have_a_type_of_their_own),
 		cmocka_unit_test(units_are_known_by_their_identifier),
 		cmocka_unit_test(an_image_may_shrink_while_it_is_used),
+		cmocka_unit_test(a_name_that_several_images_have),
 		cmocka_unit_test(settings_belong_to_processors_that_have_some),
 		cmocka_unit_test(images_of_the_user_are_found_and_judged),
 		cmocka_unit_test(suggestions_are_about_what_was_wrong),

@@ -121,6 +121,12 @@ static void words_of_fields(void **state)
 	assert_int_equal(value, 4);
 	assert_int_equal(pfm_describe_word(ctx, pmu, "accepts", 3, &word, &value), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_word(ctx, pmu, "ear", 0, &word, &value), PFMLIB_SUCCESS);
+	assert_string_equal(word, "none");
+	assert_int_equal(value, 0);
+	assert_int_equal(pfm_describe_word(ctx, pmu, "ear", 5, &word, &value), PFMLIB_SUCCESS);
+	assert_string_equal(word, "alat");
+	assert_int_equal(value, 5);
+	assert_int_equal(pfm_describe_word(ctx, pmu, "nothing", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_word(ctx, pmu, "code", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_word(ctx, pmu, NULL, 0, &word, &value), PFMLIB_ERR_INVAL);
 }

@@ -362,6 +362,9 @@ static void masks_that_stand_too_late(void **state)
 		{ "bdw::L2_LINES_IN:ANY:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 21, 22 },
 		{ "bdw::L2_LINES_IN:ANY:c=1:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 25, 26 },
 		{ "clx::L1D_PEND_MISS:EDGE:0x1", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 19, 23 },
+		/* Two fields of the same bits. */
+		{ "skl/event=0x3c,ldlat=3,offcore_rsp=3/", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 23, 34 },
+		{ "skl::INST_RETIRED:ANY_P:frontend=0:ldlat=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 35, 40 },
 	};
 
 	(void)state;

@@ -15,10 +15,12 @@ static const char *pieces(const char *list)
 	static char out[512];
 	const char *event;
 	size_t n = 0, len;
+	int more;
 
 	out[0] = '\0';
-	while (pfm_split_events(&list, &event, &len))
+	while ((more = pfm_split_events(&list, &event, &len)) == 1)
 		n += (size_t)snprintf(out + n, sizeof(out) - n, "%.*s|", (int)len, event);
+	assert_int_equal(more, 0);
 	return out;
 }
 
