@@ -178,11 +178,15 @@ APART static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 	const struct table *t = ev->table;
 	const struct row *r = ev->facts;
 	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
-	unsigned field = table_key(t, KEY_ALT) - 1;
+	const uint32_t *values = table_values(t) + r->value, first = (table_key(t, KEY_ALT) - 1u) << 24;
+	unsigned i = r->n_values;
 
 	if (!code || !umask)
 		return;
-	for (unsigned i = 0; (i = row_next_value(t, r, field, i)) < r->n_values && out->n_alternatives < PFM_MAX_ALTERNATIVES; i++) {
+	/* Values come by field, and this is one of the last. */
+	while (i && values[i - 1] >= first)
+		i--;
+	for (; i < r->n_values && (values[i] ^ first) < 1u << 24 && out->n_alternatives < PFM_MAX_ALTERNATIVES; i++) {
 		uint64_t config[4] = { out->attr.config }, alt = row_value(t, r, i).value;
 
 		pfmi_field_put(code, config, alt & 0xffff);

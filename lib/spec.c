@@ -67,9 +67,15 @@ static inline const char *add_plain(const char *p, uint32_t *hash)
 	return p;
 }
 
+/* In a breakpoint (mem:ADDRESS/LENGTH) a slash stands alone. */
+static bool is_breakpoint(const char *text)
+{
+	return strncmp(text, "mem:", 4) == 0;
+}
+
 /* A name, in one pass: every place where it may end, at ':' and '.', at the first ',' and at the end; "pmu::" before it. False if
  * a slash, where spec->rest begins then, shows that it is perf's form. */
-static bool parse_name(struct spec *spec, bool slashes)
+static bool parse_name(struct spec *spec)
 {
 	const char *p = spec->text, *name = p;
 	uint32_t h = NAME_HASH_SEED;
@@ -78,7 +84,7 @@ static bool parse_name(struct spec *spec, bool slashes)
 	for (;; p++) {
 		p = add_plain(p, &h);
 		if (*p == '/') {
-			if (slashes && !spec->pmu.len) {
+			if (!spec->pmu.len && !is_breakpoint(spec->text)) {
 				spec->rest.s = p;
 				return false;
 			}
@@ -114,7 +120,7 @@ OFTEN_WITHIN int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t
 	out->form = SPEC_NAME;
 	out->pmu = out->rest = out->modifiers = (struct slice){ text, 0 };
 	out->n_cuts = 0;
-	if (!parse_name(out, !(text[0] == 'm' && strncmp(text, "mem:", 4) == 0))) {
+	if (!parse_name(out)) {
 		out->len = length(text, out->rest.s);
 		if (out->len <= SPEC_MAX_TEXT)
 			return parse_perf(out, out->rest.s, why);
