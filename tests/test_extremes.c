@@ -27,6 +27,15 @@ static void crowd(FILE *f)
 		fprintf(f, "event E%u code=%u msr=0x%x on=%s%u \"Event.\"\n", i, i + 1, 0x1000 + i, i < 32 ? "" : "F", i % 32);
 }
 
+static void flood(FILE *f)
+{
+	fputs("pmu flood \"Invented: three words for each event, and no counters that anybody knows\"\nencoder format\ntest\nsource \"invented\"\n"
+	      "field code at=config:0-7\nfield filter at=config1:0-7\nfield other at=config3:0-7\nmodifier filter\nmodifier other\n",
+	      f);
+	for (unsigned i = 0; i < 64; i++)
+		fprintf(f, "event E%u code=%u filter=%u other=1 \"Event.\"\n", i, i + 1, i + 1);
+}
+
 static void without_umask(FILE *f)
 {
 	fputs("pmu bare \"Invented: a way to count an event that no field can say\"\nencoder x86\ntest\nsource \"invented\"\n"
@@ -54,8 +63,12 @@ static int open_images(void **state)
 	f = fopen(path, "w");
 	without_umask(f);
 	fclose(f);
-	snprintf(command, sizeof(command), "python3 '%s' --byteorder %s --image %s/x.pmdb %s/crowd.pmu %s/bare.pmu", pmuc, BYTE_ORDER_NAME,
-	         folder, folder, folder);
+	snprintf(path, sizeof(path), "%s/flood.pmu", folder);
+	f = fopen(path, "w");
+	flood(f);
+	fclose(f);
+	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb crowd.pmu bare.pmu flood.pmu", folder, pmuc,
+	         BYTE_ORDER_NAME);
 	snprintf(path, sizeof(path), "%s/x.pmdb", folder);
 	o.images = path;
 	o.flags = PFM_CTX_NO_HOST;
@@ -64,12 +77,12 @@ static int open_images(void **state)
 
 static int remove_images(void **state)
 {
-	static const char *const names[] = { "crowd.pmu", "bare.pmu", "x.pmdb" };
+	static const char *const names[] = { "crowd.pmu", "bare.pmu", "flood.pmu", "x.pmdb" };
 	char path[96];
 
 	(void)state;
 	pfm_close_context(ctx);
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		unlink(path);
 	}
@@ -77,19 +90,42 @@ static int remove_images(void **state)
 	return 0;
 }
 
-/* The first @n of them. */
-static int dispatch(unsigned n, pfm_set_t *set, pfm_error_t *why)
+/* The first @n of @pmu's events. */
+static int dispatch_of(const char *pmu, unsigned n, pfm_set_t *set, pfm_error_t *why)
 {
 	char names[64][16];
 	const char *texts[64];
 
 	for (unsigned i = 0; i < n; i++) {
-		snprintf(names[i], sizeof(names[i]), "crowd::E%u", i);
+		snprintf(names[i], sizeof(names[i]), "%s::E%u", pmu, i);
 		texts[i] = names[i];
 	}
 	*set = (pfm_set_t)PFM_INIT(*set);
 	*why = (pfm_error_t)PFM_INIT(*why);
 	return pfm_dispatch_set(ctx, texts, n, NULL, set, why);
+}
+
+static int dispatch(unsigned n, pfm_set_t *set, pfm_error_t *why)
+{
+	return dispatch_of("crowd", n, set, why);
+}
+
+/* Three words for each event: none is left out where they are too many. */
+static void a_set_has_as_many_words_as_fit_the_answer(void **state)
+{
+	static pfm_set_t set;
+	pfm_error_t why;
+
+	(void)state;
+	if (!ctx)
+		skip();
+	assert_int_equal(dispatch_of("flood", 32, &set, &why), PFMLIB_SUCCESS);
+	assert_int_equal(set.n_pmcs, PFM_MAX_SET_REGS);
+	for (unsigned i = 0; i < 32; i++)
+		assert_true(set.pmcs[i].value == i + 1 && set.pmcs[32 + 2 * i].value == i + 1 && set.pmcs[33 + 2 * i].value == 1);
+	assert_int_equal(dispatch_of("flood", 33, &set, &why), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(why.kind, PFM_KIND_TOO_MANY);
+	assert_int_equal(dispatch_of("flood", 64, &set, &why), PFMLIB_ERR_TOOMANY);
 }
 
 static void a_set_has_as_many_registers_as_fit_the_answer(void **state)
@@ -173,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_set_has_as_many_registers_as_fit_the_answer),
+		cmocka_unit_test(a_set_has_as_many_words_as_fit_the_answer),
 		cmocka_unit_test(counters_that_no_register_has_room_for_count_nothing),
 		cmocka_unit_test(another_way_needs_the_fields_it_changes),
 		cmocka_unit_test(registers_are_as_many_as_counters),

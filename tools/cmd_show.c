@@ -169,8 +169,59 @@ static void print_fields(const struct shower *s, const pfm_event_info_t *e, int 
 	}
 }
 
+/* How wide the columns of an event's unit masks are. */
+struct columns {
+	int name, spelling, value;
+};
+
+static int wider(int width, size_t than)
+{
+	return (size_t)width < than ? (int)than : width;
+}
+
+static struct columns measure_umasks(const struct shower *s, const pfm_event_info_t *e)
+{
+	struct columns c = { 10, 0, 4 };
+	pfm_umask_info_t m = PFM_INIT(m);
+	char value[20];
+
+	for (unsigned i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
+		c.name = wider(c.name, strlen(m.name));
+		c.spelling = wider(c.spelling, strlen(m.spellings));
+		c.value = wider(c.value, (size_t)snprintf(value, sizeof(value), "0x%" PRIx64, m.value));
+	}
+	return c;
+}
+
+/* The name, its other spelling, the value, whether nobody need say it, and what it means: behind that, or below it where there is little
+ * room. */
+static void print_umask(const pfm_umask_info_t *m, const struct columns *c)
+{
+	int at = 4 + c->name + 2 + (c->spelling ? c->spelling + 2 : 0) + c->value + 2 + 9;
+	bool behind = *m->desc && at <= 56;
+	char value[20];
+
+	snprintf(value, sizeof(value), "0x%" PRIx64, m->value);
+	printf("    %s%-*s%s  ", term_on(stdout, CYAN), c->name, m->name, term_off(stdout));
+	if (c->spelling)
+		printf("%-*s  ", c->spelling, m->spellings);
+	if (m->is_default || behind)
+		printf("%-*s  %-*s", c->value, value, behind ? 9 : 0, m->is_default ? "default" : "");
+	else
+		printf("%s", value);
+	if (behind)
+		term_wrap(stdout, (size_t)at, (size_t)at, m->desc);
+	else
+		putchar('\n');
+	if (*m->desc && !behind) {
+		printf("%8s", "");
+		term_wrap(stdout, 8, 8, m->desc);
+	}
+}
+
 static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 {
+	struct columns c = measure_umasks(s, e);
 	pfm_umask_info_t m = PFM_INIT(m);
 	const char *group = NULL;
 	unsigned i;
@@ -181,10 +232,15 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 		if (!group || strcmp(group, m.group) != 0)
 			printf("  %s %s(%s)%s\n", m.group, term_on(stdout, DIM), m.is_any ? "any of" : "one of", term_off(stdout));
 		group = m.group;
-		printf("    %s%-10s%s %-12s 0x%-4" PRIx64 " %s", term_on(stdout, CYAN), m.name, term_off(stdout), m.spellings, m.value,
-		       m.is_default ? "default  " : "         ");
-		term_wrap(stdout, 42, 42, m.desc);
+		print_umask(&m, &c);
 	}
+}
+
+/* Numbers of fields that have many bits are told by these. */
+static size_t add_number(char *to, size_t room, const char *before, uint64_t value, const pfm_modifier_info_t *m)
+{
+	return (size_t)(m->max > UINT32_MAX && value ? snprintf(to, room, "%s0x%" PRIx64, before, value)
+	                                             : snprintf(to, room, "%s%" PRIu64, before, value));
 }
 
 /* What a text may set beside unit masks, with its range, and what the event has where nobody does. */
@@ -198,9 +254,13 @@ static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
 	for (i = 0; pfm_describe_modifier(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS && n < sizeof(line); i++) {
 		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s", i ? ", " : "", m.name);
 		if (n < sizeof(line) && (m.min || m.max > 1))
-			n += (size_t)snprintf(line + n, sizeof(line) - n, "=%" PRIu64 "..%" PRIu64, m.min, m.max);
+			n += add_number(line + n, sizeof(line) - n, "=", m.min, &m);
+		if (n < sizeof(line) && (m.min || m.max > 1))
+			n += add_number(line + n, sizeof(line) - n, "..", m.max, &m);
 		if (n < sizeof(line) && m.preset)
-			n += (size_t)snprintf(line + n, sizeof(line) - n, " (%" PRIu64 " if not said)", m.preset);
+			n += add_number(line + n, sizeof(line) - n, " (", m.preset, &m);
+		if (n < sizeof(line) && m.preset)
+			n += (size_t)snprintf(line + n, sizeof(line) - n, " if not said)");
 	}
 	print_line("modifiers", line);
 }

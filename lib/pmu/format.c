@@ -71,6 +71,23 @@ static unsigned prefer_own_counter(const struct request *req, struct plan *out)
 	return 1;
 }
 
+/* A set's configuration words have to fit the answer: one for each event, and those that are not 0. */
+static int check_room(const struct request *req, pfm_error_t *why)
+{
+	unsigned words = req->n;
+
+	for (unsigned i = 0; i < req->n; i++) {
+		uint64_t config[4];
+
+		pfmi_event_config(&req->events[i], ANYWHERE, config);
+		for (unsigned word = 1; word < 4; word++)
+			words += config[word] != 0;
+	}
+	return words <= PFM_MAX_SET_REGS ? PFMLIB_SUCCESS
+	                                 : pfmi_refuse(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
+	                                               "the set needs too many registers");
+}
+
 int pfmi_format_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
 {
 	if (req->model_in)
@@ -84,7 +101,7 @@ int pfmi_format_constrain(const struct request *req, struct plan *out, pfm_error
 		out->none |= (uint64_t)!counted << i;
 	}
 	out->n_alternatives = prefer_own_counter(req, out);
-	return PFMLIB_SUCCESS;
+	return req->n > PFM_MAX_SET_REGS / 4 ? check_room(req, why) : PFMLIB_SUCCESS;
 }
 
 void pfmi_format_encode(const struct plan *plan, const struct placement *where, struct regs *out)
@@ -101,7 +118,7 @@ void pfmi_format_encode(const struct plan *plan, const struct placement *where, 
 	}
 	for (unsigned i = 0; i < plan->req->n; i++) {
 		pfmi_event_config(&plan->req->events[i], ANYWHERE, config);
-		for (unsigned word = 1; word < 4 && out->n_pmcs < PFM_MAX_SET_REGS; word++)
+		for (unsigned word = 1; word < 4; word++)
 			if (config[word])
 				out->pmcs[out->n_pmcs++] = (pfm_reg_t){
 					.num = word, .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = config[word]

@@ -130,7 +130,7 @@ void pfmi_netburst_encode(const struct plan *plan, const struct placement *where
 			                                .value = bits_put(x->config[i] & 0xffffffff, CONFIG_PEBS, 0) };
 		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = c->value + n, .alt_addr = n };
 	}
-	for (unsigned i = 0; i < plan->req->n && out->n_pmcs < PFM_MAX_SET_REGS; i++) {
+	for (unsigned i = 0; i < plan->req->n; i++) {
 		const struct event *ev = &plan->req->events[i];
 		unsigned n = where->counter[i], escr = pfmi_netburst_escr(ev) + (n < 64 && halves[1] >> n & 1);
 
