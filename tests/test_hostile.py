@@ -283,6 +283,28 @@ class MoreRights(Folder):
             late.join()
         self.assertEqual([(c["quality"], c["cause"]) for c in counts], [("partial", "permission")], counts)
 
+    def test_what_has_ended_by_the_reading(self):
+        """A process that went on in a program that may not be read, and whose end nobody waited for: it is looked at while it lives."""
+        self.copy, self.libraries = within_reach(self.folder)
+        program = self.at("dd")
+        shutil.copy(shutil.which("dd"), program)
+        work = [program, "if=/dev/zero", "of=/dev/null", "bs=64k"]
+        began = time.monotonic()
+        subprocess.run(work + ["count=20000"], check=True, stderr=subprocess.DEVNULL)
+        work += ["count=%d" % (20000 * 0.8 / (time.monotonic() - began))]
+        told = {}
+        for mode in 0o755, 0o711:
+            os.chmod(program, mode)
+            with subprocess.Popen(["sh", "-c", "read line; exec " + " ".join(work)], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)) as p:
+                late = threading.Timer(0.3, p.communicate, [b"go\n"])
+                late.start()
+                told[mode] = [(c["quality"], c.get("cause")) for c in self.as_nobody("--json", "-e", "task-clock:u", "-p", str(p.pid))]
+                late.join()
+        if told[0o755] != [("exact", None)]:
+            self.skipTest("nobody may count nothing here")
+        self.assertEqual(told[0o711], [("partial", "permission")])
+
 
 class ForeignText(Folder):
     """Names that other people gave, and arguments, do not speak to the terminal: no control byte but newline and tab comes out, beside our
