@@ -448,7 +448,7 @@ APART static int find_further(struct search *s)
 
 /* A processor was named, by the text or by the context. Images the caller chose are looked at before what is built in, others only for
  * processors that are not. */
-static inline int find_on(struct search *s)
+STEP int find_on(struct search *s)
 {
 	int rc = s->ctx->image_path && !pfmi_ctx_loaded(s->ctx, LOADED_ALL) ? pfmi_ctx_need(s->ctx, s->why) : PFMLIB_SUCCESS;
 
@@ -509,7 +509,7 @@ APART static int find_on_host(struct search *s)
 
 /* ---- the way in ----------------------------------------------------------------------------------------------- */
 
-static inline int find(struct search *s)
+STEP int find(struct search *s)
 {
 	if (s->spec->form == SPEC_PERF)
 		return pfmi_find_perf(s);

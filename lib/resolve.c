@@ -285,7 +285,7 @@ static int read_piece(struct reader *r, uint64_t max, uint64_t *value)
 
 /* "cf=3", "tf=1": the core and its thread, both in one filter of a box, which counts for them alone then. 1 done, 0 neither of them,
  * negative on error. */
-static int read_thread(struct reader *r)
+RARELY static int read_thread(struct reader *r)
 {
 	const struct table *t = r->ev->table;
 	bool core = pfmi_slice_is(r->attr.name, "cf");
@@ -313,7 +313,7 @@ static int read_thread(struct reader *r)
 }
 
 /* "ff=16": the threshold of the frequency band that the event is about. */
-static int read_band(struct reader *r)
+RARELY static int read_band(struct reader *r)
 {
 	char name[] = "filter_band0";
 	uint64_t band, value = 0;
@@ -509,7 +509,7 @@ static int read_raw_mask(struct reader *r)
 /* ---- the reader ----------------------------------------------------------------------------------------------- */
 
 /* "counter=2", "plm=0x9", "precise=2": what every event takes in the colon and perf grammars. */
-static int read_common(struct reader *r)
+RARELY static int read_common(struct reader *r)
 {
 	static const struct {
 		char word[8];
