@@ -197,7 +197,6 @@ static inline int ideal(const char *s, unsigned plm, uint64_t *out)
 static volatile uint64_t sink;
 
 /* ns per call of one string again and again: the median of five batches. */
-static int cmp(const void *a, const void *b);
 static double ideal_hot(const char *s)
 {
 	double batch[5];

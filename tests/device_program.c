@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +90,25 @@ static void share(void)
 	close(fd);
 }
 
+/* A socket of the program's own is not the device, which is behind a socket, too. */
+static void keep_its_sockets(void)
+{
+	int fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL), ends[2], high;
+	char c = 0;
+
+	CHECK(fd >= 0);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	high = fcntl(ends[0], F_DUPFD, 600);
+	high = high < 0 ? ends[0] : high;
+	CHECK(ioctl(high, PCNTLOGALL, 0) < 0);
+	CHECK(write(ends[1], "x", 1) == 1 && read(high, &c, 1) == 1 && c == 'x');
+	CHECK(ioctl(fd, PCNTLOGALL, 0) == 0);
+	close(high);
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
+}
+
 /* What is not the device's goes its usual way. */
 static void live_as_usual(void)
 {
@@ -112,6 +132,7 @@ int main(int argc, char **argv)
 	live_as_usual();
 	count();
 	share();
+	keep_its_sockets();
 	printf("# %d checks\n", checks);
 	return 0;
 }

@@ -367,6 +367,7 @@ static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *sam
 /* A mask that is named once is read, encoded and printed by a shorter way than one that is named twice. */
 static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
 {
+	const struct field *edge = table_field(t, KEY_EDGE);
 	char text[1024], twice[1280];
 
 	for (uint32_t row = 0; table_has_row(t, row); row++) {
@@ -386,7 +387,7 @@ static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsi
 		}
 		snprintf(text, sizeof(text), "%s%s%s", pmu, colons, name);
 		snprintf(twice, sizeof(twice), "%s:edge=0", text);
-		if (r->n_takes && t->encoder == ENCODER_X86 && !(t->flags & TABLE_VIEW))
+		if (r->n_takes && edge && edge->modifier && t->encoder == ENCODER_X86 && !(t->flags & TABLE_VIEW))
 			all->printed[0] += same_answers(ctx, text, twice, row, false);
 	}
 }
