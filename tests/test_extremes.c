@@ -45,28 +45,30 @@ static void without_umask(FILE *f)
 	      f);
 }
 
+/* NAME.pmu in the folder. */
+static void write_source(const char *name, void (*put)(FILE *f))
+{
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.pmu", folder, name);
+	f = fopen(path, "w");
+	put(f);
+	fclose(f);
+}
+
 static int open_images(void **state)
 {
 	const char *pmuc = getenv("PERFMON_PMUC");
 	char command[1024], path[96];
 	pfm_ctx_options_t o = PFM_INIT(o);
-	FILE *f;
 
 	(void)state;
 	if (!pmuc || !mkdtemp(folder))
 		return 0;
-	snprintf(path, sizeof(path), "%s/crowd.pmu", folder);
-	f = fopen(path, "w");
-	crowd(f);
-	fclose(f);
-	snprintf(path, sizeof(path), "%s/bare.pmu", folder);
-	f = fopen(path, "w");
-	without_umask(f);
-	fclose(f);
-	snprintf(path, sizeof(path), "%s/flood.pmu", folder);
-	f = fopen(path, "w");
-	flood(f);
-	fclose(f);
+	write_source("crowd", crowd);
+	write_source("bare", without_umask);
+	write_source("flood", flood);
 	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb crowd.pmu bare.pmu flood.pmu", folder, pmuc,
 	         BYTE_ORDER_NAME);
 	snprintf(path, sizeof(path), "%s/x.pmdb", folder);

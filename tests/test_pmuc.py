@@ -635,9 +635,7 @@ class Pieces(unittest.TestCase):
             t.rows = [pt.Row("E", "x", 1, [(f, pt.ANYWHERE, v) for f, v in values.items()])]
             v = view(t)
             _, _, first, _, _, flags, n, _ = v.record("rows", 0)
-            found = v.element("values", first - 1)[0] if flags & pt.ROW_READY else None
-            if found is not None and found & pmready.READY_WIDE:
-                found = v.element("wides", found & ~pmready.READY_WIDE)[0]
+            found = self.word_before(v, first) if flags & pt.ROW_READY else None
             self.assertEqual((n, found, bool(flags & pt.ROW_EXTRA)), (len(values), word, word is not None and msr in values), values)
         t.rows = [pt.Row("E", "x", 1, [(code, pt.ANYWHERE, 1), (umask, 2, 1)]),
                   pt.Row("F", "x", 1, [(code, pt.ANYWHERE, 1)], (), pt.ROW_METRIC),
@@ -647,6 +645,12 @@ class Pieces(unittest.TestCase):
             t.encoder, t.flags = encoder, flags
             self.assertEqual([r[5] & pt.ROW_READY for r in view(t).records("rows")], [0, 0, 0])
             t.rows = [pt.Row(name, "x", 1, [(code, pt.ANYWHERE, 1)]) for name in "EFG"]
+
+    @staticmethod
+    def word_before(v, first):
+        """What stands before value number @first, or the wide value that it means."""
+        word = v.element("values", first - 1)[0]
+        return v.element("wides", word & ~pmready.READY_WIDE)[0] if word & pmready.READY_WIDE else word
 
     def words_of_masks(self, t):
         """The same for rows that take a group: what they come to without it, None where it adds to more than the words that they name."""
@@ -664,9 +668,7 @@ class Pieces(unittest.TestCase):
             t.rows = [pt.Row("E", "x", 1, [(f, pt.ANYWHERE, v) for f, v in values.items()], (0,))]
             v = view(t)
             _, _, first, _, _, flags, n, _ = v.record("rows", 0)
-            found = v.element("values", first - 1)[0] if flags & pt.ROW_MASKS else None
-            if found is not None and found & pmready.READY_WIDE:
-                found = v.element("wides", found & ~pmready.READY_WIDE)[0]
+            found = self.word_before(v, first) if flags & pt.ROW_MASKS else None
             self.assertEqual((n, found, flags & pt.ROW_READY, bool(flags & pt.ROW_EXTRA)),
                              (len(values), word, 0, word is not None and msr in values), values)
         t.rows, t.groups = rows, []

@@ -232,12 +232,8 @@ RARELY static void add_bound(const struct event *ev, unsigned counter, uint64_t 
 static void add_groups(const struct event *ev, const struct row *r, uint64_t config[4])
 {
 	for (unsigned i = 0; i < r->n_takes; i++) {
-		const struct field *f = table_fields(ev->table) + row_group(ev->table, r, i)->field;
-
-		if (ev->group[i] && f->n_ranges == 1)
-			config[f->range[0].word] |= (ev->group[i] & ~(uint64_t)0 >> (64 - f->range[0].width)) << f->range[0].lsb;
-		else if (ev->group[i])
-			add_parts(f, config, ev->group[i]);
+		if (ev->group[i])
+			add_parts(table_fields(ev->table) + row_group(ev->table, r, i)->field, config, ev->group[i]);
 	}
 }
 
