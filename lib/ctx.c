@@ -416,21 +416,35 @@ static int load_images(struct pfm_ctx *ctx)
 	return pfmi_images_open(ctx->image_path ? ctx->image_path : path, &ctx->images, NULL);
 }
 
-static void load_host(struct pfm_ctx *ctx)
+static int code_of_want(const struct watched *w)
 {
-	if (!(ctx->flags & PFM_CTX_NO_HOST))
-		pfmi_host_identify(&ctx->sys, ctx->cpuid, &ctx->host);
+	return !w->want ? PFMLIB_SUCCESS : w->want == -ENOMEM ? PFMLIB_ERR_NOMEM
+	                                                      : PFMLIB_ERR_SYS;
+}
+
+static int load_host(struct pfm_ctx *ctx)
+{
+	struct watched w;
+
+	if (ctx->flags & PFM_CTX_NO_HOST)
+		return PFMLIB_SUCCESS;
+	pfmi_sys_watch(&w, &ctx->sys);
+	pfmi_host_identify(&w.sys, ctx->cpuid, &ctx->host);
+	return code_of_want(&w);
 }
 
 static int load_machine(struct pfm_ctx *ctx)
 {
-	pfmi_host_cores(&ctx->sys, ctx->cpuid, &ctx->host);
-	ctx->kernel = pfmi_kernel_read(&ctx->sys);
+	struct watched w;
+
+	pfmi_sys_watch(&w, &ctx->sys);
+	pfmi_host_cores(&w.sys, ctx->cpuid, &ctx->host);
+	ctx->kernel = pfmi_kernel_read(&w.sys);
 	if (!ctx->kernel)
 		return PFMLIB_ERR_NOMEM;
 	if (!ctx->cpuid)
-		pfmi_host_detail(&ctx->sys, &ctx->host);
-	return PFMLIB_SUCCESS;
+		pfmi_host_detail(&w.sys, &ctx->host);
+	return code_of_want(&w);
 }
 
 static int load_all(struct pfm_ctx *ctx)
@@ -503,10 +517,10 @@ int pfmi_ctx_load(const struct pfm_ctx *constant, int what)
 	pthread_mutex_lock(&loading);
 	have = atomic_load_explicit(&ctx->loaded, memory_order_relaxed);
 	if (what & (LOADED_HOST | LOADED_ALL) && !(have & LOADED_HOST)) {
-		load_host(ctx);
-		have |= LOADED_HOST;
+		rc = load_host(ctx);
+		have |= rc ? 0 : LOADED_HOST;
 	}
-	if (what & LOADED_ALL && !(have & LOADED_ALL)) {
+	if (!rc && what & LOADED_ALL && !(have & LOADED_ALL)) {
 		rc = load_all(ctx);
 		if (rc)
 			unload_all(ctx);
@@ -523,11 +537,12 @@ int pfmi_ctx_need(const struct pfm_ctx *ctx, pfm_error_t *why)
 	int rc = pfmi_ctx_load(ctx, LOADED_ALL);
 
 	return rc ? pfmi_refuse(why, rc, rc == PFMLIB_ERR_IMAGE ? PFM_KIND_IMAGE : PFM_KIND_SYSTEM, NULL, (struct slice){ 0 },
-	                        "what this machine has could not be read")
+	                        rc == PFMLIB_ERR_SYS ? "what this machine has could not be read: no file can be opened any more"
+	                                             : "what this machine has could not be read")
 	          : PFMLIB_SUCCESS;
 }
 
-int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
+RARELY int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
 {
 	const struct images *im;
 	int rc;
@@ -568,6 +583,8 @@ int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, co
 #endif
 
 static struct pfm_ctx default_ctx = { .refs = 1 };
+/* In its place as long as there is no memory for what the environment says: it has no processor and no image that could be found. */
+static struct pfm_ctx starved_ctx;
 
 static char *copy_text(const char *given, const char *wish, bool *failed)
 {
@@ -576,6 +593,14 @@ static char *copy_text(const char *given, const char *wish, bool *failed)
 
 	*failed |= text && !copy;
 	return copy;
+}
+
+static void free_texts(struct pfm_ctx *ctx)
+{
+	free(ctx->cpuid);
+	free(ctx->image_path);
+	free(ctx->wanted);
+	ctx->cpuid = ctx->image_path = ctx->wanted = NULL;
 }
 
 OFTEN static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed)
@@ -595,6 +620,23 @@ OFTEN static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 	atomic_store_explicit(&ctx->loaded, LOADED_BUILTIN, memory_order_release);
 }
 
+RARELY static void set_up_starved(void)
+{
+	static char without[] = "(no memory for the environment).pmdb";
+
+	free_texts(&default_ctx);
+	default_ctx.loaded = 0;
+	if (pfmi_ctx_loaded(&starved_ctx, LOADED_BUILTIN))
+		return;
+	atomic_init(&starved_ctx.refs, 1);
+	starved_ctx.wanted = starved_ctx.image_path = without;
+	starved_ctx.wanted_name = pfmi_slice(without);
+	starved_ctx.wanted_hash = pfmi_name_hash(starved_ctx.wanted_name);
+	starved_ctx.builtin = stage_of(pfmi_builtins(), NULL, 0);
+	pfmi_sys_real(&starved_ctx.sys, NULL);
+	atomic_store_explicit(&starved_ctx.loaded, LOADED_BUILTIN, memory_order_release);
+}
+
 /* Every thread takes the lock once and remembers that it did: cheap, and plain even to tools that do not know what an atomic flag
  * promises. */
 OFTEN_SHARED const struct pfm_ctx *pfmi_ctx_default(void)
@@ -606,13 +648,15 @@ OFTEN_SHARED const struct pfm_ctx *pfmi_ctx_default(void)
 		pthread_mutex_lock(&loading);
 		if (!pfmi_ctx_loaded(&default_ctx, LOADED_BUILTIN))
 			set_up(&default_ctx, NULL, &failed);
+		if (failed)
+			set_up_starved();
 		pthread_mutex_unlock(&loading);
-		seen = true;
+		seen = !failed;
 	}
-	return &default_ctx;
+	return failed ? &starved_ctx : &default_ctx;
 }
 
-static bool find_wanted(const struct pfm_ctx *ctx)
+RARELY static bool find_wanted(const struct pfm_ctx *ctx)
 {
 	struct called c = { 0 };
 	unsigned n_stages;
@@ -628,7 +672,7 @@ static bool find_wanted(const struct pfm_ctx *ctx)
 }
 
 /* A processor or an image the caller named must be there: that is checked at once, everything else is loaded when needed. */
-static int check_wishes(struct pfm_ctx *ctx, pfm_error_t *error)
+RARELY static int check_wishes(struct pfm_ctx *ctx, pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
 
@@ -694,11 +738,9 @@ const struct pfm_ctx *pfmi_ctx_hold(const struct pfm_ctx *ctx)
 
 void pfm_close_context(pfm_ctx_t *ctx)
 {
-	if (!ctx || ctx == &default_ctx || atomic_fetch_sub(&ctx->refs, 1) != 1)
+	if (!ctx || ctx == &default_ctx || ctx == &starved_ctx || atomic_fetch_sub(&ctx->refs, 1) != 1)
 		return;
 	unload_all(ctx);
-	free(ctx->cpuid);
-	free(ctx->image_path);
-	free(ctx->wanted);
+	free_texts(ctx);
 	free(ctx);
 }

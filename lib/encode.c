@@ -300,20 +300,17 @@ RARELY static int bad_argument(pfm_error_t *error, const char *detail)
 	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
 }
 
-/* The kernel's PMU for @unit, whose table is @t; the kernel is asked once, when an event first needs its number. */
-STEP const struct kernel_pmu *unit_driver(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
+/* The kernel is asked once, when an event of @t first needs the number of its PMU. */
+STEP int need_driver(const struct pfm_ctx *ctx, const struct table *t, pfm_error_t *why)
 {
-	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
-
-	if (!kernel && t->perf_type < 0 && *table_text(t, t->device) && !(ctx->flags & PFM_CTX_NO_HOST) &&
-	    !pfmi_ctx_load(ctx, LOADED_ALL))
-		kernel = pfmi_unit_kernel(ctx, unit);
-	return kernel;
+	if (t->perf_type >= 0 || !*table_text(t, t->device) || ctx->flags & PFM_CTX_NO_HOST || pfmi_ctx_loaded(ctx, LOADED_ALL))
+		return PFMLIB_SUCCESS;
+	return pfmi_ctx_need(ctx, why);
 }
 
 static int unit_type(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
 {
-	const struct kernel_pmu *kernel = unit_driver(ctx, unit, t);
+	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
 
 	return kernel ? kernel->types[0] : t->perf_type;
 }
@@ -321,7 +318,7 @@ static int unit_type(const struct pfm_ctx *ctx, unsigned unit, const struct tabl
 /* Each instance of a unit has a type of its own; the first one's stands for all. */
 STEP int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct table *t)
 {
-	const struct kernel_pmu *kernel = unit_driver(ctx, unit, t);
+	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
 	unsigned k;
 
 	if (!kernel)
@@ -333,8 +330,11 @@ STEP int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned u
 OFTEN_WITHIN int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready,
                                   unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
-	int type = type_for(ctx, spec, unit, ev->table);
+	int rc = need_driver(ctx, ev->table, why), type;
 
+	if (rc)
+		return rc;
+	type = type_for(ctx, spec, unit, ev->table);
 	if (ready) {
 		if (out->size >= sizeof(*out) && encode_ready(ev, unit, type, plm, out))
 			return PFMLIB_SUCCESS;
@@ -392,6 +392,8 @@ static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm
 			return pfmi_refuse(error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL, (struct slice){ 0 },
 			                   table_text(t, row_group(t, ev.facts, i)->name));
 	rc = pfmi_ctx_present(ctx, (unsigned)pmu, &ev, NULL, (struct slice){ 0 }, error);
+	if (!rc)
+		rc = need_driver(ctx, t, error);
 	return rc ? rc : deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu, t), plm, out, error);
 }
 

@@ -47,10 +47,15 @@ pfm_ctx_t *open_context(const char *pmu)
 	options.pmu = pmu;
 	chosen = pmu ? pmu : getenv("PERFMON_PMU");
 	if (pfm_open_context(&ctx, &options, &error) == PFMLIB_SUCCESS) {
-		if (!pmu || pfm_find_pmu(ctx, pmu) >= 0)
+		int n = pfm_count_pmus(ctx);
+
+		if (n >= 0 && (!pmu || pfm_find_pmu(ctx, pmu) >= 0))
 			return ctx;
 		pfm_close_context(ctx);
-		blame(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, strlen(pmu), NULL);
+		if (n < 0)
+			blame(&error, n, PFM_KIND_SYSTEM, 0, 0, NULL);
+		else
+			blame(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, strlen(pmu), NULL);
 	}
 	/* What no option says comes from the environment. */
 	if (error.kind == PFM_KIND_UNKNOWN_PMU && !pmu) {

@@ -151,7 +151,8 @@ typedef struct pfm_pmu_info {
 	const char *cpus;     /**< CPU list it serves on this machine, "" for all or unknown */
 } pfm_pmu_info_t;
 
-/** Number of PMUs; they are numbered from 0 and keep their numbers. Loads images and the kernel's description. */
+/** Number of PMUs; they are numbered from 0 and keep their numbers. Loads images and the kernel's description; negative if that cannot be
+ * done (PFMLIB_ERR_NOMEM, PFMLIB_ERR_IMAGE), as from every call that needs them. */
 int pfm_count_pmus(const pfm_ctx_t *ctx);
 /** PMU called @name (any of its names), or -1. */
 int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name);

@@ -40,8 +40,14 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	struct unit u;
 	const struct table *t;
 
+	int rc;
+
 	ctx = pfmi_ctx_meant(ctx);
-	if (pfmi_ctx_load(ctx, LOADED_ALL) || !(t = pfmi_table_at(ctx, pmu)) || !pfmi_sized(info))
+	rc = pfmi_ctx_load(ctx, LOADED_ALL);
+	if (rc)
+		return rc;
+	t = pfmi_table_at(ctx, pmu);
+	if (!t || !pfmi_sized(info))
 		return PFMLIB_ERR_INVAL;
 	u = pfmi_unit(ctx, (unsigned)pmu);
 	full = (pfm_pmu_info_t){

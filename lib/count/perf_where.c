@@ -294,15 +294,19 @@ static int make_witnesses(struct pfm_session *s)
 	const struct cpus *base = s->wanted.n_words ? &s->wanted : &s->online;
 	struct perf_state *st = s->state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
+	unsigned n;
 
 	if (wide ? st->cgroup < 0 : s->wanted.n_words == 0)
 		return 0;
 	st->n_cpus = wide ? (unsigned)base->n_words * 64 : (unsigned)pfmi_cpus_count(base);
 	if ((uint64_t)st->tasks.n * st->n_cpus > SESSION_MAX)
 		return -E2BIG;
-	st->n_witnesses = (wide ? 1 : st->tasks.n) * st->n_cpus;
-	st->witnesses = calloc(st->n_witnesses + 1, sizeof(*st->witnesses));
-	return st->witnesses ? 0 : -ENOMEM;
+	n = (wide ? 1 : st->tasks.n) * st->n_cpus;
+	st->witnesses = calloc(n + 1, sizeof(*st->witnesses));
+	if (!st->witnesses)
+		return -ENOMEM;
+	st->n_witnesses = n;
+	return 0;
 }
 
 /* True if count @c is counted wherever the one before it is: for all that is asked here they are alike. */

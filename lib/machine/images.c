@@ -74,6 +74,8 @@ static void *take_file(int fd, const struct stat *st)
 	return MAP_FAILED;
 }
 
+static const char no_descriptor[] = "no file can be opened any more";
+
 /* Reads or maps @path. NULL on success, else why not. @named: the caller gave this very file, so its owner is the caller's business. */
 static const char *map_file(const char *path, bool named, struct image_map *out)
 {
@@ -83,8 +85,10 @@ static const char *map_file(const char *path, bool named, struct image_map *out)
 	void *at;
 
 	if (fd < 0)
-		return errno == EACCES ? "it may not be read" : errno == ENOENT ? "there is no such file"
-		                                                                : "it cannot be opened";
+		return errno == EACCES        ? "it may not be read"
+		       : errno == ENOENT      ? "there is no such file"
+		       : pfmi_is_want(-errno) ? no_descriptor
+		                              : "it cannot be opened";
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		why = "it is not a regular file";
 	else if (!named)
@@ -138,9 +142,9 @@ static int note_refusal(struct images *im, char *path, const char *why)
 	return PFMLIB_SUCCESS;
 }
 
-static int no_memory(pfm_error_t *why)
+static int want(int err, pfm_error_t *why)
 {
-	return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+	return pfmi_refuse_errno(why, err == -ENOMEM ? PFMLIB_ERR_NOMEM : PFMLIB_ERR_SYS, -err, err == -ENOMEM ? NULL : no_descriptor);
 }
 
 /* Takes ownership of @path. A file of the caller's search path is refused with its place there, for the sentence about it. */
@@ -155,13 +159,17 @@ static int add_file(struct images *im, char *path, const char *search, const cha
 		free(path);
 		return pfmi_refuse(why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, search, place, fault);
 	}
+	if (fault == no_descriptor) { /* it may be as good as any */
+		free(path);
+		return want(-EMFILE, why);
+	}
 	if (fault)
 		return note_refusal(im, path, fault);
 	list = grow(im->maps, im->n, sizeof(*list));
 	if (!list) {
 		munmap((void *)(uintptr_t)map.base, map.size);
 		free(path);
-		return no_memory(why);
+		return want(-ENOMEM, why);
 	}
 	im->maps = list;
 	im->maps[im->n].base = map.base;
@@ -206,7 +214,7 @@ static int add_member(void *arg, const char *name)
 		return 0;
 	path = join(f->path, strlen(f->path), "/", name);
 	if (!path)
-		f->rc = no_memory(f->why);
+		f->rc = want(-ENOMEM, f->why);
 	else if (f->untrusted)
 		f->rc = note_refusal(f->im, path, "its folder belongs to another user or can be written to by anybody");
 	else
@@ -214,24 +222,34 @@ static int add_member(void *arg, const char *name)
 	return f->rc;
 }
 
+static int cannot_list(struct images *im, const char *path, int err, pfm_error_t *why)
+{
+	char *copy;
+
+	if (pfmi_is_want(err))
+		return want(err, why);
+	copy = join(path, strlen(path), "", "");
+	return copy ? note_refusal(im, copy, "the folder cannot be read") : want(-ENOMEM, why);
+}
+
 static int add_folder(struct images *im, const char *path, pfm_error_t *why)
 {
 	struct folder f = { .im = im, .path = path, .why = why };
 	struct stat st;
 	struct sys sys;
+	int err;
 
 	if (stat(path, &st))
 		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
 	if (!S_ISDIR(st.st_mode)) {
 		char *copy = join(path, strlen(path), "", "");
 
-		return copy ? note_refusal(im, copy, "it is no folder, and the names of images end in .pmdb") : no_memory(why);
+		return copy ? note_refusal(im, copy, "it is no folder, and the names of images end in .pmdb") : want(-ENOMEM, why);
 	}
 	f.untrusted = untrusted(&st);
 	pfmi_sys_real(&sys, NULL);
-	if (sys.list(&sys, path, add_member, &f) == -ENOMEM && !f.rc)
-		return no_memory(why);
-	return f.rc;
+	err = sys.list(&sys, path, add_member, &f);
+	return f.rc || err >= 0 ? f.rc : cannot_list(im, path, err, why);
 }
 
 int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)
@@ -245,7 +263,7 @@ int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)
 		char *piece = join(path, n, "", "");
 
 		if (!piece)
-			rc = no_memory(why);
+			rc = want(-ENOMEM, why);
 		else if (is_image(piece))
 			rc = add_file(out, piece, search, path, why);
 		else {

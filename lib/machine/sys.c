@@ -265,6 +265,46 @@ void pfmi_sys_real(struct sys *out, const char *root)
 		memcpy(out->root, root, len);
 }
 
+static long watch(const struct sys *sys, long rc)
+{
+	union {
+		const struct sys *in;
+		struct watched *out;
+	} w = { .in = sys };
+
+	if (pfmi_is_want(rc))
+		w.out->want = rc;
+	return rc;
+}
+
+static const struct sys *watched(const struct sys *sys)
+{
+	return ((const struct watched *)(const void *)sys)->real;
+}
+
+static int watched_open(const struct sys *sys, const char *path, int flags)
+{
+	return (int)watch(sys, watched(sys)->open(watched(sys), path, flags));
+}
+
+static long watched_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	return watch(sys, watched(sys)->read(watched(sys), fd, buf, n));
+}
+
+static int watched_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+{
+	return (int)watch(sys, watched(sys)->list(watched(sys), path, each, arg));
+}
+
+void pfmi_sys_watch(struct watched *out, const struct sys *real)
+{
+	*out = (struct watched){ .sys = *real, .real = real };
+	out->sys.open = watched_open;
+	out->sys.read = watched_read;
+	out->sys.list = watched_list;
+}
+
 long pfmi_sys_slurp(const struct sys *sys, const char *path, char *buf, size_t len)
 {
 	/* Not to be held up by a FIFO that somebody put below a root. */

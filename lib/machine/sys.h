@@ -4,6 +4,7 @@
 #ifndef PERFMON_SYS_H
 #define PERFMON_SYS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,20 @@ struct sys {
 	char root[256]; /* prefix of /sys, /proc and tracefs paths: "" for the running machine */
 	void *arg;      /* the implementation's own */
 };
+
+/* Does the error say only that the process has no room, and nothing of what it asked for? */
+static inline bool pfmi_is_want(long err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
+/* A system that remembers the last of these errors: to most who look for a file, one that cannot be opened is not there. */
+struct watched {
+	struct sys sys;
+	const struct sys *real;
+	long want; /* 0: there was none */
+};
+void pfmi_sys_watch(struct watched *out, const struct sys *real);
 
 /* The real system below @root ("" or "/" for this machine). */
 void pfmi_sys_real(struct sys *out, const char *root);
