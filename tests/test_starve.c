@@ -542,7 +542,7 @@ static void count_pmus(void)
 	pfm_close_context(ctx);
 }
 
-/* With a process that has no room (@want) the machine's PMUs are not known yet, which is an error and not an answer without them. */
+/* In a process that has no room (@want) nobody can say which PMUs the machine has: an error, and no answer without them. */
 static void ask_of_the_machine(const pfm_ctx_t *ctx, bool want)
 {
 	pfm_encoding_t code = PFM_INIT(code);

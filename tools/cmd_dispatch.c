@@ -371,7 +371,7 @@ static int run(struct args *args)
 		return usage(args, "which events?");
 	for (int i = 0; i < args->n; i++)
 		if (!event_list_add(&list, args->operands[i]))
-			return REFUSED;
+			return no_memory();
 	job.texts = (const char *const *)list.texts;
 	job.n = list.n;
 	status = run_set(args, &job, pmu);

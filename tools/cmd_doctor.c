@@ -120,11 +120,21 @@ static void tell(struct doctor *d, const struct finding *f)
 
 /* ---- files of the machine ------------------------------------------------------------------------------------------------- */
 
+/* A file of the machine that is read, or NULL. What cannot be opened for want of memory or descriptors is not missing: that is said. */
+static FILE *open_file(const char *path)
+{
+	char buf[TEXT_MAX];
+	FILE *f = fopen(machine_path(path, buf, sizeof(buf)), "re");
+
+	if (!f && (errno == ENOMEM || errno == EMFILE || errno == ENFILE))
+		fprintf(stderr, "pfm doctor: %s cannot be read now: %s; what is said of it is not to be trusted\n", path, strerror(errno));
+	return f;
+}
+
 /* The first line of a file; false if it cannot be read. */
 static bool first_line(const char *path, char *line, size_t room)
 {
-	char buf[TEXT_MAX];
-	FILE *f = fopen(machine_path(path, buf, sizeof(buf)), "r");
+	FILE *f = open_file(path);
 	bool got = f && fgets(line, (int)room, f);
 
 	if (f)
@@ -147,8 +157,8 @@ static bool number_in(const char *path, long *number)
 /* The text behind "@key:" in @path; false if there is none. */
 static bool value_in(const char *path, const char *key, char *value, size_t room)
 {
-	char buf[TEXT_MAX], line[4096];
-	FILE *f = fopen(machine_path(path, buf, sizeof(buf)), "r");
+	char line[4096];
+	FILE *f = open_file(path);
 	size_t len = strlen(key);
 	bool found = false;
 
@@ -401,8 +411,8 @@ static bool check_scope(struct doctor *d, const char *check, const char *event, 
 static void check_hidden_processes(struct doctor *d)
 {
 	struct finding f = { .check = "other processes", .state = GOOD };
-	char buf[TEXT_MAX], line[4096];
-	FILE *mounts = fopen(machine_path("/proc/mounts", buf, sizeof(buf)), "r");
+	char line[4096];
+	FILE *mounts = open_file("/proc/mounts");
 	char level[16] = "";
 
 	if (!mounts)
@@ -553,7 +563,7 @@ static void check_kernel(struct doctor *d)
 		return;
 	len = (size_t)snprintf(f.found, TEXT_MAX, "%s", name.release);
 	snprintf(path, sizeof(path), "/boot/config-%s", name.release);
-	file = fopen(path, "r");
+	file = open_file(path);
 	while (file && fgets(line, sizeof(line), file))
 		for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 			if (strncmp(line, wanted[i], strlen(wanted[i])) == 0 && strstr(line, "=y") &&

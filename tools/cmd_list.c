@@ -439,10 +439,8 @@ static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 {
 	size_t n;
 
-	if (!has_room(l, info->n_events)) {
-		fputs("pfm: out of memory\n", stderr);
-		return REFUSED;
-	}
+	if (!has_room(l, info->n_events))
+		return no_memory();
 	n = find_events(l, pmu, info);
 	if (l->json)
 		json_events(l, info, n);

@@ -258,31 +258,29 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	return REFUSED;
 }
 
-/* NAME=COUNT of each operand; NULL if one is not of that form, which is told. */
-static json_t *operand_counts(const struct args *args)
+/* NAME=COUNT of each operand, to be given back. DONE, or what the command ends with: it is told. */
+static int operand_counts(const struct args *args, json_t **out)
 {
-	json_t *counts = json_object();
+	json_t *counts = *out = json_object();
+	bool room = counts;
 
-	for (int i = 1; i < args->n; i++) {
+	for (int i = 1; room && i < args->n; i++) {
 		char *mark = strrchr(args->operands[i], '='), *end = NULL;
 		double value = mark ? strtod(mark + 1, &end) : 0;
 
-		if (!mark || mark == args->operands[i] || !mark[1] || *end || !isfinite(value)) {
-			usage(args, "'%s' is not NAME=COUNT", args->operands[i]);
-			json_decref(counts);
-			return NULL;
-		}
+		if (!mark || mark == args->operands[i] || !mark[1] || *end || !isfinite(value))
+			return usage(args, "'%s' is not NAME=COUNT", args->operands[i]);
 		*mark = '\0';
-		json_object_set_new(counts, args->operands[i], json_real(value));
+		room = !json_object_set_new(counts, args->operands[i], json_real(value));
 	}
-	return counts;
+	return room ? DONE : no_memory();
 }
 
 static int run(struct args *args)
 {
 	const char *value, *pmu = NULL;
 	bool json = false;
-	json_t *counts;
+	json_t *counts = NULL;
 	pfm_ctx_t *ctx;
 	int id, status;
 
@@ -294,11 +292,11 @@ static int run(struct args *args)
 		return args->status;
 	if (json ? args->n > 1 || (args->n == 1 && strcmp(args->operands[0], "-") != 0) : args->n == 0)
 		return usage(args, json ? "requests are read from standard input" : "name a metric");
-	counts = json ? NULL : operand_counts(args);
-	ctx = json || counts ? open_context(NULL) : NULL;
-	if (!ctx)
-		status = json || counts ? REFUSED : USAGE;
-	else
+	status = json ? DONE : operand_counts(args, &counts);
+	ctx = status == DONE ? open_context(NULL) : NULL;
+	if (status == DONE && !ctx)
+		status = REFUSED;
+	else if (status == DONE)
 		status = json ? answer_all(ctx, pmu) : print_value(ctx, pmu, args->operands[0], counts);
 	json_decref(counts);
 	pfm_close_context(ctx);

@@ -187,7 +187,7 @@ static int plan_texts(struct planner *p, char *const *texts, int n)
 
 	for (int i = 0; i < n && room; i++)
 		room = event_list_add(&list, texts[i]);
-	status = room ? plan_list(p, &list) : REFUSED;
+	status = room ? plan_list(p, &list) : no_memory();
 	event_list_free(&list);
 	return status;
 }

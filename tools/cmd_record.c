@@ -353,7 +353,7 @@ static int read_options(struct args *args, struct recorder *job)
 			if (!*value)
 				return usage(args, "-e wants events, with commas between.");
 			if (!event_list_add(&job->events, value))
-				return REFUSED;
+				return no_memory();
 			break;
 		case 'F':
 			if (!option_number(args, "-F", value, 1, 1000000000, &job->sampling.freq))

@@ -298,10 +298,10 @@ static int show(struct job *job, const char *path)
 		fputc('\n', stderr);
 		return DONE;
 	}
+	if (job->svg)
+		return profile_flame(p, stdout, path);
 	if (job->folded)
 		put_folded(p);
-	else if (job->svg)
-		profile_flame(p, stdout, path);
 	else if (job->json)
 		put_places_json(job);
 	else

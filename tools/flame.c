@@ -3,6 +3,7 @@
  * lines of script that make a click on a box show that box alone. */
 #include <stdlib.h>
 #include <string.h>
+#include "pfm.h"
 #include "profile.h"
 
 enum { WIDTH = 1200,
@@ -123,20 +124,20 @@ static const char script[] =
 	"show(0, 1, 0);\n"
 	"]]></script>\n";
 
-void profile_flame(const struct profile *p, FILE *out, const char *title)
+int profile_flame(const struct profile *p, FILE *out, const char *title)
 {
 	struct line *lines = calloc(p->n_stacks + 1, sizeof(*lines));
 	unsigned depth = 0;
 	uint64_t total = 0;
 
-	for (size_t i = 0; lines && i < p->n_stacks; i++) {
+	if (!lines)
+		return no_memory();
+	for (size_t i = 0; i < p->n_stacks; i++) {
 		lines[i] = (struct line){ .text = p->texts.text[p->stacks[i].function], .weight = p->stacks[i].weight };
 		total += lines[i].weight;
 		if (depth_of(lines[i].text) > depth)
 			depth = depth_of(lines[i].text);
 	}
-	if (!lines)
-		return;
 	qsort(lines, p->n_stacks, sizeof(*lines), by_text);
 	fprintf(out,
 	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
@@ -150,4 +151,5 @@ void profile_flame(const struct profile *p, FILE *out, const char *title)
 	fputs(script, out);
 	fputs("</svg>\n", out);
 	free(lines);
+	return DONE;
 }

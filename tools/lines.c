@@ -4,6 +4,7 @@
 #include "lines.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,16 +102,24 @@ static bool report(struct lines *l, const char *path)
 struct lines *lines_open(const char *path)
 {
 	static Dwfl_Callbacks callbacks;
-	struct lines *l = lines_supported() ? calloc(1, sizeof(*l)) : NULL;
+	struct lines *l;
 
-	if (!l)
+	if (!lines_supported())
 		return NULL;
+	l = calloc(1, sizeof(*l));
+	if (!l) {
+		symbols_starved();
+		return NULL;
+	}
 	callbacks = (Dwfl_Callbacks){ .find_elf = dw.dwfl_build_id_find_elf,
 		                      .find_debuginfo = dw.dwfl_standard_find_debuginfo,
 		                      .section_address = dw.dwfl_offline_section_address };
+	errno = 0;
 	l->dwfl = dw.dwfl_begin(&callbacks);
 	if (l->dwfl && report(l, path))
 		return l;
+	if (errno == ENOMEM)
+		symbols_starved();
 	lines_close(l);
 	return NULL;
 }
@@ -206,8 +215,10 @@ static bool grow(struct lines *l)
 	size_t room = l->room ? l->room * 2 : 256;
 	struct known *known = calloc(room, sizeof(*known));
 
-	if (!known)
+	if (!known) {
+		symbols_starved();
 		return false;
+	}
 	for (size_t i = 0; i < l->room; i++)
 		if (l->known[i].spot.source)
 			*slot(known, room, l->known[i].address) = l->known[i];
@@ -227,8 +238,11 @@ const struct spot *lines_at(struct lines *l, uint64_t address)
 	if (k->spot.source)
 		return &k->spot;
 	k->address = address;
+	errno = 0;
 	k->spot.inlined = inlined_at(l, address + l->bias);
 	k->spot.source = k->spot.inlined ? source_at(l, address + l->bias) : NULL;
+	if (errno == ENOMEM)
+		symbols_starved();
 	if (k->spot.source) {
 		l->n++;
 		return &k->spot;

@@ -395,6 +395,12 @@ static int help_command(int argc, char **argv)
 	return DONE;
 }
 
+int no_memory(void)
+{
+	fputs("pfm: out of memory\n", stderr);
+	return REFUSED;
+}
+
 static int run_command(const char *name, int argc, char **argv)
 {
 	struct args args = { .argc = argc, .argv = argv, .cluster = "", .operands = argv };
@@ -407,10 +413,8 @@ static int run_command(const char *name, int argc, char **argv)
 		return unknown_command(name);
 	/* Values of options may not be moved before they were read, operands may: they are gathered in a copy. */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
-	if (!args.operands) {
-		fputs("pfm: out of memory\n", stderr);
-		return REFUSED;
-	}
+	if (!args.operands)
+		return no_memory();
 	i = args.cmd->run(&args);
 	free(args.operands);
 	return i;

@@ -16,7 +16,8 @@
 enum { FEW = 16,     /* references, which make at most some hundred names out of one */
        SECONDS = 1,  /* of a child */
        PATIENCE = 5, /* seconds of all children */
-       MICRO = 1000000 };
+       MICRO = 1000000,
+       NO_MEMORY = -1 }; /* a status of __cxa_demangle() */
 #define MEMORY ((rlim_t)1 << 31)
 
 typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *len, int *status);
@@ -128,6 +129,8 @@ char *symbols_plain(const char *symbol)
 	if (references(symbol) > FEW)
 		return ask_child(demangle, symbol);
 	plain = demangle(symbol, NULL, NULL, &status);
+	if (status == NO_MEMORY)
+		symbols_starved();
 	if (plain && strnlen(plain, SYMBOL_ROOM) == SYMBOL_ROOM)
 		plain[SYMBOL_ROOM - 1] = '\0';
 	return plain;

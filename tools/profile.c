@@ -100,13 +100,15 @@ uint32_t text_number(struct texts *t, const char *text)
 {
 	size_t at;
 
-	if (t->n * 2 >= t->n_slots && !grow_texts(t))
+	t->failed |= t->n * 2 >= t->n_slots && !grow_texts(t);
+	if (t->failed)
 		return 0;
 	for (at = (size_t)hash_text(text) & (t->n_slots - 1); t->slots[at]; at = (at + 1) & (t->n_slots - 1))
 		if (strcmp(t->text[t->slots[at] - 1], text) == 0)
 			return t->slots[at] - 1;
 	t->text[t->n] = strdup(text);
-	if (!t->text[t->n])
+	t->failed = !t->text[t->n];
+	if (t->failed)
 		return 0;
 	t->slots[at] = (uint32_t)++t->n;
 	return (uint32_t)t->n - 1;
@@ -171,6 +173,7 @@ static struct process *process_of(struct reader *r, uint32_t pid)
 		if (p->pid == pid)
 			return p;
 	p = calloc(1, sizeof(*p));
+	r->p->failed |= !p;
 	if (!p)
 		return NULL;
 	p->pid = pid;
@@ -187,6 +190,7 @@ static struct task *task_of(struct reader *r, uint32_t tid)
 		if (t->tid == tid)
 			return t;
 	t = calloc(1, sizeof(*t));
+	r->p->failed |= !t;
 	if (!t)
 		return NULL;
 	snprintf(name, sizeof(name), ":%u", tid);
@@ -253,6 +257,7 @@ static void take_map(struct reader *r, const pfm_record_t *record)
 	struct process *p = record->map.name && !kernel ? process_of(r, record->pid) : NULL;
 	struct mapping *m = p ? new_map(p) : NULL;
 
+	r->p->failed |= p && !m;
 	if (record->map.name && kernel && strncmp(record->map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
 		symbols_expect(r->symbols, record->map.name + strlen(KERNEL_MAP), record->map.offset);
 
@@ -457,10 +462,8 @@ static void take_sample(struct reader *r, const pfm_record_t *record)
 		p->homeless++;
 		return;
 	}
-	if (!task || key.event >= p->n_events) {
-		p->failed |= !task;
+	if (!task || key.event >= p->n_events)
 		return;
-	}
 	if (!key.weight)
 		key.weight = 1;
 	p->weights[key.event] += key.weight;
@@ -559,9 +562,12 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 	r->p = p;
 	r->detail = detail;
 	r->symbols = symbols_open();
-	p->failed = !p->weights || !p->samples || !r->symbols || text_number(&p->texts, "");
-	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1)
+	text_number(&p->texts, "");
+	p->failed = !p->weights || !p->samples || !r->symbols || p->texts.failed;
+	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1) {
 		take(r, &record);
+		p->failed |= p->texts.failed;
+	}
 	forget(r);
 	if (p->failed || rc < 0) {
 		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : unreadable(rc));

@@ -15,8 +15,10 @@ struct texts {
 	size_t n, room;
 	uint32_t *slots; /* number + 1, 0 for free; a power of two of them */
 	size_t n_slots;
+	bool failed; /* some text has not got a number, for want of memory */
 };
 
+/* The number of the text, the first one's where there is no memory. */
 uint32_t text_number(struct texts *t, const char *text);
 
 /* Where samples were: all with the same event, task, object and function (and source line), or (folded) with the same stack. */
@@ -50,8 +52,8 @@ void profile_free(struct profile *p);
 /* @name in a line of its own, as far as that has room: ends of lines in it are shown as "\x0a". Returns @buf. */
 #define NAME_LINE 4096
 char *profile_line(const char *name, char buf[NAME_LINE]);
-/* A flame graph of the stacks, one file that any browser shows (flame.c). */
-void profile_flame(const struct profile *p, FILE *out, const char *title);
+/* A flame graph of the stacks, one file that any browser shows. DONE, or REFUSED without memory. (flame.c) */
+int profile_flame(const struct profile *p, FILE *out, const char *title);
 
 /* @n bytes of @s as text of a page or a picture. (flame.c) */
 void put_escaped(FILE *out, const char *s, size_t n);

@@ -364,7 +364,7 @@ int answer_requests(int fd, FILE *out)
 	size_t len;
 
 	if (!w)
-		fputs("pfm: out of memory\n", stderr);
+		no_memory();
 	else
 		w->pmu = PFMLIB_NO_PMU;
 	while (ctx && w && lines_next(&in, &line, &len))

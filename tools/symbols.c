@@ -67,6 +67,15 @@ struct symbols {
 	uint64_t taken; /* of TABLES_ROOM */
 };
 
+void symbols_starved(void)
+{
+	static bool said;
+
+	if (!said)
+		fputs("pfm report: some functions or source lines are not named: out of memory\n", stderr);
+	said = true;
+}
+
 struct symbols *symbols_open(void)
 {
 	return calloc(1, sizeof(struct symbols));
@@ -126,10 +135,10 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 		if (strcmp(o->path, path) == 0 && o->n_id == n && (n == 0 || memcmp(o->id, id, n) == 0))
 			return o;
 	o = calloc(1, sizeof(*o));
-	if (!o)
-		return NULL;
-	o->path = strdup(path);
-	if (!o->path) {
+	if (o)
+		o->path = strdup(path);
+	if (!o || !o->path) {
+		symbols_starved();
 		free(o);
 		return NULL;
 	}
@@ -154,6 +163,13 @@ static bool add(struct file *f, uint64_t start, uint64_t size, uint64_t room, co
 	}
 	f->symbols[f->n++] = (struct symbol){ start, size, room, name, NULL };
 	return true;
+}
+
+static void forget(struct file *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->symbols[i].plain);
+	f->n = 0;
 }
 
 /* Names that agree for long enough are as good as each other. */
@@ -212,6 +228,7 @@ struct elf {
 	uint64_t segments_at, sections_at;
 	unsigned n_segments, n_sections;
 	uint8_t *sections;
+	bool starved; /* something was not read for want of memory */
 };
 
 static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
@@ -235,10 +252,12 @@ static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
 }
 
 /* @n bytes at @offset; the caller frees them. NULL if they are not there. */
-static void *take(const struct elf *e, uint64_t n, uint64_t offset)
+static void *take(struct elf *e, uint64_t n, uint64_t offset)
 {
-	void *p = n && offset <= e->size && n <= e->size - offset ? malloc((size_t)n) : NULL;
+	bool there = n && offset <= e->size && n <= e->size - offset;
+	void *p = there ? malloc((size_t)n) : NULL;
 
+	e->starved |= there && !p;
 	if (p && read_at(e, p, (size_t)n, offset))
 		return p;
 	free(p);
@@ -292,7 +311,7 @@ static uint64_t room_of(const struct elf *e, const Elf64_Sym *s)
 }
 
 /* @names ends with a zero, its last. */
-static void read_symbol(struct file *f, const struct elf *e, const uint8_t *at, const char *names, uint64_t n_names)
+static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const char *names, uint64_t n_names)
 {
 	Elf64_Sym s;
 	Elf32_Sym s32;
@@ -305,8 +324,8 @@ static void read_symbol(struct file *f, const struct elf *e, const uint8_t *at, 
 	}
 	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) || s.st_shndx == SHN_UNDEF)
 		return;
-	if (s.st_name < n_names && names[s.st_name])
-		add(f, s.st_value, s.st_size, room_of(e, &s), names + s.st_name);
+	if (s.st_name < n_names && names[s.st_name] && !add(f, s.st_value, s.st_size, room_of(e, &s), names + s.st_name))
+		e->starved = true;
 }
 
 /* Bytes of @names up to the last zero, that included: a name that is never ended is none. */
@@ -329,7 +348,7 @@ static bool has_room(struct symbols *all, const char *path, uint64_t size)
 }
 
 /* One table, @s, and the names it leads to, which become @*kept. */
-static void read_table(struct object *o, const struct elf *e, struct file *f, const Elf64_Shdr *s, char **kept)
+static void read_table(struct object *o, struct elf *e, struct file *f, const Elf64_Shdr *s, char **kept)
 {
 	size_t each = e->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	Elf64_Shdr names = s->sh_link < e->n_sections ? section_at(e, s->sh_link) : (Elf64_Shdr){ .sh_type = SHT_NULL };
@@ -368,7 +387,7 @@ static void read_symbols(struct object *o, struct elf *e, struct file *f)
 }
 
 /* The build id among the notes at @offset, if it is there. */
-static void read_notes(const struct elf *e, struct file *f, uint64_t offset, uint64_t size)
+static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t size)
 {
 	uint8_t *notes = size <= 1 << 20 ? take(e, size, offset) : NULL;
 	Elf64_Nhdr n; /* of both widths */
@@ -391,7 +410,7 @@ static void read_notes(const struct elf *e, struct file *f, uint64_t offset, uin
 	free(notes);
 }
 
-static void read_segments(const struct elf *e, struct file *f)
+static void read_segments(struct elf *e, struct file *f)
 {
 	size_t each = e->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 	uint8_t *all = take(e, (uint64_t)e->n_segments * each, e->segments_at);
@@ -424,6 +443,7 @@ static struct file *file_of(struct object *o, struct elf *e, const struct stat *
 	if (!read_head(e))
 		return NULL;
 	f = calloc(1, sizeof(*f));
+	e->starved = !f;
 	if (!f)
 		return NULL;
 	f->device = st->st_dev;
@@ -432,6 +452,8 @@ static struct file *file_of(struct object *o, struct elf *e, const struct stat *
 	o->all->files = f;
 	read_segments(e, f);
 	read_symbols(o, e, f);
+	if (e->starved)
+		forget(f);
 	return f;
 }
 
@@ -459,6 +481,8 @@ static void load(struct object *o)
 	e.size = (uint64_t)st.st_size;
 	o->file = file_of(o, &e, &st);
 	close(e.fd);
+	if (e.starved)
+		symbols_starved();
 	if (!o->n_id || !o->file || (o->file->n_id == o->n_id && memcmp(o->file->id, o->id, o->n_id) == 0))
 		return;
 	o->file = NULL;
@@ -517,23 +541,16 @@ void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 	all->expected_at = address;
 }
 
-static void forget_kernel(struct file *o)
-{
-	for (size_t i = 0; i < o->n; i++)
-		free(o->symbols[i].plain);
-	o->n = 0;
-	fputs("pfm report: functions of the kernel are not named: it was another, or started anew since\n", stderr);
-}
-
 /* Lines of /proc/kallsyms: address, type, name. All addresses are zero for whom they are a secret. */
 static void load_kernel(const struct symbols *all, struct file *o)
 {
-	bool another = false;
+	bool another = false, starved = false;
 	FILE *f = fopen("/proc/kallsyms", "re");
 	size_t room = 0;
 	char *line = NULL;
 
-	while (f && getline(&line, &room, f) > 0) {
+	errno = 0;
+	while (f && !starved && getline(&line, &room, f) > 0) {
 		char *rest, *name;
 		uint64_t start = strtoull(line, &rest, 16);
 
@@ -542,17 +559,22 @@ static void load_kernel(const struct symbols *all, struct file *o)
 		rest[3 + strcspn(rest + 3, "\t\n ")] = '\0';
 		another |= strcmp(rest + 3, all->expected) == 0 && start != all->expected_at;
 		name = strdup(rest + 3);
-		if (!name || !add(o, start, 0, UINT64_MAX, name)) {
+		starved = !name || !add(o, start, 0, UINT64_MAX, name);
+		if (starved)
 			free(name);
-			break;
-		}
-		o->symbols[o->n - 1].plain = name; /* given back with it */
+		else
+			o->symbols[o->n - 1].plain = name; /* given back with it */
 	}
+	starved |= errno == ENOMEM;
 	free(line);
 	if (f)
 		fclose(f);
+	if (starved)
+		symbols_starved();
 	if (another)
-		forget_kernel(o);
+		fputs("pfm report: functions of the kernel are not named: it was another, or started anew since\n", stderr);
+	if (another || starved)
+		forget(o);
 	sort(o);
 }
 
