@@ -614,8 +614,8 @@ static void every_call_to_the_machine(void **state)
 	assert_true(told > (step > 1 ? 5 : 20));
 }
 
-/* An image that was named has to be there, so what the system says against it is the answer; one in a folder is left out, but not for want of
- * descriptors. */
+/* An image that was named has to be there, so what the system says against it is the answer; one in a folder is left out, but not for
+ * want of descriptors. */
 static void every_call_for_an_image(void **state)
 {
 	char path[256];
