@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <perfmon/pfcntr.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,6 +111,50 @@ static void keep_its_sockets(void)
 	close(fd);
 }
 
+/* One processor is for whom is bound to one. */
+static void open_one(void)
+{
+	cpu_set_t all, one;
+	size_t first = 0;
+	int fd;
+
+	CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+	while (!CPU_ISSET(first, &all))
+		first++;
+	CHECK(CPU_COUNT(&all) == 1 || (open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENONE) < 0 && errno != EBUSY));
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+	fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENONE);
+	CHECK(fd >= 0);
+	close(fd);
+	CHECK(sched_setaffinity(0, sizeof all, &all) == 0);
+}
+
+static void check_exclusive(int fd)
+{
+	CHECK(fd >= 0);
+	CHECK(open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL) < 0 && errno == EBUSY);
+	CHECK(ioctl(fd, PCNTLOGALL, 0) == 0);
+	close(fd);
+}
+
+/* The calls that the kernel has for it, of which a C library uses one. */
+static void open_by_every_call(void)
+{
+#ifdef SYS_openat2
+	struct {
+		uint64_t flags, mode, resolve;
+	} how = { O_RDONLY | PCNTOPENALL, 0, 0 };
+
+	check_exclusive((int)syscall(SYS_openat2, AT_FDCWD, PFCNTR_DEVICE, &how, sizeof how));
+#endif
+#ifdef SYS_open
+	check_exclusive((int)syscall(SYS_open, PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL));
+#endif
+	check_exclusive((int)syscall(SYS_openat, AT_FDCWD, PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL));
+}
+
 /* What is not the device's goes its usual way. */
 static void live_as_usual(void)
 {
@@ -133,6 +179,8 @@ int main(int argc, char **argv)
 	count();
 	share();
 	keep_its_sockets();
+	open_one();
+	open_by_every_call();
 	printf("# %d checks\n", checks);
 	return 0;
 }

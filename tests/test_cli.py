@@ -7,6 +7,7 @@ PFM names the binary. Prints TAP, one line for each test case. Golden lines come
 
 import fcntl
 import glob
+import itertools
 import json
 import os
 import pty
@@ -417,6 +418,29 @@ class List(Case):
         said = self.fails(1, "list", "corduo::br")
         self.caret(said, "corduo")
         self.assertIn("did you mean coreduo?", said)
+
+    def test_lines_fill_the_terminal(self):
+        """A line that is broken ends where the next word has no room any more, and not before: told from what is written elsewhere."""
+        broken = 0
+        for columns, words in itertools.product((80, 97, 113), (
+                ["doctor"], ["list", "--pmus"], ["list", "--pmu", "skl", "br_inst"], ["show", "skl::INST_RETIRED.ANY"],
+                ["show", "skl::L2_TRANS"], ["show", "montecito::L3_INSERTS"], ["show", "coreduo"],
+                ["stat", "-e", "page-faults,cycles", "true"])):
+            wide, shown = pfm(*words), on_terminal(*words, columns=columns, NO_COLOR="1").decode().replace("\x1b[K", "").splitlines()
+            plain = (wide.stdout + wide.stderr).splitlines()
+            for line in plain:
+                self.assertTrue(shown, (words, line))
+                want, last = line.split(), shown.pop(0)
+                n = len(last.split())
+                while n < len(want):
+                    following = shown.pop(0)
+                    self.assertLessEqual(len(last), columns, (words, last))
+                    if len(last.split()) > 1:   # a name may be as long as its column
+                        self.assertGreater(len(last) + 1 + len(following.split()[0]), columns, (words, columns, last, following))
+                    last, n, broken = following, n + len(following.split()), broken + 1
+                self.assertEqual(n, len(want), (words, columns, line, last))
+            self.assertEqual(shown, [], words)
+        self.assertGreater(broken, 100)
 
     def test_narrow_terminals(self):
         """Nothing of the descriptions is wider than the terminal, and none of it is lost."""

@@ -900,6 +900,30 @@ class MadeUp(unittest.TestCase):
             os.rename = real
         self.assertEqual((status, os.listdir(out)), (130, []))
 
+    def test_whose_script_is_run(self):
+        """The one beside a command that was not installed, if it is as much the user's as that: his own or root's, and nobody else's."""
+        if os.geteuid() or not PFM:
+            self.skipTest("root, who can be another user")
+        user, other = 12345, 12346
+        with tempfile.TemporaryDirectory() as folder:
+            command, script = os.path.join(folder, "tools", "pfm"), os.path.join(folder, "lib", "pmuc", "pmuc.py")
+            for path in command, script:
+                os.makedirs(os.path.dirname(path))
+            os.chmod(folder, 0o755)
+            shutil.copy(PFM, command)
+            with open(script, "w", encoding="ascii") as f:
+                f.write("print('the script beside')")
+            env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
+            env["LD_LIBRARY_PATH"] = os.path.join(os.path.dirname(PFM), "..", "lib")
+            for owner, mode, run_by, wanted in ((0, 0o644, user, True), (user, 0o600, user, True), (0, 0o644, 0, True),
+                                                (other, 0o644, user, False), (0, 0o646, user, False), (user, 0o646, user, False),
+                                                (user, 0o644, 0, False)):
+                os.chown(script, owner, owner)
+                os.chmod(script, mode)
+                said = subprocess.run([command, "import", folder], env=env, user=run_by, cwd="/",
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual("the script beside" in said.stdout, wanted, (owner, oct(mode), run_by, said))
+
     def test_usage(self):
         self.assertEqual(run()[0], 2)
         self.assertEqual(run("--nonsense")[0], 2)

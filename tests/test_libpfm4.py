@@ -336,6 +336,15 @@ class Machines(unittest.TestCase):
         for nonsense in ("x", "Nobody-6-1", "0x1z"):
             self.assertEqual(present(PERFMON_CPUID=nonsense), present())
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "only x86 is asked by an instruction")
+    def test_this_machine_is_what_its_kernel_says(self):
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
+            said = dict([piece.strip() for piece in line.split(":", 1)] for line in f.read().split("\n\n")[0].splitlines() if ":" in line)
+        identity = "-".join([said["vendor_id"], "%d" % int(said["cpu family"]), "%x" % int(said["model"]), "%x" % int(said["stepping"])])
+        found = present()
+        self.assertEqual(found - {"ix86arch"}, present(PERFMON_CPUID=identity) - {"ix86arch"}, identity)
+        self.assertEqual("ix86arch" in found, "arch_perfmon" in said["flags"].split() and said["vendor_id"] == "GenuineIntel")
+
     def test_x86_out_of_a_recorded_file(self):
         text = "processor\t: 0\nvendor_id\t: %s\ncpu family\t: %d\nmodel\t\t: %d\nmodel name\t: x\nstepping\t: %d\n"
         for vendor, family, model, stepping, name in (("GenuineIntel", 6, 85, 4, "skx"), ("GenuineIntel", 6, 85, 7, "clx"),

@@ -4,9 +4,11 @@
 
     PFM  the command (default: pfm of the path)
 """
+import collections
 import glob
 import json
 import os
+import random
 import re
 import resource
 import shutil
@@ -662,7 +664,7 @@ class OtherPeoples(unittest.TestCase):
             self.assertIn("pfm report: the kernel held samples back 1 time,", said)
 
     def test_samples_whose_event_cannot_be_told_are_no_others(self):
-        for configs, twins in ((2, 3), False), ((2, 2), True):
+        for configs, twins in ((2, 3), False), ((2, 2), True), ((1, 1), False), ((0, 0), False):
             crafted = Crafted()
             for i, config in enumerate(configs):
                 crafted.attr([1 + i], config)
@@ -680,6 +682,24 @@ class OtherPeoples(unittest.TestCase):
         for form, want in ((), "20.00% in 10 more places"), (("-n", "49"), "2.00% in 1 more place;"):
             self.assertIn(want, self.told(crafted, *form)[0])
         self.assertNotIn("more place", self.told(crafted, "-n", "50")[0])
+
+    def test_each_of_many_places_is_one(self):
+        """Lists that grow a few times: what was added before is found again, and nothing else."""
+        draw, want = random.Random(1), collections.Counter()
+        crafted = Crafted()
+        crafted.attr()
+        for tid in range(300):
+            crafted.comm(5 + tid, b"task %d" % tid)
+        for _ in range(20000):
+            place = draw.randrange(300), 0x1000 + draw.randrange(1500)
+            crafted.sample(5 + place[0], place[1])
+            want[place] += 1
+        places = [json.loads(line) for line in self.told(crafted, "--json")[0].splitlines()]
+        got = {(int(p["task"].split()[1]), int(p["function"], 16)): p["samples"] for p in places}
+        self.assertEqual((len(places), got), (len(want), dict(want)))
+        folded = [line.rsplit(" ", 1) for line in self.told(crafted, "--folded")[0].splitlines()]
+        self.assertEqual(len(folded), len(want))
+        self.assertEqual({(int(t.split(";")[0].split()[1]), int(t.rsplit(";", 1)[1], 16)): int(n) for t, n in folded}, dict(want))
 
     def sampled(self, folder, name, *form):
         """The report of one sample in the first function of the file of that name."""

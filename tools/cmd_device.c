@@ -64,7 +64,7 @@ static int run(struct args *args)
 const struct command cmd_device = {
 	.name = "device",
 	.usage = "[--model NAME] [--cpus N] [--mhz N] -- PROG [ARG]...",
-	.summary = "runs a program of the Tru64 counter device, /dev/pfcntr being a model",
+	.summary = "runs a program of the Tru64 counter device, with a model of that",
 	.about = "The program opens the device and issues its requests as on Tru64 UNIX; nothing in it has to be changed and no "
 		 "privilege is needed. Numbers of interrupts are invented, but the same in every run; everything else is as "
 		 "documented. The exit status is the program's.",

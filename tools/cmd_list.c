@@ -18,7 +18,8 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_UNIT,
        OPT_NO_PAGER,
        NAME_COLUMN = 34,
-       PMU_COLUMN = 51,
+       NAME_COLUMNS = 24, /* of a processor */
+       PMU_COLUMN = 51,   /* where it is described */
        FOLDED_MAX = 256,
        TEXT_ROOM = 1024,
        PAGE_ROOM = 1 << 16,
@@ -465,14 +466,16 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 	struct json *j = &l->out;
 
 	if (!l->json) {
+		bool narrow = l->width && l->width < PMU_COLUMN + 24;
+		size_t len = strlen(p->name), at = PMU_COLUMN + (len > NAME_COLUMNS ? len - NAME_COLUMNS : 0);
 		char text[512];
 
-		printf("  %s%-24s%s %5u events  %-9s ", term_on(stdout, CYAN), p->name, term_off(stdout), p->n_events,
+		printf("  %s%-*s%s %5u events  %-*s", term_on(stdout, CYAN), NAME_COLUMNS, p->name, term_off(stdout), p->n_events, narrow ? 0 : 10,
 		       strchr(p->origin, '/') ? "image" : p->origin);
 		snprintf(text, sizeof(text), "%s%s", p->desc, standing(p->flags));
-		if (l->narrow)
+		if (narrow)
 			printf("\n    ");
-		term_wrap(stdout, l->narrow ? 4 : PMU_COLUMN, l->narrow ? 4 : PMU_COLUMN, text);
+		term_wrap(stdout, narrow ? 4 : at, narrow ? 4 : PMU_COLUMN, text);
 		return;
 	}
 	put_begin(j, NULL, '{');

@@ -128,8 +128,10 @@ static void print_overview(FILE *out)
 	                     "processor, on any "
 	                     "machine; and to the count, where the processor is this machine's.");
 	print_heading(out, "Commands");
-	for (i = 0; commands[i]; i++)
-		fprintf(out, "  %s%-9s%s %s\n", term_on(out, BOLD), commands[i]->name, term_off(out), commands[i]->summary);
+	for (i = 0; commands[i]; i++) {
+		fprintf(out, "  %s%-9s%s ", term_on(out, BOLD), commands[i]->name, term_off(out));
+		help_text(out, 12, 12, commands[i]->summary);
+	}
 	print_heading(out, "Options");
 	print_options(out, every_command);
 	print_option(out, &(const struct opt){ 'V', "version", NULL, "show the version" });
@@ -145,7 +147,8 @@ static void print_overview(FILE *out)
 	               "pfm dispatch --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED L1D_READS_SET0\n"
 	               "How often does this program do it?\n"
 	               "pfm stat -e cycles,instructions,page-faults -- make\n");
-	fputs("\n'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 done, 1 refused, 2 usage.\n", out);
+	putc('\n', out);
+	help_text(out, 0, 0, "'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 done, 1 refused, 2 usage.");
 }
 
 /* ---- reading options --------------------------------------------------------------------------------------------------- */
