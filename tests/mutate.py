@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Mutation testing: small faults are put into the sources, one at a time, and the quick suite has to notice each.
 
-mutate.py SOURCE BUILD --listed            the faults of mutants.txt, each with the tests that must notice it: TAP
+mutate.py SOURCE BUILD --listed [--sample N] ...
+                                           the faults of mutants.txt, each with the tests that must notice it: TAP; then N drawn as
+                                           below, of which not so few may be noticed that their share is below LEAST for sure
 mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [--near] [--measured] [FILE...]
                                            N faults drawn from FILES (default: all of lib/ and tools/), against the quick suite, or
                                            the tests named, or those that take up to T seconds; one line each, and the share that was
@@ -37,6 +39,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LISTED = os.path.join(HERE, "mutants.txt")
 SUITES = ("unit", "vectors", "tables", "man", "command", "hostile", "python", "install")
 TIMES = "mutate-times.json"
+LEAST = 80      # per cent
 # The tests in Python that ask each room; "lib": those that ask the corridor. A folder that is not here is asked by all of them.
 NEAR = {
     "lib": ("cli", "lists", "machines", "peer", "property"),
@@ -237,10 +240,10 @@ def listed():
             yield tuple(lines)
 
 
-def run_listed(tree):
+def run_listed(tree, a):
     faults = [f for f in listed() if not f[3].startswith("equivalent")]
     suite = Suite(tree.build)
-    print("1..%d" % len(faults), flush=True)
+    print("1..%d" % (len(faults) + (a.sample > 0)), flush=True)
     good = tree.builds() and all([t.measure(0) for t in suite.named({n for f in faults for n in f[3].split()})])
     for i, (path, line, fault, names) in enumerate(faults, 1):
         text = tree.read(path)
@@ -249,7 +252,10 @@ def run_listed(tree):
                 "no such test" if not tests else tree.outcome(path, text.replace(line, fault), tests))
         good_end = said in names.split()
         print("%s %d - %s: %s%s" % ("ok" if good_end else "not ok", i, path, fault.strip(), "" if good_end else ": " + said), flush=True)
-    return 0
+    if a.sample:
+        noticed, judged = run_drawn(tree, a, "# ")
+        print("%s %d - %d of %d faults drawn are noticed" %
+              ("ok" if judged and interval(noticed, judged)[1] >= LEAST else "not ok", len(faults) + 1, noticed, judged), flush=True)
 
 
 def interval(k, n):
@@ -268,7 +274,8 @@ def draw(tree, files, sample, skip, seed):
     return faults[skip:skip + sample if sample else None], len(faults)
 
 
-def run_drawn(tree, a):
+def run_drawn(tree, a, begin=""):
+    """How many of the faults drawn were noticed, and of how many. Lines begin with @begin."""
     if not tree.builds():
         raise SystemExit("the unchanged sources do not build")
     suite = Suite(tree.build, a.tests, a.near)
@@ -286,13 +293,13 @@ def run_drawn(tree, a):
         if kind == "killed":
             suite.remember(path, said)
         count[kind] += 1
-        print("%-10s %s:%d: %s%s" % (kind, path, line, shown, "  (" + said + ")" if kind == "killed" else ""), flush=True)
+        print("%s%-10s %s:%d: %s%s" % (begin, kind, path, line, shown, "  (" + said + ")" if kind == "killed" else ""), flush=True)
     judged = count["killed"] + count["survived"]
     if judged:
-        print("%d of %d noticed (%.1f %%, %.1f to %.1f) of %d drawn from %d; %s" %
-              (count["killed"], judged, 100 * count["killed"] / judged, *interval(count["killed"], judged), len(drawn), total,
+        print("%s%d of %d noticed (%.1f %%, %.1f to %.1f) of %d drawn from %d; %s" %
+              (begin, count["killed"], judged, 100 * count["killed"] / judged, *interval(count["killed"], judged), len(drawn), total,
                ", ".join("%d %s" % (n, k) for k, n in sorted(count.items()))))
-    return 0
+    return count["killed"], judged
 
 
 def main():
@@ -312,8 +319,8 @@ def main():
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN: # as a shell has it for what runs behind it: tests interrupt what they start
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     tree = Tree(os.path.abspath(a.source), os.path.abspath(a.build))
-    return run_listed(tree) if a.listed else run_drawn(tree, a)
+    (run_listed if a.listed else run_drawn)(tree, a)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
