@@ -409,10 +409,11 @@ static void take_row(const struct row *row, struct reading *r, unsigned i, int *
 }
 
 /* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL; of an event that was named several times
- * what was counted with @beside, unless that is NULL. */
+ * what was counted with @beside, unless that is NULL: then where most of @metric's inputs were counted together. */
 struct among {
 	const char *label, *pmu;
 	const struct row *beside;
+	const struct stat_metric *metric;
 };
 
 static bool is_row_of(const struct job *job, unsigned k, const struct among *rows, const struct input *input)
@@ -422,24 +423,52 @@ static bool is_row_of(const struct job *job, unsigned k, const struct among *row
 	return strcmp(row->label, rows->label) == 0 && is_input(row, input) && (!rows->pmu || strcmp(row->info.pmu, rows->pmu) == 0);
 }
 
-/* How near @row is to the one that the value stands beside: that itself, a member of its group, any other. */
-static int nearness(const struct row *row, const struct row *beside)
+static bool same_group(const struct row *a, const struct row *b)
 {
-	return !beside ? 0 : row == beside ? 2
-	                                   : row->part == beside->part && row->info.group == beside->info.group;
+	return a->part == b->part && a->info.group == b->info.group;
+}
+
+/* How many inputs of the metric have a value in the group of @row; 0 if that has none itself. */
+static int inputs_beside(const struct job *job, const struct among *rows, const struct row *row)
+{
+	struct input input;
+	int n = 0;
+
+	for (unsigned i = 0; row->tally.counted && find_input(job, rows->metric, i, &input); i++)
+		for (unsigned k = 0; k < job->n_rows; k++)
+			if (job->rows[k].tally.counted && same_group(&job->rows[k], row) && is_row_of(job, k, rows, &input)) {
+				n++;
+				break;
+			}
+	return n;
+}
+
+/* How near @row is to the one that the value stands beside: that itself, a member of its group, any other; where it stands beside none,
+ * how much of it the row's group has. */
+static int nearness(const struct job *job, const struct row *row, const struct among *rows)
+{
+	const struct row *beside = rows->beside;
+
+	return !beside ? inputs_beside(job, rows, row) : row == beside ? 2
+	                                                               : same_group(row, beside);
 }
 
 /* True if another row is the same count, of an event that was named twice, and nearer, or as near and earlier. */
 static bool is_repeated(const struct job *job, unsigned k, const struct among *rows, const struct input *input)
 {
 	const struct row *row = &job->rows[k];
-	int near = nearness(row, rows->beside);
+	int near = -1;
 
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		const struct row *other = &job->rows[i];
-		int nearer = nearness(other, rows->beside) - near;
+		int nearer;
 
-		if (i != k && is_row_of(job, i, rows, input) && strcmp(row->info.pmu, other->info.pmu) == 0 && (nearer > 0 || (!nearer && i < k)))
+		if (i == k || !is_row_of(job, i, rows, input) || strcmp(row->info.pmu, other->info.pmu) != 0)
+			continue;
+		if (near < 0)
+			near = nearness(job, row, rows);
+		nearer = nearness(job, other, rows) - near;
+		if (nearer > 0 || (!nearer && i < k))
 			return true;
 	}
 	return false;
@@ -619,7 +648,7 @@ bool metric_answer(const struct job *job, const struct stat_metric *m, const cha
 	static struct reading r;
 
 	out->value = (pfm_metric_value_t)PFM_INIT(out->value);
-	if (!evaluate_rows(job, m, &(struct among){ .label = label }, elapsed, false, &r, &out->value))
+	if (!evaluate_rows(job, m, &(struct among){ .label = label, .metric = m }, elapsed, false, &r, &out->value))
 		return false;
 	out->info = r.info;
 	out->quality = r.quality;
@@ -631,7 +660,7 @@ static void report_one(const struct job *job, const struct stat_metric *m, const
 	static struct reading r;
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	if (!evaluate_rows(job, m, &(struct among){ .label = label }, elapsed, whole, &r, &v))
+	if (!evaluate_rows(job, m, &(struct among){ .label = label, .metric = m }, elapsed, whole, &r, &v))
 		return;
 	if (job->json)
 		json_metric(job, &r, &v, label, time);
@@ -798,7 +827,7 @@ bool row_ratio(const struct job *job, const struct row *row, double elapsed, str
 {
 	static struct reading r;
 	pfm_metric_value_t v = PFM_INIT(v);
-	const struct among own = { row->label, row->info.pmu, row }, all = { row->label, NULL, row };
+	const struct among own = { row->label, row->info.pmu, row, NULL }, all = { row->label, NULL, row, NULL };
 
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		struct stat_metric *m = &job->ratios.at[i];
