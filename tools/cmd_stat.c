@@ -451,9 +451,7 @@ static int read_options(struct args *args, struct job *job)
 	}
 	if (id == 0 && job->separator && !*job->separator)
 		return usage(args, "-x wants what stands between columns, such as a comma.");
-	/* Events behind the last filter have none. */
-	return id < 0 ? args->status : job->filters ? add_filter(args, job, job->events.n, "")
-	                                            : -1;
+	return id < 0 ? args->status : -1;
 }
 
 /* -1 and errno if anything of it could not be written, now or before. */

@@ -221,7 +221,7 @@ int write_page(const struct job *job, double elapsed);
 
 struct job {
 	struct event_list events;
-	char **filters; /* one for each event, NULL: none */
+	char **filters; /* of the first n_filters events, NULL: none */
 	unsigned n_filters;
 	unsigned last; /* the first of the events that the last -e gave */
 	pfm_ctx_t *ctx;

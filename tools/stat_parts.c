@@ -303,7 +303,8 @@ static bool make_room(struct part *p)
 	return true;
 }
 
-/* The texts of @p that the library counts, and their filters. Their number. */
+/* The texts of @p that the library counts, and their filters: those behind the last --filter, as what metrics need is, have none. Their
+ * number. */
 static unsigned texts_of(const struct job *job, const struct part *p, const char **texts, const char **filters)
 {
 	unsigned i, n = 0;
@@ -311,7 +312,7 @@ static unsigned texts_of(const struct job *job, const struct part *p, const char
 	for (i = p->first; i < p->first + p->n_texts; i++) {
 		if (own_event(job->events.texts[i]))
 			continue;
-		filters[n] = job->filters ? job->filters[i] : NULL;
+		filters[n] = i < job->n_filters ? job->filters[i] : NULL;
 		texts[n++] = job->events.texts[i];
 	}
 	return n;
