@@ -307,6 +307,9 @@ class Times(Case):
         r = stat("-D", "5000", "-e", "page-faults", "--", "true")
         self.assertIn(r.returncode, (0, 1))
         self.assertIn("not counted", r.stderr)
+        self.assertIn("counting never began", r.stderr)
+        rows = objects(stat("-D", "5000", "-I", "10", "--json", "-e", "page-faults,duration_time", "--", "sleep", "0.1").stdout)
+        self.assertEqual([(o["value"], o["quality"], o["elapsed"]) for o in rows], [(None, "not counted", 0)] * 2)
 
 
 class Ends(Case):

@@ -86,7 +86,7 @@ bool rows_make_own(struct job *job);
 void rows_gather(struct job *job, bool interval);
 /* Adds what was read since the reading before to the slice of time that is under way. */
 void rows_slice(struct job *job);
-/* Sets pfm's own counts, in nanoseconds; negative: not known. Call before rows_gather(). */
+/* Sets pfm's own counts, in seconds; negative: not known. Call before rows_gather(). */
 void rows_own(struct job *job, double elapsed, double user, double system);
 void rows_free(struct job *job);
 /* True if rows say whose their counts are. */
@@ -249,6 +249,7 @@ struct job {
 	int write_error;          /* errno of the first failure */
 	sigset_t signals, before; /* those waited for; the mask as it was */
 	bool interrupted;
+	bool missed;                  /* this run ended, or the user left, before the delay was over */
 	bool beyond;                  /* the command ran before counting began, or went on behind its end */
 	uint64_t since;               /* when the first run began */
 	double elapsed, user, system; /* summed over runs */

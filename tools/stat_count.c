@@ -274,7 +274,8 @@ static int begin(struct job *job, struct run *r)
 {
 	int rc = job->delay && job->command ? child_start(job->command, &r->child) : DONE;
 
-	if (rc == DONE && job->delay && !wait_for_start(job, r))
+	job->missed = rc == DONE && job->delay && !wait_for_start(job, r);
+	if (job->missed)
 		return DONE;
 	r->began = now_ns();
 	if (rc == DONE)
@@ -311,7 +312,10 @@ static int count_with(struct job *job, struct run *r)
 		job->interval = 0;
 	r->began = now_ns();
 	rc = begin(job, r);
-	if (rc == DONE && !idle)
+	/* Of what was not begun there are no intervals. */
+	if (job->missed)
+		job->interval = 0;
+	if (rc == DONE && !idle && !job->missed)
 		rc = wait_to_the_end(job, r);
 	if (rc != DONE || job->interval)
 		return rc != DONE ? rc : job->command && !r->ours ? child_status(job->command[0], r->status)
@@ -323,16 +327,18 @@ static int count_with(struct job *job, struct run *r)
 	system = seconds_of(r->usage.ru_stime);
 	job->beyond |= job->command && (job->delay || r->ours);
 	known = job->command && !job->n_pids && !job->n_tids && !job->beyond;
-	rows_own(job, r->elapsed, known ? user : -1, known ? system : -1);
+	rows_own(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
 	/* What is left behind the last whole slice is no slice; of repetitions each is one. */
-	if (slices_wanted(job) && job->repeat > 1) {
+	if (slices_wanted(job) && job->repeat > 1 && !job->missed) {
 		rows_slice(job);
 		slices_next(job);
 	}
 	rows_gather(job, false);
-	job->elapsed += job->each[job->runs++] = r->elapsed;
-	job->user += user;
-	job->system += system;
+	if (!job->missed) {
+		job->elapsed += job->each[job->runs++] = r->elapsed;
+		job->user += user;
+		job->system += system;
+	}
 	return job->command && !r->ours ? child_status(job->command[0], r->status) : DONE;
 }
 
@@ -395,9 +401,9 @@ int count(struct job *job)
 			break;
 	}
 	term_progress(stderr, "");
-	/* One that could not be begun, or whose counts could not be read, adds neither counts nor time. */
+	/* One that could not be begun, or whose counts could not be read, adds neither counts nor time; one that was over too early no time. */
 	job->repeat = job->runs ? job->runs : 1;
-	if (!job->interval && job->runs)
+	if (!job->interval && job->rows[0].tally.runs)
 		report(job, job->elapsed / job->repeat, -1);
 	if (job->interval)
 		report_why(job);

@@ -264,7 +264,7 @@ static void print_counts(const struct job *job, double elapsed, double time)
 	if (job->table)
 		print_runs(job, elapsed);
 	fprintf(job->out, "\n%20.6f seconds elapsed%s\n", elapsed, job->repeat > 1 ? ", mean of the runs" : "");
-	if (job->command && !job->n_pids && !job->n_tids)
+	if (job->command && job->runs && !job->n_pids && !job->n_tids)
 		fprintf(job->out, "%20.6f seconds user%s\n%20.6f seconds system%s\n", job->user / job->repeat, all, job->system / job->repeat, all);
 	fputc('\n', job->out);
 }

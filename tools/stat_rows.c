@@ -134,12 +134,18 @@ static bool keep_words(char **memory, const char **const words[], unsigned n)
 	return true;
 }
 
+static const char too_early[] = "all was over before the delay was: counting never began";
+
 /* Why the worst of a row's counts is that, which its session knows until it is closed. */
-static void keep_reason(struct row *row)
+static void keep_reason(const struct job *job, struct row *row)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 
 	pfm_describe_count(row->worst->session, row->worst_count, &info);
+	if (job->missed && row->sum.cause == PFM_CAUSE_NO_TIME) {
+		info.why = too_early;
+		info.remedy = "begin earlier (-D)";
+	}
 	if (row->worst->escaped && has_value(&row->sum)) {
 		info.why = "most of the time went by in programs that the kernel does not let be counted: they have more rights than "
 			   "who started them (set-user-ID), or may not be read";
@@ -169,7 +175,7 @@ void rows_gather(struct job *job, bool interval)
 		if (interval)
 			row->tally = (struct tally){ .runs = 0 };
 		if (tally_add(&row->tally, &row->sum) && row->sum.quality != PFM_QUALITY_EXACT && row->worst)
-			keep_reason(row);
+			keep_reason(job, row);
 		row->begun = false;
 	}
 }
@@ -352,8 +358,9 @@ void rows_own(struct job *job, double elapsed, double user, double system)
 		if (!row->own)
 			continue;
 		row->sum = (pfm_count_t){ .size = sizeof(row->sum), .scale = 1, .quality = PFM_QUALITY_NOT_COUNTED, .cause = PFM_CAUSE_OTHER };
-		row->info.why = "";
-		if (seconds < 0)
+		if (seconds < 0 && row->own == own_names[0])
+			row->info.why = too_early;
+		else if (seconds < 0)
 			row->info.why = job->beyond ? "the kernel tells a command's time when it has ended: that of all of it, of which some was not "
 			                              "counted"
 			                            : "the kernel tells a command's time when it has ended: there is none without a command, and "
