@@ -982,6 +982,47 @@ static void what_the_device_cannot_leave_out_is_told(void **state)
 	pfm_close_session(s);
 }
 
+/* So are whom it cannot tell from others, and a filter; a count of one processor it has. */
+static void whom_the_device_cannot_count_is_told(void **state)
+{
+	static const char *const texts[] = { "ev5::cycles", "ev5::issues" }, *const filters[] = { NULL, "prev_pid == 0" };
+	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5" };
+	const struct {
+		const char *cpus, *cgroup;
+		const char *const *filters;
+		unsigned flags;
+		int causes[2];
+	} rows[] = {
+		{ "0", NULL, NULL, 0, { PFM_CAUSE_ATTRIBUTE, PFM_CAUSE_ATTRIBUTE } },
+		{ "0", NULL, NULL, PFM_SESSION_PER_CPU, { PFM_CAUSE_NO_TIME, PFM_CAUSE_NO_TIME } },
+		{ NULL, "/sys/fs/cgroup/a", NULL, 0, { PFM_CAUSE_ATTRIBUTE, PFM_CAUSE_ATTRIBUTE } },
+		{ NULL, NULL, filters, 0, { PFM_CAUSE_NO_TIME, PFM_CAUSE_ATTRIBUTE } },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		pfm_session_options_t options = { .size = sizeof options,
+			                          .backend = "pfm_device",
+			                          .backend_options = &alpha,
+			                          .flags = PFM_SESSION_SYSTEM_WIDE | rows[i].flags,
+			                          .cpus = rows[i].cpus,
+			                          .cgroup = rows[i].cgroup,
+			                          .filters = rows[i].filters };
+		pfm_count_t counts[2] = { PFM_INIT(counts[0]), PFM_INIT(counts[0]) };
+		pfm_ctx_t *ctx;
+		pfm_session_t *s;
+
+		assert_int_equal(pfm_open_context(&ctx, NULL, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_open_session(&s, ctx, &options, texts, 2, NULL), PFMLIB_SUCCESS);
+		pfm_close_context(ctx);
+		assert_int_equal(pfm_count_session(s), 2);
+		assert_int_equal(pfm_read_session(s, counts, 2), PFMLIB_SUCCESS);
+		for (unsigned k = 0; k < 2; k++)
+			assert_int_equal(counts[k].cause, rows[i].causes[k]);
+		pfm_close_session(s);
+	}
+}
+
 /* A system on which nothing exists but the device. */
 static void the_models_system_has_nothing_else(void **state)
 {
@@ -1033,6 +1074,7 @@ int main(void)
 		cmocka_unit_test(models_that_are_not_there),
 		cmocka_unit_test(events_of_other_processors_are_left_out),
 		cmocka_unit_test(what_the_device_cannot_leave_out_is_told),
+		cmocka_unit_test(whom_the_device_cannot_count_is_told),
 		cmocka_unit_test(the_models_system_has_nothing_else),
 	};
 

@@ -108,6 +108,18 @@ static void choose_settings(const struct pfm_session *s, struct device *d)
 	d->in.pfp_alpha_open = s->options.flags & PFM_SESSION_PER_CPU ? PFM_ALPHA_OPEN_EACH : PFM_ALPHA_OPEN_ALL;
 }
 
+/* Whom the device cannot tell from others. */
+static void refuse_scope(struct pfm_session *s, const struct device *d)
+{
+	bool each = s->options.flags & PFM_SESSION_PER_CPU && d->in.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
+
+	if (s->options.cgroup)
+		give_up_all(s, PFM_CAUSE_ATTRIBUTE, EINVAL, "the device knows no control groups", "count the whole system, or a process");
+	else if (s->options.cpus && !each)
+		give_up_all(s, PFM_CAUSE_ATTRIBUTE, EINVAL, "the device has one sum over all processors, or a count of each",
+		            "ask for a count of each processor, or name none");
+}
+
 /* Events as placed so far: each text once, however many processors its counts are split over. */
 struct set {
 	struct event events[PFM_ALPHA_MAX_COUNTERS];
@@ -155,6 +167,10 @@ static void choose_events(struct pfm_session *s, struct device *d, struct set *s
 		if (c->asked.event.left_out) {
 			give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "the device cannot leave out idle time, the host or guests",
 			        "leave the letters G, H and I away");
+			continue;
+		}
+		if (s->options.filters && s->options.filters[c->asked.request]) {
+			give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "a filter is for tracepoints, and the device has none", "leave the filter away");
 			continue;
 		}
 		if (s->sampling && set->n) {
@@ -402,6 +418,7 @@ static int pfm_program(struct pfm_session *s, pfm_error_t *why)
 	d->fd = -1;
 	copy_options(s, d);
 	choose_settings(s, d);
+	refuse_scope(s, d);
 	if (d->options.device_model)
 		rc = start_model(s, d, why);
 	if (rc == PFMLIB_SUCCESS && s->sampling && pfmi_device_sampling_begin(s))
