@@ -47,8 +47,8 @@ sys.stdin.readline()
 
 
 def stat(*args, env=None, **more):
-    more.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([PFM, "stat", *args], env=dict(CLEAN, **(env or {})), capture_output=True, text=True, timeout=60, **more)
+    more = {"stdin": subprocess.DEVNULL, "timeout": 60, **more}
+    return subprocess.run([PFM, "stat", *args], env=dict(CLEAN, **(env or {})), capture_output=True, text=True, **more)
 
 
 def objects(text):
@@ -272,6 +272,21 @@ class Times(Case):
                     r = subprocess.run([PFM, "stat", *form, "-e", "page-faults:u", "--", "sh", "-c", command], env=CLEAN, timeout=60,
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=full, check=False)
                     self.assertEqual(r.returncode, status)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no full device")
+    def test_nobody_counts_on_for_a_file_that_is_full(self):
+        """Nothing else would end these, but a command goes on to its own end."""
+        for whom, status in (["-p", str(os.getpid())], 1), (["-a"], 1), (["--", "sh", "-c", "sleep 0.3; exit 3"], 3):
+            with self.subTest(whom=whom):
+                r = stat("-I", "20", "-o", "/dev/full", "-e", "page-faults:u", *whom, timeout=20)
+                self.assertEqual(r.returncode, status)
+                self.assertIn("/dev/full: No space left", r.stderr)
+        r, w = os.pipe()
+        os.close(r)
+        p = subprocess.Popen([PFM, "stat", "-I", "20", "--json", "-e", "page-faults:u", "-p", str(os.getpid())], env=CLEAN, stdout=w,
+                             restore_signals=False)                     # nobody reads, and SIGPIPE is ignored, as Python does
+        os.close(w)
+        self.assertEqual(p.wait(20), 1)
 
     def test_so_many_intervals(self):
         rows = objects(stat("-I", "50", "--interval-count", "3", "--json", "-e", "page-faults", "--", "sleep", "20").stdout)

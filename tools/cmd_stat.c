@@ -480,8 +480,10 @@ static int run(struct args *args)
 		job.out = NULL;
 	if (status == DONE && job.out)
 		status = perform(&job);
-	if (job.output && job.out && close_output(job.out, job.write_error) != 0 && status == DONE)
-		status = complain(job.output, errno);
+	if (job.output && job.out && close_output(job.out, job.write_error) != 0) {
+		complain(job.output, errno);
+		status = status == DONE ? REFUSED : status;
+	}
 	/* Where complaints go as well there is nothing left to say it with. */
 	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) && status == DONE)
 		status = REFUSED;

@@ -164,8 +164,8 @@ static bool has_ended(const struct job *job, struct run *r)
 		r->child.pid = 0;
 		return true;
 	}
-	/* It may have ended, or the user left, before counting began. */
-	if (r->child.pid <= 0 && (job->command || job->interrupted))
+	/* It may have ended, or the user left, before counting began; and nobody counts on for a file that takes nothing more. */
+	if (r->child.pid <= 0 && (job->command || job->interrupted || job->write_error))
 		return true;
 	return !job->command && (job->n_pids || job->n_tids) && parts_ended(job);
 }
