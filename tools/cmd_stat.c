@@ -254,6 +254,54 @@ static int open_output(struct job *job)
 	return job->out ? DONE : complain(job->output, errno);
 }
 
+/* The comma of @list that has nothing before it, or is its last and has nothing behind it; NULL if there is none. */
+static const char *find_gap(const char *list)
+{
+	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,"), *last = list + strlen(list) - 1;
+
+	if (strchr(list, '/') || (!at && *last != ','))
+		return NULL; /* commas between slashes are another matter */
+	return !at ? last : at + (at != list);
+}
+
+/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no event of the kernel could be; says so. */
+static bool is_tied(const struct job *job, const char *text)
+{
+	pfm_error_t error;
+	char word[32];
+	size_t len;
+
+	for (const char *at = text; *at; at += len + (at[len] != 0)) {
+		len = strcspn(at, "{},:/ ");
+		if (at[len] == 0 && at == text)
+			return false;
+		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : 0), at);
+		if (!own_event(word) || (at > text && !strchr("{, ", at[-1])))
+			continue;
+		blame(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text), (size_t)(at - text) + len,
+		      "pfm takes this time itself: name it outside of groups, with nothing behind it");
+		stat_refuse(job, text, &error);
+		return true;
+	}
+	return false;
+}
+
+/* What is wrong with the events before any of them is looked for. */
+static int check_events(const struct job *job)
+{
+	size_t at = job->gap ? (size_t)(find_gap(job->gap) - job->gap) : 0;
+	pfm_error_t error;
+
+	for (unsigned i = 0; i < job->events.n && !job->gap; i++)
+		if (is_tied(job, job->events.texts[i]))
+			return REFUSED;
+	if (!job->gap)
+		return DONE;
+	blame(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1, "an event name is missing beside this comma");
+	stat_refuse(job, job->gap, &error);
+	return REFUSED;
+}
+
 static int check(struct args *args, struct job *job)
 {
 	int status;
@@ -270,22 +318,10 @@ static int check(struct args *args, struct job *job)
 	if (status == DONE)
 		status = open_output(job);
 	if (status == DONE)
+		status = check_events(job);
+	if (status == DONE)
 		describe_target(job);
 	return status;
-}
-
-/* True if there is nothing before a comma of @list, or behind its last one; says so. */
-static bool is_missing(const char *list)
-{
-	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,");
-	size_t len = strlen(list), start = at ? (size_t)(at - list) + (at != list) : len - 1;
-	pfm_error_t error;
-
-	if (strchr(list, '/') || (!at && list[len - 1] != ','))
-		return false; /* commas between slashes are another matter */
-	blame(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, start, start + 1, "an event name is missing beside this comma");
-	refuse(NULL, list, &error);
-	return true;
 }
 
 /* Numbers with commas between, added to *@ids. An exit status, -1 for done. */
@@ -314,8 +350,8 @@ static int add_events(struct args *args, struct job *job, const char *list)
 {
 	if (!*list)
 		return usage(args, "-e wants events, with commas between.");
-	if (is_missing(list))
-		return REFUSED;
+	if (!job->gap && find_gap(list))
+		job->gap = list;
 	return event_list_add(&job->events, list) ? -1 : complain("events", ENOMEM);
 }
 
@@ -421,7 +457,9 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 	case 'd': job->detail++; break;
 	case 'C': job->cpus = value; break;
 	case 'i': job->no_inherit = true; break;
-	case 'o': job->output = value; break;
+	case 'o':
+		job->output = value;
+		return *value ? -1 : usage(args, "-o wants the name of a file.");
 	case 'v': job->verbose = true; break;
 	case 'x': job->separator = value; break;
 	case OPT_PER_CPU: return split_by(args, job, BY_CPU);

@@ -221,7 +221,8 @@ int write_page(const struct job *job, double elapsed);
 
 struct job {
 	struct event_list events;
-	char **filters; /* of the first n_filters events, NULL: none */
+	const char *gap; /* a list of -e that has a comma too many */
+	char **filters;  /* of the first n_filters events, NULL: none */
 	unsigned n_filters;
 	unsigned last; /* the first of the events that the last -e gave */
 	pfm_ctx_t *ctx;

@@ -58,7 +58,10 @@ size_t widest_label(const struct job *job)
 
 void print_label(const struct job *job, const char *label, size_t widest)
 {
-	fprintf(job->out, "  %s%-*s", job->by == BY_CPU && !job->tell_cgroups ? "CPU " : "", (int)widest, label);
+	const char *before = job->by != BY_CPU || job->tell_cgroups ? "" : *label ? "CPU "
+	                                                                          : "    ";
+
+	fprintf(job->out, "  %s%-*s", before, (int)widest, label);
 }
 
 /* The column that units need: none if no row has one. */
