@@ -33,7 +33,8 @@ static void kernel_is_left_out_when_it_must(void **state)
 	(void)state;
 	machine("uncore");
 	as_user(2);
-	must_open(TEXTS("cycles", "cpu/instructions/", "cycles:k", "context-switches", "sched:sched_switch", "page-faults"));
+	must_open(TEXTS("cycles", "cpu/instructions/", "cycles:k", "context-switches", "sched:sched_switch", "page-faults", "task-clock",
+	                "cpu-clock"));
 	run();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_string_equal(about(0).name, "cycles:u");
@@ -49,6 +50,11 @@ static void kernel_is_left_out_when_it_must(void **state)
 	expect_count(4, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
 	expect_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_string_equal(about(5).name, "page-faults:u");
+	/* Clocks go on at every level, so nothing is missing from them. */
+	expect_count(6, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_string_equal(about(6).name, "task-clock");
+	assert_true(about(6).attr.exclude_kernel);
+	assert_string_equal(about(7).name, "cpu-clock");
 }
 
 static void paranoid_levels(void **state)

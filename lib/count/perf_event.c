@@ -164,6 +164,12 @@ static bool may_leave_kernel_out(const struct counting *c)
 	       !pfmi_only_in_kernel(&c->asked.attr);
 }
 
+/* The kernel's clocks count the time at every level, whatever is left out; their samples do not. */
+static bool counts_every_level(const struct pfm_session *s, const struct counting *c)
+{
+	return !s->sampling && c->asked.attr.type == PERF_TYPE_SOFTWARE && c->asked.attr.config <= PERF_COUNT_SW_TASK_CLOCK;
+}
+
 /* A control group's events are opened for its folder in place of a task. */
 static int open_at(const struct pfm_session *s, union attr *a, const struct part *p, int group)
 {
@@ -212,7 +218,7 @@ static bool opens_alone(struct pfm_session *s, unsigned i, unsigned k)
 	return fd >= 0;
 }
 
-/* The same without the kernel, for users who may not look at it; the name shows it (it has room for that). */
+/* The same without the kernel, for users who may not look at it; the name shows it (it has room for that), unless nothing is missing. */
 static int try_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int group, int err)
 {
 	struct counting *c = &s->counts[i];
@@ -223,7 +229,8 @@ static int try_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int
 	c->asked.attr.exclude_kernel = c->asked.attr.exclude_hv = 1;
 	fd = try_part(s, i, k, group);
 	if (fd >= 0 || is_gone(fd) || (fd == -EINVAL && group >= 0 && opens_alone(s, i, k))) {
-		memcpy(c->asked.name + len, tail, strlen(tail) + 1);
+		if (!counts_every_level(s, c))
+			memcpy(c->asked.name + len, tail, strlen(tail) + 1);
 		return fd;
 	}
 	c->asked.attr.exclude_kernel = c->asked.attr.exclude_hv = 0;
