@@ -2,6 +2,7 @@
 /* pfm session --json: replays device sessions on the model of the Alpha counter device. One request a line; the answer
  * is the same object with what the device says filled in. docs: pfm_device(3). */
 #define _POSIX_C_SOURCE 200809L
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -93,7 +94,7 @@ static uint64_t number(struct replay *r, const json_t *v, uint64_t otherwise)
 	}
 	errno = 0;
 	n = strtoull(json_string_value(v), &end, 0);
-	if (*end || errno)
+	if (*end || errno || !isdigit((unsigned char)*json_string_value(v)))
 		r->wrong = "malformed number";
 	return n;
 }
@@ -101,6 +102,14 @@ static uint64_t number(struct replay *r, const json_t *v, uint64_t otherwise)
 static uint64_t key_number(struct replay *r, const json_t *o, const char *key, uint64_t otherwise)
 {
 	return number(r, json_object_get(o, key), otherwise);
+}
+
+/* The same of a processor, a level or a user, 0 if nobody says: what has more bits is none of them, too. */
+static unsigned key_small(struct replay *r, const json_t *o, const char *key)
+{
+	uint64_t n = key_number(r, o, key, 0);
+
+	return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
 }
 
 /* ---- the invented memory ------------------------------------------------------------------------------------------- */
@@ -141,11 +150,12 @@ static int memory_put(void *arg, uint64_t to, const void *from, size_t n)
 /* Processes are letters; A when nobody says. Its pid is its place in the alphabet, from 1. */
 static int pid_of(struct replay *r, const json_t *step, const char *key)
 {
-	const char *name = json_string_value(json_object_get(step, key));
+	const json_t *v = json_object_get(step, key);
+	const char *name = json_string_value(v);
 
-	if (!name)
+	if (!v || json_is_null(v))
 		return 1;
-	if (name[0] < 'A' || name[0] > 'Z' || name[1]) {
+	if (!name || name[0] < 'A' || name[0] > 'Z' || name[1]) {
 		r->wrong = "a process is one capital letter";
 		return 1;
 	}
@@ -165,11 +175,12 @@ static void note_result(struct replay *r, json_t *step, long err)
 
 static int know_process(struct replay *r, const json_t *step, int pid)
 {
-	json_t *bound = json_object_get(step, "bound");
+	const json_t *bound = json_object_get(step, "bound");
+	json_int_t cpu = json_is_integer(bound) ? json_integer_value(bound) : MODEL_UNBOUND;
 
 	if (pfmi_model_marked(r->m, pid) < 0 || bound || json_object_get(step, "uid"))
-		return pfmi_model_process(r->m, pid, (unsigned)key_number(r, step, "uid", 0),
-		                          json_is_integer(bound) ? (int)json_integer_value(bound) : MODEL_UNBOUND);
+		return pfmi_model_process(r->m, pid, key_small(r, step, "uid"),
+		                          cpu < INT32_MIN || cpu > INT32_MAX ? INT32_MAX : (int)cpu);
 	return 0;
 }
 
@@ -323,7 +334,7 @@ static void step_work(struct replay *r, json_t *step)
 		                .user = key_number(r, step, "user", 0) != 0,
 		                .pal = key_number(r, step, "pal", 0) != 0,
 		                .idle = key_number(r, step, "idle", 0) != 0,
-		                .ipl = (unsigned)key_number(r, step, "ipl", 0),
+		                .ipl = key_small(r, step, "ipl"),
 		                .pc = key_number(r, step, "pc", 0),
 		                .caller = key_number(r, step, "caller", 0),
 		                .cycles = key_number(r, step, "cycles", 0) };
@@ -335,13 +346,13 @@ static void step_work(struct replay *r, json_t *step)
 			r->wrong = "too many events in one step";
 	}
 	if (!r->wrong)
-		note_result(r, step, pfmi_model_work(r->m, (unsigned)key_number(r, step, "cpu", 0), &w));
+		note_result(r, step, pfmi_model_work(r->m, key_small(r, step, "cpu"), &w));
 }
 
 static void step_other(struct replay *r, json_t *step, const char *op)
 {
 	if (strcmp(op, "foreign_handler") == 0) {
-		if (pfmi_model_foreign(r->m, (unsigned)key_number(r, step, "cpu", 0), true))
+		if (pfmi_model_foreign(r->m, key_small(r, step, "cpu"), true))
 			r->wrong = "no such processor";
 	} else if (strcmp(op, "exec") == 0) {
 		note_result(r, step, pfmi_model_exec(r->m, pid_of(r, step, "proc")));

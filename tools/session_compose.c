@@ -2,6 +2,8 @@
 /* pfm session --json: the steps of a session of which only events, rates and scope are given. They are those that the library
  * itself would take. */
 #define _POSIX_C_SOURCE 200809L
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <perfmon/pfmlib_alpha.h>
 #include <stdbool.h>
@@ -11,11 +13,22 @@
 
 #define MAX_EVENTS 8
 
-static uint64_t number(const json_t *v)
+/* What is not there, and null, is 0: not said. Sets *@wrong for what is no number. */
+static uint64_t number(const json_t *v, const char **wrong)
 {
-	if (json_is_string(v))
-		return strtoull(json_string_value(v), NULL, 0);
-	return (uint64_t)json_integer_value(v);
+	const char *text = json_string_value(v);
+	uint64_t n;
+	char *end;
+
+	if (!v || json_is_null(v))
+		return 0;
+	if (json_is_integer(v) && json_integer_value(v) >= 0)
+		return (uint64_t)json_integer_value(v);
+	errno = 0;
+	n = text && isdigit((unsigned char)*text) ? strtoull(text, &end, 0) : 0;
+	if (!text || !isdigit((unsigned char)*text) || *end || errno)
+		*wrong = "malformed number";
+	return n;
 }
 
 static json_t *hex(uint64_t value, int digits)
@@ -26,45 +39,61 @@ static json_t *hex(uint64_t value, int digits)
 	return json_string(text);
 }
 
-static void fill(uint64_t *out, const json_t *list)
+static void fill(uint64_t *out, const json_t *list, const char **wrong)
 {
+	if (list && !json_is_null(list) && (!json_is_array(list) || json_array_size(list) > PFM_ALPHA_MAX_COUNTERS))
+		*wrong = "freq and period are lists with a number for each counter";
 	for (size_t i = 0; i < PFM_ALPHA_MAX_COUNTERS && i < json_array_size(list); i++)
-		out[i] = number(json_array_get(list, i)); /* null is 0: not said */
+		out[i] = number(json_array_get(list, i), wrong);
 }
 
-static bool is_word(const json_t *o, const char *key, const char *word)
+/* Which of @words the value of @key is; the first if there is none. */
+static unsigned find_word(const json_t *o, const char *key, const char *const *words, const char **wrong, const char *otherwise)
 {
-	const char *s = json_string_value(json_object_get(o, key));
+	const json_t *v = json_object_get(o, key);
+	const char *s = json_string_value(v);
 
-	return s && strcmp(s, word) == 0;
+	for (unsigned i = 0; s && words[i]; i++)
+		if (strcmp(s, words[i]) == 0)
+			return i;
+	if (v && !json_is_null(v))
+		*wrong = otherwise;
+	return 0;
 }
 
-static void read_settings(const json_t *request, pfmlib_alpha_input_param_t *in)
+/* What is malformed, or NULL. */
+static const char *read_settings(const json_t *request, pfmlib_alpha_input_param_t *in)
 {
+	static const char *const scopes[] = { "system", "process", NULL }, *const modes[] = { "all", "each", "one", NULL };
+	static const unsigned opens[] = { PFM_ALPHA_OPEN_ALL, PFM_ALPHA_OPEN_EACH, PFM_ALPHA_OPEN_ONE };
+	const char *wrong = NULL;
+	uint64_t items;
+
 	memset(in, 0, sizeof *in);
-	fill(in->pfp_alpha_rates, json_object_get(request, "freq"));
-	fill(in->pfp_alpha_periods, json_object_get(request, "period"));
-	in->pfp_alpha_scope = is_word(request, "scope", "process") ? PFM_ALPHA_SCOPE_PROCESS : PFM_ALPHA_SCOPE_SYSTEM;
-	in->pfp_alpha_open = is_word(request, "mode", "one")    ? PFM_ALPHA_OPEN_ONE
-	                     : is_word(request, "mode", "each") ? PFM_ALPHA_OPEN_EACH
-	                                                        : PFM_ALPHA_OPEN_ALL;
-	in->pfp_alpha_items = (unsigned)number(json_object_get(request, "items"));
+	fill(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
+	fill(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
+	in->pfp_alpha_scope = find_word(request, "scope", scopes, &wrong, "scope is system or process") ? PFM_ALPHA_SCOPE_PROCESS
+	                                                                                                : PFM_ALPHA_SCOPE_SYSTEM;
+	in->pfp_alpha_open = opens[find_word(request, "mode", modes, &wrong, "mode is all, each or one")];
+	items = number(json_object_get(request, "items"), &wrong);
+	in->pfp_alpha_items = items > UINT32_MAX ? UINT32_MAX : (unsigned)items;
 	if (json_object_get(request, "ctxt")) {
 		in->pfp_alpha_flags |= PFM_ALPHA_FL_CTXT;
-		in->pfp_alpha_ctxt = number(json_object_get(request, "ctxt"));
+		in->pfp_alpha_ctxt = number(json_object_get(request, "ctxt"), &wrong);
 	}
+	return wrong;
 }
 
 /* An event is a name, or a counter and a name. */
 static bool read_event(const char *pmu, const json_t *event, char *text, size_t room)
 {
-	const json_t *name = json_is_array(event) ? json_array_get(event, 1) : event;
+	const json_t *name = json_is_array(event) ? json_array_get(event, 1) : event, *counter = json_array_get(event, 0);
 	int n;
 
-	if (!json_is_string(name))
+	if (!json_is_string(name) || (json_is_array(event) && (json_array_size(event) != 2 || !json_is_integer(counter))))
 		return false;
-	n = json_is_array(event) ? snprintf(text, room, "%s::%s:counter=%d", pmu, json_string_value(name),
-	                                    (int)json_integer_value(json_array_get(event, 0)))
+	n = json_is_array(event) ? snprintf(text, room, "%s::%s:counter=%" JSON_INTEGER_FORMAT, pmu, json_string_value(name),
+	                                    json_integer_value(counter))
 	                         : snprintf(text, room, "%s::%s", pmu, json_string_value(name));
 	return n > 0 && (size_t)n < room;
 }
@@ -112,6 +141,7 @@ const char *session_compose(json_t *request)
 	pfmlib_alpha_input_param_t in;
 	pfmlib_alpha_output_param_t out;
 	char texts[MAX_EVENTS][96];
+	const char *wrong;
 	size_t n = json_array_size(events);
 	pfm_ctx_t *ctx;
 	int rc;
@@ -123,7 +153,9 @@ const char *session_compose(json_t *request)
 			return "an event is a name, or a list of counter and name";
 		pointers[i] = texts[i];
 	}
-	read_settings(request, &in);
+	wrong = read_settings(request, &in);
+	if (wrong)
+		return wrong;
 	if (pfm_open_context(&ctx, &options, NULL))
 		return "out of memory";
 	set_options.model_in = &in;
