@@ -334,6 +334,34 @@ class Ends(Case):
         self.assertRegex(r.stderr, r"sh was ended by signal 11 \(Segmentation fault")
         self.assertRegex(r.stderr, r"\d page-faults|\d +page-faults")
 
+    STOPPED = ["sh", "-c", 'trap "echo told; exit 9" TERM; echo $$; kill -STOP $$']
+
+    def test_a_command_that_is_stopped_hears_of_the_end(self):
+        p = subprocess.Popen([PFM, "stat", "-x,", "-e", "page-faults", "--", *self.STOPPED], env=CLEAN, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, start_new_session=True)
+        path, state = "/proc/%d/stat" % int(p.stdout.readline()), ""
+        while state != "T":
+            with open(path, encoding="ascii") as f:
+                state = f.read().split()[2]
+        p.terminate()
+        try:
+            self.assertEqual((p.communicate(timeout=20)[0], p.returncode), ("told\n", 9))
+        finally:
+            if p.returncode is None:
+                os.killpg(p.pid, signal.SIGKILL)
+        r = stat("--timeout", "300", "-x,", "-e", "page-faults", "--", *self.STOPPED)
+        self.assertEqual((r.stdout.split()[1:], r.returncode), (["told"], 0))
+
+    def test_an_interrupt_before_takes_no_time_from_the_end(self):
+        """Who ignored that may still do what has to be done when it is asked to end."""
+        script = 'trap "" INT; trap "sleep 0.2; echo done; exit" TERM; echo ready; while :; do sleep 0.02; done'
+        p = subprocess.Popen([PFM, "stat", "--timeout", "700", "-x,", "-e", "page-faults", "--", "sh", "-c", script], env=CLEAN,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.assertEqual(p.stdout.readline(), "ready\n")
+        os.killpg(p.pid, signal.SIGINT)
+        self.assertEqual(p.communicate(timeout=20)[0], "done\n")
+
     def test_interrupted_without_a_command(self):
         p = subprocess.Popen([PFM, "stat", "-v", "-e", "page-faults:u", "-p", str(os.getpid())], env=CLEAN, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)

@@ -218,7 +218,7 @@ static int record(struct recorder *job, int *wait_status)
 		show_progress(job);
 		/* The terminal's interrupt reaches the command as well, and its end is awaited; what is sent to us is handed on. */
 		if (terminated && job->child.pid > 0)
-			kill(job->child.pid, SIGTERM);
+			child_signal(&job->child, SIGTERM);
 		terminated = 0;
 	}
 	if (job->child.pid > 0) {

@@ -133,6 +133,8 @@ int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
 /* Lets the command go. An exit status if it cannot be run, else DONE. */
 int child_start(char *const *command, struct child *c);
 void child_drop(struct child *c);
+/* Sends what ends a command, which one that is stopped hears of, too. */
+void child_signal(const struct child *c, int sig);
 /* What the command's end means for ours; says so if a signal ended it. */
 int child_status(const char *name, int status);
 /* The words of @command as a shell would want them typed, cut at @room. Returns @buf. */

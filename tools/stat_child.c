@@ -92,6 +92,12 @@ void child_drop(struct child *c)
 		waitpid(c->pid, NULL, 0);
 }
 
+void child_signal(const struct child *c, int sig)
+{
+	kill(c->pid, sig);
+	kill(c->pid, SIGCONT);
+}
+
 int child_status(const char *name, int status)
 {
 	if (WIFSIGNALED(status)) {

@@ -54,7 +54,7 @@ static enum woken wait_signal(struct job *job, const struct child *child, uint64
 	if (child->pid <= 0)
 		return INTERRUPTED;
 	if (sig != SIGINT && sig != SIGQUIT)
-		kill(child->pid, sig);
+		child_signal(child, sig);
 	return TIMEOUT;
 }
 
@@ -174,15 +174,18 @@ static bool has_ended(const struct job *job, struct run *r)
 static void end_child(struct job *job, struct run *r)
 {
 	uint64_t now = now_ns(), until = now + GRACE_NS;
+	bool before = job->interrupted;
 
 	if (r->child.pid <= 0)
 		return;
 	r->ours = true;
-	kill(r->child.pid, SIGTERM);
+	job->interrupted = false;
+	child_signal(&r->child, SIGTERM);
 	while (!has_ended(job, r) && now < until && !job->interrupted) {
 		wait_signal(job, &r->child, earlier(until, now + POLL_NS));
 		now = now_ns();
 	}
+	job->interrupted |= before;
 	if (r->child.pid <= 0)
 		return;
 	kill(r->child.pid, SIGKILL);
