@@ -109,6 +109,19 @@ static void say_tasks(struct job *job, const char *one, const char *several, con
 		say(job, "%s%d", i ? "," : "", ids[i]);
 }
 
+/* A heading that was cut ends with a whole character. */
+static void end_heading(char *text)
+{
+	size_t len = strlen(text);
+
+	if (len + 1 < TARGET_MAX)
+		return;
+	while (len && ((unsigned char)text[len - 1] & 0xc0) == 0x80)
+		len--;
+	if (len && (unsigned char)text[len - 1] >= 0xc0)
+		text[len - 1] = 0;
+}
+
 static void describe_target(struct job *job)
 {
 	size_t at;
@@ -126,6 +139,7 @@ static void describe_target(struct job *job)
 	at = strlen(job->target);
 	if (job->command)
 		quoted_command(job->command, job->target + at, TARGET_MAX - at);
+	end_heading(job->target);
 }
 
 static int plan(struct job *job)
