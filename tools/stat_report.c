@@ -264,7 +264,7 @@ static void print_counts(const struct job *job, double elapsed, double time)
 	report_next(job, elapsed);
 	print_reasons(job);
 	print_notes(job);
-	if (job->table)
+	if (job->table && job->runs)
 		print_runs(job, elapsed);
 	fprintf(job->out, "\n%20.6f seconds elapsed%s\n", elapsed, job->repeat > 1 ? ", mean of the runs" : "");
 	if (job->command && job->runs && !job->n_pids && !job->n_tids)
