@@ -252,6 +252,21 @@ class MoreRights(Folder):
                               preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
         return [json.loads(line) for line in done.stdout.splitlines()]
 
+    def test_what_is_left_of_an_event_makes_a_metric(self):
+        """Who may count user mode alone gets the metrics and ratios of that; who asked for it alone named another event."""
+        self.copy, self.libraries = within_reach(self.folder)
+        counts = self.as_nobody("--json", "-M", "software::faults_per_second", "--", "true")
+        if counts[0]["event"] != "software::page-faults:u" or counts[0]["value"] is None:
+            self.skipTest("nobody may count more here, or nothing")
+        faults, clock, metric = counts
+        self.assertEqual((clock["event"], clock["quality"], metric["quality"]), ("software::task-clock", "exact", "exact"))
+        self.assertAlmostEqual(metric["value"], faults["value"] / clock["value"] * 1e9, delta=1)
+        for events, ratio in (("page-faults,task-clock", "faults_per_second"), ("{page-faults,task-clock}", "faults_per_second"),
+                              ("page-faults:u,task-clock", "per_second")):
+            with self.subTest(events=events):
+                faults = self.as_nobody("--json", "-e", events, "--", "true")[0]
+                self.assertEqual((faults["event"], faults["ratio"]), ("page-faults:u", ratio))
+
     def test_what_they_do_is_missing(self):
         self.copy, self.libraries = within_reach(self.folder)
         program = self.at("dd")

@@ -49,6 +49,7 @@ struct row {
 	const struct part *part;  /* whose control group or thread it is; NULL for pfm's own */
 	pfm_count_info_t info;    /* of its counts, in words that stay when the session is closed: in memory of its own, */
 	char *words, *reason;     /* all but the cause and the remedy; and these, of the run or interval that can be trusted least */
+	char *event;              /* its name without the level that is all permissions allow */
 	const struct part *worst; /* of this run, the count that can be trusted least */
 	unsigned worst_count;
 	/* Once ratios_make() was there: the event that its text means, and that of all processors which this is, or the same. */

@@ -351,7 +351,7 @@ static bool has_event(const struct job *job, struct event_at at)
 static void find_rows(struct job *job)
 {
 	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++)
-		row->named = event_of_row(job, row->info.name);
+		row->named = event_of_row(job, row->event);
 	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
 		struct event_at at = general_event(job, row->named);
 
@@ -381,7 +381,7 @@ static bool find_input(const struct job *job, const struct stat_metric *m, unsig
 /* Does @row count what @input names? Ratios go by events alone: one with qualifiers is another. */
 static bool is_input(const struct row *row, const struct input *input)
 {
-	return is_same(row->at, input->at) || strcmp(row->info.name, input->in.text) == 0 || strcmp(row->info.name, input->in.alias) == 0;
+	return is_same(row->at, input->at) || strcmp(row->event, input->in.text) == 0 || strcmp(row->event, input->in.alias) == 0;
 }
 
 struct reading {

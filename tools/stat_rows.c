@@ -251,9 +251,33 @@ static int find_row(const struct job *job, const struct part *part, unsigned i, 
 	return -1;
 }
 
-/* @label becomes the row's. */
-static struct row *add_row(struct job *job, const pfm_count_info_t *info, char *label, size_t place)
+/* The text of the job's list that a count of @part comes from; NULL if there is none. */
+static const char *text_of(const struct job *job, const struct part *part, const pfm_count_info_t *info)
 {
+	unsigned request = info->request;
+
+	for (unsigned i = part->first; i < part->first + part->n_texts; i++)
+		if (!own_event(job->events.texts[i]) && request-- == 0)
+			return job->events.texts[i];
+	return NULL;
+}
+
+/* How much of a count's name is what was asked for: all but the level that permissions have left of it, which nobody named. */
+static size_t asked_length(const struct job *job, const struct part *part, const pfm_count_info_t *info)
+{
+	const char *text = part ? text_of(job, part, info) : NULL, *behind = text ? strrchr(text, '}') : NULL;
+	size_t len = strlen(info->name);
+
+	if (!text || !info->attr.exclude_kernel || len < 3 || info->name[len - 1] != 'u' || !strchr(":/", info->name[len - 2]) ||
+	    strstr(text, info->name) || (behind && strchr(behind, 'u')))
+		return len;
+	return info->name[len - 2] == ':' ? len - 2 : len - 1;
+}
+
+/* @label becomes the row's. */
+static struct row *add_row(struct job *job, const struct part *part, const pfm_count_info_t *info, char *label, size_t place)
+{
+	size_t len = asked_length(job, part, info);
 	struct row *row = new_row(job);
 
 	if (!row) {
@@ -262,10 +286,13 @@ static struct row *add_row(struct job *job, const pfm_count_info_t *info, char *
 	}
 	row->label = label;
 	row->place = place;
+	row->part = part;
 	row->info = *info;
 	row->info.why = row->info.remedy = "";
-	return keep_words(&row->words, (const char **const[]){ &row->info.name, &row->info.pmu, &row->info.unit, &row->info.cpus }, 4) ? row
-	                                                                                                                               : NULL;
+	row->event = strndup(info->name, len);
+	return row->event && keep_words(&row->words, (const char **const[]){ &row->info.name, &row->info.pmu, &row->info.unit, &row->info.cpus }, 4)
+	               ? row
+	               : NULL;
 }
 
 bool rows_make(struct job *job, struct part *part)
@@ -288,10 +315,9 @@ bool rows_make(struct job *job, struct part *part)
 		if (at >= (int)first && job->by == BY_NOTHING)
 			at = -1;
 		if (at < 0) {
-			row = add_row(job, &info, label, place);
+			row = add_row(job, part, &info, label, place);
 			if (!row)
 				return false;
-			row->part = part;
 			at = (int)(row - job->rows);
 		} else {
 			free(label);
@@ -306,6 +332,7 @@ void rows_free(struct job *job)
 	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
 		free(row->label);
 		free(row->words);
+		free(row->event);
 		free(row->reason);
 		free(row->slices);
 	}
@@ -338,7 +365,7 @@ bool rows_make_own(struct job *job)
 			continue;
 		info.name = own_event(job->events.texts[i]);
 		label = strdup("");
-		row = label ? add_row(job, &info, label, 0) : NULL;
+		row = label ? add_row(job, NULL, &info, label, 0) : NULL;
 		if (!row)
 			return false;
 		row->own = own_event(job->events.texts[i]);
