@@ -146,8 +146,14 @@ static bool read_groups(const struct target *g, struct event *ev)
 		const struct field *f = table_fields(ev->table) + group->field;
 		uint64_t bits;
 
-		if (!f->n_ranges || !(g->words >> f->range[0].word & 1))
+		if (!f->n_ranges)
 			continue;
+		if (!(g->words >> f->range[0].word & 1)) {
+			/* What has to be said lies in a word that nobody knows. */
+			if (group->flags & GROUP_REQUIRED)
+				return false;
+			continue;
+		}
 		bits = pfmi_field_get(f, g->config) & group->mask;
 		if (!has_words(ev->table, group, bits))
 			return false;
@@ -317,12 +323,24 @@ static bool has_code(const struct target *g, uint32_t row)
 	return g->code == ANY_CODE || row_has_code(g->t, row, g->code, g->counter);
 }
 
+/* Can @row be programmed by the code and unit mask @way too, with another extra register? */
+RARELY static bool has_other_way(const struct table *t, uint32_t row, uint64_t way)
+{
+	const struct row *r = table_row(t, row);
+	const unsigned alt = table_key(t, KEY_ALT) - 1u;
+
+	for (unsigned i = 0; i < r->n_values; i++)
+		if (row_value(t, r, i).field == alt && (uint32_t)row_value(t, r, i).value == way)
+			return true;
+	return false;
+}
+
 /* Makes @ev the event of @row behind the target; false if it cannot be that row. */
 static bool match_row(const struct target *g, uint32_t row, struct event *ev)
 {
 	const struct row *r = table_row(g->t, row);
 
-	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !has_code(g, row))
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !has_code(g, row) || (g->way && !has_other_way(g->t, row, g->way)))
 		return false;
 	if (!g->significant && g->counter != TARGET_NO_COUNTER && !(row_counters(g->t, r) >> g->counter & 1))
 		return false;
@@ -484,6 +502,24 @@ static void set_code(struct target *g)
 	g->code = known ? pfmi_field_get(code, g->config) : ANY_CODE;
 }
 
+/* Gives the target the code and unit mask that the rows have first of which it has others. False if there are no such rows. */
+RARELY static bool turn_to_first_way(struct target *g)
+{
+	const struct table *t = g->t;
+	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+
+	if (g->code == ANY_CODE || !table_key(t, KEY_ALT) || !umask)
+		return false;
+	g->way = g->code | pfmi_field_get(umask, g->config) << 16;
+	for (uint32_t row = 0; row < t->n_rows; row++)
+		if (has_other_way(t, row, g->way)) {
+			pfmi_field_put(code, g->config, pfmi_row_value(t, row, KEY_CODE, ANYWHERE));
+			pfmi_field_put(umask, g->config, pfmi_row_value(t, row, KEY_UMASK, ANYWHERE));
+			return true;
+		}
+	return false;
+}
+
 /* The @i-th best event. */
 bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
 {
@@ -500,7 +536,7 @@ bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
 		for (nth = 0; aim(g, nth); nth++)
 			scan(g, nth, &b);
 		if (b.n < b.max)
-			return false;
+			return !b.n && !b.any && !g->way && turn_to_first_way(g) && pfmi_target_event(g, i, ev);
 		if (i < BLOCK)
 			break;
 		b.after = b.key[BLOCK - 1];

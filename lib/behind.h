@@ -16,6 +16,7 @@ struct target {
 	uint64_t config[4];   /* the same as configuration words */
 	unsigned words;       /* words that are known: bit i for word i */
 	uint64_t code;        /* the event's code in them, or ANY_CODE */
+	uint64_t way;         /* not 0: events alone that this code and unit mask (<< 16) choose as well, by another extra register */
 	unsigned counter;     /* the register's own, or TARGET_NO_COUNTER */
 	uint64_t significant; /* bits to compare when the encoder is asked, 0 when the fields are */
 	uint8_t plm;          /* levels the register switches on */
@@ -32,7 +33,7 @@ bool pfmi_has_own_control(const struct target *g);
 bool pfmi_target_find(struct target *g);
 /* The bits called @name in the register's layout, or NULL. */
 const struct bits *pfmi_target_bits(const struct target *g, const char *name);
-/* The @i-th event that fits, the best first; false past the last. */
+/* The @i-th event that fits, the best first; false past the last. Where none has the code first, those that have it beside another. */
 bool pfmi_target_event(struct target *g, unsigned i, struct event *ev);
 /* The best event of @t behind the configuration words @config: words that are not in @words (bit i: word i) may be anything.
  * The levels stay as they are in @ev; on success everything else is replaced. */

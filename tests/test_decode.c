@@ -30,6 +30,10 @@ static void registers_in_order_of_likelihood(void **state)
 		{ "coreduo", "PERFEVTSEL0", 0x530011, { NULL } },
 		/* A reserved bit is nobody's. */
 		{ "coreduo", "PERFEVTSEL0", 0x1005300c0, { NULL } },
+		/* The code of the second of two extra registers. */
+		{ "bdw_de", "config", 0x1bb, { "OFFCORE_RESPONSE" } },
+		{ "bdw_de", "PERFEVTSEL0", 0x5101bb, { "OFFCORE_RESPONSE:u" } },
+		{ "bdw_de", "PERFEVTSEL0", 0x5102bb, { NULL } },
 		{ "amd", "PERF_CTL2", 0x430129, { "ls_dispatch.ld_dispatch" } },
 		{ "armv8", "config", 0x11, { "CPU_CYCLES" } },
 		{ "software", "config", 2, { "page-faults" } },
@@ -61,6 +65,45 @@ static void registers_in_order_of_likelihood(void **state)
 		}
 		pfm_close_context(ctx);
 	}
+}
+
+static unsigned count_events(const char *name, const char *reg, uint64_t value, const char *part, unsigned *with_part)
+{
+	pfm_ctx_t *ctx = open_for(name);
+	char buf[PRINT_MAX];
+	unsigned n = 0;
+	int rc;
+
+	*with_part = 0;
+	for (; (rc = pfm_decode_event(ctx, pfm_find_pmu(ctx, name), reg, value, n, buf, sizeof(buf))) == PFMLIB_SUCCESS; n++)
+		*with_part += strstr(buf, part) != NULL;
+	assert_int_equal(rc, PFMLIB_ERR_NOTFOUND);
+	pfm_close_context(ctx);
+	return n;
+}
+
+/* One event among them wants masks that are in another word: it cannot be told from this one, and hides none of the others. */
+static void events_behind_one_that_cannot_be_told(void **state)
+{
+	unsigned n;
+
+	(void)state;
+	assert_true(count_events("bdw", "config", 0x1b7, "OFFCORE_RESPONSE_0", &n) > 100);
+	assert_int_equal(n, 0);
+	assert_true(count_events("bdw", "PERFEVTSEL0", 0x5301bb, "OFFCORE_RESPONSE.", &n) > 100);
+	assert_true(n > 100);
+}
+
+/* What is outstanding on average is measured by the first of the registers alone. */
+static void events_that_have_one_extra_register(void **state)
+{
+	unsigned n;
+
+	(void)state;
+	assert_true(count_events("slm", "config", 0x1b7, "OUTSTANDING", &n) > 50);
+	assert_int_equal(n, 3);
+	assert_true(count_events("slm", "config", 0x2b7, "OUTSTANDING", &n) > 50);
+	assert_int_equal(n, 0);
 }
 
 static uint64_t field_of(const pfm_ctx_t *ctx, const char *pmu, const char *reg, uint64_t value, const char *wanted, char word[32])
@@ -189,6 +232,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registers_in_order_of_likelihood),
+		cmocka_unit_test(events_behind_one_that_cannot_be_told),
+		cmocka_unit_test(events_that_have_one_extra_register),
 		cmocka_unit_test(fields_of_registers),
 		cmocka_unit_test(every_kind_of_register),
 	};
