@@ -916,6 +916,46 @@ class Decode(Case):
             (o,) = objects(self.done("decode", "--pmu", pmu, "--json", reg + "=" + value))
             self.assertIn(event, o["events"])
 
+    def events(self, pmu, *words):
+        """Those of each register."""
+        return [o["events"] for o in objects(self.done("decode", "--json", "--pmu", pmu, *words))]
+
+    def test_words_that_belong_together(self):
+        for pmu, config, config1, expected in (
+                ("skx", "0x1b7", "0x10001", ["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
+                # By the other extra register, with what no row has in it, and a modifier.
+                ("skx", "0x1bb", "0x10001", ["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
+                ("skx", "0x50001bb", "0x10003", ["OFFCORE_RESPONSE:cmask=5:offcore_rsp=0x10003"]),
+                # Several fields lie in these bits: the event says which.
+                ("skx", "0x1cd", "4", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4"]),
+                ("skx", "0x5301cd", "3", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4:ldlat=3"]),
+                ("skx", "0x1c6", "0x13", ["FRONTEND_RETIRED.L2_MISS"]),
+                ("bdw", "0x1bb", "0x10001", ["OFFCORE_RESPONSE_1:request_1=DEMAND_DATA_RD:response_1=ANY_RESPONSE",
+                                            "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
+                # The second register does not have what the first measures; bits that are nobody's.
+                ("glm", "0x2b7", "0x4000000001", []),
+                ("skx", "0x80000000000001b7", "0x10001", [])):
+            self.assertEqual(self.events(pmu, "config=" + config, "config1=" + config1), [expected] * 2, (pmu, config, config1))
+            self.assertEqual(self.events(pmu, "CONFIG1=" + config1, "config0=" + config), [expected] * 2, (pmu, config, config1))
+        # In what people read they stand once, behind the last word.
+        said = self.done("decode", "--pmu", "skx", "config=0x1b7", "config1=0x10001")
+        self.assertEqual(said.count("ANY_RESPONSE"), 1)
+        self.assertNotIn(" event ", said[:said.index("config1")])
+
+    def test_a_word_that_comes_again_is_another_events(self):
+        events = self.events("skx", "config=0x3c", "config=0x1b7", "config1=0x10001", "config=0xc0")
+        self.assertIn("CPU_CLK_UNHALTED.THREAD_P", events[0])
+        self.assertEqual(events[1:3], [["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]] * 2)
+        self.assertIn("INST_RETIRED.ANY_P", events[3])
+        self.assertGreater(len(self.events("skx", "config=0x1b7", "PERFEVTSEL0=0x5301b7", "config1=0x10001")[0]), 1)
+
+    def test_more_events_than_are_named(self):
+        (o,) = objects(self.done("decode", "--json", "--pmu", "clx", "config=0x1b7"))
+        self.assertEqual((len(o["events"]), o["more"]), (64, True))
+        self.assertRegex(self.done("decode", "--pmu", "clx", "config=0x1b7"), r"\n  or +more\n$")
+        (o,) = objects(self.done("decode", "--json", "--pmu", "clx", "config=0x3c"))
+        self.assertNotIn("more", o)
+
     def test_mistakes(self):
         self.caret(self.fails(1, "decode", "--pmu", "coreduo", "PERFEVTSEL0=12q"), "12q")
         said = self.fails(1, "decode", "--pmu", "coreduo", "NOSUCHREG=1")

@@ -7,11 +7,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { OPT_JSON = LONG_ONLY,
        OPT_PMU,
-       EVENT_MAX = 512,
-       EVENTS_SHOWN = 64 };
+       EVENT_MAX = 2048,
+       EVENTS_SHOWN = 64,
+       N_WORDS = 4 };
 
 static const struct opt options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor the registers belong to; this machine's otherwise" },
@@ -19,18 +21,33 @@ static const struct opt options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
+/* What stands behind a register, or behind several words of perf_event_attr. */
+struct found {
+	char event[EVENTS_SHOWN][EVENT_MAX];
+	unsigned n;
+	bool more;
+};
+
 struct decoder {
 	pfm_ctx_t *ctx;
 	int pmu;
+	unsigned n_events;
 	const char *pmu_name;
 	bool json;
 	struct json out;
+	struct found found;
 };
 
 /* One REG=VALUE taken apart. */
 struct setting {
 	char reg[64];
 	uint64_t value;
+};
+
+/* Words of one perf_event_attr: bit i of given, and value[i]. */
+struct words {
+	unsigned given;
+	uint64_t value[N_WORDS];
 };
 
 static bool parse_setting(const char *text, struct setting *out, pfm_error_t *error)
@@ -96,22 +113,39 @@ static void print_fields(const struct decoder *d, const struct setting *s)
 		printf("  %-14s 0x%" PRIx64 "\n", "no field", rest);
 }
 
-static void print_events(const struct decoder *d, const struct setting *s)
+static void add(struct found *f, const char *event)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		if (strcmp(f->event[i], event) == 0)
+			return;
+	if (f->n < EVENTS_SHOWN)
+		snprintf(f->event[f->n++], EVENT_MAX, "%s", event);
+	else
+		f->more = true;
+}
+
+static void find_events(struct decoder *d, const struct setting *s)
 {
 	char event[EVENT_MAX];
-	unsigned i;
 
-	for (i = 0; i < EVENTS_SHOWN; i++) {
+	for (unsigned i = 0; i <= EVENTS_SHOWN; i++) {
 		if (pfm_decode_event(d->ctx, d->pmu, s->reg, s->value, i, event, sizeof(event)) != PFMLIB_SUCCESS)
 			break;
-		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_on(stdout, GREEN), event, term_off(stdout));
+		add(&d->found, event);
 	}
+}
+
+static void print_events(const struct found *f)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_on(stdout, GREEN), f->event[i], term_off(stdout));
+	if (f->more)
+		printf("  %-14s more\n", "or");
 }
 
 static void json_decoding(struct decoder *d, const struct setting *s)
 {
 	const char *name, *text;
-	char event[EVENT_MAX];
 	struct json *j = &d->out;
 	uint64_t field, rest = rest_of(d, s);
 	unsigned i;
@@ -131,13 +165,198 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 	if (rest)
 		put_hex(j, "rest", rest);
 	put_begin(j, "events", '[');
-	for (i = 0; i < EVENTS_SHOWN; i++) {
-		if (pfm_decode_event(d->ctx, d->pmu, s->reg, s->value, i, event, sizeof(event)) != PFMLIB_SUCCESS)
-			break;
-		put_text(j, NULL, event);
-	}
+	for (i = 0; i < d->found.n; i++)
+		put_text(j, NULL, d->found.event[i]);
 	put_end(j, ']');
+	if (d->found.more)
+		put_bool(j, "more", true);
 }
+
+/* ---- words of one attribute ---------------------------------------------------------------------------------- */
+
+/* The number of the word of perf_event_attr that is called @reg, or -1. */
+static int word_of(const char *reg)
+{
+	if (strncasecmp(reg, "config", 6) != 0)
+		return -1;
+	if (!reg[6])
+		return 0;
+	return reg[6] >= '0' && reg[6] < '0' + N_WORDS && !reg[7] ? reg[6] - '0' : -1;
+}
+
+/* Has @a the words that are given? */
+static bool has_words(const struct words *w, const pfm_attr_t *a, uint64_t config)
+{
+	const uint64_t own[N_WORDS] = { config, a->config1, a->config2, a->config3 };
+
+	for (unsigned i = 0; i < N_WORDS; i++)
+		if (w->given >> i & 1 && own[i] != w->value[i])
+			return false;
+	return true;
+}
+
+static unsigned n_bits_wrong(const struct words *w, const pfm_attr_t *a)
+{
+	const uint64_t own[N_WORDS] = { a->config, a->config1, a->config2, a->config3 };
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < N_WORDS; i++)
+		n += w->given >> i & 1 ? (unsigned)__builtin_popcountll(own[i] ^ w->value[i]) : 0;
+	return n;
+}
+
+static bool word_field(const struct decoder *d, const struct words *w, unsigned word, unsigned i, const char **name, uint64_t *field)
+{
+	const char reg[] = { 'c', 'o', 'n', 'f', 'i', 'g', (char)('0' + word), 0 };
+	const char *text;
+
+	return pfm_decode_field(d->ctx, d->pmu, reg, w->value[word], i, name, field, &text) == PFMLIB_SUCCESS;
+}
+
+/* Of a word that is given; 0 for another. */
+static unsigned count_fields(const struct decoder *d, const struct words *w, unsigned word)
+{
+	const char *name;
+	uint64_t field;
+	unsigned n = 0;
+
+	while (w->given >> word & 1 && word_field(d, w, word, n, &name, &field))
+		n++;
+	return n;
+}
+
+/* Fields that make the words, in perf's grammar. Several may lie in the same bits: one is kept if it brings the words nearer, or if what
+ * there is so far is no event yet. @first: the field of every word but the first that its others come behind. */
+static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text, size_t len)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	const char *name = "";
+	unsigned wrong = ~0u, now;
+	uint64_t field = 0;
+	size_t n = (size_t)snprintf(text, len, "%s/", d->pmu_name), more;
+
+	for (unsigned i = 0; i < N_WORDS; i++)
+		for (unsigned k = 0, n_fields = count_fields(d, w, i); k < n_fields; k++) {
+			word_field(d, w, i, (k + (i ? first : 0)) % n_fields, &name, &field);
+			more = (size_t)snprintf(text + n, len - n, "%s%s=0x%" PRIx64 "/", text[n - 1] == '/' ? "" : ",", name, field);
+			if (!field || n + more >= len)
+				continue;
+			now = pfm_encode_event(d->ctx, text, 0, &e, NULL) ? ~0u : n_bits_wrong(w, &e.attr);
+			if (now > wrong || (now == wrong && now != ~0u))
+				continue;
+			wrong = now;
+			n += more - 1;
+		}
+	snprintf(text + n, len - n, "/");
+	return wrong == 0;
+}
+
+static bool name_fields(const struct decoder *d, const struct words *w, unsigned first, char *event, pfm_encoding_t *e)
+{
+	char text[EVENT_MAX], full[EVENT_MAX + 256];
+
+	if (!write_fields(d, w, first, text, sizeof(text)) ||
+	    pfm_print_event(d->ctx, text, PFM_DIALECT_VENDOR, event, EVENT_MAX, NULL) != PFMLIB_SUCCESS)
+		return false;
+	snprintf(full, sizeof(full), "%s::%s", d->pmu_name, event);
+	return pfm_encode_event(d->ctx, full, 0, e, NULL) == PFMLIB_SUCCESS && has_words(w, &e->attr, e->attr.config);
+}
+
+/* The event that all of the words make together, whichever fields, masks and modifiers that takes. Fields of one word may be different
+ * registers of events that each have one of them. */
+static bool name_words(const struct decoder *d, const struct words *w, char *event, pfm_encoding_t *e)
+{
+	unsigned n = 1;
+
+	for (unsigned i = 1; i < N_WORDS; i++)
+		n = count_fields(d, w, i) > n ? count_fields(d, w, i) : n;
+	for (unsigned first = 0; first < n; first++)
+		if (name_fields(d, w, first, event, e))
+			return true;
+	return false;
+}
+
+/* The other way of @e that has the code and unit mask of @w, or none. */
+static int find_way(const struct words *w, const pfm_encoding_t *e)
+{
+	for (unsigned i = 0; i < e->n_alternatives; i++)
+		if (!((e->alternatives[i].config ^ w->value[0]) & 0xffff))
+			return (int)i;
+	return -1;
+}
+
+/* The event by the code that it has first, where @w has another one of it, that of @like. */
+static void find_by_first_way(struct decoder *d, const struct words *w, const pfm_encoding_t *like)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	struct words first = *w;
+	char event[EVENT_MAX];
+
+	first.value[0] ^= like->alternatives[find_way(w, like)].config ^ like->attr.config;
+	if (name_words(d, &first, event, &e) && find_way(w, &e) >= 0)
+		add(&d->found, event);
+}
+
+/* Rows that have the words just so. */
+static void find_rows(struct decoder *d, const struct words *w)
+{
+	pfm_event_info_t info = PFM_INIT(info);
+	pfm_encoding_t e = PFM_INIT(e);
+	bool first = d->found.n == 0 && w->given & 1;
+
+	for (unsigned i = 0; i < d->n_events; i++) {
+		int way;
+
+		if (pfm_describe_event(d->ctx, d->pmu, i, &info) != PFMLIB_SUCCESS ||
+		    pfm_encode_event_at(d->ctx, d->pmu, i, 0, &e, NULL) != PFMLIB_SUCCESS)
+			continue;
+		way = w->given & 1 ? find_way(w, &e) : -1;
+		if (way >= 0 && first)
+			find_by_first_way(d, w, &e);
+		first = first && way < 0;
+		if (has_words(w, &e.attr, e.attr.config) || (way >= 0 && has_words(w, &e.attr, e.alternatives[way].config)))
+			add(&d->found, info.name);
+	}
+}
+
+/* Words that were given together are one event's. */
+static void find_together(struct decoder *d, const struct words *given)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	struct setting config = { "config", given->value[0] };
+	char event[EVENT_MAX];
+	struct words w = *given;
+
+	/* Bits that are the kernel's own say nothing about the event; no other bit without a field is any event's. */
+	if (w.given & 1 && rest_of(d, &config)) {
+		if (pfm_decode_event(d->ctx, d->pmu, config.reg, config.value, 0, event, sizeof(event)) != PFMLIB_SUCCESS)
+			return;
+		w.value[0] &= ~rest_of(d, &config);
+	}
+	if (name_words(d, &w, event, &e))
+		add(&d->found, event);
+	find_rows(d, &w);
+}
+
+/* How many of the operands, from the first, are words of one perf_event_attr: a word that comes again is another's. They go to @w. */
+static int gather(const struct decoder *d, char **operands, int n, struct words *w)
+{
+	pfm_error_t error = PFM_INIT(error);
+	struct setting s;
+	int i, word;
+
+	*w = (struct words){ 0 };
+	for (i = 0; i < n && parse(d, operands[i], &s, &error); i++) {
+		word = word_of(s.reg);
+		if (word < 0 || w->given >> word & 1)
+			break;
+		w->given |= 1u << word;
+		w->value[word] = s.value;
+	}
+	return i;
+}
+
+/* ---- output -------------------------------------------------------------------------------------------------- */
 
 /* @name with the number at its end one higher; "" if it has none. */
 static void next_name(const char *name, char *next, size_t len)
@@ -176,11 +395,17 @@ static void tell_registers(const struct decoder *d)
 		fputc('\n', stderr);
 }
 
-static int decode(struct decoder *d, const char *text)
+/* @in_run: the events of the run of words that it belongs to have been found; @last: of the run, or alone. */
+static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s;
 	bool ok = parse(d, text, &s, &error);
+
+	if (!in_run)
+		d->found.n = d->found.more = 0;
+	if (ok && !in_run)
+		find_events(d, &s);
 
 	if (d->json) {
 		put_begin(&d->out, NULL, '{');
@@ -194,7 +419,8 @@ static int decode(struct decoder *d, const char *text)
 	} else if (ok) {
 		printf("%s%s%s = 0x%" PRIx64 "  (%s)\n", term_on(stdout, BOLD), s.reg, term_off(stdout), s.value, d->pmu_name);
 		print_fields(d, &s);
-		print_events(d, &s);
+		if (last)
+			print_events(&d->found);
 	} else {
 		fflush(stdout);
 		refuse(d->ctx, text, &error);
@@ -202,6 +428,26 @@ static int decode(struct decoder *d, const char *text)
 			tell_registers(d);
 	}
 	return ok ? DONE : REFUSED;
+}
+
+static int decode_all(struct decoder *d, char **operands, int n)
+{
+	struct words w;
+	int status = DONE, run, i;
+
+	while (n > 0) {
+		run = gather(d, operands, n, &w);
+		if (run > 1) {
+			d->found.n = d->found.more = 0;
+			find_together(d, &w);
+		}
+		for (i = 0; i < run || i == 0; i++)
+			if (decode(d, operands[i], run > 1, i + 1 >= run) != DONE)
+				status = REFUSED;
+		operands += i;
+		n -= i;
+	}
+	return status;
 }
 
 /* The processor that names without a prefix belong to: the one asked for, or the first of this machine's cores. */
@@ -223,7 +469,7 @@ static int run(struct args *args)
 	struct decoder d = { .out = { .out = stdout } };
 	pfm_pmu_info_t info = PFM_INIT(info);
 	const char *value, *pmu = NULL;
-	int id, i, status = DONE;
+	int id, status;
 
 	while ((id = next_option(args, &value)) > 0)
 		switch (id) {
@@ -243,9 +489,8 @@ static int run(struct args *args)
 		return usage(args, "this machine's processor is not known; name one with --pmu.");
 	}
 	d.pmu_name = info.name;
-	for (i = 0; i < args->n; i++)
-		if (decode(&d, args->operands[i]) != DONE)
-			status = REFUSED;
+	d.n_events = info.n_events;
+	status = decode_all(&d, args->operands, args->n);
 	pfm_close_context(d.ctx);
 	return status;
 }
@@ -255,11 +500,14 @@ const struct command cmd_decode = {
 	.usage = "--pmu NAME [--json] REGISTER=VALUE...",
 	.summary = "names and fields behind register values",
 	.about = "Takes register values apart into fields and finds the events that program a counter so. Registers go by the "
-		 "names that 'pfm dispatch' prints, and by those of their manuals.",
+		 "names that 'pfm dispatch' prints, and by those of their manuals. Words of perf_event_attr that stand "
+		 "behind each other (config, config1 ...) are one event's.",
 	.examples = "What does this counter count?\n"
 		    "pfm decode --pmu coreduo PERFEVTSEL0=0x53d024\n"
 		    "A kernel's raw number\n"
 		    "pfm decode --pmu coreduo config=0x412e\n"
+		    "An event that takes two words\n"
+		    "pfm decode --pmu skx config=0x1bb config1=0x10001\n"
 		    "Two registers of an Itanium 2\n"
 		    "pfm decode --pmu montecito PMC4=0x2035808 PMC38=0xdb6\n",
 	.options = options,
