@@ -1016,16 +1016,25 @@ class MadeUp(unittest.TestCase):
         self.assertEqual((t.device, t.row(0)["desc"]), ("armv8_pmuv3_0", "Made up, cycles."))
         self.assertEqual(tables["invented_f0"].device, "armv7_invented_f0")
 
-    def test_arms_names_are_one_each(self):
-        """A further name with a comma would be two."""
+    def test_further_names_are_one_each(self):
+        """With a comma in it as well, in the image and in the text of the list."""
         self.put("arm/pmu/invented-f1.json", self.arm(events=[
             {"code": 3, "name": "FIRST", "description": "Made up.", "trm_name": "THIS,THAT"},
-            {"code": 4, "name": "SECOND", "description": "Made up.", "trm_name": "OTHER"}]))
+            {"code": 4, "name": "SECOND", "description": "Made up.", "trm_name": "OTHER"},
+            {"code": 5, "name": "THIRD", "description": "Made up.", "trm_name": 'A "B",\\C'}]))
         tables, refused, _, status = self.convert("arm")
-        t = tables["invented_f1"]
-        self.assertEqual((refused, status, t.find("OTHER")), ([], 0, t.find("SECOND")))
-        for name in ("THIS", "THAT", "THIS,THAT"):
-            self.assertIsNone(t.find(name), name)
+        self.assertEqual((refused, status), ([], 0))
+        text, image = os.path.join(self.root, "text"), os.path.join(self.root, "text.pmdb")
+        self.assertEqual(run("--text", text, os.path.join(self.root, "arm"))[0], 0)
+        self.assertEqual(pmuc.main(["--image", image, os.path.join(text, "invented_f1.pmu")]), 0)
+        with open(image, "rb") as f:
+            again, = pmview.read_image(f.read())[0]
+        for t in (tables["invented_f1"], again):
+            for name, row in (("THIS,THAT", "FIRST"), ("OTHER", "SECOND"), ('A "B",\\C', "THIRD")):
+                self.assertIsNotNone(t.find(name), name)
+                self.assertEqual(t.find(name), t.find(row), name)
+            for name in ("THIS", "THAT", 'A "B"', "\\C"):
+                self.assertIsNone(t.find(name), name)
 
     def test_halves_of_characters(self):
         """JSON can have one half of a pair alone; no file can."""

@@ -67,7 +67,7 @@ def one_event(reading, b, e, counters):
         row.text("topic", clean(e["component"]))
     b.add(row)
     trm = e.get("trm_name")
-    if type(trm) is str and 0 < len(trm) <= MAX_NAME and trm.isprintable() and "," not in trm:     # with one it would be two names
+    if type(trm) is str and 0 < len(trm) <= MAX_NAME and trm.isprintable():
         b.waiting.append((row, trm))
     reading.counts["core"] += 1
 

@@ -45,6 +45,11 @@ def word(text):
     return text if WORD.fullmatch(text) else quoted(text)
 
 
+def listed(text):
+    """A name as one of several with commas between them."""
+    return quoted(text) if "," in text else word(text)
+
+
 @functools.lru_cache(1 << 10)
 def counters_word(bits):
     """A set of counters as `on` has it: 0..3,F1."""
@@ -103,7 +108,7 @@ class Entry:
         if self.takes:
             parts.append("takes=" + ",".join(self.takes))
         if self.aliases:
-            parts.append("alias=" + ",".join(word(a) for a in self.aliases))
+            parts.append("alias=" + ",".join(map(listed, self.aliases)))
         return parts
 
     def line(self, counters, flags, facts):
