@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 from typing import Any, Iterator
 
 from ._perfmon import ffi, lib
@@ -22,7 +23,10 @@ class Plm(enum.IntFlag):
 def plm_mask(plm: int | str) -> int:
     """Levels from a mask of :class:`Plm`, or from letters: ``"u"`` user, ``"k"`` kernel, ``"uk"`` both."""
     if not isinstance(plm, str):
-        return int(plm)
+        mask = operator.index(plm)
+        if mask & ~sum(Plm):
+            raise ValueError(f"there are no such privilege levels: {mask:#x}")
+        return mask
     levels = {"u": int(Plm.USER), "k": int(Plm.KERNEL)}
     if not plm or set(plm) - set(levels):
         raise ValueError(f"privilege levels are letters of 'uk' or a mask of Plm, not {plm!r}")

@@ -388,7 +388,10 @@ class Context:
         def given(value: str | os.PathLike[str] | None) -> Any:
             if value is None:
                 return ffi.NULL
-            keep.append(ffi.new("char[]", os.fsencode(value)))
+            raw = os.fsencode(value)
+            if b"\0" in raw:    # C would take it for the end
+                raise ArgumentError(f"a zero byte: {raw!r}")
+            keep.append(ffi.new("char[]", raw))
             return keep[-1]
 
         if not host:
@@ -396,7 +399,9 @@ class Context:
         if images is False:
             options.flags |= lib.PFM_CTX_NO_IMAGES
         elif images is not True:
-            paths = [images] if isinstance(images, (str, os.PathLike)) else list(images)
+            if not isinstance(images, (str, os.PathLike)):
+                images = tuple(images)      # it is asked for again by with_pmu()
+            paths = [images] if isinstance(images, (str, os.PathLike)) else images
             options.images = given(":".join(os.fspath(p) for p in paths))
         options.pmu = given(pmu)
         options.sysfs_root = given(sysfs_root)
@@ -455,6 +460,7 @@ class Context:
             return self
         found = self._siblings.get(pmu)
         if found is None:
+            self._handle()
             found = self._siblings[pmu] = Context(pmu, **self._options)
         return found
 

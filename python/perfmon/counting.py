@@ -81,9 +81,9 @@ class Counting:
         return Session(self._events, **self._options)
 
     def __enter__(self) -> Session:
-        session = self.session()
+        session = self.session().__enter__()
         self._stack().append(session)
-        return session.__enter__()
+        return session
 
     def __exit__(self, *exc: Any) -> None:
         self._stack().pop().__exit__(*exc)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _tables
 from ._c import bits, ffi, lib, new, plm_mask, text as c_text
-from ._errors import UnexpressibleError, c_string, check, from_error, new_error
+from ._errors import ErrorCode, UnexpressibleError, c_string, check, from_code, from_error, new_error
 
 if TYPE_CHECKING:
     from .context import Context
@@ -387,14 +387,18 @@ def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:
     """The event as a struct perf_event_attr, for programs that call perf_event_open(2) themselves.
 
     type, size, config and the levels are set, the rest is 0. In native byte order, as long as its ``size`` member says.
-    PerfmonError (NOTSUPP) where the kernel cannot count it; EventError and its kin for wrong texts.
+    PerfmonError (NOTSUPP) where the kernel cannot count it, UnknownPmuError where this machine has no such processor; EventError and its
+    kin for wrong texts.
     """
     from .context import default_context
     context, e, error, memory = default_context(), new("pfm_encoding_t"), new_error(), ffi.new("uint32_t[]", MAX_ATTR // 4)
     rc = lib.pfm_encode_event(context._handle(), c_string(text), plm_mask(plm), e, error)
     if rc:
         raise from_error(rc, error, context._handle(), [text])
-    check(lib.pfm_fill_perf_event_attr(context._handle(), e, ffi.cast("struct perf_event_attr *", memory), MAX_ATTR))
+    rc = lib.pfm_fill_perf_event_attr(context._handle(), e, ffi.cast("struct perf_event_attr *", memory), MAX_ATTR)
+    if rc == ErrorCode.NOPMU:
+        raise from_code(rc, f"this machine has no {context._pmu(e.pmu).name}")
+    check(rc)
     return bytearray(ffi.buffer(memory, memory[1]))  # the second member is its size
 
 

@@ -18,7 +18,8 @@ __all__ = ["Imported", "ImportedModel", "Refused", "import_lists"]
 
 @dataclass(frozen=True)
 class ImportedModel:
-    """One model. state: ``"done"``, ``"unchanged"``, ``"empty"`` or ``"failed"``; path: its image; tables: PMUs in it."""
+    """One model. state: ``"done"``, ``"unchanged"``, ``"empty"``, ``"failed"``, or ``"damaged"`` where a list of it could not be read
+    and a former image stays; path: its image; tables: PMUs in it."""
 
     name: str
     state: str

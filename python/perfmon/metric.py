@@ -101,17 +101,22 @@ class Metric:
         return c_text(buf)
 
     @staticmethod
-    def _given(i: MetricInput, counts: Mapping[str, float]) -> float | None:
+    def _named(i: MetricInput, values: Mapping[str, float]) -> float | None:
         for name in (i.alias, i.text, i.text.partition("::")[2], i.text.lstrip("#")):
-            if name and name in counts:
-                return counts[name]
-        return i.preset
+            if name and name in values:
+                return values[name]
+        return None
+
+    @classmethod
+    def _given(cls, i: MetricInput, counts: Mapping[str, float]) -> float | None:
+        value = cls._named(i, counts)
+        return i.preset if value is None else value
 
     def evaluate(self, counts: Mapping[str, float], errors: Mapping[str, float] | None = None) -> MetricValue:
         """The value from counts and constants by name; @errors are standard errors of counts, taken as independent."""
         array = self._counts(counts)
         for c, i in zip(array, self.inputs):
-            c.error = (self._given(i, errors) or 0.0) if errors else 0.0
+            c.error = (self._named(i, errors) or 0.0) if errors else 0.0
         out = new("pfm_metric_value_t")
         check(lib.pfm_evaluate_metric(self._context._handle(), *self._at, array, len(self.inputs), out))
         return self._value(out)

@@ -207,6 +207,40 @@ def test_contexts_are_independent():
         perfmon.Context("nope", host=False, images=False)
 
 
+def test_a_closed_context_opens_no_other():
+    ctx = perfmon.Context("coreduo", host=False, images=False)
+    sibling = ctx.with_pmu("ev5")
+    ctx.close()
+    for call in (lambda: ctx.with_pmu("ev6"), lambda: ctx.event("cycles", pmu="ev6"), lambda: ctx.encode_many(["cycles"], pmu="ev5"),
+                 lambda: sibling.event("cycles")):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_what_a_context_is_given():
+    """Nothing is cut short, and paths that can be had once only serve contexts that come later."""
+    for wrong in ({"pmu": "coreduo\0x"}, {"sysfs_root": "/\0x"}, {"cpuid": "GenuineIntel-6-E\0x"}, {"images": "/tmp\0x"},
+                  {"images": ["/tmp", "/tmp\0x"]}):
+        with pytest.raises(perfmon.ArgumentError):
+            perfmon.Context(**wrong)
+
+
+def test_levels_that_there_are_not(built_in):
+    for wrong in (16, 0x18, -1, 1 << 40):
+        for call in (lambda: built_in.event("coreduo::Uops_Ret", plm=wrong), lambda: built_in.encode_many(["coreduo::Uops_Ret"], plm=wrong),
+                     lambda: built_in.dispatch(["coreduo::Uops_Ret"], plm=wrong), lambda: built_in.pmus["coreduo"].encode_all(plm=wrong)):
+            with pytest.raises(ValueError):
+                call()
+    for wrong in (3.7, None):
+        with pytest.raises(TypeError):
+            built_in.event("coreduo::Uops_Ret", plm=wrong)
+
+
+def test_an_attribute_of_another_machine():
+    with pytest.raises(perfmon.UnknownPmuError, match="this machine has no coreduo"):
+        perfmon.perf_event_attr("coreduo::Uops_Ret")
+
+
 def test_events_outlive_their_context():
     ctx = perfmon.Context(host=False, images=False)
     ev = ctx.event("coreduo::Uops_Ret")

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pickle
 
 import pytest
 
@@ -41,6 +42,8 @@ def test_a_list_becomes_an_image(tmp_path):
 def test_pmu_files_and_folders(tmp_path):
     got = perfmon.import_lists([SOURCE / "tests/pmu/testpmu.pmu"], output=str(tmp_path) + "/")
     assert got.models and pathlib.Path(got.models[0].path).exists()
+    with perfmon.Context("coreduo", host=False, images=(p for p in [tmp_path])) as ctx:
+        assert all("testpmu" in c.pmus for c in (ctx, ctx.with_pmu("testpmu"), pickle.loads(pickle.dumps(ctx))))
     with perfmon.Context(host=False, images=[tmp_path]) as ctx:
         assert any(str(tmp_path) in p.origin for p in ctx.pmus)
 

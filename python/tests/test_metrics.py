@@ -23,6 +23,16 @@ def test_a_metric_from_counts(built_in):
         built_in.metric("hardware::cycles")
 
 
+def test_a_constant_that_nobody_gave_has_no_error(built_in):
+    """The list's own value of it is a value, not what is uncertain about it."""
+    latency = built_in.metric("gnr::Info_Frontend_MS_Latency_Ret")
+    constant, = [i.alias for i in latency.inputs if i.preset is not None]
+    counts, exact = {"FRONTEND_RETIRED.MS_FLOWS": 3000, "CPU_CLK_UNHALTED.THREAD": 2000}, {"CPU_CLK_UNHALTED.THREAD": 0}
+    v = latency.evaluate(counts, exact)
+    assert math.isclose(v.value, 1.5 * 77.14) and (v.error, v.low, v.high) == (0, v.value, v.value)
+    assert math.isclose(latency.evaluate(counts, {**exact, constant: 7.714}).error, v.value / 10)
+
+
 def test_metrics_of_a_session():
     with perfmon.Session(["page-faults", "software::ratios"]) as s:
         bytearray(1 << 22)

@@ -232,6 +232,16 @@ def test_plans_on_a_recorded_machine(machine):
     assert ctx.event("cpu_core/event=0x2e,umask=0x41/").perf_attr.type == ctx.pmus["cpu_core"].type
 
 
+def test_a_block_that_cannot_begin_ends_no_other(monkeypatch):
+    counting, ended = perfmon.count("task-clock"), []
+    with counting as outer:
+        with monkeypatch.context() as patch:
+            patch.setattr(perfmon.Session, "__enter__", lambda self: self.start(no_such_argument=1))
+            with pytest.raises(TypeError), counting:
+                ended.append("began")
+    assert not ended and outer.last is not None
+
+
 def test_counts_of_one_event_add_up():
     from perfmon.session import Count, Reading
     part = dict(raw=0, enabled=5, running=5, cause=Cause.NONE)
