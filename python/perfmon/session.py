@@ -128,7 +128,7 @@ class Count:
     def __sub__(self, earlier: Count) -> Count:
         """What was counted since an @earlier reading of the same session, judged by the time between the two. Of a level it is the
         later reading."""
-        if not isinstance(earlier, Count):
+        if not isinstance(earlier, Count) or earlier.event != self.event:
             return NotImplemented
         if self.parts and len(self.parts) == len(earlier.parts):
             return _sum([a - b for a, b in zip(self.parts, earlier.parts)])
@@ -208,14 +208,18 @@ class Reading(Sequence[Count]):
     def __contains__(self, item: object) -> bool:
         return item in self._counts or item in self._texts or any(_is_called(c, item) for c in self)
 
+    def _is_like(self, other: object) -> bool:
+        """Are those counts of the same events?"""
+        return isinstance(other, Reading) and [c.event for c in self] == [c.event for c in other]
+
     def __sub__(self, earlier: Reading) -> Reading:
-        if not isinstance(earlier, Reading) or len(earlier) != len(self):
+        if not self._is_like(earlier):
             return NotImplemented
         return Reading(self._texts, [a - b for a, b in zip(self, earlier)], self.time, self.elapsed - earlier.elapsed)
 
     def __add__(self, other: Reading) -> Reading:
         """Both together: values added, each with the worse quality of the two."""
-        if not isinstance(other, Reading) or len(other) != len(self):
+        if not self._is_like(other):
             return NotImplemented
         return Reading(self._texts, [replace(_sum([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)], other.time,
                        self.elapsed + other.elapsed)
@@ -486,6 +490,10 @@ class Session(Samples):
         """A count by number or by the event's text: as it is now, or as it was read last if the session is closed."""
         return self._reading()[key]
 
+    def __contains__(self, item: object) -> bool:
+        """By the event's text, or a count itself."""
+        return item in self._reading()
+
     def __iter__(self) -> Iterator[Count]:
         return iter(self._reading())
 
@@ -531,15 +539,16 @@ def _child(go: int, failure: int, args: Sequence[str]) -> NoReturn:
         os._exit(127)
 
 
-def run(args: Sequence[str], events: Iterable[str], **options: Any) -> Finished:
+def run(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], events: Iterable[str], **options: Any) -> Finished:
     """Runs a command and counts it and its children from its first instruction on.
 
         done = perfmon.run(["make"], ["task-clock", "page-faults"])
         done.status, done["task-clock"].amount
 
-    @options are those of :class:`Session`. OSError if the command cannot be run; else as Session.
+    A text alone is a command without arguments. @options are those of :class:`Session`. OSError if the command cannot be run; else as
+    Session.
     """
-    argv = [os.fspath(a) for a in args]
+    argv = [os.fspath(a) for a in ([args] if isinstance(args, (str, os.PathLike)) else args)]
     if not argv:
         raise ValueError("which command?")
     (go_r, go_w), (failure_r, failure_w) = os.pipe(), os.pipe()

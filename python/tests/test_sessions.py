@@ -232,6 +232,21 @@ def test_plans_on_a_recorded_machine(machine):
     assert ctx.event("cpu_core/event=0x2e,umask=0x41/").perf_attr.type == ctx.pmus["cpu_core"].type
 
 
+def test_counts_of_other_events_are_not_taken_away():
+    with perfmon.Session(["task-clock"]) as a, perfmon.Session(["page-faults"]) as b:
+        before = a.read()
+        assert "task-clock" in a and "task-clock" not in b and "nope" not in a
+    assert a.last - before and a.last + before and "task-clock" in a
+    for wrong in (lambda: a.last - b.last, lambda: a.last + b.last, lambda: a.last[0] - b.last[0]):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_a_command_without_arguments():
+    assert perfmon.run("true", ["task-clock"]).args == ("true",)
+    assert perfmon.run(["sh", "-c", "exit 3"], ["task-clock"]).status == 3
+
+
 def test_a_block_that_cannot_begin_ends_no_other(monkeypatch):
     counting, ended = perfmon.count("task-clock"), []
     with counting as outer:
