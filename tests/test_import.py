@@ -804,18 +804,28 @@ class MadeUp(unittest.TestCase):
                event(EventName="N10", EventCode={"a": 1}), event(EventName="N11", UMask=1.5), 7, None, "text", [],
                event(EventName="GOOD.0", UMask="1"), event(EventName="GO_OD.0", UMask="0x7"),
                event(EventName="N12", MSRIndex="0x123456789a", MSRValue="1"), event(EventName="N13", Invert="2"),
-               event(EventName="N14", BriefDescription="x" * 20000), event(EventName="N15", EventCode="9" * 400)]
-        fine = [event(EventName="LAST", BriefDescription=None, PublicDescription=None), event(EventName="INT", UMask=3)]
+               event(EventName="N14", BriefDescription="x" * 20000), event(EventName="N15", EventCode="9" * 400),
+               event(EventName="N16", EventCode=None), event(EventName="N17", EventCode=" ", UMask="0x01")]
+        fine = [event(EventName="ZERO", EventCode="0x00", UMask="0x05"),
+                event(EventName="FIXED", EventCode=None, UMask="0x02", Counter="Fixed counter 1")]
+        fine += [event(EventName="LAST", BriefDescription=None, PublicDescription=None), event(EventName="INT", UMask=3)]
         self.intel("HSW", good[:1] + bad + good[1:] + fine)
         tables, refused, _, status = self.convert()
         t = tables["hsw"]
-        self.assertEqual([t.row(i)["name"] for i in range(t.count["rows"])], ["GOOD.0", "GOOD.1", "GOOD.2", "LAST", "INT"])
+        self.assertEqual([t.row(i)["name"] for i in range(t.count["rows"])], ["GOOD.0", "GOOD.1", "GOOD.2", "ZERO", "FIXED", "LAST", "INT"])
         self.assertEqual(len(refused), len(bad), refused)
         self.assertEqual(status, 0)
-        self.assertEqual(t.row(3)["desc"], "LAST")
+        self.assertEqual(t.row(5)["desc"], "LAST")
         keys = {e: k for e, k, _ in refused}
-        self.assertEqual((keys["N1"], keys["N2"], keys["N3"], keys["N4"], keys["N5"], keys["N9"], keys["N13"]),
-                         ("EventCode", "UMask", "Counter", "CounterMask", "MSRValue", "EventCode", "Invert"))
+        self.assertEqual((keys["N1"], keys["N2"], keys["N3"], keys["N4"], keys["N5"], keys["N9"], keys["N13"], keys["N16"], keys["N17"]),
+                         ("EventCode", "UMask", "Counter", "CounterMask", "MSRValue", "EventCode", "Invert", "EventCode", "EventCode"))
+
+    def test_a_refused_name_begins_no_line(self):
+        self.intel("HSW", [event(), event(EventName="N1\n/etc/shadow: read"), event(EventName="N2\tx\r\u001b[2J")])
+        err = subprocess.run([sys.executable, pmuc.__file__, "import", self.root, "-o", os.path.join(self.root, "out") + "/"],
+                             check=True, capture_output=True, text=True, encoding="utf-8").stderr
+        self.assertEqual([line.rpartition(": EventName")[0].rpartition("json: ")[2] for line in err.splitlines()],
+                         ["N1\\x0a/etc/shadow: read", "N2\\x09x\\x0d\\x1b[2J"])
 
     def test_files_that_are_no_lists(self):
         self.intel("SKX", [event()])

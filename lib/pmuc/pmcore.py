@@ -7,7 +7,7 @@ import re
 import pmtable as pt
 from pmbuild import Draft, Sheet, counters_word
 from pmheads import in_order, is_big, row_names, title
-from pmread import COUNTERS, NUMBERS, Refused, name_of, strings, take
+from pmread import COUNTERS, NUMBERS, Refused, name_of, nothing, strings, take
 
 OFFCORE_RSP_0, OFFCORE_RSP_1, PEBS_LD_LAT = 0x1A6, 0x1A7, 0x3F6
 MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"), ("AnyThread", "any"), ("Equal", "eq"))
@@ -105,6 +105,8 @@ def select(d, counters, fixed):
         code, umask = fixed_code(d.name, fixed)
         others, msr = (), 0
     else:
+        if nothing(e.get("EventCode", "")):     # not 0: with that the kernel takes the mask for the number of a fixed counter
+            raise Refused("EventCode", "missing")
         (code, umask, msr), *others = ways(b.at["umask"].max, codes, umasks, msrs, d.number("UMaskExt"))
     d.set("code", code)
     d.set("umask", umask)

@@ -32,7 +32,12 @@ class Bar:
 
 
 # Control characters of file names and texts, which are other people's, as a terminal may show them.
-VISIBLE = {c: "\\x%02x" % c for c in (*range(32), 127, *range(128, 160)) if c not in (9, 10)}
+VISIBLE = {c: "\\x%02x" % c for c in (*range(32), 127, *range(128, 160)) if c != 10}
+
+
+def one_line(*texts):
+    """Texts of others as a part of a line: none begins another."""
+    return ": ".join(texts).replace("\n", "\\x0a")
 
 
 class Visible:
@@ -61,7 +66,7 @@ class Output:
         if self.json:
             self.line({"problem": {"path": path, "reason": why}})
         else:
-            print("%s: %s" % (path, why), file=sys.stderr)
+            print(one_line(path, why), file=sys.stderr)
 
     def unchanged(self, path):
         if self.json:
@@ -100,7 +105,7 @@ class Output:
         if self.json:
             self.line({"refused" if refused else "note": {"file": file, "event": event, "key": key, "reason": reason}})
         else:
-            print("%s: %s: %s: %s%s" % (file, event, key, "" if refused else "note: ", reason), file=sys.stderr)
+            print(one_line(file, event, key, reason if refused else "note: " + reason), file=sys.stderr)
 
     def summary(self, done, size, seconds, where):
         total = {k: sum(r[k] for r in done) for k in ("core", "uncore", "metrics")}
