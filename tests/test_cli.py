@@ -516,6 +516,11 @@ class List(Case):
         self.assertIn("no event matches; these are metrics", r.stderr)
         self.assertIn("[percent; Backend;TmaL2]", r.stdout.replace("\n", " "))
         self.assertIn("no metric matches", self.fails(1, "list", "--metrics", "skl::nothing_like_it"))
+        self.assertIn("the processor has no metrics", self.fails(1, "list", "--metrics", "--pmu", "coreduo"))
+
+    def test_processors_alone_have_no_metrics_units_or_counters(self):
+        for more in (("--metrics",), ("--unit", "cha"), ("--counter", "0")):
+            self.assertIn("whatever they count", self.fails(2, "list", "--pmus", *more))
 
     def test_metrics_elsewhere(self):
         r = pfm("list", "--json", "--metrics", "info_botlnk_l2_dsb_misses", env={"PERFMON_SYSFS": "/nonexistent"})

@@ -440,6 +440,18 @@ class Counted(unittest.TestCase):
         done = subprocess.run([PFM, "metric", "--pmu", "skx", "Info_Thread_IPCC"], capture_output=True, text=True)
         self.assertIn("\n  skx::Info_Thread_IPCC\n       ^^^^^^^^^^^^^^^^\n", done.stderr)
 
+    def test_counts_that_are_not_needed(self):
+        """One may be a name that was mistyped, of an input that has a value without it."""
+        counts = ["FRONTEND_RETIRED.MS_FLOWS=3000", "CPU_CLK_UNHALTED.THREAD=2000"]
+        for name, value, note in (("latency", "10.5", ""), ("latncy", "115.71", "does not need FRONTEND_RETIRED.MS_FLOWS:retire_latncy")):
+            given = subprocess.run([PFM, "metric", "gnr::Info_Frontend_MS_Latency_Ret", *counts, "FRONTEND_RETIRED.MS_FLOWS:retire_%s=7" % name],
+                                   capture_output=True, text=True)
+            self.assertIn("  %s " % value, given.stdout)
+            self.assertIn(note, given.stderr) if note else self.assertEqual(given.stderr, "")
+        twice = subprocess.run([PFM, "metric", "hardware::ipc", "cycles=1", "cycles=2", "instructions=3"], capture_output=True, text=True)
+        self.assertEqual((twice.returncode, twice.stdout), (2, ""))
+        self.assertIn("cycles is given twice", twice.stderr)
+
     def test_a_set_that_is_refused_names_its_event(self):
         done = subprocess.run([PFM, "plan", "--pmu", "coreduo", "--json", "-"], input="Mul,Div\nMul,nonsense\nDiv\n", capture_output=True,
                               text=True)

@@ -770,7 +770,7 @@ static int nothing_found(const struct lister *l, const char *pattern)
 	size_t i, n;
 
 	if (!pattern) {
-		fputs("pfm: no event is of such a unit or counter.\n", stderr);
+		fputs(is_search(l) ? "pfm: no event is of such a unit or counter.\n" : "pfm: the processor has no metrics.\n", stderr);
 		return REFUSED;
 	}
 	if (l->pmus_only) {
@@ -942,6 +942,8 @@ static int run(struct args *args)
 		return args->status;
 	if (l.unit && pmu)
 		return usage(args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
+	if (l.pmus_only && (l.metrics || l.unit || l.counters))
+		return usage(args, "--pmus names processors and units, whatever they count.");
 	if (args->n > 1)
 		return usage(args, "one pattern at a time; put it in quotes if the shell expanded it.");
 	l.ctx = open_context(pmu);
@@ -958,7 +960,7 @@ static int run(struct args *args)
 		status = no_such_pmu(&l, args->operands[0]);
 	else
 		status = list(&l);
-	if (status == DONE && (args->n || is_search(&l)) && !prefix && l.n_events + l.n_pmus == 0)
+	if (status == DONE && (args->n || is_search(&l) || (l.metrics && l.pmu >= 0)) && !prefix && l.n_events + l.n_pmus == 0)
 		status = nothing_found(&l, args->n ? args->operands[0] : NULL);
 	if (!prefix)
 		tell_refusals(&l);

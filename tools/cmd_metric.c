@@ -232,7 +232,38 @@ static int answer_all(const pfm_ctx_t *ctx, const char *pmu)
 
 /* ---- one metric, counts on the command line ---------------------------------------------------------------------------- */
 
-static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, const json_t *counts)
+/* Is @name what an input may be given as? */
+static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const char *name)
+{
+	json_t *alone = json_object();
+	pfm_metric_input_t in = PFM_INIT(in);
+	bool found = false;
+	double value;
+
+	json_object_set_new(alone, name, json_real(0));
+	for (unsigned i = 0; i < m->info.n_inputs && !found; i++)
+		found = !pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in) && (given(alone, &in) || derived(alone, &in, &value));
+	json_decref(alone);
+	return found;
+}
+
+/* A name that was mistyped may be that of an input which has a value of its own. */
+static void tell_unused(const pfm_ctx_t *ctx, const struct metric_use *m, json_t *counts)
+{
+	unsigned n = 0;
+
+	for (void *at = json_object_iter(counts); at; at = json_object_iter_next(counts, at)) {
+		if (is_input(ctx, m, json_object_iter_key(at)))
+			continue;
+		if (n == 0)
+			fprintf(stderr, "pfm metric: note: %s does not need", m->info.name);
+		fprintf(stderr, "%s %s", n++ ? "," : "", json_object_iter_key(at));
+	}
+	if (n)
+		fputc('\n', stderr);
+}
+
+static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, json_t *counts)
 {
 	static struct metric_use m;
 	pfm_metric_value_t v = PFM_INIT(v);
@@ -245,6 +276,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 		return REFUSED;
 	}
 	read_counts(ctx, counts, counts, &m);
+	tell_unused(ctx, &m, counts);
 	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &v);
 	if (!rc && v.state == PFM_METRIC_DEFINED) {
 		printf("%s  %.6g%s%s%s\n", m.info.name, v.value, *m.info.unit ? " " : "", m.info.unit,
@@ -258,7 +290,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	return REFUSED;
 }
 
-/* NAME=COUNT of each operand, to be given back. DONE, or what the command ends with: it is told. */
+/* NAME=COUNT of each operand, to be given back; none twice. DONE, or what the command ends with: it is told. */
 static int operand_counts(const struct args *args, json_t **out)
 {
 	json_t *counts = *out = json_object();
@@ -271,6 +303,8 @@ static int operand_counts(const struct args *args, json_t **out)
 		if (!mark || mark == args->operands[i] || !mark[1] || *end || !isfinite(value))
 			return usage(args, "'%s' is not NAME=COUNT", args->operands[i]);
 		*mark = '\0';
+		if (json_object_get(counts, args->operands[i]))
+			return usage(args, "%s is given twice", args->operands[i]);
 		room = !json_object_set_new(counts, args->operands[i], json_real(value));
 	}
 	return room ? DONE : no_memory();
