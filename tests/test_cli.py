@@ -848,6 +848,7 @@ class Dispatch(Case):
             (["--etb=tm=taken,ptm=all,ppm=wrong,brt=iprel"], {"etb": {"tm": 2, "ptm": 3, "ppm": 1, "brt": 1}}),
             (["--ipear=delay=100"], {"ipear": {"delay": 100}}),
             (["--opcm", "slots=mi,match=0x1234,mask=0xff"], {"op1": {"m": 1, "i": 1, "match": "0x1234", "mask": "0xff"}}),
+            (["--opcm", "match=0x1234"], {"op1": {"m": 1, "i": 1, "f": 1, "b": 1, "match": "0x1234"}}),
             (["--irange", "0x4000000000010000-0x4000000000010100"], {"ir": {"lim": [["0x4000000000010000", "0x4000000000010100"]]}}),
             (["--irange", "0x4000000000010000+0x100,nofine"],
              {"ir": {"fl": 2, "lim": [["0x4000000000010000", "0x4000000000010100"]]}}),
@@ -870,6 +871,8 @@ class Dispatch(Case):
         said = self.fails(2, "dispatch", "--pmu", "montecito", "--opcm", "zz", "L3_MISSES")
         self.caret(said, "zz")
         self.assertIn("slots=mifb,match=N,mask=N", said)    # what it takes
+        self.assertIn("slots are m, i, f and b", self.fails(2, "dispatch", "--pmu", "montecito", "--opcm", "slots=,match=1", "L3_MISSES"))
+        self.assertIn("the range is empty", self.fails(2, "dispatch", "--pmu", "montecito", "--irange", "0x10+0", "L3_MISSES"))
 
     def test_more_thresholds_than_events(self):
         self.assertIn("3 numbers for 1 event.", self.fails(2, "dispatch", "--pmu", "montecito", "--thres", "1,2,3", "IA64_INST_RETIRED"))

@@ -137,6 +137,8 @@ static bool opcm_slots(const char *list, const struct piece *p, pfmlib_mont_opcm
 {
 	size_t i;
 
+	if (p->value_len == 0)
+		return wrong(m, list, p->value, 0, "slots are m, i, f and b");
 	for (i = 0; i < p->value_len; i++)
 		switch (p->value[i]) {
 		case 'm': out->opcm_m = 1; break;
@@ -171,6 +173,9 @@ bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *
 		} else {
 			return unknown(value, &p, m);
 		}
+	/* In none of the slots no instruction would match. */
+	if (!(out->opcm_m | out->opcm_i | out->opcm_f | out->opcm_b))
+		out->opcm_m = out->opcm_i = out->opcm_f = out->opcm_b = 1;
 	s->n_opcm++;
 	s->used = true;
 	return true;
@@ -190,7 +195,9 @@ static bool limits(const char *list, const struct piece *p, pfmlib_mont_input_rr
 	out->rr_end = p->text[split] == '+' ? out->rr_start + second : second;
 	if (out->rr_end <= out->rr_start)
 		return wrong(m, list, p->text, p->len,
-		             p->text[split] == '+' ? "the range goes beyond the last address" : "the end comes before the start");
+		             p->text[split] != '+' ? "the end comes before the start"
+		             : second              ? "the range goes beyond the last address"
+		                                   : "the range is empty");
 	return true;
 }
 
