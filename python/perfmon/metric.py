@@ -169,8 +169,16 @@ class Metric:
                            float(out.high), self.unit, state, bool(out.over_threshold) if out.over_threshold >= 0 else None,
                            (missing.alias or missing.text) if missing else None)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By name: the row may have another number where it is read again, or be missing (UnknownEventError)."""
+        return _metric, (self._context, self.pmu, self.name)
+
     def __str__(self) -> str:
         return f"{self.pmu}::{self.name}"
 
     def __repr__(self) -> str:
         return f"<Metric {self}: {self.formula}>"
+
+
+def _metric(context: Context, pmu: str, name: str) -> Metric:
+    return Metric(context, context.pmus[pmu].events[name])

@@ -48,6 +48,22 @@ def test_pmu_files_and_folders(tmp_path):
         assert any(str(tmp_path) in p.origin for p in ctx.pmus)
 
 
+def test_a_pickled_metric_is_found_by_its_name(tmp_path):
+    """Other lists may come before its own, and rows before its row."""
+    kept = None
+    for name, more in (("toyb", ""), ("toyb", 'metric Other metric="ev_b - ev_a"\nmetric Third metric="ev_b"\n'), ("toya", "")):
+        (tmp_path / f"{name}.pmu").write_text(
+            f'pmu {name} "Toy"\nencoder x86\nsource "Nobody"\ncounter 0..1 width=40 control=0x186 value=0xc1\n'
+            'field code at=config:0-7\nevent ev_a code=1 "Made up."\nevent ev_b code=2 "Made up."\n'
+            f'{more}metric Ratio metric="ev_a / ev_b"\n')
+        perfmon.import_lists(tmp_path / f"{name}.pmu", output=tmp_path / f"{name}.pmdb")
+        if kept is None:
+            with perfmon.Context(host=False, images=tmp_path) as ctx:
+                kept = pickle.dumps(ctx.metric("toyb::Ratio"))
+    ratio = pickle.loads(kept)
+    assert (str(ratio), ratio.evaluate({"ev_a": 6, "ev_b": 3}).value) == ("toyb::Ratio", 2)
+
+
 def test_what_cannot_be_imported(tmp_path):
     for wrong in (tmp_path / "nothing", tmp_path):
         with pytest.raises(perfmon.ImageError):
