@@ -820,6 +820,22 @@ class MadeUp(unittest.TestCase):
         self.assertEqual((keys["N1"], keys["N2"], keys["N3"], keys["N4"], keys["N5"], keys["N9"], keys["N13"], keys["N16"], keys["N17"]),
                          ("EventCode", "UMask", "Counter", "CounterMask", "MSRValue", "EventCode", "Invert", "EventCode", "EventCode"))
 
+    def test_what_is_no_file_is_not_waited_for(self):
+        """Neither among what is read, nor for what was written before."""
+        self.intel("HSW", [event()])
+        for name in ("pipe.json", "pipe.pmu", "pipe.tar", "mapfile.csv", "HSW/events/pipe.json", "HSW/pipe.pmu"):
+            os.mkfifo(os.path.join(self.root, name))
+        pipes = [os.path.join(self.root, "pipe" + end) for end in (".json", ".pmu", ".tar")]
+        out = os.path.join(self.root, "out.pmdb")
+        said = subprocess.run([sys.executable, pmuc.__file__, "import", *pipes, "/dev/zero", self.root, "-o", out],
+                              capture_output=True, text=True, encoding="utf-8", timeout=60)
+        self.assertEqual([said.stderr.count(": no file\n"), said.returncode], [4, 0], said)
+        with open(out, "rb") as f:
+            image = f.read()
+        said = subprocess.run([sys.executable, pmuc.__file__, "import", os.path.join(self.root, "HSW"), "-o", "/dev/stderr"],
+                              check=True, capture_output=True, timeout=60)
+        self.assertEqual(said.stderr[:8], image[:8])
+
     def test_a_refused_name_begins_no_line(self):
         self.intel("HSW", [event(), event(EventName="N1\n/etc/shadow: read"), event(EventName="N2\tx\r\u001b[2J")])
         err = subprocess.run([sys.executable, pmuc.__file__, "import", self.root, "-o", os.path.join(self.root, "out") + "/"],
@@ -1025,6 +1041,10 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(t.find("FILL"), t.find("L1D_CACHE_REFILL"))
         self.assertEqual((t.device, t.row(0)["desc"]), ("armv8_pmuv3_0", "Made up, cycles."))
         self.assertEqual(tables["invented_f0"].device, "armv7_invented_f0")
+
+    def test_a_byte_order_mark_before_arms_lists(self):
+        self.put("arm/pmu/invented-f1.json", b"\xef\xbb\xbf" + json.dumps(self.arm()).encode())
+        self.assertEqual(sorted(self.convert("arm")[0]), ["invented_f1"])
 
     def test_further_names_are_one_each(self):
         """With a comma in it as well, in the image and in the text of the list."""

@@ -16,7 +16,7 @@ CYCLES = 0x11
 
 def is_arm(head):
     """True if a file that begins with @head is one of Arm's."""
-    return re.match(rb'\s*\{\s*"_type"\s*:\s*"Events"', head) is not None
+    return re.match(rb'(?:\xef\xbb\xbf)?\s*\{\s*"_type"\s*:\s*"Events"', head) is not None
 
 
 def read(reading):

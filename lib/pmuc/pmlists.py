@@ -77,7 +77,7 @@ class Place:
     def add_standard(self, folder):
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else ()
         paths = [os.path.join(folder, n) for n in names if n.endswith(".json")]
-        self.standard += [p for p in paths if p not in self.files]
+        self.standard += [p for p in paths if p not in self.files and os.path.isfile(p)]
 
     def foreign(self):
         """Folders of Intel's mapfiles: JSON below them that is not in their form is no event list."""
@@ -99,6 +99,8 @@ class Finder:
             self.tree(path, real)
         elif not os.path.exists(real):
             self.problem(path, "no such file or directory")
+        elif not os.path.isfile(real):      # a pipe may have nothing to say, and a device no end
+            self.problem(path, "no file")
         elif real.endswith(".pmu"):
             self.pmu((path, real))
         elif real.endswith(".json"):
@@ -136,7 +138,7 @@ class Finder:
                     place.files[full] = below
                 elif n in ("mapfile.csv", SHEET) and os.path.isfile(full):
                     (place.sheets if n == SHEET else place.maps)[folder] = (below, full)
-        self.pmus(shown, real, sorted(n for n in os.listdir(real) if n.endswith(".pmu")))
+        self.pmus(shown, real, sorted(n for n in os.listdir(real) if n.endswith(".pmu") and os.path.isfile(os.path.join(real, n))))
         place.add_map_above(real)
         for folder in place.maps:
             if folder == real or real.startswith(folder + os.sep):

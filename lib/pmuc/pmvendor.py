@@ -149,6 +149,8 @@ def digest_of(models, byteorder):
 
 def unchanged(path, digest, byteorder):
     """True if the image at @path was made from the same bytes by the same compiler."""
+    if not os.path.isfile(path):        # a pipe is only written to
+        return False
     try:
         with open(path, "rb") as f:
             got = pmview.image_head(f.read(pmlayout.IMAGE_SIZE))
