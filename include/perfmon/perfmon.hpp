@@ -98,6 +98,24 @@ private:
 	std::variant<T, perfmon::error> held_;
 };
 
+namespace detail
+{
+/* False, with the reason in @why, of a text with a zero byte: C would take that for its end. */
+inline bool is_whole(const std::string &text, pfm_error_t &why)
+{
+	const std::size_t at = text.find('\0');
+
+	if (at == std::string::npos)
+		return true;
+	why.code = PFMLIB_ERR_SYNTAX;
+	why.kind = PFM_KIND_SYNTAX;
+	why.start = static_cast<std::uint32_t>(at);
+	why.end = why.start + 1;
+	why.detail = "a zero byte";
+	return false;
+}
+} // namespace detail
+
 /** A set of processors in which names are looked up. Copies are the same context; any thread may use it. */
 class context
 {
@@ -121,7 +139,7 @@ public:
 		pfm_encoding_t e = PFM_INIT(e);
 		pfm_error_t why = PFM_INIT(why);
 		const std::string copy(text);
-		int rc = pfm_encode_event(get(), copy.c_str(), plm, &e, &why);
+		int rc = detail::is_whole(copy, why) ? pfm_encode_event(get(), copy.c_str(), plm, &e, &why) : why.code;
 
 		if (rc != PFMLIB_SUCCESS)
 			return error(get(), copy.c_str(), why, rc);
@@ -137,6 +155,8 @@ public:
 		std::string buf(256, '\0');
 		int rc;
 
+		if (!detail::is_whole(copy, why))
+			return error(get(), copy.c_str(), why, why.code);
 		while ((rc = pfm_print_event(get(), copy.c_str(), dialect, &buf[0], buf.size(), &why)) == PFMLIB_ERR_FULL)
 			buf.resize(buf.size() * 2);
 		if (rc != PFMLIB_SUCCESS)
@@ -161,10 +181,16 @@ public:
 	{
 		std::vector<pfm_event_info_t> all;
 		pfm_event_info_t info = PFM_INIT(info);
-		int number = pfm_find_pmu(get(), std::string(pmu).c_str());
+		pfm_pmu_info_t whole = PFM_INIT(whole);
+		pfm_error_t why = PFM_INIT(why);
+		const std::string name(pmu);
+		int number = detail::is_whole(name, why) ? pfm_find_pmu(get(), name.c_str()) : -1;
 
-		for (unsigned i = 0; number >= 0 && pfm_describe_event(get(), number, i, &info) == PFMLIB_SUCCESS; i++)
-			all.push_back(info);
+		if (pfm_describe_pmu(get(), number, &whole) != PFMLIB_SUCCESS)
+			return all;
+		for (unsigned i = 0; i < whole.n_events; i++)
+			if (pfm_describe_event(get(), number, i, &info) == PFMLIB_SUCCESS)
+				all.push_back(info);
 		return all;
 	}
 
@@ -189,11 +215,7 @@ public:
 	        pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
 	    : ctx_(ctx)
 	{
-		std::vector<const char *> texts;
-
-		for (const std::string &event : events)
-			texts.push_back(event.c_str());
-		open(texts, options);
+		open(events, options);
 	}
 #ifdef __cpp_lib_span
 	session(const context &ctx, std::span<const std::string_view> events,
@@ -233,12 +255,18 @@ public:
 	}
 
 private:
-	void open(const std::vector<const char *> &texts, const pfm_session_options_t &options)
+	void open(const std::vector<std::string> &events, const pfm_session_options_t &options)
 	{
+		std::vector<const char *> texts;
 		pfm_error_t why = PFM_INIT(why);
 		pfm_session_t *s;
 		int rc;
 
+		for (const std::string &event : events) {
+			if (!detail::is_whole(event, why))
+				throw error(ctx_.get(), event.c_str(), why, why.code);
+			texts.push_back(event.c_str());
+		}
 		why.event = -1;
 		rc = pfm_open_session(&s, ctx_.get(), &options, texts.data(), static_cast<unsigned>(texts.size()), &why);
 		if (rc != PFMLIB_SUCCESS) {

@@ -24,6 +24,9 @@ static void names()
 	expect(4, c.print("coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", PFM_DIALECT_LIBPMC) == "L2_Lines_In,core=all,prefetch=only");
 	expect(5, c.events("montecito").size() == 637 && c.events("nobody").empty());
 	expect(6, c.pmus().size() > 10);
+	for (const pfm_pmu_info_t &pmu : c.pmus())
+		if (!(pmu.flags & PFM_PMU_KERNEL))
+			expect(7, c.events(pmu.name).size() == pmu.n_events);
 }
 
 static void refusals()
@@ -45,6 +48,17 @@ static void refusals()
 		expect(15, false);
 	} catch (const perfmon::error &e) {
 		expect(16, e.event() == 1 && e.kind() == "unknown_event");
+	}
+	const std::string_view cut("coreduo::Instr_Ret\0xx", 21);
+
+	expect(18, !c.try_encode(cut) && c.try_encode(cut).error().kind() == "syntax" && !c.try_print(cut, PFM_DIALECT_PERF));
+	expect(18, c.try_encode(cut).error().at() == std::pair<std::size_t, std::size_t>(18, 19));
+	expect(18, c.events(std::string_view("coreduo\0x", 9)).empty());
+	try {
+		perfmon::session s(c, { "page-faults", std::string("task-clock\0x", 12) });
+		expect(19, false);
+	} catch (const perfmon::error &e) {
+		expect(19, e.kind() == "syntax");
 	}
 	expect(17, c.try_encode("coreduo::Instr_Ret")->regs[0].value == 0x5300c0);
 }
