@@ -835,6 +835,22 @@ class MadeUp(unittest.TestCase):
         said = subprocess.run([sys.executable, pmuc.__file__, "import", os.path.join(self.root, "HSW"), "-o", "/dev/stderr"],
                               check=True, capture_output=True, timeout=60)
         self.assertEqual(said.stderr[:8], image[:8])
+        said = subprocess.run([sys.executable, pmuc.__file__, "import", os.path.join(self.root, "HSW"), "-o", "/dev/stdout"],
+                              check=True, capture_output=True, timeout=60)
+        self.assertEqual(len(pmview.read_image(said.stdout)[0]), 1)
+        self.assertIn(b"1 models", said.stderr)
+
+    def test_a_link_stays_one(self):
+        self.intel("HSW", [event()])
+        for target in ("there.pmdb", "not_yet.pmdb"):
+            link = os.path.join(self.root, "link.pmdb")
+            self.put("there.pmdb", "an old one")
+            os.symlink(target, link)
+            self.assertEqual(run(os.path.join(self.root, "HSW"), "-o", link)[0], 0)
+            self.assertEqual(os.readlink(link), target)
+            with open(link, "rb") as f:
+                self.assertEqual(len(pmview.read_image(f.read())[0]), 1)
+            os.unlink(link)
 
     def test_a_refused_name_begins_no_line(self):
         self.intel("HSW", [event(), event(EventName="N1\n/etc/shadow: read"), event(EventName="N2\tx\r\u001b[2J")])

@@ -11,6 +11,8 @@ def write_atomically(path, data):
         with open(path, "wb") as f:
             f.write(data)
         return
+    if os.path.islink(path):        # it stays: /dev/stdout is one
+        path = os.path.realpath(path)
     folder = os.path.dirname(os.path.abspath(path))
     fd, temp = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=folder)
     try:

@@ -14,6 +14,7 @@ One image per model, one table per PMU in it. A row that cannot be represented i
 and left out, and the rest goes on. Same input, same image, to the byte.
 """
 
+import contextlib
 import errno
 import fnmatch
 import hashlib
@@ -453,7 +454,16 @@ def main(argv):
     if sum(m.size for m in models) > MAX_TREE:
         say.problem(paths, "more than %s of lists" % size_text(MAX_TREE))
         return 1
-    return guarded(Run(opt, models), opt.jobs, say, start)
+    with contextlib.redirect_stdout(sys.stderr) if is_output(opt.output) else contextlib.nullcontext():
+        return guarded(Run(opt, models), opt.jobs, say, start)
+
+
+def is_output(path):
+    """True of standard output: what is said of an image does not go into it."""
+    try:
+        return path is not None and os.path.samestat(os.stat(path), os.fstat(1))
+    except OSError:
+        return False
 
 
 def find(opt):
