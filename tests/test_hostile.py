@@ -272,7 +272,7 @@ class MoreRights(Folder):
         program = self.at("dd")
         shutil.copy(shutil.which("dd"), program)
         work = [program, "if=/dev/zero", "of=/dev/null", "bs=64k", "count=20000"]
-        event = ["--json", "-e", "task-clock:u"]
+        event = ["--json", "-e", "task-clock"]
         os.chmod(program, 0o755)
         plain = self.as_nobody(*event, "--", *work)
         if [c["quality"] for c in plain] != ["exact"]:
@@ -314,7 +314,7 @@ class MoreRights(Folder):
                                   preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)) as p:
                 late = threading.Timer(0.3, p.communicate, [b"go\n"])
                 late.start()
-                told[mode] = [(c["quality"], c.get("cause")) for c in self.as_nobody("--json", "-e", "task-clock:u", "-p", str(p.pid))]
+                told[mode] = [(c["quality"], c.get("cause")) for c in self.as_nobody("--json", "-e", "task-clock", "-p", str(p.pid))]
                 late.join()
         if told[0o755] != [("exact", None)]:
             self.skipTest("nobody may count nothing here")

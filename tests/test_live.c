@@ -512,7 +512,7 @@ static void descriptors_run_out_and_come_back(void **state)
 	few.rlim_cur = (rlim_t)next + 2; /* room for two more */
 	setrlimit(RLIMIT_NOFILE, &few);
 	assert_int_equal(pfm_open_session(&session, NULL, NULL,
-	                                  TEXTS("page-faults:u", "task-clock:u", "page-faults:u", "task-clock:u", "page-faults:u"),
+	                                  TEXTS("page-faults:u", "task-clock", "page-faults:u", "task-clock", "page-faults:u"),
 	                                  NULL),
 	                 PFMLIB_SUCCESS);
 	read_counts();

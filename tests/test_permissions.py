@@ -145,7 +145,7 @@ class Containers(unittest.TestCase):
         if self.why_not:
             self.skipTest(self.why_not)
 
-    def start(self, *options, command="pfm stat -e task-clock:u,page-faults:k -- ./work"):
+    def start(self, *options, command="pfm stat -e page-faults:u,page-faults:k -- ./work"):
         if "seccomp=perf.json" in options and not self.profile:
             self.skipTest("no jq, or no profile in " + PROFILE)
         words = [w.replace("perf.json", self.profile or "") for w in options]

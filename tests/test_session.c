@@ -91,6 +91,27 @@ static void levels_at_which_nothing_happens(void **state)
 	must_open(TEXTS("cs"));
 }
 
+/* Linux' clocks count all of the time, whatever they are asked to leave out. */
+static void clocks_know_no_levels(void **state)
+{
+	(void)state;
+	machine("uncore");
+	must_open(TEXTS("task-clock:u", "cpu-clock:k", "task-clock:uk", "cpu-clock", "{page-faults,task-clock}:u", "task-clock:h"));
+	run();
+	for (unsigned i = 0; i < 7; i++)
+		if (i == 2 || i == 3 || i == 4)
+			expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		else
+			expect_count(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
+	expect_why(0, "the kernel's clocks count the time at every level");
+	end_session();
+	options.plm = PFM_PLM3;
+	options.flags = PFM_SESSION_STRICT;
+	assert_int_equal(open_texts(TEXTS("task-clock")), PFMLIB_ERR_ATTR_VAL);
+	options.plm = 0;
+	must_open(TEXTS("task-clock"));
+}
+
 static void nobody_has_a_negative_number(void **state)
 {
 	(void)state;
@@ -487,14 +508,13 @@ static void calls_of_each_step(const char *const *texts, unsigned n_texts, unsig
 /* As bench/sessions.c has them: the first @n of 64 events. */
 static const char *group_of(unsigned n)
 {
-	static const char events[][20] = { "page-faults", "minor-faults", "major-faults", "task-clock", "cpu-clock", "alignment-faults",
-		                           "emulation-faults" };
-	static const char levels[][8] = { "", ":u", ":k", ":uk", ":I", ":uI", ":kI", ":ukI", ":H", ":uH" };
+	static const char events[][20] = { "page-faults", "minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy" };
+	static const char levels[][8] = { "", ":u", ":k", ":uk", ":I", ":uI", ":kI", ":ukI", ":H", ":uH", ":kH" };
 	static char text[64 * 32];
 	size_t at = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%s%s", i ? ',' : '{', events[i % 7], levels[i / 7]);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%s%s", i ? ',' : '{', events[i % 6], levels[i / 6]);
 	snprintf(text + at, sizeof(text) - at, "}");
 	return text;
 }
@@ -861,6 +881,7 @@ int main(void)
 		CASE(own_thread),
 		CASE(levels),
 		CASE(levels_at_which_nothing_happens),
+		CASE(clocks_know_no_levels),
 		CASE(nobody_has_a_negative_number),
 		CASE(guests_host_and_idle_time),
 		CASE(group_is_opened_and_read_as_one),

@@ -450,7 +450,7 @@ static void check_seccomp(struct doctor *d)
 		tell(d, &f);
 		return;
 	}
-	try_event(d, "task-clock:u", 0, false, &t);
+	try_event(d, "task-clock", 0, false, &t);
 	set(f.found, "a filter is on, and perf_event_open %s it", t.counted ? "passes" : "does not pass");
 	if (!t.counted) {
 		f.state = BAD;
@@ -644,7 +644,7 @@ static void check_events(struct doctor *d)
 {
 	static const struct expectation expectations[] = {
 		{ "page-faults:u", PAGES, PAGES * 4, "512 and a few: so many pages are touched" },
-		{ "task-clock:u", 1e6, 0, "no more than the time that went by" },
+		{ "task-clock", 1e6, 0, "no more than the time that went by" },
 		{ "cycles:u", LOOPS / 4.0, 0, "5,000,000 at least, for 20,000,000 loops" },
 		{ "instructions:u", LOOPS, LOOPS * 20.0, "20,000,000 at least: so many loops" },
 		{ "branches:u", LOOPS * 0.99, LOOPS * 4.0, "20,000,000: one for each loop" },
@@ -681,7 +681,7 @@ static void examine(struct doctor *d)
 	check_capabilities(d);
 	check_seccomp(d);
 	check_hidden_processes(d);
-	d->nothing = !check_scope(d, "own code", "task-clock:u", 0, NO_CALL);
+	d->nothing = !check_scope(d, "own code", "task-clock", 0, NO_CALL);
 	check_scope(d, "own kernel time", "page-faults:k", 0, "events in user mode: EVENT:u");
 	check_scope(d, "whole CPUs", "page-faults", PFM_SESSION_SYSTEM_WIDE, "commands and own processes: pfm stat -- COMMAND, -p PID");
 	heading(d, "\nWhat is in the way");

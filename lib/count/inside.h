@@ -247,6 +247,8 @@ int pfmi_perf_fill(const pfm_attr_t *from, struct perf_event_attr *attr, size_t 
 /* True if the kernel raises the event itself, so that it is never seen at user level: leaving the kernel out would give zeros that
  * look like counts. */
 bool pfmi_only_in_kernel(const pfm_attr_t *attr);
+/* True for the kernel's clocks: they count the time at every level, whatever is left out. Their samples do not. */
+bool pfmi_is_clock(const pfm_attr_t *attr);
 /* The call, repeated when a signal interrupts it. */
 int pfmi_perf_open(const struct sys *sys, union attr *a, int pid, int cpu, int group);
 /* Says in s->counts[i] why its part @k could not be opened with error @err; @group: descriptor it was to join, or -1. */

@@ -50,6 +50,11 @@ bool pfmi_only_in_kernel(const pfm_attr_t *attr)
 	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE && attr->config < 32 && from_kernel >> attr->config & 1;
 }
 
+bool pfmi_is_clock(const pfm_attr_t *attr)
+{
+	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+}
+
 static int open_with(const struct sys *sys, union attr *a, int pid, int cpu, int group, unsigned long flags)
 {
 	int fd;
@@ -164,12 +169,6 @@ static bool may_leave_kernel_out(const struct counting *c)
 	       !pfmi_only_in_kernel(&c->asked.attr);
 }
 
-/* The kernel's clocks count the time at every level, whatever is left out; their samples do not. */
-static bool counts_every_level(const struct pfm_session *s, const struct counting *c)
-{
-	return !s->sampling && c->asked.attr.type == PERF_TYPE_SOFTWARE && c->asked.attr.config <= PERF_COUNT_SW_TASK_CLOCK;
-}
-
 /* A control group's events are opened for its folder in place of a task. */
 static int open_at(const struct pfm_session *s, union attr *a, const struct part *p, int group)
 {
@@ -229,7 +228,7 @@ static int try_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int
 	c->asked.attr.exclude_kernel = c->asked.attr.exclude_hv = 1;
 	fd = try_part(s, i, k, group);
 	if (fd >= 0 || is_gone(fd) || (fd == -EINVAL && group >= 0 && opens_alone(s, i, k))) {
-		if (!counts_every_level(s, c))
+		if (s->sampling || !pfmi_is_clock(&c->asked.attr))
 			memcpy(c->asked.name + len, tail, strlen(tail) + 1);
 		return fd;
 	}
