@@ -363,6 +363,8 @@ OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 		return encode_for_short(ctx, text, plm, out, error);
 	if (!text || !pfmi_sized(out))
 		return bad_argument(error, "text or out is NULL, or out->size is not set");
+	if (plm > PFMI_LEVELS)
+		return bad_argument(error, PFMI_NO_LEVELS);
 	if (!ctx)
 		ctx = pfmi_ctx_default();
 	rc = pfmi_spec_parse(text, &spec, error);
@@ -384,6 +386,8 @@ static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm
 	t = pfmi_table_at(ctx, pmu);
 	if (!t || !table_has_row(t, event) || !pfmi_sized(out))
 		return bad_argument(error, "pmu, event or out->size is out of range");
+	if (plm > PFMI_LEVELS)
+		return bad_argument(error, PFMI_NO_LEVELS);
 	if (table_row(t, event)->flags & ROW_METRIC)
 		return pfmi_refuse_metric(NULL, (struct slice){ 0 }, error);
 	pfmi_event_init(&ev, t, event);
@@ -451,6 +455,8 @@ static int dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned
 
 	if (!texts || n == 0 || !pfmi_take(&o, sizeof(o), options))
 		return bad_argument(error, "texts is NULL or empty, or options->size is not set");
+	if (o.plm > PFMI_LEVELS)
+		return bad_argument(error, PFMI_NO_LEVELS);
 	if (n > PFM_MAX_SET)
 		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "at most 64 events in a set");
 	if (!ctx)

@@ -19,7 +19,9 @@
 #define ROW_NONE         0xffffffffu /* an event spelled out in fields, without a row of its own */
 #define EVENT_MAX_GROUPS 8
 #define EVENT_MAX_SET    16
-#define PFMI_PLMH        0x10u /* hypervisor level, beside PFM_PLM0..3 */
+#define PFMI_LEVELS      0xfu /* what callers may ask for: PFM_PLM0..3 */
+#define PFMI_NO_LEVELS   "plm has bits that are no level"
+#define PFMI_PLMH        0x10u /* hypervisor level, beside those */
 
 /* What else an event leaves out, for struct event. */
 enum { EVENT_NO_IDLE = 1,

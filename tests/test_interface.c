@@ -1013,6 +1013,38 @@ static void a_mask_that_must_be_named_cannot_be_left_out(void **state)
 /* ---- the kernel's own structure --------------------------------------------------------------------------------- */
 
 /* What the kernel wants of a breakpoint, what older headers have no room for, and what is not for this machine. */
+/* A level that is none would be one at which nothing is counted. */
+static void levels_that_are_none_are_refused(void **state)
+{
+	static const char *const text[] = { "coreduo::Instr_Ret" };
+	pfm_encoding_t e = PFM_INIT(e);
+	pfm_set_t set = PFM_INIT(set);
+	pfm_set_options_t of_set = PFM_INIT(of_set);
+	pfm_plan_options_t of_plan = PFM_INIT(of_plan);
+	pfm_session_options_t of_session = PFM_INIT(of_session);
+	pfm_session_t *session;
+	pfm_plan_t *plan;
+	char buf[64];
+	int pmu = pfm_find_pmu(NULL, "coreduo");
+
+	(void)state;
+	of_session.flags = PFM_SESSION_DRY_RUN;
+	for (unsigned bit = 0; bit < 32; bit++) {
+		const unsigned plm = PFM_PLM3 | 1u << bit;
+		const int want = bit < 4 ? PFMLIB_SUCCESS : PFMLIB_ERR_INVAL;
+
+		of_set.plm = of_plan.plm = of_session.plm = plm;
+		assert_int_equal(pfm_encode_event(NULL, text[0], plm, &e, NULL), want);
+		assert_int_equal(pfm_encode_event_at(NULL, pmu, 0, plm, &e, NULL), want);
+		assert_int_equal(pfm_encode_and_print(NULL, text[0], plm, &e, PFM_DIALECT_LIBPFM, buf, sizeof(buf), NULL), want);
+		assert_int_equal(pfm_dispatch_set(NULL, text, 1, &of_set, &set, NULL), want);
+		assert_int_equal(pfm_plan(&plan, NULL, text, 1, &of_plan, NULL), want);
+		pfm_free_plan(plan);
+		assert_int_equal(pfm_open_session(&session, NULL, &of_session, text, 1, NULL), want);
+		pfm_close_session(session);
+	}
+}
+
 static void attributes_for_the_kernel(void **state)
 {
 	struct perf_event_attr attr = { .inherit = 1, .pinned = 1 };
@@ -1135,6 +1167,7 @@ int main(void)
 		cmocka_unit_test(suggestions_are_about_what_was_wrong),
 		cmocka_unit_test(arguments_of_descriptions),
 		cmocka_unit_test(arguments_of_encodings),
+		cmocka_unit_test(levels_that_are_none_are_refused),
 		cmocka_unit_test(arguments_of_contexts),
 		cmocka_unit_test(attributes_for_the_kernel),
 		cmocka_unit_test(structs_of_older_callers_get_what_they_have_room_for),

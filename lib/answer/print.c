@@ -343,6 +343,8 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 		return print_for_short(ctx, text, plm, out, dialect, buf, len, error);
 	if (!text || !buf || !is_dialect(dialect) || (out && !pfmi_sized(out)))
 		return bad_argument(error, "text, out or buf is NULL, out->size is not set, or no such dialect");
+	if (plm > PFMI_LEVELS)
+		return bad_argument(error, PFMI_NO_LEVELS);
 	if (!ctx)
 		ctx = pfmi_ctx_default();
 	rc = pfmi_spec_parse(text, &spec, error);

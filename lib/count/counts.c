@@ -165,7 +165,7 @@ static void check_countable(const struct opening *o, const struct unit *u, struc
 		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels, or the kernel's (k)",
 		             "%s happens in the kernel alone: at the levels asked for there is nothing to count", c->asked.name);
 	else if (!s->sampling && pfmi_is_clock(&c->asked.attr) && (c->asked.attr.exclude_kernel || c->asked.attr.exclude_user))
-		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels; user_time and system_time of pfm stat tell them apart",
+		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
 		             "the kernel's clocks count the time at every level, whichever are asked for");
 }
 

@@ -165,6 +165,8 @@ static int open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_ses
 		rc = pfmi_opening_refuse(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.size is not set");
 	else if (s->options.pid < 0)
 		rc = pfmi_opening_refuse(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.pid is negative");
+	else if (s->options.plm > PFMI_LEVELS)
+		rc = pfmi_opening_refuse(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, PFMI_NO_LEVELS);
 	else
 		rc = open_all(&o, texts, n);
 	if (rc)

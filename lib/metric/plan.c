@@ -177,10 +177,12 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	plan->ctx = pfmi_ctx_hold(ctx);
 	plan->optimal = true;
-	if (pfmi_take(&plan->options, sizeof(plan->options), options))
-		rc = plan_texts(plan, texts, n, why);
-	else
+	if (!pfmi_take(&plan->options, sizeof(plan->options), options))
 		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
+	else if (plan->options.plm > PFMI_LEVELS)
+		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, PFMI_NO_LEVELS);
+	else
+		rc = plan_texts(plan, texts, n, why);
 	if (rc)
 		pfm_free_plan(plan);
 	else
