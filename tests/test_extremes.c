@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables that no processor has, but that an image may hold: more counters than a control register has room for, an extra register
- * for every event, alternatives without the fields they replace. They are refused or harmless. */
+ * for every event, alternatives without the fields they replace, figures without what they are figures of. They are refused or harmless. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,6 +45,14 @@ static void without_umask(FILE *f)
 	      f);
 }
 
+static void without_slots(FILE *f)
+{
+	fputs("pmu slotless \"Invented: a figure of slots that nothing counts\"\nencoder x86\ntest\nsource \"invented\"\n"
+	      "counter 0..3 width=48\ncounter F3 width=48\nfield code at=config:0-7\nfield umask at=config:8-15\n"
+	      "event FIGURE code=0 umask=0x80 on=F3 \"Event.\"\nevent OTHER code=1 umask=1 \"Event.\"\n",
+	      f);
+}
+
 /* NAME.pmu in the folder. */
 static void write_source(const char *name, void (*put)(FILE *f))
 {
@@ -69,8 +77,9 @@ static int open_images(void **state)
 	write_source("crowd", crowd);
 	write_source("bare", without_umask);
 	write_source("flood", flood);
-	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb crowd.pmu bare.pmu flood.pmu", folder, pmuc,
-	         BYTE_ORDER_NAME);
+	write_source("slotless", without_slots);
+	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb crowd.pmu bare.pmu flood.pmu slotless.pmu", folder,
+	         pmuc, BYTE_ORDER_NAME);
 	snprintf(path, sizeof(path), "%s/x.pmdb", folder);
 	o.images = path;
 	o.flags = PFM_CTX_NO_HOST;
@@ -79,12 +88,12 @@ static int open_images(void **state)
 
 static int remove_images(void **state)
 {
-	static const char *const names[] = { "crowd.pmu", "bare.pmu", "flood.pmu", "x.pmdb" };
+	static const char *const names[] = { "crowd.pmu", "bare.pmu", "flood.pmu", "slotless.pmu", "x.pmdb" };
 	char path[96];
 
 	(void)state;
 	pfm_close_context(ctx);
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		unlink(path);
 	}
@@ -174,6 +183,24 @@ static void another_way_needs_the_fields_it_changes(void **state)
 	assert_int_equal(why.clash, 3);
 }
 
+/* Where nothing can lead a figure there is no plan, and it is the figure that is refused. */
+static void a_figure_needs_its_slots(void **state)
+{
+	const char *const texts[] = { "slotless::OTHER", "slotless::FIGURE" };
+	pfm_plan_t *plan = NULL;
+	pfm_error_t why = PFM_INIT(why);
+
+	(void)state;
+	if (!ctx)
+		skip();
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, NULL, &why), PFMLIB_ERR_NOASSIGN);
+	assert_null(plan);
+	assert_true(why.event == 1 && why.kind == PFM_KIND_NO_PLACEMENT);
+	assert_true(why.start == 0 && why.end == strlen(texts[1]));
+	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, NULL, &why), PFMLIB_SUCCESS);
+	pfm_free_plan(plan);
+}
+
 /* A register's number is that of a counter there is, not of one that looks the same in six bits. */
 static void registers_are_as_many_as_counters(void **state)
 {
@@ -214,6 +241,7 @@ int main(void)
 		cmocka_unit_test(a_set_has_as_many_words_as_fit_the_answer),
 		cmocka_unit_test(counters_that_no_register_has_room_for_count_nothing),
 		cmocka_unit_test(another_way_needs_the_fields_it_changes),
+		cmocka_unit_test(a_figure_needs_its_slots),
 		cmocka_unit_test(registers_are_as_many_as_counters),
 		cmocka_unit_test(long_texts_are_refused_in_every_form),
 	};

@@ -195,6 +195,42 @@ static void each_part_is_asked(void **state)
 	assert_int_equal(missing, 0);
 }
 
+/* ---- one unit -------------------------------------------------------------------------------------------------------- */
+
+/* On one unit alone there are its events and no others; between slashes stands what is on a unit already. */
+static void texts_on_one_unit(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc, kind;
+		unsigned start, end;
+	} cases[] = {
+		{ "Instr_Ret", PFMLIB_SUCCESS, 0, 0, 0 },
+		{ "Instr_Ret:u:c=2", PFMLIB_SUCCESS, 0, 0, 0 },
+		{ "Unhalted_Core_Cycles", PFMLIB_SUCCESS, 0, 0, 0 },
+		{ "ALAT_CAPACITY_MISS_ALL", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, 22 },
+		{ "Instr_Ret:nothing", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 17 },
+		{ "Instr_Ret:c=256", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 12, 15 },
+		{ "cpu/event=0xc0/", PFMLIB_ERR_INVAL, PFM_KIND_NONE, 0, 0 },
+		{ "coreduo/Instr_Ret/", PFMLIB_ERR_INVAL, PFM_KIND_NONE, 0, 0 },
+	};
+	unsigned unit = (unsigned)pfm_find_pmu(ctx, "coreduo");
+	struct event ev;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		pfm_error_t why = PFM_INIT(why);
+		int rc = pfmi_ctx_event_on(ctx, cases[i].text, unit, &ev, &why);
+
+		if (rc != cases[i].rc || (rc && (why.kind != cases[i].kind || why.start != cases[i].start || why.end != cases[i].end)))
+			fail_msg("'%s': %d, kind %d, %u to %u", cases[i].text, rc, why.kind, why.start, why.end);
+		if (!rc)
+			assert_ptr_equal(ev.table, pfmi_unit_table(ctx, unit));
+	}
+	assert_int_equal(pfmi_ctx_event_on(ctx, "Instr_Ret", pfmi_ctx_count(ctx), &ev, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfmi_ctx_event_on(ctx, "Instr_Ret", ~0u, &ev, NULL), PFMLIB_ERR_INVAL);
+}
+
 /* ---- what is no event ------------------------------------------------------------------------------------------------ */
 
 /* A formula has no register: by no way it is one of the events, whatever its table's encoder would make of its empty fields. */
@@ -291,6 +327,71 @@ static void a_separator_changes_nothing(void **state)
 		assert_true(pairs > 700);
 }
 
+/* Which row of @t the text "@name:@behind" is about; ROW_NONE for none. */
+static uint32_t row_before(const struct table *t, struct slice name, const char *behind)
+{
+	char text[512];
+	struct spec spec;
+	struct name n;
+
+	snprintf(text, sizeof(text), "%s::%.*s:%s", table_text(t, t->name), (int)name.len, name.s, behind);
+	assert_int_equal(pfmi_spec_parse(text, &spec, NULL), PFMLIB_SUCCESS);
+	n = pfmi_spec_name(t, &spec);
+	return n.kind == NAME_NONE ? ROW_NONE : n.row;
+}
+
+static bool has_group(const struct table *t, uint32_t row, const char *name)
+{
+	for (unsigned i = 0; row != ROW_NONE && i < table_row(t, row)->n_takes; i++)
+		if (strcasecmp(table_text(t, row_group(t, table_row(t, row), i)->name), name) == 0)
+			return true;
+	return false;
+}
+
+/* Two events of one name, the vendor's row @own, or ROW_NONE, and the row @lent of libpfm4's: what stands behind the name says which. What
+ * both have, and what neither has, is the vendor's. */
+static void either_of_a_name(const struct table *t, struct slice name, uint32_t own, uint32_t lent)
+{
+	for (unsigned i = 0; i < table_row(t, lent)->n_takes; i++) {
+		const struct group *g = row_group(t, table_row(t, lent), i);
+		const char *group = table_text(t, g->name);
+		char behind[256];
+
+		snprintf(behind, sizeof(behind), "%s=%s", group, table_text(t, table_words(t)[g->word].name));
+		assert_int_equal(row_before(t, name, behind), has_group(t, own, group) ? own : lent);
+	}
+	assert_int_equal(row_before(t, name, "0x1"), own != ROW_NONE && table_row(t, own)->n_takes ? own : lent);
+	assert_int_equal(row_before(t, name, "no_such_group=1"), own);
+}
+
+/* All names of rows of libpfm4's with masks that are a row's of the vendor's without the separator, or nobody's. */
+static void groups_tell_events_of_a_name_apart(void **state)
+{
+	unsigned pairs = 0, alone = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < pfmi_n_builtin(); k++) {
+		const struct table *t = pfmi_builtin(k);
+
+		for (uint32_t i = t->n_rows; i < table_count_names(t); i++) {
+			struct name n = table_name(t, i), own;
+			struct slice s = pfmi_slice(table_text(t, n.text));
+
+			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || s.len < 2 || !strchr(".:", s.s[s.len - 1]))
+				continue;
+			s.len--;
+			own = pfmi_table_find(t, pfmi_name_hash(s), s.s, s.len);
+			if (own.kind < NAME_UNSUPPORTED && own.row == n.row)
+				continue;
+			either_of_a_name(t, s, own.kind < NAME_UNSUPPORTED ? own.row : ROW_NONE, n.row);
+			pairs += own.kind < NAME_UNSUPPORTED;
+			alone += own.kind >= NAME_UNSUPPORTED;
+		}
+	}
+	if (pfmi_n_builtin() > 400)
+		assert_true(pairs > 200 && alone > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,9 +399,11 @@ int main(void)
 		cmocka_unit_test(every_row_is_found_by_its_name),
 		cmocka_unit_test(the_big_core_comes_first),
 		cmocka_unit_test(each_part_is_asked),
+		cmocka_unit_test(texts_on_one_unit),
 		cmocka_unit_test(no_metric_is_encoded),
 		cmocka_unit_test(flags_are_numbers),
 		cmocka_unit_test(a_separator_changes_nothing),
+		cmocka_unit_test(groups_tell_events_of_a_name_apart),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -60,7 +60,7 @@ static char *group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 	return text;
 }
 
-/* The counts from @before on are those of planned events @first to @last. */
+/* The counts from @before on are those of planned events @first to @last, whose texts differ. */
 static void mark_planned(struct opening *o, const pfm_plan_t *plan, const unsigned *requests, unsigned before, unsigned first,
                          unsigned last)
 {
@@ -70,7 +70,7 @@ static void mark_planned(struct opening *o, const pfm_plan_t *plan, const unsign
 		for (unsigned k = before; k < o->s->n; k++) {
 			struct asked *a = &o->s->counts[k].asked;
 
-			if (a->planned || strcmp(a->name, e.text) != 0)
+			if (strcmp(a->name, e.text) != 0)
 				continue;
 			a->planned = i + 1;
 			a->request = requests[e.request];

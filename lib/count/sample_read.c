@@ -324,9 +324,9 @@ static unsigned in_one_piece(const struct ring *r, uint64_t at, size_t size, uns
 	return left >= n * (uint64_t)size ? n : (unsigned)(left / size);
 }
 
-/* Looks whether behind the record that was handed out last, in one piece and before those of other buffers, there are samples of one event
- * that are words and nothing else: most records of most sessions. */
-static bool begin_run(struct pfm_session *s)
+/* Looks how many samples of one event, that are words and nothing else, there are behind the record that was handed out last, in one piece
+ * and before those of other buffers: most records of most sessions. */
+static void begin_run(struct pfm_session *s)
 {
 	struct sampling *sm = s->sampling;
 	const struct ring *ring = sm->last >= 0 && sm->streams ? &sm->streams[sm->last].ring : NULL;
@@ -335,15 +335,14 @@ static bool begin_run(struct pfm_session *s)
 	int i;
 
 	if (!ring || !in_one_piece(ring, at, RECORD_HEAD + sizeof(id), 1))
-		return false;
+		return;
 	memcpy(&id, ring->data + at + RECORD_HEAD, sizeof(id));
 	i = count_of(sm, id);
 	l = i >= 0 ? &sm->tallies[i].layout : NULL;
 	if (!l || !l->flat)
-		return false;
+		return;
 	sm->alike = in_one_piece(ring, at, l->size, UINT_MAX);
 	sm->run = (struct run){ ring->data + at, l->size, l->fields, id, limit_of_run(sm), s->counts[i].asked.period, (uint32_t)i, 0, 0 };
-	return true;
 }
 
 /* Does for up to @n samples of the run what next_bytes() and decode() would, and returns how many there were. */
@@ -371,9 +370,12 @@ static unsigned go_on_with_run(struct sampling *sm, pfm_record_t *records, unsig
 
 static unsigned next_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
 {
-	unsigned k = s->sampling->alike ? go_on_with_run(s->sampling, records, n) : 0;
+	struct sampling *sm = s->sampling;
+	unsigned k = sm->alike ? go_on_with_run(sm, records, n) : 0;
 
-	return k || !begin_run(s) ? k : go_on_with_run(s->sampling, records, n);
+	if (!k)
+		begin_run(s);
+	return k || !sm->alike ? k : go_on_with_run(sm, records, n);
 }
 
 /* The next record, into a struct of the caller's, which is @size bytes long. */

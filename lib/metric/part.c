@@ -190,7 +190,7 @@ static bool leads(struct part *p, const struct event *leader, const struct event
 	return constrain(p, 2);
 }
 
-/* The slots event, added because event @led of the plan needs it; NULL if that is no help. */
+/* The slots event, added because event @led of the plan needs it; NULL if that is no help: then there is no plan. */
 static struct planned *add_leader(struct part *p, unsigned led)
 {
 	struct pfm_plan_result *plan = p->plan;
@@ -200,11 +200,9 @@ static struct planned *add_leader(struct part *p, unsigned led)
 		return NULL;
 	*e = (struct planned){ .request = plan->events[led].request, .unit = plan->events[led].unit, .counter = -1, .added = true };
 	snprintf(e->text, sizeof(e->text), "%s::TOPDOWN.SLOTS", table_text(p->table, p->table->name));
-	if (!pfmi_ctx_event_on(plan->ctx, e->text, e->unit, &e->event, NULL) && in_part(p, e) &&
-	    leads(p, &e->event, &plan->events[led].event))
-		return e;
-	plan->n--;
-	return NULL;
+	if (pfmi_ctx_event_on(plan->ctx, e->text, e->unit, &e->event, NULL) || !leads(p, &e->event, &plan->events[led].event))
+		return NULL;
+	return e;
 }
 
 /* The event that must come before event @led: another of the plan, or one that is added for it. */

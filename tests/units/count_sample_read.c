@@ -292,6 +292,38 @@ static void records_without_a_time(void **state)
 	assert_false(next());
 }
 
+/* They do so in the next pass as well, however many came at once: in the second buffer is what is younger than the last time of the first,
+ * and what is older. */
+static void the_last_time_stays(void **state)
+{
+	static const uint64_t expected[] = { 7, 8, 9 };
+
+	(void)state;
+	for (unsigned at_once = 1; at_once <= 8; at_once++) {
+		pfm_record_t records[8] = { PFM_INIT(records[0]) };
+		unsigned n = 0;
+		int got;
+
+		end(NULL);
+		begin(NULL);
+		open_buffers(2);
+		sm.common.trailers = false;
+		for (uint64_t i = 0; i < 5; i++)
+			assert_true(write_sample(0, 0, i, 50 + i));
+		while ((got = pfm_next_records(s, records, at_once)) > 0)
+			n += (unsigned)got;
+		assert_int_equal(n, 5);
+		assert_true(write_words(0, PFM_RECORD_LOST_SAMPLES, 0, (const uint64_t[]){ 8 }, 1));
+		assert_true(write_sample(1, 0, 7, 53));
+		assert_true(write_sample(1, 0, 9, 55));
+		for (size_t i = 0; i < COUNT(expected); i++) {
+			assert_true(next());
+			assert_true((record.type == PFM_RECORD_SAMPLE ? record.sample.ip : record.lost.lost) == expected[i]);
+		}
+		assert_false(next());
+	}
+}
+
 /* ---- passes ------------------------------------------------------------------------------------------------------------------ */
 
 static uint64_t now(void)
@@ -743,7 +775,7 @@ static void samples_of_twins(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(count_sample_read, CASE(the_oldest_comes_first), CASE(many_at_once), CASE(records_without_a_time), CASE(what_is_young_waits),
+UNIT(count_sample_read, CASE(the_oldest_comes_first), CASE(many_at_once), CASE(records_without_a_time), CASE(the_last_time_stays), CASE(what_is_young_waits),
      CASE(a_pass_ends), CASE(room_is_given_back), CASE(a_damaged_buffer), CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_over_the_end),
      CASE(every_event_is_found), CASE(ids_of_others), CASE(what_is_added_up), CASE(waiting),
      CASE(waiting_for_a_mark), CASE(waiting_that_fails),
