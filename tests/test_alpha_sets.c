@@ -273,6 +273,7 @@ static void a_period_is_a_rate_or_a_start_value(void **state)
 	(void)state;
 	assert_int_equal(encode("ev5::cycles:period=256", &set, &out, NULL), 0);
 	assert_int_equal(set.pmcs[1].value, 0x3a0);
+	assert_int_equal(set.pmds[0].value, 0); /* a rate of the counter's own: it begins at 0 */
 	assert_int_equal(out.privileged, 1);
 	assert_int_equal(out.rates[0], 256);
 	assert_int_equal(encode("ev5::cycles:period=16384", &set, &out, NULL), 0); /* counter 2 alone has that one */
@@ -282,8 +283,10 @@ static void a_period_is_a_rate_or_a_start_value(void **state)
 	assert_int_equal(set.pmcs[1].value, UINT64_C(0x0000e79600000001));
 	assert_int_equal(set.pmcs[1].addr, 7);
 	assert_int_equal(set.pmcs[1].alt_addr, PCNT6ENABWRITE);
+	assert_int_equal(set.pmds[0].value, (1 << 20) - 100000);
 	assert_int_equal(encode("ev4::cycles:period=4096", &set, &out, NULL), 0);
 	assert_int_equal(set.pmcs[0].value, 0xa08);
+	assert_int_equal(set.pmds[0].value, 0);
 	assert_int_equal(encode("ev4::dcache:period=65536", &set, &out, NULL), PFMLIB_ERR_ATTR_VAL);
 	assert_int_equal(encode("ev6::cycles:period=1048577", &set, &out, NULL), PFMLIB_ERR_ATTR_VAL);
 }

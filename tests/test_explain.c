@@ -89,6 +89,36 @@ static void sets_are_explained_by_number_or_by_name(void **state)
 	assert_string_equal(buf, "event number 1 has no counter left that can count it");
 }
 
+/* The event that wants no others is the one the error names; the first, where it names none of a set. */
+static void an_event_that_must_be_alone(void **state)
+{
+	static const struct {
+		int event;
+		uint64_t clash;
+		const char *text, *said;
+	} rows[] = {
+		{ 1, 0x6, NULL, "event number 2 must be counted alone: event number 3 has no counter beside it" },
+		{ 0, 0x5, "a,b,c", "\"a\" must be counted alone: \"c\" has no counter beside it" },
+		{ 2, 0x6, "a,b,c", "\"c\" must be counted alone: \"b\" has no counter beside it" },
+		{ 63, UINT64_C(0x8000000000000001), NULL, "event number 64 must be counted alone: event number 1 has no counter beside it" },
+		{ -1, 0x3, NULL, "event number 1 must be counted alone: event number 2 has no counter beside it" },
+		{ 64, 0x3, NULL, "event number 1 must be counted alone: event number 2 has no counter beside it" },
+		{ -1, 0x1, "Mul", "\"Mul\" must be counted alone: others of its group need counters beside it" },
+		{ 3, 0x8, "Mul", "\"Mul\" must be counted alone: others of its group need counters beside it" },
+	};
+	char buf[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		pfm_error_t error = { .size = sizeof(error), .code = PFMLIB_ERR_NOASSIGN, .kind = PFM_KIND_ALONE };
+
+		error.event = rows[i].event;
+		error.clash = rows[i].clash;
+		pfm_explain_error(ctx, rows[i].text, &error, buf, sizeof(buf));
+		assert_string_equal(buf, rows[i].said);
+	}
+}
+
 /* Where nothing is marked the sentence is about the whole text. */
 static void an_error_without_a_place(void **state)
 {
@@ -153,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sentences_name_the_token_and_the_way_out),
 		cmocka_unit_test(sets_are_explained_by_number_or_by_name),
+		cmocka_unit_test(an_event_that_must_be_alone),
 		cmocka_unit_test(an_error_without_a_place),
 		cmocka_unit_test(every_kind_in_every_buffer),
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables that no processor has, but that an image may hold: more counters than a control register has room for, an extra register
- * for every event, alternatives without the fields they replace, figures without what they are figures of. They are refused or harmless. */
+ * for every event, alternatives without the fields they replace, figures without what they are figures of, two rows for
+ * one value. They are refused or harmless. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,6 +54,17 @@ static void without_slots(FILE *f)
 	      f);
 }
 
+static void rivals(FILE *f)
+{
+	fputs("pmu rivals \"Invented: a value is one row with a modifier taken back, or another that needs nothing\"\nencoder x86\ntest\n"
+	      "source \"invented\"\ncounter 0..3 width=48\nfield code at=config:0-7\nfield umask at=config:8-15\n"
+	      "field cmask at=config:24-31\nmodifier cmask\n"
+	      "group part one default=left left=1:\"Left.\" right=2:\"Right.\"\n"
+	      "event A code=1 umask=1 cmask=2 \"Event.\"\nevent B code=1 takes=part \"Event.\"\n"
+	      "event C code=1 umask=2 cmask=2 \"Event.\"\n",
+	      f);
+}
+
 /* NAME.pmu in the folder. */
 static void write_source(const char *name, void (*put)(FILE *f))
 {
@@ -78,7 +90,8 @@ static int open_images(void **state)
 	write_source("bare", without_umask);
 	write_source("flood", flood);
 	write_source("slotless", without_slots);
-	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb crowd.pmu bare.pmu flood.pmu slotless.pmu", folder,
+	write_source("rivals", rivals);
+	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb crowd.pmu bare.pmu flood.pmu slotless.pmu rivals.pmu", folder,
 	         pmuc, BYTE_ORDER_NAME);
 	snprintf(path, sizeof(path), "%s/x.pmdb", folder);
 	o.images = path;
@@ -88,7 +101,7 @@ static int open_images(void **state)
 
 static int remove_images(void **state)
 {
-	static const char *const names[] = { "crowd.pmu", "bare.pmu", "flood.pmu", "slotless.pmu", "x.pmdb" };
+	static const char *const names[] = { "crowd.pmu", "bare.pmu", "flood.pmu", "slotless.pmu", "rivals.pmu", "x.pmdb" };
 	char path[96];
 
 	(void)state;
@@ -201,6 +214,29 @@ static void a_figure_needs_its_slots(void **state)
 	pfm_free_plan(plan);
 }
 
+/* Fewer attributes are better, wherever the row stands: those that groups have by themselves are none. */
+static void the_row_that_needs_least_is_it(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} rows[] = {
+		{ "rivals/event=1,umask=1/", "B" },
+		{ "rivals/event=1,umask=1,cmask=2/", "A" },
+		{ "rivals/event=1,umask=2,cmask=2/", "C" },
+		{ "rivals/event=1,umask=1,cmask=3/", "A:cmask=3" },
+		{ "rivals/event=1,umask=2/", "B:part=right" },
+	};
+	char buf[64];
+
+	(void)state;
+	if (!ctx)
+		skip();
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(pfm_print_event(ctx, rows[i].text, PFM_DIALECT_VENDOR, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
+		assert_string_equal(buf, rows[i].said);
+	}
+}
+
 /* A register's number is that of a counter there is, not of one that looks the same in six bits. */
 static void registers_are_as_many_as_counters(void **state)
 {
@@ -242,6 +278,7 @@ int main(void)
 		cmocka_unit_test(counters_that_no_register_has_room_for_count_nothing),
 		cmocka_unit_test(another_way_needs_the_fields_it_changes),
 		cmocka_unit_test(a_figure_needs_its_slots),
+		cmocka_unit_test(the_row_that_needs_least_is_it),
 		cmocka_unit_test(registers_are_as_many_as_counters),
 		cmocka_unit_test(long_texts_are_refused_in_every_form),
 	};

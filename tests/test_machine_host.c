@@ -171,6 +171,44 @@ static void core_types_of_a_hybrid(void **state)
 	assert_int_equal(h.types[0].native_model, 3);
 }
 
+#define NOT_KNOWN 0xffffffffu
+
+/* What a core says of itself is good for its own type, and for none of which it is known already. */
+static void a_core_speaks_for_its_own_type(void **state)
+{
+	static const struct {
+		uint32_t says, core, atom; /* each of two cores that are asked, and what is known then */
+	} rows[][2] = {
+		{ { 0x40000003, 3, NOT_KNOWN }, { 0x20000004, 3, 4 } },
+		{ { 0x20000002, NOT_KNOWN, 2 }, { 0x40000005, 5, 2 } },
+		{ { 0x40000003, 3, NOT_KNOWN }, { 0x40000006, 3, NOT_KNOWN } },
+		{ { 0x30000001, NOT_KNOWN, NOT_KNOWN }, { 0x00000000, NOT_KNOWN, NOT_KNOWN } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct machine m = {
+			.n_leaves = 3,
+			.leaves = { { 0, { 32, INTEL } }, { 1, { 0x90672, 0, 0, 0 } }, { 0x1a, { 0 } } },
+			.paths = { "/sys/bus/event_source/devices/cpu_core/cpus", "/sys/bus/event_source/devices/cpu_atom/cpus",
+			           "/sys/bus/event_source/devices/cpu_lowpower/cpus" },
+			.texts = { "0-5\n", "6-13\n", "14-15\n" },
+		};
+		struct sys sys = sys_of(&m);
+		struct host h;
+
+		describe(&m, &h);
+		for (unsigned k = 0; k < 2; k++) {
+			m.leaves[2].regs[0] = rows[i][k].says;
+			pfmi_host_detail(&sys, &h);
+			assert_int_equal(h.n_types, 3);
+			assert_int_equal(h.types[0].native_model, rows[i][k].core);
+			assert_int_equal(h.types[1].native_model, rows[i][k].atom);
+			assert_int_equal(h.types[2].native_model, rows[i][k].atom);
+		}
+	}
+}
+
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
 static const char power_cpuinfo[] =
@@ -525,6 +563,7 @@ int main(void)
 		cmocka_unit_test(details_are_of_known_x86_processors),
 		cmocka_unit_test(cpuid_with_extended_numbers),
 		cmocka_unit_test(core_types_of_a_hybrid),
+		cmocka_unit_test(a_core_speaks_for_its_own_type),
 		cmocka_unit_test(files_of_every_architecture),
 		cmocka_unit_test(numbers_that_are_not_told),
 		cmocka_unit_test(nothing_known),

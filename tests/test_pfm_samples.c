@@ -360,6 +360,7 @@ static void pairs_of_profileme_are_records(void **state)
 		assert_int_equal(r.type, PFM_RECORD_READ);
 		assert_int_equal(r.event, 0);
 		assert_int_equal(r.cpu, 1);
+		assert_true(r.pid == UINT32_MAX && r.tid == UINT32_MAX); /* nobody says whose they are */
 		assert_int_equal(r.unread, 0);
 		assert_true(r.read.n == 3 && r.read.words[0] == 2);
 		assert_int_equal(r.read.words[1], 25 * i);
@@ -367,6 +368,33 @@ static void pairs_of_profileme_are_records(void **state)
 		assert_int_equal(pfm_next_record(session, &r), 0);
 	}
 	assert_int_equal(account().samples, 0);
+}
+
+/* Counts of pairs begin at 0 where the session's do: each CPU has its own. */
+static void pairs_begin_anew_with_the_session(void **state)
+{
+	struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	begin(MODEL_EV67, 2);
+	sampling.fields = PFM_SAMPLE_CPU;
+	start("ev67::mispredict_per_ret");
+	for (unsigned i = 0; i < 3; i++)
+		pfmi_model_work(model, i % 2, &w);
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	for (unsigned i = 1; i < 3; i++) {
+		while (pfm_next_record(session, &r) == 1)
+			assert_int_equal(i, 1); /* what was counted before may be told, once */
+		for (uint32_t cpu = 0; cpu < 2; cpu++)
+			pfmi_model_work(model, cpu, &w);
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			assert_int_equal(pfm_next_record(session, &r), 1);
+			assert_int_equal(r.cpu, cpu);
+			assert_true(r.read.words[1] == 25 * i && r.read.words[2] == 200 * i);
+		}
+		assert_int_equal(pfm_next_record(session, &r), 0);
+	}
 }
 
 /* ---- waiting, and what the device does not have --------------------------------------------------------------------------- */
@@ -674,6 +702,7 @@ int main(void)
 		ROW(the_period_is_the_text_s_or_the_session_s),
 		ROW(a_pass_ends_where_its_look_did),
 		ROW(pairs_of_profileme_are_records),
+		ROW(pairs_begin_anew_with_the_session),
 		ROW(waiting_ends_with_records_time_or_the_session),
 		ROW(what_the_device_does_not_know_is_refused),
 		ROW(a_recording_holds_every_record),

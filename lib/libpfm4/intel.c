@@ -473,8 +473,8 @@ enum { BE,
        ISOC,
        NC,
        CF6,
-       TF3,
-       CF64,
+       TF3,  /* no event has it */
+       CF64, /* nor this one */
        LOC,
        REM,
        LMEM,
@@ -485,7 +485,7 @@ enum { BE,
        OCC_I,
        OCC_E };
 
-#define TID (1ull << TF1 | 1ull << CF4 | 1ull << CF6 | 1ull << TF3 | 1ull << CF64)
+#define TID (1ull << TF1 | 1ull << CF4 | 1ull << CF6)
 #define NF  (1u << NF8 | 1u << NF16)
 
 struct box {
@@ -515,8 +515,6 @@ static const struct {
 	[ISOC] = { 2, 31, 1 },
 	[NC] = { 2, 30, 1 },
 	[CF6] = { 1, 1, 5 },
-	[TF3] = { 1, 0, 3 },
-	[CF64] = { 1, 3, 6 },
 	[LOC] = { 2, 1, 1 },
 	[REM] = { 2, 0, 1 },
 	[LMEM] = { 2, 1, 1 },
@@ -636,7 +634,7 @@ static uint64_t box_shows(const struct box *b, unsigned mod)
 	const struct picks *p = &b->p;
 	const uint64_t word[3] = { p->out->word[0], p->filter[0], p->filter[1] };
 
-	if (l4_exact() && (mod == TF1 || mod == TF3))
+	if (l4_exact() && mod == TF1)
 		return get(word[0], 19, 1);
 	if (l4_exact() && (mod == RMEM || mod == LMEM))
 		return get(word[2], mod == RMEM ? 0 : 1, 1);

@@ -245,7 +245,6 @@ int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out)
 			use(out, q->a[i].number);
 			out->word[0] |= l4_masks(q->ev.row)[q->a[i].number].code << 24;
 		}
-	out->word[0] &= 0xffffffff;
 	out->word[1] = q->ev.row->pic;
 	out->n = 2;
 	out->shown = 0;

@@ -26,6 +26,12 @@ static bool array(struct check *c, uint32_t at, uint64_t n, size_t size, size_t 
 	return true;
 }
 
+/* So does an array that other tables use as well. */
+static bool begins(struct check *c, uint32_t at, size_t align, const char *why)
+{
+	return array(c, at, 0, 1, align, why);
+}
+
 /* Element number @i of an array that other tables use as well is there. */
 static bool element(struct check *c, uint32_t at, uint64_t i, size_t size, const char *why)
 {
@@ -73,10 +79,10 @@ static bool check_arrays(struct check *c)
 	       array(c, t->names, t->n_names, sizeof(struct other_name), 4, "names out of bounds") &&
 	       array(c, t->slots, t->n_slots, sizeof(uint32_t), 4, "index out of bounds") &&
 	       array(c, t->ways, t->n_ways, sizeof(uint16_t), 2, "index of codes out of bounds") &&
-	       array(c, t->sets, 0, 1, 8, "sets of counters out of bounds") && array(c, t->words, 0, 1, 8, "words out of bounds") &&
-	       array(c, t->groups, 0, 1, 8, "groups out of bounds") && array(c, t->rows, 0, 1, 4, "rows out of bounds") &&
-	       array(c, t->values, 0, 1, 4, "values out of bounds") && array(c, t->wides, 0, 1, 8, "values out of bounds") &&
-	       array(c, t->takes, 0, 1, 4, "group numbers out of bounds");
+	       begins(c, t->sets, 8, "sets of counters out of bounds") && begins(c, t->words, 8, "words out of bounds") &&
+	       begins(c, t->groups, 8, "groups out of bounds") && begins(c, t->rows, 4, "rows out of bounds") &&
+	       begins(c, t->values, 4, "values out of bounds") && begins(c, t->wides, 8, "values out of bounds") &&
+	       begins(c, t->takes, 4, "group numbers out of bounds");
 }
 
 static bool check_head(struct check *c, size_t size)

@@ -229,5 +229,39 @@ static void other_extra_values(void **state)
 	assert_true(n > 500);
 }
 
+static bool has_presets(const struct table *t, uint32_t row)
+{
+	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++)
+		if (!(pfmi_row_group(t, row, i)->flags & GROUP_DEFAULT))
+			return false;
+	return table_row(t, row)->n_takes > 0;
+}
+
+/* A row that takes groups, with their presets, needs nothing: no row that needs an attribute is better. */
+static void rows_with_presets(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+
+		for (uint32_t row = 0; row < t->n_rows && table_has_bits(t) && t->encoder != ENCODER_NETBURST; row++) {
+			struct event ev = { .counter_pin = ANYWHERE };
+			uint64_t config[4], own[4];
+
+			if (!is_event(t, row) || !has_presets(t, row))
+				continue;
+			config_of(t, row, config);
+			if (!pfmi_event_from_config(t, config, 15, &ev) || ev.n_set || ev.given || order_of(t, ev.row) > order_of(t, row))
+				fail_msg("%s::%s is taken for another row", table_text(t, t->name), table_row_name(t, row));
+			if (!ev.by_counter)
+				assert_memory_equal(pfmi_event_words(&ev, own), config, sizeof(config));
+			n++;
+		}
+	}
+	assert_true(n > 100);
+}
+
 UNIT(behind, cmocka_unit_test(words), cmocka_unit_test(targets), cmocka_unit_test(every_answer), cmocka_unit_test(own_words),
-     cmocka_unit_test(other_extra_values));
+     cmocka_unit_test(other_extra_values), cmocka_unit_test(rows_with_presets));

@@ -84,6 +84,21 @@ static void which_text(void **state)
 	expect_format(0, NULL);
 }
 
+/* Two places are asked, and no third. */
+static void where_nothing_is_mounted(void **state)
+{
+	(void)state;
+	add_count("sched:switch", PERF_TYPE_TRACEPOINT, 7);
+	expect_format(0, NULL);
+	assert_int_equal(fake.uses[FAKE_OPEN], 2);
+	fake_file(&fake, DEBUG "sched/switch/format", "debug\nID: 7");
+	expect_format(0, "debug\nID: 7\n");
+	assert_int_equal(fake.uses[FAKE_OPEN], 4);
+	fake_file(&fake, EVENTS "sched/switch/format", "new\nID: 7");
+	expect_format(0, "new\nID: 7\n");
+	assert_int_equal(fake.uses[FAKE_OPEN], 5);
+}
+
 static void modifiers_are_no_name(void **state)
 {
 	(void)state;
@@ -235,5 +250,5 @@ static void no_room(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(count_data_trace, cmocka_unit_test(numbers), CASE(which_text), CASE(modifiers_are_no_name), CASE(byte_for_byte), CASE(it_is_added),
+UNIT(count_data_trace, cmocka_unit_test(numbers), CASE(which_text), CASE(where_nothing_is_mounted), CASE(modifiers_are_no_name), CASE(byte_for_byte), CASE(it_is_added),
      CASE(no_room));

@@ -181,6 +181,24 @@ static void every_mask(void **state)
 	assert_true(n > 100);
 }
 
+/* Two of the numbers that modifiers of boxes have are no event's. */
+static void modifiers_of_nobody(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (uint32_t unit = 0; unit < l4_image.units.n; unit++)
+		for (uint32_t pos = 0; pos < l4_event_end(unit); pos++) {
+			struct l4_event ev;
+
+			if (!l4_event_at(unit, pos, &ev) || ev.encoder != L4_EP_UNC)
+				continue;
+			assert_false(ev.row->mods >> 13 & 3);
+			n++;
+		}
+	assert_true(n > 1000);
+}
+
 /* ---- libpfm4's answers ------------------------------------------------------------------------------------------------- */
 
 /* What libpfm4 4.13 answers: words or an error, and the attributes of its own string. Chosen so that between them every branch is taken,
@@ -797,5 +815,5 @@ static void answers_of_later_ones(void **state)
 }
 
 UNIT(libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(masks_of_cores), cmocka_unit_test(second_words),
-     cmocka_unit_test(boxes), cmocka_unit_test(every_mask), cmocka_unit_test(answers_of_libpfm4),
+     cmocka_unit_test(boxes), cmocka_unit_test(every_mask), cmocka_unit_test(modifiers_of_nobody), cmocka_unit_test(answers_of_libpfm4),
      cmocka_unit_test(answers_of_later_ones));

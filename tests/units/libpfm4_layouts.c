@@ -224,6 +224,35 @@ static void one_word(void **state)
 	assert_int_equal(m->c.word[0], 6);
 }
 
+/* Masks of SPARC are bits of the event's word, from bit 24 to its 32nd. */
+static void masks_of_sparc(void **state)
+{
+	static const char *const names[] = { "niagara1", "niagara2", "ultra12", "ultra3", "ultra3i", "ultra3p", "ultra4p" };
+	unsigned n = 0;
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(names); k++) {
+		const uint32_t unit = l4_number_of(names[k]);
+
+		for (uint32_t pos = 0; pos < l4_event_end(unit); pos++) {
+			struct l4_query q = { .n = 2 };
+			struct l4_code c;
+
+			assert_true(l4_event_at(unit, pos, &q.ev) && q.ev.row->code < 1u << 24);
+			for (unsigned i = 0; i < q.ev.row->n_masks; i++, n++) {
+				uint64_t bits = l4_masks(q.ev.row)[i].code | l4_masks(q.ev.row)[0].code;
+
+				q.a[0] = (struct l4_attr){ ATTR_MASK, (uint16_t)i, 1 };
+				q.a[1] = (struct l4_attr){ ATTR_MASK, 0, 1 };
+				assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
+				assert_true(bits <= 0xff && c.word[0] == (q.ev.row->code | bits << 24));
+				assert_true(c.n == 2 && c.word[1] == q.ev.row->pic && c.shown == 0);
+			}
+		}
+	}
+	assert_true(n > 20);
+}
+
 /* Of the kernel's cache events one mask of each group; those that are not named are the defaults. */
 static void groups_of_perf(void **state)
 {
@@ -243,4 +272,4 @@ static void groups_of_perf(void **state)
 
 UNIT(libpfm4_layouts, cmocka_unit_test(levels), cmocka_unit_test(words_of_amd), cmocka_unit_test(values_of_amd),
      cmocka_unit_test(masks_of_amd), cmocka_unit_test(words_of_arm), cmocka_unit_test(words_of_mips), cmocka_unit_test(words_of_netburst),
-     cmocka_unit_test(one_word), cmocka_unit_test(groups_of_perf));
+     cmocka_unit_test(one_word), cmocka_unit_test(masks_of_sparc), cmocka_unit_test(groups_of_perf));
