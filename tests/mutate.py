@@ -58,7 +58,7 @@ NEAR = {
 # What is linked by these alone.
 ALONE = {"lib/libpfm4": ("units_libpfm4", "digests_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
 # The C tests that have files of tools/ in them.
-LINK_TOOLS = ("device_model", "device_run", "doctor_faults")
+LINK_TOOLS = ("device_model", "device_run", "doctor_faults", "stat_errors")
 
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
          "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",
