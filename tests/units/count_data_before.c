@@ -3,6 +3,10 @@
  * have written, field by field, and what cannot be read left out. */
 #include "bare_session.h"
 #include <errno.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct sampling sampling;
 
@@ -197,6 +201,69 @@ static void system_wide(void **state)
 	assert_true(number(3, 0, 4) == PFM_RECORD_MAP2);
 }
 
+/* ---- the kernel ---------------------------------------------------------------------------------------------------- */
+
+enum { NO_RECORD,
+       RECORD,
+       NOT_TRIED,
+       WRONG };
+
+/* What there is of the kernel where @text is what it says of its symbols, in a process of its own: in no other is the file another one. */
+static int with_symbols(const char *text, uint64_t start)
+{
+	char path[] = P_tmpdir "/perfmon-kallsyms-XXXXXX";
+	int fd = mkstemp(path), status;
+	pid_t child;
+
+	assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	child = fork();
+	if (!child) {
+		if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount(path, "/proc/kallsyms", NULL, MS_BIND, NULL))
+			_exit(NOT_TRIED);
+		if (before() || n > 1)
+			_exit(WRONG);
+		if (!n)
+			_exit(NO_RECORD);
+		_exit(number(0, 0, 4) == PFM_RECORD_MAP && number(0, 4, 2) == PFM_MISC_KERNEL && number(0, 8, 4) == UINT32_MAX &&
+		                      number(0, 16, 8) == start && number(0, 32, 8) == start &&
+		                      strcmp((const char *)records[0] + 40, "[kernel.kallsyms]_stext") == 0
+		              ? RECORD
+		              : WRONG);
+	}
+	assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+	unlink(path);
+	return WEXITSTATUS(status);
+}
+
+/* It begins at _stext, if that has an address: there is none where it may not be known. */
+static void where_the_kernel_is(void **state)
+{
+	static const struct {
+		const char *text;
+		int found;
+	} rows[] = {
+		{ "ffffffff81000000 T _text\nffffffff81000040 T _stext\nffffffff81000080 t more [module]\n", RECORD },
+		{ "ffffffff81000040 T _stext", RECORD },
+		{ "ffffffff81000000 T _text\n", NO_RECORD },
+		{ "ffffffff81000000 T _stext_of_another\nffffffff81000000 T _ste\n", NO_RECORD },
+		{ "0000000000000000 T _text\n0000000000000000 T _stext\n0000000000000000 T more\n", NO_RECORD },
+		{ "nothing of the kind\n", NO_RECORD },
+		{ "", NO_RECORD },
+	};
+
+	(void)state;
+	s->sys.root[0] = '\0';
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int found = with_symbols(rows[i].text, 0xffffffff81000040);
+
+		if (found == NOT_TRIED)
+			skip();
+		assert_int_equal(found, rows[i].found);
+	}
+}
+
 /* The first error is what is told, and nothing is written after it. */
 static void errors(void **state)
 {
@@ -230,4 +297,4 @@ static void errors(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(count_data_before, CASE(names), CASE(maps), CASE(long_names), CASE(trailers), CASE(system_wide), CASE(errors));
+UNIT(count_data_before, CASE(names), CASE(maps), CASE(long_names), CASE(trailers), CASE(system_wide), CASE(where_the_kernel_is), CASE(errors));
