@@ -8,7 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include <inttypes.h>
-#include "answer/reverse.h"
+#include "answer/printer.h"
+#include "ctx.h"
 #include "open_for.h"
 
 /* NULL where a dialect has no words for it. */
@@ -76,6 +77,16 @@ static void core_duo_in_the_words_of_each_grammar(void **state)
 		  { "coreduo::THERMAL_TRIP:TRIPS", "Thermal_Trip,edge", "cpu/event=0x3b,umask=0xc0,edge/",
 		    "Thermal_Trip:edge" } },
 		{ "coreduo",
+		  "coreduo::THERMAL_TRIP:TRIPS:e",
+		  { "coreduo::THERMAL_TRIP:TRIPS", "Thermal_Trip,edge", "cpu/event=0x3b,umask=0xc0,edge/", "Thermal_Trip:edge" } },
+		/* A mask in another grammar's words, and a name in others' letters. */
+		{ "coreduo",
+		  "coreduo::L2_LINES_IN,core=all",
+		  { "coreduo::L2_LINES_IN:BOTH_CORES", "L2_Lines_In,core=all", "cpu/event=0x24,umask=0xf0/", "L2_Lines_In:core=all" } },
+		{ "coreduo",
+		  "coreduo::L2_lines_in:both_cores",
+		  { "coreduo::L2_LINES_IN:BOTH_CORES", "L2_Lines_In,core=all", "cpu/event=0x24,umask=0xf0/", "L2_Lines_In:core=all" } },
+		{ "coreduo",
 		  "DCache_Cache_ST,os,cmask=2,edge",
 		  { "coreduo::DCACHE_CACHE_ST:k:e:c=2", "DCache_Cache_ST,cmask=2,edge,os",
 		    "cpu/event=0x41,umask=0xf,cmask=2,edge/k", "DCache_Cache_ST:cmask=2:edge:k" } },
@@ -135,6 +146,27 @@ static void other_processors(void **state)
 		  "L1D_CACHE:threshold=5",
 		  { "armv8::L1D_CACHE:threshold=5", "L1D_CACHE,threshold=5", "armv8_pmuv3/event=0x4,threshold=5/",
 		    "L1D_CACHE:threshold=5" } },
+		/* A mask of one letter could be taken for a modifier, and a modifier for the mask. */
+		{ "p6",
+		  "L2_IFETCH:m0=I:k",
+		  { "p6::L2_IFETCH:m0=I:k", "L2_IFETCH,m0=I,os", "cpu/event=0x28,umask=0x1/k", "L2_IFETCH:m0=I:k" } },
+		{ "p6",
+		  "L2_IFETCH:m0=E:edge:inv",
+		  { "p6::L2_IFETCH:m0=E:e=1:i=1", "L2_IFETCH,m0=E,inv,edge", "cpu/event=0x28,umask=0x4,inv,edge/", "L2_IFETCH:m0=E:inv:edge" } },
+		{ "p6", "L2_IFETCH:M:S", { "p6::L2_IFETCH:S:M", "L2_IFETCH,m0=SM", "cpu/event=0x28,umask=0xa/", "L2_IFETCH:m0=SM" } },
+		/* What a row has set can be taken back in some grammars. */
+		{ "adl_goldencove",
+		  "IDQ.MS_SWITCHES:edge=0:cmask=3",
+		  { "adl_goldencove::IDQ:MS_SWITCHES:e=0:c=3", NULL, "cpu_core/event=0x79,umask=0x20,cmask=3/", "IDQ.MS_SWITCHES:cmask=3:edge=0" } },
+		/* The mask of a name's event is another one: no event of the list. */
+		{ "skl", "cpu/INST_RETIRED.ANY_P,umask=3/", { NULL, NULL, "cpu/event=0xc0,umask=0x3/", NULL } },
+		{ "skl", "cpu/INST_RETIRED.ANY_P,umask=3,edge,cmask=1/u", { NULL, NULL, "cpu/event=0xc0,umask=0x3,cmask=1,edge/u", NULL } },
+		{ "skl", "skl/edge/", { NULL, NULL, "cpu/event=0x0,edge/", NULL } },
+		/* An event of libpfm4's beside others of longer names. */
+		{ "amdzen1",
+		  "RETIRED_MMX_FP_INSTRUCTIONS:m0=SSE_INSTR",
+		  { "amdzen1::RETIRED_MMX_FP_INSTRUCTIONS:m0=SSE_INSTR", "RETIRED_MMX_FP_INSTRUCTIONS,m0=SSE_INSTR", "cpu/event=0xcb,umask=0x4/",
+		    "RETIRED_MMX_FP_INSTRUCTIONS:m0=SSE_INSTR" } },
 		{ "software", "faults:u", { "software::PAGE-FAULTS:u", "page-faults,usr", "page-faults:u", "page-faults:u" } },
 		{ "hardware",
 		  "cycles:uk",
@@ -153,6 +185,34 @@ static void other_processors(void **state)
 
 	(void)state;
 	check_lines(lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+/* Are they the same words, extra registers included? Of @a and @b, which are texts of skl's. */
+static bool same_words(const pfm_ctx_t *ctx, const char *a, const char *b)
+{
+	struct event x, y;
+	unsigned unit;
+
+	assert_int_equal(pfmi_ctx_event(ctx, a, &unit, &x, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_ctx_event(ctx, b, &unit, &y, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_same_config(&x, &y), pfmi_same_config(&y, &x));
+	return pfmi_same_config(&x, &y);
+}
+
+static void words_that_are_compared(void **state)
+{
+	pfm_ctx_t *ctx = open_for("skl");
+
+	(void)state;
+	assert_true(same_words(ctx, "r3c", "CPU_CLK_UNHALTED.THREAD_P"));
+	assert_true(same_words(ctx, "r3c", "CPU_CLK_UNHALTED.THREAD_P:u")); /* of levels words say nothing */
+	assert_false(same_words(ctx, "r3c", "r13c"));
+	assert_false(same_words(ctx, "r3c", "r3c:edge"));
+	assert_false(same_words(ctx, "cpu/event=0xcd,umask=1,ldlat=3/", "cpu/event=0xcd,umask=1,ldlat=4/"));
+	assert_false(same_words(ctx, "cpu/event=0xcd,umask=1,ldlat=3/", "cpu/event=0xcd,umask=1,offcore_rsp=3/"));
+	assert_false(same_words(ctx, "montecito::CPU_OP_CYCLES_ALL", "r3c")); /* one of them has none */
+	assert_true(same_words(ctx, "montecito::CPU_OP_CYCLES_ALL", "montecito::CPU_OP_CYCLES_ALL"));
+	pfm_close_context(ctx);
 }
 
 static void a_short_buffer_is_left_alone(void **state)
@@ -214,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(core_duo_in_the_words_of_each_grammar),
 		cmocka_unit_test(other_processors),
+		cmocka_unit_test(words_that_are_compared),
 		cmocka_unit_test(a_short_buffer_is_left_alone),
 		cmocka_unit_test(registers_and_name_at_once),
 	};

@@ -274,11 +274,15 @@ static void pieces_of_a_filter_at_their_ends(void **state)
 		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=1", 0x7c0001 },
 		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=15", 0x7c001e },
 		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=3:tf=1", 0x7c0007 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:t=3:cf=3", 0x7c0007 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:cf=3:tf=1:cf=3", 0x7c0007 },
 		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=255", 0xff },
 	};
 	static const struct wrong bad[] = {
 		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 47 },
 		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=16", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 48 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:tf=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 50, 52 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:cf=1:cf=2", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 50, 52 },
 		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=256", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 42, 45 },
 	};
 	pfm_ctx_t *ctx = open_for(NULL);

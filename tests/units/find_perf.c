@@ -95,6 +95,75 @@ static void what_is_no_raw_number(void **state)
 	pfm_close_context(ctx);
 }
 
+/* A raw number needs a core: one that is named and known, or the machine's. */
+static void raw_numbers_of_nobody(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+	} cases[] = { { "r3c", PFMLIB_ERR_NOTFOUND }, { "nobody::r3c", PFMLIB_ERR_NOPMU }, { "skl::r3c", PFMLIB_SUCCESS } };
+	pfm_ctx_t *ctx = open_for(NULL);
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(cases); i++) {
+		pfm_encoding_t e;
+		pfm_error_t error;
+
+		assert_int_equal(encode(ctx, cases[i].text, &e, &error), cases[i].rc);
+	}
+	pfm_close_context(ctx);
+}
+
+/* The device of a part of the chosen processor, by numbers and by a name. */
+static void devices_of_parts(void **state)
+{
+	static const char *const texts[] = { "uncore_cha/event=0x35,umask=0x3/", "uncore_cha/UNC_CHA_CLOCKTICKS/", "skx_uncore_cha/event=0x35,umask=3/" };
+	pfm_ctx_t *ctx = open_for("skx");
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(texts); i++) {
+		pfm_encoding_t e;
+		pfm_error_t error;
+
+		assert_int_equal(encode(ctx, texts[i], &e, &error), PFMLIB_SUCCESS);
+		assert_int_equal(e.pmu, pfm_find_pmu(ctx, "skx_uncore_cha"));
+		assert_int_equal(e.attr.config, i == 1 ? 0 : 0x335);
+	}
+	pfm_close_context(ctx);
+}
+
+/* Every field of an extra register on every event of code and unit mask: what was named is what is written, whichever row that is. */
+static void extra_registers_that_are_named(void **state)
+{
+	static const char *const fields[] = { "ldlat", "offcore_rsp", "frontend" };
+	const struct table *t = table_called("skl");
+	pfm_ctx_t *ctx = open_for("skl");
+	unsigned n = 0;
+
+	(void)state;
+	for (uint32_t row = 0; row < t->n_rows; row++) {
+		struct event ev;
+		uint64_t config[4];
+
+		pfmi_event_init(&ev, t, row);
+		pfmi_event_config(&ev, ANYWHERE, config);
+		for (unsigned k = 0; k < COUNT(fields) && is_event(t, row) && config[0] <= 0xffff && config[0] & 0xff; k++)
+			for (unsigned front = 0; front < 2; front++) {
+				pfm_encoding_t e;
+				pfm_error_t error;
+				char text[96];
+
+				snprintf(text, sizeof(text), front ? "cpu/%s=0x13,cmask=2,event=0x%" PRIx64 ",umask=0x%" PRIx64 "/" : "cpu/cmask=2,%s=0x13,event=0x%" PRIx64 ",umask=0x%" PRIx64 "/",
+				         fields[k], config[0] & 0xff, config[0] >> 8);
+				if (encode(ctx, text, &e, &error) || e.attr.config != (config[0] | 2 << 24) || e.attr.config1 != 0x13)
+					fail_msg("%s: %" PRIx64 " %" PRIx64, text, e.attr.config, e.attr.config1);
+				n++;
+			}
+	}
+	assert_true(n > 1000);
+	pfm_close_context(ctx);
+}
+
 /* "PMU/.../" of a processor's own name or its device's: the row as a word and, of one with a code and a unit mask, in numbers. */
 static void rows_between_slashes(void **state)
 {
@@ -161,4 +230,4 @@ static void what_is_wrong_between_slashes(void **state)
 }
 
 UNIT(find_perf, cmocka_unit_test(every_word_is_a_raw_number), cmocka_unit_test(what_is_no_raw_number),
-     cmocka_unit_test(rows_between_slashes), cmocka_unit_test(what_is_wrong_between_slashes));
+     cmocka_unit_test(raw_numbers_of_nobody), cmocka_unit_test(devices_of_parts), cmocka_unit_test(extra_registers_that_are_named), cmocka_unit_test(rows_between_slashes), cmocka_unit_test(what_is_wrong_between_slashes));
