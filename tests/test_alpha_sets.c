@@ -291,6 +291,65 @@ static void a_period_is_a_rate_or_a_start_value(void **state)
 	assert_int_equal(encode("ev6::cycles:period=1048577", &set, &out, NULL), PFMLIB_ERR_ATTR_VAL);
 }
 
+/* What the text says of levels, and what the settings do, must be the same; settings for a word of one's own leave no room for either. */
+static void levels_are_said_once(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned modes, flags;
+		int rc;
+		uint64_t word; /* of the modes; 0: there is none */
+	} rows[] = {
+		{ "ev5::loads", 0, 0, 0, 0 },
+		{ "ev5::loads:u", PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER, 0, 0, 0x40000300 },
+		{ "ev5::loads", PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER, 0, 0, 0x40000300 },
+		{ "ev5::loads:u", PFM_ALPHA_MODE_KERNEL | PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER, 0, PFMLIB_ERR_FEATCOMB, 0 },
+		{ "ev5::loads:u", 0, PFM_ALPHA_FL_CTXT, PFMLIB_ERR_FEATCOMB, 0 },
+		{ "ev5::loads", PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER, PFM_ALPHA_FL_CTXT, PFMLIB_ERR_FEATCOMB, 0 },
+		{ "ev5::loads", 0, PFM_ALPHA_FL_CTXT, 0, 0x40000200 },
+		{ "ev6::cycles", PFM_ALPHA_MODE_EXEC, 0, PFMLIB_ERR_NOTSUPP, 0 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		pfmlib_alpha_input_param_t in = { .pfp_alpha_modes = rows[i].modes, .pfp_alpha_flags = rows[i].flags, .pfp_alpha_ctxt = 0x40000200 };
+		pfm_set_options_t so = { .size = sizeof so, .model_in = &in };
+		pfm_set_t set = PFM_INIT(set);
+		pfm_ctx_options_t options = { .size = sizeof options, .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+		pfm_ctx_t *ctx;
+		int rc;
+
+		assert_int_equal(pfm_open_context(&ctx, &options, NULL), 0);
+		rc = pfm_dispatch_set(ctx, &rows[i].text, 1, &so, &set, NULL);
+		pfm_close_context(ctx);
+		if (rc != rows[i].rc || (!rc && rows[i].word && (set.pmcs[2].num != PFM_ALPHA_PMC_MODES || set.pmcs[2].value != rows[i].word)))
+			fail_msg("%u: %d, %#llx", i, rc, (unsigned long long)set.pmcs[2].value);
+	}
+}
+
+/* A 21164 starts with what its counters have, or from 0. */
+static void counts_are_kept_or_begin_anew(void **state)
+{
+	(void)state;
+	for (unsigned keep = 0; keep < 2; keep++) {
+		pfmlib_alpha_input_param_t in = { .pfp_alpha_flags = keep ? PFM_ALPHA_FL_KEEP : 0 };
+		pfmlib_alpha_output_param_t out;
+		struct placement where;
+		struct regs regs;
+		unsigned row = 0, starts = 0;
+
+		memset(&out, 0, sizeof out);
+		assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);
+		assert_int_equal(regs.pmcs[regs.n_pmcs - 1].num, PFM_ALPHA_PMC_START);
+		assert_int_equal(regs.pmcs[regs.n_pmcs - 1].alt_addr, keep ? PCNT5ENABLE : PCNT5RESTART);
+		for (unsigned i = 0; i < out.n_ioctls; i++) {
+			starts += strcmp(out.ioctls[i].name, keep ? "PCNT5ENABLE" : "PCNT5RESTART") == 0;
+			assert_int_not_equal(strcmp(out.ioctls[i].name, keep ? "PCNT5RESTART" : "PCNT5ENABLE"), 0);
+		}
+		assert_int_equal(starts, 1);
+	}
+}
+
 static void levels_reach_the_21164_and_are_refused_elsewhere(void **state)
 {
 	pfmlib_alpha_output_param_t out;
@@ -749,6 +808,8 @@ int main(void)
 		cmocka_unit_test(counters_others_hold_are_left_alone),
 		cmocka_unit_test(events_are_found_by_every_name_they_have),
 		cmocka_unit_test(a_period_is_a_rate_or_a_start_value),
+		cmocka_unit_test(levels_are_said_once),
+		cmocka_unit_test(counts_are_kept_or_begin_anew),
 		cmocka_unit_test(levels_reach_the_21164_and_are_refused_elsewhere),
 		cmocka_unit_test(profiling_requests_come_in_the_order_the_driver_wants),
 		cmocka_unit_test(a_statistic_travels_beside_the_items),

@@ -292,6 +292,70 @@ static void test_names_and_masks_that_do_not_fit(void **state)
 	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_UMASK);
 }
 
+/* Event @i with the masks that have @number together: one, if it is its code, else all within it. */
+static void masks_by_number(unsigned i, unsigned number)
+{
+	unsigned n, code, within = 0, exact = 0, together = 0;
+	char name[128], text[160];
+	pfmlib_event_t e;
+	int rc;
+
+	assert_int_equal(pfm_get_event_name(i, name, sizeof(name)), 0);
+	assert_int_equal(pfm_get_num_event_masks(i, &n), 0);
+	for (unsigned m = 0; m < n; m++) {
+		assert_int_equal(pfm_get_event_mask_code(i, m, &code), 0);
+		exact |= code == number;
+		within += !(code & ~number);
+		together |= code & ~number ? 0 : code;
+	}
+	snprintf(text, sizeof(text), "%s:0x%x", name, number);
+	rc = pfm_find_full_event(text, &e);
+	assert_int_equal(rc, together == number || exact ? PFMLIB_SUCCESS : PFMLIB_ERR_UMASK);
+	if (rc)
+		return;
+	together = 0;
+	for (unsigned m = 0; m < e.num_masks; m++) {
+		for (unsigned k = 0; k < m; k++)
+			assert_int_not_equal(e.unit_masks[k], e.unit_masks[m]);
+		assert_int_equal(pfm_get_event_mask_code(i, e.unit_masks[m], &code), 0);
+		together |= code;
+	}
+	assert_int_equal(together, number);
+	assert_int_equal(e.num_masks, exact ? 1 : within);
+	/* The same again adds nothing. */
+	snprintf(text, sizeof(text), "%s:0x%x:%u", name, number, number);
+	assert_int_equal(pfm_find_full_event(text, &e), 0);
+	assert_int_equal(e.num_masks, exact ? 1 : within);
+}
+
+static void test_masks_by_their_numbers(void **state)
+{
+	unsigned events, tried = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < N_TYPES; k++) {
+		assert_int_equal(pfm_force_pmu(types[k]), 0);
+		assert_int_equal(pfm_get_num_events(&events), 0);
+		for (unsigned i = 0; i < events; i++) {
+			unsigned n, a, b, all = 0;
+
+			assert_int_equal(pfm_get_num_event_masks(i, &n), 0);
+			for (unsigned m = 0; m < n; m++, tried++) {
+				assert_int_equal(pfm_get_event_mask_code(i, m, &a), 0);
+				assert_int_equal(pfm_get_event_mask_code(i, (m + 1) % n, &b), 0);
+				masks_by_number(i, a);
+				masks_by_number(i, a | b);
+				all |= a;
+			}
+			if (n) {
+				masks_by_number(i, all);
+				masks_by_number(i, all | 0x10000);
+			}
+		}
+	}
+	assert_true(tried > 100);
+}
+
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
 static int collect(const char *fmt, ...)
@@ -417,6 +481,7 @@ int main(void)
 		rows_add(&rows, name, test_every_event, (void *)(uintptr_t)&types[i]);
 	}
 	rows_add(&rows, "names and masks that do not fit", test_names_and_masks_that_do_not_fit, NULL);
+	rows_add(&rows, "names and masks that do not fit", test_masks_by_their_numbers, NULL);
 	rows_add(&rows, "levels that are none are refused", test_levels_that_are_none_are_refused, NULL);
 	rows_add(&rows, "opcodes wider than an instruction are refused", test_wide_opcodes_are_refused, NULL);
 	rows_add(&rows, "a given address register wins over its event", test_a_given_register_wins, NULL);

@@ -506,6 +506,31 @@ static void a_recording_holds_every_record(void **state)
 	}
 }
 
+/* More than is put together before it is written: each once, whatever number of them that is. */
+static void a_recording_of_many_at_once(void **state)
+{
+	static const unsigned many[] = { 681, 682, 683, 684, 1366, 3000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+		pfm_recording_t *r;
+
+		begin(MODEL_EV5, 1);
+		begin_truth(65536);
+		start("ev5::cycles");
+		r = open_recording();
+		for (unsigned k = 0; k < 4; k++)
+			work(0, TEXT + 16 * k, true, 65536 * (uint64_t)(many[i] / 4));
+		work(0, TEXT, true, 65536 * (uint64_t)(many[i] % 4));
+		assert_int_equal(pfm_write_records(r, NULL), PFMLIB_SUCCESS);
+		read_back(r);
+		assert_int_equal(take(false), many[i]);
+		expect_nothing_left();
+		restore();
+		end();
+	}
+}
+
 static void a_recording_holds_pairs(void **state)
 {
 	struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
@@ -706,6 +731,7 @@ int main(void)
 		ROW(waiting_ends_with_records_time_or_the_session),
 		ROW(what_the_device_does_not_know_is_refused),
 		ROW(a_recording_holds_every_record),
+		ROW(a_recording_of_many_at_once),
 		ROW(a_recording_holds_pairs),
 		ROW(a_recording_tells_of_a_device_that_fails),
 		ROW(many_at_once_are_one_of_the_device),
