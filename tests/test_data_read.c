@@ -803,6 +803,37 @@ static void formats_of_tracepoints_are_kept(void **state)
 	}
 }
 
+/* Samples that were lost behind the last record, which no buffer had room to tell: each event's own are in the recording. */
+static void losses_without_a_record_are_kept(void **state)
+{
+	static const uint64_t lost[] = { 7, 0, 9 };
+	static const uint64_t config[] = { PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS };
+	unsigned told = 0;
+
+	(void)state;
+	machine("uncore");
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME };
+	options.sampling = &sampling;
+	must_open(TEXTS("page-faults", "context-switches", "cpu-migrations"));
+	for (unsigned i = 0; i < fake.n_events; i++)
+		for (unsigned k = 0; k < 3; k++)
+			if (event(i)->used && event(i)->a.attr.type == PERF_TYPE_SOFTWARE && event(i)->a.attr.config == config[k])
+				event(i)->lost = lost[k];
+	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+	recording = NULL;
+	end_session();
+	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_SUCCESS);
+	record.size = sizeof(record);
+	while (pfm_next_record(reading, &record) == 1) {
+		if (record.type != PFM_RECORD_LOST_SAMPLES)
+			continue;
+		assert_true(record.event < 3 && lost[record.event] && record.lost.lost == lost[record.event] && record.unread == 0);
+		told |= 1u << record.event;
+	}
+	assert_int_equal(told, 5);
+}
+
 /* How the fields of tracepoint 372 lie, as perf writes it into its files. @cut: so much is missing of it. */
 static void put_tracing(size_t cut)
 {
@@ -1230,6 +1261,7 @@ int main(void)
 		ROW(reading_with_little_memory),
 		ROW(what_a_script_records_is_read),
 		ROW(formats_of_tracepoints_are_kept),
+		ROW(losses_without_a_record_are_kept),
 		ROW(fields_of_tracepoints_are_read_by_name),
 		ROW(what_follows_a_record_may_be_long),
 		ROW(a_recording_is_descriptor_0),
