@@ -84,7 +84,7 @@ static int take_mask(struct picks *p, unsigned number)
 		p->limit = m->group;
 	if ((m->flags & F_BUT_0) && core)
 		p->only = m->group;
-	if ((m->flags & F_GRP_REQ) && p->q->ev.encoder != L4_NHM_UNC)
+	if (m->flags & F_GRP_REQ)
 		p->needed |= 1u << m->needs;
 	if (group_clash(p, m))
 		return PFM_ERR_FEATCOMB;
@@ -382,8 +382,6 @@ static int core_masks(struct picks *p)
 {
 	int rc;
 
-	if (p->needed & ~p->served)
-		return PFM_ERR_FEATCOMB;
 	if (is_hard_wired(p))
 		return PFM_ERR_ATTR_SET;
 	rc = add_defaults(p, false);
@@ -393,7 +391,6 @@ static int core_masks(struct picks *p)
 int l4_encode_core(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	struct picks p;
-	uint64_t req;
 	int rc;
 
 	start(&p, q, out);
@@ -402,9 +399,6 @@ int l4_encode_core(const struct l4_query *q, int plm, struct l4_code *out)
 		rc = core_masks(&p);
 	if (rc)
 		return rc;
-	req = q->ev.row->req | p.req;
-	if (req && (p.given & ~(1ull << LDLAT)) != req)
-		return PFM_ERR_ATTR;
 	core_levels(&p, plm);
 	out->n = 1;
 	out->used = ~(1u << LDLAT | 1u << FE_THRES);
@@ -428,7 +422,7 @@ int l4_encode_nhm_unc(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const uint8_t at[] = { 18, 23, 24, 17 };
 	struct picks p;
-	uint64_t req, word = q->ev.row->code;
+	uint64_t word = q->ev.row->code;
 	int rc;
 
 	(void)plm;
@@ -436,15 +430,9 @@ int l4_encode_nhm_unc(const struct l4_query *q, int plm, struct l4_code *out)
 	rc = take_all(&p);
 	if (rc)
 		return rc;
-	for (unsigned i = 0; i < 4; i++)
-		if ((p.hw & p.given) >> i & 1 && p.value[i])
-			return PFM_ERR_ATTR_SET;
 	rc = add_defaults(&p, false);
 	if (rc)
 		return rc;
-	req = q->ev.row->req | p.req;
-	if (req && p.given != req)
-		return PFM_ERR_ATTR;
 	for (unsigned i = 0; i < 4; i++)
 		if (p.given >> i & 1)
 			put(&word, at[i], i == 2 ? 8 : 1, p.value[i]);
@@ -468,13 +456,13 @@ enum { BE,
        CF4,
        NF8,
        FF,
-       ADDR,
+       ADDR, /* no event has it */
        NF16,
        ISOC,
        NC,
        CF6,
-       TF3,  /* no event has it */
-       CF64, /* nor this one */
+       TF3,  /* nor this one */
+       CF64, /* nor this */
        LOC,
        REM,
        LMEM,
@@ -490,7 +478,7 @@ enum { BE,
 
 struct box {
 	struct picks p;
-	uint64_t word, addr;
+	uint64_t word;
 };
 
 static bool is_occupancy(const struct l4_query *q)
@@ -510,7 +498,6 @@ static const struct {
 	[CF4] = { 1, 1, 3 },
 	[NF8] = { 1, 10, 8 },
 	[FF] = { 1, 0, 0 },
-	[ADDR] = { 0, 0, 0 },
 	[NF16] = { 2, 0, 16 },
 	[ISOC] = { 2, 31, 1 },
 	[NC] = { 2, 30, 1 },
@@ -547,8 +534,6 @@ static void box_mod(struct box *b, unsigned mod, uint64_t v)
 
 	if (mod == FF) {
 		b->p.filter[0] = v << band_shift(q);
-	} else if (mod == ADDR) {
-		b->addr = (v & 0x3ffffff) << 6 | (v >> 26 & 0x3fff) << 32;
 	} else {
 		put(part, box_at(q, mod), box_field[mod].width, v);
 	}
@@ -624,8 +609,6 @@ static void box_words(struct box *b)
 		out->word[out->n++] = p->filter[0];
 	if (p->filter[1])
 		out->word[out->n++] = p->filter[1];
-	if (b->addr)
-		out->word[out->n++] = b->addr;
 }
 
 /* What libpfm4 prints for a modifier, which is not always what was set. */
@@ -642,8 +625,6 @@ static uint64_t box_shows(const struct box *b, unsigned mod)
 		return p->value[mod];
 	if (mod == FF)
 		return p->given >> FF & 1 ? get(word[1], band_shift(p->q), 8) : 0;
-	if (mod == ADDR)
-		return p->value[ADDR];
 	return get(word[box_field[mod].part], box_at(p->q, mod), box_field[mod].width);
 }
 
