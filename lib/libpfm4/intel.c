@@ -88,11 +88,8 @@ static int take_mask(struct picks *p, unsigned number)
 		p->needed |= 1u << m->needs;
 	if (group_clash(p, m))
 		return PFM_ERR_FEATCOMB;
-	if (m->flags & F_CODE_OVERRIDE) {
-		if (p->code != NONE && p->code != (m->code & 0xff))
-			return PFM_ERR_FEATCOMB;
+	if (m->flags & F_CODE_OVERRIDE) /* masks with other codes do not get along in their group */
 		p->code = m->code & 0xff;
-	}
 	p->hw |= m->hw;
 	p->req |= m->req;
 	p->flags |= m->flags;
@@ -156,11 +153,8 @@ static int default_group(struct picks *p, uint32_t group)
 		}
 		if (!(m[i].flags & F_DFL))
 			continue;
-		if (m[i].flags & F_EXCL_GRP_GT) {
-			if (p->limit != NONE)
-				return PFM_ERR_UMASK;
+		if (m[i].flags & F_EXCL_GRP_GT) /* no other group has such a mask */
 			p->limit = m[i].group;
-		}
 		mask_bits(p, &m[i]);
 		use(p->out, i);
 		l4_set(p->out->by_default, i);

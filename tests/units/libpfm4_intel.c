@@ -181,6 +181,16 @@ static void every_mask(void **state)
 	assert_true(n > 100);
 }
 
+/* Two masks of an event: if each stands for another event they are of one group and do not get along; if each shuts out later groups, and
+ * one is a default, they are the same. */
+static void no_two_masks(const struct l4_mask *a, const struct l4_mask *b)
+{
+	const uint32_t both = a->flags & b->flags, one = a->flags | b->flags;
+
+	assert_true(!(both & F_CODE_OVERRIDE) || (a->code & 0xff) == (b->code & 0xff) || (one & F_NCOMBO && a->group == b->group));
+	assert_false(both & F_EXCL_GRP_GT && one & F_DFL && (a->group != b->group || both & F_DFL));
+}
+
 /* Three of the numbers that modifiers of boxes have are no event's. Cores and Nehalem's uncore have nothing that wants a modifier or a
  * mask of another group, the latter nothing that sets one: nobody looks there. */
 static void what_no_event_has(void **state)
@@ -194,6 +204,9 @@ static void what_no_event_has(void **state)
 
 			if (!l4_event_at(unit, pos, &ev))
 				continue;
+			for (unsigned i = 0; i < ev.row->n_masks && (ev.encoder == L4_CORE || ev.encoder == L4_EP_UNC); i++)
+				for (unsigned k = 0; k < i; k++)
+					no_two_masks(&l4_masks(ev.row)[i], &l4_masks(ev.row)[k]);
 			if (ev.encoder == L4_EP_UNC) {
 				assert_false(ev.row->mods & (1u << 8 | 1u << 13 | 1u << 14));
 				n++;
