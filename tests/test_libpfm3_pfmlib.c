@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "rows.h"
+#include <perfmon/perfmon.h>
 #include <perfmon/pfmlib_montecito.h>
 #include <perfmon/pfmlib.h>
 
@@ -81,6 +82,44 @@ static void test_choice(void **state)
 	pid = fork();
 	if (pid == 0)
 		exit(initialize_with(c) ? 0 : 1); /* in the usual way: what was covered is written down there */
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* In a process of its own: metrics of a processor's list have numbers, and nothing to write to registers. True if so. */
+static bool metrics_are_refused(void)
+{
+	unsigned events, metrics = 0, others = 0;
+	int pmu = pfm_find_pmu(NULL, "skl");
+
+	setenv("PERFMON_PMU", "skl", 1);
+	if (pfm_initialize() || pfm_get_num_events(&events))
+		return false;
+	for (unsigned i = 0; i < events; i++) {
+		pfmlib_input_param_t in = { .pfp_event_count = 1, .pfp_dfl_plm = PFM_PLM3, .pfp_events = { { .event = i } } };
+		pfm_metric_info_t info = PFM_INIT(info);
+		pfmlib_output_param_t out;
+		bool metric = !pfm_describe_metric(NULL, pmu, i, &info);
+
+		if ((pfm_dispatch_events(&in, NULL, &out, NULL) == PFMLIB_ERR_ALIAS) != metric)
+			return false;
+		metrics += metric;
+		others += !metric;
+	}
+	return metrics > 10 && others > 100;
+}
+
+static void test_metrics(void **state)
+{
+	int status = 0;
+	pid_t pid;
+
+	(void)state;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		exit(metrics_are_refused() ? 0 : 1);
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -480,8 +519,9 @@ int main(void)
 		snprintf(name, sizeof(name), "every event of type %d", types[i]);
 		rows_add(&rows, name, test_every_event, (void *)(uintptr_t)&types[i]);
 	}
+	rows_add(&rows, "metrics", test_metrics, NULL);
 	rows_add(&rows, "names and masks that do not fit", test_names_and_masks_that_do_not_fit, NULL);
-	rows_add(&rows, "names and masks that do not fit", test_masks_by_their_numbers, NULL);
+	rows_add(&rows, "masks by their numbers", test_masks_by_their_numbers, NULL);
 	rows_add(&rows, "levels that are none are refused", test_levels_that_are_none_are_refused, NULL);
 	rows_add(&rows, "opcodes wider than an instruction are refused", test_wide_opcodes_are_refused, NULL);
 	rows_add(&rows, "a given address register wins over its event", test_a_given_register_wins, NULL);

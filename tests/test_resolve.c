@@ -334,6 +334,7 @@ static void errors_point_at_the_culprit(void **state)
 		{ "Instr_Ret,cmask=08", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 16, 18 },
 		{ "Instr_Ret:u=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 12, 13 },
 		{ "Instr_Ret:counter=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 0, 0 },
+		{ "montecito::L3_READS_ALL_ALL:0x1f", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 0, 0 },
 		{ "montecito::ALAT_CAPACITY_MISS_ALL:thres=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 34, 39 },
 		{ "montecito::ALAT_CAPACITY_MISS_ALL:u:thres=7:k", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 36, 41 },
 		{ "montecito::CPU_OP_CYCLES_ALL:thres=1", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 29, 34 },
