@@ -89,6 +89,28 @@ static void sets_are_explained_by_number_or_by_name(void **state)
 	assert_string_equal(buf, "event number 1 has no counter left that can count it");
 }
 
+/* A set of more events than there are counters: the first that is too many is named. */
+static void more_events_than_counters(void **state)
+{
+	const char *texts[40];
+	char buf[256];
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++)
+		texts[i] = "montecito::IA64_INST_RETIRED";
+	for (unsigned n = 12; n <= 40; n++) {
+		pfm_error_t error = PFM_INIT(error);
+		pfm_set_t set = PFM_INIT(set);
+
+		assert_int_equal(pfm_dispatch_set(ctx, texts, n, NULL, &set, &error), n > 12 ? PFMLIB_ERR_NOASSIGN : PFMLIB_SUCCESS);
+		if (n == 12)
+			continue;
+		assert_int_equal(error.event, 12);
+		pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
+		assert_string_equal(buf, "there are twelve counters");
+	}
+}
+
 /* The event that wants no others is the one the error names; the first, where it names none of a set. */
 static void an_event_that_must_be_alone(void **state)
 {
@@ -183,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sentences_name_the_token_and_the_way_out),
 		cmocka_unit_test(sets_are_explained_by_number_or_by_name),
+		cmocka_unit_test(more_events_than_counters),
 		cmocka_unit_test(an_event_that_must_be_alone),
 		cmocka_unit_test(an_error_without_a_place),
 		cmocka_unit_test(every_kind_in_every_buffer),

@@ -117,6 +117,38 @@ static void kernel_events_by_name(void **state)
 	pfm_close_context(ctx);
 }
 
+/* What is written for perf means the very same: the device, be it one of several, the words, the levels. */
+static void kernel_events_as_perf_writes_them(void **state)
+{
+	static const char *const rows[] = {
+		"cpu_core/instructions/",
+		"cpu_core/instructions,cmask=2,inv/u",
+		"cpu_core::cycles:u",
+		"cpu_atom::cycles",
+		"cpu_atom/event=0x2e,umask=0x41/",
+		"cpu_atom/config=0x1234,config1=7/",
+		"power/energy-pkg/",
+		"uncore_imc/data_reads/",
+		"uncore_imc_1/data_reads/",
+		"uncore_imc_1/event=0x1/",
+	};
+	pfm_ctx_t *ctx = context("hybrid");
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		pfm_attr_t attr, again;
+		char text[256];
+
+		assert_int_equal(pfm_print_event(ctx, rows[i], PFM_DIALECT_PERF, text, sizeof(text), NULL), PFMLIB_SUCCESS);
+		assert_memory_equal(text, rows[i], strcspn(rows[i], "/:"));
+		assert_int_equal(encode(ctx, rows[i], &attr, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(encode(ctx, text, &again, NULL), PFMLIB_SUCCESS);
+		if (memcmp(&attr, &again, sizeof(attr)) != 0)
+			fail_msg("%s is another event than %s", text, rows[i]);
+	}
+	pfm_close_context(ctx);
+}
+
 static void wrong_kernel_events_are_refused(void **state)
 {
 	static const struct {
@@ -205,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(tracepoints_are_found_under_both_mount_points, done),
 		cmocka_unit_test_teardown(kernel_events_by_name, done),
+		cmocka_unit_test_teardown(kernel_events_as_perf_writes_them, done),
 		cmocka_unit_test_teardown(wrong_kernel_events_are_refused, done),
 		cmocka_unit_test_teardown(parameters_of_kernel_events, done),
 		cmocka_unit_test_teardown(unreadable_tracefs_is_explained, done),
