@@ -140,7 +140,9 @@ static void take_regs(struct cursor *c, uint64_t mask, pfm_regs_t *out)
 	if (!out->abi)
 		return;
 	out->n = (uint32_t)__builtin_popcountll(mask);
-	out->values = take_words(c, out->n); /* none: nothing of such a record is handed out */
+	out->values = take_words(c, out->n);
+	if (!out->values)
+		out->n = 0;
 }
 
 /* True if a chain has as many frames as there may be; marks are none. */
