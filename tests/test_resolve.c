@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "ctx.h"
 #include "open_for.h"
 
 /* ---- what is right -------------------------------------------------------------------------------------------- */
@@ -298,6 +299,38 @@ static void pieces_of_a_filter_at_their_ends(void **state)
 	check_errors(NULL, bad, sizeof(bad) / sizeof(bad[0]));
 }
 
+/* Levels behind a colon, libpfm's short names, and what the table itself calls a modifier; short names of boxes on boxes that have the field. */
+static void words_that_are_modifiers(void **state)
+{
+	static const struct {
+		const char *pmu, *words[12], *others[12];
+	} rows[] = {
+		{ "skl",
+		  { "u", "k", "h", "c", "I", "e", "t", "intx", "intxcp", "edge", "CMASK", "ldlat" },
+		  { "usr", "os", "", "x", "umask", "event", "nf", "uk", "c=1", "precise", "occ_e", "ed" } },
+		{ "jkt_uncore_cbox", { "u", "edge", "nf", "filter_nid" }, { "occ_e", "thresh2", "lmem" } },
+		{ "montecito", { "k", "thres" }, { "nf", "edge", "mesi", "es" } },
+	};
+	pfm_ctx_t *ctx = open_for(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int pmu = pfm_find_pmu(ctx, rows[i].pmu);
+
+		if (pmu < 0)
+			fail_msg("%s", rows[i].pmu);
+		for (unsigned k = 0; k < 12; k++) {
+			const struct table *t = pfmi_unit_table(ctx, (unsigned)pmu);
+
+			if (rows[i].words[k] && !pfmi_is_modifier(t, pfmi_slice(rows[i].words[k])))
+				fail_msg("%s has no %s", rows[i].pmu, rows[i].words[k]);
+			if (rows[i].others[k] && pfmi_is_modifier(t, pfmi_slice(rows[i].others[k])))
+				fail_msg("%s has %s", rows[i].pmu, rows[i].others[k]);
+		}
+	}
+	pfm_close_context(ctx);
+}
+
 static void errors_point_at_the_culprit(void **state)
 {
 	static const struct wrong lines[] = {
@@ -403,6 +436,7 @@ int main(void)
 		cmocka_unit_test(unit_masks_come_before_letters),
 		cmocka_unit_test(older_callers_get_clean_structs),
 		cmocka_unit_test(fields_alone_are_placed_as_the_event_is),
+		cmocka_unit_test(words_that_are_modifiers),
 		cmocka_unit_test(pieces_of_a_filter_at_their_ends),
 		cmocka_unit_test(errors_point_at_the_culprit),
 		cmocka_unit_test(masks_that_stand_too_late),
