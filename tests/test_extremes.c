@@ -54,6 +54,16 @@ static void without_slots(FILE *f)
 	      f);
 }
 
+static void many_modifiers(FILE *f)
+{
+	fputs("pmu many \"Invented: more modifiers than an event can be given\"\nencoder x86\ntest\nsource \"invented\"\n"
+	      "counter 0..3 width=48\nfield code at=config:0-7\nfield umask at=config:8-15\n",
+	      f);
+	for (unsigned i = 0; i < 17; i++)
+		fprintf(f, "field m%u at=config1:%u\nmodifier m%u\n", i, i, i);
+	fputs("event E code=1 umask=1 \"Event.\"\n", f);
+}
+
 static void rivals(FILE *f)
 {
 	fputs("pmu rivals \"Invented: a value is one row with a modifier taken back, or another that needs nothing\"\nencoder x86\ntest\n"
@@ -61,7 +71,8 @@ static void rivals(FILE *f)
 	      "field cmask at=config:24-31\nmodifier cmask\n"
 	      "group part one default=left left=1:\"Left.\" right=2:\"Right.\"\n"
 	      "event A code=1 umask=1 cmask=2 \"Event.\"\nevent B code=1 takes=part \"Event.\"\n"
-	      "event C code=1 umask=2 cmask=2 \"Event.\"\n",
+	      "event C code=1 umask=2 cmask=2 \"Event.\"\n"
+	      "group also one default=none none=0:\"None.\" left=0x10:\"Left too.\"\nevent D code=3 takes=part,also \"Event.\"\n",
 	      f);
 }
 
@@ -91,7 +102,8 @@ static int open_images(void **state)
 	write_source("flood", flood);
 	write_source("slotless", without_slots);
 	write_source("rivals", rivals);
-	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb crowd.pmu bare.pmu flood.pmu slotless.pmu rivals.pmu", folder,
+	write_source("many", many_modifiers);
+	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb crowd.pmu bare.pmu flood.pmu slotless.pmu rivals.pmu many.pmu", folder,
 	         pmuc, BYTE_ORDER_NAME);
 	snprintf(path, sizeof(path), "%s/x.pmdb", folder);
 	o.images = path;
@@ -101,7 +113,7 @@ static int open_images(void **state)
 
 static int remove_images(void **state)
 {
-	static const char *const names[] = { "crowd.pmu", "bare.pmu", "flood.pmu", "slotless.pmu", "rivals.pmu", "x.pmdb" };
+	static const char *const names[] = { "crowd.pmu", "bare.pmu", "flood.pmu", "slotless.pmu", "rivals.pmu", "many.pmu", "x.pmdb" };
 	char path[96];
 
 	(void)state;
@@ -225,6 +237,9 @@ static void the_row_that_needs_least_is_it(void **state)
 		{ "rivals/event=1,umask=2,cmask=2/", "C" },
 		{ "rivals/event=1,umask=1,cmask=3/", "A:cmask=3" },
 		{ "rivals/event=1,umask=2/", "B:part=right" },
+		/* One word of two groups is written with the group's name, but for the first. */
+		{ "rivals::D:also=left", "D:also=left" },
+		{ "rivals::D:right", "D:part=right" },
 	};
 	char buf[64];
 
@@ -234,6 +249,32 @@ static void the_row_that_needs_least_is_it(void **state)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(pfm_print_event(ctx, rows[i].text, PFM_DIALECT_VENDOR, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
 		assert_string_equal(buf, rows[i].said);
+	}
+	assert_int_equal(pfm_print_event(ctx, "rivals::D:part=right:also=left", PFM_DIALECT_LIBPFM, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
+	assert_string_equal(buf, "rivals::D:right:also=left");
+}
+
+/* Sixteen things can be said of an event; the seventeenth is refused in its place. */
+static void an_event_takes_so_many_attributes(void **state)
+{
+	char text[256] = "many::E";
+	pfm_encoding_t e = PFM_INIT(e);
+	pfm_error_t why = PFM_INIT(why);
+
+	(void)state;
+	if (!ctx)
+		skip();
+	for (unsigned i = 0; i < 17; i++) {
+		unsigned start = (unsigned)strlen(text) + 1;
+		int rc;
+
+		snprintf(text + start - 1, sizeof(text) - start, ":m%u", i);
+		rc = pfm_encode_event(ctx, text, 0, &e, &why);
+		assert_int_equal(rc, i < 16 ? PFMLIB_SUCCESS : PFMLIB_ERR_TOOMANY);
+		if (!rc)
+			assert_int_equal(e.attr.config1, (UINT64_C(2) << i) - 1);
+		else
+			assert_true(why.kind == PFM_KIND_TOO_MANY && why.start == start && why.end == strlen(text));
 	}
 }
 
@@ -279,6 +320,7 @@ int main(void)
 		cmocka_unit_test(another_way_needs_the_fields_it_changes),
 		cmocka_unit_test(a_figure_needs_its_slots),
 		cmocka_unit_test(the_row_that_needs_least_is_it),
+		cmocka_unit_test(an_event_takes_so_many_attributes),
 		cmocka_unit_test(registers_are_as_many_as_counters),
 		cmocka_unit_test(long_texts_are_refused_in_every_form),
 	};
