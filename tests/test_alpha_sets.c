@@ -312,9 +312,12 @@ static void levels_are_said_once(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		pfmlib_alpha_input_param_t in = { .pfp_alpha_modes = rows[i].modes, .pfp_alpha_flags = rows[i].flags, .pfp_alpha_ctxt = 0x40000200 };
-		pfm_set_options_t so = { .size = sizeof so, .model_in = &in };
+		pfmlib_alpha_input_param_t in = {
+			.pfp_alpha_modes = rows[i].modes, .pfp_alpha_flags = rows[i].flags, .pfp_alpha_ctxt = 0x40000200
+		};
 		pfm_set_t set = PFM_INIT(set);
+		const pfm_reg_t *modes = &set.pmcs[2];
+		pfm_set_options_t so = { .size = sizeof so, .model_in = &in };
 		pfm_ctx_options_t options = { .size = sizeof options, .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
 		pfm_ctx_t *ctx;
 		int rc;
@@ -322,8 +325,8 @@ static void levels_are_said_once(void **state)
 		assert_int_equal(pfm_open_context(&ctx, &options, NULL), 0);
 		rc = pfm_dispatch_set(ctx, &rows[i].text, 1, &so, &set, NULL);
 		pfm_close_context(ctx);
-		if (rc != rows[i].rc || (!rc && rows[i].word && (set.pmcs[2].num != PFM_ALPHA_PMC_MODES || set.pmcs[2].value != rows[i].word)))
-			fail_msg("%u: %d, %#llx", i, rc, (unsigned long long)set.pmcs[2].value);
+		if (rc != rows[i].rc || (!rc && rows[i].word && (modes->num != PFM_ALPHA_PMC_MODES || modes->value != rows[i].word)))
+			fail_msg("%u: %d, %#llx", i, rc, (unsigned long long)modes->value);
 	}
 }
 

@@ -152,12 +152,14 @@ static void other_processors(void **state)
 		  { "p6::L2_IFETCH:m0=I:k", "L2_IFETCH,m0=I,os", "cpu/event=0x28,umask=0x1/k", "L2_IFETCH:m0=I:k" } },
 		{ "p6",
 		  "L2_IFETCH:m0=E:edge:inv",
-		  { "p6::L2_IFETCH:m0=E:e=1:i=1", "L2_IFETCH,m0=E,inv,edge", "cpu/event=0x28,umask=0x4,inv,edge/", "L2_IFETCH:m0=E:inv:edge" } },
+		  { "p6::L2_IFETCH:m0=E:e=1:i=1", "L2_IFETCH,m0=E,inv,edge",
+		    "cpu/event=0x28,umask=0x4,inv,edge/", "L2_IFETCH:m0=E:inv:edge" } },
 		{ "p6", "L2_IFETCH:M:S", { "p6::L2_IFETCH:S:M", "L2_IFETCH,m0=SM", "cpu/event=0x28,umask=0xa/", "L2_IFETCH:m0=SM" } },
 		/* What a row has set can be taken back in some grammars. */
 		{ "adl_goldencove",
 		  "IDQ.MS_SWITCHES:edge=0:cmask=3",
-		  { "adl_goldencove::IDQ:MS_SWITCHES:e=0:c=3", NULL, "cpu_core/event=0x79,umask=0x20,cmask=3/", "IDQ.MS_SWITCHES:cmask=3:edge=0" } },
+		  { "adl_goldencove::IDQ:MS_SWITCHES:e=0:c=3", NULL,
+		    "cpu_core/event=0x79,umask=0x20,cmask=3/", "IDQ.MS_SWITCHES:cmask=3:edge=0" } },
 		/* The mask of a name's event is another one: no event of the list. */
 		{ "skl", "cpu/INST_RETIRED.ANY_P,umask=3/", { NULL, NULL, "cpu/event=0xc0,umask=0x3/", NULL } },
 		{ "skl", "cpu/INST_RETIRED.ANY_P,umask=3,edge,cmask=1/u", { NULL, NULL, "cpu/event=0xc0,umask=0x3,cmask=1,edge/u", NULL } },
@@ -165,7 +167,8 @@ static void other_processors(void **state)
 		/* An event of libpfm4's beside others of longer names. */
 		{ "amdzen1",
 		  "RETIRED_MMX_FP_INSTRUCTIONS:m0=SSE_INSTR",
-		  { "amdzen1::RETIRED_MMX_FP_INSTRUCTIONS:m0=SSE_INSTR", "RETIRED_MMX_FP_INSTRUCTIONS,m0=SSE_INSTR", "cpu/event=0xcb,umask=0x4/",
+		  { "amdzen1::RETIRED_MMX_FP_INSTRUCTIONS:m0=SSE_INSTR", "RETIRED_MMX_FP_INSTRUCTIONS,m0=SSE_INSTR",
+		    "cpu/event=0xcb,umask=0x4/",
 		    "RETIRED_MMX_FP_INSTRUCTIONS:m0=SSE_INSTR" } },
 		{ "software", "faults:u", { "software::PAGE-FAULTS:u", "page-faults,usr", "page-faults:u", "page-faults:u" } },
 		{ "hardware",

@@ -297,4 +297,5 @@ static void errors(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(count_data_before, CASE(names), CASE(maps), CASE(long_names), CASE(trailers), CASE(system_wide), CASE(where_the_kernel_is), CASE(errors));
+UNIT(count_data_before, CASE(names), CASE(maps), CASE(long_names), CASE(trailers), CASE(system_wide), CASE(where_the_kernel_is),
+     CASE(errors));

@@ -250,5 +250,6 @@ static void no_room(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(count_data_trace, cmocka_unit_test(numbers), CASE(which_text), CASE(where_nothing_is_mounted), CASE(modifiers_are_no_name), CASE(byte_for_byte), CASE(it_is_added),
+UNIT(count_data_trace, cmocka_unit_test(numbers), CASE(which_text), CASE(where_nothing_is_mounted), CASE(modifiers_are_no_name),
+     CASE(byte_for_byte), CASE(it_is_added),
      CASE(no_room));

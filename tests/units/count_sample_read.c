@@ -775,7 +775,8 @@ static void samples_of_twins(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(count_sample_read, CASE(the_oldest_comes_first), CASE(many_at_once), CASE(records_without_a_time), CASE(the_last_time_stays), CASE(what_is_young_waits),
+UNIT(count_sample_read, CASE(the_oldest_comes_first), CASE(many_at_once), CASE(records_without_a_time), CASE(the_last_time_stays),
+     CASE(what_is_young_waits),
      CASE(a_pass_ends), CASE(room_is_given_back), CASE(a_damaged_buffer), CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_over_the_end),
      CASE(every_event_is_found), CASE(ids_of_others), CASE(what_is_added_up), CASE(waiting),
      CASE(waiting_for_a_mark), CASE(waiting_that_fails),
