@@ -700,6 +700,25 @@ static int read_attr(struct reader *r)
 	return rc < 0 ? rc : PFMLIB_SUCCESS;
 }
 
+/* Fields that are given as a whole, and by no mask: nobody wants a default in them. */
+static void leave_to_fields(struct event *ev)
+{
+	unsigned n = ev->n_set ? ev->facts->n_takes : 0, left = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned field = row_group(ev->table, ev->facts, i)->field;
+		bool alone = pfmi_event_sets(ev, field);
+
+		for (unsigned k = 0; alone && k < n; k++)
+			alone = !(ev->given >> k & 1) || row_group(ev->table, ev->facts, k)->field != field;
+		left |= (unsigned)alone << i;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (left >> i & 1)
+			ev->group[i] = 0;
+	ev->given |= (uint16_t)left;
+}
+
 static int check_groups(struct reader *r)
 {
 	const struct table *t = r->ev->table;
@@ -707,6 +726,7 @@ static int check_groups(struct reader *r)
 
 	if (r->ev->row == ROW_NONE)
 		return PFMLIB_SUCCESS;
+	leave_to_fields(r->ev);
 	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
 		const struct group *g = pfmi_row_group(t, r->ev->row, i);
 

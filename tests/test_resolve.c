@@ -241,6 +241,33 @@ static void fields_alone_are_placed_as_the_event_is(void **state)
 
 /* ---- what is wrong -------------------------------------------------------------------------------------------- */
 
+/* Who gives a whole field wants no default of the event's masks in it; a mask that is named beside it is added. */
+static void a_field_given_as_a_whole(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t config, extra;
+	} rows[] = {
+		{ "coreduo/L2_RQSTS,umask=0x41/", 0x412e, 0 },
+		{ "coreduo/L2_RQSTS,umask=0x0/", 0x002e, 0 },
+		{ "coreduo/L2_RQSTS/", 0x7f2e, 0 },
+		{ "amd64_fam10h_barcelona/DISPATCHED_FPU,umask=0x1/", 0x0100, 0 },
+		{ "skl/OFFCORE_RESPONSE_0,offcore_rsp=0x1/", 0x1b7, 0x1 },
+		{ "skl::OFFCORE_RESPONSE_0:offcore_rsp=0x10001", 0x1b7, 0x10001 },
+		{ "skl::OFFCORE_RESPONSE_0:m0=DMND_RFO:offcore_rsp=0x1", 0x1b7, 0x10003 },
+		{ "skl/OFFCORE_RESPONSE_0,edge/", 0x401b7, 0x18007 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+
+		assert_int_equal(pfm_encode_event(NULL, rows[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
+		if (e.attr.config != rows[i].config || e.attr.config1 != rows[i].extra)
+			fail_msg("%s: %#llx %#llx", rows[i].text, (unsigned long long)e.attr.config, (unsigned long long)e.attr.config1);
+	}
+}
+
 struct wrong {
 	const char *text;
 	int code, kind;
@@ -437,6 +464,7 @@ int main(void)
 		cmocka_unit_test(unit_masks_come_before_letters),
 		cmocka_unit_test(older_callers_get_clean_structs),
 		cmocka_unit_test(fields_alone_are_placed_as_the_event_is),
+		cmocka_unit_test(a_field_given_as_a_whole),
 		cmocka_unit_test(words_that_are_modifiers),
 		cmocka_unit_test(pieces_of_a_filter_at_their_ends),
 		cmocka_unit_test(errors_point_at_the_culprit),

@@ -90,6 +90,8 @@ static bool is_told(const struct event *ev, unsigned i)
 	const struct group *g = row_group(ev->table, ev->facts, i);
 	bool behind = i && g->flags & GROUP_BEHIND && ev->group[i - 1] == row_group(ev->table, ev->facts, i - 1)->preset;
 
+	if (!ev->group[i] && pfmi_event_sets(ev, g->field)) /* the field is given as a whole */
+		return false;
 	if (g->flags & GROUP_DEFAULT)
 		return ev->group[i] != (behind ? 0 : g->preset);
 	return ev->group[i] || g->flags & GROUP_REQUIRED;
