@@ -444,8 +444,8 @@ class Counted(unittest.TestCase):
         """One may be a name that was mistyped, of an input that has a value without it."""
         counts = ["FRONTEND_RETIRED.MS_FLOWS=3000", "CPU_CLK_UNHALTED.THREAD=2000"]
         for name, value, note in (("latency", "10.5", ""), ("latncy", "115.71", "does not need FRONTEND_RETIRED.MS_FLOWS:retire_latncy")):
-            given = subprocess.run([PFM, "metric", "gnr::Info_Frontend_MS_Latency_Ret", *counts, "FRONTEND_RETIRED.MS_FLOWS:retire_%s=7" % name],
-                                   capture_output=True, text=True)
+            constant = "FRONTEND_RETIRED.MS_FLOWS:retire_%s=7" % name
+            given = subprocess.run([PFM, "metric", "gnr::Info_Frontend_MS_Latency_Ret", *counts, constant], capture_output=True, text=True)
             self.assertIn("  %s " % value, given.stdout)
             self.assertIn(note, given.stderr) if note else self.assertEqual(given.stderr, "")
         twice = subprocess.run([PFM, "metric", "hardware::ipc", "cycles=1", "cycles=2", "instructions=3"], capture_output=True, text=True)

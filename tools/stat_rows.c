@@ -279,6 +279,7 @@ static struct row *add_row(struct job *job, const struct part *part, const pfm_c
 {
 	size_t len = asked_length(job, part, info);
 	struct row *row = new_row(job);
+	const char **words[4];
 
 	if (!row) {
 		free(label);
@@ -290,9 +291,11 @@ static struct row *add_row(struct job *job, const struct part *part, const pfm_c
 	row->info = *info;
 	row->info.why = row->info.remedy = "";
 	row->event = strndup(info->name, len);
-	return row->event && keep_words(&row->words, (const char **const[]){ &row->info.name, &row->info.pmu, &row->info.unit, &row->info.cpus }, 4)
-	               ? row
-	               : NULL;
+	words[0] = &row->info.name;
+	words[1] = &row->info.pmu;
+	words[2] = &row->info.unit;
+	words[3] = &row->info.cpus;
+	return row->event && keep_words(&row->words, words, 4) ? row : NULL;
 }
 
 bool rows_make(struct job *job, struct part *part)
