@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Mutation testing: small faults are put into the sources, one at a time, and the quick suite has to notice each.
 
-mutate.py SOURCE BUILD --listed [--sample N] ...
-                                           the faults of mutants.txt, each with the tests that must notice it: TAP; then N drawn as
-                                           below, of which not so few may be noticed that their share is below LEAST for sure
+mutate.py SOURCE BUILD --listed [--every N] [--sample N] ...
+                                           the faults of mutants.txt, or each Nth, with the tests that must notice it: TAP; then N drawn
+                                           as below, of which not so few may be noticed that their share is below LEAST for sure
 mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [--near] [--measured] [FILE...]
                                            N faults drawn from FILES (default: all of lib/ and tools/), against the quick suite, or
                                            the tests named, or those that take up to T seconds; one line each, and the share that was
@@ -241,7 +241,7 @@ def listed():
 
 
 def run_listed(tree, a):
-    faults = [f for f in listed() if not f[3].startswith("equivalent")]
+    faults = [f for f in listed() if not f[3].startswith("equivalent")][::a.every]
     suite = Suite(tree.build)
     print("1..%d" % (len(faults) + (a.sample > 0)), flush=True)
     good = tree.builds() and all([t.measure(0) for t in suite.named({n for f in faults for n in f[3].split()})])
@@ -308,6 +308,7 @@ def main():
     p.add_argument("build")
     p.add_argument("files", nargs="*")
     p.add_argument("--listed", action="store_true")
+    p.add_argument("--every", type=int, default=1)
     p.add_argument("--sample", type=int, default=0)
     p.add_argument("--from", type=int, default=0, dest="skip")
     p.add_argument("--seed", type=int, default=1)

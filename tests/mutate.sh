@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# mutate.sh [--listed | --sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]: does the quick suite
-# notice faults? See mutate.py.
+# mutate.sh [--listed --every N | --sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]: does the quick
+# suite notice faults? See mutate.py.
 # Works on a copy of the sources: nothing here is changed. An index beyond an array and a write beyond the arrays of a function stop the
 # copy's programs, as they do under the sanitizers that the suite runs under, too.
 set -eu

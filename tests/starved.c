@@ -53,18 +53,18 @@ static bool starves(void)
 	return true;
 }
 
-void *malloc(size_t n)
+void *malloc(size_t size)
 {
-	return starves() ? NULL : __libc_malloc(n);
+	return starves() ? NULL : __libc_malloc(size);
 }
 
-void *calloc(size_t n, size_t size)
+void *calloc(size_t nmemb, size_t size)
 {
-	return starves() ? NULL : __libc_calloc(n, size);
+	return starves() ? NULL : __libc_calloc(nmemb, size);
 }
 
-void *realloc(void *p, size_t n)
+void *realloc(void *ptr, size_t size)
 {
-	return starves() ? NULL : __libc_realloc(p, n);
+	return starves() ? NULL : __libc_realloc(ptr, size);
 }
 #endif

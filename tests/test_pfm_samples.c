@@ -342,15 +342,20 @@ static void a_pass_ends_where_its_look_did(void **state)
 
 /* ---- pairs --------------------------------------------------------------------------------------------------------------- */
 
-static void pairs_of_profileme_are_records(void **state)
+static void begin_pairs(void)
 {
-	struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
-	pfm_record_t r = PFM_INIT(r);
-
-	(void)state;
 	begin(MODEL_EV67, 2);
 	sampling.fields = PFM_SAMPLE_CPU;
 	start("ev67::mispredict_per_ret");
+}
+
+static void pairs_of_profileme_are_records(void **state)
+{
+	const struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	begin_pairs();
 	assert_int_equal(pfm_next_record(session, &r), 0);
 	for (unsigned i = 1; i < 4; i++) {
 		assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_TIMEOUT);
@@ -373,13 +378,11 @@ static void pairs_of_profileme_are_records(void **state)
 /* Counts of pairs begin at 0 where the session's do: each CPU has its own. */
 static void pairs_begin_anew_with_the_session(void **state)
 {
-	struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	const struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
 	pfm_record_t r = PFM_INIT(r);
 
 	(void)state;
-	begin(MODEL_EV67, 2);
-	sampling.fields = PFM_SAMPLE_CPU;
-	start("ev67::mispredict_per_ret");
+	begin_pairs();
 	for (unsigned i = 0; i < 3; i++)
 		pfmi_model_work(model, i % 2, &w);
 	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);

@@ -398,12 +398,6 @@ static int help_command(int argc, char **argv)
 	return DONE;
 }
 
-int no_memory(void)
-{
-	fputs("pfm: out of memory\n", stderr);
-	return REFUSED;
-}
-
 static int run_command(const char *name, int argc, char **argv)
 {
 	struct args args = { .argc = argc, .argv = argv, .cluster = "", .operands = argv };

@@ -13,6 +13,12 @@
 enum { SUGGESTIONS = 5,
        SENTENCE_MAX = 1024 };
 
+int no_memory(void)
+{
+	fputs("pfm: out of memory\n", stderr);
+	return REFUSED;
+}
+
 /* ---- contexts and refusals ---------------------------------------------------------------------------------------------- */
 
 /* The processor of names without one, as the user wants it; NULL for this machine's. */

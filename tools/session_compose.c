@@ -17,8 +17,8 @@
 static uint64_t number(const json_t *v, const char **wrong)
 {
 	const char *text = json_string_value(v);
+	char *end = NULL;
 	uint64_t n;
-	char *end;
 
 	if (!v || json_is_null(v))
 		return 0;
@@ -26,7 +26,7 @@ static uint64_t number(const json_t *v, const char **wrong)
 		return (uint64_t)json_integer_value(v);
 	errno = 0;
 	n = text && isdigit((unsigned char)*text) ? strtoull(text, &end, 0) : 0;
-	if (!text || !isdigit((unsigned char)*text) || *end || errno)
+	if (!end || *end || errno)
 		*wrong = "malformed number";
 	return n;
 }

@@ -84,17 +84,21 @@ static bool nameable(const struct table *t, const struct group *g, uint64_t valu
 	return compose(g, spelled(t, g, FIRST_SPELLING), value).n || (!value && !(g->flags & (GROUP_REQUIRED | GROUP_DEFAULT)));
 }
 
-/* Must the value of group @i be written? */
-static bool is_told(const struct event *ev, unsigned i)
+/* Must the value of group @i be written, where no field is set? */
+static bool is_told_alone(const struct event *ev, unsigned i)
 {
 	const struct group *g = row_group(ev->table, ev->facts, i);
 	bool behind = i && g->flags & GROUP_BEHIND && ev->group[i - 1] == row_group(ev->table, ev->facts, i - 1)->preset;
 
-	if (!ev->group[i] && pfmi_event_sets(ev, g->field)) /* the field is given as a whole */
-		return false;
 	if (g->flags & GROUP_DEFAULT)
 		return ev->group[i] != (behind ? 0 : g->preset);
 	return ev->group[i] || g->flags & GROUP_REQUIRED;
+}
+
+/* Must it, where its field may be given as a whole? */
+static bool is_told(const struct event *ev, unsigned i)
+{
+	return (ev->group[i] || !pfmi_event_sets(ev, row_group(ev->table, ev->facts, i)->field)) && is_told_alone(ev, i);
 }
 
 /* A lent row may have another's name, and the masks behind it tell them apart. */
@@ -248,7 +252,7 @@ bool pfmi_is_only_mask(const struct event *ev, struct slice word)
 	for (unsigned i = 0; i < ev->facts->n_takes; i++) {
 		bool given = ev->given >> i & 1;
 
-		if (is_told(ev, i) != given || !(given || row_group(ev->table, ev->facts, i)->flags & (GROUP_DEFAULT | GROUP_ANY)))
+		if (is_told_alone(ev, i) != given || !(given || row_group(ev->table, ev->facts, i)->flags & (GROUP_DEFAULT | GROUP_ANY)))
 			return false;
 		if (given ? !is_word_of(ev, i, word) : !found && may_take(ev, i, word))
 			return false;

@@ -212,15 +212,15 @@ enum { NO_RECORD,
 static int with_symbols(const char *text, uint64_t start)
 {
 	char path[] = P_tmpdir "/perfmon-kallsyms-XXXXXX";
-	int fd = mkstemp(path), status;
+	int fd = mkstemp(path), status = 0;
 	pid_t child;
 
 	assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
 	close(fd);
 	child = fork();
 	if (!child) {
-		if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-		    mount(path, "/proc/kallsyms", NULL, MS_BIND, NULL))
+		if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) || mount("none", "/", "", MS_REC | MS_PRIVATE, "") ||
+		    mount(path, "/proc/kallsyms", "", MS_BIND, ""))
 			_exit(NOT_TRIED);
 		if (before() || n > 1)
 			_exit(WRONG);
