@@ -180,7 +180,9 @@ int main(int argc, char **argv)
 	share();
 	keep_its_sockets();
 	open_one();
-	open_by_every_call();
+	/* Linux itself takes the modes for something else: below pfm device alone. */
+	if (argc > 1 && strcmp(argv[1], "all") == 0)
+		open_by_every_call();
 	printf("# %d checks\n", checks);
 	return 0;
 }

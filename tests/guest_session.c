@@ -307,7 +307,7 @@ static void other_events(void)
 	pfm_stop_session(session);
 	read_counts();
 	check(counts[0].value == 50, "fifty calls are %llu", (unsigned long long)counts[0].value);
-	check(open_texts(TEXTS("{instructions,page-faults,task-clock}:u")) && count_loop(1000000) && is(0, PFM_QUALITY_EXACT, 0) &&
+	check(open_texts(TEXTS("{instructions:u,page-faults:u,task-clock}")) && count_loop(1000000) && is(0, PFM_QUALITY_EXACT, 0) &&
 	              is(1, PFM_QUALITY_EXACT, 0) && is(2, PFM_QUALITY_EXACT, 0),
 	      "hardware and software events form a group");
 	tell();
