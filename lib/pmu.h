@@ -65,14 +65,8 @@ static inline bool pfmi_event_has(const struct event *ev, enum key key)
 }
 /* True if the user set field @key. */
 bool pfmi_event_was_set(const struct event *ev, enum key key);
-/* The same by the field's index in the table. */
-static inline bool pfmi_event_sets(const struct event *ev, unsigned field)
-{
-	for (unsigned i = 0; i < ev->n_set; i++)
-		if (ev->set[i].field == field)
-			return true;
-	return false;
-}
+/* The value that the user set for field number @field; NULL if none. */
+const uint64_t *pfmi_event_user_value(const struct event *ev, unsigned field);
 /* Notes that the user set @field, which is not set yet; false if there is no room. */
 bool pfmi_event_set(struct event *ev, unsigned field, uint64_t value);
 /* True if the table gives the event's row @flag. */

@@ -707,7 +707,7 @@ static void leave_to_fields(struct event *ev)
 
 	for (unsigned i = 0; i < n; i++) {
 		const unsigned field = row_group(ev->table, ev->facts, i)->field;
-		bool alone = pfmi_event_sets(ev, field);
+		bool alone = pfmi_event_user_value(ev, field) != NULL;
 
 		for (unsigned k = 0; alone && k < n; k++)
 			alone = !(ev->given >> k & 1) || row_group(ev->table, ev->facts, k)->field != field;

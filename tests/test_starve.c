@@ -173,6 +173,7 @@ static void ask_everything(struct life *l)
 	if (l->options.images)
 		encode(l, "testpmu::LAST_ONE");
 	if (!(l->options.flags & PFM_CTX_NO_HOST)) {
+		went_well(l, "pfm_find_pmu", pfm_find_pmu(l->ctx, "uncore_imc"), NULL);
 		encode(l, "cycles");
 		encode(l, "r412e");
 	}

@@ -279,7 +279,7 @@ static struct row *add_row(struct job *job, const struct part *part, const pfm_c
 {
 	size_t len = asked_length(job, part, info);
 	struct row *row = new_row(job);
-	const char **words[4];
+	pfm_count_info_t *own;
 
 	if (!row) {
 		free(label);
@@ -288,14 +288,11 @@ static struct row *add_row(struct job *job, const struct part *part, const pfm_c
 	row->label = label;
 	row->place = place;
 	row->part = part;
-	row->info = *info;
-	row->info.why = row->info.remedy = "";
+	own = &row->info;
+	*own = *info;
+	own->why = own->remedy = "";
 	row->event = strndup(info->name, len);
-	words[0] = &row->info.name;
-	words[1] = &row->info.pmu;
-	words[2] = &row->info.unit;
-	words[3] = &row->info.cpus;
-	return row->event && keep_words(&row->words, words, 4) ? row : NULL;
+	return row->event && keep_words(&row->words, (const char **const[]){ &own->name, &own->pmu, &own->unit, &own->cpus }, 4) ? row : NULL;
 }
 
 bool rows_make(struct job *job, struct part *part)

@@ -152,9 +152,9 @@ typedef struct pfm_pmu_info {
 } pfm_pmu_info_t;
 
 /** Number of PMUs; they are numbered from 0 and keep their numbers. Loads images and the kernel's description; negative if that cannot be
- * done (PFMLIB_ERR_NOMEM, PFMLIB_ERR_IMAGE), as from every call that needs them. */
+ * done (PFMLIB_ERR_NOMEM, PFMLIB_ERR_SYS, PFMLIB_ERR_IMAGE), as from every call that needs them. */
 int pfm_count_pmus(const pfm_ctx_t *ctx);
-/** PMU called @name (any of its names), or -1. */
+/** PMU called @name (any of its names), or -1. What is not built in is looked for as by pfm_count_pmus(), and fails so. */
 int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name);
 /** The PMU that stands in for this machine's processor, which no table is for: architectural events only (PFM_PMU_FALLBACK). -1 if
  * there is none, or no need of one. */

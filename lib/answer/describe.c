@@ -23,15 +23,16 @@ static int find_pmu(const pfm_ctx_t *ctx, struct slice name)
 
 int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
 {
-	int found;
+	int found, rc;
 
 	if (!name)
 		return -1;
 	ctx = pfmi_ctx_meant(ctx);
 	found = find_pmu(ctx, pfmi_slice(name));
-	if (found < 0 && !pfmi_ctx_loaded(ctx, LOADED_ALL) && !pfmi_ctx_load(ctx, LOADED_ALL))
-		found = find_pmu(ctx, pfmi_slice(name));
-	return found;
+	if (found >= 0 || pfmi_ctx_loaded(ctx, LOADED_ALL))
+		return found;
+	rc = pfmi_ctx_load(ctx, LOADED_ALL);
+	return rc ? rc : find_pmu(ctx, pfmi_slice(name));
 }
 
 int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
@@ -39,7 +40,6 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	pfm_pmu_info_t full;
 	struct unit u;
 	const struct table *t;
-
 	int rc;
 
 	ctx = pfmi_ctx_meant(ctx);

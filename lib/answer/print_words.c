@@ -98,7 +98,7 @@ static bool is_told_alone(const struct event *ev, unsigned i)
 /* Must it, where its field may be given as a whole? */
 static bool is_told(const struct event *ev, unsigned i)
 {
-	return (ev->group[i] || !pfmi_event_sets(ev, row_group(ev->table, ev->facts, i)->field)) && is_told_alone(ev, i);
+	return (ev->group[i] || !pfmi_event_user_value(ev, row_group(ev->table, ev->facts, i)->field)) && is_told_alone(ev, i);
 }
 
 /* A lent row may have another's name, and the masks behind it tell them apart. */

@@ -371,15 +371,12 @@ static unsigned go_on_with_run(struct sampling *sm, pfm_record_t *records, unsig
 static unsigned next_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
 {
 	struct sampling *sm = s->sampling;
-	unsigned k = 0;
+	unsigned k = sm->alike ? go_on_with_run(sm, records, n) : 0;
 
-	/* What is left of the run, else a new one. */
-	for (unsigned begun = 0; begun < 2 && !k; begun++) {
-		if (begun)
-			begin_run(s);
-		k = sm->alike ? go_on_with_run(sm, records, n) : 0;
-	}
-	return k;
+	if (k)
+		return k;
+	begin_run(s);
+	return sm->alike ? go_on_with_run(sm, records, n) : 0;
 }
 
 /* The next record, into a struct of the caller's, which is @size bytes long. */

@@ -222,14 +222,11 @@ static int add_member(void *arg, const char *name)
 	return f->rc;
 }
 
-static int cannot_list(struct images *im, const char *path, int err, pfm_error_t *why)
+static int refuse_folder(struct images *im, const char *path, const char *fault, pfm_error_t *why)
 {
-	char *copy;
+	char *copy = join(path, strlen(path), "", "");
 
-	if (pfmi_is_want(err))
-		return want(err, why);
-	copy = join(path, strlen(path), "", "");
-	return copy ? note_refusal(im, copy, "the folder cannot be read") : want(-ENOMEM, why);
+	return copy ? note_refusal(im, copy, fault) : want(-ENOMEM, why);
 }
 
 static int add_folder(struct images *im, const char *path, pfm_error_t *why)
@@ -241,15 +238,14 @@ static int add_folder(struct images *im, const char *path, pfm_error_t *why)
 
 	if (stat(path, &st))
 		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
-	if (!S_ISDIR(st.st_mode)) {
-		char *copy = join(path, strlen(path), "", "");
-
-		return copy ? note_refusal(im, copy, "it is no folder, and the names of images end in .pmdb") : want(-ENOMEM, why);
-	}
+	if (!S_ISDIR(st.st_mode))
+		return refuse_folder(im, path, "it is no folder, and the names of images end in .pmdb", why);
 	f.untrusted = untrusted(&st);
 	pfmi_sys_real(&sys, NULL);
 	err = sys.list(&sys, path, add_member, &f);
-	return f.rc || err >= 0 ? f.rc : cannot_list(im, path, err, why);
+	if (f.rc || err >= 0)
+		return f.rc;
+	return pfmi_is_want(err) ? want(err, why) : refuse_folder(im, path, "the folder cannot be read", why);
 }
 
 int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)

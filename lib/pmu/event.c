@@ -128,8 +128,7 @@ const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned
 	return row_group(t, table_row(t, row), i);
 }
 
-/* The value the user set for field number @field; NULL if none. */
-APART static const uint64_t *set_by_user(const struct event *ev, unsigned field)
+APART const uint64_t *pfmi_event_user_value(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < ev->n_set; i++)
 		if (ev->set[i].field == field)
@@ -155,7 +154,7 @@ static inline uint64_t group_bits(const struct event *ev, unsigned field)
 
 bool pfmi_event_was_set(const struct event *ev, enum key key)
 {
-	return ev->touched >> key & 1 && set_by_user(ev, table_key(ev->table, key) - 1);
+	return ev->touched >> key & 1 && pfmi_event_user_value(ev, table_key(ev->table, key) - 1);
 }
 
 bool pfmi_event_set(struct event *ev, unsigned field, uint64_t value)
@@ -180,7 +179,7 @@ static uint64_t given_value(const struct event *ev, unsigned field, unsigned cou
 
 uint64_t pfmi_event_value(const struct event *ev, unsigned field, unsigned counter)
 {
-	const uint64_t *user = ev->n_set ? set_by_user(ev, field) : NULL;
+	const uint64_t *user = ev->n_set ? pfmi_event_user_value(ev, field) : NULL;
 
 	return (user ? *user : given_value(ev, field, counter)) | group_bits(ev, field);
 }

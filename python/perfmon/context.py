@@ -343,7 +343,8 @@ class Pmus(Sequence[Pmu]):
         return self._context._pmu(index)
 
     def _find(self, name: str) -> int:
-        return int(lib.pfm_find_pmu(self._context._handle(), c_string(name)))
+        index = int(lib.pfm_find_pmu(self._context._handle(), c_string(name)))
+        return index if index == -1 else check(index)
 
     def _unknown(self, name: str) -> PerfmonError:
         """As the library puts it, with candidates."""
