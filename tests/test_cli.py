@@ -12,6 +12,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import shlex
 import shutil
@@ -422,10 +423,10 @@ class List(Case):
     def test_lines_fill_the_terminal(self):
         """A line that is broken ends where the next word has no room any more, and not before: told from what is written elsewhere."""
         broken = 0
-        for columns, words in itertools.product((80, 97, 113), (
-                ["doctor"], ["list", "--pmus"], ["list", "--pmu", "skl", "br_inst"], ["show", "skl::INST_RETIRED.ANY"],
+        for columns, words in itertools.chain(zip(range(60, 140, 4), itertools.repeat(["doctor"])), itertools.product((80, 97, 113), (
+                ["list", "--pmus"], ["list", "--pmu", "skl", "br_inst"], ["show", "skl::INST_RETIRED.ANY"],
                 ["show", "skl::L2_TRANS"], ["show", "montecito::L3_INSERTS"], ["show", "coreduo"],
-                ["stat", "-e", "page-faults,cycles", "true"])):
+                ["stat", "-e", "page-faults,cycles", "true"]))):
             wide, shown = pfm(*words), on_terminal(*words, columns=columns, NO_COLOR="1").decode().replace("\x1b[K", "").splitlines()
             plain = (wide.stdout + wide.stderr).splitlines()
             for line in plain:
@@ -441,6 +442,14 @@ class List(Case):
                 self.assertEqual(n, len(want), (words, columns, line, last))
             self.assertEqual(shown, [], words)
         self.assertGreater(broken, 100)
+
+    def test_features_go_on_below_themselves(self):
+        shown = on_terminal("show", "coreduo", columns=50, NO_COLOR="1").decode().replace("\r", "")
+        lines = list(itertools.takewhile(str.strip, shown.split("\n  Features\n")[1].splitlines()))
+        column = lines[0].index(lines[0].split(None, 1)[1])
+        below = [line for line in lines if line.startswith("   ")]
+        self.assertGreater(len(below), 3)
+        self.assertEqual({len(line) - len(line.lstrip()) for line in below}, {column})
 
     def test_narrow_terminals(self):
         """Nothing of the descriptions is wider than the terminal, and none of it is lost."""
@@ -1280,6 +1289,15 @@ class Device(Case):
     def test_status_of_the_program(self):
         self.assertEqual(pfm("device", "--", "sh", "-c", "exit 9").returncode, 9)
         self.assertEqual(pfm("device", "--", "/no/such/program").returncode, 127)
+
+    def test_few_files(self):
+        """The files of the device are beyond the program's own: below its limit, whichever that is."""
+        for files in 200, 512, 600, 1024:
+            with tempfile.TemporaryDirectory() as folder:
+                done = pfm("device", "--model", "ev6", "--", PFM, "record", "-o", os.path.join(folder, "x"), "--device",
+                           "0x120000000-0x120002000", "-a", "-e", "ev6::cycles", "--", "true",
+                           preexec_fn=lambda n=files: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+            self.assertEqual(done.returncode, 0, (files, done.stderr))
 
     def test_mistakes(self):
         self.assertIn("Did you mean 'ev6", self.fails(2, "device", "--model", "ev66", "--", "true"))

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <perfmon/sampling.h>
@@ -26,6 +27,18 @@ enum { PAGES = 400 };
 static pfm_session_t *session, *reading;
 static pfm_recording_t *recording;
 static char path[] = P_tmpdir "/perfmon-recording-XXXXXX";
+
+static bool closes_badly; /* as a file does whose server has no room for what it had taken */
+
+int close(int fd)
+{
+	int rc = (int)syscall(SYS_close, fd);
+
+	if (!closes_badly)
+		return rc;
+	errno = EIO;
+	return -1;
+}
 
 #define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
 
@@ -252,6 +265,46 @@ static void what_is_written_is_read(void **state)
 	assert_string_equal(info.name, "page-faults:u");
 	assert_int_equal(pfm_describe_count(reading, 1, &info), PFMLIB_SUCCESS);
 	assert_string_equal(info.name, "minor-faults:u:period=10");
+}
+
+/* Events stand twice in a file, in front and among the features: all of them in both, the one beside samples too. */
+static void features_have_each_event(void **state)
+{
+	enum { EVENT_DESC = 12 };
+	struct {
+		uint64_t magic, size, attr_size, attrs[2], data[2], types[2], features[4];
+	} head;
+	uint64_t section[2];
+	uint32_t n;
+	int fd;
+
+	(void)state;
+	begin(TEXTS("page-faults:u", "minor-faults:u:period=10"));
+	write_rounds(1);
+	finish();
+	fd = open(path, O_RDONLY);
+	assert_int_equal(pread(fd, &head, sizeof(head), 0), sizeof(head));
+	assert_true(head.features[0] >> EVENT_DESC & 1);
+	n = (uint32_t)__builtin_popcountll(head.features[0] & ((1u << EVENT_DESC) - 1));
+	assert_int_equal(pread(fd, section, sizeof(section), (off_t)(head.data[0] + head.data[1] + n * sizeof(section))), sizeof(section));
+	assert_int_equal(pread(fd, &n, sizeof(n), (off_t)section[0]), sizeof(n));
+	close(fd);
+	assert_int_equal(n, 3);
+	assert_int_equal(n, head.attrs[1] / head.attr_size);
+}
+
+static void a_file_that_closes_badly_is_told(void **state)
+{
+	int rc;
+
+	(void)state;
+	begin(TEXTS("page-faults:u"));
+	write_rounds(1);
+	closes_badly = true;
+	rc = pfm_close_recording(recording);
+	closes_badly = false;
+	recording = NULL;
+	assert_int_equal(rc, PFMLIB_ERR_SYS);
 }
 
 static void perf_reads_what_we_write(void **state)
@@ -566,6 +619,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ROW(what_was_mapped_before_is_told_once),
 		ROW(what_is_written_is_read),
+		ROW(features_have_each_event),
+		ROW(a_file_that_closes_badly_is_told),
 		ROW(perf_reads_what_we_write),
 		ROW(we_read_what_perf_writes),
 		ROW(perf_prints_the_fields_of_tracepoints),

@@ -171,13 +171,13 @@ class Crafted:
             f.write(b"".join(self.data))
 
 
-def crafted_program(symbols, tables=1, build_id=b"", section=0):
-    """A program of 64 bits without code: functions by name, 16 bytes each from 0x1000 on, in so many tables that are all the same; with
-    so many bytes of a section, in which they have no size."""
+def crafted_program(symbols, tables=1, build_id=b"", section=0, apart=16):
+    """A program of 64 bits without code: functions by name, 16 bytes each from 0x1000 on, so far apart, in so many tables that are all the
+    same; with so many bytes of a section, in which they have no size."""
     names, table = b"\0", bytes(24)
     size, inside = (0, tables + 1) if section else (16, 1)
     for i, name in enumerate(symbols):
-        table += struct.pack("<IBBHQQ", len(names), 2, 0, inside, 0x1000 + 16 * i, size)
+        table += struct.pack("<IBBHQQ", len(names), 2, 0, inside, 0x1000 + apart * i, size)
         names += name + b"\0"
     segments = 64
     note = struct.pack("<III4s", 4, len(build_id), 3, b"GNU") + build_id
@@ -716,6 +716,15 @@ class OtherPeoples(unittest.TestCase):
             with open(os.path.join(folder, "program"), "wb") as f:
                 f.write(crafted_program([b"first", b"second"]))
             self.assertIn(" first\n", self.sampled(folder, "program")[0])
+
+    @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+    def test_of_names_for_one_function_the_first_by_letter_is_told(self):
+        names = [b"alpha", b"beta", b"gamma", b"delta"]
+        with tempfile.TemporaryDirectory() as folder:
+            for order in names, names[::-1], names[2:] + names[:2]:
+                with open(os.path.join(folder, "program"), "wb") as f:
+                    f.write(crafted_program(order, apart=0))
+                self.assertIn(" alpha\n", self.sampled(folder, "program")[0])
 
     @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
     def test_functions_without_a_size_end_with_their_section(self):

@@ -51,6 +51,14 @@ def stat(*args, env=None, **more):
     return subprocess.run([PFM, "stat", *args], env=dict(CLEAN, **(env or {})), capture_output=True, text=True, **more)
 
 
+def command_of(pid):
+    try:
+        with open("/proc/%s/cmdline" % pid, "rb") as f:
+            return f.read()
+    except OSError: # it has ended
+        return b""
+
+
 def objects(text):
     return [json.loads(line) for line in text.splitlines()]
 
@@ -287,6 +295,21 @@ class Times(Case):
                              restore_signals=False)                     # nobody reads, and SIGPIPE is ignored, as Python does
         os.close(w)
         self.assertEqual(p.wait(20), 1)
+
+    @unittest.skipUnless(shutil.which("strace"), "no strace")
+    def test_a_command_does_not_wait_for_who_was_killed(self):
+        """The command waits until its counts are open. Killed before that, nobody tells it to start."""
+        mark = "300.%d" % os.getpid()
+        subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", "inject=perf_event_open:signal=KILL", PFM, "stat", "-e", "page-faults",
+                        "sleep", mark], check=False, capture_output=True, timeout=60)
+        for _ in range(100):
+            left = [pid for pid in filter(str.isdigit, os.listdir("/proc")) if mark.encode() in command_of(pid)]
+            if not left:
+                return
+            time.sleep(0.1)
+        for pid in left:
+            os.kill(int(pid), signal.SIGKILL)
+        self.fail("a process is left that waits")
 
     def test_so_many_intervals(self):
         rows = objects(stat("-I", "50", "--interval-count", "3", "--json", "-e", "page-faults", "--", "sleep", "20").stdout)

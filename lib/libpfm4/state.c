@@ -79,8 +79,6 @@ static void read_root(void)
 	const char *path = own("PERFMON_SYSFS");
 	size_t len = *path ? strlen(path) : 0;
 
-	while (len && path[len - 1] == '/')
-		len--;
 	/* A root that cannot be kept must not become this machine's: nothing is below that file. */
 	if (len >= sizeof(root.path)) {
 		path = "/dev/null";

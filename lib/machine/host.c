@@ -124,10 +124,7 @@ static bool parse_riscv(const char *id, struct host *h)
 	for (unsigned i = 0; i < 3; i++) {
 		uint64_t n;
 
-		if (strncmp(s, "0x", 2) != 0)
-			return false;
-		s += 2;
-		if (!read_number(&s, 16, &n) || *s != (i < 2 ? '-' : '\0'))
+		if (strncmp(s, "0x", 2) != 0 || !read_number(&s, 16, &n) || *s != (i < 2 ? '-' : '\0'))
 			return false;
 		if (i == 1)
 			h->value = n;

@@ -22,7 +22,7 @@ static bool feature(const struct table *t, const char *name, uint64_t *value)
 	return false;
 }
 
-/* POWER: four bits of an event code are the counter it must have, from 1; 0 for any. The table says which bits. */
+/* POWER: four bits of an event code are the number of the counter it must have; 0 for any. The table says which bits. */
 static uint64_t fixed_by_code(const struct table *t, uint64_t config)
 {
 	uint64_t at = 64;
@@ -38,7 +38,7 @@ static uint64_t candidates(const struct event *ev, const struct request *req)
 	pfmi_event_config(ev, ANYWHERE, config);
 	pmc = fixed_by_code(t, config[0]);
 	if (pmc)
-		mask &= (uint64_t)1 << (table_counters(t)->first ? pmc : pmc - 1);
+		mask &= (uint64_t)1 << pmc;
 	return req->unavailable ? mask & ~req->unavailable->bits[0] : mask;
 }
 

@@ -161,6 +161,25 @@ static void names(void **state)
 	}
 }
 
+/* A count that never ran where a CPU came late is none, whatever stands there. */
+static void a_late_cpu_has_nothing(void **state)
+{
+	struct counting c = { .asked = { .scale = 1 }, .opened = { .n_open = 1 } };
+	struct pfm_session s = { .n = 1, .counts = &c };
+
+	(void)state;
+	for (unsigned ran = 0; ran < 2; ran++) {
+		pfm_count_t n = reading(50, 100, ran, PFM_QUALITY_PARTIAL);
+
+		n.value = 50;
+		n.cause = PFM_CAUSE_NO_CPU;
+		pfmi_judge(&s, 0, &n);
+		assert_true(n.value == (ran ? 50 : 0));
+		assert_int_equal(n.quality, ran ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED);
+		assert_int_equal(n.cause, PFM_CAUSE_NO_CPU);
+	}
+}
+
 /* Whatever a backend says first about a count is kept: why it could not be opened. */
 static void the_first_reason_stays(void **state)
 {
@@ -183,4 +202,5 @@ static void the_first_reason_stays(void **state)
 }
 
 UNIT(count_judge, cmocka_unit_test(extrapolation), cmocka_unit_test(rounding), cmocka_unit_test(differences),
-     cmocka_unit_test(differences_refused), cmocka_unit_test(names), cmocka_unit_test(the_first_reason_stays));
+     cmocka_unit_test(differences_refused), cmocka_unit_test(names), cmocka_unit_test(a_late_cpu_has_nothing),
+     cmocka_unit_test(the_first_reason_stays));

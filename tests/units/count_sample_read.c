@@ -3,7 +3,9 @@
  * given up, whose they are and what is added up on the way. */
 #include "units.h"
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <time.h>
 #include "count/inside.h"
 #include "count/samples.h"
@@ -352,7 +354,37 @@ static void what_is_young_waits(void **state)
 		assert_true(next() && record.sample.ip == 1);
 		assert_int_equal(next(), why != 0);
 	}
-	s->running = false;
+	/* A moment ago is young as well: nothing stops this for two of these moments, or if so, once more. */
+	for (unsigned attempt = 0; attempt < 100; attempt++) {
+		bool got;
+
+		end(NULL);
+		begin(NULL);
+		open_buffers(2);
+		s->running = true;
+		assert_true(write_sample(0, 0, 1, now()));
+		got = next();
+		s->running = false;
+		if (!got)
+			return;
+	}
+	fail_msg("what was written just now did not wait");
+}
+
+/* An event has no number where its CPU is gone: nobody has to tell of it. */
+static void signals_of_what_is_not_there(void **state)
+{
+	static struct part gone[2] = { { .fd = -1 }, { .fd = -1 } };
+
+	(void)state;
+	open_buffers(2);
+	perf.parts = gone;
+	perf.n_parts = 2;
+	assert_int_equal(pfm_session_signal(s, SIGUSR1), PFMLIB_SUCCESS);
+	gone[1].fd = INT_MAX; /* another's answer is the kernel's */
+	assert_int_equal(pfm_session_signal(s, SIGUSR1), PFMLIB_ERR_SYS);
+	assert_int_equal(s->sys_errno, EBADF);
+	gone[1].fd = -1;
 }
 
 /* What is written after a pass began belongs to the next. */
@@ -776,7 +808,7 @@ static void samples_of_twins(void **state)
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
 UNIT(count_sample_read, CASE(the_oldest_comes_first), CASE(many_at_once), CASE(records_without_a_time), CASE(the_last_time_stays),
-     CASE(what_is_young_waits),
+     CASE(what_is_young_waits), CASE(signals_of_what_is_not_there),
      CASE(a_pass_ends), CASE(room_is_given_back), CASE(a_damaged_buffer), CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_over_the_end),
      CASE(every_event_is_found), CASE(ids_of_others), CASE(what_is_added_up), CASE(waiting),
      CASE(waiting_for_a_mark), CASE(waiting_that_fails),
