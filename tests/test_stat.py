@@ -425,6 +425,23 @@ class Answers(Case):
         self.assertEqual(rows[0][2], "coreduo::L2_Rqsts,core=all")
         self.assertEqual(rows[0][0], "<not supported>")
 
+    def test_columns_beside_a_digit(self):
+        for more in (), ("-I", "1", "--interval-count", "1"), ("-r", "3"):
+            r = stat("-x", "1", *more, "-e", "page-faults,task-clock", "--", "true")
+            rows = list(csv.reader(io.StringIO(r.stderr), delimiter="1"))
+            self.assertTrue(rows and all(len(row) == 10 + (more[:1] in (("-I",), ("-r",))) for row in rows), (more, r.stderr))
+
+    def test_times_of_several_runs_are_their_means(self):
+        """Each run is twice as long as the one before: that of any single one is no mean."""
+        with tempfile.NamedTemporaryFile("w+") as f:
+            f.write("1")
+            f.flush()
+            script = 'n=$(cat %s); echo $((2 * n)) >%s; i=0; while [ $i -lt $((n * 10000)) ]; do i=$((i + 1)); done' % (f.name, f.name)
+            r = stat("-r", "4", "--json", "-e", "task-clock", "--", "sh", "-c", script)
+        (o,) = objects(r.stdout)
+        for key in "enabled", "running":
+            self.assertLess(abs(o[key] - o["value"]), o["value"] / 10, o)
+
     def test_append_and_overwrite(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "counts")

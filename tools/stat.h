@@ -23,10 +23,11 @@ enum { NS = 1000000000,
 
 /* A count over all runs, or in one interval. */
 struct tally {
-	pfm_count_t count;    /* the one that can be trusted least; where a run has no value and others do: partial, with its cause */
-	unsigned runs;        /* how often it was tried */
-	unsigned counted;     /* how often there was a value */
-	double mean, squares; /* of the values; squares of differences from the mean */
+	pfm_count_t count;       /* the one that can be trusted least; where a run has no value and others do: partial, with its cause */
+	unsigned runs;           /* how often it was tried */
+	unsigned counted;        /* how often there was a value */
+	double mean, squares;    /* of the values; squares of differences from the mean */
+	double enabled, running; /* nanoseconds of the runs with a value, their means */
 };
 
 /* What rows of the answer are for, beside control groups. */
@@ -282,6 +283,8 @@ void print_label(const struct job *job, const char *label, size_t widest);
 int report_counts(const struct job *job, double elapsed, double time);
 /* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */
 void put_field(const struct job *job, const char *text, const char *behind);
+/* Seconds, as the first column; nothing if there are none (negative). */
+void put_time_field(const struct job *job, double time);
 /* With -I, when the last interval was shown: why counts are not what was asked for. */
 void report_why(const struct job *job);
 /* What would be programmed, or was with -v, in @out. */

@@ -612,8 +612,7 @@ static void columns_metric(const struct job *job, const struct reading *r, const
 	const char *sep = job->separator;
 	char value[NUMBER_ROOM] = "", error[NUMBER_ROOM] = "", unit[UNIT_ROOM];
 
-	if (time >= 0)
-		fprintf(job->out, "%.9f%s", time, sep);
+	put_time_field(job, time);
 	if (rows_have_labels(job))
 		put_field(job, label, sep);
 	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeats ? sep : "", sep, sep);

@@ -36,6 +36,23 @@ static uint64_t value_of(const struct tally *t)
 	                                                                   : UINT64_MAX;
 }
 
+/* Nanoseconds that it was switched on, and that it counted. */
+static uint64_t enabled_of(const struct tally *t)
+{
+	return t->counted ? (uint64_t)(t->enabled + 0.5) : t->count.enabled;
+}
+
+static uint64_t running_of(const struct tally *t)
+{
+	return t->counted ? (uint64_t)(t->running + 0.5) : t->count.running;
+}
+
+/* Per cent of the time that it counted. */
+static double share_of(const struct tally *t)
+{
+	return enabled_of(t) ? 100.0 * (double)running_of(t) / (double)enabled_of(t) : 0;
+}
+
 static void value_text(const struct tally *t, char buf[NUMBER_MAX])
 {
 	if (!t->counted)
@@ -82,9 +99,8 @@ static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_
 	buf[0] = 0;
 	if (t->counted && t->count.quality != PFM_QUALITY_EXACT)
 		n += snprintf(buf, REMARK_MAX, "  %s", pfm_quality_name(t->count.quality));
-	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && t->count.enabled)
-		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time",
-		              100.0 * (double)t->count.running / (double)t->count.enabled);
+	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && enabled_of(t))
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time", share_of(t));
 	if (repeat > 1 && t->counted > 1)
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", deviation(t));
 	if (t->counted && t->counted < t->runs)
@@ -289,19 +305,28 @@ void put_field(const struct job *job, const char *text, const char *behind)
 	fprintf(job->out, "\"%s", behind);
 }
 
+void put_time_field(const struct job *job, double time)
+{
+	char text[NUMBER_MAX];
+
+	if (time < 0)
+		return;
+	snprintf(text, sizeof(text), "%.9f", time);
+	put_field(job, text, job->separator);
+}
+
 /* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation, nanoseconds counted, percent of the time, two
  * for metrics. Quality and cause follow, and a metric's standard error, which counts have none of. */
 static void columns_row(const struct job *job, const struct row *row, double elapsed, double time)
 {
 	const struct tally *t = &row->tally;
 	const char *sep = job->separator;
-	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "";
+	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "", running[NUMBER_MAX], share[NUMBER_MAX];
 	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
 
 	if (row_ratio(job, row, elapsed, &beside))
 		snprintf(ratio, sizeof(ratio), "%.9g", beside.value);
-	if (time >= 0)
-		fprintf(job->out, "%.9f%s", time, sep);
+	put_time_field(job, time);
 	if (rows_have_labels(job))
 		put_field(job, row->label, sep);
 	if (!t->counted)
@@ -318,8 +343,11 @@ static void columns_row(const struct job *job, const struct row *row, double ela
 		snprintf(error, sizeof(error), "%.2f%%", deviation(t));
 	if (job->repeats)
 		put_field(job, error, sep);
-	fprintf(job->out, "%" PRIu64 "%s%.2f%s%s%s", t->count.running, sep,
-	        t->count.enabled ? 100.0 * (double)t->count.running / (double)t->count.enabled : 0.0, sep, ratio, sep);
+	snprintf(running, sizeof(running), "%" PRIu64, running_of(t));
+	snprintf(share, sizeof(share), "%.2f", share_of(t));
+	put_field(job, running, sep);
+	put_field(job, share, sep);
+	put_field(job, ratio, sep);
 	put_field(job, *beside.unit ? beside.unit : beside.name, sep);
 	put_field(job, pfm_quality_name(t->count.quality), sep);
 	put_field(job, t->count.cause == PFM_CAUSE_NONE ? "" : pfm_cause_name(t->count.cause), sep);
@@ -381,8 +409,8 @@ static void json_count(const struct job *job, const struct row *row, double elap
 	put_reason(&j, info, t->count.quality, t->count.cause);
 	if (!row->own)
 		put_notes(&j, job->ctx, info->name);
-	put_count(&j, "enabled", t->count.enabled);
-	put_count(&j, "running", t->count.running);
+	put_count(&j, "enabled", enabled_of(t));
+	put_count(&j, "running", running_of(t));
 	put_int(&j, "group", info->group);
 	if (row_ratio(job, row, elapsed, &ratio)) {
 		put_text(&j, "ratio", ratio.name);

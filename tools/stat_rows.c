@@ -32,6 +32,8 @@ static bool tally_add(struct tally *t, const pfm_count_t *count)
 		t->counted++;
 		t->mean += (value - before) / t->counted;
 		t->squares += (value - before) * (value - t->mean);
+		t->enabled += ((double)count->enabled - t->enabled) / t->counted;
+		t->running += ((double)count->running - t->running) / t->counted;
 	}
 	if (there ? blamed || t->counted == 1 : !t->counted)
 		t->count = *count;
