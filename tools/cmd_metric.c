@@ -237,10 +237,9 @@ static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const cha
 {
 	json_t *alone = json_object();
 	pfm_metric_input_t in = PFM_INIT(in);
-	bool found = false;
+	bool found = json_object_set_new(alone, name, json_real(0)) != 0; /* without memory nobody is told what may be wrong */
 	double value;
 
-	json_object_set_new(alone, name, json_real(0));
 	for (unsigned i = 0; i < m->info.n_inputs && !found; i++)
 		found = !pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in) && (given(alone, &in) || derived(alone, &in, &value));
 	json_decref(alone);
