@@ -4,7 +4,8 @@
  *   pmus           every PMU
  *   walk OS        every PMU, event and attribute with all that is told of it, but descriptions
  *   encode         lines "OS LEVELS ATTR_SIZE ARG_SIZE STRING" from standard input: return code, words or perf_event_attr, string
- *   encode over    the same into a perf_event_attr whose words have numbers already
+ *   encode over    the same into a perf_event_attr whose words have numbers already, and that is pinned and exclusive (P, X)
+ *   encode rate    the same into one that has a rate already: 77 in a second
  *   validate       what every PMU's self test says
  *   rules          return codes of calls that go wrong, and of sizes of structures */
 #include <perfmon/pfmlib_perf_event.h>
@@ -142,8 +143,9 @@ static void encode_words(const char *text, int levels)
 	free(name);
 }
 
-static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size, size_t arg_size, bool over)
+static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size, size_t arg_size, const char *brings)
 {
+	bool over = strcmp(brings, "over") == 0;
 	struct perf_event_attr attr;
 	pfm_perf_encode_arg_t arg;
 	char *name = NULL;
@@ -155,19 +157,22 @@ static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size
 	attr.config = over ? 0x1000 : 0;
 	attr.config1 = over ? 0x1001 : 0;
 	attr.config2 = over ? 0x1002 : 0;
+	attr.pinned = attr.exclusive = over;
+	attr.freq = strcmp(brings, "rate") == 0;
+	attr.sample_period = attr.freq ? 77 : 0;
 	arg.attr = &attr;
 	arg.fstr = &name;
 	arg.size = arg_size;
 	rc = pfm_get_os_event_encoding(text, levels, os, &arg);
-	printf("%d|%u|0x%llx|0x%llx|0x%llx|%s%s%s%s%s|%d|%d|%u|%llu|%s\n", rc, attr.type, (unsigned long long)attr.config,
+	printf("%d|%u|0x%llx|0x%llx|0x%llx|%s%s%s%s%s%s%s|%d|%d|%u|%llu|%s\n", rc, attr.type, (unsigned long long)attr.config,
 	       (unsigned long long)attr.config1, (unsigned long long)attr.config2, attr.exclude_user ? "u" : "", attr.exclude_kernel ? "k" : "",
 	       attr.exclude_hv ? "h" : "", attr.exclude_guest ? "G" : "", attr.exclude_host ? "H" : "",
-	       attr.precise_ip, rc ? 0 : arg.cpu, attr.size,
+	       over && attr.pinned ? "P" : "", over && attr.exclusive ? "X" : "", attr.precise_ip, rc ? 0 : arg.cpu, attr.size,
 	       (unsigned long long)attr.sample_period, name ? name : "(null)");
 	free(name);
 }
 
-static void encode(bool over)
+static void encode(const char *brings)
 {
 	char line[65536];
 	int os, levels, at;
@@ -180,7 +185,7 @@ static void encode(bool over)
 		if (os == PFM_OS_NONE)
 			encode_words(line + at, levels);
 		else
-			encode_attr(line + at, levels, (pfm_os_t)os, size, arg_size, over);
+			encode_attr(line + at, levels, (pfm_os_t)os, size, arg_size, brings);
 	}
 }
 
@@ -343,7 +348,7 @@ int main(int argc, char **argv)
 	if (strcmp(what, "validate") == 0)
 		validate();
 	if (strcmp(what, "encode") == 0)
-		encode(argc > 2 && strcmp(argv[2], "over") == 0);
+		encode(argc > 2 ? argv[2] : "");
 	pfm_terminate();
 	return 0;
 }

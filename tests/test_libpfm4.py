@@ -66,10 +66,10 @@ def run(args, env, text=""):
     return done
 
 
-def encode(queries, program=CLIENT, over=False, **env):
+def encode(queries, program=CLIENT, brings="", **env):
     """Answers of the client, one list of fields per (os, levels, attr size, arg size, string)."""
     text = "".join("%d %d %d %d %s\n" % q for q in queries)
-    lines = run([program, "encode"] + ["over"] * over, environment(**env), text).stdout.split("\n")[:-1]
+    lines = run([program, "encode", brings], environment(**env), text).stdout.split("\n")[:-1]
     if len(lines) != len(queries):
         raise AssertionError("%d answers to %d questions" % (len(lines), len(queries)))
     return [line.split("|") for line in lines]
@@ -241,6 +241,14 @@ class Sample(unittest.TestCase):
             kept, said = (encode([(0, 9, 0, 0, text)], inactive=True, exact=exact)[0] for exact in (True, False))
             self.assertEqual(kept[:2], ["0", word], text)
             self.assertEqual(said[:2], [str(code), "" if code else word], text)
+
+    def test_many_of_one_kind(self):
+        """Masks that stand for others may come as often as masks may; of copies libpfm4 keeps about one in two, again and again."""
+        for text, mask, word, left in (("core::L2_IFETCH" + 9 * ":MESI", "I_STATE", "0x534f28", 3),
+                                       ("skx_unc_cha8::UNC_C_HORZ_RING_AK_IN_USE" + 40 * ":RIGHT_ODD", "RIGHT_ODD", "0x8a9", 5)):
+            for exact, n in ((True, left), (False, 1)):
+                said = encode([(0, 9, 0, 0, text)], inactive=True, exact=exact)[0]
+                self.assertEqual((said[:2], said[2].count(mask)), (["0", word], n), text)
 
     def test_masks_by_number_read_back(self):
         """All bits of them, and without the masks of an alias, whose place they take."""
@@ -424,6 +432,22 @@ class Machines(unittest.TestCase):
         os.unlink(root + "/proc/sys/kernel/perf_event_paranoid")
         self.assertEqual(encode([(2, 9, 0, 0, "perf::CYCLES")], PERFMON_SYSFS=root)[0][0], "-1")
 
+    def test_inactive_ones_are_asked_by_name_also_behind_a_forced_one(self):
+        """Whatever the variable is set to; a list of PMUs ends with the forced one all the same."""
+        query = [(0, 9, 0, 0, "spr::INST_RETIRED")]
+        for value, forced, disabled, code in (("0", None, None, "0"), ("", None, None, "0"), ("1", "skl", None, "0"),
+                                              ("1", None, "spr", "0"), ("1", "skl", "spr", "0"), (None, None, None, "-4"),
+                                              (None, "skl", None, "-4")):
+            env = dict(environment(forced, disabled=disabled, PERFMON_CPUID="AuthenticAMD-27-0"))
+            if value is not None:
+                env["LIBPFM_ENCODE_INACTIVE"] = value
+            said = run([CLIENT, "encode"], env, "%d %d %d %d %s\n" % query[0]).stdout
+            self.assertEqual(said.split("|")[0], code, (value, forced, disabled))
+            self.assertEqual(" spr " in run([CLIENT, "pmus"], env).stdout, not forced and not disabled)
+        root = machine(self, {}, devices=dict(cpu=4))       # the kernel's own PMU has its own levels then
+        said = encode([(1, 9, 0, 0, "perf::CYCLES")], forced="skl", inactive=True, PERFMON_SYSFS=root)[0]
+        self.assertEqual(said[5], "hG")
+
     def test_what_the_library_says_of_itself(self):
         env = environment(PERFMON_CPUID="GenuineIntel-6-5E-3", LIBPFM_VERBOSE="1", LIBPFM_DISABLED_PMUS="rapl,,skx")
         done = run([CLIENT, "encode"], env, "0 9 0 0 NOSUCH\n0 9 0 0 skl::L2_RQSTS:NOSUCH\n")
@@ -461,16 +485,18 @@ class Kernel(unittest.TestCase):
         said = self.ask("perf::sched:sched_switch", "sched:sched_wakeup", "SCHED.SCHED_SWITCH", "irq:softirq_entry", "perf::s8:p4")
         self.assertEqual([a[:3] for a in said], [["0", "2", w] for w in ("0x13a", "0x13c", "0x13a", "0x78", "0x43c")])
         self.assertTrue(said[0][-1].startswith("perf::sched:sched_switch"))
-        self.assertEqual([a[0] for a in self.ask("sched:nosuch", "sched:sched_switch:sched_wakeup", "sched", "empty:enable", "sched:blank",
+        self.assertEqual([a[0] for a in self.ask("sched:nosuch", "sched:sched_switch:sched_wakeup", "empty:enable", "sched:blank",
                                                  "sched:sched_switch=1", "sched:sched_switch:period=0")],
-                         ["-8", "-5", "-6", "-4", "-8", "-8", "-9"])
+                         ["-8", "-5", "-4", "-8", "-8", "-9"])
+        for exact, said in ((True, ["0", "2", "0x0"]), (False, ["-6", "0", "0x0"])):        # a subsystem without one of them
+            self.assertEqual(self.ask("sched:u", exact=exact)[0][:3], said)
         self.assertEqual(self.ask("sched:sched_switch", layer=0)[0][:2], ["0", "0x13a"])
 
     def test_tracepoints_are_walked(self):
         text = run([CLIENT, "walk", "2"], environment(**self.env)).stdout
         lines = [line.split()[1] for line in sections(text)["perf"][1:] if not line.startswith("  ")]
-        self.assertEqual(lines[82:84], ["slots", "topdown-bad-spec"])
-        self.assertEqual(set(lines[84:]), {"sched", "irq"} | {"s%d" % n for n in range(9)})
+        self.assertEqual(set(lines[82:-2]), {"sched", "irq"} | {"s%d" % n for n in range(9)})
+        self.assertEqual(lines[-2:], ["slots", "topdown-bad-spec"])
         self.assertEqual(sorted(re.findall(r"^  \d+ (sched_\w+) - code (\w+)", text, re.M)),
                          [("sched_switch", "0x13a"), ("sched_wakeup", "0x13c")])
 
@@ -479,8 +505,8 @@ class Kernel(unittest.TestCase):
         self.assertEqual([a[:3] for a in said], [["0", "4", "0x400"], ["0", "4", "0x8100"], ["-4", "0", "0x0"], ["0", "4", "0x400"]])
         walk = sections(run([CLIENT, "walk", "2"], environment(**self.env)).stdout)["perf"][1:]
         number = {line.split()[1]: line.split()[0] for line in walk if not line.startswith("  ")}
-        for name in ("slots", "topdown-bad-spec", "PERF_COUNT_HW_CACHE_NODE"):
-            self.assertEqual(self.ask(name, layer=0)[0][3], number[name])
+        for name in ("slots", "topdown-bad-spec", "PERF_COUNT_HW_CACHE_NODE", "sched:sched_switch"):
+            self.assertEqual(self.ask(name, layer=0)[0][3], number[name.partition(":")[0]])
 
     def test_generic_software_and_cache_events(self):
         for text, kind, config in (("perf::CYCLES", 0, 0), ("perf::branches", 0, 4), ("PERF_COUNT_HW_REF_CPU_CYCLES", 0, 9),
@@ -503,9 +529,9 @@ class Kernel(unittest.TestCase):
 
     def test_raw_numbers(self):
         self.assertEqual([a[:3] for a in self.ask("perf_raw::r1a8", "perf_raw::rFFFFFFFFFFFFFFFF", "perf_raw::R1", "perf_raw::r",
-                                                  "perf_raw::r0x1",
-                                                  "perf_raw::r12x", "r3c", "perf_raw::r3c:u")],
-                         [["0", "4", "0x1a8"]] + [["-4", "0", "0x0"]] * 5 + [["0", "4", "0x3c"]] * 2)
+                                                  "perf_raw::r0x",
+                                                  "perf_raw::r12x", "r3c", "perf_raw::r3c:u", "perf_raw::r0x1A8")],
+                         [["0", "4", "0x1a8"]] + [["-4", "0", "0x0"]] * 5 + [["0", "4", "0x3c"]] * 2 + [["0", "4", "0x1a8"]])
         self.assertEqual(self.fields("perf_raw::r1a8", exact=False)["name"], "perf_raw::r1a8:u=1:k=1:h=0:precise=0:excl=0:hw_smpl=0")
 
     def test_levels_guests_and_the_host(self):
@@ -550,8 +576,21 @@ class Kernel(unittest.TestCase):
                             ("snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=7", (0xb, 7, 0x1002)),
                             ("skx_unc_cha0::UNC_C_TOR_INSERTS:IRQ:HIT", (0x1135, 0x3b << 32, 0x1002)),
                             ("power9::PM_CYC", (0x1001e, 0x1001, 0x1002)), ("perf::CYCLES", (0, 0x1001, 0x1002))):
-            got = encode([(1, 9, 0, 0, text)], over=True, inactive=True, **{k: v for k, v in self.env.items() if k != "PERFMON_CPUID"})[0]
+            env = {k: v for k, v in self.env.items() if k != "PERFMON_CPUID"}
+            got = encode([(1, 9, 0, 0, text)], brings="over", inactive=True, **env)[0]
             self.assertEqual((got[0], tuple(int(word, 16) for word in got[2:5])), ("0", words), text)
+
+    def test_pinned_is_the_strings_and_exclusive_anybodys(self):
+        """What the string does not pin is not pinned; who called for it alone keeps it, whatever the string says."""
+        for text, said in (("", "GX"), (":pinned", "GPX"), (":pinned=0", "GX"), (":excl=0:pinned", "GPX"), (":excl", "GX")):
+            got = encode([(2, 9, 0, 0, "spr::INST_RETIRED" + text)], brings="over", **self.env)[0]
+            self.assertEqual((got[0], got[5]), ("0", said), text)
+
+    def test_a_callers_rate(self):
+        """A period is no rate, and a rate is set once: what the structure brings stays, or the string is refused."""
+        for text, said in (("", ["0", "77"]), (":freq=7", ["-9", "77"]), (":period=7", ["-9", "77"])):
+            got = encode([(2, 9, 0, 0, "perf::CYCLES" + text)], brings="rate", **self.env)[0]
+            self.assertEqual([got[0], got[9]], said, text)
 
     def test_a_callers_structure_keeps_its_size(self):
         for size, after in ((0, 0), (64, 64), (128, 128), (4096, 4096)):

@@ -161,11 +161,6 @@ static uint32_t arch_position(uint32_t pos, bool from_table)
 	return UINT32_MAX;
 }
 
-static bool kernel_event_valid(const struct l4_row *r)
-{
-	return r->type != 4 || l4_kernel_has_event(l4_text(r->name));
-}
-
 /* Row @number of the PMU's table as event at @pos. */
 static bool fill(uint32_t unit, uint32_t number, uint32_t pos, struct l4_event *out)
 {
@@ -179,33 +174,49 @@ static bool fill(uint32_t unit, uint32_t number, uint32_t pos, struct l4_event *
 	return row_valid(u, r, t->encoder);
 }
 
-/* perf: after the fixed list come the events the kernel lists for the core, then the tracepoints' subsystems. */
-static bool perf_event_at(uint32_t unit, uint32_t pos, struct l4_event *out)
-{
-	uint32_t n = 0, end = static_end(l4_unit(unit));
-
-	for (uint32_t i = 0; i < end; i++) {
-		if (!fill(unit, i, n, out))
-			return false;
-		if (kernel_event_valid(out->row) && n++ == pos)
-			return true;
-	}
-	if (pos - n >= l4_trace_systems())
-		return false;
-	fill(unit, 0, pos, out);
-	out->pos = pos - n;
-	out->traced = true;
-	return true;
-}
-
+/* perf: after the fixed list come the tracepoints' subsystems, then the events the kernel lists for the core, rows of type 4. */
 static uint32_t perf_fixed_end(uint32_t unit)
 {
 	struct l4_event ev;
 	uint32_t n = 0, end = static_end(l4_unit(unit));
 
-	for (uint32_t i = 0; i < end; i++)
-		n += fill(unit, i, i, &ev) && kernel_event_valid(ev.row);
+	while (n < end && fill(unit, n, n, &ev) && ev.row->type != 4)
+		n++;
 	return n;
+}
+
+static bool is_listed(uint32_t unit, uint32_t number, uint32_t pos, struct l4_event *out)
+{
+	return fill(unit, number, pos, out) && l4_kernel_has_event(l4_text(out->row->name));
+}
+
+/* The position of row @number of those of type 4, or of what would come next. */
+static uint32_t perf_position(uint32_t unit, uint32_t number)
+{
+	struct l4_event ev;
+	uint32_t i = perf_fixed_end(unit), n = i + l4_trace_systems();
+
+	for (; i < number; i++)
+		n += is_listed(unit, i, n, &ev);
+	return n;
+}
+
+static bool perf_event_at(uint32_t unit, uint32_t pos, struct l4_event *out)
+{
+	uint32_t i = perf_fixed_end(unit), end = static_end(l4_unit(unit)), n;
+
+	if (pos < i)
+		return fill(unit, pos, pos, out);
+	n = l4_trace_systems();
+	if (pos - i < n) {
+		fill(unit, 0, pos - i, out);
+		out->traced = true;
+		return true;
+	}
+	for (n += i; i < end; i++)
+		if (is_listed(unit, i, pos, out) && n++ == pos)
+			return true;
+	return false;
 }
 
 bool l4_event_at(uint32_t unit, uint32_t pos, struct l4_event *out)
@@ -243,13 +254,8 @@ static bool settle(struct l4_event *ev)
 		return ev->pos != UINT32_MAX;
 	}
 	if (ev->encoder == L4_PERF && ev->row->type == 4) {
-		struct l4_event other;
-		uint32_t n = 0;
-
-		for (uint32_t i = 0; i < ev->pos; i++)
-			n += fill(ev->unit, i, i, &other) && kernel_event_valid(other.row);
-		ev->pos = n;
-		return kernel_event_valid(ev->row);
+		ev->pos = perf_position(ev->unit, ev->pos);
+		return l4_kernel_has_event(l4_text(ev->row->name));
 	}
 	return true;
 }
@@ -273,7 +279,7 @@ uint32_t l4_event_end(uint32_t unit)
 	const struct l4_table *t = l4_table(l4_unit(unit));
 
 	if (t->encoder == L4_PERF)
-		return perf_fixed_end(unit) + l4_trace_systems();
+		return perf_position(unit, t->n);
 	if (t->encoder == L4_ARCH)
 		return l4_event_count(unit);
 	return t->n;

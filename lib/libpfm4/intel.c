@@ -35,11 +35,6 @@ static void start(struct picks *p, const struct l4_query *q, struct l4_code *out
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
-static void use(struct l4_code *out, unsigned number)
-{
-	l4_set(l4_has(out->masks, number) ? out->twice : out->masks, number);
-}
-
 /* What a mask adds to the filters of a box, or a corrected one to both words of a core's event. */
 static void filter(struct picks *p, const struct l4_mask *m)
 {
@@ -95,7 +90,7 @@ static int take_mask(struct picks *p, unsigned number)
 	p->flags |= m->flags;
 	mask_bits(p, m);
 	p->hard |= m->code >> 8;
-	use(p->out, number);
+	l4_set(p->out->masks, number);
 	return PFM_SUCCESS;
 }
 
@@ -156,7 +151,7 @@ static int default_group(struct picks *p, uint32_t group)
 		if (m[i].flags & F_EXCL_GRP_GT) /* no other group has such a mask */
 			p->limit = m[i].group;
 		mask_bits(p, &m[i]);
-		use(p->out, i);
+		l4_set(p->out->masks, i);
 		l4_set(p->out->by_default, i);
 		n++;
 		if (r->flags & F_GRP_EXCL)

@@ -47,7 +47,8 @@ bool l4_ready(void);
 /* True if the numbered PMU takes part: it is not disabled, and no other one is forced before it. */
 bool l4_exists(uint32_t unit);
 bool l4_active(uint32_t unit);
-bool l4_answers(uint32_t unit); /* active, or inactive ones may be asked */
+/* True if the PMU may be asked by its name: it is active, or inactive ones may be, also disabled ones and those behind a forced one. */
+bool l4_answers(uint32_t unit);
 bool l4_exact(void);
 bool l4_os_active(void);
 /* What the architectural PMU has: version, and events that are missing. */
@@ -184,7 +185,6 @@ struct l4_code {
 	uint32_t used;          /* modifiers that have an effect: what a string that reads back must have */
 	uint64_t value[24];     /* their values */
 	uint64_t masks[3];      /* masks that are used, by number */
-	uint64_t twice[3];      /* those that are used two times */
 	uint64_t by_default[3]; /* those that nobody named */
 	uint64_t hidden[3];     /* those that a string must not name if it is to read back */
 };

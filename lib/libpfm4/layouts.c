@@ -27,11 +27,6 @@ static void start(const struct l4_query *q, struct l4_code *out)
 	out->used = ~0u;
 }
 
-static void use(struct l4_code *out, unsigned number)
-{
-	l4_set(l4_has(out->masks, number) ? out->twice : out->masks, number);
-}
-
 /* ---- AMD ------------------------------------------------------------------------------------------------------ */
 
 enum { AK,
@@ -55,7 +50,7 @@ static int amd_default(const struct l4_query *q, uint32_t group, uint64_t *bits,
 		if (!(m[i].flags & F_DFL))
 			continue;
 		*bits |= m[i].code;
-		use(out, i);
+		l4_set(out->masks, i);
 		l4_set(out->by_default, i);
 		found = true;
 	}
@@ -91,7 +86,7 @@ static int amd_attr(const struct l4_query *q, const struct l4_attr *a, struct am
 		return PFM_ERR_FEATCOMB;
 	s->served |= 1u << m->group;
 	s->bits |= m->code;
-	use(out, a->number);
+	l4_set(out->masks, a->number);
 	return PFM_SUCCESS;
 }
 
@@ -148,12 +143,12 @@ static int netburst_masks(const struct l4_query *q, uint64_t *events, uint64_t *
 
 	for (unsigned i = 0; i < q->n; i++)
 		if (q->a[i].kind == ATTR_MASK) {
-			use(out, q->a[i].number);
+			l4_set(out->masks, q->a[i].number);
 			any = true;
 		}
 	for (unsigned i = 0; i < q->ev.row->n_masks && !any; i++)
 		if (m[i].flags & F_DFL) {
-			use(out, i);
+			l4_set(out->masks, i);
 			l4_set(out->by_default, i);
 			any = true;
 		}
@@ -242,7 +237,7 @@ int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out)
 	start(q, out);
 	for (unsigned i = 0; i < q->n; i++)
 		if (q->a[i].kind == ATTR_MASK) {
-			use(out, q->a[i].number);
+			l4_set(out->masks, q->a[i].number);
 			out->word[0] |= l4_masks(q->ev.row)[q->a[i].number].code << 24;
 		}
 	out->word[1] = q->ev.row->pic;
@@ -287,14 +282,14 @@ int l4_encode_perf(const struct l4_query *q, int plm, struct l4_code *out)
 		else
 			out->word[0] |= m[a->number].code;
 		if (!q->ev.traced)
-			use(out, a->number);
+			l4_set(out->masks, a->number);
 	}
 	if (q->ev.traced)
-		return served ? PFM_SUCCESS : PFM_ERR_UMASK;
+		return served || l4_exact() ? PFM_SUCCESS : PFM_ERR_UMASK;
 	for (unsigned i = 0; i < q->ev.row->n_masks; i++)
 		if ((m[i].flags & F_DFL) && !(served >> m[i].group & 1)) {
 			out->word[0] |= m[i].code;
-			use(out, i);
+			l4_set(out->masks, i);
 		}
 	return PFM_SUCCESS;
 }

@@ -86,9 +86,12 @@ static int take_mask(struct reader *r, unsigned number)
 	if (r->any_raw)
 		return PFM_ERR_ATTR;
 	if (!r->q->ev.traced && m->equiv) {
-		if (++r->depth > DEPTH)
-			return PFM_ERR_ATTR;
-		return read_list(r, l4_text(m->equiv));
+		int rc = PFM_ERR_ATTR;
+
+		if (r->depth++ < DEPTH)
+			rc = read_list(r, l4_text(m->equiv));
+		r->depth--;
+		return rc;
 	}
 	r->any_mask = true;
 	return add(r->q, ATTR_MASK, number, 0);
@@ -192,12 +195,12 @@ static int follow_alias(struct l4_query *q)
 	return rc;
 }
 
-/* "r" and hexadecimal digits. */
+/* "r" and hexadecimal digits, with "0x" before them or without. */
 static bool read_raw_event(struct piece p, struct l4_query *q)
 {
 	char *end;
 
-	if (p.len < 2 || p.s[0] != 'r' || !isxdigit((unsigned char)p.s[1]) || (p.s[1] == '0' && (p.s[2] | 0x20) == 'x'))
+	if (p.len < 2 || p.s[0] != 'r' || !isxdigit((unsigned char)p.s[1]))
 		return false;
 	q->raw = strtoull(p.s + 1, &end, 16);
 	return end == p.s + p.len && q->raw != UINT64_MAX;
@@ -217,7 +220,7 @@ static bool find_event(struct piece prefix, bool has_prefix, struct piece name, 
 
 	if (has_prefix) {
 		unit = l4_unit_named(prefix.s, prefix.len);
-		return unit >= 0 && l4_exists((uint32_t)unit) && l4_answers((uint32_t)unit) && find_in((uint32_t)unit, name, q);
+		return unit >= 0 && l4_answers((uint32_t)unit) && find_in((uint32_t)unit, name, q);
 	}
 	for (uint32_t i = 0; i < l4_image.units.n; i++)
 		if (l4_active(i) && !(l4_unit(i)->flags & U_DEPRECATED) && find_in(i, name, q))

@@ -139,7 +139,7 @@ static int set_sampling(const struct given *g, struct perf_event_attr *attr)
 
 	if ((period && !g->value[OS_PERIOD]) || (freq && !g->value[OS_FREQ]) || (period && freq))
 		return PFM_ERR_ATTR_VAL;
-	if ((period && attr->freq) || (freq && !attr->freq && attr->sample_period))
+	if ((period && attr->freq) || (freq && attr->sample_period))
 		return PFM_ERR_ATTR_VAL;
 	if (period)
 		attr->sample_period = g->value[OS_PERIOD];
@@ -158,10 +158,8 @@ static int set_rest(const struct given *g, struct perf_event_attr *attr, struct 
 		attr->precise_ip = g->value[OS_PRECISE] & 3;
 	if (has(g, OS_HW_SMPL) && g->value[OS_HW_SMPL])
 		attr->precise_ip = 1;
-	if (has(g, OS_EXCL))
-		attr->exclusive = g->value[OS_EXCL] & 1;
-	if (has(g, OS_PINNED))
-		attr->pinned = g->value[OS_PINNED] & 1;
+	attr->exclusive |= g->value[OS_EXCL] & 1;
+	attr->pinned = g->value[OS_PINNED] & 1;
 	out->cpu = has(g, OS_CPU) ? (int)g->value[OS_CPU] : -1;
 	return PFM_SUCCESS;
 }

@@ -142,7 +142,7 @@ static void read_environment(void)
 	keep(state.cpuinfo, sizeof(state.cpuinfo), cpuinfo ? cpuinfo : "");
 	keep(state.cpuid, sizeof(state.cpuid), own("PERFMON_CPUID"));
 	atomic_store(&state.exact, is_on("PERFMON_LIBPFM4_EXACT"));
-	atomic_store(&state.inactive, is_on("LIBPFM_ENCODE_INACTIVE"));
+	atomic_store(&state.inactive, getenv("LIBPFM_ENCODE_INACTIVE") != NULL);
 	atomic_store(&state.verbose, is_on("LIBPFM_VERBOSE") || is_on("LIBPFM_DEBUG"));
 	atomic_store(&state.to_stdout, getenv("LIBPFM_DEBUG_STDOUT") != NULL);
 	read_disabled();
@@ -213,7 +213,7 @@ static int force(const char *text)
 		words[i / 32] |= 1u << i % 32;
 		atomic_store(&state.end, i + 1);
 		l4_say("libpfm4: PMU %s is forced\n", l4_text(u->name));
-		publish(words, u->type == PFM_PMU_TYPE_CORE ? u->levels : 0);
+		publish(words, 0);
 		return PFM_SUCCESS;
 	}
 	publish(words, 0);

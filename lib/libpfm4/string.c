@@ -68,8 +68,9 @@ static void append_masks(struct text *t, const struct l4_query *q, const struct 
 			continue;
 		append_word(t, ":");
 		append_word(t, l4_text(l4_masks(q->ev.row)[i].name));
-		if (exact && l4_has(c->twice, i))
-			append(t, ":%s", l4_text(l4_masks(q->ev.row)[i].name));
+		for (unsigned k = 0, n = 0; exact && k < q->n; k++) /* once for each copy that was not dropped */
+			if (q->a[k].kind == ATTR_MASK && q->a[k].number == i && n++)
+				append(t, ":%s", l4_text(l4_masks(q->ev.row)[i].name));
 	}
 	if (c->raw)
 		append(t, ":0x%llx", (unsigned long long)(exact ? (uint32_t)c->raw_mask : c->raw_mask));

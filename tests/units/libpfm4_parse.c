@@ -177,7 +177,7 @@ static void many_attributes(void **state)
 
 static void raw_events(void **state)
 {
-	static const char *const bad[] = { "perf_raw::r", "perf_raw::R53", "perf_raw::r0x53", "perf_raw::r53g", "perf_raw::rx", "perf_raw::53",
+	static const char *const bad[] = { "perf_raw::r", "perf_raw::R53", "perf_raw::r0x", "perf_raw::r53g", "perf_raw::rx", "perf_raw::53",
 		                           "perf_raw::rffffffffffffffff" };
 	struct l4_query q;
 

@@ -236,7 +236,7 @@ static void attributes(void **state)
 	}
 }
 
-/* Two rates, or one beside the caller's own of the other kind. */
+/* Two rates, or one beside the caller's own: a period may replace a period. */
 static void rates_that_clash(void **state)
 {
 	struct made *m = make(L4_CORE, 1);
@@ -250,6 +250,8 @@ static void rates_that_clash(void **state)
 	m->attr.sample_period = 7;
 	assert_int_equal(l4_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf), PFM_ERR_ATTR_VAL);
 	m->attr.freq = 1;
+	assert_int_equal(l4_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf), PFM_ERR_ATTR_VAL);
+	m->attr.sample_freq = 0;
 	assert_int_equal(l4_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf), PFM_SUCCESS);
 	assert_true(m->attr.sample_freq == 5);
 	m = make(L4_CORE, 1);

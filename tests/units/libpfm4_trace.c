@@ -74,7 +74,7 @@ static void events_of_the_kernel(void **state)
 	assert_true(l4_kernel_has_event("anything else")); /* which nobody asks the kernel about */
 }
 
-/* A subsystem is an event of perf's, behind those it always has; its points are masks. */
+/* A subsystem is an event of perf's, between those it always has and the two that this kernel adds; its points are masks. */
 static void tracepoints_as_events(void **state)
 {
 	uint32_t perf = l4_number_of("perf"), end = l4_event_end(perf);
@@ -87,12 +87,15 @@ static void tracepoints_as_events(void **state)
 	assert_true(ev.traced && strcmp(l4_event_name(&ev), "sched") == 0);
 	assert_true(l4_event_index(l4_index(&ev), &same));
 	assert_true(same.traced && same.pos == ev.pos);
-	assert_int_equal(l4_index(&ev) & ((1 << L4_POS_BITS) - 1), end - 3 + ev.pos);
+	assert_int_equal(l4_index(&ev) & ((1 << L4_POS_BITS) - 1), end - 5 + ev.pos);
 	l4_attrs(&ev, PFM_OS_PERF_EVENT, &list);
 	assert_true(list.n_masks == 2 && list.mods == 0);
 	assert_true(l4_attr_at(&ev, &list, 1, &a) && a.kind == ATTR_MASK);
 	assert_string_equal(l4_attr_name(&ev, &a), l4_trace_point(ev.pos, 1, NULL));
-	assert_true(l4_event_at(perf, end - 1, &same) && same.traced);
+	assert_true(l4_event_at(perf, end - 3, &same) && same.traced);
+	assert_true(l4_event_at(perf, end - 1, &same) && !same.traced);
+	assert_string_equal(l4_event_name(&same), "topdown-be-bound");
+	assert_int_equal(l4_index(&same), l4_index(&(struct l4_event){ .unit = perf, .u = ev.u, .pos = end - 1 }));
 	assert_false(l4_event_at(perf, end, &same));
 }
 
