@@ -399,7 +399,9 @@ static void profiling_requests_come_in_the_order_the_driver_wants(void **state)
 	assert_int_equal(out.n_ioctls, 12);
 	for (unsigned i = 0; i < 12; i++)
 		assert_string_equal(ioctl_at(&out, i), order[i]);
+	assert_int_equal(out.ioctls[3].n_words, 4);
 	assert_int_equal(out.ioctls[3].words[2], 8);
+	assert_int_equal(out.ioctls[5].n_words, 2);
 	assert_int_equal(out.ioctls[5].words[1], 0x1900);
 	in.pfp_alpha_items = PFM_PROFILING; /* nothing to clear, nothing to read but samples */
 	assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);

@@ -192,6 +192,19 @@ class Here(unittest.TestCase):
         self.assertIn("--cap-add PERFMON", found["seccomp"]["remedy"])
         self.assertEqual(found["own code"]["state"], "bad")
 
+    def test_how_the_kernel_was_built(self):
+        """An option that begins like one that is wanted is not that one."""
+        if not tap.own_mounts():
+            self.skipTest("not root")
+        said = {"CONFIG_PERF_EVENTS": "nothing can be counted", "CONFIG_HW_PERF_EVENTS": "no hardware event",
+                "CONFIG_CGROUP_PERF": "no control group", "CONFIG_FTRACE": "no tracepoint"}
+        for missing in (), ("CONFIG_PERF_EVENTS",), ("CONFIG_HW_PERF_EVENTS", "CONFIG_FTRACE"), tuple(said):
+            lines = ["%s_MORE=y" % name if name in missing else name + "=y" for name in said] + ["# CONFIG_PERF_EVENTS=y is not set"]
+            f = doctor(before=["unshare", "-m", "sh", "-c", 'mkdir -p /boot && mount -t tmpfs none /boot && printf "%s\\n" "$0" '
+                               '>"/boot/config-$(uname -r)" && exec "$@"', "\n".join(lines)])["kernel"]
+            self.assertEqual(f["state"], "note" if missing else "good")
+            self.assertEqual(f.get("why", ""), "; ".join("without %s: %s" % (name, said[name]) for name in said if name in missing))
+
     def test_no_proc_and_no_tracefs(self):
         if not tap.own_mounts():
             self.skipTest("not root")

@@ -471,6 +471,24 @@ static void what_stands_in_the_way_is_told_apart(void **state)
 	end(f);
 }
 
+static void an_event_of_a_processor_that_is_not_there_takes_no_others_place(void **state)
+{
+	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	add(f, "loads");
+	add(f, "cycles");
+	f->counts[1].asked.cpu = 7;
+	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->counts[1].told.cause, PFM_CAUSE_NO_CPU);
+	assert_true(f->counts[0].told.cause == 0 && f->counts[2].told.cause == 0);
+	assert_int_equal(f->s.backend->start(&f->s), 0);
+	work(f, 0, 1, 2, 3);
+	assert_true(value(f, 0) == 1 && value(f, 1) == 0 && value(f, 2) == 3);
+	end(f);
+}
+
 static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
 {
 	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
@@ -1057,6 +1075,7 @@ int main(void)
 		cmocka_unit_test(a_busy_device_is_tried_once_more_and_then_explained),
 		cmocka_unit_test(open_modes_are_other_flags_elsewhere),
 		cmocka_unit_test(what_stands_in_the_way_is_told_apart),
+		cmocka_unit_test(an_event_of_a_processor_that_is_not_there_takes_no_others_place),
 		cmocka_unit_test(events_that_do_not_fit_are_left_out_and_say_so),
 		cmocka_unit_test(errors_of_open_have_causes),
 		cmocka_unit_test(settings_the_device_refuses),

@@ -554,7 +554,8 @@ static void check_kernel(struct doctor *d)
 	static const char *const wanted[] = { "CONFIG_PERF_EVENTS", "CONFIG_HW_PERF_EVENTS", "CONFIG_CGROUP_PERF", "CONFIG_FTRACE" };
 	static const char *const costs[] = { "nothing can be counted", "no hardware event", "no control group", "no tracepoint" };
 	struct finding f = { .check = "kernel", .state = GOOD };
-	char path[TEXT_MAX], line[256], config[8192] = "";
+	bool on[sizeof(wanted) / sizeof(wanted[0])] = { false };
+	char path[TEXT_MAX], line[256];
 	struct utsname name;
 	size_t i, len = 0;
 	FILE *file;
@@ -566,12 +567,7 @@ static void check_kernel(struct doctor *d)
 	file = open_file(path);
 	while (file && fgets(line, sizeof(line), file))
 		for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-			if (strncmp(line, wanted[i], strlen(wanted[i])) == 0 && strstr(line, "=y") &&
-			    strlen(config) < sizeof(config) - 64) {
-				strcat(config, " ");
-				strcat(config, wanted[i]);
-				strcat(config, " ");
-			}
+			on[i] |= strncmp(line, wanted[i], strlen(wanted[i])) == 0 && strcmp(line + strlen(wanted[i]), "=y\n") == 0;
 	if (!file) {
 		snprintf(f.found + len, TEXT_MAX - len, "; %s is not there, so its options were not looked at", path);
 		tell(d, &f);
@@ -579,8 +575,7 @@ static void check_kernel(struct doctor *d)
 	}
 	fclose(file);
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		snprintf(line, sizeof(line), " %s ", wanted[i]);
-		if (strstr(config, line))
+		if (on[i])
 			continue;
 		f.state = NOTE;
 		len = strlen(f.why);
