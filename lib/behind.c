@@ -110,6 +110,10 @@ bool pfmi_target_find(struct target *g)
 		g->config[0] &= ~owned(g, declared(g->t));
 	if (word < 0)
 		g->plm = levels(g);
+	g->pair = word < 0 && pfmi_has_pairs(g->t);
+	/* The second of a pair alone: any counter's. */
+	if (g->pair && pfmi_target_bits(g, "event"))
+		g->counter = TARGET_NO_COUNTER;
 	return word >= 0 || g->layout;
 }
 
@@ -212,6 +216,13 @@ static bool match_fields(const struct target *g, struct event *ev)
 		config = add_modifiers(g, ev, config, own);
 	/* A filter that the row's counters do not have: it is another event's. */
 	return config && same_words(g, config) && !(ev->n_set && pfmi_encoder_check(ev, NULL));
+}
+
+static bool match_pair(const struct target *g, struct event *ev)
+{
+	struct target whole = *g;
+
+	return pfmi_encoder_completes(ev, g->reg, g->value, &whole.config[0]) && match_fields(&whole, ev);
 }
 
 /* Control register @reg as the register at hand has it: fields of the same names, perhaps at other places. */
@@ -347,6 +358,8 @@ static bool match_row(const struct target *g, uint32_t row, struct event *ev)
 	pfmi_event_init(ev, g->t, row);
 	if (g->fixed)
 		return match_fixed(g, ev);
+	if (g->pair)
+		return match_pair(g, ev);
 	return g->significant ? match_encoded(g, ev) : match_fields(g, ev);
 }
 
@@ -449,7 +462,7 @@ static void follow(const struct target *g, uint32_t umask, uint64_t config1, str
 	}
 }
 
-static void scan(const struct target *g, unsigned nth, struct best *b)
+STEP void scan(const struct target *g, unsigned nth, struct best *b)
 {
 	struct event ev;
 
@@ -497,13 +510,13 @@ static bool aim(struct target *g, unsigned nth)
 static void set_code(struct target *g)
 {
 	const struct field *code = table_field(g->t, KEY_CODE);
-	bool known = !g->fixed && code && code->n_ranges && g->words & 1;
+	bool known = !g->fixed && !g->pair && code && code->n_ranges && g->words & 1;
 
 	g->code = known ? pfmi_field_get(code, g->config) : ANY_CODE;
 }
 
 /* Gives the target the code and unit mask that the rows have first of which it has others. False if there are no such rows. */
-RARELY static bool turn_to_first_way(struct target *g)
+static bool turn_to_first_way(struct target *g)
 {
 	const struct table *t = g->t;
 	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
@@ -521,7 +534,7 @@ RARELY static bool turn_to_first_way(struct target *g)
 }
 
 /* The @i-th best event. */
-bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
+RARELY bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
 {
 	struct best b;
 	unsigned nth;

@@ -21,6 +21,7 @@ struct target {
 	uint64_t significant; /* bits to compare when the encoder is asked, 0 when the fields are */
 	uint8_t plm;          /* levels the register switches on */
 	bool fixed;           /* x86 FIXED_CTR_CTRL: counters that know one event each */
+	bool pair;            /* the register is one of two that choose an event, with the other in its upper half or alone */
 	const struct bits *layout;
 	unsigned n_layout;
 };

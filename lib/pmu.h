@@ -246,6 +246,11 @@ bool pfmi_has_significant(const struct table *t);
  * counts (0, 1 ...: one register may choose for several). That counter goes to *@counter. 0 when there are no more. A set of one event on
  * that counter has this register first. */
 uint64_t pfmi_encoder_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter);
+/* True if an event is chosen in two registers: the second in the upper half of the first, or alone. */
+bool pfmi_has_pairs(const struct table *t);
+/* For such tables: what register @reg has becomes the word of the kernel's for @ev, a row alone, which tells what the register does not,
+ * and the levels in it @ev's. False if it chooses another event. */
+bool pfmi_encoder_completes(struct event *ev, const char *reg, uint64_t value, uint64_t *word);
 /* The registers that pfmi_encoder_layout() may know, blank-separated, "NAME[0-7]" for several; "" if there are none but the words of
  * perf_event_attr. */
 const char *pfmi_encoder_registers(const struct table *t);

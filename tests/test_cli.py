@@ -966,6 +966,20 @@ class Decode(Case):
         self.assertIn("INST_RETIRED.ANY_P", events[3])
         self.assertGreater(len(self.events("skx", "config=0x1b7", "PERFEVTSEL0=0x5301b7", "config1=0x10001")[0]), 1)
 
+    def test_two_registers_that_choose_an_event(self):
+        both = ["branch_retired:m32=MMNP:thr=3:u"]
+        self.assertEqual(self.events("netburst", "CCCR12=0x37b000", "ESCR0=0xc000205", "cccr0=0x39000"), [both, both, []])
+        self.assertEqual(self.events("netburst", "ESCR1=0xc000205", "PMC14=0x37b000"), [both, both])
+        self.assertEqual(self.events("netburst", "CCCR8=0x3b000", "ESCR0=0xc00020f"), [[], []])
+        self.assertEqual(self.events("netburst", "ESCR1=0xc00020f", "config=0x520002000003b000"),
+                         [["BSQ_active_entries:m12=REQ_TYPE0", "branch_retired:m32=MMNP"], ["branch_retired:m32=MMNP"]])
+        said = self.done("decode", "--pmu", "netburst", "CCCR12=0x37b000", "ESCR0=0xc000205", "PMC4=0x39000")
+        self.assertEqual(said.count("  event  "), 3)  # of which one is the ESCR's field
+        self.assertEqual(said.count("branch_retired"), 1)
+        self.assertTrue(said.endswith("is chosen in the ESCR: give both registers\n"), said)
+        for pmu, other in (("netburst", "ESCR0=0"), ("netburst", "config=0"), ("coreduo", "PMC0=0")):
+            self.assertNotIn("give both", self.done("decode", "--pmu", pmu, other))
+
     def test_more_events_than_are_named(self):
         (o,) = objects(self.done("decode", "--json", "--pmu", "clx", "config=0x1b7"))
         self.assertEqual((len(o["events"]), o["more"]), (64, True))

@@ -41,6 +41,15 @@ static void registers_in_order_of_likelihood(void **state)
 		{ "montecito", "PMC4", 0x2035808, { "ALAT_CAPACITY_MISS_ALL" } },
 		{ "montecito", "PMC5", 0x2135809, { "ALAT_CAPACITY_MISS_ALL:thres=1:k:u" } },
 		{ "montecito", "PMC38", 0xdb6, { NULL } },
+		/* Pentium 4: its ESCR in the upper half. */
+		{ "netburst", "CCCR12", 0x0c00020f0003b000, { "branch_retired:m32=MMNP" } },
+		{ "netburst", "PMC12", 0x0c0002050133b000 | 1 << 18, { "branch_retired:m32=MMNP:edge:thr=3:u" } },
+		{ "netburst", "CCCR8", 0x0c00020f0003b000, { NULL } },
+		{ "netburst", "CCCR12", 0x0c00020f00039000, { NULL } },
+		{ "netburst", "CCCR12", 0x0c00020f0003b001, { NULL } },
+		{ "netburst", "CCCR12", 0x8c00020f0003b000, { NULL } },
+		{ "netburst", "CCCR12", 0x3b000, { NULL } },
+		{ "netburst", "ESCR1", 0xc00020a, { "BSQ_active_entries:m12=REQ_TYPE0:k", "branch_retired:m32=MMNP:k" } },
 		{ "ev4", "ICCSR", 0x200000b00, { "palmode", "dual" } },
 		{ "ev5", "PMCTR", 0x8000000c, { "cycles", "issues", "nonissue" } },
 		{ "ev67", "PCTR_CTL", 0xc, { "replay", "cycles0+replay" } },
@@ -210,6 +219,10 @@ static void every_kind_of_register(void **state)
 		{ "coreduo", "config4" },
 		{ "coreduo", "config00" },
 		{ "intel_arch", "PEBS_FRONTEND1" },
+		{ "netburst", "CCCR" },
+		{ "netburst", "CCCR18" },
+		{ "netburst", "PMC1x" },
+		{ "netburst", "ESCR2" },
 	};
 	pfm_ctx_t *ctx = open_for("montecito");
 	const char *name, *text;

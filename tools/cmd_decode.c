@@ -184,6 +184,21 @@ static int word_of(const char *reg)
 	return reg[6] >= '0' && reg[6] < '0' + N_WORDS && !reg[7] ? reg[6] - '0' : -1;
 }
 
+/* Pentium 4's registers that choose events, for others that choose among these. */
+static bool is_escr(const char *reg)
+{
+	return strncasecmp(reg, "ESCR", 4) == 0;
+}
+
+/* Is it a register that says nothing of its event unless the ESCR is given beside it? */
+static bool wants_escr(const struct decoder *d, const char *reg)
+{
+	const char *name, *text;
+	uint64_t field;
+
+	return word_of(reg) < 0 && !is_escr(reg) && pfm_decode_field(d->ctx, d->pmu, "ESCR0", 0, 0, &name, &field, &text) == PFMLIB_SUCCESS;
+}
+
 /* Has @a the words that are given? */
 static bool has_words(const struct words *w, const pfm_attr_t *a, uint64_t config)
 {
@@ -356,6 +371,23 @@ static int gather(const struct decoder *d, char **operands, int n, struct words 
 	return i;
 }
 
+/* Two registers that say together which event it is, a CCCR and an ESCR, as the library takes them: the ESCR in the upper half. */
+static bool pair(const struct decoder *d, char **operands, int n, struct setting *both)
+{
+	pfm_error_t error = PFM_INIT(error);
+	struct setting s[2];
+	int escr;
+
+	if (n < 2 || !parse(d, operands[0], &s[0], &error) || !parse(d, operands[1], &s[1], &error))
+		return false;
+	escr = !is_escr(s[0].reg);
+	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) || word_of(s[!escr].reg) >= 0 || (s[0].value | s[1].value) >> 32)
+		return false;
+	*both = s[!escr];
+	both->value |= s[escr].value << 32;
+	return true;
+}
+
 /* ---- output -------------------------------------------------------------------------------------------------- */
 
 /* @name with the number at its end one higher; "" if it has none. */
@@ -421,6 +453,8 @@ static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 		print_fields(d, &s);
 		if (last)
 			print_events(&d->found);
+		if (!in_run && !d->found.n && s.value >> 32 == 0 && wants_escr(d, s.reg))
+			printf("  %-14s is chosen in the ESCR: give both registers\n", "event");
 	} else {
 		fflush(stdout);
 		refuse(d->ctx, text, &error);
@@ -432,6 +466,7 @@ static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 
 static int decode_all(struct decoder *d, char **operands, int n)
 {
+	struct setting both;
 	struct words w;
 	int status = DONE, run, i;
 
@@ -440,6 +475,10 @@ static int decode_all(struct decoder *d, char **operands, int n)
 		if (run > 1) {
 			d->found.n = d->found.more = 0;
 			find_together(d, &w);
+		} else if (pair(d, operands, n, &both)) {
+			run = 2;
+			d->found.n = d->found.more = 0;
+			find_events(d, &both);
 		}
 		for (i = 0; i < run || i == 0; i++)
 			if (decode(d, operands[i], run > 1, i + 1 >= run) != DONE)

@@ -440,7 +440,8 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
  * the last, PFMLIB_ERR_FULL if it does not fit (16 bytes are enough). */
 int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len);
 /** Writes to @buf, in the vendor's dialect, the @i-th event of @pmu whose registers have @value in @reg; privilege and enable
- * bits are left out of the comparison, attributes are added for what the event alone does not explain.
+ * bits are left out of the comparison, attributes are added for what the event alone does not explain. A Pentium 4's CCCR has its ESCR
+ * in the upper half of @value.
  * PFMLIB_ERR_NOTFOUND past the last. */
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i, char *buf, size_t len);
 

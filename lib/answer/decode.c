@@ -71,7 +71,9 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 /* Levels are told where they are not the usual ones; a register that counts at none says nothing about the event. */
 static void tell_levels(const struct target *g, struct event *ev)
 {
-	ev->plm = g->plm == pfmi_usual_levels(g->t) ? 0 : g->plm;
+	unsigned plm = g->pair ? ev->plm : g->plm;
+
+	ev->plm = plm == pfmi_usual_levels(g->t) ? 0 : (uint8_t)plm;
 }
 
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i, char *buf, size_t len)
@@ -83,7 +85,7 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		return PFMLIB_ERR_INVAL;
 	g.fixed = pfmi_target_bits(&g, "os0") != NULL;
 	/* Any other register without an enable bit is none that chooses an event. */
-	if (table_has_bits(g.t) && pfmi_config_word(reg) < 0 && !g.fixed && !pfmi_target_bits(&g, "en") && !pfmi_has_own_control(&g))
+	if (table_has_bits(g.t) && pfmi_config_word(reg) < 0 && !g.fixed && !g.pair && !pfmi_target_bits(&g, "en") && !pfmi_has_own_control(&g))
 		return PFMLIB_ERR_NOTFOUND;
 	if (!pfmi_target_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;

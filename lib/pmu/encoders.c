@@ -154,6 +154,16 @@ uint64_t pfmi_encoder_significant(const struct table *t, const char *reg, unsign
 	}
 }
 
+bool pfmi_has_pairs(const struct table *t)
+{
+	return t->encoder == ENCODER_NETBURST;
+}
+
+bool pfmi_encoder_completes(struct event *ev, const char *reg, uint64_t value, uint64_t *word)
+{
+	return pfmi_netburst_completes(ev, reg, value, word);
+}
+
 const char *pfmi_encoder_registers(const struct table *t)
 {
 	switch (t->encoder) {

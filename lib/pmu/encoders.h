@@ -31,5 +31,7 @@ unsigned pfmi_x86_ready(const struct event *ev, unsigned levels, pfm_encoding_t 
 layout_op pfmi_x86_layout, pfmi_montecito_layout, pfmi_alpha_layout, pfmi_netburst_layout, pfmi_mips_layout;
 /* Else fields declare bits. */
 significant_op pfmi_montecito_significant, pfmi_alpha_significant, pfmi_mips_significant;
+/* Else the word is not put together of registers. */
+bool pfmi_netburst_completes(struct event *ev, const char *reg, uint64_t value, uint64_t *word);
 
 #endif

@@ -17,6 +17,11 @@ static const struct bits ESCR_EVENT = { "event", 25, 6 }, ESCR_LEVELS = { "level
 static const uint64_t halves[] = { 0x13333, 0x2cccc };
 #define USER   0x5u /* of both threads */
 #define KERNEL 0xau
+/* Bits of the kernel's word that say in either register what is counted: selection and comparison; masks and tags. The event's number is
+ * another one in the ESCR. */
+#define CCCR_CHOICE 0x01fce000u
+#define ESCR_CHOICE 0x01fffff000000000u
+#define RESERVED    0x8000000030000fffu
 
 struct extra {
 	uint64_t config[PLAN_MAX_EVENTS];
@@ -178,13 +183,28 @@ static const struct bits cccr[] = {
 
 const struct bits *pfmi_netburst_layout(const struct table *t, const char *name, unsigned *n)
 {
-	struct slice word = { name, (uint32_t)strcspn(name, "0123456789") };
+	const char *number = name + strcspn(name, "0123456789");
+	struct slice word = { name, (uint32_t)(number - name) };
+	bool one_digit = *number && !number[1], up_to_17 = one_digit || (*number == '1' && number[1] >= '0' && number[1] <= '7' && !number[2]);
 
 	(void)t;
 	if (pfmi_slice_is(word, "ESCR")) {
 		*n = sizeof(escr) / sizeof(escr[0]);
-		return escr;
+		return one_digit && *number <= '1' ? escr : NULL;
 	}
 	*n = sizeof(cccr) / sizeof(cccr[0]);
-	return pfmi_slice_is(word, "CCCR") || pfmi_slice_is(word, "PMC") ? cccr : NULL;
+	return up_to_17 && (pfmi_slice_is(word, "CCCR") || pfmi_slice_is(word, "PMC")) ? cccr : NULL;
+}
+
+/* An ESCR alone does not say which of them it is. */
+bool pfmi_netburst_completes(struct event *ev, const char *reg, uint64_t value, uint64_t *word)
+{
+	bool alone = *reg == 'E' || *reg == 'e';
+	uint64_t own = configure(ev), told = alone ? ESCR_CHOICE : ESCR_CHOICE | CCCR_CHOICE, high;
+
+	value = alone ? value << 32 : value;
+	high = value >> 32;
+	ev->plm = (uint8_t)((high & USER ? PFM_PLM3 : 0) | (high & KERNEL ? PFM_PLM0 : 0));
+	*word = (own & ~told) | (value & told);
+	return !(value & RESERVED) && bits_get(high, ESCR_EVENT) == pfmi_event_field(ev, KEY_SEL, ANYWHERE);
 }
