@@ -643,6 +643,13 @@ class Encode(Case):
         self.assertEqual(out[0]["regs"][0]["addr"], "0x186")
         self.assertEqual(out[0]["perf"]["exclude_kernel"], 1)
 
+    def test_other_codes_of_an_event(self):
+        event = "skx/event=0xb7,umask=0x1,offcore_rsp=0x10001/u"
+        (o,) = objects(self.done("encode", "--json", event))
+        self.assertEqual(o["alternatives"], [{"control": "0x5101bb", "msr": "0x1a7", "value": "0x10001"}])
+        self.assertEqual([r["value"] for r in o["regs"]], ["0x5101b7", "0x10001"])
+        self.assertIn("0x5101bb with MSR 0x1a7 = 0x10001", self.done("encode", event))
+
     def test_shape(self):
         (o,) = objects(self.done("encode", "--json", "coreduo::Instr_Ret,usr"))
         self.assertEqual(list(o), ["input", "pmu", "event", "regs", "counters", "perf", "foreign"])

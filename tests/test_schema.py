@@ -31,7 +31,7 @@ LINES = {
              "coreduo::L2_Rqsts coreduo montecito::DATA_EAR_CACHE_LAT4 ev67::replay montecito software::task-clock nonsense",
              "intel_arch armv8 amd"],
     "encode": ["coreduo::Instr_Ret,usr montecito::L3_READS_ALL_ALL:M ev67::replay page-faults nonsense mem:0x1000/8:w "
-               "coreduo::L2_Rqsts,core=xx",
+               "skx/event=0xb7,umask=0x1,offcore_rsp=0x10001/ coreduo::L2_Rqsts,core=xx",
                "cycles:ppu cycles:GI cycles:D cycles:H task-clock:k"],
     "dispatch": ["--pmu coreduo Instr_Ret FP_Assist", "--pmu coreduo Mul Div", "--pmu coreduo nonsense",
                  "coreduo::Instr_Ret montecito::ALAT_CAPACITY_MISS_ALL",

@@ -47,6 +47,17 @@ static void json_encoding(struct encoder *e, const char *text, const pfm_encodin
 		put_end(j, '}');
 	}
 	put_end(j, ']');
+	if (enc->n_alternatives)
+		put_begin(j, "alternatives", '[');
+	for (i = 0; i < enc->n_alternatives; i++) {
+		put_begin(j, NULL, '{');
+		put_hex(j, "control", enc->alternatives[i].control);
+		put_hex(j, "msr", enc->alternatives[i].msr);
+		put_hex(j, "value", enc->alternatives[i].value);
+		put_end(j, '}');
+	}
+	if (enc->n_alternatives)
+		put_end(j, ']');
 	counters_json(j, "counters", enc->counters);
 	put_attr(j, "perf", &enc->attr);
 	if (!(pmu.flags & PFM_PMU_HOST))
