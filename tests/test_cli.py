@@ -643,6 +643,15 @@ class Encode(Case):
         self.assertEqual(out[0]["regs"][0]["addr"], "0x186")
         self.assertEqual(out[0]["perf"]["exclude_kernel"], 1)
 
+    def test_every_name_that_is_listed_can_be_asked_for(self):
+        """Metrics are asked otherwise; some events want to be told a mask."""
+        names = ["%s::%s" % (o["pmu"], o["event"]) for o in objects(self.done("list", "--all", "--json"))
+                 if "event" in o and "metric" not in o.get("flags", [])]
+        p = pfm("encode", "--json", "-", input="\n".join(names) + "\n")
+        refused = [o for o in objects(p.stdout) if "error" in o and o["error"]["kind"] != "missing_umask"]
+        self.assertEqual((len(objects(p.stdout)), refused), (len(names), []))
+        self.assertGreater(len(names), 60000)
+
     def test_other_codes_of_an_event(self):
         event = "skx/event=0xb7,umask=0x1,offcore_rsp=0x10001/u"
         (o,) = objects(self.done("encode", "--json", event))

@@ -1082,6 +1082,29 @@ class MadeUp(unittest.TestCase):
             for name in ("THIS", "THAT", 'A "B"', "\\C"):
                 self.assertIsNone(t.find(name), name)
 
+    def test_every_name_that_is_listed_can_be_asked_for(self):
+        """What ends a name in a text is in none; whatever else is, in its full name and in perf's."""
+        names = ["A,B", "A,", "A,thr=1", "A:B", "A::B", "A/B", "A/", "/A", "A B", "A;B", "A{B}", "A\\B", 'A"B"', "'A'", "A=1", "A:u", "-A",
+                 "@A", ".A", "#A", "A#1", "A|1", "(A)", "A*", "~A", "1", "0x1", "r12", "u", "config", "event=1", "cpu/A/",
+                 "software::A", "\u00e9"]
+        self.put("arm/pmu/invented-f1.json", self.arm(events=[{"code": 256 + i, "name": name, "description": "Made up."}
+                                                              for i, name in enumerate(names)]))
+        _, refused, _, status = self.convert("arm")
+        self.assertEqual({(name, key) for name, key, _ in refused}, {(name, "EventName") for name in names if "," in name})
+        if not PFM:
+            return
+        image = os.path.join(self.root, "it.pmdb")
+        self.assertEqual(run(os.path.join(self.root, "arm"), "-o", image, check=False)[0], status)
+        env = dict(os.environ, PERFMON_EVENTS=image)
+        said = subprocess.run([PFM, "list", "--all", "--json", "--pmu", "invented_f1"], env=env, capture_output=True, text=True).stdout
+        shown = [o["event"] for o in map(json.loads, said.splitlines()) if "event" in o]
+        self.assertEqual(set(shown), {name for name in names if "," not in name})
+        for form in "invented_f1::%s", "invented_f1/%s/":
+            asked = [name for name in shown if form[-1] != "/" or "=" not in name]  # a term of perf's with a value is none
+            said = subprocess.run([PFM, "encode", "--json", "-"], env=env, input="".join(form % name + "\n" for name in asked),
+                                  capture_output=True, text=True).stdout
+            self.assertEqual([json.loads(line).get("event") for line in said.splitlines()], asked)
+
     def test_halves_of_characters(self):
         """JSON can have one half of a pair alone; no file can."""
         for escaped, whole, noted in (("\\uD83D\\ude00", "\U0001f600", False), ("\\ud83d", "\ufffd", True),

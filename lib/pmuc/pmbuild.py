@@ -189,6 +189,8 @@ class Sheet:
         folded = pt.fold(row.name)
         if not folded:
             raise Refused("EventName", "an empty name")
+        if "," in row.name:
+            raise Refused("EventName", "has a comma: no text could ask for it")
         other = self.seen.setdefault(folded, row)
         if other is not row:
             self.same_name(row, other, folded)

@@ -420,6 +420,8 @@ class Compiler(Fields):
             raise Bad(words[0].at(), "event needs a name")
         metric = words[0].raw in ("metric", "ratio")
         name = words[1].text()
+        if "," in name:
+            raise Bad(words[1].at(), "a name with a comma: no text could ask for it")
         number = len(self.rows)
         before = self.names.get(pt.fold(name))
         if before and before[3] > self.origin[1] and type(before[2]) is int:
