@@ -93,7 +93,7 @@ bool pfmi_has_own_control(const struct target *g)
 	return pfmi_config_word(g->reg) < 0 && pfmi_has_significant(g->t);
 }
 
-bool pfmi_target_find(struct target *g)
+RARELY bool pfmi_target_find(struct target *g)
 {
 	int word = pfmi_config_word(g->reg);
 	bool bits = table_has_bits(g->t);

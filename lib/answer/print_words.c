@@ -330,6 +330,15 @@ static bool set_field(struct event *ev, unsigned field, uint64_t value)
 	return pfmi_event_set(ev, field, value);
 }
 
+/* A raw mask of an event whose masks are parts of a modifier's field is that field as a whole. All of it is in the first group. */
+static void say_raw_as_field(struct event *ev)
+{
+	const struct group *g = pfmi_row_group(ev->table, ev->row, 0);
+
+	if (table_fields(ev->table)[g->field].modifier && set_field(ev, g->field, ev->group[0]))
+		ev->group[0] = ev->raw_mask = 0;
+}
+
 /* A unit mask that means a flag ("TRIPS" is edge): libpfm says it as a mask, everybody else as the flag. */
 static void say_as_flag(struct event *ev)
 {
@@ -343,17 +352,32 @@ static void say_as_flag(struct event *ev)
 	}
 }
 
+/* Has a group of @field no words for what it has to say, once the field is no longer given as a whole? */
+static bool has_unsayable(const struct event *ev, unsigned field)
+{
+	for (unsigned i = 0; i < event_groups(ev); i++) {
+		const struct group *g = pfmi_row_group(ev->table, ev->row, i);
+
+		if (g->field == field && is_told_alone(ev, i) && !nameable(ev->table, g, ev->group[i]))
+			return true;
+	}
+	return false;
+}
+
 static void say_as_mask(struct event *ev)
 {
 	for (unsigned i = 0; i < event_groups(ev); i++)
 		for (unsigned k = 0; k < ev->n_set; k++) {
 			const struct group *g = pfmi_row_group(ev->table, ev->row, i);
-			uint64_t value = ev->set[k].value | ev->group[i];
+			uint64_t value = ev->set[k].value | ev->group[i], before = ev->group[i];
 
 			if (ev->set[k].field != g->field || !value || !compose(g, spelled(ev->table, g, FIRST_SPELLING), value).n)
 				continue;
 			ev->group[i] = value;
-			ev->set[k--] = ev->set[--ev->n_set];
+			if (has_unsayable(ev, g->field))
+				ev->group[i] = before;
+			else
+				ev->set[k--] = ev->set[--ev->n_set];
 		}
 }
 
@@ -361,6 +385,8 @@ void pfmi_say_in_words(struct event *ev, pfm_dialect_t dialect)
 {
 	if (ev->raw_mask)
 		split_raw(ev);
+	if (ev->raw_mask)
+		say_raw_as_field(ev);
 	if (dialect == PFM_DIALECT_LIBPFM)
 		say_as_mask(ev);
 	else if (dialect != PFM_DIALECT_PERF)
