@@ -1357,7 +1357,10 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
     def test_commands(self):
         self.assertEqual(self.complete("pfm en"), ["encode"])
-        self.assertIn("stat", self.complete("pfm "))
+        commands = re.findall(r"^  ([a-z]+) ", self.done("--help").split("Options")[0], re.M)
+        self.assertLessEqual({"stat", "doctor", "metric", "plan"}, set(commands))
+        self.assertEqual(self.complete("pfm help "), commands)
+        self.assertLessEqual({*commands, "help"}, set(self.complete("pfm ")))
 
     def test_options(self):
         self.assertIn("--dry-run", self.complete("pfm stat --d"))
@@ -1365,6 +1368,14 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
     def test_processors(self):
         self.assertEqual(self.complete("pfm encode --pmu mont"), ["montecito"])
+        self.assertEqual(self.complete("pfm encode --pmu=mont"), ["montecito"])
+        self.assertEqual(self.complete("pfm plan -p mont"), ["montecito"])
+        self.assertTrue(self.complete("pfm stat -p ")[0].isdigit())
+
+    def test_metrics(self):
+        for line in ("metric skx::Info_Thread_IP", "metric -p skx Info_Thread_IP", "plan --pmu skx Info_Thread_IP",
+                     "stat --metrics=skx::Info_Thread_IP", "stat -M skx::Info_Thread_IP"):
+            self.assertRegex(self.complete("pfm " + line)[0], "Info_Thread_IPC$")
 
     def test_events(self):
         self.assertIn("L2_Rqsts", self.complete("pfm encode coreduo::L2_R"))

@@ -33,15 +33,18 @@ _pfm_pmus() {
 }
 
 _pfm() {
-	local commands='list show encode dispatch decode stat record report import session device help'
-	local command='' word _pfm_pmu='' _pfm_current i previous=${COMP_WORDS[COMP_CWORD-1]}
+	local command='' commands='' word _pfm_pmu='' _pfm_current i previous=${COMP_WORDS[COMP_CWORD-1]}
 
 	COMPREPLY=()
 	_pfm_word
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		[[ -z $command && $word != -* ]] && command=$word
-		[[ $word == --pmu ]] && _pfm_pmu=${COMP_WORDS[i+1]}
+		if [[ $word == --pmu || ($word == -p && ($command == metric || $command == plan)) ]]; then
+			_pfm_pmu=${COMP_WORDS[i+1]}
+			# Bash breaks words at '=', too.
+			[[ $_pfm_pmu == = ]] && _pfm_pmu=${COMP_WORDS[i+2]}
+		fi
 		# Behind "--" stands another program's command line.
 		if [[ $word == -- && ($command == stat || $command == record || $command == device) ]]; then
 			COMPREPLY=($(compgen -c -f -- "$_pfm_current"))
@@ -49,14 +52,19 @@ _pfm() {
 		fi
 	done
 	[[ $_pfm_pmu == "$_pfm_current" ]] && _pfm_pmu=''
-	if [[ -z $command ]]; then
-		COMPREPLY=($(compgen -W "$commands --help --version --color" -- "$_pfm_current"))
+	if [[ -z $command || $command == help ]]; then
+		commands=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\) .*/\1/p')
+		[[ -z $command ]] && commands+=' help --help --version --color'
+		COMPREPLY=($(compgen -W "$commands" -- "$_pfm_current"))
 		return
 	fi
-	if [[ $command == help ]]; then
-		COMPREPLY=($(compgen -W "${commands% help}" -- "$_pfm_current"))
-		return
+	if [[ $_pfm_current == --*=* && $COMP_WORDBREAKS == *=* ]]; then
+		previous=${_pfm_current%%=*}
+		_pfm_current=${_pfm_current#*=}
 	fi
+	case $command$previous in
+	metric-p | plan-p) previous=--pmu ;;
+	esac
 	case $previous in
 	--pmu) _pfm_pmus "$_pfm_current"; return ;;
 	--device-model | --model | -m) COMPREPLY=($(compgen -W 'ev4 ev5 pca56 ev6 ev67' -- "$_pfm_current")); return ;;
@@ -69,11 +77,11 @@ _pfm() {
 		return
 	fi
 	case $command in
-	list | show | encode | dispatch) _pfm_events "$_pfm_current" ;;
+	list | show | encode | dispatch | metric | plan) _pfm_events "$_pfm_current" ;;
 	stat | record)
 		# The last event of a list; the events before it stay as they are.
 		word=${_pfm_current##*[,\{]}
-		[[ $previous == -e || $previous == --event ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
+		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
 	import | session | report) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	device) COMPREPLY=($(compgen -c -f -- "$_pfm_current")) ;;
