@@ -1252,13 +1252,19 @@ def is_empty(group):
 class Command(unittest.TestCase):
     """The command as it is run."""
 
-    def begin(self, root):
-        """An import that takes a while, with workers, in a process group of its own."""
+    def begin(self, root, *args, out=os.devnull, **env):
+        """An import that takes a while, with workers, in a process group of its own. @out: a file, or a "pipe" without a reader."""
         argv = [PFM] if PFM else [sys.executable, os.path.join(EVENTS, "pmuc.py")]
-        return subprocess.Popen([*argv, "import", root, "-o", os.path.join(root, "out/")], start_new_session=True,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),    # ignored where tests run unseen
-                                env=dict(os.environ, PERFMON_PMUC=os.path.join(EVENTS, "pmuc.py")))
+        reader, writer = os.pipe() if out == "pipe" else (None, os.open(out, os.O_WRONLY))
+        if reader is not None:
+            os.close(reader)
+        try:
+            return subprocess.Popen([*argv, "import", *args, root, "-o", os.path.join(root, "out/")], start_new_session=True,
+                                    stdout=writer, stderr=subprocess.PIPE, text=True,
+                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),    # ignored where tests run unseen
+                                    env=dict(os.environ, PERFMON_PMUC=os.path.join(EVENTS, "pmuc.py"), **env))
+        finally:
+            os.close(writer)
 
     def big_lists(self, root):
         for folder in ("SKX", "CLX", "ICX", "SPR"):
@@ -1266,6 +1272,15 @@ class Command(unittest.TestCase):
             os.makedirs(path)
             with open(os.path.join(path, "x_core.json"), "w", encoding="utf-8") as f:
                 json.dump({"Header": {"Info": "made up"}, "Events": [event(EventName="MADE.UP_%d" % i) for i in range(1500)]}, f)
+
+    def test_output_that_takes_nothing(self):
+        """A full disk and a reader that is gone, with and without Python's buffer between: it is said once, or not at all."""
+        with tempfile.TemporaryDirectory() as root:
+            self.big_lists(root)
+            for out, said in (("/dev/full", "pfm: cannot write the answer: No space left on device\n"), ("pipe", "")):
+                for args, unbuffered in ((["--json"], "1"), (["--json"], ""), ([], "1"), ([], "")):
+                    p = self.begin(root, *args, out=out, PYTHONUNBUFFERED=unbuffered)
+                    self.assertEqual((p.communicate(timeout=60)[1], p.returncode), (said, 1), (out, args, unbuffered))
 
     def test_interrupted_at_any_moment(self):
         """As a terminal does it: the whole group hears of it. Before Python is up only "pfm" holds it back."""

@@ -40,6 +40,10 @@ def one_line(*texts):
     return ": ".join(texts).replace("\n", "\\x0a")
 
 
+class Unwritten(Exception):
+    """Standard output takes no more."""
+
+
 class Visible:
     """A stream through which nothing passes that would move a terminal's cursor, and worse."""
 
@@ -47,7 +51,19 @@ class Visible:
         self.stream = stream
 
     def write(self, text):
-        return self.stream.write(text.translate(VISIBLE))
+        return self.guarded(self.stream.write, text.translate(VISIBLE))
+
+    def flush(self):
+        self.guarded(self.stream.flush)
+
+    def guarded(self, act, *args):
+        """What standard error does not take nobody can be told."""
+        try:
+            return act(*args)
+        except OSError as why:
+            if self.stream is sys.__stderr__:
+                return 0
+            raise Unwritten(why.errno) from why
 
     def __getattr__(self, name):
         return getattr(self.stream, name)

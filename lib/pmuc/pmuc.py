@@ -16,6 +16,7 @@ README.md describes the language, ../table.h the result. Everything wrong is rep
 all errors of a run together; then the exit status is 1 and nothing is written.
 """
 
+import errno
 import fnmatch
 import gc
 import os
@@ -154,13 +155,22 @@ def leave(status):
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):
+    except Unwritten as why:
+        status = unwritten(why, status)
+    except (ValueError, AttributeError):
         sys.exit(status)        # Python itself says what is wrong with the streams
     os._exit(status)
 
 
+def unwritten(why, status=0):
+    """The status to end with, and what there is to say: nothing of a reader that has seen enough."""
+    if why.args[0] != errno.EPIPE:
+        print("pfm: cannot write the answer: %s" % os.strerror(why.args[0]), file=sys.stderr)
+    return status or 1
+
+
 if __name__ == "__main__":
-    from pmoutput import Visible
+    from pmoutput import Unwritten, Visible
     sys.unraisablehook = come_again
     sys.stdout, sys.stderr = Visible(sys.stdout), Visible(sys.stderr)
     gc.disable()        # nothing here holds itself in a circle: looking for what does would take a fifth of the time
@@ -168,6 +178,8 @@ if __name__ == "__main__":
         # "pfm import" holds Ctrl-C back while Python starts.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         status = main(sys.argv[1:])
+    except Unwritten as lost:
+        status = unwritten(lost)
     except KeyboardInterrupt:
         print("%sinterrupted" % ("pfm import: " if sys.argv[1:2] == ["import"] else "pmuc: "), file=sys.stderr)
         status = 130
