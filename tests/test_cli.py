@@ -845,6 +845,29 @@ class Dispatch(Case):
         self.assertEqual([o["error"]["kind"] for o in out], ["syntax", "syntax", "unknown_pmu", "bad_value"])
         self.assertEqual([o.get("id") for o in out], [None, None, 7, "x"])
 
+    def test_member_that_is_malformed(self):
+        """Nothing is taken for 0, cut to the width of a field, or passed over."""
+        event = {"e": "CPU_OP_CYCLES_ALL"}
+        wrong = [{"plm": v} for v in ("zzz", "", " 8", "-8", "8x", "99999999999999999999", [8], 8.5, -8, 1 << 32)]
+        numbers = ("count", "code", "len", "mask", "cnt", "sys", "in", "out", "noinp", "nooutp", "modes", "items", "stat")
+        wrong += [{key: "x"} for key in (*numbers, "scope")]
+        wrong += [{key: v} for key in ("un", "freq", "period") for v in (4, "4", ["x"], [[]])] + [{"freq": [0] * 4}]
+        wrong += [{key: 5} for key in ("pmu", "op", "s", "scope", "op1", "op2", "iear", "dear", "etb", "ipear", "ir", "dr")]
+        wrong += [{"op1": {"m": 256}}, {"ipear": {"delay": 1 << 16}}, {"etb": {"tm": "all"}}, {"dear": {"um": []}}, {"ir": {"lim": 5}},
+                  {"dr": {"lim": [5]}}, {"dr": {"lim": [[0, "y"]]}}, {"ir": {"lim": [[0, 1, 8]] * 5}}, {"ev": "CPU_OP_CYCLES_ALL"}]
+        wrong += [{"ev": [dict(event, **{key: v})]}
+                  for key, v in (("th", "4x"), ("fl", {}), ("idx", "x"), ("um", 5), ("um", [0] * 49), ("plm", 1 << 40))]
+        r = pfm("dispatch", "--json", input="".join(json.dumps({"req": dict({"ev": [event]}, **w)}) + "\n" for w in wrong))
+        for w, o in zip(wrong, objects(r.stdout)):
+            last = w if "ev" not in w else w["ev"][0] if isinstance(w["ev"], list) else w
+            names = [k for k in last if k != "e"]
+            self.assertEqual(o.get("error", {}).get("kind"), "bad_value", w)
+            self.assertRegex(o["error"]["message"], '^"(%s)" is malformed$' % "|".join(names + ["m", "delay", "tm", "um", "lim"]))
+        self.assertEqual(r.returncode, 1)
+        right = {"ev": [event], "plm": "0x8", "un": [None, 4], "sys": False, "scope": None}
+        r = pfm("dispatch", "--json", input=json.dumps({"req": right}))
+        self.assertEqual((r.returncode, objects(r.stdout)[0]["res"]["rc"]), (0, 0))
+
     def test_set(self):
         (o,) = objects(self.done("dispatch", "--json", "--pmu", "coreduo", "Instr_Ret", "FP_Comp_Instr_Ret"))
         self.assertEqual([e["counter"] for e in o["events"]], [1, 0])
