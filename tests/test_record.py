@@ -490,7 +490,8 @@ class Record(unittest.TestCase):
         if done.returncode == 0:
             self.assertRegex(done.stderr, r"ev5::cycles: \d+ samples were outside of the addresses that are profiled")
         for words, why in ((("--device-model", "ev5"), "say with -e"), (("--device-model", "ev5", "-e", "cycles", "-g"), "no call chains"),
-                           (("--device", "5-3", "-e", "ev5::cycles"), "range of addresses")):
+                           *((("--device", text, "-e", "ev5::cycles"), "range of addresses")
+                             for text in ("5-3", "5--7", "5- 7", " 5-7", "0-99999999999999999999"))):
             done = self.pfm("record", *words, "--", "true")
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
@@ -556,11 +557,21 @@ class Record(unittest.TestCase):
             self.assertIn("was ended by signal 15", said)
             self.assertEqual(p.returncode, 128 + 15)
 
+    def refused(self, *args, status=2):
+        done = self.pfm("record", "-e", "cpu-clock", *args, "--", "true")
+        self.assertEqual((done.returncode, done.stdout), (status, ""), args)
+        return done
+
     def test_refusals(self):
         self.assertEqual(self.pfm("record").returncode, 2)
         self.assertEqual(self.pfm("record", "-F", "9", "-c", "9", "--", "true").returncode, 2)
         self.assertEqual(self.pfm("record", "-a", "-p", "1").returncode, 2)
         self.assertEqual(self.pfm("record", "-m", "3", "--", "true").returncode, 2)
+        for cpus in ("", "x", "0-", "1-0", "0,", "-1"):
+            self.assertIn("-C wants", self.refused("-C", cpus).stderr)
+        self.assertIn("not to standard output", self.refused("-o", "-").stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "-")))
+        self.assertIn("/dev/stdout: a pipe; a recording", self.refused("-o", "/dev/stdout", status=1).stderr)
         done = self.pfm("record", "-e", "page-faults:period=0", "--", "true")
         self.assertEqual(done.returncode, 1)
         self.assertIn("^^^^^^^^", done.stderr)

@@ -3,6 +3,7 @@
 #include "pfm.h"
 #include "stat.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -261,7 +262,10 @@ static int start(struct recorder *job)
 		return REFUSED;
 	}
 	if (pfm_open_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
-		fprintf(stderr, ME ": %s: %s\n", job->output, error.sys_errno ? strerror(error.sys_errno) : error.detail);
+		fprintf(stderr, ME ": %s: %s\n", job->output,
+		        error.sys_errno == ESPIPE ? "a pipe; a recording is written into a file"
+		        : error.sys_errno         ? strerror(error.sys_errno)
+		                                  : error.detail);
 		return REFUSED;
 	}
 	if (job->compress && pfm_compress_recording(job->recording, 1) != PFMLIB_SUCCESS)
@@ -321,8 +325,12 @@ static int check(struct args *args, struct recorder *job)
 		return usage(args, "the device samples one event: say with -e which.");
 	if (on_device(job) && job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR | PFM_SAMPLE_RAW))
 		return usage(args, "the device's samples have no call chains (-g), no data addresses (-d) and no bytes of tracepoints (-R).");
+	if (job->cpus && !is_cpu_list(job->cpus))
+		return usage(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.", job->cpus);
 	if (!job->output)
 		job->output = "perf.data";
+	if (strcmp(job->output, "-") == 0)
+		return usage(args, "a recording is written into a file, not to standard output.");
 	job->ctx = open_context(job->model);
 	return job->ctx ? DONE : REFUSED;
 }
@@ -332,12 +340,13 @@ static bool read_range(const char *text, pfmlib_alpha_input_param_t *device)
 	char *end;
 	pfmlib_alpha_range_t *range = &device->pfp_alpha_ranges[0];
 
+	errno = 0;
 	range->start = strtoull(text, &end, 0);
-	if (end == text || *end != '-')
+	if (!isdigit((unsigned char)*text) || *end != '-')
 		return false;
 	text = end + 1;
 	range->end = strtoull(text, &end, 0);
-	device->pfp_alpha_n_ranges = end != text && !*end && range->start < range->end;
+	device->pfp_alpha_n_ranges = isdigit((unsigned char)*text) && !*end && !errno && range->start < range->end;
 	return device->pfp_alpha_n_ranges;
 }
 

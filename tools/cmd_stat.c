@@ -171,29 +171,6 @@ static int perform(struct job *job)
 	return status == DONE ? count(job) : status;
 }
 
-/* Numbers and ranges with commas between: 0,2-3. */
-static bool is_cpu_list(const char *text)
-{
-	char *end;
-
-	for (;; text = end + 1) {
-		unsigned long first = strtoul(text, &end, 10), last = first;
-
-		if (!isdigit((unsigned char)*text))
-			return false;
-		if (*end == '-') {
-			text = end + 1;
-			last = strtoul(text, &end, 10);
-			if (!isdigit((unsigned char)*text))
-				return false;
-		}
-		if (first > last || last > 65535 || (*end && *end != ','))
-			return false;
-		if (!*end)
-			return true;
-	}
-}
-
 /* The events that nobody has to name. False without memory. */
 static bool add_defaults(struct job *job)
 {

@@ -355,6 +355,28 @@ bool option_number(struct args *args, const char *name, const char *value, uint6
 	return false;
 }
 
+bool is_cpu_list(const char *text)
+{
+	char *end;
+
+	for (;; text = end + 1) {
+		unsigned long first = strtoul(text, &end, 10), last = first;
+
+		if (!isdigit((unsigned char)*text))
+			return false;
+		if (*end == '-') {
+			text = end + 1;
+			last = strtoul(text, &end, 10);
+			if (!isdigit((unsigned char)*text))
+				return false;
+		}
+		if (first > last || last > 65535 || (*end && *end != ','))
+			return false;
+		if (!*end)
+			return true;
+	}
+}
+
 /* ---- main -------------------------------------------------------------------------------------------------------------- */
 
 static const struct command *find_command(const char *name)
