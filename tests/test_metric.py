@@ -448,9 +448,28 @@ class Counted(unittest.TestCase):
             given = subprocess.run([PFM, "metric", "gnr::Info_Frontend_MS_Latency_Ret", *counts, constant], capture_output=True, text=True)
             self.assertIn("  %s " % value, given.stdout)
             self.assertIn(note, given.stderr) if note else self.assertEqual(given.stderr, "")
-        twice = subprocess.run([PFM, "metric", "hardware::ipc", "cycles=1", "cycles=2", "instructions=3"], capture_output=True, text=True)
-        self.assertEqual((twice.returncode, twice.stdout), (2, ""))
-        self.assertIn("cycles is given twice", twice.stderr)
+        for other in ("cycles=2", "Cycles=2"):
+            twice = subprocess.run([PFM, "metric", "hardware::ipc", "cycles=1", other, "instructions=3"], capture_output=True, text=True)
+            self.assertEqual((twice.returncode, twice.stdout), (2, ""))
+            self.assertIn("ycles is given twice", twice.stderr)
+
+    def test_a_member_that_is_malformed_is_refused(self):
+        counts = {"cycles": 2, "instructions": 6}
+        for key, wrong in (("pmu", 5), ("list", []), ("counts", []), ("counts", {"cycles": "2"}), ("constants", 5),
+                           ("constants", {"#x": True})):
+            lines = json.dumps({"metric": "hardware::ipc", "counts": counts, key: wrong})
+            done = subprocess.run([PFM, "metric", "--json"], input=lines, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn('"%s" is no ' % key, json.loads(done.stdout)["error"]["message"])
+        lines = json.dumps({"metric": "hardware::ipc", "pmu": None, "counts": dict(counts, branches=None), "constants": None})
+        done = subprocess.run([PFM, "metric", "--json"], input=lines, capture_output=True, text=True)
+        self.assertEqual(json.loads(done.stdout)["value"], 3)
+
+    def test_a_name_with_a_processor_is_that_processors(self):
+        for pmu in ("hardware", "skx", "coreduo"):
+            done = subprocess.run([PFM, "metric", "--pmu", pmu, "hardware::ipc", "cycles=2", "instructions=6"],
+                                  capture_output=True, text=True)
+            self.assertEqual((done.stdout, done.stderr), ("ipc  3 insn per cycle\n", ""))
 
     def test_a_set_that_is_refused_names_its_event(self):
         done = subprocess.run([PFM, "plan", "--pmu", "coreduo", "--json", "-"], input="Mul,Div\nMul,nonsense\nDiv\n", capture_output=True,

@@ -99,8 +99,7 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 			continue;
 		v = given(in.is_constant ? constants : counts, &in);
 		v = v ? v : given(in.is_constant ? counts : constants, &in);
-		/* What is given and is no number is not as if nobody had given it. */
-		c->known = json_is_number(v) || ((!v || json_is_null(v)) && (in.has_preset || derived(constants, &in, &c->value)));
+		c->known = json_is_number(v) || in.has_preset || derived(constants, &in, &c->value);
 		if (json_is_number(v))
 			c->value = json_number_value(v);
 		else if (c->known && in.has_preset)
@@ -148,16 +147,56 @@ static void put_refusal(struct json *j, const char *message)
 	put_end(j, '}');
 }
 
+static bool are_numbers(const json_t *object)
+{
+	const char *key;
+	const json_t *v;
+	union {
+		const json_t *in;
+		json_t *out;
+	} o = { .in = object };
+
+	json_object_foreach (o.out, key, v)
+		if (!json_is_number(v) && !json_is_null(v))
+			return false;
+	return json_is_object(object);
+}
+
+/* What is wrong with a member of @request, or NULL: not said is null, too. */
+static const char *malformed(const json_t *request)
+{
+	static const struct {
+		const char *key, *wrong;
+		bool numbers;
+	} members[] = { { "pmu", "\"pmu\" is no text", false },
+		        { "list", "\"list\" is no text", false },
+		        { "counts", "\"counts\" is no object of numbers", true },
+		        { "constants", "\"constants\" is no object of numbers", true } };
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		const json_t *v = json_object_get(request, members[i].key);
+
+		if (v && !json_is_null(v) && !(members[i].numbers ? are_numbers(v) : json_is_string(v)))
+			return members[i].wrong;
+	}
+	return NULL;
+}
+
 static int answer(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const json_t *request)
 {
 	static struct metric_use m;
 	pfm_metric_value_t value = PFM_INIT(value);
 	pfm_error_t error = PFM_INIT(error);
 	const char *name = text_of(request, "metric"), *list = text_of(request, "list"), *own = text_of(request, "pmu");
+	const char *wrong = malformed(request);
 	int rc;
 
 	if (!name || strlen(name) > 240) {
 		put_refusal(j, "the request has no \"metric\", or one that is too long");
+		return REFUSED;
+	}
+	if (wrong) {
+		put_refusal(j, wrong);
 		return REFUSED;
 	}
 	rc = list && !own ? find_in_list(ctx, list, name, &m, &error) : find_metric(ctx, own ? own : pmu, name, &m, &error);
@@ -302,7 +341,7 @@ static int operand_counts(const struct args *args, json_t **out)
 		if (!mark || mark == args->operands[i] || !mark[1] || *end || !isfinite(value))
 			return usage(args, "'%s' is not NAME=COUNT", args->operands[i]);
 		*mark = '\0';
-		if (json_object_get(counts, args->operands[i]))
+		if (member(counts, args->operands[i]))
 			return usage(args, "%s is given twice", args->operands[i]);
 		room = !json_object_set_new(counts, args->operands[i], json_real(value));
 	}

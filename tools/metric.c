@@ -11,6 +11,8 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 	char text[NAME_MAX_LEN];
 	int rc;
 
+	if (strstr(name, "::"))
+		pmu = NULL;
 	snprintf(out->text, sizeof(out->text), "%s%s%s", pmu ? pmu : "", pmu ? "::" : "", name);
 	rc = pfm_find_event_by_text(ctx, out->text, &out->pmu, &out->event, error);
 	if (rc)
