@@ -124,6 +124,13 @@ class CommandLine(Case):
                 self.assertIn("\nExamples\n", out)
                 self.assertRegex(out, rf"(?m)^      .*pfm {name}")
 
+    def test_help_is_a_command_too(self):
+        for way in (("help",), ("help", "--help"), ("help", "-h"), ("help", "help")):
+            self.assertEqual(self.done(*way), self.done("--help"))
+        for way in (("help", "--color=always", "list"), ("help", "list", "--color", "always")):
+            self.assertEqual(self.done(*way), self.done("list", "--color=always", "--help"))
+        self.assertIn("one command at a time", self.fails(2, "help", "list", "show"))
+
     def test_examples_use_options_that_exist(self):
         for name in self.COMMANDS:
             out = self.done(name, "--help")

@@ -405,17 +405,17 @@ static int unknown_command(const char *name)
 	return USAGE;
 }
 
-static int help_command(int argc, char **argv)
+static int help_command(const char *name)
 {
 	const struct command *cmd;
 
-	if (argc < 1) {
+	if (!name || strcmp(name, "help") == 0) {
 		print_overview(stdout);
 		return DONE;
 	}
-	cmd = find_command(argv[0]);
+	cmd = find_command(name);
 	if (!cmd)
-		return unknown_command(argv[0]);
+		return unknown_command(name);
 	print_help(stdout, cmd);
 	return DONE;
 }
@@ -425,8 +425,6 @@ static int run_command(const char *name, int argc, char **argv)
 	struct args args = { .argc = argc, .argv = argv, .cluster = "", .operands = argv };
 	int i;
 
-	if (strcmp(name, "help") == 0)
-		return help_command(argc, argv);
 	args.cmd = find_command(name);
 	if (!args.cmd)
 		return unknown_command(name);
@@ -441,11 +439,21 @@ static int run_command(const char *name, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	const char *text;
+	const char *text, *name = NULL;
+	bool help = false;
 	int at = 1;
 
-	for (; at < argc && argv[at][0] == '-'; at++) {
+	for (; at < argc && (help || argv[at][0] == '-' || strcmp(argv[at], "help") == 0); at++) {
 		text = argv[at];
+		if (text[0] != '-') {
+			if (name) {
+				fputs("pfm: help is shown of one command at a time.\n", stderr);
+				return USAGE;
+			}
+			name = help ? text : NULL;
+			help = true;
+			continue;
+		}
 		if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
 			print_overview(stdout);
 			return DONE;
@@ -469,6 +477,8 @@ static int run(int argc, char **argv)
 			return USAGE;
 		}
 	}
+	if (help)
+		return help_command(name);
 	if (at == argc) {
 		print_overview(stderr);
 		return USAGE;
