@@ -334,7 +334,10 @@ class List(Case):
         self.assertEqual([(f["name"], f["type"], f["offset"], f["size"], f["signed"]) for f in o["fields"]], self.FIELDS)
         self.assertEqual((o["pmu"], o["perf"]["type"], o["perf"]["config"], o["perf"]["exclude_kernel"]), ("tracepoint", 2, "0x12c", 1))
         self.assertRegex(self.done("show", "sched:sched_switch", env=env), r"\n  prev_comm +char\[16\], 16 bytes\n")
-        self.assertIn("config1=0x1000", self.done("show", "mem:0x1000:w", env=env))
+        self.assertIn("type=5 bp_type=0x2 bp_addr=0x1000 bp_len=0x4", self.done("show", "mem:0x1000:w", env=env))
+        (o,) = objects(self.done("encode", "--json", "mem:0x1000/8:x", env=env))
+        self.assertEqual([o["perf"][k] for k in ("type", "bp_type", "bp_addr", "bp_len")], [5, "0x4", "0x1000", "0x8"])
+        self.assertNotIn("config", o["perf"])
 
     def test_raw_events_are_shown(self):
         (o,) = objects(self.done("show", "--json", "coreduo::r412e"))

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,19 +292,26 @@ static bool attr_flag(const pfm_attr_t *attr, size_t i)
 	return ((const uint8_t *)attr)[attr_flags[i].at] != 0;
 }
 
+/* What perf_event_attr calls the words. A breakpoint's are in fields of their own: config stays 0. */
+static const char *const *names_of_words(const pfm_attr_t *a)
+{
+	static const char *const usual[] = { "config", "config1", "config2", "config3" };
+	static const char *const breakpoint[] = { "bp_type", "bp_addr", "bp_len", "config3" };
+
+	return a->type_known && a->type == PERF_TYPE_BREAKPOINT ? breakpoint : usual;
+}
+
 void print_attr(FILE *out, const pfm_attr_t *a)
 {
+	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3 };
+	const char *const *names = names_of_words(a);
 	size_t i;
 
 	if (a->type_known)
 		fprintf(out, "type=%" PRIu32 " ", a->type);
-	fprintf(out, "config=0x%" PRIx64, a->config);
-	if (a->config1)
-		fprintf(out, " config1=0x%" PRIx64, a->config1);
-	if (a->config2)
-		fprintf(out, " config2=0x%" PRIx64, a->config2);
-	if (a->config3)
-		fprintf(out, " config3=0x%" PRIx64, a->config3);
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (i == 0 || words[i])
+			fprintf(out, "%s%s=0x%" PRIx64, i ? " " : "", names[i], words[i]);
 	if (a->precise)
 		fprintf(out, " precise_ip=%u", a->precise);
 	for (i = 0; i < sizeof(attr_flags) / sizeof(attr_flags[0]); i++)
@@ -313,6 +321,8 @@ void print_attr(FILE *out, const pfm_attr_t *a)
 
 void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
 {
+	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3 };
+	const char *const *names = names_of_words(a);
 	size_t i;
 
 	if (!a->expressible) {
@@ -324,11 +334,9 @@ void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
 		put_int(j, "type", a->type);
 	else
 		put_null(j, "type");
-	put_hex(j, "config", a->config);
-	put_hex(j, "config1", a->config1);
-	put_hex(j, "config2", a->config2);
-	if (a->config3)
-		put_hex(j, "config3", a->config3);
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (i < 3 || words[i])
+			put_hex(j, names[i], words[i]);
 	if (a->precise)
 		put_int(j, "precise_ip", a->precise);
 	for (i = 0; i < sizeof(attr_flags) / sizeof(attr_flags[0]); i++)
