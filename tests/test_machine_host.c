@@ -233,12 +233,15 @@ static const char s390_levels[] = "qeth: 2.4.3\nCPU-MF: Counter facility: versio
 static void check_files(const char *path, const char *text, const char *more, const char *text2, const char *arch, const char *id)
 {
 	struct machine m = { .paths = { path, more }, .texts = { text, text2 } };
-	struct host h;
+	struct host h, named;
 
 	describe(&m, &h);
 	assert_true(h.known);
 	assert_string_equal(h.arch, arch);
 	assert_string_equal(h.id, id);
+	/* Who is given the identity knows what the files say. */
+	if (pfmi_host_parse(id, &named))
+		assert_true(h.value == named.value && h.family == named.family && h.model == named.model);
 }
 
 static void files_of_every_architecture(void **state)

@@ -320,6 +320,15 @@ static void bits_that_nobody_declared(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0x4301cd on cpu");
 	assert_null(strstr(counts[0].told.why, "whose"));
 	free(none);
+	pfmi_build_begin(&b); /* each field has a part of it */
+	for (unsigned i = 0; i < 4; i++)
+		pfmi_build_field(&b, (const char *const[]){ "a", "b", "c", "d" }[i], KEY_NONE, &(struct bitrange){ .lsb = (uint8_t)(4 * i), .width = 4 }, 1);
+	none = pfmi_build_end(&b);
+	assert_non_null(none);
+	pmu.table = none;
+	counts[0].asked.attr.config = 0x54321;
+	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "no field for 0x50000 of it");
+	free(none);
 	pmu.table = format;
 }
 
