@@ -9,15 +9,20 @@
 static char names[MAX_EVENTS][32];
 static pfm_ctx_t *ctx;
 
-/* Events of the kernel's own, which every machine counts: seven at nine sets of levels, and one more. */
+/* Events of the kernel's own, which every machine counts: two clocks, which have no levels, kinds of faults at sets of levels, and one
+ * more. */
 static void name_events(void)
 {
-	static const char *const events[] = { "page-faults", "minor-faults", "major-faults", "task-clock",
-		                              "cpu-clock", "alignment-faults", "emulation-faults" };
-	static const char *const levels[] = { "", ":u", ":k", ":uk", ":I", ":uI", ":kI", ":ukI", ":H" };
+	static const char *const clocks[] = { "task-clock", "cpu-clock" };
+	static const char *const faults[] = { "page-faults", "minor-faults", "major-faults", "alignment-faults", "emulation-faults" };
+	static const char *const levels[] = { "", ":u", ":k", ":uk", ":I", ":uI", ":kI", ":ukI", ":H", ":uH", ":kH", ":ukH", ":uIH" };
 
-	for (unsigned i = 0; i + 1 < MAX_EVENTS; i++)
-		snprintf(names[i], sizeof(names[i]), "%s%s", events[i % 7], levels[i / 7]);
+	for (unsigned i = 0; i < 3; i++)
+		snprintf(names[i], sizeof(names[i]), "%s", faults[i]);
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(names[3 + i], sizeof(names[0]), "%s", clocks[i]);
+	for (unsigned i = 5; i + 1 < MAX_EVENTS; i++)
+		snprintf(names[i], sizeof(names[i]), "%s%s", faults[(i - 2) % 5], levels[(i - 2) / 5]);
 	snprintf(names[MAX_EVENTS - 1], sizeof(names[0]), "context-switches");
 }
 

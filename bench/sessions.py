@@ -116,7 +116,7 @@ def main():
     p.add_argument("--pfm", help="the command, if it is built")
     p.add_argument("--papi", help="the program for PAPI, if it is installed")
     o = p.parse_args()
-    if run([o.sessions, "measure", 1, "one", 1], quiet=True) is None:
+    if run([o.sessions, "calls", "bare", 1, "one"], quiet=True) is None:
         print("this kernel counts nothing for this user")
         return 77
     table(("ns", "bare", "PAPI", "ours", "of bare", "of PAPI", "system calls, bare / ours", "<= 1.1", "<= 1/2"), session_rows(o))
