@@ -956,7 +956,10 @@ class MadeUp(unittest.TestCase):
             with open(script, "w", encoding="ascii") as f:
                 f.write("print('the script beside')")
             env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
-            env["LD_LIBRARY_PATH"] = os.path.join(os.path.dirname(PFM), "..", "lib")
+            library = os.path.join(os.path.dirname(PFM), "..", "lib", "libperfmon.so.1")
+            if os.path.exists(library): # the folder it is in may be root's alone
+                shutil.copy(library, os.path.join(folder, "lib"))
+            env["LD_LIBRARY_PATH"] = os.path.join(folder, "lib")
             for owner, mode, run_by, wanted in ((0, 0o644, user, True), (user, 0o600, user, True), (0, 0o644, 0, True),
                                                 (other, 0o644, user, False), (0, 0o646, user, False), (user, 0o646, user, False),
                                                 (user, 0o644, 0, False)):

@@ -295,7 +295,7 @@ class Services(unittest.TestCase):
                 break
             time.sleep(0.2)
         cls.log.seek(0)
-        cls.why_not = "the manager does not start here: " + cls.log.read().strip()[-120:]
+        cls.why_not = "the manager does not start here: " + " ".join(cls.log.read().split())[-120:]
 
     @classmethod
     def own_groups(cls):

@@ -5,7 +5,7 @@
 # bare Debian 12 that has nothing but its minimal base. Needs root, debootstrap and a mirror; what is mounted goes with this process.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-if [ "${PERFMON_FRESH:-}" != mounts ] && [ "$(id -u)" = 0 ] && command -v unshare >/dev/null; then
+if [ "${PERFMON_FRESH:-}" != mounts ] && [ "$(id -u)" = 0 ] && unshare --mount --propagation private true 2>/dev/null; then
 	PERFMON_FRESH=mounts exec unshare --mount --propagation private "$0" "$@"
 fi
 . "$here/common.sh"
@@ -14,6 +14,7 @@ matrix_begin fresh
 need debootstrap debootstrap
 need unshare util-linux
 [ ! -e /etc/perfmon-fresh ] || skip "this is such a machine"
+[ "${PERFMON_FRESH:-}" = mounts ] || skip "no mounts of its own: this root is no mount"
 
 # The mirror this machine is set up with, in the one-line or the newer form, else Debian's own.
 mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/*.sources 2>/dev/null || true)

@@ -321,8 +321,11 @@ static void bits_that_nobody_declared(void **state)
 	assert_null(strstr(counts[0].told.why, "whose"));
 	free(none);
 	pfmi_build_begin(&b); /* each field has a part of it */
-	for (unsigned i = 0; i < 4; i++)
-		pfmi_build_field(&b, (const char *const[]){ "a", "b", "c", "d" }[i], KEY_NONE, &(struct bitrange){ .lsb = (uint8_t)(4 * i), .width = 4 }, 1);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct bitrange part_of_it = { .lsb = (uint8_t)(4 * i), .width = 4 };
+
+		pfmi_build_field(&b, (const char *const[]){ "a", "b", "c", "d" }[i], KEY_NONE, &part_of_it, 1);
+	}
 	none = pfmi_build_end(&b);
 	assert_non_null(none);
 	pmu.table = none;
