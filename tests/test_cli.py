@@ -872,7 +872,8 @@ class Dispatch(Case):
             last = w if "ev" not in w else w["ev"][0] if isinstance(w["ev"], list) else w
             names = [k for k in last if k != "e"]
             self.assertEqual(o.get("error", {}).get("kind"), "bad_value", w)
-            self.assertRegex(o["error"]["message"], '^"(%s)" is malformed$' % "|".join(names + ["m", "delay", "tm", "um", "lim"]))
+            self.assertRegex(o["error"]["message"], '^"(%s)" is (no|neither) (text|list of|object|number of|"system")' %
+                             "|".join(names + ["m", "delay", "tm", "um", "lim"]))
         self.assertEqual(r.returncode, 1)
         right = {"ev": [event], "plm": "0x8", "un": [None, 4], "sys": False, "scope": None}
         r = pfm("dispatch", "--json", input=json.dumps({"req": right}))

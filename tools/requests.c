@@ -5,8 +5,6 @@
  * answers; 64-bit quantities are hexadecimal strings. pfm(1) describes the keys. */
 #include "requests.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,170 +62,6 @@ int request_event(const json_t *value, unsigned *index)
 	}
 	name = json_string_value(value);
 	return pfm_find_event_byname(name ? name : "", index);
-}
-
-/* ---- what is malformed ---------------------------------------------------------------------------------------------------- */
-
-/* What may be left out may also be null; a number may be a string, of the width of what it is put into. */
-struct member {
-	const char *key;
-	enum { TEXT,
-	       SCOPE,
-	       NUMBER,
-	       NUMBERS,
-	       EVENTS,
-	       FEATURE,
-	       LIMITS } kind;
-	unsigned bits, most; /* of a number; of a list's entries, 0 for any number of them */
-};
-
-static const struct member members[] = {
-	{ "pmu", TEXT, 0, 0 },
-	{ "op", TEXT, 0, 0 },
-	{ "s", TEXT, 0, 0 },
-	{ "scope", SCOPE, 0, 0 },
-	{ "code", NUMBER, 31, 0 },
-	{ "len", NUMBER, 64, 0 },
-	{ "mask", NUMBER, 32, 0 },
-	{ "cnt", NUMBER, 32, 0 },
-	{ "count", NUMBER, 32, 0 },
-	{ "idx", NUMBER, 32, 0 },
-	{ "plm", NUMBER, 32, 0 },
-	{ "th", NUMBER, 32, 0 },
-	{ "fl", NUMBER, 32, 0 },
-	{ "cm", NUMBER, 64, 0 },
-	{ "sys", NUMBER, 64, 0 },
-	{ "in", NUMBER, 64, 0 },
-	{ "out", NUMBER, 64, 0 },
-	{ "noinp", NUMBER, 64, 0 },
-	{ "nooutp", NUMBER, 64, 0 },
-	{ "modes", NUMBER, 32, 0 },
-	{ "items", NUMBER, 32, 0 },
-	{ "stat", NUMBER, 32, 0 },
-	{ "um", NUMBERS, 32, PFMLIB_MAX_MASKS_PER_EVENT },
-	{ "un", NUMBERS, 32, 0 },
-	{ "freq", NUMBERS, 64, PFM_ALPHA_MAX_COUNTERS },
-	{ "period", NUMBERS, 64, PFM_ALPHA_MAX_COUNTERS },
-	{ "ev", EVENTS, 0, 0 },
-	{ "op1", FEATURE, 0, 0 },
-	{ "op2", FEATURE, 0, 0 },
-	{ "iear", FEATURE, 0, 0 },
-	{ "dear", FEATURE, 0, 0 },
-	{ "etb", FEATURE, 0, 0 },
-	{ "ipear", FEATURE, 0, 0 },
-	{ "ir", FEATURE, 0, 0 },
-	{ "dr", FEATURE, 0, 0 },
-	{ NULL, TEXT, 0, 0 },
-};
-
-static const struct member feature_members[] = {
-	{ "used", NUMBER, 8, 0 },
-	{ "m", NUMBER, 8, 0 },
-	{ "i", NUMBER, 8, 0 },
-	{ "f", NUMBER, 8, 0 },
-	{ "b", NUMBER, 8, 0 },
-	{ "match", NUMBER, 64, 0 },
-	{ "mask", NUMBER, 64, 0 },
-	{ "mode", NUMBER, 32, 0 },
-	{ "plm", NUMBER, 32, 0 },
-	{ "um", NUMBER, 64, 0 },
-	{ "fl", NUMBER, 32, 0 },
-	{ "ds", NUMBER, 8, 0 },
-	{ "tm", NUMBER, 8, 0 },
-	{ "ptm", NUMBER, 8, 0 },
-	{ "ppm", NUMBER, 8, 0 },
-	{ "brt", NUMBER, 8, 0 },
-	{ "delay", NUMBER, 16, 0 },
-	{ "lim", LIMITS, 64, 4 },
-	{ NULL, TEXT, 0, 0 },
-};
-
-static bool is_number(const json_t *v, unsigned bits)
-{
-	const char *text = json_string_value(v);
-	uint64_t n = request_value(v);
-	char *end;
-
-	if (text) {
-		errno = 0;
-		n = strtoull(text, &end, 0);
-		if (!isdigit((unsigned char)*text) || *end || errno)
-			return false;
-	} else if (!json_is_boolean(v) && !(json_is_integer(v) && json_integer_value(v) >= 0)) {
-		return false;
-	}
-	return bits == 64 || n >> bits == 0;
-}
-
-static bool is_list(const json_t *v, const struct member *m)
-{
-	const json_t *entry, *limit;
-	size_t i, k;
-
-	if (!json_is_array(v) || (m->most && json_array_size(v) > m->most))
-		return false;
-	json_array_foreach (v, i, entry) {
-		if (m->kind == NUMBERS && !json_is_null(entry) && !is_number(entry, m->bits))
-			return false;
-		if (m->kind == LIMITS && !json_is_array(entry))
-			return false;
-		if (m->kind == LIMITS)
-			json_array_foreach (entry, k, limit)
-				if (!is_number(limit, k < 2 ? 64 : 32))
-					return false;
-	}
-	return true;
-}
-
-static const char *malformed(const json_t *object, const struct member *m);
-
-/* The key of the first event's member that is not what it has to be. */
-static const char *malformed_event(const json_t *events)
-{
-	const json_t *event;
-	const char *key;
-	size_t i;
-
-	json_array_foreach (events, i, event)
-		if (json_is_object(event) && (key = malformed(event, members)) != NULL)
-			return key;
-	return NULL;
-}
-
-static const char *malformed_member(const json_t *v, const struct member *m)
-{
-	const char *inside = NULL, *text = json_string_value(v);
-	bool fits = false;
-
-	switch (m->kind) {
-	case TEXT: fits = text; break;
-	case SCOPE: fits = text && (strcmp(text, "system") == 0 || strcmp(text, "process") == 0); break;
-	case NUMBER: fits = is_number(v, m->bits); break;
-	case NUMBERS:
-	case LIMITS: fits = is_list(v, m); break;
-	case EVENTS:
-		fits = json_is_array(v);
-		inside = malformed_event(v);
-		break;
-	case FEATURE:
-		fits = json_is_object(v);
-		inside = malformed(v, feature_members);
-		break;
-	}
-	return fits ? inside : m->key;
-}
-
-static const char *malformed(const json_t *object, const struct member *m)
-{
-	const char *key = NULL;
-
-	for (; m->key && !key; m++) {
-		const json_t *v = json_object_get(object, m->key);
-
-		if (v && !json_is_null(v))
-			key = malformed_member(v, m);
-	}
-	return key;
 }
 
 /* ---- the other operations ------------------------------------------------------------------------------------------------- */
@@ -470,12 +304,11 @@ static void write_failure(struct json *j, int code, int kind, size_t at, const c
 
 static bool answer_request(struct work *w, const pfm_ctx_t *ctx, struct json *j, const json_t *req)
 {
-	const char *op = request_has(req, "op") ? request_text(req, "op") : "dispatch", *key = malformed(req, members);
-	char message[64];
+	const char *op = request_has(req, "op") ? request_text(req, "op") : "dispatch";
+	char message[128];
 	size_t i;
 
-	if (key) {
-		snprintf(message, sizeof(message), "\"%s\" is malformed", key);
+	if (request_malformed(req, message, sizeof(message))) {
 		write_failure(j, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, 0, message);
 		return false;
 	}

@@ -33,6 +33,10 @@ const char *request_text(const json_t *object, const char *key);
 /* Index of the event that @value names; one of [counter, name] goes by its name. */
 int request_event(const json_t *value, unsigned *index);
 
+/* (tools/requests_check.c) True if a member of @request, or of what is in it, is of another type, too wide or too long; then @text says
+ * which, and what it has to be. */
+bool request_malformed(const json_t *request, char *text, size_t size);
+
 /* (tools/requests_dispatch.c) The operation "dispatch"; one event of its input alone, as the first one of w->in. */
 void request_dispatch(struct work *w, struct json *j, const json_t *req);
 int request_one_event(struct work *w, const json_t *event);
