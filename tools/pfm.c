@@ -405,21 +405,6 @@ static int unknown_command(const char *name)
 	return USAGE;
 }
 
-static int help_command(const char *name)
-{
-	const struct command *cmd;
-
-	if (!name || strcmp(name, "help") == 0) {
-		print_overview(stdout);
-		return DONE;
-	}
-	cmd = find_command(name);
-	if (!cmd)
-		return unknown_command(name);
-	print_help(stdout, cmd);
-	return DONE;
-}
-
 static int run_command(const char *name, int argc, char **argv)
 {
 	struct args args = { .argc = argc, .argv = argv, .cluster = "", .operands = argv };
@@ -437,52 +422,80 @@ static int run_command(const char *name, int argc, char **argv)
 	return i;
 }
 
+/* Takes the option at argv[*at], which is no command's own, and its value. The status to end with, or -1 to go on. */
+static int general_option(int argc, char **argv, int *at)
+{
+	const char *text = argv[*at];
+
+	if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+		print_overview(stdout);
+		return DONE;
+	}
+	if (strcmp(text, "--version") == 0 || strcmp(text, "-V") == 0) {
+		puts("pfm " PERFMON_VERSION);
+		return DONE;
+	}
+	if (strcmp(text, "--color") == 0 && *at + 1 < argc)
+		text = argv[++*at];
+	else if (strncmp(text, "--color=", 8) == 0)
+		text += 8;
+	else {
+		fprintf(stderr, "pfm: '%s' is no option before a command; --help, --version and --color are.\n"
+		                "'pfm --help' lists the commands.\n",
+		        text);
+		return USAGE;
+	}
+	if (term_set_colour(text))
+		return -1;
+	fprintf(stderr, "pfm: --color wants auto, always or never, not '%s'.\n", text);
+	return USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+	const struct command *cmd;
+	const char *name = NULL;
+
+	for (int at = 0; at < argc; at++) {
+		int status = -1;
+
+		if (argv[at][0] == '-') {
+			status = general_option(argc, argv, &at);
+		} else if (name) {
+			fputs("pfm: help is shown of one command at a time.\n", stderr);
+			return USAGE;
+		} else {
+			name = argv[at];
+		}
+		if (status >= 0)
+			return status;
+	}
+	if (!name || strcmp(name, "help") == 0) {
+		print_overview(stdout);
+		return DONE;
+	}
+	cmd = find_command(name);
+	if (!cmd)
+		return unknown_command(name);
+	print_help(stdout, cmd);
+	return DONE;
+}
+
 static int run(int argc, char **argv)
 {
-	const char *text, *name = NULL;
-	bool help = false;
-	int at = 1;
+	int at, status;
 
-	for (; at < argc && (help || argv[at][0] == '-' || strcmp(argv[at], "help") == 0); at++) {
-		text = argv[at];
-		if (text[0] != '-') {
-			if (name) {
-				fputs("pfm: help is shown of one command at a time.\n", stderr);
-				return USAGE;
-			}
-			name = help ? text : NULL;
-			help = true;
-			continue;
-		}
-		if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
-			print_overview(stdout);
-			return DONE;
-		}
-		if (strcmp(text, "--version") == 0 || strcmp(text, "-V") == 0) {
-			puts("pfm " PERFMON_VERSION);
-			return DONE;
-		}
-		if (strcmp(text, "--color") == 0 && at + 1 < argc)
-			text = argv[++at];
-		else if (strncmp(text, "--color=", 8) == 0)
-			text += 8;
-		else {
-			fprintf(stderr, "pfm: '%s' is no option before a command; --help, --version and --color are.\n"
-			                "'pfm --help' lists the commands.\n",
-			        text);
-			return USAGE;
-		}
-		if (!term_set_colour(text)) {
-			fprintf(stderr, "pfm: --color wants auto, always or never, not '%s'.\n", text);
-			return USAGE;
-		}
+	for (at = 1; at < argc && argv[at][0] == '-'; at++) {
+		status = general_option(argc, argv, &at);
+		if (status >= 0)
+			return status;
 	}
-	if (help)
-		return help_command(name);
 	if (at == argc) {
 		print_overview(stderr);
 		return USAGE;
 	}
+	if (strcmp(argv[at], "help") == 0)
+		return help(argc - at - 1, argv + at + 1);
 	return run_command(argv[at], argc - at - 1, argv + at + 1);
 }
 

@@ -61,7 +61,6 @@ struct args {
 int next_option(struct args *args, const char **value);
 /* @value of option @name as a number within bounds; reports and returns false if it is none. */
 bool option_number(struct args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out);
-
 /* Are they numbers of CPUs and ranges with commas between: 0,2-3? */
 bool is_cpu_list(const char *text);
 /* Says that there is no memory. Returns REFUSED. */
