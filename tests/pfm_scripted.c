@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ctx.h"
+#include "context/context.h"
 #include "fake_sys.h"
 
 enum { MOST_LINES = 256,

@@ -16,7 +16,7 @@
 #define PERFMON_METRIC_H
 
 #include <perfmon/perfmon.h>
-#include "ctx.h"
+#include "context/context.h"
 
 #define METRIC_MAX_STACK  64
 #define METRIC_MAX_SLOTS  256

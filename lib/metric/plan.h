@@ -4,7 +4,7 @@
 #define PERFMON_PLAN_H
 
 #include "metric/metric.h"
-#include "metric/pack.h"
+#include "metric/group_packing.h"
 
 #define MAX_EVENTS PACK_MAX_ITEMS
 #define TEXT_ROOM  352
@@ -34,7 +34,7 @@ struct pfm_plan_result {
 /* Room for one more event; NULL without memory. */
 struct planned *pfmi_plan_event(struct pfm_plan_result *plan);
 /* Plans the events of unit @u: their groups come behind those that are there. @several: the certificate says whose they are.
- * (lib/metric/part.c) */
+ * (lib/metric/pmu_plan.c) */
 int pfmi_plan_part(struct pfm_plan_result *plan, const struct unit *u, bool several, pfm_error_t *error);
 
 #endif

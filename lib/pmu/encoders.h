@@ -3,7 +3,7 @@
 #ifndef PERFMON_ENCODERS_H
 #define PERFMON_ENCODERS_H
 
-#include "pmu.h"
+#include "pmu/pmu.h"
 
 typedef int check_op(struct event *ev, pfm_error_t *why);
 typedef int constrain_op(const struct request *req, struct plan *out, pfm_error_t *why);

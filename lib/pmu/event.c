@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an event is once its attributes are known: field values and how they fall into configuration words. */
-#include "pmu.h"
+#include "pmu/pmu.h"
 
 #include <string.h>
 #include <perfmon/pfmlib.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <perfmon/pfmlib_montecito.h>
-#include "pmu.h"
+#include "pmu/pmu.h"
 
 /* Words of lib/events/montecito.pmu as numbers. */
 enum { MONT_ACCEPTS_OPCM = 1,

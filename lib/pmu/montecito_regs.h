@@ -4,7 +4,7 @@
 #ifndef PERFMON_MONTECITO_REGS_H
 #define PERFMON_MONTECITO_REGS_H
 
-#include "pmu.h"
+#include "pmu/pmu.h"
 
 enum { PMC_OPCM1_MASK = 32,
        PMC_OPCM1_MATCH,

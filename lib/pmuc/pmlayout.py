@@ -83,7 +83,7 @@ def filter_words(hashes):
     return words
 
 
-# What stands before the first separator of a folded name: lib/spec.c takes none at the very start for one.
+# What stands before the first separator of a folded name: lib/lookup/spec.c takes none at the very start for one.
 first_piece = Cache(lambda name: name[:1] + name[1:].partition(b".")[0]).__getitem__
 
 

@@ -8,7 +8,7 @@ import os
 import re
 
 ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf", "netburst", "mips")
-# Encoders of one processor family: its numbers in libpfm 3, and the set of its counters (lib/table/check.c).
+# Encoders of one processor family: its numbers in libpfm 3, and the set of its counters (lib/table/verify.c).
 SHAPES = {"montecito": ((4,), 0xFFF0), "ev4": ((150,), 0x3), "ev5": ((151, 152), 0x7), "ev6": ((153,), 0x3), "ev67": ((154,), 0x3)}
 TABLE_FALLBACK, TABLE_UNCORE, TABLE_VIEW, TABLE_TEST, TABLE_KERNEL = 1, 2, 4, 8, 16
 TABLE_REPLACES, TABLE_TWINS = 32, 64  # set by the writer

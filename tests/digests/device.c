@@ -3,7 +3,7 @@
  * time is the machine's, are not asked for. */
 #include "digests.h"
 #include <time.h>
-#include "ctx.h"
+#include "context/context.h"
 #include "device/model.h"
 
 static int said_look(const struct model *m, unsigned cpu, struct model_view *v)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records as fuzz_records.c makes them, and what becomes of each. */
 #include "digests.h"
-#include "count/samples.h"
+#include "sampling/sampling.h"
 
 static bool said_decode(const struct layout *l, const void *bytes, size_t size, pfm_record_t *out)
 {

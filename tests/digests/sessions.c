@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/sampling.h>
-#include "../fake_sys.h"
-#include "ctx.h"
+#include "fake_sys.h"
+#include "context/context.h"
 
 enum { ROOM = 256,
        MOST_TEXTS = 7,

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <perfmon/pfcntr.h>
 #include <perfmon/pfmlib_alpha.h>
-#include "ctx.h"
+#include "context/context.h"
 #include "device/model.h"
 #include "settings.h"
 

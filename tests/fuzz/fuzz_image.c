@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "machine/sys.h"
-#include "pmu.h"
+#include "pmu/pmu.h"
 
 /* Whoever has the table: the machines of each way to say who one is. */
 static void ask_for_hosts(const struct table *t)

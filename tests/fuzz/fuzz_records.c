@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bytes.h"
-#include "count/samples.h"
+#include "sampling/sampling.h"
 
 static void inside(const void *p, uint64_t n, const uint8_t *from, size_t size)
 {

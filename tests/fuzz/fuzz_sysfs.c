@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../fake_sys.h"
-#include "ctx.h"
+#include "fake_sys.h"
+#include "context/context.h"
 
 enum { MAX_LEAVES = 8,
        MAX_EVENTS = 12,

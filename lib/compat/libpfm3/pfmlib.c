@@ -1,0 +1,803 @@
+/* SPDX-License-Identifier: MIT */
+/* The libpfm 3 interface: a veneer over the tables inside the library and the middle of the corridor. Its one piece of state is
+ * which processor is selected, so every call may be made from any thread.
+ *
+ * Indexes are positions of rows. Names compare as libpfm 3 has it: in full, without regard to case, nothing ignored. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include "context/context.h"
+
+static _Atomic(const struct table *) selected;
+
+static const struct table *current(void)
+{
+	return atomic_load_explicit(&selected, memory_order_acquire);
+}
+
+static int choose(const struct table *t)
+{
+	if (!t)
+		return PFMLIB_ERR_NOTSUPP;
+	atomic_store(&selected, t);
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- which processor ------------------------------------------------------------------------------------------ */
+
+static const struct table *table_of_type(int type)
+{
+	for (unsigned i = 0; type >= 0 && i < pfmi_n_builtin(); i++)
+		if (pfmi_builtin(i)->libpfm_type == type)
+			return pfmi_builtin(i);
+	return NULL;
+}
+
+/* What was found for a name or a machine: libpfm 3 knew some processors; of the others any core's table serves. */
+struct pick {
+	const struct table *typed, *other;
+};
+
+static const struct table *picked(const struct pick *p)
+{
+	return p->typed ? p->typed : p->other;
+}
+
+static bool is_core(const struct table *t)
+{
+	return t->encoder != ENCODER_PERF && !(t->flags & (TABLE_UNCORE | TABLE_VIEW | TABLE_TEST));
+}
+
+static const struct table *table_of_name(const char *name)
+{
+	struct pick p = { NULL, NULL };
+
+	for (unsigned i = 0; i < pfmi_n_builtin() && !p.typed; i++) {
+		const struct table *t = pfmi_builtin(i);
+
+		if ((t->libpfm_type < 0 && (p.other || !is_core(t))) || !pfmi_table_is(t, pfmi_slice(name)))
+			continue;
+		if (t->libpfm_type >= 0)
+			p.typed = t;
+		else
+			p.other = t;
+	}
+	return picked(&p);
+}
+
+/* One more table for this machine: the first of the best is kept. */
+OFTEN static void keep_better(void *arg, uint32_t table, unsigned core)
+{
+	const struct table *t = pfmi_builtin(table);
+	struct pick *p = arg;
+	const struct table **kept = t->libpfm_type >= 0 ? &p->typed : &p->other;
+
+	(void)core;
+	if ((t->libpfm_type >= 0 || is_core(t)) &&
+	    (!*kept || pfmi_host_prefers(t, *kept) || (t < *kept && !pfmi_host_prefers(*kept, t))))
+		*kept = t;
+}
+
+OFTEN static const struct table *table_of_host(const struct wishes *w)
+{
+	struct pick p = { NULL, NULL };
+	struct sys sys;
+	struct host host;
+
+	pfmi_sys_real(&sys, w->sysfs);
+	pfmi_host_identify(&sys, w->cpuid, &host);
+	pfmi_image_hosts(pfmi_builtins(), &host, TABLE_UNCORE, keep_better, &p);
+	return picked(&p);
+}
+
+/* What the environment demands, else this machine's. */
+static const struct table *first_choice(void)
+{
+	struct wishes w;
+	uint64_t number;
+
+	pfmi_wishes_read(&w);
+	if (w.force_pmu)
+		return pfmi_spec_number(pfmi_slice(w.force_pmu), &number) && number <= INT32_MAX ? table_of_type((int)number) : NULL;
+	return w.pmu ? table_of_name(w.pmu) : table_of_host(&w);
+}
+
+/* Found out once. Threads that come at the same time all find the same, so nobody waits for anybody. The strongest order, because
+ * the tools that look for races take it for what it is. */
+OFTEN pfm_err_t pfm_initialize(void)
+{
+	static _Atomic(const struct table *) first;
+	static atomic_int known;
+
+	if (!atomic_load(&known)) {
+		atomic_store(&first, first_choice());
+		atomic_store(&known, 1);
+	}
+	return choose(atomic_load(&first));
+}
+
+pfm_err_t pfm_force_pmu(int type)
+{
+	return choose(table_of_type(type));
+}
+
+pfm_err_t pfm_set_options(pfmlib_options_t *options)
+{
+	return options ? PFMLIB_SUCCESS : PFMLIB_ERR_INVAL;
+}
+
+pfm_err_t pfm_get_version(unsigned int *version)
+{
+	if (!version)
+		return PFMLIB_ERR_INVAL;
+	*version = PFMLIB_VERSION;
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- about processors ------------------------------------------------------------------------------------------ */
+
+static const struct feature *find_feature(const struct table *t, const char *name)
+{
+	const struct feature *f = table_features(t);
+
+	for (unsigned i = 0; i < t->n_features; i++)
+		if (strcmp(table_text(t, f[i].name), name) == 0)
+			return &f[i];
+	return NULL;
+}
+
+static const char *pmu_name(const struct table *t)
+{
+	const struct feature *f = find_feature(t, "libpfm_name");
+
+	return table_text(t, f ? f->text : t->desc);
+}
+
+/* Cuts what does not fit. */
+static void copy_cut(char *to, size_t max, const char *from)
+{
+	size_t n = strlen(from);
+
+	if (n >= max)
+		n = max - 1;
+	memcpy(to, from, n);
+	to[n] = '\0';
+}
+
+pfm_err_t pfm_get_pmu_name(char *name, int maxlen)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!name || maxlen < 1)
+		return PFMLIB_ERR_INVAL;
+	copy_cut(name, (size_t)maxlen, pmu_name(t));
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_pmu_type(int *type)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!type)
+		return PFMLIB_ERR_INVAL;
+	*type = t->libpfm_type >= 0 ? t->libpfm_type : PFMLIB_UNKNOWN_PMU;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_pmu_name_bytype(int type, char *name, size_t maxlen)
+{
+	const struct table *t = table_of_type(type);
+
+	if (!t || !name || maxlen < 1)
+		return PFMLIB_ERR_INVAL;
+	copy_cut(name, maxlen, pmu_name(t));
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_is_pmu_supported(int type)
+{
+	if (!current())
+		return PFMLIB_ERR_NOINIT;
+	return table_of_type(type) ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP;
+}
+
+pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
+{
+	const struct table *t = current();
+
+	if (!pf)
+		return PFMLIB_ERR_INVAL;
+	pf("supported PMU models: ");
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
+		if (pfmi_builtin(i)->libpfm_type >= 0)
+			pf("[%s] ", pmu_name(pfmi_builtin(i)));
+	pf("\nselected PMU: %s\n", t ? pmu_name(t) : "none");
+	return PFMLIB_SUCCESS;
+}
+
+/* Registers by the feature that lists them; without it they are numbered like the counters. */
+static uint64_t registers(const struct table *t, const char *feature)
+{
+	const struct feature *f = feature ? find_feature(t, feature) : NULL;
+
+	return f ? f->value : t->all_counters;
+}
+
+static int get_mask(const char *feature, pfmlib_regmask_t *mask)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!mask)
+		return PFMLIB_ERR_INVAL;
+	memset(mask, 0, sizeof(*mask));
+	mask->bits[0] = registers(t, feature);
+	return PFMLIB_SUCCESS;
+}
+
+static int get_number(const char *feature, unsigned *num)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!num)
+		return PFMLIB_ERR_INVAL;
+	*num = (unsigned)__builtin_popcountll(registers(t, feature));
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_impl_pmcs(pfmlib_regmask_t *impl_pmcs)
+{
+	return get_mask("libpfm_pmcs", impl_pmcs);
+}
+pfm_err_t pfm_get_impl_pmds(pfmlib_regmask_t *impl_pmds)
+{
+	return get_mask("libpfm_pmds", impl_pmds);
+}
+pfm_err_t pfm_get_impl_counters(pfmlib_regmask_t *impl_counters)
+{
+	return get_mask(NULL, impl_counters);
+}
+pfm_err_t pfm_get_num_pmcs(unsigned int *num)
+{
+	return get_number("libpfm_pmcs", num);
+}
+pfm_err_t pfm_get_num_pmds(unsigned int *num)
+{
+	return get_number("libpfm_pmds", num);
+}
+pfm_err_t pfm_get_num_counters(unsigned int *num)
+{
+	return get_number(NULL, num);
+}
+
+pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
+{
+	const struct table *t = current();
+	unsigned least = 64;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!width)
+		return PFMLIB_ERR_INVAL;
+	for (unsigned i = 0; i < t->n_counters; i++)
+		least = table_counters(t)[i].width < least ? table_counters(t)[i].width : least;
+	*width = least;
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- codes ---------------------------------------------------------------------------------------------------- */
+
+/* Event codes as libpfm 3 knows them. On x86 the unit mask that belongs to the event is part of it; on processors whose selectors
+ * differ between counters it is the one of @counter. */
+static uint64_t row_code(const struct table *t, unsigned row, unsigned counter)
+{
+	if (!table_field(t, KEY_CODE)) {
+		if (counter == ANYWHERE && row_counters(t, table_row(t, row)))
+			counter = (unsigned)__builtin_ctzll(row_counters(t, table_row(t, row)));
+		return pfmi_row_value(t, row, KEY_SEL, counter);
+	}
+	return pfmi_row_value(t, row, KEY_CODE, counter) |
+	       (t->encoder == ENCODER_X86 ? pfmi_row_value(t, row, KEY_UMASK, counter) << 8 : 0);
+}
+
+/* Montecito's states are known by their position, all other unit masks by their bits. */
+static uint64_t mask_code(const struct table *t, unsigned row, unsigned mask)
+{
+	const struct word *w = pfmi_row_mask(t, row, mask, NULL);
+
+	return t->encoder == ENCODER_MONTECITO ? mask : w->value;
+}
+
+static const char *mask_name(const struct table *t, unsigned row, unsigned mask)
+{
+	return table_text(t, pfmi_row_mask(t, row, mask, NULL)->name);
+}
+
+/* ---- finding -------------------------------------------------------------------------------------------------- */
+
+static int find_row(const struct table *t, const char *s, size_t len, unsigned *idx)
+{
+	struct slice name = { s, (uint32_t)len };
+	struct name n = pfmi_table_find(t, pfmi_name_hash(name), s, len);
+
+	/* The index ignores blanks and dashes; here they count. */
+	if ((n.kind != NAME_EVENT && n.kind != NAME_ALIAS) || !pfmi_slice_is(name, table_text(t, n.text)))
+		return PFMLIB_ERR_NOTFOUND;
+	*idx = n.row;
+	return PFMLIB_SUCCESS;
+}
+
+static int find_code(const struct table *t, uint64_t code, unsigned first, unsigned *idx)
+{
+	for (unsigned i = first; i < t->n_rows; i++)
+		if (row_code(t, i, ANYWHERE) == code) {
+			*idx = i;
+			return PFMLIB_SUCCESS;
+		}
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+pfm_err_t pfm_find_event_byname(const char *name, unsigned int *idx)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!name || !idx)
+		return PFMLIB_ERR_INVAL;
+	return find_row(t, name, strcspn(name, ":"), idx);
+}
+
+pfm_err_t pfm_find_event_bycode(int code, unsigned int *idx)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!idx)
+		return PFMLIB_ERR_INVAL;
+	return find_code(t, (uint64_t)(int64_t)code, 0, idx);
+}
+
+pfm_err_t pfm_find_event_bycode_next(int code, unsigned int start, unsigned int *next)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!next)
+		return PFMLIB_ERR_INVAL;
+	return start < t->n_rows ? find_code(t, (uint64_t)(int64_t)code, start + 1, next) : PFMLIB_ERR_NOTFOUND;
+}
+
+pfm_err_t pfm_find_event(const char *str, unsigned int *idx)
+{
+	uint64_t code;
+
+	if (!current())
+		return PFMLIB_ERR_NOINIT;
+	if (!str || !idx)
+		return PFMLIB_ERR_INVAL;
+	if (*str < '0' || *str > '9')
+		return pfm_find_event_byname(str, idx);
+	if (!pfmi_spec_number(pfmi_slice(str), &code) || code > INT32_MAX)
+		return PFMLIB_ERR_INVAL;
+	return pfm_find_event_bycode((int)code, idx);
+}
+
+static int find_mask(const struct table *t, unsigned row, struct slice s, unsigned *mask)
+{
+	unsigned n = pfmi_row_n_masks(t, row);
+	uint64_t code;
+
+	for (unsigned i = 0; i < n; i++)
+		if (pfmi_slice_is(s, mask_name(t, row, i))) {
+			*mask = i;
+			return PFMLIB_SUCCESS;
+		}
+	for (unsigned i = 0; pfmi_spec_number(s, &code) && i < n; i++)
+		if (mask_code(t, row, i) == code) {
+			*mask = i;
+			return PFMLIB_SUCCESS;
+		}
+	return PFMLIB_ERR_UMASK;
+}
+
+pfm_err_t pfm_find_event_mask(unsigned int event, const char *str, unsigned int *mask_idx)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!str || !mask_idx || event >= t->n_rows)
+		return PFMLIB_ERR_INVAL;
+	return find_mask(t, event, pfmi_slice(str), mask_idx);
+}
+
+static int add_mask(pfmlib_event_t *e, unsigned mask)
+{
+	for (unsigned i = 0; i < e->num_masks; i++)
+		if (e->unit_masks[i] == mask)
+			return PFMLIB_SUCCESS;
+	if (e->num_masks == PFMLIB_MAX_MASKS_PER_EVENT)
+		return PFMLIB_ERR_TOOMANY;
+	e->unit_masks[e->num_masks++] = mask;
+	return PFMLIB_SUCCESS;
+}
+
+/* A number that is no mask's own code: all masks within it, if together they are the number. */
+static int add_union(const struct table *t, struct slice s, pfmlib_event_t *e)
+{
+	unsigned n = pfmi_row_n_masks(t, e->event);
+	uint64_t number, all = 0;
+
+	if (!pfmi_spec_number(s, &number))
+		return PFMLIB_ERR_UMASK;
+	for (unsigned i = 0; i < n; i++)
+		if (!(mask_code(t, e->event, i) & ~number))
+			all |= mask_code(t, e->event, i);
+	if (all != number)
+		return PFMLIB_ERR_UMASK;
+	for (unsigned i = 0; i < n; i++)
+		if (!(mask_code(t, e->event, i) & ~number)) {
+			int rc = add_mask(e, i);
+
+			if (rc)
+				return rc;
+		}
+	return PFMLIB_SUCCESS;
+}
+
+static int read_masks(const struct table *t, const char *s, pfmlib_event_t *e)
+{
+	for (;;) {
+		struct slice piece = { s, (uint32_t)strcspn(s, ":") };
+		unsigned mask;
+		int rc;
+
+		if (piece.len == 0)
+			return PFMLIB_ERR_UMASK;
+		rc = find_mask(t, e->event, piece, &mask);
+		rc = rc ? add_union(t, piece, e) : add_mask(e, mask);
+		if (rc)
+			return rc;
+		if (!s[piece.len])
+			return PFMLIB_SUCCESS;
+		s += piece.len + 1;
+	}
+}
+
+pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
+{
+	const struct table *t = current();
+	size_t len;
+	int rc;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!str || !e)
+		return PFMLIB_ERR_INVAL;
+	memset(e, 0, sizeof(*e));
+	len = strcspn(str, ":");
+	rc = find_row(t, str, len, &e->event);
+	if (rc)
+		return rc;
+	if (pfmi_row_n_masks(t, e->event) == 0)
+		return str[len] ? PFMLIB_ERR_UMASK : PFMLIB_SUCCESS;
+	return str[len] ? read_masks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
+}
+
+/* ---- about events --------------------------------------------------------------------------------------------- */
+
+pfm_err_t pfm_get_num_events(unsigned int *count)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!count)
+		return PFMLIB_ERR_INVAL;
+	*count = t->n_rows;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_max_event_name_len(size_t *len)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!len)
+		return PFMLIB_ERR_INVAL;
+	*len = 0;
+	for (unsigned i = 0; i < t->n_rows; i++) {
+		size_t this_len = strlen(table_row_name(t, i));
+
+		for (unsigned m = pfmi_row_n_masks(t, i); m-- > 0;)
+			this_len += 1 + strlen(mask_name(t, i, m));
+		*len = this_len > *len ? this_len : *len;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Appends in capitals; false, with as much as fits, if there is not enough room for it and a NUL. */
+static bool append(char *buf, size_t max, size_t *at, const char *text)
+{
+	for (; *text; text++) {
+		if (*at + 1 >= max)
+			return false;
+		buf[(*at)++] = *text >= 'a' && *text <= 'z' ? (char)(*text - ('a' - 'A')) : *text;
+		buf[*at] = '\0';
+	}
+	return true;
+}
+
+pfm_err_t pfm_get_event_name(unsigned int idx, char *name, size_t maxlen)
+{
+	const struct table *t = current();
+	size_t at = 0;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !name || maxlen <= strlen(table_row_name(t, idx)))
+		return PFMLIB_ERR_INVAL;
+	append(name, maxlen, &at, table_row_name(t, idx));
+	return PFMLIB_SUCCESS;
+}
+
+static int check_event(const struct table *t, const pfmlib_event_t *e)
+{
+	unsigned n;
+
+	if (e->event >= t->n_rows || e->num_masks > PFMLIB_MAX_MASKS_PER_EVENT)
+		return PFMLIB_ERR_INVAL;
+	n = pfmi_row_n_masks(t, e->event);
+	if ((n == 0) != (e->num_masks == 0))
+		return PFMLIB_ERR_UMASK;
+	for (unsigned i = 0; i < e->num_masks; i++)
+		if (e->unit_masks[i] >= n)
+			return PFMLIB_ERR_UMASK;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen)
+{
+	const struct table *t = current();
+	size_t at = 0;
+	bool fits;
+	int rc;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!e || !name || maxlen < 1)
+		return PFMLIB_ERR_INVAL;
+	rc = check_event(t, e);
+	if (rc)
+		return rc;
+	name[0] = '\0';
+	fits = append(name, maxlen, &at, table_row_name(t, e->event));
+	for (unsigned i = 0; fits && i < e->num_masks; i++)
+		fits = append(name, maxlen, &at, ":") && append(name, maxlen, &at, mask_name(t, e->event, e->unit_masks[i]));
+	return fits ? PFMLIB_SUCCESS : PFMLIB_ERR_FULL;
+}
+
+pfm_err_t pfm_get_event_code(unsigned int idx, int *code)
+{
+	return pfm_get_event_code_counter(idx, ~0u, code);
+}
+
+pfm_err_t pfm_get_event_code_counter(unsigned int idx, unsigned int counter, int *code)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !code)
+		return PFMLIB_ERR_INVAL;
+	if (counter != ~0u && (counter > 63 || !(t->all_counters >> counter & 1)))
+		return PFMLIB_ERR_INVAL;
+	*code = (int)row_code(t, idx, counter == ~0u ? ANYWHERE : counter);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_counters(unsigned int idx, pfmlib_regmask_t *counters)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !counters)
+		return PFMLIB_ERR_INVAL;
+	memset(counters, 0, sizeof(*counters));
+	counters->bits[0] = row_counters(t, table_row(t, idx));
+	return PFMLIB_SUCCESS;
+}
+
+static int copy_text(const char *text, char **out)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return PFMLIB_ERR_NOMEM;
+	*out = copy;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_description(unsigned int idx, char **desc)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !desc)
+		return PFMLIB_ERR_INVAL;
+	return copy_text(table_text(t, table_row(t, idx)->desc), desc);
+}
+
+pfm_err_t pfm_get_num_event_masks(unsigned int idx, unsigned int *count)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !count)
+		return PFMLIB_ERR_INVAL;
+	*count = pfmi_row_n_masks(t, idx);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_mask_name(unsigned int idx, unsigned int mask_idx, char *name, size_t maxlen)
+{
+	const struct table *t = current();
+	size_t at = 0;
+	unsigned n;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !name || maxlen < 1)
+		return PFMLIB_ERR_INVAL;
+	n = pfmi_row_n_masks(t, idx);
+	if (n == 0)
+		return PFMLIB_ERR_NOTSUPP;
+	if (mask_idx >= n)
+		return PFMLIB_ERR_INVAL;
+	if (maxlen <= strlen(mask_name(t, idx, mask_idx)))
+		return PFMLIB_ERR_FULL;
+	append(name, maxlen, &at, mask_name(t, idx, mask_idx));
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_mask_code(unsigned int idx, unsigned int mask_idx, unsigned int *code)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !code || mask_idx >= pfmi_row_n_masks(t, idx))
+		return PFMLIB_ERR_INVAL;
+	*code = (unsigned)mask_code(t, idx, mask_idx);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx, char **desc)
+{
+	const struct table *t = current();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !desc || mask_idx >= pfmi_row_n_masks(t, idx))
+		return PFMLIB_ERR_INVAL;
+	return copy_text(table_text(t, pfmi_row_mask(t, idx, mask_idx, NULL)->desc), desc);
+}
+
+/* The row a feature of the table names. */
+static int special_event(const char *feature, pfmlib_event_t *e)
+{
+	const struct table *t = current();
+	const struct feature *f;
+	const char *name;
+	unsigned row;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!e)
+		return PFMLIB_ERR_INVAL;
+	f = find_feature(t, feature);
+	if (!f)
+		return PFMLIB_ERR_NOTSUPP;
+	name = table_text(t, f->text);
+	if (find_row(t, name, strlen(name), &row))
+		return PFMLIB_ERR_NOTSUPP;
+	memset(e, 0, sizeof(*e));
+	e->event = row;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_cycle_event(pfmlib_event_t *e)
+{
+	return special_event("libpfm_cycles", e);
+}
+pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e)
+{
+	return special_event("libpfm_instructions", e);
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------- */
+
+static int make_event(const struct table *t, const pfmlib_event_t *e, struct event *ev)
+{
+	int rc = check_event(t, e);
+
+	if (rc)
+		return rc;
+	if (table_row(t, e->event)->flags & ROW_METRIC)
+		return PFMLIB_ERR_ALIAS;
+	/* Levels a processor does not have are its encoder's business. */
+	if (e->plm > 0xff)
+		return PFMLIB_ERR_INVAL;
+	pfmi_event_init(ev, t, e->event);
+	ev->plm = (uint8_t)e->plm;
+	for (unsigned i = 0; !rc && i < e->num_masks; i++)
+		rc = pfmi_event_add_mask(ev, e->unit_masks[i]);
+	return rc;
+}
+
+static void copy_regs(const pfm_reg_t *from, unsigned n, pfmlib_reg_t *to)
+{
+	for (unsigned i = 0; i < n; i++)
+		to[i] = (pfmlib_reg_t){ .reg_value = from[i].value,
+			                .reg_addr = from[i].addr,
+			                .reg_num = from[i].num,
+			                .reg_alt_addr = from[i].alt_addr };
+}
+
+static int dispatch(const struct table *t, const pfmlib_input_param_t *in, const void *model_in, pfmlib_output_param_t *out,
+                    void *model_out)
+{
+	struct event events[PLAN_MAX_EVENTS];
+	struct request req = { .table = t,
+		               .events = events,
+		               .n = in->pfp_event_count,
+		               .plm = in->pfp_dfl_plm,
+		               .flags = in->pfp_flags,
+		               .unavailable = &in->pfp_unavail_pmcs,
+		               .model_in = model_in,
+		               .model_out = model_out };
+	struct placement where;
+	struct regs regs;
+	int rc = PFMLIB_SUCCESS;
+
+	for (unsigned i = 0; !rc && i < req.n; i++)
+		rc = make_event(t, &in->pfp_events[i], &events[i]);
+	if (!rc)
+		rc = pfmi_dispatch(&req, &where, &regs, NULL);
+	if (rc)
+		return rc;
+	out->pfp_pmc_count = regs.n_pmcs;
+	out->pfp_pmd_count = regs.n_pmds;
+	copy_regs(regs.pmcs, regs.n_pmcs, out->pfp_pmcs);
+	copy_regs(regs.pmds, regs.n_pmds, out->pfp_pmds);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *in, void *model_in, pfmlib_output_param_t *out, void *model_out)
+{
+	const struct table *t = current();
+	unsigned counters;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!in || !out || in->pfp_dfl_plm == 0 || in->pfp_dfl_plm > 0xf || in->pfp_event_count >= PFMLIB_MAX_PMCS)
+		return PFMLIB_ERR_INVAL;
+	counters = (unsigned)__builtin_popcountll(t->all_counters);
+	if (in->pfp_event_count > counters || in->pfp_event_count > PLAN_MAX_EVENTS)
+		return PFMLIB_ERR_NOASSIGN;
+	return dispatch(t, in, model_in, out, model_out);
+}

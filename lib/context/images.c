@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Image files: found on the search path, checked for who may have written them, read or mapped, proved safe once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "context/context.h"
+
+#ifndef PERFMON_DATADIR
+#define PERFMON_DATADIR "/usr/share/perfmon"
+#endif
+
+size_t pfmi_images_default_path(char *buf, size_t len)
+{
+	const char *data = pfmi_env("XDG_DATA_HOME"), *home = pfmi_env("HOME");
+	int n;
+
+	if (data && data[0] == '/')
+		n = snprintf(buf, len, "%s/perfmon:%s", data, PERFMON_DATADIR);
+	else if (home && home[0] == '/')
+		n = snprintf(buf, len, "%s/.local/share/perfmon:%s", home, PERFMON_DATADIR);
+	else
+		n = snprintf(buf, len, "%s", PERFMON_DATADIR);
+	return n < 0 ? len : (size_t)n;
+}
+
+/* Who may have written it: root, us; nobody else. */
+static const char *untrusted(const struct stat *st)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return "it belongs to another user: name the file itself to use it all the same";
+	if (st->st_mode & S_IWOTH)
+		return "anybody can write to it: take that right away, or name the file itself to use it all the same";
+	return NULL;
+}
+
+/* Nobody but root can shorten it while we read it: a mapped page that is gone would end the process. */
+static bool is_administrators(const struct stat *st)
+{
+	return st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static bool read_whole(int fd, char *to, size_t size)
+{
+	size_t have = 0;
+	ssize_t n = 1;
+
+	while (have < size && n > 0) {
+		n = read(fd, to + have, size - have);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			have += (size_t)n;
+	}
+	return have == size;
+}
+
+/* The bytes of an image: mapped, or read into memory that is ours alone. MAP_FAILED if that cannot be had. */
+static void *take_file(int fd, const struct stat *st)
+{
+	size_t size = (size_t)st->st_size;
+	void *at;
+
+	if (is_administrators(st))
+		return mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED || (read_whole(fd, at, size) && !mprotect(at, size, PROT_READ)))
+		return at;
+	munmap(at, size);
+	return MAP_FAILED;
+}
+
+static const char no_descriptor[] = "no file can be opened any more";
+
+/* Reads or maps @path. NULL on success, else why not. @named: the caller gave this very file, so its owner is the caller's business. */
+static const char *map_file(const char *path, bool named, struct image_map *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why = NULL;
+	struct stat st;
+	void *at;
+
+	if (fd < 0)
+		return errno == EACCES        ? "it may not be read"
+		       : errno == ENOENT      ? "there is no such file"
+		       : pfmi_is_want(-errno) ? no_descriptor
+		                              : "it cannot be opened";
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		why = "it is not a regular file";
+	else if (!named)
+		why = untrusted(&st);
+	if (!why && (st.st_size < (off_t)sizeof(struct image) || (uint64_t)st.st_size > UINT32_MAX))
+		why = st.st_size < (off_t)sizeof(struct image) ? "too short for an image of event tables" : "too long for one";
+	at = why ? MAP_FAILED : take_file(fd, &st);
+	close(fd);
+	if (!why && at == MAP_FAILED)
+		return "it cannot be read";
+	if (!why && pfmi_image_check(at, (size_t)st.st_size, named ? CHECK_ALL : CHECK_HEAD, &why))
+		munmap(at, (size_t)st.st_size);
+	if (why)
+		return why;
+	out->base = at;
+	out->size = (size_t)st.st_size;
+	atomic_init(&out->state, named);
+	return NULL;
+}
+
+RARELY const char *pfmi_image_fault(struct image_map *map)
+{
+	const char *why = NULL;
+
+	if (atomic_load_explicit(&map->state, memory_order_acquire) == 1)
+		return NULL;
+	/* Two threads may both look; they find the same. */
+	pfmi_image_check(map->base, map->size, CHECK_ALL, &why);
+	atomic_store_explicit(&map->state, why ? -1 : 1, memory_order_release);
+	return why;
+}
+
+/* Room for one more element in a list that grows in powers of two. */
+static void *grow(void *list, unsigned n, size_t size)
+{
+	if (n & (n - 1))
+		return list;
+	return realloc(list, (n ? 2 * n : 1) * size);
+}
+
+static int note_refusal(struct images *im, char *path, const char *why)
+{
+	struct image_refusal *list = grow(im->refused, im->n_refused, sizeof(*list));
+
+	if (!list) {
+		free(path);
+		return PFMLIB_ERR_NOMEM;
+	}
+	im->refused = list;
+	im->refused[im->n_refused++] = (struct image_refusal){ path, why };
+	return PFMLIB_SUCCESS;
+}
+
+static int want(int err, pfm_error_t *why)
+{
+	return pfmi_refuse_errno(why, err == -ENOMEM ? PFMLIB_ERR_NOMEM : PFMLIB_ERR_SYS, -err, err == -ENOMEM ? NULL : no_descriptor);
+}
+
+/* Takes ownership of @path. A file of the caller's search path is refused with its place there, for the sentence about it. */
+static int add_file(struct images *im, char *path, const char *search, const char *named, pfm_error_t *why)
+{
+	struct image_map map = { .path = path }, *list;
+	const char *fault = map_file(path, named != NULL, &map);
+
+	if (fault && named) {
+		struct slice place = { named, (uint32_t)strlen(path) };
+
+		free(path);
+		return pfmi_refuse(why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, search, place, fault);
+	}
+	if (fault == no_descriptor) { /* it may be as good as any */
+		free(path);
+		return want(-EMFILE, why);
+	}
+	if (fault)
+		return note_refusal(im, path, fault);
+	list = grow(im->maps, im->n, sizeof(*list));
+	if (!list) {
+		munmap((void *)(uintptr_t)map.base, map.size);
+		free(path);
+		return want(-ENOMEM, why);
+	}
+	im->maps = list;
+	im->maps[im->n].base = map.base;
+	im->maps[im->n].size = map.size;
+	im->maps[im->n].path = map.path;
+	atomic_init(&im->maps[im->n++].state, atomic_load(&map.state));
+	return PFMLIB_SUCCESS;
+}
+
+/* @len bytes of @head, then the rest; NULL without memory. */
+static char *join(const char *head, size_t len, const char *between, const char *tail)
+{
+	size_t room = len + strlen(between) + strlen(tail) + 1;
+	char *text = malloc(room);
+
+	if (text)
+		snprintf(text, room, "%.*s%s%s", (int)len, head, between, tail);
+	return text;
+}
+
+static bool is_image(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 5 && strcmp(name + n - 5, ".pmdb") == 0;
+}
+
+struct folder {
+	struct images *im;
+	const char *path;
+	bool untrusted;
+	pfm_error_t *why;
+	int rc;
+};
+
+static int add_member(void *arg, const char *name)
+{
+	struct folder *f = arg;
+	char *path;
+
+	if (!is_image(name) || name[0] == '.')
+		return 0;
+	path = join(f->path, strlen(f->path), "/", name);
+	if (!path)
+		f->rc = want(-ENOMEM, f->why);
+	else if (f->untrusted)
+		f->rc = note_refusal(f->im, path, "its folder belongs to another user or can be written to by anybody");
+	else
+		f->rc = add_file(f->im, path, NULL, NULL, f->why);
+	return f->rc;
+}
+
+static int refuse_folder(struct images *im, const char *path, const char *fault, pfm_error_t *why)
+{
+	char *copy = join(path, strlen(path), "", "");
+
+	return copy ? note_refusal(im, copy, fault) : want(-ENOMEM, why);
+}
+
+static int add_folder(struct images *im, const char *path, pfm_error_t *why)
+{
+	struct folder f = { .im = im, .path = path, .why = why };
+	struct stat st;
+	struct sys sys;
+	int err;
+
+	if (stat(path, &st))
+		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
+	if (!S_ISDIR(st.st_mode))
+		return refuse_folder(im, path, "it is no folder, and the names of images end in .pmdb", why);
+	f.untrusted = untrusted(&st);
+	pfmi_sys_real(&sys, NULL);
+	err = sys.list(&sys, path, add_member, &f);
+	if (f.rc || err >= 0)
+		return f.rc;
+	return pfmi_is_want(err) ? want(err, why) : refuse_folder(im, path, "the folder cannot be read", why);
+}
+
+int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)
+{
+	const char *search = path;
+	int rc = PFMLIB_SUCCESS;
+
+	*out = (struct images){ 0 };
+	while (*path && !rc) {
+		size_t n = strcspn(path, ":");
+		char *piece = join(path, n, "", "");
+
+		if (!piece)
+			rc = want(-ENOMEM, why);
+		else if (is_image(piece))
+			rc = add_file(out, piece, search, path, why);
+		else {
+			rc = n ? add_folder(out, piece, why) : PFMLIB_SUCCESS;
+			free(piece);
+		}
+		path += n + (path[n] == ':');
+	}
+	if (rc)
+		pfmi_images_close(out);
+	return rc;
+}
+
+void pfmi_images_close(struct images *im)
+{
+	for (unsigned i = 0; i < im->n; i++) {
+		munmap((void *)(uintptr_t)im->maps[i].base, im->maps[i].size);
+		free(im->maps[i].path);
+	}
+	for (unsigned i = 0; i < im->n_refused; i++)
+		free(im->refused[i].path);
+	free(im->maps);
+	free(im->refused);
+	*im = (struct images){ 0 };
+}

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/* The corridor from end to end: one event on its own, or a set measured together. */
+#include <string.h>
+#include "context/context.h"
+#include "base/sizes.h"
+
+/* ---- what the table says of a set ------------------------------------------------------------------------------------- */
+
+#define GENERAL 0xffffffffull
+
+/* The first event that must be counted alone; req->n if there is none. */
+static unsigned first_alone(const struct request *req)
+{
+	unsigned i = 0;
+
+	while (i < req->n && !pfmi_event_flag(&req->events[i], ROW_ALONE))
+		i++;
+	return i;
+}
+
+/* Event @alone keeps event @other from its counters. */
+static int refuse_beside(unsigned alone, unsigned other, pfm_error_t *why)
+{
+	pfmi_refuse(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, NULL, (struct slice){ 0 }, NULL);
+	if (why) {
+		why->event = (int)alone;
+		why->clash = (uint64_t)1 << other | (uint64_t)1 << alone;
+	}
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+/* Leaves event @alone the general counters; the others keep the fixed ones. */
+static int set_apart(const struct request *req, unsigned alone, struct plan *out, pfm_error_t *why)
+{
+	for (unsigned i = 0; i < req->n; i++) {
+		uint64_t left = 0;
+
+		if (i == alone || out->none >> i & 1)
+			continue;
+		for (unsigned a = 0; a < out->n_alternatives; a++)
+			left |= out->alternatives[a].mask[i] &= ~GENERAL;
+		if (!left)
+			return refuse_beside(alone, i, why);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static void run_free(const struct request *req, struct plan *out)
+{
+	for (unsigned i = 0; i < req->n; i++) {
+		if (!pfmi_event_flag(&req->events[i], ROW_FREE_RUNNING))
+			continue;
+		out->none |= (uint64_t)1 << i;
+		for (unsigned a = 0; a < out->n_alternatives; a++)
+			out->alternatives[a].mask[i] = 0;
+	}
+}
+
+static int ask_encoder(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	out->req = req;
+	out->none = 0;
+	out->n_alternatives = 0;
+	return pfmi_encoder_constrain(req, out, why);
+}
+
+int pfmi_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+{
+	int rc = ask_encoder(req, out, why);
+	unsigned alone;
+
+	if (rc)
+		return rc;
+	run_free(req, out);
+	alone = req->n > 1 ? first_alone(req) : req->n;
+	return alone < req->n ? set_apart(req, alone, out, why) : PFMLIB_SUCCESS;
+}
+
+/* Where each way to set the hardware up leaves somebody out, counters are not the reason unless there are too few. */
+RARELY static int explain_refusal(const struct plan *plan, pfm_error_t *why)
+{
+	if (why && plan->n_alternatives > 1 && __builtin_popcountll(why->clash) <= __builtin_popcountll(why->clash_counters))
+		why->detail = pfmi_encoder_alternatives(plan->req->table);
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+static int dispatch(const struct request *req, struct plan *plan, struct placement *where, struct regs *out, pfm_error_t *why)
+{
+	int rc = pfmi_constrain(req, plan, why);
+
+	out->n_pmcs = out->n_pmds = 0;
+	if (rc)
+		return rc;
+	if (pfmi_assign(plan, where, why))
+		return explain_refusal(plan, why);
+	pfmi_encoder_encode(plan, where, out);
+	return PFMLIB_SUCCESS;
+}
+
+int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why)
+{
+	struct plan plan;
+
+	return dispatch(req, &plan, where, out, why);
+}
+
+/* ---- one event ------------------------------------------------------------------------------------------------------- */
+
+static unsigned default_levels(const struct table *t, unsigned plm)
+{
+	return plm ? plm : pfmi_usual_levels(t);
+}
+
+RARELY static void leave_out(const struct event *ev, pfm_attr_t *out)
+{
+	out->exclude_idle = (ev->left_out & EVENT_NO_IDLE) != 0;
+	out->exclude_host = (ev->left_out & EVENT_ONLY_GUEST) != 0;
+	out->exclude_guest = (ev->left_out & EVENT_ONLY_HOST) != 0;
+}
+
+/* All of the attribute of an event whose text says nothing of levels and precision, but the words that choose it. */
+static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
+{
+	out->type = (uint32_t)type;
+	out->type_known = type >= 0;
+	out->exclude_user = !(levels & PFM_PLM3);
+	out->exclude_kernel = !(levels & PFM_PLM0);
+	out->exclude_hv = out->precise = out->pinned = out->exclude_idle = out->exclude_host = out->exclude_guest = 0;
+	memset(out->reserved, 0, sizeof(out->reserved));
+}
+
+/* The same for any event. */
+static void set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+{
+	set_plain_attr(type, levels, out);
+	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
+	out->precise = ev->precise;
+	if (ev->left_out)
+		leave_out(ev, out);
+}
+
+int pfmi_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	unsigned levels = pfmi_event_levels(ev, plm);
+
+	*out = (pfm_attr_t){ 0 };
+	set_attr(ev, type, levels, out);
+	return pfmi_encoder_attr(ev, levels, out, why);
+}
+
+/* Levels that the caller named are all that is counted. */
+static void only_asked(const struct event *ev, unsigned plm, pfm_attr_t *out)
+{
+	if (plm && !ev->plm && !pfmi_every_level(ev->table))
+		out->exclude_hv = 1;
+}
+
+int pfmi_asked_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	int rc = pfmi_event_attr(ev, type, default_levels(ev->table, plm), out, why);
+
+	only_asked(ev, plm, out);
+	return rc;
+}
+
+/* What goes into the extra register, the user's word in it included. */
+static uint64_t extra_value(const pfm_encoding_t *e)
+{
+	for (unsigned i = 0; i < e->n_regs; i++)
+		if (e->regs[i].kind == PFM_REG_EXTRA)
+			return e->regs[i].value;
+	return 0;
+}
+
+/* The other (code, unit mask, extra register) triples that a row says count the same. */
+APART static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
+{
+	const struct table *t = ev->table;
+	const struct row *r = ev->facts;
+	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+	const uint32_t *values = table_values(t) + r->value, first = (table_key(t, KEY_ALT) - 1u) << 24;
+	unsigned i = r->n_values;
+
+	if (!code || !umask)
+		return;
+	/* Values come by field, and this is one of the last. */
+	while (i && values[i - 1] >= first)
+		i--;
+	for (; i < r->n_values && (values[i] ^ first) < 1u << 24 && out->n_alternatives < PFM_MAX_ALTERNATIVES; i++) {
+		uint64_t config[4] = { out->attr.config }, alt = row_value(t, r, i).value;
+
+		pfmi_field_put(code, config, alt & 0xffff);
+		pfmi_field_put(umask, config, alt >> 16 & 0xffff);
+		out->alternatives[out->n_alternatives].config = config[0];
+		/* The control register has these fields at the same bits, beside what the kernel owns. */
+		out->alternatives[out->n_alternatives].control =
+			out->n_regs ? out->regs[0].value ^ out->attr.config ^ config[0] : 0;
+		out->alternatives[out->n_alternatives].msr = alt >> 32;
+		out->alternatives[out->n_alternatives].value = extra_value(out);
+		out->n_alternatives++;
+	}
+}
+
+/* The event as a set of one. Nothing of @out is touched on failure. */
+APART static int encode_set(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	pfm_attr_t attr;
+	struct request req = { .table = ev->table, .events = ev, .n = 1, .plm = default_levels(ev->table, plm) };
+	struct plan plan;
+	struct placement where;
+	struct regs regs;
+	int rc = pfmi_asked_attr(ev, type, plm, &attr, why);
+
+	if (rc == PFMLIB_SUCCESS)
+		rc = dispatch(&req, &plan, &where, &regs, why);
+	if (rc)
+		return rc;
+	out->counters = pfmi_plan_counters(&plan);
+	out->attr = attr;
+	out->n_regs = regs.n_pmcs < PFM_MAX_REGS ? regs.n_pmcs : PFM_MAX_REGS;
+	memcpy(out->regs, regs.pmcs, out->n_regs * sizeof(out->regs[0]));
+	return PFMLIB_SUCCESS;
+}
+
+/* False where its encoder has no short way for the event. */
+static bool encode_alone(const struct event *ev, int type, unsigned plm, unsigned levels, pfm_encoding_t *out)
+{
+	unsigned n = pfmi_event_flag(ev, ROW_FREE_RUNNING) ? 0 : pfmi_encoder_alone(ev, levels, out);
+
+	if (!n)
+		return false;
+	out->n_regs = n;
+	set_attr(ev, type, levels, &out->attr);
+	only_asked(ev, plm, &out->attr);
+	return true;
+}
+
+STEP int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	unsigned levels = pfmi_event_levels(ev, default_levels(ev->table, plm));
+	int rc = encode_alone(ev, type, plm, levels, out) ? PFMLIB_SUCCESS : encode_set(ev, type, plm, out, why);
+
+	if (rc)
+		return rc;
+	out->event = ev->row;
+	out->plm = levels;
+	out->n_alternatives = 0;
+	if (pfmi_event_has(ev, KEY_ALT))
+		list_alternatives(ev, out);
+	return PFMLIB_SUCCESS;
+}
+
+/* An event that is a row which is ready, and no more than its groups beside it. False where more has to be asked. */
+STEP bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out)
+{
+	unsigned levels = default_levels(ev->table, plm), n = pfmi_encoder_ready(ev, levels, out);
+
+	if (!n)
+		return false;
+	out->n_regs = n;
+	out->pmu = (int)unit;
+	out->event = ev->row;
+	out->plm = levels;
+	set_plain_attr(type, levels, &out->attr);
+	out->attr.exclude_hv = plm != 0;
+	out->n_alternatives = 0;
+	if (row_ready(ev->table, ev->facts).alternatives)
+		list_alternatives(ev, out);
+	return true;
+}
+
+/* To a caller whose struct is as long as ours. */
+APART static int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	int rc = encode(ev, type, plm, out, why);
+
+	if (rc == PFMLIB_SUCCESS)
+		out->pmu = (int)unit;
+	return rc;
+}
+
+/* To one whose struct is shorter: as much as it has room for. */
+RARELY static int deliver_part(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	pfm_encoding_t full = { .size = sizeof(full) }; /* what the event does not fill is 0, not what lay on the stack */
+	int rc = deliver_all(ev, unit, type, plm, &full, why);
+
+	if (rc == PFMLIB_SUCCESS)
+		pfmi_give(out, &full, sizeof(full));
+	return rc;
+}
+
+static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	return (out->size < sizeof(*out) ? deliver_part : deliver_all)(ev, unit, type, plm, out, why);
+}
+
+RARELY static int bad_argument(pfm_error_t *error, const char *detail)
+{
+	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
+}
+
+/* The kernel is asked once, when an event of @t first needs the number of its PMU. */
+STEP int need_driver(const struct pfm_ctx *ctx, const struct table *t, pfm_error_t *why)
+{
+	if (t->perf_type >= 0 || !*table_text(t, t->device) || ctx->flags & PFM_CTX_NO_HOST || pfmi_ctx_loaded(ctx, LOADED_ALL))
+		return PFMLIB_SUCCESS;
+	return pfmi_ctx_need(ctx, why);
+}
+
+static int unit_type(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
+{
+	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
+
+	return kernel ? kernel->types[0] : t->perf_type;
+}
+
+/* Each instance of a unit has a type of its own; the first one's stands for all. */
+STEP int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct table *t)
+{
+	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
+	unsigned k;
+
+	if (!kernel)
+		return t->perf_type;
+	k = pfmi_spec_instance(ctx, spec, unit);
+	return kernel->types[k ? k - 1 : 0];
+}
+
+OFTEN_WITHIN int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready,
+                                  unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+{
+	int rc = need_driver(ctx, ev->table, why), type;
+
+	if (rc)
+		return rc;
+	type = type_for(ctx, spec, unit, ev->table);
+	if (ready) {
+		if (out->size >= sizeof(*out) && encode_ready(ev, unit, type, plm, out))
+			return PFMLIB_SUCCESS;
+		pfmi_event_complete(ev);
+	}
+	return deliver(ev, unit, type, plm, out, why);
+}
+
+/* For callers whose struct for errors is shorter than ours. */
+RARELY static int encode_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+{
+	pfm_error_t why = { .size = sizeof(why) };
+
+	return pfmi_error_end(error, &why, pfm_encode_event(ctx, text, plm, out, &why));
+}
+
+OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+{
+	struct event ev;
+	struct spec spec;
+	unsigned unit;
+	bool ready = false;
+	int rc;
+
+	if (error && error->size < sizeof(*error))
+		return encode_for_short(ctx, text, plm, out, error);
+	if (!text || !pfmi_sized(out))
+		return bad_argument(error, "text or out is NULL, or out->size is not set");
+	if (plm > PFMI_LEVELS)
+		return bad_argument(error, PFMI_NO_LEVELS);
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	rc = pfmi_spec_parse(text, &spec, error);
+	if (!rc)
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, &ready, error);
+	if (rc)
+		return rc;
+	return pfmi_encode_read(ctx, &spec, unit, &ev, ready, plm, out, error);
+}
+
+static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+{
+	const struct table *t;
+	struct event ev;
+	int rc;
+
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	t = pfmi_table_at(ctx, pmu);
+	if (!t || !table_has_row(t, event) || !pfmi_sized(out))
+		return bad_argument(error, "pmu, event or out->size is out of range");
+	if (plm > PFMI_LEVELS)
+		return bad_argument(error, PFMI_NO_LEVELS);
+	if (table_row(t, event)->flags & ROW_METRIC)
+		return pfmi_refuse_metric(NULL, (struct slice){ 0 }, error);
+	pfmi_event_init(&ev, t, event);
+	for (unsigned i = 0; i < ev.facts->n_takes; i++)
+		if (row_group(t, ev.facts, i)->flags & GROUP_REQUIRED)
+			return pfmi_refuse(error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL, (struct slice){ 0 },
+			                   table_text(t, row_group(t, ev.facts, i)->name));
+	rc = pfmi_ctx_present(ctx, (unsigned)pmu, &ev, NULL, (struct slice){ 0 }, error);
+	if (!rc)
+		rc = need_driver(ctx, t, error);
+	return rc ? rc : deliver(&ev, (unsigned)pmu, unit_type(ctx, (unsigned)pmu, t), plm, out, error);
+}
+
+int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+{
+	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+
+	return pfmi_error_end(error, why, encode_at(ctx, pmu, event, plm, out, why));
+}
+
+/* ---- sets ----------------------------------------------------------------------------------------------------- */
+
+static int read_set(const struct pfm_ctx *ctx, const char *const *texts, unsigned n, struct event *events, unsigned *unit,
+                    pfm_error_t *error)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned this_unit;
+		int rc = texts[i] ? pfmi_ctx_event(ctx, texts[i], &this_unit, &events[i], error)
+		                  : bad_argument(error, "an event is NULL");
+
+		if (!rc && i && events[i].table != events[0].table)
+			rc = pfmi_refuse(error, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, texts[i], pfmi_slice(texts[i]),
+			                 "the events of a set must belong to one PMU");
+		if (rc) {
+			if (error)
+				error->event = (int)i;
+			return rc;
+		}
+		*unit = this_unit;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static void deliver_set(const struct regs *regs, const struct placement *where, unsigned n, pfm_set_t *out)
+{
+	out->n_events = n;
+	for (unsigned i = 0; i < n; i++)
+		out->counter[i] = where->counter[i] == 0xff ? -1 : where->counter[i];
+	out->n_pmcs = regs->n_pmcs;
+	out->n_pmds = regs->n_pmds;
+	memcpy(out->pmcs, regs->pmcs, regs->n_pmcs * sizeof(out->pmcs[0]));
+	memcpy(out->pmds, regs->pmds, regs->n_pmds * sizeof(out->pmds[0]));
+}
+
+static int dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
+                        pfm_set_t *out, pfm_error_t *error)
+{
+	pfm_set_options_t o;
+	struct event events[PFM_MAX_SET];
+	struct request req = { .events = events, .n = n };
+	struct placement where;
+	struct regs regs;
+	unsigned unit = 0;
+	int rc;
+
+	if (!texts || n == 0 || !pfmi_take(&o, sizeof(o), options))
+		return bad_argument(error, "texts is NULL or empty, or options->size is not set");
+	if (o.plm > PFMI_LEVELS)
+		return bad_argument(error, PFMI_NO_LEVELS);
+	if (n > PFM_MAX_SET)
+		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "at most 64 events in a set");
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	rc = read_set(ctx, texts, n, events, &unit, error);
+	if (rc)
+		return rc;
+	req.table = events[0].table;
+	req.plm = default_levels(req.table, o.plm);
+	req.flags = o.flags;
+	req.htoff = o.htoff != 0;
+	req.unavailable = o.unavailable;
+	req.model_in = o.model_in;
+	req.model_out = o.model_out;
+	rc = pfmi_dispatch(&req, &where, &regs, error);
+	if (rc)
+		return rc;
+	out->pmu = (int)unit;
+	deliver_set(&regs, &where, n, out);
+	return PFMLIB_SUCCESS;
+}
+
+/* For callers whose struct has fewer members than ours. What is not covered by the answer stays as they have it. */
+RARELY static int dispatch_part(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
+                                pfm_set_t *out, pfm_error_t *why)
+{
+	pfm_set_t full;
+	int rc;
+
+	pfmi_take(&full, sizeof(full), out);
+	rc = dispatch_set(ctx, texts, n, options, &full, why);
+	if (rc == PFMLIB_SUCCESS)
+		pfmi_give(out, &full, sizeof(full));
+	return rc;
+}
+
+int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
+                     pfm_set_t *out, pfm_error_t *error)
+{
+	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	int rc;
+
+	if (!pfmi_sized(out))
+		rc = bad_argument(why, "out is NULL, or out->size is not set");
+	else if (out->size < sizeof(*out))
+		rc = dispatch_part(ctx, texts, n, options, out, why);
+	else
+		rc = dispatch_set(ctx, texts, n, options, out, why);
+	return pfmi_error_end(error, why, rc);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions about what may be written: registers of a processor, modifiers and levels of its events, words of its fields. */
+#include <stdio.h>
+#include <string.h>
+#include "format/format.h"
+#include "base/sizes.h"
+
+/* ---- registers ------------------------------------------------------------------------------------------------------- */
+
+static bool has_fields_in(const struct table *t, int word)
+{
+	const struct field *f = table_fields(t);
+	bool any = false;
+
+	for (unsigned i = 0; i < t->n_fields; i++)
+		any |= f[i].n_ranges && f[i].kind != FIELD_TEXT && f[i].range[0].word == word;
+	return any;
+}
+
+static bool has_register(const struct table *t, const char *name)
+{
+	struct target g = { .t = t, .reg = name };
+	int word = pfmi_config_word(name);
+
+	return pfmi_has_encoder(t) && pfmi_target_find(&g) && (word < 0 || has_fields_in(t, word));
+}
+
+/* The @i-th of the registers that one word of a list ("PMC[0-7]", "I_STAT") names and @t has. False if there are no more; then @i is
+ * less by those there are. */
+static bool in_word(const struct table *t, const char *word, unsigned *i, char *name, size_t len)
+{
+	size_t base = strcspn(word, "[ ");
+	unsigned first = 0, last = 0;
+	bool many = sscanf(word + base, "[%u-%u]", &first, &last) == 2;
+
+	for (unsigned k = first; k <= last; k++) {
+		if (many)
+			snprintf(name, len, "%.*s%u", (int)base, word, k);
+		else
+			snprintf(name, len, "%.*s", (int)base, word);
+		if (has_register(t, name) && (*i)-- == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The same for a whole list. */
+static bool in_list(const struct table *t, const char *list, unsigned *i, char *name, size_t len)
+{
+	while (*list) {
+		if (in_word(t, list, i, name, len))
+			return true;
+		list += strcspn(list, " ");
+		list += *list == ' ';
+	}
+	return false;
+}
+
+int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len)
+{
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	char found[32] = "";
+
+	if (!t || !name || !len)
+		return PFMLIB_ERR_INVAL;
+	if (!in_list(t, pfmi_encoder_registers(t), &i, found, sizeof(found)) &&
+	    !in_list(t, "config config1 config2 config3", &i, found, sizeof(found)))
+		return PFMLIB_ERR_NOTFOUND;
+	if (strlen(found) >= len)
+		return PFMLIB_ERR_FULL;
+	memcpy(name, found, strlen(found) + 1);
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- modifiers and levels --------------------------------------------------------------------------------------------- */
+
+int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_modifier_info_t *info)
+{
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	pfm_modifier_info_t full = { .size = sizeof(full) };
+	struct event ev;
+
+	if (!t || !table_has_row(t, event) || !pfmi_sized(info))
+		return PFMLIB_ERR_INVAL;
+	pfmi_event_init(&ev, t, event);
+	for (unsigned k = 0; k < t->n_fields; k++) {
+		const struct field *f = &table_fields(t)[k];
+
+		if (!f->modifier || f->kind == FIELD_TEXT || i-- > 0)
+			continue;
+		full.name = table_text(t, f->name);
+		full.min = f->min;
+		full.max = f->max;
+		full.preset = pfmi_event_value(&ev, k, ANYWHERE);
+		pfmi_give(info, &full, sizeof(full));
+		return PFMLIB_SUCCESS;
+	}
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word, unsigned *plm, int *is_default)
+{
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+
+	if (!t || !word || !plm || !is_default)
+		return PFMLIB_ERR_INVAL;
+	if (!pfmi_level(i, word, plm))
+		return PFMLIB_ERR_NOTFOUND;
+	*is_default = (*plm & pfmi_usual_levels(t)) != 0;
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------------ */
+
+int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i, const char **word, uint64_t *value)
+{
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+
+	if (!t || !field || !word || !value)
+		return PFMLIB_ERR_INVAL;
+	for (unsigned k = 0; k < t->n_fields; k++) {
+		const struct field *f = &table_fields(t)[k];
+
+		if ((f->kind != FIELD_TRAIT && f->kind != FIELD_CHOICE) || strcmp(table_text(t, f->name), field) != 0)
+			continue;
+		if (i >= f->n_words)
+			return PFMLIB_ERR_NOTFOUND;
+		*word = table_text(t, table_words(t)[f->word + i].name);
+		*value = table_words(t)[f->word + i].value;
+		return PFMLIB_SUCCESS;
+	}
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask, unsigned i, const char **name)
+{
+	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct group *g;
+	const struct word *w;
+
+	if (!t || !table_has_row(t, event) || !name)
+		return PFMLIB_ERR_INVAL;
+	w = pfmi_row_mask(t, event, umask, &g);
+	for (unsigned k = 0; w && k < g->n_words; k++) {
+		const struct word *other = table_words(t) + g->word + k;
+
+		if (other->value == w->value && i-- == 0) {
+			*name = table_text(t, other->name);
+			return PFMLIB_SUCCESS;
+		}
+	}
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+/* ---- this machine ------------------------------------------------------------------------------------------------------ */
+
+int pfm_find_stand_in(const pfm_ctx_t *ctx)
+{
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	if (pfmi_ctx_load(ctx, LOADED_ALL))
+		return -1;
+	for (unsigned i = 0; i < ctx->n_here; i++)
+		if (pfmi_unit_table(ctx, ctx->here[i].unit)->flags & TABLE_FALLBACK)
+			return (int)ctx->here[i].unit;
+	return -1;
+}

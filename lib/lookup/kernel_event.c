@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that no table lists: tracepoints, whose numbers stand in tracefs, and breakpoints, which are an address. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "context/context.h"
+#include "machine/kernel_names.h"
+
+static bool is_file_name(struct slice s)
+{
+	if (s.len == 0 || s.len > 120)
+		return false;
+	for (uint32_t i = 0; i < s.len; i++)
+		if (!pfmi_is_digit(s.s[i]) && !((s.s[i] | 0x20) >= 'a' && (s.s[i] | 0x20) <= 'z') && s.s[i] != '_' && s.s[i] != '-')
+			return false;
+	return true;
+}
+
+static int first_entry(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	return 1;
+}
+
+const char pfmi_tracefs[TRACEFS_MOUNTS][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
+
+int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id)
+{
+	int first = 0;
+
+	if (!is_file_name(group) || !is_file_name(name))
+		return -ENOENT;
+	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
+		char path[320];
+		int rc;
+
+		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_tracefs[i], (int)group.len, group.s, (int)name.len, name.s);
+		rc = pfmi_sys_number(sys, path, id);
+		if (rc == 0)
+			return 0;
+		/* An empty folder is a place where nothing is mounted. */
+		if (rc == -ENOENT) {
+			int rc2 = sys->list(sys, pfmi_tracefs[i], first_entry, NULL);
+
+			rc = rc2 == 1 ? -ENOENT : rc2 == -EACCES ? -EACCES
+			                                         : -ENODEV;
+		}
+		if (rc == -ENOENT)
+			return rc;
+		if (!first || rc == -EACCES)
+			first = rc;
+	}
+	return first;
+}
+
+static void set_word(struct event *ev, const char *name, uint64_t value)
+{
+	const struct field *f = table_fields(ev->table);
+
+	for (unsigned i = 0; i < ev->table->n_fields; i++)
+		if (strcmp(table_text(ev->table, f[i].name), name) == 0) {
+			pfmi_event_set(ev, i, value);
+			return;
+		}
+}
+
+/* The kernel's PMU @name, and the levels that stand in @rest, as an event without a row. */
+static int special(const struct pfm_ctx *ctx, const struct spec *spec, const char *name, struct slice rest, unsigned *unit,
+                   struct event *out, pfm_error_t *why)
+{
+	const struct kernel_pmu *pmu = pfmi_kernel_find(ctx->kernel, (struct slice){ name, (uint32_t)strlen(name) });
+	struct spec levels = *spec;
+
+	if (!pmu)
+		return pfmi_refuse(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text, (struct slice){ spec->text, spec->len },
+		                   "the kernel shows no PMU that counts tracepoints or breakpoints");
+	*unit = ctx->first_kernel + (unsigned)(pmu - ctx->kernel->pmus);
+	levels.rest = rest;
+	return pfmi_resolve(pmu->table, ROW_NONE, &levels, out, why);
+}
+
+/* @s up to the next ':' becomes @part; what follows, ':' included, stays in @s. */
+static struct slice cut(struct slice *s)
+{
+	struct slice part = { s->s, 0 };
+
+	while (part.len < s->len && part.s[part.len] != ':' && part.s[part.len] != ',')
+		part.len++;
+	s->s += part.len;
+	s->len -= part.len;
+	return part;
+}
+
+static bool read_access(struct slice s, uint64_t *access)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < s.len; i++) {
+		uint64_t bit = s.s[i] == 'r' ? 1 : s.s[i] == 'w' ? 2
+		                           : s.s[i] == 'x'       ? 4
+		                                                 : 0;
+
+		if (!bit || bits & bit)
+			return false;
+		bits |= bit;
+	}
+	if (s.len == 0)
+		return false;
+	*access = bits;
+	return true;
+}
+
+/* "mem:ADDRESS[/LENGTH][:rwx][:levels]" */
+static int breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+{
+	struct slice all = { spec->text + 4, spec->len - 4 }, where = cut(&all), number = where, length, after;
+	uint64_t addr, len = 0, access = 3;
+	int rc;
+
+	for (number.len = 0; number.len < where.len && number.s[number.len] != '/'; number.len++)
+		;
+	length = (struct slice){ number.s + number.len + 1, number.len < where.len ? where.len - number.len - 1 : 0 };
+	if (!pfmi_perf_number(number, &addr))
+		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, number, "an address is expected");
+	if (number.len < where.len && (!pfmi_spec_number(length, &len) || len < 1 || len > 8))
+		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, length,
+		                   "a breakpoint watches 1 to 8 bytes");
+	if (all.len && all.s[0] == ':') {
+		struct slice next = { all.s + 1, all.len - 1 };
+
+		after = cut(&next);
+		if (read_access(after, &access))
+			all = next;
+	}
+	rc = special(ctx, spec, "breakpoint", all, unit, out, why);
+	if (rc)
+		return rc;
+	if (len == 0)
+		len = access == 4 ? sizeof(long) : 4;
+	set_word(out, "bp_type", access);
+	set_word(out, "bp_addr", addr);
+	set_word(out, "bp_len", len);
+	return PFMLIB_SUCCESS;
+}
+
+/* Only what is spelled like a tracepoint gets an answer about tracepoints when they cannot be read. */
+static bool looks_like_tracepoint(struct slice group, struct slice name)
+{
+	for (uint32_t i = 0; i < group.len; i++)
+		if (group.s[i] >= 'A' && group.s[i] <= 'Z')
+			return false;
+	return name.len > 3;
+}
+
+/* The name is unknown; that it may be a tracepoint's which could not be looked up is added. */
+static int no_tracepoints(const struct spec *spec, struct slice group, struct slice name, int rc, pfm_error_t *why)
+{
+	const char *hint = "no event of that name, and tracepoints cannot be looked up: tracefs cannot be read";
+
+	if (rc == -ENOENT || !looks_like_tracepoint(group, name))
+		return PFMLIB_ERR_NOTFOUND;
+	if (rc == -EACCES || rc == -EPERM)
+		hint = "no event of that name, and tracepoints cannot be looked up: only root can read tracefs";
+	else if (rc == -ENODEV)
+		hint = "no event of that name, and tracepoints cannot be looked up: tracefs is not mounted on /sys/kernel/tracing";
+	pfmi_refuse(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, spec->text, spec->name, hint);
+	if (why)
+		why->sys_errno = -rc;
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+int pfmi_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+{
+	struct slice rest = { spec->text, spec->len }, group, name;
+	uint64_t id;
+	int rc;
+
+	if (spec->form != SPEC_NAME || spec->pmu.len)
+		return PFMLIB_ERR_NOTFOUND;
+	if (spec->len > 4 && strncmp(spec->text, "mem:", 4) == 0)
+		return breakpoint(ctx, spec, unit, out, why);
+	group = cut(&rest);
+	if (rest.len < 2 || rest.s[0] != ':')
+		return PFMLIB_ERR_NOTFOUND;
+	rest.s++;
+	rest.len--;
+	name = cut(&rest);
+	if (!is_file_name(group) || !is_file_name(name))
+		return PFMLIB_ERR_NOTFOUND;
+	rc = pfmi_kernel_tracepoint(&ctx->sys, group, name, &id);
+	if (rc)
+		return no_tracepoints(spec, group, name, rc, why);
+	rc = special(ctx, spec, "tracepoint", rest, unit, out, why);
+	if (rc == PFMLIB_SUCCESS)
+		set_word(out, "config", id);
+	return rc;
+}

@@ -1,0 +1,848 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes behind an event name become an event. One reader serves every processor and dialect: what differs is in the
+ * tables (groups of unit masks, fields users may set) and in the separator before an attribute:
+ *   ','  libpmc: "core=all", "cmask=2", "edge", "usr", "os"
+ *   ':'  libpfm (also '.'): unit masks by name, "u" "k" "h", "c=2" "i" "e", raw masks "0x41"
+ *   '/'  perf terms: any field by its sysfs name; modifiers behind the last slash */
+#include <string.h>
+#include "pmu/pmu.h"
+
+struct reader {
+	const struct spec *spec;
+	struct event *ev;
+	pfm_error_t *why;
+	struct spec_attr attr;
+	bool levels;     /* the text named a level */
+	bool bare_masks; /* a unit mask stood behind ':' without its group */
+	unsigned pieces; /* of a field that is given in two: bit 0 the thread, bit 1 its core */
+};
+
+static int refuse(const struct reader *r, int code, int kind, struct slice at, const char *detail)
+{
+	return pfmi_refuse(r->why, code, kind, r->spec->text, at, detail);
+}
+
+static bool libpmc(const struct reader *r)
+{
+	return r->attr.at == ',' && r->spec->form != SPEC_PERF;
+}
+static bool libpfm(const struct reader *r)
+{
+	return r->attr.at == ':' || r->attr.at == '.';
+}
+
+/* ---- levels --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	char word[4];
+	char style;
+	uint8_t plm;
+} levels[] = {
+	{ "u", ':', PFM_PLM3 },
+	{ "k", ':', PFM_PLM0 },
+	{ "h", ':', PFMI_PLMH },
+	{ "usr", ',', PFM_PLM3 },
+	{ "os", ',', PFM_PLM0 },
+};
+
+bool pfmi_level(unsigned i, const char **word, unsigned *plm)
+{
+	if (i >= sizeof(levels) / sizeof(levels[0]))
+		return false;
+	*word = levels[i].word;
+	*plm = levels[i].plm & 0xfu;
+	return true;
+}
+
+static int read_bool(const struct reader *r, bool *out)
+{
+	struct slice v = r->attr.value;
+	uint64_t number = 0;
+
+	*out = true;
+	if (!r->attr.has_value)
+		return PFMLIB_SUCCESS;
+	if (libpmc(r))
+		return refuse(r, PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, v, NULL);
+	if (v.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (v.len == 1 && strchr("yYtT", v.s[0]))
+		return PFMLIB_SUCCESS;
+	if (pfmi_spec_number(v, &number) ? number <= 1 : v.len == 1 && strchr("nNfF", v.s[0])) {
+		*out = number == 1;
+		return PFMLIB_SUCCESS;
+	}
+	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v, "yes or no: y, t, 1 or n, f, 0");
+}
+
+#define LONGEST_LEVEL 3
+
+/* libpfm4 has another word for the hypervisor on Arm. */
+static bool is_level(struct slice name, unsigned i)
+{
+	return pfmi_slice_is(name, levels[i].word) || (levels[i].plm == PFMI_PLMH && pfmi_slice_is(name, "hv"));
+}
+
+/* 1 if the attribute is a level, 0 if not, negative on error. */
+static int read_level(struct reader *r)
+{
+	if (r->attr.name.len > LONGEST_LEVEL)
+		return 0;
+	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		bool on;
+		int rc;
+
+		if (!is_level(r->attr.name, i) || (levels[i].style == ',' && libpfm(r)) ||
+		    (levels[i].style == ':' && libpmc(r)))
+			continue;
+		rc = read_bool(r, &on);
+		if (rc)
+			return rc;
+		r->levels = true;
+		if (on)
+			r->ev->plm |= levels[i].plm;
+		else
+			r->ev->plm &= (uint8_t)~levels[i].plm;
+		return 1;
+	}
+	return 0;
+}
+
+/* ---- fields --------------------------------------------------------------------------------------------------- */
+
+/* libpfm's short names of fields. */
+static const struct {
+	char word[12];
+	enum key key;
+} shorts[] = {
+	{ "c", KEY_CMASK },
+	{ "i", KEY_INV },
+	{ "e", KEY_EDGE },
+	{ "t", KEY_ANY },
+	{ "intx", KEY_IN_TX },
+	{ "intxcp", KEY_IN_TX_CP },
+	{ "fe_thres", KEY_FRONTEND },
+};
+
+/* libpfm's short names of what boxes outside the cores are told by fields of the kernel's format. */
+static const struct {
+	char word[6], field[16];
+} filters[] = {
+	{ "t", "thresh" },
+	{ "nf", "filter_nid" },
+	{ "isoc", "filter_isoc" },
+	{ "nc", "filter_nc" },
+	{ "loc", "filter_loc" },
+	{ "rem", "filter_rem" },
+	{ "lmem", "filter_nm" },
+	{ "rmem", "filter_not_nm" },
+	{ "occ_i", "occ_invert" },
+	{ "occ_e", "occ_edge_det" },
+};
+
+/* The modifier of that name, or -1. */
+static int modifier_of(const struct table *t, const char *name)
+{
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].modifier && strcmp(table_text(t, table_fields(t)[i].name), name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* The field that a short name of boxes stands for, or -1. */
+static int find_filter(const struct table *t, struct slice word)
+{
+	for (unsigned i = 0; t->flags & TABLE_UNCORE && i < sizeof(filters) / sizeof(filters[0]); i++)
+		if (pfmi_slice_is(word, filters[i].word))
+			return modifier_of(t, filters[i].field);
+	return -1;
+}
+
+bool pfmi_is_modifier(const struct table *t, struct slice word)
+{
+	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (levels[i].style == ':' && pfmi_slice_is(word, levels[i].word))
+			return true;
+	for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
+		if (pfmi_slice_is(word, shorts[i].word))
+			return true;
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].modifier && pfmi_slice_is(word, table_text(t, table_fields(t)[i].name)))
+			return true;
+	return find_filter(t, word) >= 0;
+}
+
+static bool is_event(struct slice name)
+{
+	return name.len == 5 && (memcmp(name.s, "event", 5) == 0 || pfmi_slice_is(name, "event"));
+}
+
+/* A field the user may set by the attribute's name, or -1. */
+static int find_field(const struct reader *r)
+{
+	const struct table *t = r->ev->table;
+	const struct field *f = table_fields(t);
+
+	/* What our tables call the code, the kernel's format files call the event. */
+	if (r->spec->form == SPEC_PERF && table_key(t, KEY_CODE) && is_event(r->attr.name))
+		return (int)table_key(t, KEY_CODE) - 1;
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if ((f[i].modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
+		    table_is_word(t, r->attr.name, f[i].name))
+			return (int)i;
+	if (libpmc(r))
+		return -1;
+	for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++) {
+		unsigned at = table_key(t, shorts[i].key);
+
+		if (at && f[at - 1].modifier && pfmi_slice_is(r->attr.name, shorts[i].word))
+			return (int)at - 1;
+	}
+	return find_filter(t, r->attr.name);
+}
+
+/* Have the two fields bits in common: "config" and "event"? */
+static bool share_bits(const struct field *a, const struct field *b)
+{
+	for (unsigned i = 0; i < a->n_ranges; i++)
+		for (unsigned k = 0; k < b->n_ranges; k++)
+			if (a->range[i].word == b->range[k].word && a->range[i].lsb < b->range[k].lsb + b->range[k].width &&
+			    b->range[k].lsb < a->range[i].lsb + a->range[i].width)
+				return true;
+	return false;
+}
+
+/* Records that the user set @field; the same value twice is one, another one contradicts. */
+static int set_field(struct reader *r, unsigned field, uint64_t value)
+{
+	struct event *ev = r->ev;
+	unsigned i;
+
+	for (i = 0; i < ev->n_set; i++)
+		if (ev->set[i].field == field) {
+			if (ev->set[i].value == value)
+				return PFMLIB_SUCCESS;
+			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+		} else if (share_bits(&table_fields(ev->table)[field], &table_fields(ev->table)[ev->set[i].field])) {
+			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "its bits are those of what was given before");
+		}
+	if (!pfmi_event_set(ev, field, value))
+		return refuse(r, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, r->attr.name, "too many attributes");
+	ev->set[i].start = (uint32_t)(r->attr.name.s - r->spec->text);
+	ev->set[i].end = ev->set[i].start + r->attr.name.len;
+	return PFMLIB_SUCCESS;
+}
+
+static bool find_word(const struct table *t, const struct field *f, struct slice s, uint64_t *out)
+{
+	const struct word *w = table_words(t) + f->word;
+
+	for (unsigned i = 0; i < f->n_words; i++)
+		if (pfmi_slice_is(s, table_text(t, w[i].name))) {
+			*out = w[i].value;
+			return true;
+		}
+	return false;
+}
+
+static int read_field(struct reader *r, unsigned field)
+{
+	const struct field *f = table_fields(r->ev->table) + field;
+	uint64_t value = 0;
+
+	if (f->width == 1) {
+		bool on;
+		int rc = read_bool(r, &on);
+
+		return rc ? rc : set_field(r, field, on);
+	}
+	if (!r->attr.has_value && r->spec->form == SPEC_PERF && f->kind == FIELD_NUMBER)
+		value = 1; /* perf: a term without a value is 1 */
+	else if (!r->attr.has_value || r->attr.value.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	else if (!(r->spec->form == SPEC_PERF ? pfmi_perf_number : pfmi_spec_number)(r->attr.value, &value) &&
+	         (f->kind == FIELD_NUMBER || !find_word(r->ev->table, f, r->attr.value, &value)))
+		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a number is expected");
+	if (value < f->min || value > f->max) {
+		int rc = refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "out of range: at most");
+
+		if (r->why)
+			r->why->number = f->max;
+		return rc;
+	}
+	return set_field(r, field, value);
+}
+
+/* The number an attribute has that is given in pieces of one field; refused if it is none or above @max. */
+static int read_piece(struct reader *r, uint64_t max, uint64_t *value)
+{
+	if (!r->attr.has_value || r->attr.value.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (!pfmi_spec_number(r->attr.value, value) || *value > max)
+		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
+	return PFMLIB_SUCCESS;
+}
+
+/* "cf=3", "tf=1": the core and its thread, both in one filter of a box, which counts for them alone then. 1 done, 0 neither of them,
+ * negative on error. */
+RARELY static int read_thread(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+	bool core = pfmi_slice_is(r->attr.name, "cf");
+	int tid = core || pfmi_slice_is(r->attr.name, "tf") ? modifier_of(t, "filter_tid") : -1, enable = modifier_of(t, "tid_en");
+	uint64_t value = 0;
+	unsigned i = 0;
+	int rc;
+
+	if (tid < 0 || enable < 0)
+		return 0;
+	rc = read_piece(r, core ? table_fields(t)[tid].max >> 1 : 1, &value);
+	while (i < r->ev->n_set && r->ev->set[i].field != tid)
+		i++;
+	/* The other piece alone leaves this one to be said: whatever else set the field said both. */
+	if (rc == PFMLIB_SUCCESS && i < r->ev->n_set && r->pieces == 2u - core)
+		r->ev->set[i].value |= value << core;
+	else if (rc == PFMLIB_SUCCESS && i < r->ev->n_set && (core ? r->ev->set[i].value >> 1 : r->ev->set[i].value & 1) != value)
+		rc = refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+	else if (rc == PFMLIB_SUCCESS && i == r->ev->n_set)
+		rc = set_field(r, (unsigned)tid, value << core);
+	r->pieces |= 1u << core;
+	if (rc == PFMLIB_SUCCESS)
+		rc = set_field(r, (unsigned)enable, 1);
+	return rc ? rc : 1;
+}
+
+/* "ff=16": the threshold of the frequency band that the event is about. */
+RARELY static int read_band(struct reader *r)
+{
+	char name[] = "filter_band0";
+	uint64_t band, value = 0;
+	int field, rc;
+
+	if (!pfmi_slice_is(r->attr.name, "ff") || r->ev->row == ROW_NONE)
+		return 0;
+	band = pfmi_row_value(r->ev->table, r->ev->row, KEY_CODE, ANYWHERE) - 0xb;
+	name[sizeof(name) - 2] = (char)('0' + (band < 4 ? band : 9));
+	field = modifier_of(r->ev->table, name);
+	if (field < 0)
+		return 0;
+	rc = read_piece(r, 0xff, &value);
+	if (rc == PFMLIB_SUCCESS)
+		rc = set_field(r, (unsigned)field, value);
+	return rc ? rc : 1;
+}
+
+/* ---- groups --------------------------------------------------------------------------------------------------- */
+
+static const struct word *group_word(const struct table *t, const struct group *g, struct slice s)
+{
+	return pfmi_table_word(t, g->word, g->n_words, s);
+}
+
+/* The value a bare word behind a colon stands for. Where a value has a libpfm spelling the manual page's own word is none ("i" is the
+ * invert modifier there, not the invalid state). */
+static inline const struct word *if_bare(const struct table *t, const struct group *g, struct slice s, const struct word *w)
+{
+	const struct word *all = table_words(t) + g->word;
+
+	if (!w || w >= all + g->n_values)
+		return w;
+	for (unsigned i = g->n_values; i < g->n_words; i++)
+		if (all[i].value == w->value && !pfmi_slice_is(s, table_text(t, all[i].name)))
+			return NULL;
+	return w;
+}
+static const struct word *bare_word(const struct table *t, const struct group *g, struct slice s)
+{
+	return if_bare(t, g, s, group_word(t, g, s));
+}
+
+static int choose(struct reader *r, unsigned i, uint64_t bits, struct slice at)
+{
+	const struct group *g = pfmi_row_group(r->ev->table, r->ev->row, i);
+	struct event *ev = r->ev;
+
+	if (!(ev->given >> i & 1))
+		ev->group[i] = bits;
+	else if (g->flags & GROUP_ANY)
+		ev->group[i] |= bits;
+	else if (ev->group[i] != bits)
+		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "only one value of this group can be chosen");
+	ev->given |= (uint16_t)(1u << i);
+	return 1;
+}
+
+/* Values of an "any" group: one word, words joined by '+', or single-letter words in a row. */
+static bool read_union(const struct table *t, const struct group *g, struct slice v, uint64_t *bits)
+{
+	*bits = 0;
+	for (uint32_t at = 0; at < v.len;) {
+		const char *plus = memchr(v.s + at, '+', v.len - at);
+		struct slice piece = { v.s + at, plus ? (uint32_t)(plus - v.s) - at : v.len - at };
+		const struct word *w = group_word(t, g, piece);
+
+		if (w) {
+			*bits |= w->value;
+		} else {
+			for (uint32_t i = 0; i < piece.len; i++) {
+				w = group_word(t, g, (struct slice){ piece.s + i, 1 });
+				if (!w)
+					return false;
+				*bits |= w->value;
+			}
+		}
+		if (piece.len == 0 || (plus && at + piece.len + 1 == v.len))
+			return false;
+		at += piece.len + 1;
+	}
+	return v.len != 0;
+}
+
+/* In libpmc's grammar a value is one of the page's words; libpfm's spellings of it belong to the colon. */
+static bool first_spelling(const struct group *g, const struct table *t, const struct word *w)
+{
+	return w < table_words(t) + g->word + g->n_values;
+}
+
+static int read_group_value(struct reader *r, unsigned i)
+{
+	const struct table *t = r->ev->table;
+	const struct group *g = pfmi_row_group(t, r->ev->row, i);
+	const struct word *w = group_word(t, g, r->attr.value);
+	uint64_t bits;
+
+	if (!r->attr.has_value || r->attr.value.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (w && (!libpmc(r) || first_spelling(g, t, w)))
+		return choose(r, i, w->value, r->attr.value);
+	if (!w && g->flags & GROUP_ANY && read_union(t, g, r->attr.value, &bits))
+		return choose(r, i, bits, r->attr.value);
+	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "not one of the words of this qualifier");
+}
+
+static bool row_takes(const struct event *ev, const struct group *group)
+{
+	const struct row *row = table_row(ev->table, ev->row);
+
+	for (unsigned i = 0; i < row->n_takes; i++)
+		if (row_group(ev->table, row, i) == group)
+			return true;
+	return false;
+}
+
+/* "core=all": a group by its name. 1 done, 0 no such group, negative on error. */
+static int read_group(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+
+	if (r->ev->row == ROW_NONE)
+		return 0;
+	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++)
+		if (pfmi_slice_is(r->attr.name, table_text(t, pfmi_row_group(t, r->ev->row, i)->name)))
+			return read_group_value(r, i);
+	for (unsigned i = 0; i < t->n_groups; i++)
+		if (!row_takes(r->ev, table_group(t, i)) && pfmi_slice_is(r->attr.name, table_text(t, table_group(t, i)->name)))
+			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
+	return 0;
+}
+
+/* True if the attribute is the name of a unit mask the row takes. */
+static bool is_mask(const struct reader *r)
+{
+	const struct table *t = r->ev->table;
+
+	for (unsigned i = 0; r->ev->row != ROW_NONE && i < table_row(t, r->ev->row)->n_takes; i++)
+		if (bare_word(t, pfmi_row_group(t, r->ev->row, i), r->attr.name))
+			return true;
+	return false;
+}
+
+/* "BOTH_CORES": a unit mask by its own name. 1 done, 0 no such mask, negative on error. */
+static int read_mask(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+
+	/* A mask comes before a modifier, as in libpfm 4: ":I" is the state of a line where the event has a mask of that name; ":i=1" inverts. */
+	if (r->ev->row == ROW_NONE || r->attr.has_value || !libpfm(r))
+		return 0;
+	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
+		const struct word *w = bare_word(t, pfmi_row_group(t, r->ev->row, i), r->attr.name);
+
+		if (w) {
+			r->bare_masks = true;
+			return choose(r, i, w->value, r->attr.name);
+		}
+	}
+	if (find_field(r) >= 0)
+		return 0;
+	for (unsigned i = 0; i < t->n_groups; i++)
+		if (!row_takes(r->ev, table_group(t, i)) && bare_word(t, table_group(t, i), r->attr.name))
+			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
+	return 0;
+}
+
+/* "0x41": replaces every named unit mask of the row, presets included; at most 8 bits, as libpfm 4 has it. */
+static int read_raw_mask(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+	unsigned umask = table_key(t, KEY_UMASK);
+	uint64_t value;
+
+	if (!libpfm(r) || r->attr.has_value || r->attr.name.len < 3 || (r->attr.name.s[1] | 0x20) != 'x' ||
+	    !pfmi_spec_number(r->attr.name, &value) || r->ev->row == ROW_NONE || !umask)
+		return 0;
+	if (table_row(t, r->ev->row)->n_takes == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, "the event has no unit masks");
+	if (value > 0xff)
+		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.name, "a unit mask has 8 bits");
+	if (r->ev->given)
+		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+		              "a raw unit mask cannot stand beside named ones");
+	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
+		r->ev->group[i] = i == 0 ? value : 0;
+		r->ev->given |= (uint16_t)(1u << i);
+	}
+	r->ev->raw_mask = 1;
+	return 1;
+}
+
+/* ---- the reader ----------------------------------------------------------------------------------------------- */
+
+/* "counter=2", "plm=0x9", "precise=2": what every event takes in the colon and perf grammars. */
+RARELY static int read_common(struct reader *r)
+{
+	static const struct {
+		char word[8];
+		uint64_t max;
+	} words[] = { { "counter", 63 }, { "plm", 15 }, { "precise", 3 } };
+	unsigned which = 0;
+	uint64_t value;
+
+	while (which < 3 && !pfmi_slice_is(r->attr.name, words[which].word))
+		which++;
+	if (which == 3 || libpmc(r))
+		return 0;
+	if (!r->attr.has_value || r->attr.value.len == 0)
+		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (!pfmi_spec_number(r->attr.value, &value) || value > words[which].max)
+		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
+	if (which == 0) {
+		r->ev->counter_pin = (uint16_t)value;
+	} else if (which == 1) {
+		r->levels = true;
+		r->ev->plm |= (uint8_t)value;
+	} else {
+		r->ev->precise = (uint8_t)value;
+	}
+	return 1;
+}
+
+/* Sets of letters, a bit for each. */
+#define LETTER(C)    ((uint64_t)1 << ((C) - 'A'))
+#define NO_LEVELS    (LETTER('G') | LETTER('H') | LETTER('I'))
+#define LEVELS       (LETTER('u') | LETTER('k') | LETTER('h'))
+#define MODIFIERS    (LEVELS | NO_LEVELS | LETTER('p') | LETTER('P') | LETTER('D') | LETTER('S') | LETTER('W'))
+#define PERF_LETTERS (MODIFIERS | LETTER('e') | LETTER('b')) /* those below, and two that are refused */
+
+static inline bool is_one_of(uint64_t letters, char c)
+{
+	return c >= 'A' && c <= 'z' && letters >> (c - 'A') & 1;
+}
+
+/* perf's letters behind the last slash: levels, precision and what else is left out. D, S and W belong to sessions. */
+static int read_modifiers(struct reader *r, struct slice m)
+{
+	for (uint32_t i = 0; i < m.len; i++) {
+		struct slice letter = { m.s + i, 1 };
+
+		switch (m.s[i]) {
+		case 'u':
+			r->ev->plm |= PFM_PLM3;
+			r->levels = true;
+			break;
+		case 'k':
+			r->ev->plm |= PFM_PLM0;
+			r->levels = true;
+			break;
+		case 'h':
+			r->ev->plm |= PFMI_PLMH;
+			r->levels = true;
+			break;
+		case 'p':
+			if (++r->ev->precise > 3)
+				return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, letter, "at most three: ppp");
+			break;
+		case 'P': r->ev->precise = 3; break;
+		case 'I': r->ev->left_out |= EVENT_NO_IDLE; break;
+		case 'G': r->ev->left_out |= EVENT_ONLY_GUEST; break;
+		case 'H': r->ev->left_out |= EVENT_ONLY_HOST; break;
+		case 'D':
+		case 'S':
+		case 'W': break;
+		case 'e':
+			return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library has no exclusive groups");
+		case 'b':
+			return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library does not count with BPF");
+		default: return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, NULL);
+		}
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* True if the attribute is the name of a unit mask of some row. */
+static bool is_any_mask(const struct reader *r)
+{
+	const struct table *t = r->ev->table;
+
+	for (unsigned i = 0; i < t->n_groups; i++)
+		if (bare_word(t, table_group(t, i), r->attr.name))
+			return true;
+	return false;
+}
+
+/* "cycles:ukp": perf's letters behind a colon, when they are no unit mask. */
+static bool is_modifiers(const struct reader *r, uint64_t letters)
+{
+	if (r->attr.at != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 16)
+		return false;
+	for (uint32_t i = 0; i < r->attr.name.len; i++)
+		if (!is_one_of(letters, r->attr.name.s[i]))
+			return false;
+	return !is_any_mask(r) && !is_mask(r);
+}
+
+APART bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word)
+{
+	char text[256];
+	struct slice both = { text, name.len + 1 + word.len };
+	uint32_t at;
+
+	h = name_hash_separator(h);
+	for (uint32_t i = 0; i < word.len; i++)
+		h = name_hash(h, (unsigned char)word.s[i]);
+	at = table_probe(t, h, slot_of(h, t->n_slots));
+	if (!table_may_be(t, h, at) || both.len > sizeof(text))
+		return false;
+	memcpy(text, name.s, name.len);
+	text[name.len] = ':';
+	memcpy(text + name.len + 1, word.s, word.len);
+	return pfmi_table_find_from(t, at, h, both.s, both.len).kind != NAME_NONE;
+}
+
+/* Is what the text has up to cut @i with the word just behind it no name? It was cut there too, and has its hash. */
+static inline bool is_known_not_to_be(const struct reader *r, unsigned i)
+{
+	const struct table *t = r->ev->table;
+	const struct cut *next = &r->spec->cuts[i + 1];
+
+	return i + 1 < r->spec->n_cuts && r->spec->name.s + next->len == r->attr.name.s + r->attr.name.len &&
+	       next->len == next[-1].len + 1 + r->attr.name.len &&
+	       !table_may_be(t, next->hash, table_probe(t, next->hash, slot_of(next->hash, t->n_slots)));
+}
+
+/* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
+ * anywhere; what a word of their letters would set here is something else. */
+APART static bool is_late_mask(const struct reader *r)
+{
+	const struct spec *spec = r->spec;
+	const struct slice word = r->attr.name;
+	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s);
+
+	if (!libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])))
+		return false;
+	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++)
+		if ((spec->cuts[i].len == whole || spec->name.s[spec->cuts[i].len] == ':') && !is_known_not_to_be(r, i) &&
+		    pfmi_is_mask_behind(r->ev->table, (struct slice){ spec->name.s, spec->cuts[i].len }, spec->cuts[i].hash, word))
+			return (find_field(r) >= 0 || is_modifiers(r, PERF_LETTERS)) && !is_mask(r);
+	return false;
+}
+
+/* Several of them, or one that would else be read without regard to case: "H" is no level. Where libpfm has the letter for a field
+ * ("I" inverts on Intel), that stays; raw numbers are perf's. */
+static bool is_perfs(const struct reader *r)
+{
+	if (r->attr.name.len > 1)
+		return is_modifiers(r, MODIFIERS);
+	return is_modifiers(r, NO_LEVELS) && (r->spec->form == SPEC_RAW || find_field(r) < 0);
+}
+
+static int read_attr(struct reader *r)
+{
+	int rc, field;
+
+	if (r->attr.name.len == 0)
+		return refuse(r, r->attr.has_value ? PFMLIB_ERR_ATTR : PFMLIB_ERR_ATTR_EMPTY,
+		              r->attr.has_value ? PFM_KIND_UNKNOWN_QUALIFIER : PFM_KIND_EMPTY_QUALIFIER, r->attr.name, NULL);
+	if (libpfm(r) && r->ev->raw_mask && is_mask(r))
+		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+		              "a raw unit mask cannot stand beside named ones");
+	rc = read_level(r);
+	if (rc == 0)
+		rc = read_mask(r);
+	if (rc == 0)
+		rc = read_group(r);
+	if (rc)
+		return rc < 0 ? rc : PFMLIB_SUCCESS;
+	field = find_field(r);
+	if (field >= 0)
+		return read_field(r, (unsigned)field);
+	rc = read_thread(r);
+	if (rc == 0)
+		rc = read_band(r);
+	if (rc == 0)
+		rc = read_raw_mask(r);
+	if (rc == 0)
+		rc = read_common(r);
+	if (rc == 0 && is_modifiers(r, PERF_LETTERS))
+		return read_modifiers(r, r->attr.name);
+	if (rc == 0)
+		rc = refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, r->attr.name, NULL);
+	return rc < 0 ? rc : PFMLIB_SUCCESS;
+}
+
+/* Fields that are given as a whole, and by no mask: nobody wants a default in them. */
+static void leave_to_fields(struct event *ev)
+{
+	unsigned n = ev->n_set ? ev->facts->n_takes : 0, left = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned field = row_group(ev->table, ev->facts, i)->field;
+		bool alone = pfmi_event_user_value(ev, field) != NULL;
+
+		for (unsigned k = 0; alone && k < n; k++)
+			alone = !(ev->given >> k & 1) || row_group(ev->table, ev->facts, k)->field != field;
+		left |= (unsigned)alone << i;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (left >> i & 1)
+			ev->group[i] = 0;
+	ev->given |= (uint16_t)left;
+}
+
+static int check_groups(struct reader *r)
+{
+	const struct table *t = r->ev->table;
+	struct slice end = { r->spec->text + r->spec->len, 0 };
+
+	if (r->ev->row == ROW_NONE)
+		return PFMLIB_SUCCESS;
+	leave_to_fields(r->ev);
+	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
+		const struct group *g = pfmi_row_group(t, r->ev->row, i);
+
+		if (r->ev->given >> i & 1)
+			continue;
+		if (i && g->flags & GROUP_BEHIND && r->ev->group[i - 1] == pfmi_row_group(t, r->ev->row, i - 1)->preset)
+			r->ev->group[i] = 0;
+		if (g->flags & GROUP_REQUIRED)
+			return refuse(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end, table_text(t, g->name));
+		if (g->flags & GROUP_EXPLICIT && r->bare_masks && r->spec->pmu.len == 0)
+			return refuse(r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, (struct slice){ r->spec->text, r->spec->len },
+			              "libpfm 3 and 4 differ in what this leaves out: name every mask, or write the processor "
+			              "and '::' before it for libpfm 4's default");
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* What stands behind the name, where that is one word and too long for a level; else nothing. */
+static inline struct slice only_word(const struct spec *spec)
+{
+	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s), n = spec->n_cuts;
+	bool one = n > 1 && n < SPEC_MAX_CUTS && spec->cuts[n - 2].len == whole && spec->rest.len == spec->name.len - whole;
+
+	return one && spec->rest.len > LONGEST_LEVEL + 1 ? (struct slice){ spec->rest.s + 1, spec->rest.len - 1 } : (struct slice){ NULL, 0 };
+}
+
+OFTEN bool pfmi_resolve_mask(const struct spec *spec, struct event *ev)
+{
+	struct slice word = only_word(spec);
+	struct word_key key = word_key(word);
+	uint64_t group[EVENT_MAX_GROUPS];
+	unsigned given = 0, n = ev->facts->n_takes;
+	bool was_preset = false;
+
+	if (spec->modifiers.len || (spec->rest.len && !word.len))
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		const struct group *g = row_group(ev->table, ev->facts, i);
+		const struct word *w = word.len && !given ? table_word(ev->table, g->word, g->n_words, word, key) : NULL;
+
+		w = if_bare(ev->table, g, word, w);
+		if (!w && g->flags & (GROUP_REQUIRED | GROUP_EXPLICIT))
+			return false;
+		group[i] = g->flags & GROUP_DEFAULT && !(g->flags & GROUP_BEHIND && was_preset) ? g->preset : 0;
+		if (w) {
+			group[i] = w->value;
+			given = 1u << i;
+		}
+		was_preset = group[i] == g->preset;
+	}
+	if (word.len && !given)
+		return false;
+	ev->given = (uint16_t)given;
+	memcpy(ev->group, group, n * sizeof(group[0]));
+	return true;
+}
+
+APART static int read_all(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+{
+	struct reader r = { .spec = spec, .ev = out, .why = why };
+	struct slice rest = spec->rest;
+	int rc;
+
+	while (pfmi_spec_next(&rest, &r.attr)) {
+		if (is_late_mask(&r))
+			rc = refuse(&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
+			            "a unit mask of the event, too: masks stand before modifiers, and modifiers of their names have \"=1\"");
+		else
+			rc = is_perfs(&r) ? read_modifiers(&r, r.attr.name) : read_attr(&r);
+		if (rc)
+			return rc;
+	}
+	rc = read_modifiers(&r, spec->modifiers);
+	if (!rc)
+		rc = check_groups(&r);
+	if (rc)
+		return rc;
+	if (r.levels && !out->plm)
+		out->plm_none = 1;
+	if ((out->left_out & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) == (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
+		out->left_out &= EVENT_NO_IDLE; /* both are counted */
+	if (out->precise && row != ROW_NONE && table_key(t, KEY_PRECISE) && !pfmi_row_value(t, row, KEY_PRECISE, ANYWHERE))
+		return refuse(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+		              spec->modifiers.len ? spec->modifiers : spec->rest, "the event has no precise form");
+	return PFMLIB_SUCCESS;
+}
+
+/* The check knows no text: what wants a field that is not there is the event. */
+RARELY static int blame_event(const struct spec *spec, int rc, pfm_error_t *why)
+{
+	if (rc == PFMLIB_ERR_ATTR_MISSING && why && why->end == 0) {
+		why->start = (uint32_t)(spec->name.s - spec->text);
+		why->end = (uint32_t)(spec->rest.s - spec->text);
+	}
+	return rc;
+}
+
+RARELY int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why)
+{
+	return pfmi_refuse(why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
+	                   "a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
+}
+
+OFTEN int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+{
+	int rc;
+
+	pfmi_event_init(out, t, row);
+	if (pfmi_event_flag(out, ROW_METRIC))
+		return pfmi_refuse_metric(spec->text, spec->name, why);
+	/* A bare name of a row without groups has nothing to be read. */
+	if (spec->rest.len || spec->modifiers.len || !out->facts || out->facts->n_takes) {
+		rc = out->facts && pfmi_resolve_mask(spec, out) ? PFMLIB_SUCCESS : read_all(t, row, spec, out, why);
+		if (rc)
+			return rc;
+	}
+	rc = pfmi_encoder_check(out, why);
+	return rc ? blame_event(spec, rc, why) : PFMLIB_SUCCESS;
+}

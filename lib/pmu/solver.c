@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Counter assignment: the one solver for every processor.
+ *
+ * A plan lists alternatives, each with the candidate counters of every event and, rarely, holds (a counter that one of some
+ * events must take). The first alternative that has a placement is used. Within it the events with the fewest candidates choose
+ * first and take their lowest counter; where that would leave somebody without one, or a hold unfilled, the lowest counter that
+ * does not. So the answer is the first in that order, it is found whenever there is one, and the work is bounded by a
+ * polynomial: every doubt is settled by bipartite matching (augmenting paths), never by trying placements out.
+ *
+ * Holds stay polynomial by a theorem of Mendelsohn and Dulmage: if one matching serves every event and another fills every held
+ * counter, some matching does both. So the two questions are asked apart. */
+#include <string.h>
+#include "pmu/pmu.h"
+
+#define NO_COUNTER 0xffu
+
+struct problem {
+	unsigned n;
+	uint64_t mask[PLAN_MAX_EVENTS];
+	uint64_t active; /* events that want a counter */
+	uint8_t order[PLAN_MAX_EVENTS];
+	unsigned n_order;
+	const struct hold *holds; /* those that some active event can fill */
+	unsigned n_holds;
+};
+
+static unsigned popcount(uint64_t x)
+{
+	return (unsigned)__builtin_popcountll(x);
+}
+static unsigned lowest(uint64_t x)
+{
+	return (unsigned)__builtin_ctzll(x);
+}
+
+/* Fewest candidates first; equal ones stay in the caller's order. */
+static void sort_events(struct problem *p)
+{
+	uint8_t sizes[PLAN_MAX_EVENTS]; /* of those in order: counting bits is a call where the processor may not know how */
+
+	p->n_order = 0;
+	for (unsigned i = 0; i < p->n; i++) {
+		unsigned at = p->n_order;
+		uint8_t size;
+
+		if (!(p->active >> i & 1))
+			continue;
+		size = (uint8_t)popcount(p->mask[i]);
+		for (; at > 0 && sizes[at - 1] > size; at--) {
+			sizes[at] = sizes[at - 1];
+			p->order[at] = p->order[at - 1];
+		}
+		sizes[at] = size;
+		p->order[at] = (uint8_t)i;
+		p->n_order++;
+	}
+}
+
+static bool greedy(const struct problem *p, uint8_t *counter)
+{
+	uint64_t used = 0;
+
+	for (unsigned i = 0; i < p->n_order; i++) {
+		uint64_t left = p->mask[p->order[i]] & ~used;
+
+		if (!left)
+			return false;
+		counter[p->order[i]] = (uint8_t)lowest(left);
+		used |= left & -left;
+	}
+	return true;
+}
+
+/* Looks for a counter for event @e, moving others aside. @seen: counters already asked in this round. */
+static bool augment(const struct problem *p, unsigned e, uint64_t *seen, uint8_t owner[64])
+{
+	for (uint64_t left = p->mask[e]; left; left &= left - 1) {
+		unsigned c = lowest(left);
+
+		if (*seen >> c & 1)
+			continue;
+		*seen |= (uint64_t)1 << c;
+		if (owner[c] == NO_COUNTER || augment(p, owner[c], seen, owner)) {
+			owner[c] = (uint8_t)e;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Can every active event have a counter of its own? */
+static bool events_matchable(const struct problem *p)
+{
+	uint8_t owner[64];
+
+	memset(owner, NO_COUNTER, sizeof(owner));
+	for (unsigned i = 0; i < p->n; i++) {
+		uint64_t seen = 0;
+
+		if (p->active >> i & 1 && !augment(p, i, &seen, owner))
+			return false;
+	}
+	return true;
+}
+
+/* Nobody to fill it takes part. */
+static bool is_void(const struct problem *p, const struct hold *h)
+{
+	return !(h->events & p->active);
+}
+
+/* An earlier hold wants the same counter filled; reserve_held() has left it to the events of both. */
+static bool is_repeated(const struct problem *p, unsigned h)
+{
+	for (unsigned i = 0; i < h; i++)
+		if (p->holds[i].counter == p->holds[h].counter && !is_void(p, &p->holds[i]))
+			return true;
+	return false;
+}
+
+/* Looks for an event that fills hold @h, moving other holds aside. @filler: hold that an event fills, or NO_COUNTER. */
+static bool fill(const struct problem *p, unsigned h, uint64_t *seen, uint8_t filler[PLAN_MAX_EVENTS])
+{
+	for (uint64_t left = p->holds[h].events & p->active & ~*seen; left; left &= left - 1) {
+		unsigned e = lowest(left);
+
+		if (*seen >> e & 1 || !(p->mask[e] >> p->holds[h].counter & 1))
+			continue;
+		*seen |= (uint64_t)1 << e;
+		if (filler[e] == NO_COUNTER || fill(p, filler[e], seen, filler)) {
+			filler[e] = (uint8_t)h;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Can every held counter have an event of its own? */
+static bool holds_fillable(const struct problem *p)
+{
+	uint8_t filler[PLAN_MAX_EVENTS];
+
+	memset(filler, NO_COUNTER, p->n);
+	for (unsigned h = 0; h < p->n_holds; h++) {
+		uint64_t seen = 0;
+
+		if (!is_void(p, &p->holds[h]) && !is_repeated(p, h) && !fill(p, h, &seen, filler))
+			return false;
+	}
+	return true;
+}
+
+static bool matchable(const struct problem *p)
+{
+	return events_matchable(p) && holds_fillable(p);
+}
+
+/* A held counter is for the events of its hold alone. */
+static void reserve_held(struct problem *p)
+{
+	for (unsigned h = 0; h < p->n_holds; h++)
+		for (unsigned i = 0; i < p->n && !is_void(p, &p->holds[h]); i++)
+			if (!(p->holds[h].events >> i & 1))
+				p->mask[i] &= ~((uint64_t)1 << p->holds[h].counter);
+}
+
+static bool holds_filled(const struct problem *p, const uint8_t *counter)
+{
+	for (unsigned h = 0; h < p->n_holds; h++) {
+		bool filled = is_void(p, &p->holds[h]);
+
+		for (unsigned i = 0; i < p->n_order && !filled; i++)
+			filled = counter[p->order[i]] == p->holds[h].counter;
+		if (!filled)
+			return false;
+	}
+	return true;
+}
+
+/* The first placement in the order above; there is one. */
+static void settle(struct problem *p, uint8_t *counter)
+{
+	for (unsigned i = 0; i < p->n_order; i++) {
+		unsigned e = p->order[i];
+
+		for (uint64_t left = p->mask[e]; left; left &= left - 1) {
+			p->mask[e] = left & -left;
+			if (matchable(p))
+				break;
+		}
+		counter[e] = (uint8_t)lowest(p->mask[e]);
+	}
+}
+
+/* Narrows p->mask on the way. */
+static bool place(struct problem *p, uint8_t *counter)
+{
+	reserve_held(p);
+	sort_events(p);
+	if (greedy(p, counter) && holds_filled(p, counter))
+		return true;
+	if (!matchable(p))
+		return false;
+	settle(p, counter);
+	return true;
+}
+
+/* Tries the alternatives for the events in @active. */
+static bool solve(const struct plan *plan, uint64_t active, struct placement *out)
+{
+	struct problem p;
+
+	p.n = plan->req->n;
+	p.active = active;
+	for (unsigned a = 0; a < plan->n_alternatives; a++) {
+		const struct alternative *alt = &plan->alternatives[a];
+
+		memcpy(p.mask, alt->mask, p.n * sizeof(p.mask[0]));
+		p.holds = alt->holds;
+		p.n_holds = alt->n_holds;
+		if (place(&p, out->counter)) {
+			out->alternative = a;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- who clashes ---------------------------------------------------------------------------------------------- */
+
+/* Without holds and alternatives: the smallest set T of counters that more than |T| events are confined to (Hall). T is a union
+ * of candidate masks, so unions of the distinct ones are enough to look at. 0 if there are too many of those. */
+static uint64_t smallest_hall(const struct plan *plan, uint64_t active)
+{
+	const uint64_t *mask = plan->alternatives[0].mask;
+	uint64_t distinct[12], best = 0;
+	unsigned n = 0, best_size = ~0u;
+
+	for (unsigned i = 0; i < plan->req->n; i++) {
+		unsigned d = 0;
+
+		while (d < n && distinct[d] != mask[i])
+			d++;
+		if (d < n || !(active >> i & 1))
+			continue;
+		if (n == sizeof(distinct) / sizeof(distinct[0]))
+			return 0;
+		distinct[n++] = mask[i];
+	}
+	for (unsigned pick = 1; pick < 1u << n; pick++) {
+		uint64_t t = 0, inside = 0;
+
+		for (unsigned d = 0; d < n; d++)
+			t |= pick >> d & 1 ? distinct[d] : 0;
+		for (unsigned i = 0; i < plan->req->n && popcount(inside) <= popcount(t); i++)
+			if (active >> i & 1 && !(mask[i] & ~t))
+				inside |= (uint64_t)1 << i;
+		if (popcount(inside) > popcount(t) && popcount(inside) < best_size) {
+			best = inside;
+			best_size = popcount(inside);
+		}
+	}
+	return best;
+}
+
+/* The next larger number with as many bits set. */
+static uint64_t next_subset(uint64_t x)
+{
+	uint64_t low = x & -x, ripple = x + low;
+
+	return ripple | ((x ^ ripple) >> 2) / low;
+}
+
+/* Smallest by trying every subset, for sets that are small enough; else irreducible: no event can be left out. */
+static uint64_t smallest_clash(const struct plan *plan, uint64_t active)
+{
+	struct placement scratch;
+	unsigned n = plan->req->n;
+
+	if (n <= 12) {
+		for (unsigned k = 1; k <= n; k++)
+			for (uint64_t s = ((uint64_t)1 << k) - 1; s < (uint64_t)1 << n; s = next_subset(s))
+				if (!(s & ~active) && !solve(plan, s, &scratch))
+					return s;
+		return active;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (active >> i & 1 && !solve(plan, active & ~((uint64_t)1 << i), &scratch))
+			active &= ~((uint64_t)1 << i);
+	return active;
+}
+
+static int refuse(const struct plan *plan, uint64_t active, pfm_error_t *why)
+{
+	uint64_t clash = 0, counters = 0;
+
+	if (!why)
+		return PFMLIB_ERR_NOASSIGN;
+	if (plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0)
+		clash = smallest_hall(plan, active);
+	if (!clash)
+		clash = smallest_clash(plan, active);
+	for (unsigned a = 0; a < plan->n_alternatives; a++)
+		for (uint64_t left = clash; left; left &= left - 1)
+			counters |= plan->alternatives[a].mask[lowest(left)];
+	*why = (pfm_error_t){ .size = why->size,
+		              .code = PFMLIB_ERR_NOASSIGN,
+		              .kind = PFM_KIND_NO_PLACEMENT,
+		              .event = (int)lowest(clash | (uint64_t)1 << 63),
+		              .clash = clash,
+		              .clash_counters = counters };
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+APART static int assign_all(const struct plan *plan, struct placement *out, pfm_error_t *why)
+{
+	unsigned n = plan->req->n;
+	uint64_t active = (n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->none;
+
+	memset(out->counter, NO_COUNTER, n);
+	if (!solve(plan, active, out))
+		return refuse(plan, active, why);
+	return PFMLIB_SUCCESS;
+}
+
+int pfmi_assign(const struct plan *plan, struct placement *out, pfm_error_t *why)
+{
+	out->alternative = 0;
+	/* By far the most common question: one event, and nothing in its way. */
+	if (plan->req->n == 1 && plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->none &&
+	    plan->alternatives[0].mask[0]) {
+		out->counter[0] = (uint8_t)lowest(plan->alternatives[0].mask[0]);
+		return PFMLIB_SUCCESS;
+	}
+	return assign_all(plan, out, why);
+}

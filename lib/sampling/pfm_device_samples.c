@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of the Tru64 counter device.
+ *
+ * The device writes no records. At an interrupt it adds one to the bucket of the program counter, in a profile of one range of addresses
+ * which read(2) gives whole. What was added since the last look becomes records here, one for each interrupt and in the form of
+ * Linux's, so that everything behind is the same. What the device does not know is not told: when it was, in which task, and
+ * on which counter, for which reason one event is sampled at a time. ProfileMe has pairs of numbers instead of a profile. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "session/pfm_device.h"
+#include "sampling/sampling.h"
+
+#define STEP_NS      10000000L /* between looks: the device wakes nobody */
+#define USUAL_STRIDE 4u        /* instructions in a bucket */
+
+/* Whether reading empties the buckets is not documented: it is seen when there is something in them for the first time. */
+enum habit { NOT_KNOWN,
+	     KEEPS,
+	     CLEARS };
+
+struct pc_profile {
+	enum habit habit;
+	size_t n, per_entry; /* buckets of all entries; 0: there is no profile, but pairs */
+	uint64_t start, width;
+	pfcntr_bucket_t *seen, *now, *fresh; /* at the last reading; room for the next; not handed out yet */
+	uint64_t waiting;                    /* sum of fresh, or pairs that are new */
+	size_t at;                           /* where handing out has come to */
+	bool passing;                        /* handing out, up to the end of the buckets */
+	bool last;                           /* the last look was at a device that had been stopped */
+	uint64_t record[8];
+};
+
+/* ---- what is asked ---------------------------------------------------------------------------------------------------- */
+
+/* The event's own period, else the session's. */
+static uint64_t period_wanted(const struct pfm_session *s, const struct counting *c)
+{
+	if (pfmi_event_was_set(&c->asked.event, KEY_PERIOD))
+		return 0;
+	return c->asked.period ? c->asked.period : s->sampling->asked.period;
+}
+
+static void choose_rates(const struct pfm_session *s, pfmlib_alpha_input_param_t *in)
+{
+	const struct counting *c = &s->counts[0];
+	uint64_t period = period_wanted(s, c);
+	int pmu = c->asked.event.table->libpfm_type;
+
+	for (unsigned k = 0; k < PFM_ALPHA_MAX_COUNTERS && period; k++)
+		if (pfm_alpha_rate(pmu, k, 0) == period || pfm_alpha_rate(pmu, k, 1) == period)
+			in->pfp_alpha_rates[k] = period;
+}
+
+int pfmi_device_sampling_begin(struct pfm_session *s)
+{
+	struct device *d = s->state;
+	struct sampling *sm = s->sampling;
+	pfmlib_alpha_input_param_t *in = &d->in;
+
+	sm->tallies = calloc(s->n, sizeof(*sm->tallies));
+	sm->known = calloc(s->n, sizeof(*sm->known));
+	if (!sm->tallies || !sm->known)
+		return PFMLIB_ERR_NOMEM;
+	if (sm->asked.fields & PFM_SAMPLE_CPU)
+		in->pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
+	in->pfp_alpha_items |= PFM_COUNTERS | PFM_PROFILING;
+	if (d->model.m && !in->pfp_alpha_n_ranges) { /* the program that the model invents */
+		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->model.text, d->model.text_end };
+		in->pfp_alpha_n_ranges = 1;
+	}
+	choose_rates(s, in);
+	return PFMLIB_SUCCESS;
+}
+
+/* Pairs come with the counts: there is nothing for a profile. */
+void pfmi_device_sampling_settle(struct device *d)
+{
+	if (!d->out.statistic)
+		return;
+	d->in.pfp_alpha_items &= ~(unsigned)PFM_PROFILING;
+	d->in.pfp_alpha_n_ranges = 0;
+}
+
+static bool is_period_of(const struct device *d, unsigned counter, uint64_t period)
+{
+	return d->out.rates[counter] == period;
+}
+
+const char *pfmi_device_sampling_refuses(const struct pfm_session *s, unsigned i)
+{
+	const struct device *d = s->state;
+	const struct counting *c = &s->counts[i];
+	unsigned counter = (unsigned)d->places[i].counter;
+	uint64_t period = period_wanted(s, c);
+
+	if (c->asked.freq || s->sampling->asked.freq)
+		return "the device samples by period, not by frequency";
+	if (c->asked.attr.precise && !(s->sampling->asked.flags & PFM_SAMPLING_LESS_PRECISE))
+		return "the device's samples are not precise";
+	if (d->out.statistic)
+		return period ? "the device says no period of ProfileMe" : NULL;
+	if (!d->in.pfp_alpha_n_ranges)
+		return "no addresses to profile are named (pfp_alpha_ranges)";
+	if (period && !is_period_of(d, counter, period))
+		return "its counter does not interrupt after so many events";
+	if (!pfm_alpha_rate(d->pmu, counter, 1) && !is_period_of(d, counter, pfm_alpha_rate(d->pmu, counter, 0)))
+		return "after an interrupt its counter begins at 0 again: its samples are 1048576 events apart";
+	return NULL;
+}
+
+/* ---- room --------------------------------------------------------------------------------------------------------------- */
+
+/* The number that records of count @i carry, and the count that those of @entry belong to. */
+static uint64_t id_of(unsigned i)
+{
+	return i + 1;
+}
+
+static unsigned count_of(const struct pfm_session *s, size_t entry)
+{
+	const struct device *d = s->state;
+
+	for (unsigned i = 0; i < s->n; i++)
+		if (d->places[i].counter >= 0 && (d->places[i].entry < 0 || (size_t)d->places[i].entry == entry))
+			return i;
+	return 0;
+}
+
+static void lay_out(struct pfm_session *s)
+{
+	const struct device *d = s->state;
+	struct sampling *sm = s->sampling;
+	bool each = d->in.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
+
+	sm->common = (struct layout){ .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | (each ? PFM_SAMPLE_CPU : 0u),
+		                      .read_format = PERF_FORMAT_GROUP,
+		                      .trailers = true };
+	for (unsigned i = 0; i < s->n; i++) {
+		struct counting *c = &s->counts[i];
+
+		sm->tallies[i].layout = sm->common;
+		c->asked.attr.precise = 0;
+		if (d->places[i].counter < 0)
+			continue;
+		c->asked.period = d->out.statistic ? 0 : d->out.rates[d->places[i].counter];
+		sm->known[sm->n_known++] = (struct known){ id_of(i), i };
+	}
+}
+
+static int size_profile(struct pfm_session *s, struct pc_profile *p)
+{
+	const struct device *d = s->state;
+	uint64_t bytes = 0, stride = d->in.pfp_alpha_flags & PFM_ALPHA_FL_STRIDE ? d->in.pfp_alpha_stride : USUAL_STRIDE;
+	int err = pfmi_device_request(s, PCNTGETRSIZE, &bytes);
+
+	if (err < 0)
+		return pfmi_device_failed(s, err);
+	p->start = d->in.pfp_alpha_ranges[0].start;
+	p->width = stride * 4;
+	p->per_entry = (size_t)(bytes / sizeof(*p->now) / d->n_entries);
+	p->n = p->per_entry * d->n_entries;
+	p->seen = calloc(p->n + 1, sizeof(*p->seen));
+	p->now = calloc(p->n + 1, sizeof(*p->now));
+	p->fresh = calloc(p->n + 1, sizeof(*p->fresh));
+	return p->seen && p->now && p->fresh ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
+}
+
+int pfmi_device_sampling_open(struct pfm_session *s)
+{
+	struct device *d = s->state;
+
+	lay_out(s);
+	if (!s->sampling->n_known)
+		return PFMLIB_SUCCESS; /* no event can be sampled */
+	d->profile = calloc(1, sizeof(*d->profile));
+	if (!d->profile)
+		return PFMLIB_ERR_NOMEM;
+	return d->out.statistic ? PFMLIB_SUCCESS : size_profile(s, d->profile);
+}
+
+void pfmi_device_sampling_close(struct pfm_session *s)
+{
+	struct device *d = s->state;
+
+	if (d->profile) {
+		free(d->profile->seen);
+		free(d->profile->now);
+		free(d->profile->fresh);
+	}
+	free(d->profile);
+	d->profile = NULL;
+	if (s->sampling)
+		pfmi_sampling_close(s);
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------------------------ */
+
+/* Interrupts since the session was opened; *@more if there are new ones. */
+static int count_interrupts(struct pfm_session *s, bool *more)
+{
+	struct device *d = s->state;
+	uint64_t counts[MAX_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
+	uint32_t number = d->pmu == PFMLIB_ALPHA_EV4_PMU ? PCNTGETCNT : pfm_alpha_num_counters(d->pmu) == 3 ? PCNT5GETCNT
+	                                                                                                    : PCNT6GETCNT;
+	int err = pfmi_device_counts(s, number, counts);
+
+	for (unsigned e = 0; err >= 0 && e < d->n_entries; e++) {
+		uint64_t sum = 0;
+
+		for (unsigned c = 0; c < pfm_alpha_num_counters(d->pmu); c++)
+			sum += d->out.counters >> c & 1 ? counts[e][c] : 0;
+		*more |= sum != d->entries[e].interrupts;
+		d->entries[e].interrupts = sum;
+	}
+	return err;
+}
+
+static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
+{
+	const struct device *d = s->state;
+	const struct sys *sys = pfmi_device_system(s);
+	size_t bytes = d->profile->n * sizeof(*to);
+	long got = sys->read(sys, d->fd, to, bytes);
+
+	return got < 0 ? (int)got : (size_t)got == bytes ? 0
+	                                                 : -EIO;
+}
+
+/* The first reading that finds something is made twice: buckets that are fewer the second time were emptied by the first. What
+ * both found is then in p->now, and in p->seen what the device still holds of it. */
+static int learn_habit(struct pfm_session *s)
+{
+	struct pc_profile *p = ((struct device *)s->state)->profile;
+	bool any = false, fewer = false;
+	int err;
+
+	for (size_t i = 0; i < p->n; i++)
+		any |= p->now[i] != 0;
+	if (!any)
+		return 0;
+	err = read_buckets(s, p->seen);
+	for (size_t i = 0; i < p->n && err >= 0; i++)
+		fewer |= p->seen[i] < p->now[i];
+	p->habit = fewer ? CLEARS : KEEPS;
+	for (size_t i = 0; i < p->n && err >= 0; i++) {
+		p->now[i] = fewer ? p->now[i] + p->seen[i] : p->seen[i];
+		p->seen[i] = 0;
+	}
+	return err;
+}
+
+static int look_at_profile(struct pfm_session *s)
+{
+	struct device *d = s->state;
+	struct pc_profile *p = d->profile;
+	int err = read_buckets(s, p->now);
+
+	if (err >= 0 && p->habit == NOT_KNOWN)
+		err = learn_habit(s);
+	for (size_t i = 0; i < p->n && err >= 0; i++) {
+		pfcntr_bucket_t more = p->habit == CLEARS ? p->now[i] : p->now[i] - p->seen[i];
+
+		p->fresh[i] += more;
+		p->waiting += more;
+		d->entries[i / p->per_entry].found += more;
+		p->seen[i] = p->now[i];
+	}
+	return err;
+}
+
+static int look_at_pairs(struct pfm_session *s)
+{
+	struct device *d = s->state;
+	int err = pfmi_device_read(s);
+
+	d->profile->waiting = 0;
+	for (unsigned e = 0; e < d->n_entries && err >= 0; e++)
+		d->profile->waiting += memcmp(d->entries[e].told, d->entries[e].events, sizeof(d->entries[e].told)) != 0;
+	return err;
+}
+
+/* The counts of interrupts say cheaply whether the profile has changed. */
+static int look(struct pfm_session *s)
+{
+	struct device *d = s->state;
+	bool more = false;
+	int err;
+
+	d->profile->last = !d->since;
+	if (!d->armed)
+		return PFMLIB_SUCCESS;
+	if (d->out.statistic) {
+		err = look_at_pairs(s);
+	} else {
+		err = count_interrupts(s, &more);
+		if (err >= 0 && more)
+			err = look_at_profile(s);
+	}
+	return err < 0 ? pfmi_device_failed(s, err) : PFMLIB_SUCCESS;
+}
+
+/* ---- handing out -------------------------------------------------------------------------------------------------------- */
+
+/* The processor, where that is known: one word or none. */
+static size_t put_cpu(const struct pfm_session *s, size_t entry, uint64_t *to)
+{
+	const uint32_t cpu[2] = { (uint32_t)entry, 0 };
+
+	if (!(s->sampling->common.fields & PFM_SAMPLE_CPU))
+		return 0;
+	memcpy(to, cpu, sizeof(cpu));
+	return 1;
+}
+
+static size_t put_head(uint64_t *record, uint32_t type, uint16_t misc, size_t words)
+{
+	struct record_head head = { type, misc, (uint16_t)(words * sizeof(*record)) };
+
+	memcpy(record, &head, sizeof(head));
+	return words * sizeof(*record);
+}
+
+static size_t put_sample(const struct pfm_session *s, size_t bucket)
+{
+	const struct device *d = s->state;
+	struct pc_profile *p = d->profile;
+	uint64_t *record = p->record;
+	size_t entry = bucket / p->per_entry;
+	uint16_t mode = d->in.pfp_alpha_flags & PFM_ALPHA_FL_KERNEL ? PFM_MISC_KERNEL : PFM_MISC_USER;
+
+	record[1] = id_of(count_of(s, entry));
+	record[2] = p->start + bucket % p->per_entry * p->width;
+	return put_head(record, PFM_RECORD_SAMPLE, mode, 3 + put_cpu(s, entry, record + 3));
+}
+
+/* A group of two: the statistic, and what retired. Nobody says in which task. */
+static size_t put_pair(const struct pfm_session *s, size_t e)
+{
+	const struct device *d = s->state;
+	uint64_t *record = d->profile->record;
+	struct entry *entry = &d->entries[e];
+	size_t words = 5;
+
+	record[1] = UINT64_MAX;
+	record[2] = 2;
+	memcpy(entry->told, entry->events, sizeof(entry->told));
+	for (unsigned k = 0; k < 2; k++)
+		record[3 + k] = entry->events[k] - entry->base[k];
+	words += put_cpu(s, e, record + words);
+	record[words++] = id_of(count_of(s, e));
+	return put_head(record, PFM_RECORD_READ, 0, words);
+}
+
+/* The size of the next record of this pass, which is put together; 0: it is over. */
+static size_t next_of_pass(const struct pfm_session *s)
+{
+	const struct device *d = s->state;
+	struct pc_profile *p = d->profile;
+
+	for (; p->at < p->n; p->at++)
+		if (p->fresh[p->at]) {
+			p->fresh[p->at]--;
+			p->waiting--;
+			return put_sample(s, p->at);
+		}
+	for (; d->out.statistic && p->at < d->n_entries; p->at++)
+		if (memcmp(d->entries[p->at].told, d->entries[p->at].events, sizeof(d->entries[p->at].told)) != 0) {
+			p->waiting--;
+			return put_pair(s, p->at);
+		}
+	return 0;
+}
+
+/* A pass ends with what its look found, however fast the device goes on; when it was stopped, with the last there is. */
+int pfmi_device_next_sample(struct pfm_session *s, const void **bytes, size_t *size)
+{
+	struct device *d = s->state;
+	struct pc_profile *p = d ? d->profile : NULL;
+
+	while (p) {
+		int rc = p->passing ? PFMLIB_SUCCESS : look(s);
+
+		if (rc)
+			return rc;
+		p->at = p->passing ? p->at : 0;
+		p->passing = true;
+		*size = next_of_pass(s);
+		*bytes = p->record;
+		if (*size) {
+			s->sampling->bytes += *size;
+			return 1;
+		}
+		p->passing = false;
+		if (d->since || (p->last && !p->waiting))
+			break;
+	}
+	return 0;
+}
+
+int pfmi_device_wait(struct pfm_session *s, int timeout)
+{
+	const struct device *d = s->state;
+
+	for (int64_t left = timeout < 0 ? INT64_MAX : timeout * INT64_C(1000000); d && d->profile;) {
+		struct timespec step = { .tv_nsec = left < STEP_NS ? (long)left : STEP_NS };
+		int rc = d->profile->waiting ? PFMLIB_SUCCESS : look(s);
+
+		if (rc)
+			return rc;
+		if (d->profile->waiting)
+			return PFM_WAIT_READY;
+		if (!d->since)
+			return PFM_WAIT_ENDED;
+		if (left <= 0)
+			return PFM_WAIT_TIMEOUT;
+		nanosleep(&step, NULL);
+		left -= timeout < 0 ? 0 : step.tv_nsec;
+	}
+	return PFM_WAIT_ENDED;
+}
+
+uint64_t pfmi_device_outside(const struct pfm_session *s, unsigned i)
+{
+	const struct device *d = s->state;
+	uint64_t interrupts = 0, found = 0;
+
+	for (unsigned e = 0; d && d->profile && !d->out.statistic && e < d->n_entries; e++)
+		if (d->places[i].entry < 0 || d->places[i].entry == (int)e) {
+			interrupts += d->entries[e].interrupts;
+			found += d->entries[e].found;
+		}
+	return interrupts > found ? interrupts - found : 0;
+}

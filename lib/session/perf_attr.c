@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Encodings in the shape of the kernel's own structure. */
+#include <linux/perf_event.h>
+#include <perfmon/pfmlib_perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/sizes.h"
+#include "session/session.h"
+#include "context/context.h"
+
+#define CONFIG3_AT  128 /* where later kernels have it, behind what the header of the system we are built on may know */
+#define CONFIG3_END 136
+
+int pfmi_perf_fill(const pfm_attr_t *from, struct perf_event_attr *attr, size_t room)
+{
+	bool breakpoint = from->type == PERF_TYPE_BREAKPOINT;
+
+	if (room < PERF_ATTR_SIZE_VER2 || (from->config3 && room < CONFIG3_END))
+		return PFMLIB_ERR_FULL;
+	attr->size = (uint32_t)(from->config3 ? CONFIG3_END : room < sizeof(*attr) ? room
+	                                                                           : sizeof(*attr));
+	attr->type = from->type;
+	attr->config = breakpoint ? 0 : from->config;
+	if (breakpoint)
+		attr->bp_type = (uint32_t)from->config; /* pfm_attr_t has no other place for it */
+	attr->config1 = from->config1;
+	attr->config2 = from->config2;
+	if (from->config3)
+		memcpy((char *)attr + CONFIG3_AT, &from->config3, sizeof(from->config3));
+	attr->exclude_user = from->exclude_user & 1u;
+	attr->exclude_kernel = from->exclude_kernel & 1u;
+	attr->exclude_hv = from->exclude_hv & 1u;
+	/* Switched on where the text says so; else what the caller asked for stays. */
+	attr->exclude_idle |= from->exclude_idle & 1u;
+	attr->exclude_host |= from->exclude_host & 1u;
+	attr->exclude_guest |= from->exclude_guest & 1u;
+	attr->pinned |= from->pinned & 1u;
+	attr->precise_ip = from->precise & 3u;
+	return PFMLIB_SUCCESS;
+}
+
+int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encoding, struct perf_event_attr *attr, size_t size)
+{
+	pfm_encoding_t e;
+
+	if (!ctx)
+		ctx = pfmi_ctx_default();
+	if (!encoding || !attr || !pfmi_take(&e, sizeof(e), encoding) || pfmi_ctx_load(ctx, LOADED_ALL) || e.pmu < 0 ||
+	    (unsigned)e.pmu >= pfmi_ctx_count(ctx))
+		return PFMLIB_ERR_INVAL;
+	if (!e.attr.expressible)
+		return PFMLIB_ERR_NOTSUPP;
+	/* Its numbers would mean some other event here. */
+	if (!(pfmi_unit(ctx, (unsigned)e.pmu).flags & PFM_PMU_HOST))
+		return PFMLIB_ERR_NOPMU;
+	if (!e.attr.type_known)
+		return PFMLIB_ERR_NOTSUPP;
+	return pfmi_perf_fill(&e.attr, attr, size);
+}
+
+/* The encoding, and the event's full name if there is a @text for it: where it has none, the caller's spelling. */
+static int encode_named(const char *event, unsigned plm, pfm_encoding_t *out, char *text, size_t len)
+{
+	if (text && pfm_encode_and_print(NULL, event, plm, out, PFM_DIALECT_LIBPFM, text, len, NULL) == PFMLIB_SUCCESS)
+		return PFMLIB_SUCCESS;
+	if (text)
+		snprintf(text, len, "%s", event);
+	return pfm_encode_event(NULL, event, plm, out, NULL);
+}
+
+int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_attr *attr, char **name, int *index)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	char text[1024];
+	char *copy = NULL;
+	int rc;
+
+	if (!event || !attr || plm < 0)
+		return PFMLIB_ERR_INVAL;
+	rc = encode_named(event, (unsigned)plm, &e, name ? text : NULL, sizeof(text));
+	if (rc)
+		return rc;
+	if (name && !(copy = strdup(text)))
+		return PFMLIB_ERR_NOMEM;
+	/* What is written is no longer than the struct was when it first had the members that are. */
+	rc = pfm_fill_perf_event_attr(NULL, &e, attr, attr->size >= sizeof(*attr) ? attr->size : sizeof(*attr));
+	if (rc) {
+		free(copy);
+		return rc;
+	}
+	if (name)
+		*name = copy;
+	if (index)
+		*index = (int)e.event;
+	return PFMLIB_SUCCESS;
+}

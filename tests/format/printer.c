@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of a printer: it ends where its room ends, and says so. */
+#include "unit_tables.h"
+#include "format/printer.h"
+
+static void begin(struct printer *p, const struct table *t)
+{
+	memset(p, 0, sizeof(*p));
+	p->t = t;
+}
+
+/* The last letter that fits, then one more: what is there stays a string. */
+static void the_room_ends(void **state)
+{
+	static struct printer p;
+
+	(void)state;
+	begin(&p, NULL);
+	for (size_t i = 0; i < PRINT_MAX - 2; i++)
+		pfmi_put_char(&p, 'x');
+	assert_null(p.why);
+	assert_int_equal(strlen(p.text), PRINT_MAX - 2);
+	pfmi_put_text(&p, "yz");
+	assert_string_equal(p.why, "the text is too long");
+	assert_int_equal(p.n, PRINT_MAX - 1);
+	assert_int_equal(strlen(p.text), PRINT_MAX - 1);
+	assert_int_equal(p.text[PRINT_MAX - 2], 'y');
+
+	begin(&p, NULL);
+	pfmi_put(&p, "%*s", PRINT_MAX - 10, "");
+	assert_null(p.why);
+	pfmi_put(&p, "%s", "0123456789abcdef");
+	assert_string_equal(p.why, "the text is too long");
+	assert_int_equal(p.n, PRINT_MAX - 1);
+	assert_string_equal(p.text + PRINT_MAX - 10, "012345678");
+}
+
+static void the_first_reason_stays(void **state)
+{
+	static struct printer p;
+
+	(void)state;
+	begin(&p, NULL);
+	assert_false(pfmi_cannot(&p, "first"));
+	assert_false(pfmi_cannot(&p, "second"));
+	assert_string_equal(p.why, "first");
+}
+
+static const char *value_of(const struct table *t, enum key key, uint64_t value)
+{
+	static struct printer p;
+
+	begin(&p, t);
+	pfmi_put_value(&p, table_field(t, key), value);
+	return p.text;
+}
+
+static void numbers(void **state)
+{
+	const struct table *t = table_with(ENCODER_X86, "coreduo");
+
+	(void)state;
+	assert_string_equal(value_of(t, KEY_CODE, 46), "0x2e");
+	assert_string_equal(value_of(t, KEY_UMASK, 5), "0x5");
+	assert_string_equal(value_of(t, KEY_CMASK, 46), "46");
+}
+
+/* Every word of every field that has some: what is written for its value is a word of that value, or the number. */
+static void words(void **state)
+{
+	static struct printer p;
+	unsigned as_word = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < pfmi_n_builtin(); k++) {
+		const struct table *t = pfmi_builtin(k);
+
+		for (unsigned i = 0; i < t->n_fields; i++) {
+			const struct field *f = table_fields(t) + i;
+
+			for (unsigned n = 0; n < f->n_words && f->kind != FIELD_NUMBER && f->kind != FIELD_TEXT; n++) {
+				const struct word *w = table_words(t) + f->word + n;
+				bool same = false;
+
+				begin(&p, t);
+				pfmi_put_value(&p, f, w->value);
+				for (unsigned m = 0; m < f->n_words; m++)
+					same |= table_words(t)[f->word + m].value == w->value &&
+					        strcmp(p.text, table_text(t, table_words(t)[f->word + m].name)) == 0;
+				as_word += same;
+				assert_true(same || strtoull(p.text, NULL, 0) == w->value);
+			}
+		}
+	}
+	assert_true(as_word > 0);
+}
+
+UNIT(format_printer, cmocka_unit_test(the_room_ends), cmocka_unit_test(the_first_reason_stays), cmocka_unit_test(numbers),
+     cmocka_unit_test(words));

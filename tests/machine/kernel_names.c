@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Which PMU a name, a number or an identifier means, on PMUs made up letter by letter: names that begin like another, that end like
+ * another, and that only look as if they had a number. */
+#include "units.h"
+#include "context/context.h"
+#include "machine/kernel_names.h"
+#include "table/build.h"
+
+static struct slice slice(const char *s)
+{
+	return (struct slice){ s, (uint32_t)strlen(s) };
+}
+
+static void bases(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t base;
+	} rows[] = {
+		{ "", 0 },
+		{ "cpu", 3 },
+		{ "a0", 1 },
+		{ "a_0", 1 },
+		{ "a_00", 1 },
+		{ "a_9z", 4 },
+		{ "12", 2 },
+		{ "_1", 1 },
+		{ "a__1", 2 },
+		{ "a_b", 3 },
+		{ "a_bc", 4 },  /* two hexadecimal digits are letters */
+		{ "a_bcd", 1 }, /* three are an address */
+		{ "a_BCD", 1 }, /* of either case */
+		{ "a_bcg", 5 },
+		{ "a_b2", 3 }, /* digits behind letters */
+		{ "a_ff12", 1 },
+		{ "abcdef", 6 }, /* without a line before it nothing is an address */
+		{ "_abc", 4 },
+		{ "a_12_abc", 4 },
+		{ "a_abc_12", 5 },
+		{ "fff40", 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (pfmi_instance_base(rows[i].name) != rows[i].base)
+			fail_msg("%s: %zu, not %zu", rows[i].name, pfmi_instance_base(rows[i].name), rows[i].base);
+}
+
+/* A table without events that answers to other names as well and, unless that is NULL, has an identifier. */
+static struct table *table_of(const char *aka, const char *identifier)
+{
+	struct builder b;
+	struct table *t;
+
+	pfmi_build_begin(&b);
+	b.head.aka = pfmi_build_text(&b, aka, strlen(aka));
+	pfmi_build_feature(&b, "identity", "not this", 0);
+	if (identifier)
+		pfmi_build_feature(&b, "identifier", identifier, 0);
+	t = pfmi_build_end(&b);
+	assert_non_null(t);
+	return t;
+}
+
+static const char *const cha_names[] = { "cha_0", "cha_1", "cha_10", "cha_11" }, *const alone[] = { "imc_3" };
+
+static void instances(void **state)
+{
+	const struct kernel_pmu cha = { .name = "cha", .n_instances = 4, .instances = cha_names },
+				imc = { .name = "imc_3", .n_instances = 1, .instances = alone };
+
+	(void)state;
+	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha")), 0);
+	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_0")), 1);
+	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_1")), 2);
+	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_11")), 4);
+	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_")), 0);
+	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_2")), 0);
+	assert_int_equal(pfmi_kernel_instance(&cha, (struct slice){ "cha_11", 5 }), 2);
+	assert_int_equal(pfmi_kernel_instance(&cha, slice("")), 0);
+	/* Of one there is no choice. */
+	assert_int_equal(pfmi_kernel_instance(&imc, slice("imc_3")), 0);
+}
+
+/* The second is called like the whole. */
+static void an_instance_called_like_the_pmu(void **state)
+{
+	static const char *const names[] = { "a_1", "a" };
+	const struct kernel_pmu a = { .name = "a", .n_instances = 2, .instances = names };
+
+	(void)state;
+	assert_int_equal(pfmi_kernel_instance(&a, slice("a")), 0);
+	assert_int_equal(pfmi_kernel_instance(&a, slice("a_1")), 1);
+}
+
+static void numbers(void **state)
+{
+	static const char *const addresses[] = { "mesh_fff40", "mesh_7", "mesh_ff007" };
+	const struct kernel_pmu cha = { .name = "cha", .n_instances = 4, .instances = cha_names },
+				mesh = { .name = "mesh", .n_instances = 3, .instances = addresses };
+
+	(void)state;
+	assert_int_equal(pfmi_kernel_numbered(&cha, slice("0")), 1);
+	assert_int_equal(pfmi_kernel_numbered(&cha, slice("1")), 2);
+	assert_int_equal(pfmi_kernel_numbered(&cha, slice("10")), 3);
+	assert_int_equal(pfmi_kernel_numbered(&cha, slice("11")), 4);
+	assert_int_equal(pfmi_kernel_numbered(&cha, slice("2")), 0);
+	assert_int_equal(pfmi_kernel_numbered(&cha, slice("00")), 0);
+	assert_int_equal(pfmi_kernel_numbered(&cha, slice("")), 0);
+	assert_int_equal(pfmi_kernel_numbered(&mesh, slice("40")), 1);
+	assert_int_equal(pfmi_kernel_numbered(&mesh, slice("7")), 2);
+	assert_int_equal(pfmi_kernel_numbered(&mesh, slice("007")), 3);
+	assert_int_equal(pfmi_kernel_numbered(&(struct kernel_pmu){ .name = "none" }, slice("0")), 0);
+}
+
+static void found(void **state)
+{
+	struct table *none = table_of("", NULL), *two = table_of("first second", NULL);
+	struct kernel_pmu pmus[] = {
+		{ .name = "imc", .n_instances = 1, .instances = alone, .table = two },
+		{ .name = "cha", .n_instances = 4, .instances = cha_names, .table = none },
+		{ .name = "second", .table = none },
+		{ .name = "cha_11", .table = none },
+	};
+	const struct kernel k = { .n = COUNT(pmus), .pmus = pmus };
+
+	(void)state;
+	assert_ptr_equal(pfmi_kernel_find(&k, slice("imc")), &pmus[0]);
+	assert_ptr_equal(pfmi_kernel_find(&k, slice("imc_3")), &pmus[0]);
+	assert_ptr_equal(pfmi_kernel_find(&k, slice("first")), &pmus[0]);
+	assert_ptr_equal(pfmi_kernel_find(&k, slice("second")), &pmus[0]); /* the first that answers to it */
+	assert_ptr_equal(pfmi_kernel_find(&k, slice("cha_10")), &pmus[1]);
+	assert_ptr_equal(pfmi_kernel_find(&k, slice("cha_11")), &pmus[1]);
+	assert_null(pfmi_kernel_find(&k, slice("first second")));
+	assert_null(pfmi_kernel_find(&k, slice("firs")));
+	assert_null(pfmi_kernel_find(&k, slice("econd")));
+	assert_null(pfmi_kernel_find(&k, slice("im")));
+	assert_null(pfmi_kernel_find(&k, slice("")));
+	assert_null(pfmi_kernel_find(&k, slice("IMC")));
+	assert_null(pfmi_kernel_find(NULL, slice("imc")));
+	pmus[0].name[0] = '\0';
+	assert_ptr_equal(pfmi_kernel_find(&k, slice("second")), &pmus[0]);
+	free(none);
+	free(two);
+}
+
+/* A list's table: rows that are for the identifiers in @compat, "" for a row that says nothing of them. */
+static struct table *list_of(const char *const *compat, unsigned n, const char *field)
+{
+	const struct bitrange word = { .width = 32 }, other = { .word = 1, .width = 32 };
+	struct builder b;
+	struct table *t;
+	unsigned code, ids;
+
+	pfmi_build_begin(&b);
+	code = pfmi_build_field(&b, "code", KEY_NONE, &other, 1);
+	ids = pfmi_build_field(&b, field, KEY_NONE, &word, 1);
+	for (unsigned i = 0; i < n; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "E%u", i);
+		pfmi_build_row(&b, name, "", 0);
+		/* A number that would lead to the first list's text. */
+		pfmi_build_value(&b, code, pfmi_build_text(&b, "other", 5));
+		if (*compat[i])
+			pfmi_build_value(&b, ids, pfmi_build_text(&b, compat[i], strlen(compat[i])));
+	}
+	t = pfmi_build_end(&b);
+	assert_non_null(t);
+	return t;
+}
+
+static void expect_identified(const char *identifier, const struct table *list, bool yes)
+{
+	struct table *own = table_of("", identifier);
+	const struct kernel_pmu p = { .name = "p", .table = own };
+
+	if (pfmi_kernel_identifies(&p, list) != yes)
+		fail_msg("%s", identifier ? identifier : "no identifier");
+	free(own);
+}
+
+static void identifiers(void **state)
+{
+	static const char *const two_rows[] = { "0x00000030 0x00000040", "", "arm_cmn700* x" }, *const star[] = { "*" },
+				 *const all[] = { "", "" };
+	struct table *list = list_of(two_rows, 3, "compat"), *any = list_of(star, 1, "compat"), *silent = list_of(all, 2, "compat"),
+		     *another = list_of(two_rows, 3, "compatible");
+
+	(void)state;
+	expect_identified("0x00000030", list, true);
+	expect_identified("0x00000040", list, true);
+	expect_identified("0x0000003", list, false);
+	expect_identified("0x000000300", list, false);
+	expect_identified("arm_cmn700", list, true);
+	expect_identified("arm_cmn700_r3", list, true);
+	expect_identified("arm_cmn70", list, false);
+	expect_identified("x", list, true);
+	expect_identified("xx", list, false);
+	expect_identified("other", list, false);
+	expect_identified("", list, false);
+	expect_identified(NULL, list, false);
+	expect_identified("anything", any, true);
+	expect_identified(NULL, any, false);
+	expect_identified("anything", silent, false);
+	expect_identified("0x00000030", another, false);
+	free(list);
+	free(any);
+	free(silent);
+	free(another);
+}
+
+UNIT(machine_kernel_names, cmocka_unit_test(bases), cmocka_unit_test(instances), cmocka_unit_test(an_instance_called_like_the_pmu),
+     cmocka_unit_test(numbers), cmocka_unit_test(found), cmocka_unit_test(identifiers));

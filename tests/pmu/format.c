@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that are words and nothing else: whose counter the word itself says, who has one of his own, what the kernel wants to be told. */
+#include "unit_tables.h"
+#include <perfmon/pfmlib.h>
+#include "pmu/encoders.h"
+#include "table/build.h"
+
+static bool fact(const struct table *t, const char *name, uint64_t *value)
+{
+	for (unsigned i = 0; i < t->n_features; i++)
+		if (strcmp(table_text(t, table_features(t)[i].name), name) == 0) {
+			*value = table_features(t)[i].value;
+			return true;
+		}
+	return false;
+}
+
+/* POWER: the four bits of the code that name a counter, which are numbered from 1. */
+static void counter_in_the_code(void **state)
+{
+	unsigned named = 0, free = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+		uint64_t at = 0;
+
+		if (t->encoder != ENCODER_FORMAT || !fact(t, "counter_at", &at))
+			continue;
+		assert_int_equal(table_counters(t)->first, 1);
+		for (uint32_t row = 0; row < t->n_rows; row++) {
+			struct event ev;
+			struct plan plan;
+			const struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM3 };
+			uint64_t config[4], want;
+			unsigned pmc;
+
+			if (!is_event(t, row))
+				continue;
+			pfmi_event_init(&ev, t, row);
+			pfmi_event_config(&ev, ANYWHERE, config);
+			pmc = (unsigned)(config[0] >> at) & 15;
+			want = row_counters(t, table_row(t, row));
+			if (pmc)
+				want &= (uint64_t)1 << pmc;
+			assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
+			assert_true(plan.alternatives[0].mask[0] == want);
+			named += pmc != 0;
+			free += pmc == 0;
+		}
+	}
+	assert_true(named > 100 && free > 0);
+}
+
+/* Arm: the counter of cycles is for cycles alone. They have it if they are there; of two the first; and nothing else ever has it. */
+static void counter_of_cycles(void **state)
+{
+	const struct table *t = table_with(ENCODER_FORMAT, "armv8");
+	uint64_t own = 0, code = 0;
+	uint32_t cycles = ROW_NONE, other = ROW_NONE;
+	struct event events[8];
+	struct placement where;
+	struct regs regs;
+
+	(void)state;
+	assert_true(fact(t, "cycle_counter", &own) && fact(t, "cycle_event", &code));
+	for (uint32_t row = 0; row < t->n_rows; row++)
+		if (is_event(t, row) && pfmi_row_value(t, row, KEY_CODE, ANYWHERE) == code)
+			cycles = row;
+		else if (is_event(t, row))
+			other = row;
+	assert_true(cycles != ROW_NONE && other != ROW_NONE);
+	for (unsigned at = 0; at < 6; at++) {
+		for (unsigned i = 0; i < 6; i++)
+			pfmi_event_init(&events[i], t, i == at || i == 5 ? cycles : other);
+		place(events, 6, PFM_PLM3, &where, &regs);
+		for (unsigned i = 0; i < 6; i++) {
+			assert_int_equal(where.counter[i] == own, i == at);
+			assert_true(regs.pmds[i].num == where.counter[i] && regs.pmds[i].addr == where.counter[i]);
+			assert_true(regs.pmcs[i].addr == i && regs.pmcs[i].kind == PFM_REG_CONFIG);
+		}
+	}
+}
+
+/* Where no counter is said to be of cycles, no code has one to itself: not even 0. */
+static void no_counter_of_cycles(void **state)
+{
+	unsigned zero = 0;
+	uint64_t value;
+
+	(void)state;
+	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
+		const struct table *t = pfmi_builtin(i);
+
+		if (t->encoder != ENCODER_FORMAT || fact(t, "cycle_counter", &value) || fact(t, "counter_at", &value))
+			continue;
+		for (uint32_t row = 0; row < t->n_rows; row++) {
+			struct event ev;
+			struct plan plan;
+			const struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM3 };
+			uint64_t want = row_counters(t, table_row(t, row));
+
+			if (!is_event(t, row) || want >> 32)
+				continue;
+			pfmi_event_init(&ev, t, row);
+			assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(plan.n_alternatives, 1);
+			assert_true(plan.alternatives[0].mask[0] == want);
+			zero += (want & 1) && pfmi_event_field(&ev, KEY_CODE, ANYWHERE) == 0;
+		}
+	}
+	assert_true(zero > 0);
+}
+
+/* What is unavailable is no candidate; who has settings of a model is refused. */
+static void unavailable(void **state)
+{
+	const struct table *t = table_with(ENCODER_FORMAT, "armv8");
+	struct event ev;
+	struct plan plan;
+	pfmlib_regmask_t busy = { 0 };
+	struct request req = { .table = t, .events = &ev, .n = 1, .unavailable = &busy };
+
+	(void)state;
+	pfmi_event_init(&ev, t, 0);
+	busy.bits[0] = 5;
+	assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
+	assert_true(plan.alternatives[plan.n_alternatives - 1].mask[0] == (row_counters(t, table_row(t, 0)) & ~(uint64_t)5));
+	req.model_in = &busy;
+	assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_ERR_NOTSUPP);
+}
+
+/* A table as the kernel has it: two words, and an event whose parameters the user has to give. */
+static struct table *with_parameters(void)
+{
+	const struct bitrange code = { .word = 0, .lsb = 0, .width = 16 }, domain = { .word = 1, .lsb = 0, .width = 8 },
+			      core = { .word = 2, .lsb = 32, .width = 32 };
+	struct builder b;
+	unsigned params, event;
+
+	pfmi_build_begin(&b);
+	b.head.encoder = ENCODER_FORMAT;
+	b.head.perf_type = b.head.libpfm_type = -1;
+	event = pfmi_build_field(&b, "event", KEY_CODE, &code, 1);
+	pfmi_build_field(&b, "domain", KEY_NONE, &domain, 1);
+	pfmi_build_field(&b, "core", KEY_NONE, &core, 1);
+	params = pfmi_build_text_field(&b, KEY_PARAMS);
+	pfmi_build_row(&b, "plain", "", 0);
+	pfmi_build_value(&b, event, 0x1234);
+	pfmi_build_row(&b, "asks", "", 0);
+	pfmi_build_value(&b, event, 7);
+	pfmi_build_value(&b, params, pfmi_build_text(&b, "domain core", 11));
+	return pfmi_build_end(&b);
+}
+
+static void parameters(void **state)
+{
+	struct table *t = with_parameters();
+	struct placement where;
+	struct event events[2], *ev = &events[1];
+	struct regs regs;
+	pfm_error_t why = PFM_INIT(why);
+
+	(void)state;
+	assert_non_null(t);
+	pfmi_event_init(&events[0], t, 0);
+	assert_int_equal(pfmi_format_check(&events[0], NULL), PFMLIB_SUCCESS);
+	pfmi_event_init(ev, t, ROW_NONE);
+	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_SUCCESS);
+	pfmi_event_init(ev, t, 1);
+	assert_int_equal(pfmi_format_check(ev, &why), PFMLIB_ERR_ATTR_MISSING);
+	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
+	ev->set[ev->n_set].field = 1;
+	ev->set[ev->n_set++].value = 3;
+	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_ERR_ATTR_MISSING);
+	ev->set[0].field = 2;
+	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_ERR_ATTR_MISSING);
+	ev->set[ev->n_set].field = 1;
+	ev->set[ev->n_set++].value = 9;
+	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_SUCCESS);
+	/* First every event's word, then the further words that are not 0. No counters are known, so there are none. */
+	place(events, 2, PFM_PLM3, &where, &regs);
+	assert_int_equal(regs.n_pmds, 0);
+	assert_int_equal(regs.n_pmcs, 4);
+	assert_true(regs.pmcs[0].value == 0x1234 && regs.pmcs[0].addr == 0 && regs.pmcs[0].num == 0);
+	assert_true(regs.pmcs[1].value == 7 && regs.pmcs[1].addr == 1 && regs.pmcs[1].num == 0);
+	assert_true(regs.pmcs[2].value == 9 && regs.pmcs[2].addr == 1 && regs.pmcs[2].num == 1);
+	assert_true(regs.pmcs[3].value == (uint64_t)3 << 32 && regs.pmcs[3].addr == 1 && regs.pmcs[3].num == 2);
+	free(t);
+}
+
+UNIT(pmu_format, cmocka_unit_test(counter_in_the_code), cmocka_unit_test(counter_of_cycles),
+     cmocka_unit_test(no_counter_of_cycles), cmocka_unit_test(unavailable), cmocka_unit_test(parameters));

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/* What perf_event_open(2) is asked for, bit by bit, and that whatever the kernel refuses of many sessions, what stays open is whole:
+ * groups know their members, nobody else has a descriptor, and members are closed before their leaders. */
+#include "units.h"
+#include <errno.h>
+#include "fake_session.h"
+
+/* ---- attributes ------------------------------------------------------------------------------------------------------- */
+
+static struct pfm_session *made;
+static struct counting list[3];
+static struct part parts[3];
+static struct perf_state perf;
+static struct kernel_pmu pmu;
+
+static int make(void **state)
+{
+	static const int types[] = { 30, 31 };
+
+	(void)state;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -1;
+	memset(list, 0, sizeof(list));
+	pmu = (struct kernel_pmu){ .n_instances = 2, .types = types };
+	perf = (struct perf_state){ .parts = parts };
+	for (unsigned i = 0; i < COUNT(list); i++) {
+		list[i].asked.group = i;
+		list[i].asked.attr = (pfm_attr_t){ .type = PERF_TYPE_RAW, .config = 5, .config1 = 6, .exclude_user = 1 };
+		list[i].opened.part = i;
+		parts[i] = (struct part){ .fd = -1, .cpu = -1 };
+	}
+	made->counts = list;
+	made->n = COUNT(list);
+	made->state = &perf;
+	return 0;
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	free(made);
+	return 0;
+}
+
+static struct perf_event_attr attr_of(unsigned i, bool leader)
+{
+	union attr a;
+
+	memset(&a, 0xff, sizeof(a));
+	pfmi_perf_attr(made, i, 0, leader, &a);
+	assert_true(a.words[31] == 0);
+	return a.attr;
+}
+
+static bool reads_group(unsigned i)
+{
+	uint64_t format = attr_of(i, true).read_format;
+
+	assert_int_equal(format & ~(uint64_t)PERF_FORMAT_GROUP, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	return format & PERF_FORMAT_GROUP;
+}
+
+static void who_is_read_as_a_group(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		assert_false(reads_group(i));
+	list[1].asked.group = 0; /* the first two */
+	assert_true(reads_group(0) && reads_group(1) && !reads_group(2));
+	list[0].asked.group = 7; /* the last two */
+	list[1].asked.group = list[2].asked.group = 8;
+	assert_true(!reads_group(0) && reads_group(1) && reads_group(2));
+	list[1].opened.alone = true;
+	assert_true(!reads_group(1) && reads_group(2));
+	perf.one_by_one = true;
+	assert_false(reads_group(2));
+}
+
+/* What only the leader of a group is, and what is for tasks. */
+static void leaders_and_members(void **state)
+{
+	struct perf_event_attr a;
+
+	(void)state;
+	list[0].asked.exclusive = true;
+	list[0].asked.attr.pinned = 1;
+	made->options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
+	a = attr_of(0, true);
+	assert_true(a.disabled && a.pinned && a.exclusive && a.enable_on_exec && a.inherit);
+	assert_true(a.type == PERF_TYPE_RAW && a.config == 5 && a.config1 == 6 && a.exclude_user && !a.exclude_kernel);
+	a = attr_of(0, false);
+	assert_true(!a.disabled && !a.pinned && !a.exclusive && !a.enable_on_exec && a.inherit);
+	parts[0].pid = -1;
+	a = attr_of(0, true);
+	assert_true(a.disabled && a.pinned && a.exclusive && !a.enable_on_exec && !a.inherit);
+	parts[0].pid = 42;
+	a = attr_of(0, true);
+	assert_true(a.enable_on_exec && a.inherit);
+	made->options.flags = 0;
+	a = attr_of(0, true);
+	assert_true(a.disabled && !a.enable_on_exec && !a.inherit);
+	a = attr_of(1, true);
+	assert_true(!a.pinned && !a.exclusive);
+}
+
+static void boxes_and_wishes(void **state)
+{
+	(void)state;
+	list[0].asked.device = &pmu;
+	list[0].asked.user_read = 0x100;
+	assert_int_equal(attr_of(0, true).type, PERF_TYPE_RAW); /* not one of its own */
+	list[0].asked.attr.type = 30;
+	assert_int_equal(attr_of(0, true).type, 30);
+	parts[0].instance = 1;
+	assert_int_equal(attr_of(0, true).type, 31);
+	parts[0].instance = 2;
+	assert_int_equal(attr_of(0, true).type, 30);
+	assert_int_equal(attr_of(0, true).config1, 0x106);
+	parts[0].pid = 42; /* only who runs on it can read its counter */
+	assert_int_equal(attr_of(0, true).config1, 6);
+	parts[0].pid = -1;
+	assert_int_equal(attr_of(0, true).config1, 6);
+}
+
+static void what_happens_in_the_kernel_alone(void **state)
+{
+	static const uint64_t alone[] = { PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS, 10, 11 };
+
+	(void)state;
+	for (uint64_t config = 0; config < 100; config++) {
+		pfm_attr_t a = { .type = PERF_TYPE_SOFTWARE, .config = config, .type_known = 1 };
+		bool is = false;
+
+		for (size_t i = 0; i < COUNT(alone); i++)
+			is |= alone[i] == config;
+		assert_int_equal(pfmi_only_in_kernel(&a), is);
+		a.type = PERF_TYPE_HARDWARE;
+		assert_false(pfmi_only_in_kernel(&a));
+		a.type = PERF_TYPE_SOFTWARE;
+		a.type_known = 0;
+		assert_false(pfmi_only_in_kernel(&a));
+		a.type_known = 1;
+		a.config |= (uint64_t)1 << 32;
+		assert_false(pfmi_only_in_kernel(&a));
+	}
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------- */
+
+static unsigned tries;
+static int answer;
+
+static int interrupted(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu, int group, unsigned long flags)
+{
+	(void)sys;
+	assert_true(a->config == 5 && pid == 42 && cpu == 3 && group == 9);
+	assert_int_equal(flags, PERF_FLAG_FD_CLOEXEC);
+	return tries-- > 1 ? -EINTR : answer;
+}
+
+static void signals(void **state)
+{
+	const struct sys sys = { .perf_event_open = interrupted };
+	union attr a = { .attr = { .config = 5 } };
+
+	(void)state;
+	for (answer = -EINTR - 1; answer < 3; answer += EINTR) {
+		tries = 10;
+		assert_int_equal(pfmi_perf_open(&sys, &a, 42, 3, 9), answer);
+		assert_int_equal(tries, 0);
+	}
+}
+
+static int refuse_all(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	/* The one question everybody may ask: of oneself, in user mode, stopped. */
+	assert_true(a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && a->disabled && a->exclude_kernel && a->exclude_hv);
+	assert_true(pid == 0 && cpu == -1 && group == -1);
+	return -f->number;
+}
+
+static void is_there_such_a_call(void **state)
+{
+	static const int others[] = { EACCES, EPERM, ENOENT, EINVAL, EMFILE };
+	pfm_error_t why = PFM_INIT(why);
+
+	(void)state;
+	machine("uncore");
+	assert_int_equal(pfmi_backend_perf_event.probe(&fake.sys, &why), PFMLIB_SUCCESS);
+	fake.decide = refuse_all;
+	for (size_t i = 0; i < COUNT(others); i++) {
+		fake.number = others[i];
+		assert_int_equal(pfmi_backend_perf_event.probe(&fake.sys, &why), PFMLIB_SUCCESS);
+	}
+	fake.number = ENOSYS;
+	assert_int_equal(pfmi_backend_perf_event.probe(&fake.sys, &why), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(why.sys_errno, ENOSYS);
+	assert_int_equal(fake.n_open, 0);
+}
+
+/* ---- what stays open ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t seed;
+static unsigned one_in; /* so many calls are refused */
+
+/* The same answer each time the same is asked. */
+static int refuse_some(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	static const int errors[] = { EINVAL, ENODEV, EBUSY, EACCES, ESRCH, ENOENT, EINVAL, ENODEV };
+	uint64_t hash = seed + a->config * 0x9e3779b97f4a7c15 + (uint64_t)(cpu + 2) * 0xc2b2ae3d27d4eb4f;
+
+	(void)f;
+	hash += (uint64_t)(pid + 2) * 0xff51afd7ed558ccd + (group >= 0 ? 77 : 0) + a->type;
+	for (unsigned i = 0; i < 4; i++)
+		unit_random(&hash);
+	return hash % one_in ? 0 : -errors[hash / one_in % COUNT(errors)];
+}
+
+static int (*real_close)(const struct sys *sys, int fd);
+
+static int close_in_order(const struct sys *sys, int fd)
+{
+	for (unsigned i = 0; i < fake.n_events; i++)
+		assert_false(fake.events[i].used && fake.events[i].group == fd); /* a member of it is still open */
+	return real_close(sys, fd);
+}
+
+/* Each group's members are linked once, in the order of opening, and opened as such. */
+static void check_group(const struct perf_state *st, int lead)
+{
+	const struct part *l = &st->parts[lead];
+	const struct fake_event *e;
+	unsigned n = 0;
+	int last = -1;
+
+	for (int k = l->next; k >= 0; k = st->parts[k].next, n++) {
+		assert_true(st->parts[k].lead == lead && st->parts[k].fd >= 0);
+		e = fake_event(&fake, st->parts[k].fd);
+		assert_non_null(e);
+		assert_int_equal(e->group, l->fd);
+		assert_true(last < 0 || st->parts[k].fd > st->parts[last].fd);
+		last = k;
+	}
+	assert_int_equal(l->members, n);
+	assert_int_equal(l->last, last);
+}
+
+static void check_session(void)
+{
+	const struct perf_state *st = session->state;
+	unsigned open = 0;
+
+	for (unsigned i = 0; i < st->n_parts; i++) {
+		const struct part *p = &st->parts[i];
+		const struct fake_event *e;
+
+		if (p->fd < 0) {
+			assert_true(p->lead == -1 && p->next == -1 && p->last == -1 && p->members == 0);
+			continue;
+		}
+		open++;
+		e = fake_event(&fake, p->fd);
+		assert_non_null(e);
+		assert_true(e->pid == p->pid && e->cpu == p->cpu);
+		assert_true((e->group < 0) == (p->lead < 0));
+		if (p->lead < 0)
+			check_group(st, (int)i);
+	}
+	assert_int_equal(fake_open_events(&fake), open);
+	for (unsigned i = 0; i < session->n; i++) {
+		const struct opened *o = &session->counts[i].opened;
+		unsigned n = 0;
+
+		for (unsigned k = 0; k < o->n_parts; k++) {
+			n += st->parts[o->part + k].fd >= 0;
+			assert_true(!o->alone || st->parts[o->part + k].lead < 0);
+		}
+		assert_int_equal(n, o->n_open);
+		assert_true(n || session->counts[i].told.cause); /* what is not counted says why */
+	}
+}
+
+static void whatever_is_refused(void **state)
+{
+	static const char *const weak[] = { "{cycles,instructions,branches,page-faults}:W", "{cache-misses,cycles}:W", "branches" };
+	static const char *const firm[] = { "{cycles,instructions,branches,page-faults}", "{cache-misses,cycles}", "branches" };
+	static const unsigned rates[] = { 3, 10, 40 };
+
+	(void)state;
+	for (unsigned round = 0; round < 240; round++) {
+		machine("uncore");
+		fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
+		for (unsigned i = 0; i < 4; i++) {
+			char path[64];
+
+			snprintf(path, sizeof(path), "/proc/42/task/%u/x", 42 + i);
+			fake_file(&fake, path, "");
+		}
+		real_close = ctx->sys.close;
+		ctx->sys.close = close_in_order;
+		fake.decide = refuse_some;
+		seed = round;
+		one_in = rates[round / 2 % 3];
+		options.flags = round % 4 < 2 ? PFM_SESSION_SYSTEM_WIDE : PFM_SESSION_INHERIT;
+		options.pid = round % 4 < 2 ? 0 : 42;
+		must_open(round % 2 ? weak : firm, 3);
+		check_session();
+		assert_int_equal(done(NULL), 0);
+	}
+}
+
+/* CPU 4 or thread 43 goes before it is opened: the others stay. */
+static int one_has_gone(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)a;
+	(void)group;
+	return cpu == 4 || pid == 43 ? -f->number : 0;
+}
+
+static void places_that_have_gone(void **state)
+{
+	static const int gone[] = { ENODEV, ESRCH };
+
+	(void)state;
+	machine("uncore");
+	fake.decide = one_has_gone;
+	for (size_t i = 0; i < COUNT(gone); i++) {
+		fake.number = gone[i];
+		options.flags = PFM_SESSION_SYSTEM_WIDE;
+		must_open(TEXTS("{cycles,instructions}", "branches"));
+		for (unsigned k = 0; k < 3; k++)
+			assert_int_equal(session->counts[k].opened.n_open, 6);
+		check_session();
+		end_session();
+	}
+	/* Any other error takes all of the count. */
+	fake.number = EBUSY;
+	must_open(TEXTS("{cycles,instructions}", "branches"));
+	assert_int_equal(fake_open_events(&fake), 0);
+	check_session();
+	end_session();
+	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
+	fake_file(&fake, "/proc/42/task/42/x", "");
+	fake_file(&fake, "/proc/42/task/43/x", "");
+	options.flags = 0;
+	options.pid = 42;
+	fake.number = ESRCH;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(session->counts[0].opened.n_open, 1);
+	check_session();
+}
+
+/* Members that are somewhere else than their leader: what the kernel counts itself is open by itself, on either side; any other event is
+ * refused, and says that it is another unit's. */
+static void members_elsewhere(void **state)
+{
+	static const char box[] = "uncore_imc/clockticks/";
+	static const struct {
+		const char *leader, *member;
+		bool opens;
+	} rows[] = {
+		{ box, "page-faults", true },
+		{ box, "sched:sched_switch", true },
+		{ "page-faults", box, true },
+		{ "sched:sched_switch", box, true },
+		{ box, "cycles", false },
+		{ "cycles", box, false },
+	};
+	unsigned whole[2];
+
+	(void)state;
+	machine("uncore");
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS(box, "cycles"));
+	for (unsigned i = 0; i < 2; i++)
+		whole[i] = session->counts[i].opened.n_open;
+	assert_true(whole[0] > 1 && whole[1] > 1);
+	end_session();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char text[64];
+		bool box_leads = rows[i].leader == box;
+
+		snprintf(text, sizeof(text), "{%s,%s}", rows[i].leader, rows[i].member);
+		must_open(TEXTS(text));
+		check_session();
+		assert_int_equal(session->counts[0].opened.n_open, whole[!box_leads]);
+		assert_int_equal(session->counts[1].opened.n_open, rows[i].opens ? whole[box_leads] : 0);
+		if (!rows[i].opens)
+			expect_why(1, "at other places than the group's first event");
+		end_session();
+	}
+}
+
+/* A task on one CPU has a witness beside its counts: an event that never waits, at the same place, as whole as they are. */
+static void witnesses(void **state)
+{
+	const struct perf_state *st;
+	const struct fake_event *e;
+
+	(void)state;
+	machine("uncore");
+	options.cpus = "3";
+	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
+	must_open(TEXTS("cycles", "instructions"));
+	st = session->state;
+	assert_int_equal(st->n_witnesses, 1);
+	e = fake_event(&fake, st->witnesses[0].fd);
+	assert_non_null(e);
+	assert_true(e->pid == 0 && e->cpu == 3 && e->group == -1);
+	assert_true(e->a.attr.size == sizeof(e->a.attr) && e->a.attr.type == PERF_TYPE_SOFTWARE && e->a.attr.config == PERF_COUNT_SW_DUMMY);
+	assert_int_equal(e->a.attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	assert_true(e->a.attr.disabled && e->a.attr.exclude_kernel && e->a.attr.exclude_hv && e->a.attr.inherit && e->a.attr.enable_on_exec);
+	end_session();
+	options.flags = 0;
+	must_open(TEXTS("cycles"));
+	st = session->state;
+	e = fake_event(&fake, st->witnesses[0].fd);
+	assert_non_null(e);
+	assert_true(!e->a.attr.inherit && !e->a.attr.enable_on_exec);
+}
+
+/* ---- filters and control groups ---------------------------------------------------------------------------------------------- */
+
+static int n_filters;
+
+static int take_filter(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	if (request != PERF_EVENT_IOC_SET_FILTER)
+		return -ENOTTY;
+	assert_non_null(fake_event(&fake, fd));
+	n_filters++;
+	(void)sys;
+	return strcmp(arg, "good == 1") == 0 ? 0 : -EINVAL;
+}
+
+static void filters(void **state)
+{
+	static const char *const texts[] = { "sched:sched_switch", "cycles", "sched:sched_switch" };
+	static const char *const filters[] = { "good == 1", NULL, "bad" };
+
+	(void)state;
+	machine("uncore");
+	ctx->sys.ioctl = take_filter;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.filters = filters;
+	n_filters = 0;
+	must_open(texts, 3);
+	assert_int_equal(n_filters, 7 + 1); /* the first refusal is enough */
+	assert_int_equal(session->counts[0].opened.n_open, 7);
+	assert_int_equal(session->counts[2].opened.n_open, 0);
+	assert_int_equal(session->counts[2].told.cause, PFM_CAUSE_ATTRIBUTE);
+	expect_why(2, "the kernel refuses the filter");
+	check_session();
+	end_session();
+	options.filters = (const char *const[]){ NULL, "good == 1 ", NULL };
+	must_open(texts, 3);
+	expect_why(1, "a filter is for tracepoints, and cycles is none");
+}
+
+/* A folder that gets descriptor 0, as it does where a program has closed its input. */
+static struct sys before;
+static int folders;
+
+static int open_at_0(const struct sys *sys, const char *path, int flags)
+{
+	if (strcmp(path, "/sys/fs/cgroup/a") != 0)
+		return before.open(sys, path, flags);
+	folders++;
+	return 0;
+}
+
+static int close_at_0(const struct sys *sys, int fd)
+{
+	if (fd != 0)
+		return before.close(sys, fd);
+	folders--;
+	return 0;
+}
+
+static void a_control_group_at_descriptor_0(void **state)
+{
+	struct perf_event_attr none = { .size = sizeof(none) };
+
+	(void)state;
+	machine("uncore");
+	fake.sys.close(&fake.sys, fake.sys.perf_event_open(&fake.sys, &none, 0, -1, -1, 0)); /* no event has it */
+	before = ctx->sys;
+	ctx->sys.open = open_at_0;
+	ctx->sys.close = close_at_0;
+	options.cgroup = "/sys/fs/cgroup/a";
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(folders, 1);
+	end_session();
+	assert_int_equal(folders, 0);
+}
+
+static void control_groups(void **state)
+{
+	unsigned n[2] = { 0, 0 };
+	int folder;
+
+	(void)state;
+	machine("uncore");
+	fake_file(&fake, "/sys/fs/cgroup/a", "");
+	options.cgroup = "/sys/fs/cgroup/a";
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("cycles"));
+	folder = ((const struct perf_state *)session->state)->cgroup;
+	assert_true(folder >= 0);
+	for (unsigned i = 0; i < fake.n_events; i++)
+		if (fake.events[i].used)
+			n[fake.events[i].a.attr.config == PERF_COUNT_SW_DUMMY] +=
+				fake.events[i].pid == folder && fake.events[i].flags == (PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+	/* Each with its CPU's witness. */
+	assert_true(n[0] == about(0).n_parts && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
+	/* The folder's descriptor is one of those that must not stay open. */
+	end_session();
+	/* A unit says itself which its CPUs are, where nobody knows which are on line. */
+	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
+	must_open(TEXTS("uncore_imc/clockticks/"));
+	assert_int_equal(((const struct perf_state *)session->state)->n_witnesses, 0);
+	assert_true(about(0).n_parts && fake_open_events(&fake) == about(0).n_parts);
+	end_session();
+	options.cgroup = "/sys/fs/cgroup/none";
+	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_SYS);
+	assert_int_equal(error.sys_errno, ENOENT);
+	assert_int_equal(fake.n_open, 0);
+	options.cgroup = "/sys/fs/cgroup/a";
+	options.flags = 0;
+	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
+	assert_int_equal(fake.n_open, 0);
+}
+
+#define MADE(NAME)   cmocka_unit_test_setup_teardown(NAME, make, forget)
+#define OPENED(NAME) cmocka_unit_test_teardown(NAME, done)
+
+UNIT(session_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members), MADE(boxes_and_wishes),
+     cmocka_unit_test(what_happens_in_the_kernel_alone), cmocka_unit_test(signals), OPENED(is_there_such_a_call),
+     cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone), OPENED(members_elsewhere), OPENED(witnesses), OPENED(filters),
+     OPENED(control_groups), OPENED(a_control_group_at_descriptor_0));

@@ -1,0 +1,850 @@
+/* SPDX-License-Identifier: MIT */
+/* The proof of tables and images at its edges: the last thing that is right, and the first that is not. */
+#include "units.h"
+#include <perfmon/pfmlib.h>
+#include "table/build.h"
+
+/* A table of each kind of thing that a builder knows, without its kernel's flag. */
+static struct table *make(void)
+{
+	static const struct bitrange code = { .width = 8 }, wide = { .word = 1, .width = 64 };
+	struct builder b;
+	struct table *t;
+
+	pfmi_build_begin(&b);
+	pfmi_build_field(&b, "code", KEY_CODE, &code, 1);
+	pfmi_build_field(&b, "wide", KEY_NONE, &wide, 1);
+	pfmi_build_text_field(&b, KEY_UNIT);
+	pfmi_build_feature(&b, "one", "text", 1);
+	for (unsigned i = 0; i < 3; i++) {
+		char name[] = { 'e', (char)('0' + i), '\0' };
+
+		pfmi_build_row(&b, name, "text", 0);
+		pfmi_build_value(&b, 0, 0xff);
+		pfmi_build_value(&b, 1, UINT64_MAX - i);
+		pfmi_build_value(&b, 2, pfmi_build_text(&b, "unit", 4));
+	}
+	t = pfmi_build_end(&b);
+	assert_non_null(t);
+	return t;
+}
+
+static void good(const struct table *t, enum check_depth depth)
+{
+	const char *why = "";
+
+	if (pfmi_table_check(t, t->size, depth, &why) || why)
+		fail_msg("%s", why);
+}
+
+static void bad(const struct table *t, enum check_depth depth, const char *part)
+{
+	const char *why = NULL;
+
+	assert_int_equal(pfmi_table_check(t, t->size, depth, &why), PFMLIB_ERR_IMAGE);
+	if (!strstr(why, part))
+		fail_msg("\"%s\", not \"%s\"", why, part);
+}
+
+#define MEMBER(NAME, N, SIZE, ALIGN)                                \
+	{                                                           \
+		offsetof(struct table, NAME), N, SIZE, ALIGN, #NAME \
+	}
+
+/* Each array may end where the table does, and no element later; it may not begin in the head or between two places. */
+static void arrays_of_a_table(void **state)
+{
+	static const struct {
+		size_t at, n, size, align;
+		const char *name;
+	} arrays[] = {
+		MEMBER(keys, 64, 1, 1),
+		MEMBER(fields, 3, sizeof(struct field), 8),
+		MEMBER(features, 1, sizeof(struct feature), 8),
+		MEMBER(row_numbers, 3, 4, 4),
+		MEMBER(slots, 6, 4, 4),
+		MEMBER(counters, 0, sizeof(struct counter), 4),
+		MEMBER(names, 0, 8, 4),
+		MEMBER(group_numbers, 0, 4, 4),
+		MEMBER(matches, 0, sizeof(struct match), 8),
+		MEMBER(ways, 0, 2, 2),
+		MEMBER(sets, 0, 8, 8),
+		MEMBER(words, 0, 16, 8),
+		MEMBER(groups, 0, 8, 8),
+		MEMBER(rows, 0, 4, 4),
+		MEMBER(values, 0, 4, 4),
+		MEMBER(wides, 0, 16, 8),
+		MEMBER(takes, 0, 4, 4),
+	};
+	struct table *t = make();
+
+	(void)state;
+	assert_true(t->n_slots == 6 && t->n_fields == 3);
+	for (size_t i = 0; i < COUNT(arrays); i++) {
+		uint32_t *at = (uint32_t *)(void *)((char *)t + arrays[i].at), before = *at;
+		uint32_t last = (uint32_t)((t->size - arrays[i].n * arrays[i].size) / arrays[i].align * arrays[i].align);
+
+		if (arrays[i].at != offsetof(struct table, keys)) { /* what is there is read then: no keys */
+			*at = last;
+			good(t, CHECK_HEAD);
+		}
+		*at = last + (uint32_t)arrays[i].align;
+		bad(t, CHECK_HEAD, "out of bounds");
+		*at = sizeof(*t) - (uint32_t)arrays[i].align;
+		bad(t, CHECK_HEAD, "out of bounds");
+		if (arrays[i].align > 1) {
+			*at = before + 1;
+			bad(t, CHECK_HEAD, "out of bounds");
+		}
+		*at = 0xfffffff8;
+		bad(t, CHECK_HEAD, "out of bounds");
+		*at = before;
+	}
+	good(t, CHECK_ALL);
+	free(t);
+}
+
+/* What a context compares with the machine before it needs a table. */
+static void strings_of_matches(void **state)
+{
+	struct table *t = make(), *more = calloc(1, t->size + 2 * sizeof(struct match));
+	struct match *m;
+
+	(void)state;
+	assert_non_null(more);
+	memcpy(more, t, t->size);
+	more->matches = t->size;
+	more->n_matches = 2;
+	more->size += (uint32_t)(2 * sizeof(*m));
+	m = (struct match *)(void *)((char *)more + more->matches);
+	good(more, CHECK_HEAD);
+	for (unsigned i = 0; i < 6; i++) {
+		uint32_t *at = i % 3 == 0 ? &m[i / 3].arch : i % 3 == 1 ? &m[i / 3].vendor
+		                                                        : &m[i / 3].prefix;
+
+		*at = (uint32_t)(more->n_pool - POOL_PAD);
+		good(more, CHECK_HEAD);
+		*at += 1;
+		bad(more, CHECK_HEAD, "outside the pool");
+		*at = 0;
+	}
+	good(more, CHECK_ALL);
+	free(more);
+	free(t);
+}
+
+static void heads(void **state)
+{
+	struct table *t = make();
+	const char *why;
+	struct table h = *t;
+
+	(void)state;
+	good(t, CHECK_HEAD);
+	assert_int_equal(pfmi_table_check(t, sizeof(*t) - 1, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_check(t, t->size - 1, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_check((const char *)t + 4, t->size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	t->size -= 4;
+	bad(t, CHECK_HEAD, "longer than its file");
+	t->size = sizeof(*t) - 8;
+	bad(t, CHECK_HEAD, "too short");
+	*t = h;
+	t->encoder = N_ENCODERS;
+	bad(t, CHECK_HEAD, "register layout");
+	t->encoder = N_ENCODERS - 1;
+	good(t, CHECK_HEAD);
+	*t = h;
+	t->n_slots = 2;
+	good(t, CHECK_HEAD);
+	t->n_slots = 1;
+	bad(t, CHECK_HEAD, "index");
+	*t = h;
+	t->n_names = TABLE_MAX_NAMES - t->n_rows + 1;
+	bad(t, CHECK_HEAD, "more fields or names");
+	*t = h;
+	t->n_fields = TABLE_MAX_FIELDS + 1;
+	bad(t, CHECK_HEAD, "more fields or names");
+	free(t);
+}
+
+/* Eight zeros end the pool, and no string begins among them but at the first. */
+static void strings_of_a_table(void **state)
+{
+	static const size_t members[] = { offsetof(struct table, name), offsetof(struct table, desc), offsetof(struct table, source),
+		                          offsetof(struct table, aka), offsetof(struct table, unit), offsetof(struct table, device),
+		                          offsetof(struct table, whole) };
+	struct table *t = make();
+	char *pool = (char *)t + t->pool;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(members); i++) {
+		uint32_t *at = (uint32_t *)(void *)((char *)t + members[i]);
+
+		*at = t->n_pool - POOL_PAD;
+		good(t, CHECK_HEAD);
+		++*at;
+		bad(t, CHECK_HEAD, "outside the pool");
+		*at = 0;
+	}
+	for (unsigned i = 1; i <= POOL_PAD; i++) {
+		pool[t->n_pool - i] = 'x';
+		bad(t, CHECK_HEAD, "not terminated");
+		pool[t->n_pool - i] = '\0';
+	}
+	pool[0] = 'x';
+	bad(t, CHECK_HEAD, "not terminated");
+	pool[0] = '\0';
+	t->n_pool = POOL_PAD - 1;
+	bad(t, CHECK_HEAD, "string pool");
+	free(t);
+}
+
+static void set_field_bits(struct field *f, unsigned lsb, unsigned width)
+{
+	f->range[0].lsb = (uint8_t)lsb;
+	f->range[0].width = (uint8_t)width;
+}
+
+static void fields_of_a_table(void **state)
+{
+	struct table *t = make();
+	struct field *f = (struct field *)(void *)((char *)t + t->fields), code = f[0], wide = f[1];
+
+	(void)state;
+	set_field_bits(f, 56, 8);
+	good(t, CHECK_ALL);
+	set_field_bits(f, 57, 8);
+	bad(t, CHECK_ALL, "out of range");
+	set_field_bits(f, 0, 7);
+	bad(t, CHECK_ALL, "wider than its bits");
+	set_field_bits(f, 0, 0);
+	bad(t, CHECK_ALL, "out of range");
+	f[0] = code;
+	f->range[0].word = 3;
+	good(t, CHECK_ALL);
+	f->range[0].word = 4;
+	bad(t, CHECK_ALL, "out of range");
+	f[0] = code;
+	f->n_ranges = 4;
+	f->range[1] = f->range[2] = f->range[3] = f->range[0];
+	good(t, CHECK_ALL);
+	f->n_ranges = 5;
+	bad(t, CHECK_ALL, "malformed");
+	f[0] = code;
+	f->width = 0;
+	bad(t, CHECK_ALL, "malformed");
+	f->width = 7; /* and its rows have 0xff */
+	bad(t, CHECK_ALL, "wider than its field");
+	f[0] = code;
+	f->key = KEY_UMASK; /* the table says that it is the code */
+	bad(t, CHECK_ALL, "its key");
+	f->key = N_KEYS;
+	bad(t, CHECK_ALL, "malformed");
+	f[0] = code;
+	f[1].n_ranges = 0;
+	f[1].width = 65;
+	bad(t, CHECK_ALL, "malformed");
+	f[1] = wide;
+	f[1].kind = FIELD_TEXT + 1;
+	bad(t, CHECK_ALL, "malformed");
+	f[1] = wide;
+	f[1].key = KEY_UNIT; /* a number where texts are, though another field is the one that is found */
+	bad(t, CHECK_ALL, "its key");
+	free(t);
+}
+
+static void rows_of_a_table(void **state)
+{
+	struct table *t = make();
+	struct row *r = (struct row *)(void *)((char *)t + t->rows), before = r[2];
+	uint32_t *v = (uint32_t *)(void *)((char *)t + t->values) + r[2].value, *numbers = (uint32_t *)(void *)((char *)t + t->row_numbers);
+	struct wide *w = (struct wide *)(void *)((char *)t + t->wides);
+	uint32_t packed = v[1], unit = v[2];
+
+	(void)state;
+	r[2].desc = t->n_pool - POOL_PAD;
+	good(t, CHECK_ALL);
+	r[2].desc++;
+	bad(t, CHECK_ALL, "outside the pool");
+	r[2] = before;
+	r[2].n_takes = 9;
+	bad(t, CHECK_ALL, "malformed");
+	r[2].n_takes = 8; /* of groups that are none */
+	bad(t, CHECK_ALL, "group");
+	r[2] = before;
+	numbers[2] = (t->size - t->rows) / (uint32_t)sizeof(*r);
+	bad(t, CHECK_ALL, "out of bounds");
+	numbers[2] = 1u << ROW_SOURCES_SHIFT | 2; /* the same row, of two sources */
+	good(t, CHECK_ALL);
+	r[2].value = (t->size - t->values) / 4 - 2;
+	bad(t, CHECK_ALL, "values are out of bounds");
+	r[2] = before;
+	v[0] = 3u << 24; /* there are three fields */
+	bad(t, CHECK_ALL, "belongs to no field");
+	v[0] = 0x100;
+	bad(t, CHECK_ALL, "wider than its field");
+	v[0] = 0xff;
+	v[1] = 1u << 24 | VALUE_WIDE | (t->size - t->wides) / (uint32_t)sizeof(struct wide);
+	bad(t, CHECK_ALL, "out of bounds");
+	v[1] = packed;
+	w[2].counter = 63;
+	good(t, CHECK_ALL);
+	w[2].counter = 64;
+	bad(t, CHECK_ALL, "no counter");
+	w[2].counter = ANYWHERE;
+	v[2] = (unit & ~(VALUE_WIDE - 1)) | (t->n_pool - POOL_PAD);
+	good(t, CHECK_ALL);
+	v[2]++;
+	bad(t, CHECK_ALL, "outside the pool");
+	free(t);
+}
+
+/* Where the table says that values are added to what is there. */
+static void bits_of_a_row(void **state)
+{
+	static const struct bitrange low[] = { { .width = 8 } };
+	static const struct bitrange two[] = { { .lsb = 8, .width = 4 }, { .word = 3, .lsb = 63, .width = 1 } },
+				     whole[] = { { .word = 2, .width = 64 } };
+	struct builder b;
+	struct table *t;
+	struct field *f;
+	struct wide *w;
+
+	(void)state;
+	pfmi_build_begin(&b);
+	pfmi_build_field(&b, "low", KEY_CODE, low, 1);
+	pfmi_build_field(&b, "two", KEY_NONE, two, 2);
+	pfmi_build_field(&b, "again", KEY_NONE, whole, 1);
+	pfmi_build_row(&b, "e", "text", 0);
+	pfmi_build_value(&b, 0, 0xff);
+	pfmi_build_value(&b, 1, 0x1f);
+	pfmi_build_value(&b, 2, UINT64_MAX);
+	t = pfmi_build_end(&b);
+	assert_non_null(t);
+	f = (struct field *)(void *)((char *)t + t->fields);
+	w = (struct wide *)(void *)((char *)t + t->wides);
+	f[2].range[0].word = 0;
+	good(t, CHECK_ALL); /* the later one takes the place of the one before */
+	t->flags &= ~(uint32_t)TABLE_REPLACES;
+	bad(t, CHECK_ALL, "two values for one bit");
+	w[0].counter = 2; /* on that counter alone */
+	good(t, CHECK_ALL);
+	f[1].range[0].lsb = 7;
+	bad(t, CHECK_ALL, "two values for one bit");
+	f[1].range[0].lsb = 8;
+	f[1].range[1] = (struct bitrange){ .lsb = 7, .width = 1 };
+	bad(t, CHECK_ALL, "two values for one bit");
+	f[1].range[1].word = 1;
+	good(t, CHECK_ALL);
+	free(t);
+}
+
+/* An x86 row whose first value stands behind room for what it comes to. */
+static struct table *make_ready(struct row **row, uint32_t **word)
+{
+	static const struct bitrange code[] = { { .width = 8 } }, umask[] = { { .lsb = 8, .width = 8 } };
+	static const struct bitrange offcore[] = { { .word = 1, .width = 64 } };
+	struct builder b;
+	struct table *t;
+	struct row *r;
+
+	pfmi_build_begin(&b);
+	pfmi_build_field(&b, "code", KEY_CODE, code, 1);
+	pfmi_build_field(&b, "umask", KEY_UMASK, umask, 1);
+	pfmi_build_field(&b, "offcore_rsp", KEY_OFFCORE, offcore, 1);
+	pfmi_build_field(&b, "msr", KEY_MSR, NULL, 0);
+	pfmi_build_field(&b, "alt", KEY_ALT, NULL, 0);
+	pfmi_build_row(&b, "room", "text", 0);
+	pfmi_build_value(&b, 0, 0);
+	pfmi_build_row(&b, "e", "text", 0);
+	pfmi_build_value(&b, 0, 0xb7);
+	pfmi_build_value(&b, 1, 0x01);
+	pfmi_build_value(&b, 2, 0x123456789abull);
+	pfmi_build_value(&b, 3, 0x1a7);
+	pfmi_build_value(&b, 4, 0x1bb);
+	t = pfmi_build_end(&b);
+	assert_non_null(t);
+	t->encoder = ENCODER_X86;
+	t->flags &= ~(uint32_t)TABLE_REPLACES;
+	for (unsigned i = 3; i < 5; i++)
+		((struct field *)(void *)((char *)t + t->fields))[i].width = 64; /* without bits, only the compiler can say it */
+	r = (struct row *)(void *)((char *)t + t->rows);
+	assert_true(r[1].value == 1 && r[1].n_values == 5);
+	r[0].n_values = 0;
+	*row = &r[1];
+	*word = (uint32_t *)(void *)((char *)t + t->values);
+	return t;
+}
+
+/* What a row that is ready says of itself is what its values come to. */
+static void ready_rows(void **state)
+{
+	struct row *r;
+	uint32_t *word;
+	struct table *t = make_ready(&r, &word);
+	struct field *f = (struct field *)(void *)((char *)t + t->fields);
+
+	(void)state;
+	good(t, CHECK_ALL);
+	r->flags = ROW_READY | ROW_EXTRA;
+	*word = 0x1b7 | 2u << READY_VALUE_SHIFT | 1u << READY_MSR_SHIFT | READY_ALTERNATIVES;
+	good(t, CHECK_ALL);
+	assert_true(row_ready(t, r).config == 0x1b7 && row_ready(t, r).config1 == 0x123456789abull && row_ready(t, r).msr == 0x1a7 &&
+	            row_ready(t, r).alternatives);
+	for (unsigned bit = 0; bit < 32; bit++)
+		if (bit != 23) { /* which is nobody's here */
+			*word ^= 1u << bit;
+			bad(t, CHECK_ALL, "a row's");
+			*word ^= 1u << bit;
+		}
+	r->flags = ROW_EXTRA;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->flags = ROW_READY; /* without the register that it has */
+	bad(t, CHECK_ALL, "extra register");
+	r->flags = ROW_READY | ROW_EXTRA | ROW_METRIC;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->flags = ROW_READY | ROW_EXTRA;
+	t->encoder = ENCODER_FORMAT;
+	bad(t, CHECK_ALL, "cannot be ready");
+	t->encoder = ENCODER_X86;
+	t->flags |= TABLE_VIEW;
+	bad(t, CHECK_ALL, "cannot be ready");
+	t->flags &= ~(uint32_t)TABLE_VIEW;
+	t->flags |= TABLE_REPLACES;
+	bad(t, CHECK_ALL, "cannot be ready");
+	t->flags &= ~(uint32_t)TABLE_REPLACES;
+	f[2].key = KEY_LDLAT; /* which is another register's */
+	bad(t, CHECK_ALL, "a");
+	f[2].key = KEY_OFFCORE;
+	f[1].key = KEY_ARCH_BIT;
+	bad(t, CHECK_ALL, "a");
+	f[1].key = KEY_UMASK;
+	f[1].range[0].word = 2;
+	bad(t, CHECK_ALL, "cannot be ready");
+	f[1].range[0].word = 0;
+	good(t, CHECK_ALL);
+	r->n_values = 2; /* code and unit mask alone */
+	r->flags = ROW_READY;
+	*word = 0x1b7;
+	good(t, CHECK_ALL);
+	*word = 0x1b6;
+	bad(t, CHECK_ALL, "come to something else");
+	*word = READY_WIDE | (t->size - t->wides) / (uint32_t)sizeof(struct wide);
+	bad(t, CHECK_ALL, "out of bounds");
+	*word = READY_WIDE; /* the number of a value that is another one */
+	bad(t, CHECK_ALL, "come to something else");
+	word[1] = 0; /* a figure of PERF_METRICS, if its unit mask is 0x80 or more */
+	word[2] = 1u << 24 | 0x7f;
+	*word = 0x7f00;
+	good(t, CHECK_ALL);
+	word[2]++;
+	*word = 0x8000;
+	bad(t, CHECK_ALL, "come to something else");
+	word[2]--;
+	*word = 0x7f;
+	r->n_values = 1;
+	r->value = 0; /* nothing stands before the first of all */
+	bad(t, CHECK_ALL, "cannot be ready");
+	free(t);
+}
+
+/* The same table with a group, which adds to field @field and which the row takes. */
+static struct table *with_group(struct table *t, unsigned field, struct row **row, uint32_t **word, struct group **group)
+{
+	const uint32_t size = t->size;
+	size_t at = (size_t)((char *)*row - (char *)t);
+
+	t = realloc(t, size + sizeof(**group) + 8);
+	assert_non_null(t);
+	memset((char *)t + size, 0, sizeof(**group) + 8);
+	t->size += (uint32_t)sizeof(**group) + 8;
+	t->groups = size;
+	t->takes = size + (uint32_t)sizeof(**group); /* number 0 */
+	*group = (struct group *)(void *)((char *)t + size);
+	(*group)->field = (uint16_t)field;
+	*row = (struct row *)(void *)((char *)t + at);
+	(*row)->n_takes = 1;
+	(*row)->take = 0;
+	*word = (uint32_t *)(void *)((char *)t + t->values);
+	return t;
+}
+
+/* A row that takes groups says what it comes to without them, and they add to no other words than those that it names. */
+static void ready_rows_with_groups(void **state)
+{
+	struct row *r;
+	struct group *g;
+	uint32_t *word;
+	struct table *t = make_ready(&r, &word);
+	struct field *f;
+
+	(void)state;
+	t = with_group(t, 1, &r, &word, &g);
+	f = (struct field *)(void *)((char *)t + t->fields);
+	r->n_values = 2; /* code and unit mask alone */
+	*word = 0x1b7;
+	good(t, CHECK_ALL);
+	r->flags = ROW_READY;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->flags = ROW_READY | ROW_MASKS;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->flags = ROW_MASKS;
+	good(t, CHECK_ALL);
+	r->n_takes = 0;
+	bad(t, CHECK_ALL, "cannot be ready");
+	r->n_takes = 1;
+	*word = 0x1b6;
+	bad(t, CHECK_ALL, "come to something else");
+	*word = 0x1b7;
+	f[1].n_ranges = 0;
+	*word = 0xb7;
+	bad(t, CHECK_ALL, "groups");
+	f[1].n_ranges = 1;
+	*word = 0x1b7;
+	g->preset = 0xff;
+	good(t, CHECK_ALL);
+	g->preset = 0x100; /* which is nobody's bit */
+	bad(t, CHECK_ALL, "groups");
+	g->preset = 0;
+	g->field = 7; /* there is none of that number */
+	bad(t, CHECK_ALL, "group");
+	g->field = 2; /* an extra register's, and the row has none */
+	bad(t, CHECK_ALL, "groups");
+	r->flags = ROW_MASKS | ROW_EXTRA;
+	bad(t, CHECK_ALL, "extra register");
+	word[3] = word[4]; /* that it has, in place of a value for it */
+	r->n_values = 3;
+	*word = 0x1b7 | 1u << READY_MSR_SHIFT;
+	good(t, CHECK_ALL);
+	assert_true(row_ready(t, r).config == 0x1b7 && row_ready(t, r).config1 == 0 && row_ready(t, r).msr == 0x1a7);
+	*word = 0x1b7; /* the other one of the pair */
+	bad(t, CHECK_ALL, "extra register");
+	*word = 0x1b7 | 1u << READY_MSR_SHIFT | 1u << READY_VALUE_SHIFT;
+	bad(t, CHECK_ALL, "extra register");
+	*word = 0x1b7 | 1u << READY_MSR_SHIFT;
+	f[2].range[0].lsb = 1;
+	f[2].range[0].width = f[2].width = 63;
+	bad(t, CHECK_ALL, "groups");
+	f[2].range[0].lsb = 0;
+	f[2].range[0].width = f[2].width = 64;
+	f[2].key = KEY_LDLAT;
+	((uint8_t *)t + t->keys)[KEY_LDLAT] = 3;
+	((uint8_t *)t + t->keys)[KEY_OFFCORE] = 0;
+	bad(t, CHECK_ALL, "groups");
+	free(t);
+}
+
+static void indexes_of_a_table(void **state)
+{
+	struct table *t = make();
+	uint32_t *slots = (uint32_t *)(void *)((char *)t + t->slots);
+	unsigned empty = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < t->n_slots; i++)
+		empty += slots[i] == 0;
+	assert_int_equal(empty, 3);
+	for (uint32_t i = 0; i < t->n_slots; i++) {
+		uint32_t before = slots[i];
+
+		slots[i] = 4; /* three rows */
+		bad(t, CHECK_ALL, "points at no name");
+		slots[i] = 0x10000; /* a hash without a number */
+		bad(t, CHECK_ALL, "points at no name");
+		slots[i] = before;
+	}
+	for (uint32_t i = 0; i < t->n_slots; i++)
+		if (slots[i] == 0) {
+			slots[i] = 3;
+			if (--empty)
+				good(t, CHECK_ALL);
+		}
+	bad(t, CHECK_ALL, "full");
+	free(t);
+}
+
+/* Control characters at every place of a word of eight bytes, those of two bytes across words as well. */
+static void control_characters(void **state)
+{
+	static const struct {
+		const char *s;
+		bool good;
+	} rows[] = {
+		{ "\001", false },
+		{ "\037", false },
+		{ " ", true },
+		{ "~", true },
+		{ "\177", false },
+		{ "\x80", true },
+		{ "\xc2\x80", false },
+		{ "\xc2\x9f", false },
+		{ "\xc2\xa0", true },
+		{ "\xc2\x7e", true },
+		{ "\xc3\x80", true },
+		{ "\n", false },
+	};
+	char long_text[64];
+	struct builder b;
+	struct table *t;
+	uint32_t at;
+
+	(void)state;
+	memset(long_text, 'x', sizeof(long_text));
+	pfmi_build_begin(&b);
+	at = pfmi_build_text(&b, long_text, sizeof(long_text));
+	t = pfmi_build_end(&b);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (unsigned k = 0; k <= sizeof(long_text) - strlen(rows[i].s); k++) {
+			char *p = (char *)t + t->pool + at;
+
+			memset(p, 'x', sizeof(long_text));
+			memcpy(p + k, rows[i].s, strlen(rows[i].s));
+			if (rows[i].good)
+				good(t, CHECK_ALL);
+			else
+				bad(t, CHECK_ALL, "control characters");
+			good(t, CHECK_HEAD); /* which does not look at them */
+		}
+	free(t);
+}
+
+/* A table that says it is for one of the processors that encoders know has that one's counters. */
+static void processors_that_encoders_know(void **state)
+{
+	static const struct {
+		unsigned encoder;
+		int type;
+		uint64_t counters;
+	} shapes[] = {
+		{ ENCODER_MONTECITO, 4, 0xfff0 },
+		{ ENCODER_EV4, 150, 3 },
+		{ ENCODER_EV5, 151, 7 },
+		{ ENCODER_EV5, 152, 7 },
+		{ ENCODER_EV6, 153, 3 },
+		{ ENCODER_EV67, 154, 3 },
+	};
+	struct table *t = make();
+	uint64_t *set = (uint64_t *)(void *)((char *)t + t->sets);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(shapes); i++) {
+		t->encoder = (uint16_t)shapes[i].encoder;
+		t->libpfm_type = shapes[i].type;
+		t->all_counters = shapes[i].counters;
+		good(t, CHECK_ALL);
+		*set = shapes[i].counters;
+		good(t, CHECK_ALL);
+		*set = shapes[i].counters << 1;
+		bad(t, CHECK_ALL, "a counter that does not exist");
+		*set = 0;
+		t->all_counters <<= 1;
+		bad(t, CHECK_ALL, "not one this register layout is for");
+		t->all_counters >>= 1;
+		t->libpfm_type = shapes[i].encoder == ENCODER_EV5 ? 153 : shapes[i].type + 1;
+		bad(t, CHECK_ALL, "not one this register layout is for");
+		t->libpfm_type = shapes[i].encoder == ENCODER_EV5 ? 150 : shapes[i].type - 1;
+		bad(t, CHECK_ALL, "not one this register layout is for");
+	}
+	free(t);
+}
+
+/* ---- images ------------------------------------------------------------------------------------------------------ */
+
+/* An image of @n heads that share everything, with one host, one name and one whole. */
+static struct image *make_image(uint32_t n)
+{
+	struct table *t = make();
+	size_t heads = sizeof(struct image), body = t->size - sizeof(*t), more = heads + n * sizeof(*t) + body, size = more + 64;
+	struct image *im = calloc(1, size);
+	uint32_t *tail;
+
+	if (!im)
+		abort();
+	tail = (uint32_t *)(void *)((char *)im + more);
+	*im = (struct image){ .magic = IMAGE_MAGIC, .version = IMAGE_VERSION, .size = size, .n_tables = n };
+	for (uint32_t i = 0; i < n; i++) {
+		struct table *h = (struct table *)(void *)((char *)im + heads) + i;
+		uint32_t shift = (n - 1 - i) * (uint32_t)sizeof(*t);
+
+		*h = *t;
+		for (uint32_t *at = &h->keys; at <= &h->takes; at++) /* they lie side by side */
+			*at += shift;
+		h->pool += shift;
+		h->size += shift;
+	}
+	memcpy((char *)im + heads + n * sizeof(*t), t + 1, body);
+	im->arrays[ARRAY_TABLES] = (struct span){ (uint32_t)heads, n };
+	im->arrays[ARRAY_POOL] = (struct span){ (uint32_t)(heads + (n - 1) * sizeof(*t)) + t->pool, t->n_pool };
+	im->arrays[ARRAY_CALLS] = (struct span){ (uint32_t)more, 3 };
+	im->arrays[ARRAY_HOSTS] = (struct span){ (uint32_t)more + 12, 2 };
+	im->arrays[ARRAY_PARTS] = (struct span){ (uint32_t)more + 28, 1 };
+	im->arrays[ARRAY_WHOLES] = (struct span){ (uint32_t)more + 32, 1 };
+	im->arrays[ARRAY_FILTERS] = (struct span){ (uint32_t)more + 56, 1 };
+	tail[0] = 0x10001; /* a call of table 0 */
+	tail[9] = 0;       /* the whole: its first part */
+	tail[10] = 1;
+	tail[12] = 1; /* and a word of its filter */
+	free(t);
+	return im;
+}
+
+static void image_good(const struct image *im)
+{
+	const char *why = "";
+
+	if (pfmi_image_check(im, (size_t)im->size, CHECK_HEAD, &why) || why)
+		fail_msg("%s", why);
+}
+
+static void image_bad(const struct image *im, const char *part)
+{
+	const char *why = NULL;
+
+	assert_int_equal(pfmi_image_check(im, (size_t)im->size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	if (!strstr(why, part))
+		fail_msg("\"%s\", not \"%s\"", why, part);
+}
+
+/* As many tables as there may be. */
+static void tables_of_an_image(void **state)
+{
+	struct image *im = make_image(IMAGE_MAX_TABLES);
+
+	(void)state;
+	image_good(im);
+	free(im);
+	im = make_image(IMAGE_MAX_TABLES + 1);
+	image_bad(im, "directory");
+	free(im);
+	im = make_image(2);
+	image_good(im);
+	im->n_tables = 1;
+	image_bad(im, "directory");
+	im->n_tables = im->arrays[ARRAY_TABLES].n = 0;
+	image_bad(im, "directory");
+	free(im);
+}
+
+/* Each table of an image is one that would do alone, and ends in the image. */
+static void each_table_of_an_image(void **state)
+{
+	struct image *im = make_image(3);
+	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].at);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct table h = heads[i];
+
+		heads[i].encoder = N_ENCODERS;
+		image_bad(im, "register layout");
+		heads[i] = h;
+		heads[i].size = (uint32_t)((char *)im + im->size - (char *)&heads[i]);
+		image_good(im);
+		heads[i].size += 8;
+		image_bad(im, "longer than its file");
+		heads[i] = h;
+		image_good(im);
+	}
+	free(im);
+}
+
+static void arrays_of_an_image(void **state)
+{
+	static const struct {
+		enum image_array which;
+		uint32_t size, align;
+	} arrays[] = {
+		{ ARRAY_TABLES, sizeof(struct table), 8 },
+		{ ARRAY_CALLS, 4, 4 },
+		{ ARRAY_WHOLES, sizeof(struct whole), 4 },
+		{ ARRAY_PARTS, 2, 2 },
+		{ ARRAY_HOSTS, 8, 4 },
+		{ ARRAY_FILTERS, 8, 8 },
+		{ ARRAY_POOL, 1, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(arrays); i++) {
+		struct image *im = make_image(2);
+		struct span *s = &im->arrays[arrays[i].which], before = *s;
+
+		image_good(im);
+		s->at = (uint32_t)im->size - s->n * arrays[i].size + arrays[i].align;
+		s->at -= s->at % arrays[i].align;
+		image_bad(im, "directory");
+		s->at = sizeof(*im) - arrays[i].align;
+		image_bad(im, "directory");
+		if (arrays[i].align > 1) {
+			s->at = before.at + 1;
+			image_bad(im, "directory");
+		}
+		*s = before;
+		s->n = UINT32_MAX;
+		image_bad(im, arrays[i].which == ARRAY_TABLES ? "directory" : "");
+		free(im);
+	}
+}
+
+static void names_and_hosts_of_an_image(void **state)
+{
+	struct image *im = make_image(2);
+	uint32_t *calls = (uint32_t *)(void *)((char *)im + im->arrays[ARRAY_CALLS].at);
+	struct host_slot *hosts = (struct host_slot *)(void *)((char *)im + im->arrays[ARRAY_HOSTS].at);
+	uint16_t *parts = (uint16_t *)(void *)((char *)im + im->arrays[ARRAY_PARTS].at);
+	struct whole *whole = (struct whole *)(void *)((char *)im + im->arrays[ARRAY_WHOLES].at), w = *whole;
+	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].at);
+
+	(void)state;
+	calls[1] = 3; /* two tables and a whole */
+	image_good(im);
+	calls[1] = 4;
+	image_bad(im, "leads to no table");
+	calls[1] = CALL_OTHER; /* nothing, by another name */
+	image_bad(im, "leads to no table");
+	calls[1] = 2;
+	calls[2] = 1;
+	image_bad(im, "index of names is full");
+	calls[2] = 0;
+	hosts[0].table = 2;
+	image_good(im);
+	hosts[0].table = 3;
+	image_bad(im, "a host leads to no table");
+	hosts[0].table = hosts[1].table = 1;
+	image_bad(im, "index of hosts is full");
+	hosts[1].table = 0;
+	parts[0] = 1;
+	image_good(im);
+	parts[0] = 2;
+	image_bad(im, "part of a processor does not exist");
+	parts[0] = 0;
+	whole->n_parts = 2;
+	image_bad(im, "parts of a processor");
+	*whole = w;
+	whole->n_filter = 0;
+	image_bad(im, "parts of a processor");
+	whole->n_filter = 2;
+	image_bad(im, "parts of a processor");
+	*whole = w;
+	whole->name = im->arrays[ARRAY_POOL].n - POOL_PAD;
+	image_good(im);
+	whole->name++;
+	image_bad(im, "parts of a processor");
+	*whole = w;
+	heads[1].parts = 1;
+	image_good(im);
+	heads[1].parts = 2;
+	image_bad(im, "parts of a processor");
+	heads[1].parts = 0;
+	heads[1].n_pool--; /* it ends in nine zeros */
+	image_bad(im, "strings of its own");
+	free(im);
+}
+
+UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads),
+     cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
+     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(ready_rows), cmocka_unit_test(ready_rows_with_groups),
+     cmocka_unit_test(indexes_of_a_table),
+     cmocka_unit_test(control_characters),
+     cmocka_unit_test(processors_that_encoders_know),
+     cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
+     cmocka_unit_test(names_and_hosts_of_an_image));
