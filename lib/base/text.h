@@ -8,21 +8,6 @@
 #include <string.h>
 #include <perfmon/perfmon.h>
 
-/* What some calls reach, but not most, stays out of the functions that all of them go through, so that those need few registers. */
-#define APART __attribute__((noinline))
-/* The same for errors and whatever else is no matter of time: it is small instead, and lies out of the way. */
-#define RARELY __attribute__((noinline, cold))
-/* What every start and every encoding go through lies together: the first one waits for each piece of the code that it comes to. */
-#define OFTEN __attribute__((hot))
-/* The same for what a function of another file goes through: where the linker optimises, it is written into that one. */
-#define OFTEN_WITHIN inline __attribute__((always_inline, hot))
-/* The same for what several of them call: one copy of it. */
-#define OFTEN_SHARED __attribute__((hot, noinline))
-/* The same for constants: just before the image, whose start every look-up reads. */
-#define READ_OFTEN __attribute__((section(".tables")))
-/* What is a step of one of them alone: to enter and to leave it would take as long as the step. */
-#define STEP static inline __attribute__((always_inline))
-
 struct slice {
 	const char *s;
 	uint32_t len;

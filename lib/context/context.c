@@ -125,7 +125,7 @@ static struct stage stage_of(const struct image *im, struct image_map *map, unsi
 	return (struct stage){ im, map, first, im->n_tables, image_array(im, ARRAY_CALLS), im->arrays[ARRAY_CALLS].n };
 }
 
-APART int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
+int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
 {
 	unsigned n_stages;
 	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);
@@ -157,7 +157,7 @@ APART int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32_
 	return -1;
 }
 
-OFTEN int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
+int pfmi_ctx_next_called(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
 {
 	return called_next(ctx, s, h, c);
 }
@@ -542,7 +542,7 @@ int pfmi_ctx_need(const struct pfm_ctx *ctx, pfm_error_t *why)
 	          : PFMLIB_SUCCESS;
 }
 
-RARELY int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
+int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
 {
 	const struct images *im;
 	int rc;
@@ -603,7 +603,7 @@ static void free_texts(struct pfm_ctx *ctx)
 	ctx->cpuid = ctx->image_path = ctx->wanted = NULL;
 }
 
-OFTEN static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed)
+static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed)
 {
 	struct wishes w;
 
@@ -620,7 +620,7 @@ OFTEN static void set_up(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 	atomic_store_explicit(&ctx->loaded, LOADED_BUILTIN, memory_order_release);
 }
 
-RARELY static void set_up_starved(void)
+static void set_up_starved(void)
 {
 	static char without[] = "(no memory for the environment).pmdb";
 
@@ -639,7 +639,7 @@ RARELY static void set_up_starved(void)
 
 /* Every thread takes the lock once and remembers that it did: cheap, and plain even to tools that do not know what an atomic flag
  * promises. */
-OFTEN_SHARED const struct pfm_ctx *pfmi_ctx_default(void)
+const struct pfm_ctx *pfmi_ctx_default(void)
 {
 	static THREAD_LOCAL bool seen;
 	bool failed = false;
@@ -656,7 +656,7 @@ OFTEN_SHARED const struct pfm_ctx *pfmi_ctx_default(void)
 	return failed ? &starved_ctx : &default_ctx;
 }
 
-RARELY static bool find_wanted(const struct pfm_ctx *ctx)
+static bool find_wanted(const struct pfm_ctx *ctx)
 {
 	struct called c = { 0 };
 	unsigned n_stages;
@@ -672,7 +672,7 @@ RARELY static bool find_wanted(const struct pfm_ctx *ctx)
 }
 
 /* A processor or an image the caller named must be there: that is checked at once, everything else is loaded when needed. */
-RARELY static int check_wishes(struct pfm_ctx *ctx, pfm_error_t *error)
+static int check_wishes(struct pfm_ctx *ctx, pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
 
@@ -716,7 +716,7 @@ static int open_context(struct pfm_ctx **out, const pfm_ctx_options_t *options, 
 	return PFMLIB_SUCCESS;
 }
 
-OFTEN int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error)
+int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error)
 {
 	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
 	int rc;

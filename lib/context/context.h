@@ -230,7 +230,7 @@ static inline bool stage_may_have(const struct stage *st, uint32_t h)
 	return st->calls[stage_slot(st, h)] > h << 16;
 }
 /* The next unit of stage @st whose own name is @s; -1 at the stage's end. */
-STEP int called_in_stage(const struct pfm_ctx *ctx, const struct stage *st, struct slice s, uint32_t h, struct called *c)
+static inline int called_in_stage(const struct pfm_ctx *ctx, const struct stage *st, struct slice s, uint32_t h, struct called *c)
 {
 	uint32_t at = c->at ? c->at - 1 : slot_of(h, st->n_calls), slot;
 
@@ -261,7 +261,7 @@ STEP int called_in_stage(const struct pfm_ctx *ctx, const struct stage *st, stru
 /* The next unit that has @s as another name, from where the first one is. */
 int pfmi_ctx_next_other(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c);
 /* The next unit called @s; -1 when there are no more. @h is the pfmi_name_hash() of @s. */
-STEP int called_next(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
+static inline int called_next(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct called *c)
 {
 	unsigned n_stages;
 	const struct stage *stages = pfmi_ctx_stages(ctx, &n_stages);

@@ -109,7 +109,7 @@ static const char *map_file(const char *path, bool named, struct image_map *out)
 	return NULL;
 }
 
-RARELY const char *pfmi_image_fault(struct image_map *map)
+const char *pfmi_image_fault(struct image_map *map)
 {
 	const char *why = NULL;
 

@@ -93,7 +93,7 @@ bool pfmi_has_own_control(const struct target *g)
 	return pfmi_config_word(g->reg) < 0 && pfmi_has_significant(g->t);
 }
 
-RARELY bool pfmi_target_find(struct target *g)
+bool pfmi_target_find(struct target *g)
 {
 	int word = pfmi_config_word(g->reg);
 	bool bits = table_has_bits(g->t);
@@ -182,7 +182,7 @@ static bool same_words(const struct target *g, const uint64_t config[4])
 }
 
 /* What the row does not explain is put down to modifiers: the event's words after that, NULL if that cannot be. */
-APART static const uint64_t *add_modifiers(const struct target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
+static const uint64_t *add_modifiers(const struct target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
 {
 	const struct field *f = table_fields(g->t);
 
@@ -335,7 +335,7 @@ static bool has_code(const struct target *g, uint32_t row)
 }
 
 /* Can @row be programmed by the code and unit mask @way too, with another extra register? */
-RARELY static bool has_other_way(const struct table *t, uint32_t row, uint64_t way)
+static bool has_other_way(const struct table *t, uint32_t row, uint64_t way)
 {
 	const struct row *r = table_row(t, row);
 	const unsigned alt = table_key(t, KEY_ALT) - 1u;
@@ -462,7 +462,7 @@ static void follow(const struct target *g, uint32_t umask, uint64_t config1, str
 	}
 }
 
-STEP void scan(const struct target *g, unsigned nth, struct best *b)
+static inline void scan(const struct target *g, unsigned nth, struct best *b)
 {
 	struct event ev;
 
@@ -534,7 +534,7 @@ static bool turn_to_first_way(struct target *g)
 }
 
 /* The @i-th best event. */
-RARELY bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
+bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
 {
 	struct best b;
 	unsigned nth;
@@ -572,7 +572,7 @@ static bool find_by_words(struct target *g, struct event *ev)
 	return b.n != 0;
 }
 
-APART static bool makes_words(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool makes_words(const struct table *t, uint32_t row, const uint64_t config[4])
 {
 	struct event ev;
 	uint64_t own[4];
@@ -630,7 +630,7 @@ bool pfmi_row_from_numbers(const struct table *t, const struct spec_numbers *n, 
 }
 
 /* The event behind the raw number of a driver, which the encoder knows row by row. */
-RARELY static bool find_number(const struct target *g, struct event *ev)
+static bool find_number(const struct target *g, struct event *ev)
 {
 	for (uint32_t row = 0; row < g->t->n_rows; row++) {
 		uint64_t own[4];

@@ -77,7 +77,7 @@ int pfmi_constrain(const struct request *req, struct plan *out, pfm_error_t *why
 }
 
 /* Where each way to set the hardware up leaves somebody out, counters are not the reason unless there are too few. */
-RARELY static int explain_refusal(const struct plan *plan, pfm_error_t *why)
+static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 {
 	if (why && plan->n_alternatives > 1 && __builtin_popcountll(why->clash) <= __builtin_popcountll(why->clash_counters))
 		why->detail = pfmi_encoder_alternatives(plan->req->table);
@@ -111,7 +111,7 @@ static unsigned default_levels(const struct table *t, unsigned plm)
 	return plm ? plm : pfmi_usual_levels(t);
 }
 
-RARELY static void leave_out(const struct event *ev, pfm_attr_t *out)
+static void leave_out(const struct event *ev, pfm_attr_t *out)
 {
 	out->exclude_idle = (ev->left_out & EVENT_NO_IDLE) != 0;
 	out->exclude_host = (ev->left_out & EVENT_ONLY_GUEST) != 0;
@@ -173,7 +173,7 @@ static uint64_t extra_value(const pfm_encoding_t *e)
 }
 
 /* The other (code, unit mask, extra register) triples that a row says count the same. */
-APART static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
+static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 {
 	const struct table *t = ev->table;
 	const struct row *r = ev->facts;
@@ -202,7 +202,7 @@ APART static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 }
 
 /* The event as a set of one. Nothing of @out is touched on failure. */
-APART static int encode_set(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+static int encode_set(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	pfm_attr_t attr;
 	struct request req = { .table = ev->table, .events = ev, .n = 1, .plm = default_levels(ev->table, plm) };
@@ -235,7 +235,7 @@ static bool encode_alone(const struct event *ev, int type, unsigned plm, unsigne
 	return true;
 }
 
-STEP int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+static inline int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	unsigned levels = pfmi_event_levels(ev, default_levels(ev->table, plm));
 	int rc = encode_alone(ev, type, plm, levels, out) ? PFMLIB_SUCCESS : encode_set(ev, type, plm, out, why);
@@ -251,7 +251,7 @@ STEP int encode(const struct event *ev, int type, unsigned plm, pfm_encoding_t *
 }
 
 /* An event that is a row which is ready, and no more than its groups beside it. False where more has to be asked. */
-STEP bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out)
+static inline bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out)
 {
 	unsigned levels = default_levels(ev->table, plm), n = pfmi_encoder_ready(ev, levels, out);
 
@@ -270,7 +270,7 @@ STEP bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned
 }
 
 /* To a caller whose struct is as long as ours. */
-APART static int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+static int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	int rc = encode(ev, type, plm, out, why);
 
@@ -280,7 +280,7 @@ APART static int deliver_all(const struct event *ev, unsigned unit, int type, un
 }
 
 /* To one whose struct is shorter: as much as it has room for. */
-RARELY static int deliver_part(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+static int deliver_part(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	pfm_encoding_t full = { .size = sizeof(full) }; /* what the event does not fill is 0, not what lay on the stack */
 	int rc = deliver_all(ev, unit, type, plm, &full, why);
@@ -295,13 +295,13 @@ static int deliver(const struct event *ev, unsigned unit, int type, unsigned plm
 	return (out->size < sizeof(*out) ? deliver_part : deliver_all)(ev, unit, type, plm, out, why);
 }
 
-RARELY static int bad_argument(pfm_error_t *error, const char *detail)
+static int bad_argument(pfm_error_t *error, const char *detail)
 {
 	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
 }
 
 /* The kernel is asked once, when an event of @t first needs the number of its PMU. */
-STEP int need_driver(const struct pfm_ctx *ctx, const struct table *t, pfm_error_t *why)
+static inline int need_driver(const struct pfm_ctx *ctx, const struct table *t, pfm_error_t *why)
 {
 	if (t->perf_type >= 0 || !*table_text(t, t->device) || ctx->flags & PFM_CTX_NO_HOST || pfmi_ctx_loaded(ctx, LOADED_ALL))
 		return PFMLIB_SUCCESS;
@@ -316,7 +316,7 @@ static int unit_type(const struct pfm_ctx *ctx, unsigned unit, const struct tabl
 }
 
 /* Each instance of a unit has a type of its own; the first one's stands for all. */
-STEP int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct table *t)
+static inline int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct table *t)
 {
 	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
 	unsigned k;
@@ -327,7 +327,7 @@ STEP int type_for(const struct pfm_ctx *ctx, const struct spec *spec, unsigned u
 	return kernel->types[k ? k - 1 : 0];
 }
 
-OFTEN_WITHIN int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready,
+int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready,
                                   unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
 	int rc = need_driver(ctx, ev->table, why), type;
@@ -344,14 +344,14 @@ OFTEN_WITHIN int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *
 }
 
 /* For callers whose struct for errors is shorter than ours. */
-RARELY static int encode_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+static int encode_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
 {
 	pfm_error_t why = { .size = sizeof(why) };
 
 	return pfmi_error_end(error, &why, pfm_encode_event(ctx, text, plm, out, &why));
 }
 
-OFTEN int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
+int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
 {
 	struct event ev;
 	struct spec spec;
@@ -480,7 +480,7 @@ static int dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned
 }
 
 /* For callers whose struct has fewer members than ours. What is not covered by the answer stays as they have it. */
-RARELY static int dispatch_part(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
+static int dispatch_part(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
                                 pfm_set_t *out, pfm_error_t *why)
 {
 	pfm_set_t full;

@@ -88,7 +88,7 @@ int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char *
 	return PFMLIB_SUCCESS;
 }
 
-RARELY static double scale_of(const char *text)
+static double scale_of(const char *text)
 {
 	double scale;
 
@@ -151,7 +151,7 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 }
 
 /* For callers whose struct has fewer members than ours. */
-RARELY static int describe_part(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
+static int describe_part(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
 {
 	pfm_event_info_t full = { .size = sizeof(full) };
 	int rc = pfmi_sized(info) ? pfm_describe_event(ctx, pmu, event, &full) : PFMLIB_ERR_INVAL;

@@ -146,7 +146,7 @@ static int hand_out(const struct printer *p, char *buf, size_t len, pfm_error_t 
 }
 
 /* Does @name, that of @row, lead to it, with capitals in it too? */
-APART static bool is_found(const struct table *t, uint32_t row, struct slice name)
+static bool is_found(const struct table *t, uint32_t row, struct slice name)
 {
 	struct name back;
 
@@ -164,7 +164,7 @@ static inline bool leads_back(const struct table *t, uint32_t row, struct slice 
 }
 
 /* Writes the processor's name, that of the row, and @rest of the text behind it. False where @buf has no room for it. */
-STEP bool write_row(const struct table *t, struct slice name, struct slice rest, char *buf, size_t len)
+static inline bool write_row(const struct table *t, struct slice name, struct slice rest, char *buf, size_t len)
 {
 	struct slice pmu = pfmi_slice(table_text(t, t->name));
 	char *to = buf + pmu.len;
@@ -208,7 +208,7 @@ static bool print_bare(const struct event *ev, char *buf, size_t len)
 	       ev->counter_pin == ANYWHERE && print_row(ev, buf, len);
 }
 
-APART static int print_in_full(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
+static int print_in_full(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
                                char *buf, size_t len, pfm_error_t *why)
 {
 	struct event plain;
@@ -282,7 +282,7 @@ static void find_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struct even
 }
 
 /* Fields without a name, which may have one in a list. */
-RARELY static int print_fields(const struct pfm_ctx *ctx, const struct event *ev, unsigned unit, pfm_dialect_t dialect, char *buf,
+static int print_fields(const struct pfm_ctx *ctx, const struct event *ev, unsigned unit, pfm_dialect_t dialect, char *buf,
                                size_t len, pfm_error_t *error)
 {
 	struct event found = *ev;
@@ -312,7 +312,7 @@ static bool is_dialect(pfm_dialect_t dialect)
 	return (int)dialect >= PFM_DIALECT_LIBPFM && dialect <= PFM_DIALECT_VENDOR;
 }
 
-RARELY static int bad_argument(pfm_error_t *error, const char *detail)
+static int bad_argument(pfm_error_t *error, const char *detail)
 {
 	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
 }
@@ -321,7 +321,7 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
                           size_t len, pfm_error_t *error);
 
 /* For callers whose struct for errors is shorter than ours. */
-RARELY static int print_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect,
+static int print_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect,
                                   char *buf, size_t len, pfm_error_t *error)
 {
 	pfm_error_t why = { .size = sizeof(why) };

@@ -53,7 +53,7 @@ static void add_words(struct choice *c, struct words ws, uint64_t value, uint64_
 }
 
 /* The words of @ws for @value, and of @more where these do not do. */
-APART static struct choice compose_of_both(const struct group *g, struct words ws, struct words more, uint64_t value)
+static struct choice compose_of_both(const struct group *g, struct words ws, struct words more, uint64_t value)
 {
 	struct choice c = { .n = 0 };
 	uint64_t bits = 0;

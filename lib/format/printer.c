@@ -59,7 +59,7 @@ static inline void put_capital_run(char *to, const char *s, size_t n)
 }
 
 /* The last ones of a run with some before them, few with what a pool has behind. */
-OFTEN_SHARED void pfmi_capitals(char *to, const char *s, size_t n)
+void pfmi_capitals(char *to, const char *s, size_t n)
 {
 	char few[POOL_PAD];
 

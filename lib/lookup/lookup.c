@@ -53,7 +53,7 @@ static bool take_alike(const struct table *t, uint32_t a, uint32_t b)
 
 /* An event of libpfm4's that takes several masks is known by its name and the separator behind it: the shorter name may be another one
  * of a row of the vendor's. It is meant where the attribute behind piece @at is a mask of it, and not the vendor's. */
-APART static struct name find_lent(const struct table *t, struct spec *spec, unsigned at, struct name vendors)
+static struct name find_lent(const struct table *t, struct spec *spec, unsigned at, struct name vendors)
 {
 	struct slice attr = { spec->name.s + spec->cuts[at].len + 1, spec->cuts[at + 1].len - spec->cuts[at].len - 1 };
 
@@ -83,7 +83,7 @@ static inline bool is_lent(const struct table *t, struct name n, unsigned i)
 
 /* The longest piece of the name, of those in @pieces (bit i: up to cut i), that is a name of @t. On success spec->rest is what follows
  * it. */
-APART static struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
+static struct name find_piece(const struct table *t, struct spec *spec, unsigned pieces)
 {
 	for (unsigned i = spec->n_cuts; i-- > 0;) {
 		struct name n, lent = NO_NAME;
@@ -123,13 +123,13 @@ int pfmi_take_name(struct search *s, unsigned unit, struct name n)
 	return take(s, unit, pfmi_unit_table(s->ctx, unit), n);
 }
 
-RARELY static int unknown_event(const struct search *s)
+static int unknown_event(const struct search *s)
 {
 	/* What stands before the attributes: the whole run up to the first ',', where nothing shorter is known either. */
 	return pfmi_refuse(s->why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, s->spec->text, s->spec->name, NULL);
 }
 
-RARELY int pfmi_damaged(const struct search *s, struct image_map *map)
+int pfmi_damaged(const struct search *s, struct image_map *map)
 {
 	return pfmi_refuse(s->why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, s->spec->text, s->spec->pmu, pfmi_image_fault(map));
 }
@@ -144,7 +144,7 @@ static inline bool may_begin(const struct table *t, const struct image_map *map,
 }
 
 /* The name of @t that the text begins with, where all of it is none. One word behind it is mostly a mask of libpfm4's event. */
-OFTEN_SHARED static struct name find_begin(const struct table *t, const struct image_map *map, struct spec *spec)
+static struct name find_begin(const struct table *t, const struct image_map *map, struct spec *spec)
 {
 	unsigned last = spec->n_cuts - 1;
 	struct name n = last == 1 ? table_find_at_once(t, spec->cuts[0].hash, spec->name.s, spec->cuts[0].len) : NO_NAME;
@@ -155,7 +155,7 @@ OFTEN_SHARED static struct name find_begin(const struct table *t, const struct i
 }
 
 /* The name of @t that the text begins with. Mostly it is all of the text. */
-STEP struct name find_in(const struct table *t, const struct image_map *map, struct spec *spec)
+static inline struct name find_in(const struct table *t, const struct image_map *map, struct spec *spec)
 {
 	unsigned last = spec->n_cuts - 1;
 	struct name n = table_find_at_once(t, spec->cuts[last].hash, spec->name.s, spec->cuts[last].len);
@@ -166,14 +166,14 @@ STEP struct name find_in(const struct table *t, const struct image_map *map, str
 }
 
 /* The same where it is no step of most encodings. */
-OFTEN_SHARED static struct name find_in_other(const struct table *t, const struct image_map *map, struct spec *spec)
+static struct name find_in_other(const struct table *t, const struct image_map *map, struct spec *spec)
 {
 	return find_in(t, map, spec);
 }
 
 /* Looks on every unit that answers to the processor's name, freshest first, until one has the event; from slot @from less 1 of the first
  * stage on, 0: from where they begin. */
-APART static int find_called_from(struct search *s, uint32_t from)
+static int find_called_from(struct search *s, uint32_t from)
 {
 	struct called c = { .at = from };
 	int at;
@@ -197,7 +197,7 @@ APART static int find_called_from(struct search *s, uint32_t from)
 }
 
 /* The same where @slot alone of the first of the @n stages may be for the processor's name: another name of a table, or a whole's name. */
-OFTEN_SHARED static int find_called_also(struct search *s, const struct stage *st, unsigned n, uint32_t slot)
+static int find_called_also(struct search *s, const struct stage *st, unsigned n, uint32_t slot)
 {
 	uint32_t i = (slot & CALL_NUMBER) - 1;
 	struct name found;
@@ -216,7 +216,7 @@ OFTEN_SHARED static int find_called_also(struct search *s, const struct stage *s
 }
 
 /* The same from the start. Mostly the first slot is that of the one table of that name, which has the event. */
-STEP int find_called(struct search *s)
+static inline int find_called(struct search *s)
 {
 	unsigned n;
 	const struct stage *st = pfmi_ctx_stages(s->ctx, &n);
@@ -241,7 +241,7 @@ STEP int find_called(struct search *s)
 }
 
 /* Looks for the @pieces on each part of @w, which is in stage @st. */
-APART static int find_in_each(struct search *s, const struct stage *st, const struct whole *w, unsigned pieces)
+static int find_in_each(struct search *s, const struct stage *st, const struct whole *w, unsigned pieces)
 {
 	const uint16_t *parts = whole_parts(st->image, w);
 
@@ -299,7 +299,7 @@ static int find_in_parts(struct search *s)
 }
 
 /* The kernel's name, of one instance ("uncore_imc_3") or of all, stands for every table that describes the PMU. */
-APART static int find_by_device(struct search *s, const struct kernel_pmu *device)
+static int find_by_device(struct search *s, const struct kernel_pmu *device)
 {
 	for (unsigned i = 0; i < s->ctx->n_here; i++) {
 		struct name found;
@@ -359,7 +359,7 @@ static struct name find_generic_piece(const struct search *s, unsigned unit)
 }
 
 /* The same behind its name: "cpu_core::cycles:u". */
-RARELY static int find_generic_on(struct search *s, const struct kernel_pmu *device)
+static int find_generic_on(struct search *s, const struct kernel_pmu *device)
 {
 	for (unsigned i = s->ctx->first_kernel; i < s->ctx->n_units; i++) {
 		struct name found = &s->ctx->kernel->pmus[i - s->ctx->first_kernel] == device ? find_generic_piece(s, i) : NO_NAME;
@@ -377,7 +377,7 @@ RARELY static int find_generic_on(struct search *s, const struct kernel_pmu *dev
 }
 
 /* The processor has no such event; perhaps a part of it has, or the kernel's PMU of that name. */
-APART static int find_beside(struct search *s)
+static int find_beside(struct search *s)
 {
 	const struct kernel_pmu *device = s->ctx->kernel ? pfmi_kernel_find(s->ctx->kernel, s->pmu) : NULL;
 	int rc = find_in_parts(s);
@@ -405,7 +405,7 @@ static bool is_there(const struct pfm_ctx *ctx, unsigned unit, struct slice numb
 }
 
 /* "skx_unc_cha3": a box by number, as libpfm4 has it. The number tells which instance is meant: pfmi_spec_instance(). */
-RARELY static int find_numbered(struct search *s)
+static int find_numbered(struct search *s)
 {
 	struct search box = *s;
 	struct called c = { 0 };
@@ -424,7 +424,7 @@ RARELY static int find_numbered(struct search *s)
 }
 
 /* Nothing that is known so far has it. */
-APART static int find_further(struct search *s)
+static int find_further(struct search *s)
 {
 	int rc = PFMLIB_ERR_NOTFOUND;
 
@@ -448,7 +448,7 @@ APART static int find_further(struct search *s)
 
 /* A processor was named, by the text or by the context. Images the caller chose are looked at before what is built in, others only for
  * processors that are not. */
-STEP int find_on(struct search *s)
+static inline int find_on(struct search *s)
 {
 	int rc = s->ctx->image_path && !pfmi_ctx_loaded(s->ctx, LOADED_ALL) ? pfmi_ctx_need(s->ctx, s->why) : PFMLIB_SUCCESS;
 
@@ -458,7 +458,7 @@ STEP int find_on(struct search *s)
 }
 
 /* No machine to ask and no processor named: a name that one listed processor alone has is that one's. */
-RARELY static int find_anywhere(struct search *s)
+static int find_anywhere(struct search *s)
 {
 	struct name first = NO_NAME;
 	struct slice rest = s->spec->rest;
@@ -481,7 +481,7 @@ RARELY static int find_anywhere(struct search *s)
 }
 
 /* A unit beside the cores has an event called "cycles": that alone means the kernel's generic one, as perf has it. */
-RARELY static bool means_generic(const struct search *s, unsigned unit)
+static bool means_generic(const struct search *s, unsigned unit)
 {
 	struct slice name = { s->spec->name.s, (uint32_t)(s->spec->rest.s - s->spec->name.s) };
 	const struct table *t = generic_table();
@@ -490,7 +490,7 @@ RARELY static bool means_generic(const struct search *s, unsigned unit)
 	       pfmi_table_find(t, pfmi_name_hash(name), name.s, name.len).kind < NAME_UNSUPPORTED;
 }
 
-APART static int find_on_host(struct search *s)
+static int find_on_host(struct search *s)
 {
 	int rc = pfmi_ctx_need(s->ctx, s->why);
 
@@ -509,7 +509,7 @@ APART static int find_on_host(struct search *s)
 
 /* ---- the way in ----------------------------------------------------------------------------------------------- */
 
-STEP int find(struct search *s)
+static inline int find(struct search *s)
 {
 	if (s->spec->form == SPEC_PERF)
 		return pfmi_find_perf(s);
@@ -534,7 +534,7 @@ int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, 
 
 /* The processor at hand says itself which architectural events it lacks. Everything is loaded where the unit may be this
  * machine's, so that the answer does not hang on what was asked before. */
-RARELY static int check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text,
+static int check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text,
                                 struct slice at, pfm_error_t *why)
 {
 	unsigned core;
@@ -562,7 +562,7 @@ int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct even
 }
 
 /* No event has that name: a raw number, or one of the kernel's that only it knows. */
-APART static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, int rc, unsigned *unit, struct event *out, pfm_error_t *why)
+static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, int rc, unsigned *unit, struct event *out, pfm_error_t *why)
 {
 	uint64_t raw;
 	int other;
@@ -603,7 +603,7 @@ static int event_found(struct search *s, bool by_numbers, struct event *out)
 	return rc ? rc : pfmi_ctx_present(s->ctx, s->unit, out, s->spec->text, s->spec->name, s->why);
 }
 
-OFTEN_WITHIN int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready,
+int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready,
                                    pfm_error_t *why)
 {
 	struct search s = { .ctx = ctx, .spec = spec, .why = why };

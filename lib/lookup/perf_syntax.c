@@ -25,7 +25,7 @@ static int take_terms(struct search *s, unsigned unit)
 }
 
 /* Has @unit an event of the name that the first term is? True ends the search: with the row in @s, or with the error in *@rc. */
-RARELY static bool try_name(struct search *s, const struct terms *t, unsigned unit, int *rc)
+static bool try_name(struct search *s, const struct terms *t, unsigned unit, int *rc)
 {
 	struct spec *whole = s->spec, name = *whole;
 	struct name found;
@@ -118,7 +118,7 @@ static bool try_called(struct search *s, struct terms *t, int *rc)
 	return false;
 }
 
-APART int pfmi_find_perf(struct search *s)
+int pfmi_find_perf(struct search *s)
 {
 	struct slice rest = s->spec->rest, terms = s->spec->rest;
 	struct terms t = { .fallback = ~0u };

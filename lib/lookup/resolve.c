@@ -285,7 +285,7 @@ static int read_piece(struct reader *r, uint64_t max, uint64_t *value)
 
 /* "cf=3", "tf=1": the core and its thread, both in one filter of a box, which counts for them alone then. 1 done, 0 neither of them,
  * negative on error. */
-RARELY static int read_thread(struct reader *r)
+static int read_thread(struct reader *r)
 {
 	const struct table *t = r->ev->table;
 	bool core = pfmi_slice_is(r->attr.name, "cf");
@@ -313,7 +313,7 @@ RARELY static int read_thread(struct reader *r)
 }
 
 /* "ff=16": the threshold of the frequency band that the event is about. */
-RARELY static int read_band(struct reader *r)
+static int read_band(struct reader *r)
 {
 	char name[] = "filter_band0";
 	uint64_t band, value = 0;
@@ -509,7 +509,7 @@ static int read_raw_mask(struct reader *r)
 /* ---- the reader ----------------------------------------------------------------------------------------------- */
 
 /* "counter=2", "plm=0x9", "precise=2": what every event takes in the colon and perf grammars. */
-RARELY static int read_common(struct reader *r)
+static int read_common(struct reader *r)
 {
 	static const struct {
 		char word[8];
@@ -611,7 +611,7 @@ static bool is_modifiers(const struct reader *r, uint64_t letters)
 	return !is_any_mask(r) && !is_mask(r);
 }
 
-APART bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word)
+bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word)
 {
 	char text[256];
 	struct slice both = { text, name.len + 1 + word.len };
@@ -642,7 +642,7 @@ static inline bool is_known_not_to_be(const struct reader *r, unsigned i)
 
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
  * anywhere; what a word of their letters would set here is something else. */
-APART static bool is_late_mask(const struct reader *r)
+static bool is_late_mask(const struct reader *r)
 {
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
@@ -753,7 +753,7 @@ static inline struct slice only_word(const struct spec *spec)
 	return one && spec->rest.len > LONGEST_LEVEL + 1 ? (struct slice){ spec->rest.s + 1, spec->rest.len - 1 } : (struct slice){ NULL, 0 };
 }
 
-OFTEN bool pfmi_resolve_mask(const struct spec *spec, struct event *ev)
+bool pfmi_resolve_mask(const struct spec *spec, struct event *ev)
 {
 	struct slice word = only_word(spec);
 	struct word_key key = word_key(word);
@@ -784,7 +784,7 @@ OFTEN bool pfmi_resolve_mask(const struct spec *spec, struct event *ev)
 	return true;
 }
 
-APART static int read_all(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+static int read_all(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
 	struct reader r = { .spec = spec, .ev = out, .why = why };
 	struct slice rest = spec->rest;
@@ -815,7 +815,7 @@ APART static int read_all(const struct table *t, uint32_t row, const struct spec
 }
 
 /* The check knows no text: what wants a field that is not there is the event. */
-RARELY static int blame_event(const struct spec *spec, int rc, pfm_error_t *why)
+static int blame_event(const struct spec *spec, int rc, pfm_error_t *why)
 {
 	if (rc == PFMLIB_ERR_ATTR_MISSING && why && why->end == 0) {
 		why->start = (uint32_t)(spec->name.s - spec->text);
@@ -824,13 +824,13 @@ RARELY static int blame_event(const struct spec *spec, int rc, pfm_error_t *why)
 	return rc;
 }
 
-RARELY int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why)
+int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why)
 {
 	return pfmi_refuse(why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
 	                   "a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
 }
 
-OFTEN int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
 	int rc;
 

@@ -114,7 +114,7 @@ static bool parse_name(struct spec *spec)
 	return true;
 }
 
-OFTEN_WITHIN int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
+int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 {
 	out->text = text;
 	out->form = SPEC_NAME;

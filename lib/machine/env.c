@@ -32,7 +32,7 @@ static void take(const char *variable, const char *name, const char **to)
 }
 
 /* Every program's start looks for them. */
-#define NAME(VARIABLE, TEXT) READ_OFTEN static const char VARIABLE[] = TEXT
+#define NAME(VARIABLE, TEXT) static const char VARIABLE[] = TEXT
 NAME(prefix, "PERFMON_");
 NAME(pmu, "PMU=");
 NAME(events, "EVENTS=");
@@ -42,7 +42,7 @@ NAME(force_pmu, "LIBPFM_FORCE_PMU=");
 #undef NAME
 
 /* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
-OFTEN void pfmi_wishes_read(struct wishes *out)
+void pfmi_wishes_read(struct wishes *out)
 {
 	*out = (struct wishes){ 0 };
 	for (char **e = environ; e && *e; e++) {

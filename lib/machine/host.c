@@ -169,7 +169,7 @@ static char *put_number(char *p, uint32_t n, unsigned base)
 }
 
 /* "GenuineIntel-6-55-4". Part of every program's start: the first snprintf() of a process costs more than all the rest. */
-OFTEN static void name_x86(struct host *h)
+static void name_x86(struct host *h)
 {
 	char *p = h->id;
 
@@ -191,7 +191,7 @@ static void put_letters(char *to, uint32_t letters)
 }
 
 /* Leaves 0 and 1. */
-OFTEN static bool ask_cpuid(const struct sys *sys, struct host *h)
+static bool ask_cpuid(const struct sys *sys, struct host *h)
 {
 	uint32_t r[4], base_family;
 
@@ -518,7 +518,7 @@ static void read_files(const struct sys *sys, struct host *h)
 		read_s390(sys, h);
 }
 
-OFTEN void pfmi_host_identify(const struct sys *sys, const char *cpuid, struct host *out)
+void pfmi_host_identify(const struct sys *sys, const char *cpuid, struct host *out)
 {
 	*out = (struct host){ .known = false };
 	if (cpuid)
@@ -590,7 +590,7 @@ bool pfmi_host_prefers(const struct table *t, const struct table *other)
 	return other->flags & TABLE_FALLBACK && !(t->flags & TABLE_FALLBACK);
 }
 
-OFTEN bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core)
+bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core)
 {
 	const struct match *m = table_matches(t);
 
@@ -603,7 +603,7 @@ OFTEN bool pfmi_host_matches(const struct host *host, const struct table *t, uns
 
 /* Calls @each for the tables under one key. Most that share a family are boxes beside the cores: who has no use for them says so in
  * @without, and none of their lines is compared. */
-OFTEN static void hosts_under(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_host_each each, void *arg)
+static void hosts_under(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_host_each each, void *arg)
 {
 	const struct host_slot *hosts = image_array(im, ARRAY_HOSTS);
 	uint32_t n = im->arrays[ARRAY_HOSTS].n;
@@ -630,7 +630,7 @@ static uint32_t hash_words(const char *s, unsigned words)
 	return h;
 }
 
-OFTEN void pfmi_image_hosts(const struct image *im, const struct host *h, uint32_t without, pfmi_host_each each, void *arg)
+void pfmi_image_hosts(const struct image *im, const struct host *h, uint32_t without, pfmi_host_each each, void *arg)
 {
 	if (h->known && (is_same(h->arch, "x86") || is_same(h->arch, "ia64"))) {
 		hosts_under(im, h, without, host_hash(HOST_MODEL, h->family * 0x01000193u ^ h->model), each, arg);

@@ -217,7 +217,7 @@ static int real_time_of(const struct sys *sys, int pid, uint64_t *ns)
 	return 0;
 }
 
-OFTEN static bool real_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+static bool real_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 #if defined(__x86_64__) || defined(__i386__)
 	if (sys->root[0] == '\0') {

@@ -755,7 +755,7 @@ uint64_t pfmi_alpha_significant(const struct table *t, const char *reg, unsigned
 }
 
 /* Rows without a name would be words nobody has described. */
-RARELY int pfmi_alpha_check(struct event *ev, pfm_error_t *why)
+int pfmi_alpha_check(struct event *ev, pfm_error_t *why)
 {
 	return ev->row == ROW_NONE ? refuse(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, "events of Alpha processors have names")
 	                           : PFMLIB_SUCCESS;

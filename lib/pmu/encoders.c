@@ -15,7 +15,7 @@ bool pfmi_has_encoder(const struct table *t)
 	return t->encoder > ENCODER_NONE && t->encoder < N_ENCODERS;
 }
 
-OFTEN int pfmi_encoder_check(struct event *ev, pfm_error_t *why)
+int pfmi_encoder_check(struct event *ev, pfm_error_t *why)
 {
 	switch (ev->table->encoder) {
 	case ENCODER_FORMAT: return pfmi_format_check(ev, why);
@@ -55,12 +55,12 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 	}
 }
 
-OFTEN unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
+unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, out) : 0;
 }
 
-OFTEN_WITHIN unsigned pfmi_encoder_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
+unsigned pfmi_encoder_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
 	return pfmi_x86_ready(ev, levels, out);
 }
@@ -94,7 +94,7 @@ int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm
 }
 
 /* Taken from the whole attribute. */
-APART static const uint64_t *words_of_attr(const struct event *ev, uint64_t own[4])
+static const uint64_t *words_of_attr(const struct event *ev, uint64_t own[4])
 {
 	pfm_attr_t a = { 0 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <perfmon/pfmlib.h>
 
-APART void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint64_t value)
+void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges; i++) {
 		const struct bitrange *r = &f->range[i];
@@ -31,7 +31,7 @@ uint64_t pfmi_field_get(const struct field *f, const uint64_t config[4])
 	return value;
 }
 
-RARELY static void add_presets(const struct table *t, uint64_t config[4])
+static void add_presets(const struct table *t, uint64_t config[4])
 {
 	const struct field *f = table_fields(t);
 
@@ -41,7 +41,7 @@ RARELY static void add_presets(const struct table *t, uint64_t config[4])
 }
 
 /* A value that is for one counter, or too large to stand in the row itself, or one that takes the place of what is there. */
-APART static void put_value(struct event *ev, const struct field *f, struct value v)
+static void put_value(struct event *ev, const struct field *f, struct value v)
 {
 	if (v.counter == ANYWHERE)
 		pfmi_field_put(f, ev->base, v.value);
@@ -85,7 +85,7 @@ static void add_values(struct event *ev, const struct row *r, bool replaces)
 	ev->has = has;
 }
 
-OFTEN void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
+void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
 {
 	const struct row *r = row == ROW_NONE ? NULL : table_row(t, row);
 
@@ -111,7 +111,7 @@ OFTEN void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row
 	}
 }
 
-APART void pfmi_event_complete(struct event *ev)
+void pfmi_event_complete(struct event *ev)
 {
 	uint64_t group[EVENT_MAX_GROUPS];
 	size_t n = ev->facts->n_takes * sizeof(group[0]);
@@ -128,7 +128,7 @@ const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned
 	return row_group(t, table_row(t, row), i);
 }
 
-APART const uint64_t *pfmi_event_user_value(const struct event *ev, unsigned field)
+const uint64_t *pfmi_event_user_value(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < ev->n_set; i++)
 		if (ev->set[i].field == field)
@@ -136,7 +136,7 @@ APART const uint64_t *pfmi_event_user_value(const struct event *ev, unsigned fie
 	return NULL;
 }
 
-APART static uint64_t sum_groups(const struct event *ev, unsigned field)
+static uint64_t sum_groups(const struct event *ev, unsigned field)
 {
 	uint64_t bits = 0;
 
@@ -216,7 +216,7 @@ uint64_t pfmi_plan_counters(const struct plan *plan)
 }
 
 /* Values the row has for @counter alone. */
-RARELY static void add_bound(const struct event *ev, unsigned counter, uint64_t config[4])
+static void add_bound(const struct event *ev, unsigned counter, uint64_t config[4])
 {
 	const struct row *r = ev->facts;
 
@@ -253,7 +253,7 @@ void pfmi_event_config(const struct event *ev, unsigned counter, uint64_t config
 		               ev->set[i].value | group_bits(ev, ev->set[i].field));
 }
 
-RARELY unsigned pfmi_row_n_masks(const struct table *t, uint32_t row)
+unsigned pfmi_row_n_masks(const struct table *t, uint32_t row)
 {
 	unsigned n = 0;
 

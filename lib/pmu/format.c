@@ -127,7 +127,7 @@ void pfmi_format_encode(const struct plan *plan, const struct placement *where, 
 }
 
 /* An event of the kernel's may have parameters ("domain=?"): the user has to give them. */
-RARELY int pfmi_format_check(struct event *ev, pfm_error_t *why)
+int pfmi_format_check(struct event *ev, pfm_error_t *why)
 {
 	const struct table *t = ev->table;
 	const char *s = ev->row == ROW_NONE ? "" : pfmi_row_text(t, ev->row, KEY_PARAMS);

@@ -417,7 +417,7 @@ static int refuse_threshold(const struct event *ev, pfm_error_t *why)
 }
 
 /* What a text set: unit masks have four states, thresholds stay below what can happen in one cycle. */
-RARELY int pfmi_montecito_check(struct event *ev, pfm_error_t *why)
+int pfmi_montecito_check(struct event *ev, pfm_error_t *why)
 {
 	struct traits tr;
 

@@ -312,7 +312,7 @@ static int refuse(const struct plan *plan, uint64_t active, pfm_error_t *why)
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-APART static int assign_all(const struct plan *plan, struct placement *out, pfm_error_t *why)
+static int assign_all(const struct plan *plan, struct placement *out, pfm_error_t *why)
 {
 	unsigned n = plan->req->n;
 	uint64_t active = (n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->none;

@@ -114,7 +114,7 @@ static inline bool is_plain(const struct event *ev)
 
 /* Is an event that no row has counted by the other register of a pair? The kernel knows by its code: big cores have one for each of the
  * two, small ones a unit mask. (intel_*_extra_regs in arch/x86/events/intel/core.c; tests/test_roundtrip.c asks all rows) */
-RARELY static bool is_of_the_other(const struct event *ev)
+static bool is_of_the_other(const struct event *ev)
 {
 	uint64_t config[4];
 
@@ -143,7 +143,7 @@ static uint32_t find_msr(const struct event *ev)
 
 /* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. In @own, unless
  * the row's own are good as they stand: those of nearly every event are. */
-APART static const uint64_t *configure_own(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
+static const uint64_t *configure_own(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
 {
 	const struct field *f;
 	enum key key;
@@ -202,7 +202,7 @@ static bool is_slots(uint64_t config)
 /* Edge, inverse, threshold, transactions and equality exist on general counters only. */
 #define FILTERS 0x13ff840000ull
 
-RARELY static uint64_t rowless_counters(const struct event *ev)
+static uint64_t rowless_counters(const struct event *ev)
 {
 	const struct table *t = ev->table;
 	uint64_t config[4], fixed;
@@ -289,7 +289,7 @@ static int check_extra(const struct event *ev, pfm_error_t *why)
 }
 
 /* What fixed counters, top-down figures and unit masks say of the filters the user set. */
-RARELY static int check_filters(const struct event *ev, pfm_error_t *why)
+static int check_filters(const struct event *ev, pfm_error_t *why)
 {
 	uint64_t config[4];
 	bool fixed_only, metric;
@@ -308,7 +308,7 @@ RARELY static int check_filters(const struct event *ev, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
+static int check_choices(const struct event *ev, pfm_error_t *why)
 {
 	int rc = ev->touched & (FILTER_KEYS | EXTRA_KEYS) ? check_filters(ev, why) : PFMLIB_SUCCESS;
 
@@ -412,7 +412,7 @@ static int check_room(const struct request *req, const struct extra *x, pfm_erro
 }
 
 /* Events that know one register only come first. One event alone has them all to itself. */
-APART static int place_extras(const struct request *req, struct extra *x, pfm_error_t *why)
+static int place_extras(const struct request *req, struct extra *x, pfm_error_t *why)
 {
 	uint64_t placed = 0;
 
@@ -443,7 +443,7 @@ static bool has_settings(const struct table *t)
 	return false;
 }
 
-RARELY static int check_levels(const struct request *req, pfm_error_t *why)
+static int check_levels(const struct request *req, pfm_error_t *why)
 {
 	const unsigned none = PFM_PLM1 | PFM_PLM2;
 
@@ -455,7 +455,7 @@ RARELY static int check_levels(const struct request *req, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-RARELY static int check_settings(const struct request *req, const pfmlib_coreduo_input_param_t *in, pfm_error_t *why)
+static int check_settings(const struct request *req, const pfmlib_coreduo_input_param_t *in, pfm_error_t *why)
 {
 	for (unsigned i = 0; i < req->n && i < PMU_COREDUO_NUM_COUNTERS; i++)
 		if (in->pfp_coreduo_counters[i].flags & ~(unsigned)(PFM_COREDUO_SEL_INV | PFM_COREDUO_SEL_EDGE))
@@ -464,7 +464,7 @@ RARELY static int check_settings(const struct request *req, const pfmlib_coreduo
 }
 
 /* Last, because libpfm 3 finds counters before it looks at the masks. */
-RARELY static int apply_settings(const struct plan *plan, const pfmlib_coreduo_input_param_t *in, struct extra *x, pfm_error_t *why)
+static int apply_settings(const struct plan *plan, const pfmlib_coreduo_input_param_t *in, struct extra *x, pfm_error_t *why)
 {
 	const struct request *req = plan->req;
 	struct placement where;
@@ -570,7 +570,7 @@ static uint64_t fixed_part(const struct table *t, unsigned n, const struct sel *
 }
 
 /* The register of the whole set. */
-APART static uint64_t fixed_control(const struct plan *plan, const struct placement *where)
+static uint64_t fixed_control(const struct plan *plan, const struct placement *where)
 {
 	const struct extra *x = (const struct extra *)(const void *)plan->extra;
 	uint64_t v = 0;
@@ -606,7 +606,7 @@ static void encode_general(const struct table *t, unsigned n, const struct sel *
 	*pmd = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = address(c ? c->value : 0, 0xc1, c, n), .alt_addr = n };
 }
 
-APART static void encode_fixed(const struct table *t, unsigned n, uint64_t value, pfm_reg_t *pmc, pfm_reg_t *pmd)
+static void encode_fixed(const struct table *t, unsigned n, uint64_t value, pfm_reg_t *pmc, pfm_reg_t *pmd)
 {
 	const struct counter *c = find_counter(t, n);
 
@@ -618,7 +618,7 @@ APART static void encode_fixed(const struct table *t, unsigned n, uint64_t value
 }
 
 /* Each register once, behind those of the counters. */
-RARELY static void encode_extras(const struct extra *x, unsigned n, struct regs *out)
+static void encode_extras(const struct extra *x, unsigned n, struct regs *out)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (x->sel[i].msr && !seen_before(x, i))
@@ -648,7 +648,7 @@ void pfmi_x86_encode(const struct plan *plan, const struct placement *where, str
 
 /* ---- perf ----------------------------------------------------------------------------------------------------- */
 
-RARELY static bool has_field_of(const struct table *t, uint32_t msr)
+static bool has_field_of(const struct table *t, uint32_t msr)
 {
 	return field_of_msr(msr) != KEY_NONE && table_field(t, field_of_msr(msr));
 }
@@ -702,7 +702,7 @@ int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_err
 
 /* Registers and words of an event alone that may be on counters @mask, and how many registers; 0 where more has to be asked, with nothing
  * of @out touched. */
-STEP unsigned give_alone(const struct table *t, const struct sel *s, const uint64_t config[4], bool expressible, uint64_t mask,
+static inline unsigned give_alone(const struct table *t, const struct sel *s, const uint64_t config[4], bool expressible, uint64_t mask,
                          pfm_encoding_t *out)
 {
 	unsigned n;
@@ -719,7 +719,7 @@ STEP unsigned give_alone(const struct table *t, const struct sel *s, const uint6
 	return 2;
 }
 
-OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
+unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
 	struct sel s = { .levels = levels };
 	const uint64_t *config;
@@ -731,7 +731,7 @@ OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encod
 	return give_alone(ev->table, &s, config, is_expressible(ev->table, s.msr), mask, out);
 }
 
-STEP unsigned give_ready(const struct event *ev, const uint64_t config[4], uint32_t msr, unsigned levels, pfm_encoding_t *out)
+static inline unsigned give_ready(const struct event *ev, const uint64_t config[4], uint32_t msr, unsigned levels, pfm_encoding_t *out)
 {
 	const struct sel s = { .config = config[0], .value = config[1], .msr = msr, .levels = levels };
 
@@ -739,7 +739,7 @@ STEP unsigned give_ready(const struct event *ev, const uint64_t config[4], uint3
 }
 
 /* A row that is ROW_MASKS, with what its groups add to the words that it names. */
-OFTEN_SHARED static unsigned give_masks(const struct event *ev, const struct ready *ready, unsigned levels, pfm_encoding_t *out)
+static unsigned give_masks(const struct event *ev, const struct ready *ready, unsigned levels, pfm_encoding_t *out)
 {
 	uint64_t config[4] = { ready->config, ready->config1 };
 
@@ -751,7 +751,7 @@ OFTEN_SHARED static unsigned give_masks(const struct event *ev, const struct rea
 	return give_ready(ev, config, ready->msr, levels, out);
 }
 
-OFTEN_WITHIN unsigned pfmi_x86_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
+unsigned pfmi_x86_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
 	const struct ready ready = row_ready(ev->table, ev->facts);
 

@@ -248,7 +248,7 @@ static int unopened(int cause)
 	}
 }
 
-APART static void judge_closely(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+static void judge_closely(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
 	struct counting *c = &s->counts[i];
 	pfm_count_t *n = &counts[i];

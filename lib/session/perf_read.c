@@ -39,7 +39,7 @@ static bool starts_later(const struct pfm_session *s, int pid)
 	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && pid >= 0;
 }
 
-APART static int command_each_witness(struct pfm_session *s, unsigned long request)
+static int command_each_witness(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->state;
 	int first = 0;
@@ -120,7 +120,7 @@ static bool is_incomplete(long n, unsigned tries)
 }
 
 /* Reads once more after @n was the answer. */
-RARELY static long read_again(const struct sys *sys, int fd, void *to, size_t size, long n)
+static long read_again(const struct sys *sys, int fd, void *to, size_t size, long n)
 {
 	for (unsigned tries = 0; n == -EINTR || is_incomplete(n, tries); tries++)
 		n = sys->read(sys, fd, to, size);
@@ -404,7 +404,7 @@ static inline void give(const struct sum *sum, pfm_count_t *out)
 }
 
 /* Count @c from what was last read of its parts and their witnesses. */
-APART static void sum_up(struct pfm_session *s, struct counting *c, pfm_count_t *out)
+static void sum_up(struct pfm_session *s, struct counting *c, pfm_count_t *out)
 {
 	const struct perf_state *st = s->state;
 	struct sum sum = { .quality = PFM_QUALITY_EXACT };
@@ -529,7 +529,7 @@ static bool take_again(const struct pfm_session *s, pfm_count_t *out)
 }
 
 /* Each count from its parts. */
-APART static void take_all(struct pfm_session *s, pfm_count_t *counts)
+static void take_all(struct pfm_session *s, pfm_count_t *counts)
 {
 	const struct perf_state *st = s->state;
 

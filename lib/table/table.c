@@ -15,9 +15,9 @@
 #define WEIGHTS4(C)  WEIGHT(C), WEIGHT((C) + 1u), WEIGHT((C) + 2u), WEIGHT((C) + 3u)
 #define WEIGHTS16(C) WEIGHTS4(C), WEIGHTS4((C) + 4u), WEIGHTS4((C) + 8u), WEIGHTS4((C) + 12u)
 #define WEIGHTS64(C) WEIGHTS16(C), WEIGHTS16((C) + 16u), WEIGHTS16((C) + 32u), WEIGHTS16((C) + 48u)
-READ_OFTEN const uint64_t pfmi_weights[256] = { WEIGHTS64(0u), WEIGHTS64(64u), WEIGHTS64(128u), WEIGHTS64(192u) };
+const uint64_t pfmi_weights[256] = { WEIGHTS64(0u), WEIGHTS64(64u), WEIGHTS64(128u), WEIGHTS64(192u) };
 
-OFTEN_SHARED const char *pfmi_name_behind(const char *name, struct slice s)
+const char *pfmi_name_behind(const char *name, struct slice s)
 {
 	for (; s.len >= 8 && equal_bytes(name, s.s) == 8; name += 8)
 		s = (struct slice){ s.s + 8, s.len - 8 };
@@ -42,7 +42,7 @@ uint32_t pfmi_name_hash(struct slice s)
 	return h;
 }
 
-APART bool pfmi_folds_apart(const char *name, const char *s, const char *end)
+bool pfmi_folds_apart(const char *name, const char *s, const char *end)
 {
 	for (;; name++, s++) {
 		uint64_t a = 0, b = 0;
@@ -78,7 +78,7 @@ void pfmi_enter_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number)
 }
 
 /* @n, which folds to @s, or the row whose name is spelled like @s where @n is not. */
-APART static struct name find_twin(const struct table *t, struct name n, struct slice s)
+static struct name find_twin(const struct table *t, struct name n, struct slice s)
 {
 	if (pfmi_slice_is(s, table_text(t, n.text)))
 		return n;
@@ -91,7 +91,7 @@ APART static struct name find_twin(const struct table *t, struct name n, struct 
 	return n;
 }
 
-OFTEN struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len)
+struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len)
 {
 	for (; table_may_be(t, h, i); i = table_probe(t, h, i + 1 < t->n_slots ? i + 1 : 0)) {
 		struct name n = table_name(t, (table_slots(t)[i] & 0xffff) - 1);
@@ -102,7 +102,7 @@ OFTEN struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32
 	return (struct name){ .kind = NAME_NONE };
 }
 
-OFTEN_SHARED bool pfmi_row_find(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out)
+bool pfmi_row_find(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out)
 {
 	const uint32_t *v = table_values(t) + r->value, *end = v + r->n_values;
 	bool general = false;

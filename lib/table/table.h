@@ -659,7 +659,7 @@ static inline bool folds_alike(char a, char b)
 bool pfmi_folds_apart(const char *name, const char *s, const char *end);
 /* True if the folded form of @len bytes at @s is that of the terminated @name, a text of a pool. Most bytes are the same in both; only
  * where they differ folding is asked. */
-STEP bool table_folds_to(const char *name, const char *s, size_t len)
+static inline bool table_folds_to(const char *name, const char *s, size_t len)
 {
 	size_t i = 0;
 
@@ -682,7 +682,7 @@ STEP bool table_folds_to(const char *name, const char *s, size_t len)
 	return !name[i] || pfmi_folds_apart(name + i, s + i, s + len);
 }
 /* The same as pfmi_table_find() where it is a step of an encoding: mostly the name is in the first slot. */
-STEP struct name table_find_at_once(const struct table *t, uint32_t h, const char *s, size_t len)
+static inline struct name table_find_at_once(const struct table *t, uint32_t h, const char *s, size_t len)
 {
 	uint32_t i = table_probe(t, h, slot_of(h, t->n_slots));
 	struct name n;

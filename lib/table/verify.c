@@ -270,7 +270,7 @@ static bool is_field_of(const struct table *t, const struct field *f, unsigned w
 }
 
 /* Is the value for its extra register in its field? Of a row that takes groups, do they alone have a value for it? */
-RARELY static bool is_in_its_field(const struct table *t, const struct row *r, const struct ready *sum)
+static bool is_in_its_field(const struct table *t, const struct row *r, const struct ready *sum)
 {
 	static const uint16_t msrs[] = { EXTRA_MSRS };
 	uint32_t word = table_values(t)[r->value - 1];
@@ -295,7 +295,7 @@ static bool fits(const struct table *t, const struct group *g, const struct fiel
 }
 
 /* Do the groups of the row, which have been checked, add nothing but bits of the first word, and of the extra register that it names? */
-RARELY static bool add_to_words(const struct table *t, const struct row *r)
+static bool add_to_words(const struct table *t, const struct row *r)
 {
 	unsigned which = table_values(t)[r->value - 1] >> READY_MSR_SHIFT & 3;
 

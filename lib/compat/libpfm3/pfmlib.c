@@ -66,7 +66,7 @@ static const struct table *table_of_name(const char *name)
 }
 
 /* One more table for this machine: the first of the best is kept. */
-OFTEN static void keep_better(void *arg, uint32_t table, unsigned core)
+static void keep_better(void *arg, uint32_t table, unsigned core)
 {
 	const struct table *t = pfmi_builtin(table);
 	struct pick *p = arg;
@@ -78,7 +78,7 @@ OFTEN static void keep_better(void *arg, uint32_t table, unsigned core)
 		*kept = t;
 }
 
-OFTEN static const struct table *table_of_host(const struct wishes *w)
+static const struct table *table_of_host(const struct wishes *w)
 {
 	struct pick p = { NULL, NULL };
 	struct sys sys;
@@ -104,7 +104,7 @@ static const struct table *first_choice(void)
 
 /* Found out once. Threads that come at the same time all find the same, so nobody waits for anybody. The strongest order, because
  * the tools that look for races take it for what it is. */
-OFTEN pfm_err_t pfm_initialize(void)
+pfm_err_t pfm_initialize(void)
 {
 	static _Atomic(const struct table *) first;
 	static atomic_int known;
