@@ -311,13 +311,10 @@ void pfmi_wishes_read(struct wishes *out);
 int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why);
 /* (lib/lookup/lookup.c has these.) Text to event, and the unit it belongs to. */
 int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why);
-/* The same for a text that is parsed already; @spec stays with what was found. Where @ready is given, and the event is a row that is
- * ROW_READY and nothing beside it, or one that is ROW_MASKS and a mask of its, it becomes true, and @out has no more than table, row and
- * what its groups are. */
-int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready, pfm_error_t *why);
-/* What pfm_encode_event() says of an event that was read so; @ready: of which no more than the row is known. Where that does not do, the
- * rest is put into @ev. Nothing of @out is touched on failure. (lib/encode/encode.c) */
-int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready, unsigned plm,
+/* Finds the event of the parsed text @spec; spec->rest becomes its attributes. */
+int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
+/* Encodes the event @ev of a text that was looked up. Nothing of @out is touched on failure. (lib/encode/encode.c) */
+int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
                      pfm_encoding_t *out, pfm_error_t *why);
 /* The name of @t that @spec, which has a processor's name, is read as; spec->rest is what follows it then. */
 struct name pfmi_spec_name(const struct table *t, struct spec *spec);

@@ -590,7 +590,7 @@ static bool is_it(const struct table *t, uint32_t row, const uint64_t config[4])
 
 	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) || only_fixed(t, r))
 		return false;
-	return r->flags & ROW_READY ? !(r->flags & ROW_EXTRA) && row_ready(t, r).config == config[0] : makes_words(t, row, config);
+	return makes_words(t, row, config);
 }
 
 /* Can the numbers be the two fields of an event of @t? */

@@ -250,25 +250,6 @@ static inline int encode(const struct event *ev, int type, unsigned plm, pfm_enc
 	return PFMLIB_SUCCESS;
 }
 
-/* An event that is a row which is ready, and no more than its groups beside it. False where more has to be asked. */
-static inline bool encode_ready(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out)
-{
-	unsigned levels = default_levels(ev->table, plm), n = pfmi_encoder_ready(ev, levels, out);
-
-	if (!n)
-		return false;
-	out->n_regs = n;
-	out->pmu = (int)unit;
-	out->event = ev->row;
-	out->plm = levels;
-	set_plain_attr(type, levels, &out->attr);
-	out->attr.exclude_hv = plm != 0;
-	out->n_alternatives = 0;
-	if (row_ready(ev->table, ev->facts).alternatives)
-		list_alternatives(ev, out);
-	return true;
-}
-
 /* To a caller whose struct is as long as ours. */
 static int deliver_all(const struct event *ev, unsigned unit, int type, unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
@@ -327,20 +308,12 @@ static inline int type_for(const struct pfm_ctx *ctx, const struct spec *spec, u
 	return kernel->types[k ? k - 1 : 0];
 }
 
-int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, struct event *ev, bool ready,
-                                  unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
+int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev,
+                     unsigned plm, pfm_encoding_t *out, pfm_error_t *why)
 {
-	int rc = need_driver(ctx, ev->table, why), type;
+	int rc = need_driver(ctx, ev->table, why);
 
-	if (rc)
-		return rc;
-	type = type_for(ctx, spec, unit, ev->table);
-	if (ready) {
-		if (out->size >= sizeof(*out) && encode_ready(ev, unit, type, plm, out))
-			return PFMLIB_SUCCESS;
-		pfmi_event_complete(ev);
-	}
-	return deliver(ev, unit, type, plm, out, why);
+	return rc ? rc : deliver(ev, unit, type_for(ctx, spec, unit, ev->table), plm, out, why);
 }
 
 /* For callers whose struct for errors is shorter than ours. */
@@ -356,7 +329,6 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 	struct event ev;
 	struct spec spec;
 	unsigned unit;
-	bool ready = false;
 	int rc;
 
 	if (error && error->size < sizeof(*error))
@@ -369,10 +341,10 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 		ctx = pfmi_ctx_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, &ready, error);
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
 	if (rc)
 		return rc;
-	return pfmi_encode_read(ctx, &spec, unit, &ev, ready, plm, out, error);
+	return pfmi_encode_read(ctx, &spec, unit, &ev, plm, out, error);
 }
 
 static int encode_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
@@ -481,7 +453,7 @@ static int dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned
 
 /* For callers whose struct has fewer members than ours. What is not covered by the answer stays as they have it. */
 static int dispatch_part(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
-                                pfm_set_t *out, pfm_error_t *why)
+                         pfm_set_t *out, pfm_error_t *why)
 {
 	pfm_set_t full;
 	int rc;

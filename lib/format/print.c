@@ -187,20 +187,6 @@ static bool print_row(const struct event *ev, char *buf, size_t len)
 	return leads_back(ev->table, ev->row, name) && write_row(ev->table, name, (struct slice){ name.s, 0 }, buf, len);
 }
 
-/* The same with the mask behind it, where it was read so and is written so: what has been read needs no proof. */
-static bool print_mask(const struct event *ev, const struct spec *read, char *buf, size_t len)
-{
-	struct slice name = pfmi_slice(table_text(ev->table, ev->facts->name)), rest = read->rest, word = rest;
-
-	if (ev->table->flags & TABLE_TWINS || !pfmi_slice_is((struct slice){ read->name.s, (uint32_t)(rest.s - read->name.s) }, name.s))
-		return false;
-	if (rest.len && *rest.s != ':')
-		return false;
-	if (rest.len)
-		word = (struct slice){ rest.s + 1, rest.len - 1 };
-	return pfmi_is_only_mask(ev, word) && write_row(ev->table, name, rest, buf, len);
-}
-
 /* Nothing but a row that takes no groups, which is the commonest text. False, and nothing written, for all other events too. */
 static bool print_bare(const struct event *ev, char *buf, size_t len)
 {
@@ -209,7 +195,7 @@ static bool print_bare(const struct event *ev, char *buf, size_t len)
 }
 
 static int print_in_full(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
-                               char *buf, size_t len, pfm_error_t *why)
+                         char *buf, size_t len, pfm_error_t *why)
 {
 	struct event plain;
 	struct printer p;
@@ -283,7 +269,7 @@ static void find_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struct even
 
 /* Fields without a name, which may have one in a list. */
 static int print_fields(const struct pfm_ctx *ctx, const struct event *ev, unsigned unit, pfm_dialect_t dialect, char *buf,
-                               size_t len, pfm_error_t *error)
+                        size_t len, pfm_error_t *error)
 {
 	struct event found = *ev;
 
@@ -322,7 +308,7 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 
 /* For callers whose struct for errors is shorter than ours. */
 static int print_for_short(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect,
-                                  char *buf, size_t len, pfm_error_t *error)
+                           char *buf, size_t len, pfm_error_t *error)
 {
 	pfm_error_t why = { .size = sizeof(why) };
 
@@ -336,7 +322,6 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 	struct event ev;
 	struct spec spec;
 	unsigned unit;
-	bool ready = false;
 	int rc;
 
 	if (error && error->size < sizeof(*error))
@@ -349,16 +334,11 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 		ctx = pfmi_ctx_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, &ready, error);
+		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
 	if (!rc && out)
-		rc = pfmi_encode_read(ctx, &spec, unit, &ev, ready, plm, out, error);
+		rc = pfmi_encode_read(ctx, &spec, unit, &ev, plm, out, error);
 	if (rc)
 		return rc;
-	if (ready) {
-		if (dialect == PFM_DIALECT_LIBPFM && (ev.facts->n_takes ? print_mask(&ev, &spec, buf, len) : print_row(&ev, buf, len)))
-			return PFMLIB_SUCCESS;
-		pfmi_event_complete(&ev);
-	}
 	return print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);
 }
 

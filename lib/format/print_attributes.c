@@ -222,45 +222,6 @@ static bool is_told_to_libpfm(const struct printer *p, unsigned i)
 	return !(pfmi_row_group(p->t, p->ev->row, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (libpfm_words(p, i).n || raw_mask(p, &raw));
 }
 
-/* Is the word a mask of group @i, whose value the event has, and the one that libpfm's dialect writes for it? */
-static bool is_word_of(const struct event *ev, unsigned i, struct slice word)
-{
-	const struct group *g = row_group(ev->table, ev->facts, i);
-	struct words ws = spelled(ev->table, g, LIBPFM_SPELLING);
-	int exact;
-	const char *text;
-
-	if (!ws.n)
-		ws = spelled(ev->table, g, FIRST_SPELLING);
-	exact = exact_word(ws, ev->group[i]);
-	text = exact < 0 ? "" : table_text(ev->table, ws.w[exact].name);
-	return strncmp(text, word.s, word.len) == 0 && !text[word.len];
-}
-
-/* May the word, which was read as another group's, be written with that group's name, for it is a word of this one in some spelling? */
-static bool may_take(const struct event *ev, unsigned i, struct slice word)
-{
-	const struct group *g = row_group(ev->table, ev->facts, i);
-
-	return g->n_words > g->n_values && pfmi_table_word(ev->table, g->word, g->n_words, word);
-}
-
-bool pfmi_is_only_mask(const struct event *ev, struct slice word)
-{
-	bool found = !word.len;
-
-	for (unsigned i = 0; i < ev->facts->n_takes; i++) {
-		bool given = ev->given >> i & 1;
-
-		if (is_told_alone(ev, i) != given || !(given || row_group(ev->table, ev->facts, i)->flags & (GROUP_DEFAULT | GROUP_ANY)))
-			return false;
-		if (given ? !is_word_of(ev, i, word) : !found && may_take(ev, i, word))
-			return false;
-		found |= given;
-	}
-	return found;
-}
-
 static void put_masks(struct printer *p, unsigned i, const struct choice *c)
 {
 	for (unsigned k = 0; k < c->n; k++) {

@@ -36,10 +36,6 @@ bool pfmi_cannot(struct printer *p, const char *why);
 /* (lib/format/print_attributes.c) libpfm, libpmc and the vendor: a name and the words of its groups and modifiers. */
 bool pfmi_put_words(struct printer *p);
 
-/* Of an event that is a row and what its groups have: is @word, which stood behind the row's name, what libpfm's dialect writes there, or
- * nothing where it writes nothing? */
-bool pfmi_is_only_mask(const struct event *ev, struct slice word);
-
 /* Rewrites @ev, which stays the same event, in the terms that the dialect has words for. */
 void pfmi_say_in_words(struct event *ev, pfm_dialect_t dialect);
 

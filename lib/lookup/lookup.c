@@ -535,7 +535,7 @@ int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, 
 /* The processor at hand says itself which architectural events it lacks. Everything is loaded where the unit may be this
  * machine's, so that the answer does not hang on what was asked before. */
 static int check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text,
-                                struct slice at, pfm_error_t *why)
+                         struct slice at, pfm_error_t *why)
 {
 	unsigned core;
 	int rc;
@@ -575,19 +575,6 @@ static int find_otherwise(const struct pfm_ctx *ctx, struct spec *spec, int rc, 
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
-/* Is what was found a row that is ready, and has the text nothing beside it but a mask of its? @out is that, then. */
-static inline bool is_ready(const struct search *s, bool by_numbers, struct event *out)
-{
-	if (s->row == ROW_NONE)
-		return false;
-	out->table = s->table;
-	out->row = s->row;
-	out->facts = table_row(s->table, s->row);
-	if (out->facts->flags & ROW_READY)
-		return by_numbers || (!s->spec->rest.len && !s->spec->modifiers.len);
-	return out->facts->flags & ROW_MASKS && pfmi_resolve_mask(s->spec, out);
-}
-
 /* What was found, with what the text says beside it; nothing where its numbers alone led to the row. */
 static int event_found(struct search *s, bool by_numbers, struct event *out)
 {
@@ -603,8 +590,8 @@ static int event_found(struct search *s, bool by_numbers, struct event *out)
 	return rc ? rc : pfmi_ctx_present(s->ctx, s->unit, out, s->spec->text, s->spec->name, s->why);
 }
 
-int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, bool *ready,
-                                   pfm_error_t *why)
+int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out,
+                      pfm_error_t *why)
 {
 	struct search s = { .ctx = ctx, .spec = spec, .why = why };
 	bool by_numbers;
@@ -616,10 +603,7 @@ int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *un
 		return rc;
 	*unit = s.unit;
 	by_numbers = s.numbers.n && pfmi_row_from_numbers(s.table, &s.numbers, &s.row);
-	if (!ready || !is_ready(&s, by_numbers, out))
-		return event_found(&s, by_numbers, out);
-	*ready = true;
-	return PFMLIB_SUCCESS;
+	return event_found(&s, by_numbers, out);
 }
 
 struct name pfmi_spec_name(const struct table *t, struct spec *spec)
@@ -632,7 +616,7 @@ int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, 
 	struct spec spec;
 	int rc = pfmi_spec_parse(text, &spec, why);
 
-	return rc ? rc : pfmi_ctx_event_of(ctx, &spec, unit, out, NULL, why);
+	return rc ? rc : pfmi_ctx_event_of(ctx, &spec, unit, out, why);
 }
 
 int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why)

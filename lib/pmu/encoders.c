@@ -60,11 +60,6 @@ unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encodin
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, out) : 0;
 }
 
-unsigned pfmi_encoder_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
-{
-	return pfmi_x86_ready(ev, levels, out);
-}
-
 /* The words as the fields declare them. */
 static int words_of_fields(const struct event *ev, pfm_attr_t *out)
 {

@@ -26,7 +26,6 @@ const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4]);
 uint32_t pfmi_x86_extra(const struct event *ev), pfmi_netburst_escr(const struct event *ev);
 /* Else one event is a set of one. */
 unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out);
-unsigned pfmi_x86_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 /* Else there are no registers but the words. */
 layout_op pfmi_x86_layout, pfmi_montecito_layout, pfmi_alpha_layout, pfmi_netburst_layout, pfmi_mips_layout;
 /* Else fields declare bits. */

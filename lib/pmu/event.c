@@ -111,18 +111,6 @@ void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
 	}
 }
 
-void pfmi_event_complete(struct event *ev)
-{
-	uint64_t group[EVENT_MAX_GROUPS];
-	size_t n = ev->facts->n_takes * sizeof(group[0]);
-	uint16_t given = n ? ev->given : 0;
-
-	memcpy(group, ev->group, n);
-	pfmi_event_init(ev, ev->table, ev->row);
-	memcpy(ev->group, group, n);
-	ev->given = given;
-}
-
 const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned i)
 {
 	return row_group(t, table_row(t, row), i);

@@ -112,8 +112,6 @@ uint64_t pfmi_field_get(const struct field *f, const uint64_t config[4]);
 
 /* An event with nothing but its row: presets in place. */
 void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row);
-/* The rest of an event that has its row and the values of the row's groups alone. */
-void pfmi_event_complete(struct event *ev);
 /* Group number @i of those the row takes. */
 const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned i);
 /* Adds unit mask number @mask (position among all values of the row's groups) as libpfm 3 counts them.
@@ -228,8 +226,6 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 /* What attr, constrain and encode say of one event by itself, from one look at its values: the words of its attribute, the counters that
  * can count it, and its control registers on the lowest of them. Returns how many; 0 without a change where the long way has to be gone. */
 unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out);
-/* The same of an event that is a row which is ROW_READY or ROW_MASKS, and beside it no more than values of its groups: all that @ev has. */
-unsigned pfmi_encoder_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 /* The words of perf_event_attr of one event. */
 int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 /* The four configuration words alone, extra registers included; the event's own, or laid into @own. NULL if the kernel cannot be asked. */

@@ -703,7 +703,7 @@ int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_err
 /* Registers and words of an event alone that may be on counters @mask, and how many registers; 0 where more has to be asked, with nothing
  * of @out touched. */
 static inline unsigned give_alone(const struct table *t, const struct sel *s, const uint64_t config[4], bool expressible, uint64_t mask,
-                         pfm_encoding_t *out)
+                                  pfm_encoding_t *out)
 {
 	unsigned n;
 
@@ -729,35 +729,6 @@ unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t 
 	s.config = config[0];
 	mask = is_libpfm3(ev->table) ? 0 : narrowed(ev, s.config, event_counters(ev, false));
 	return give_alone(ev->table, &s, config, is_expressible(ev->table, s.msr), mask, out);
-}
-
-static inline unsigned give_ready(const struct event *ev, const uint64_t config[4], uint32_t msr, unsigned levels, pfm_encoding_t *out)
-{
-	const struct sel s = { .config = config[0], .value = config[1], .msr = msr, .levels = levels };
-
-	return give_alone(ev->table, &s, config, true, candidates(s.config, row_counters(ev->table, ev->facts)), out);
-}
-
-/* A row that is ROW_MASKS, with what its groups add to the words that it names. */
-static unsigned give_masks(const struct event *ev, const struct ready *ready, unsigned levels, pfm_encoding_t *out)
-{
-	uint64_t config[4] = { ready->config, ready->config1 };
-
-	for (unsigned i = 0; i < ev->facts->n_takes; i++) {
-		const struct field *f = table_fields(ev->table) + row_group(ev->table, ev->facts, i)->field;
-
-		config[f->range[0].word] |= ev->group[i] << f->range[0].lsb;
-	}
-	return give_ready(ev, config, ready->msr, levels, out);
-}
-
-unsigned pfmi_x86_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
-{
-	const struct ready ready = row_ready(ev->table, ev->facts);
-
-	if (ev->facts->flags & ROW_MASKS)
-		return give_masks(ev, &ready, levels, out);
-	return give_ready(ev, (uint64_t[4]){ ready.config, ready.config1 }, ready.msr, levels, out);
 }
 
 /* ---- layouts -------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,6 @@ ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experiment
              "metric": 128, "snapshot": 256, "free_running": 512}
 ROW_HIDDEN, ROW_DEPRECATED, ROW_ALONE, ROW_PER_PKG, ROW_EXPERIMENTAL, ROW_ARCH, ROW_SHADOWED, ROW_METRIC, \
     ROW_SNAPSHOT, ROW_FREE_RUNNING = ROW_FLAGS.values()
-ROW_READY, ROW_EXTRA, ROW_MASKS = 1024, 2048, 4096  # set by the writer
 NAME_EVENT, NAME_ALIAS, NAME_SYNONYM, NAME_UNSUPPORTED = range(4)
 ANYWHERE = 0xFFFF
 ANY32 = 0xFFFFFFFF

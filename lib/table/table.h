@@ -50,7 +50,7 @@
 #include "base/text.h"
 
 #define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION    7u
+#define IMAGE_VERSION    8u
 #define TABLE_MAGIC      0x32746d70u
 #define IMAGE_MAX_TABLES 4096u
 #define CALL_OTHER       0x8000u
@@ -253,10 +253,7 @@ enum row_flags {
 	ROW_SHADOWED = 64, /* another row's name folds to the same: this one is found by its exact spelling */
 	ROW_METRIC = 128,
 	ROW_SNAPSHOT = 256,
-	ROW_FREE_RUNNING = 512,
-	ROW_READY = 1024, /* of an x86 core: before its values stands what they come to, row_ready() */
-	ROW_EXTRA = 2048, /* beside one of the two: with an extra register */
-	ROW_MASKS = 4096  /* in its place, of a row that takes groups: the same, to which they add bits of the words it names */
+	ROW_FREE_RUNNING = 512
 };
 
 struct row {
@@ -267,17 +264,6 @@ struct row {
 	uint16_t flags; /* enum row_flags */
 	uint8_t n_values, n_takes;
 };
-
-/* What stands before the values of a row that is ROW_READY or ROW_MASKS: the first word of its configuration, or with READY_WIDE the
- * number of the wide value that has it. With ROW_EXTRA, bits that no row sets say which of its values goes into the second word and into
- * which register, one of EXTRA_MSRS, and whether the row has alternatives; of one that takes groups these are all that the second word
- * has. So nearly every event of these processors is encoded without a look at its values. */
-#define READY_WIDE         0x80000000u
-#define READY_CONFIG       0xff00ffffu
-#define READY_VALUE_SHIFT  16 /* four bits */
-#define READY_MSR_SHIFT    20 /* two */
-#define READY_ALTERNATIVES 0x400000u
-#define EXTRA_MSRS         0x1a6, 0x1a7, 0x3f6, 0x3f7
 
 /* A value that does not fit into 23 bits, or for one counter. */
 struct wide {
@@ -386,25 +372,6 @@ static inline struct value value_unpack(const struct table *t, uint32_t packed)
 static inline struct value row_value(const struct table *t, const struct row *r, unsigned i)
 {
 	return value_unpack(t, table_values(t)[r->value + i]);
-}
-
-/* What a row that is ROW_READY or ROW_MASKS comes to, without what groups add. */
-struct ready {
-	uint64_t config, config1;
-	uint32_t msr; /* the extra register that takes config1, 0 for none */
-	bool alternatives;
-};
-static inline struct ready row_ready(const struct table *t, const struct row *r)
-{
-	static const uint16_t msrs[] = { EXTRA_MSRS };
-	uint32_t word = table_values(t)[r->value - 1];
-
-	if (!(r->flags & ROW_EXTRA))
-		return (struct ready){ .config = word & READY_WIDE ? table_wides(t)[word & ~READY_WIDE].value : word };
-	return (struct ready){ .config = word & READY_CONFIG,
-		               .config1 = r->flags & ROW_MASKS ? 0 : row_value(t, r, word >> READY_VALUE_SHIFT & 15).value,
-		               .msr = msrs[word >> READY_MSR_SHIFT & 3],
-		               .alternatives = word & READY_ALTERNATIVES };
 }
 
 /* The number of the first value of @r from @i on that is for @field; r->n_values if there is none. */

@@ -238,105 +238,6 @@ static bool check_bits(struct check *c, const struct row *r)
 	return true;
 }
 
-/* What the values of a row that is to be ready come to; false if one of them keeps it from that. */
-static bool add_up(const struct table *t, const struct row *r, uint64_t config[4], struct ready *out)
-{
-	for (unsigned i = 0; i < r->n_values; i++) {
-		struct value v = row_value(t, r, i);
-		const struct field *f = table_fields(t) + v.field;
-
-		if (f->key == KEY_ARCH_BIT || (f->n_ranges && v.counter != ANYWHERE))
-			return false;
-		out->alternatives |= f->key == KEY_ALT;
-		if (f->key == KEY_MSR && !out->msr)
-			out->msr = (uint32_t)v.value;
-		for (unsigned k = 0; k < f->n_ranges; k++) {
-			config[f->range[k].word] |= (v.value & ~(uint64_t)0 >> (64 - f->range[k].width)) << f->range[k].lsb;
-			v.value = v.value >> (f->range[k].width - 1) >> 1;
-		}
-	}
-	out->config = config[0];
-	out->config1 = config[1];
-	return !config[2] && !config[3];
-}
-
-/* Is @f the field by which the kernel takes the value of the extra register that is number @which of those there are? */
-static bool is_field_of(const struct table *t, const struct field *f, unsigned which)
-{
-	static const uint8_t keys[] = { KEY_OFFCORE, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND };
-
-	return f->key == keys[which] && table_field(t, (enum key)f->key) == f && f->n_ranges == 1 && f->range[0].word == 1 &&
-	       f->range[0].lsb == 0;
-}
-
-/* Is the value for its extra register in its field? Of a row that takes groups, do they alone have a value for it? */
-static bool is_in_its_field(const struct table *t, const struct row *r, const struct ready *sum)
-{
-	static const uint16_t msrs[] = { EXTRA_MSRS };
-	uint32_t word = table_values(t)[r->value - 1];
-	unsigned at = word >> READY_VALUE_SHIFT & 15, which = word >> READY_MSR_SHIFT & 3, value = table_key(t, KEY_MSR_VALUE);
-
-	if (sum->msr != msrs[which])
-		return false;
-	if (r->flags & ROW_MASKS)
-		return !at && !sum->config1 && !(value && row_next_value(t, r, value - 1, 0) < r->n_values);
-	return at < r->n_values && is_field_of(t, table_fields(t) + row_value(t, r, at).field, which) && sum->config1 &&
-	       sum->config1 == row_value(t, r, at).value;
-}
-
-/* Is each value that the group may have as wide as @f at most? */
-static bool fits(const struct table *t, const struct group *g, const struct field *f)
-{
-	uint64_t values = g->preset;
-
-	for (unsigned i = 0; i < g->n_words; i++)
-		values |= table_words(t)[g->word + i].value;
-	return !(values & ~(~(uint64_t)0 >> (64 - f->range[0].width)));
-}
-
-/* Do the groups of the row, which have been checked, add nothing but bits of the first word, and of the extra register that it names? */
-static bool add_to_words(const struct table *t, const struct row *r)
-{
-	unsigned which = table_values(t)[r->value - 1] >> READY_MSR_SHIFT & 3;
-
-	for (unsigned i = 0; i < r->n_takes; i++) {
-		const struct group *g = row_group(t, r, i);
-		const struct field *f = table_fields(t) + g->field;
-
-		if (f->n_ranges != 1 || (f->range[0].word != 0 && !(r->flags & ROW_EXTRA && is_field_of(t, f, which))) || !fits(t, g, f))
-			return false;
-	}
-	return true;
-}
-
-static bool check_ready(struct check *c, const struct row *r)
-{
-	const struct table *t = c->t;
-	struct ready sum = { 0 }, said;
-	uint64_t config[4] = { 0 };
-	uint32_t word;
-
-	if (!(r->flags & (ROW_READY | ROW_EXTRA | ROW_MASKS)))
-		return true;
-	if ((r->flags & (ROW_READY | ROW_MASKS)) != (r->n_takes ? ROW_MASKS : ROW_READY) || t->encoder != ENCODER_X86 ||
-	    t->flags & (TABLE_REPLACES | TABLE_VIEW) || !r->n_values || r->flags & (ROW_METRIC | ROW_FREE_RUNNING) || !r->value ||
-	    !add_up(t, r, config, &sum))
-		return bad(c, "a row cannot be ready");
-	word = table_values(t)[r->value - 1];
-	if (!(r->flags & ROW_EXTRA) && word & READY_WIDE &&
-	    !element(c, t->wides, word & ~READY_WIDE, sizeof(struct wide), "what a row comes to is out of bounds"))
-		return false;
-	if (r->flags & ROW_EXTRA ? !is_in_its_field(t, r, &sum) : sum.msr || sum.alternatives)
-		return bad(c, "a row's extra register is not as it says");
-	if (!add_to_words(t, r))
-		return bad(c, "a row's groups are not as it says");
-	said = row_ready(t, r);
-	/* Figures that are read beside a counter need a look. */
-	return (said.config == sum.config && said.config1 == sum.config1 && said.msr == sum.msr && said.alternatives == sum.alternatives &&
-	        ((sum.config & 0xff) || !(sum.config >> 15 & 1))) ||
-	       bad(c, "a row's values come to something else");
-}
-
 static bool check_row(struct check *c, uint32_t number)
 {
 	const struct table *t = c->t;
@@ -356,7 +257,7 @@ static bool check_row(struct check *c, uint32_t number)
 	for (unsigned i = 0; i < r->n_takes; i++)
 		if (!check_group(c, table_takes(t)[r->take + i]))
 			return false;
-	return check_bits(c, r) && check_ready(c, r);
+	return check_bits(c, r);
 }
 
 static bool check_name(struct check *c, const struct other_name *n)

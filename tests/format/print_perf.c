@@ -137,7 +137,8 @@ static void extra_registers(void **state)
 			const struct row *r = table_row(t, row);
 
 			/* On a general counter, without a register of its own, and of a name that leads to it. */
-			if (!(r->flags & ROW_READY) || r->flags & (ROW_EXTRA | ROW_SHADOWED) || !(row_counters(t, r) & 1))
+			if (r->n_takes || r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_FREE_RUNNING) ||
+			    pfmi_row_has(t, row, KEY_MSR) || !(row_counters(t, r) & 1))
 				continue;
 			for (unsigned i = 0; i < COUNT(keys); i++)
 				for (unsigned value = 0; table_key(t, keys[i]) && value < 3; value++, tried++)
