@@ -17,7 +17,7 @@ TESTS = os.environ["PERFMON_TESTS"]
 LIB = os.path.join(os.environ["PERFMON_SOURCE"], "lib")
 
 # Lowest first. A module may include and call the modules before it.
-ORDER = ["base", "table", "machine", "pmu", "context", "lookup", "encode", "decode", "format",
+ORDER = ["base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "decode",
          "metric", "session", "sampling", "perfdata", "profile", "region", "compat/libpfm3",
          "compat/libpfm4"]
 # Modules in this list have no user inside lib/: each is a library of its own.

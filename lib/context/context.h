@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "pmu/pmu.h"
-#include "machine/sys.h"
+#include "machine/machine.h"
 
 /* A processor of a context: what its table says, and what is known of it on this machine. Made when it is asked for. */
 struct unit {
@@ -24,43 +24,6 @@ struct host_unit {
 	unsigned unit, core;
 	const struct kernel_pmu *kernel;
 };
-
-/* A PMU the running kernel shows (a folder below /sys/bus/event_source/devices), and its instances folded into one. */
-struct kernel_pmu {
-	char name[64]; /* without the instance number: "uncore_cha" */
-	unsigned n_instances;
-	const int *types;                 /* one per instance */
-	const char *const *instances;     /* their names: "uncore_cha_0" ... */
-	const char *cpus;                 /* cpumask or cpus file of the first instance, "" if it has none */
-	const char *const *instance_cpus; /* the same for each instance */
-	bool is_core, is_uncore;
-	const struct table *table; /* format and events of sysfs as a table */
-};
-
-struct kernel {
-	unsigned n;
-	const struct kernel_pmu *pmus;
-	int paranoid; /* perf_event_paranoid, -100 if unreadable */
-	bool nmi_watchdog;
-};
-
-/* Reads what the kernel shows below sys->root. Allocates; free with pfmi_kernel_free(). Unreadable or odd files are skipped: a
- * machine is never refused as a whole. NULL only without memory. (lib/machine/kernel_pmus.c) */
-struct kernel *pfmi_kernel_read(const struct sys *sys);
-void pfmi_kernel_free(struct kernel *k);
-/* PMU called @name (with or without instance number), or NULL. */
-const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice name);
-/* True if the identifier the kernel shows for @p is one that events of @t are meant for (their "compat"). */
-bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t);
-/* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
-unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
-/* 1 + the instance of @p whose number is @digits; 0 if there is none. */
-unsigned pfmi_kernel_numbered(const struct kernel_pmu *p, struct slice digits);
-/* Where tracepoints are looked for: folders of subsystems. */
-#define TRACEFS_MOUNTS 2u
-extern const char pfmi_tracefs[TRACEFS_MOUNTS][40];
-/* Number of the tracepoint @group:@name, from tracefs; -errno. */
-int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
 
 /* Images mapped from the search path. (lib/context/images.c) */
 struct images {
@@ -299,37 +262,4 @@ static inline const struct table *pfmi_table_at(const struct pfm_ctx *ctx, int p
 }
 /* One more user of @ctx; pfm_close_context() is its counterpart. */
 const struct pfm_ctx *pfmi_ctx_hold(const struct pfm_ctx *ctx);
-/* Values of environment variables the library listens to; NULL in programs with raised privileges. */
-const char *pfmi_env(const char *name);
-/* All of those that choose a processor or a machine, from one walk over the environment; NULL where there is none. */
-struct wishes {
-	const char *pmu, *events, *cpuid, *sysfs, *force_pmu;
-};
-void pfmi_wishes_read(struct wishes *out);
-/* Finds what @spec names: a unit number and a row. SPEC_PERF and raw numbers included (ROW_NONE). On success spec->rest holds
- * the attributes. */
-int pfmi_ctx_find(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why);
-/* (lib/lookup/lookup.c has these.) Text to event, and the unit it belongs to. */
-int pfmi_ctx_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why);
-/* Finds the event of the parsed text @spec; spec->rest becomes its attributes. */
-int pfmi_ctx_event_of(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
-/* Encodes the event @ev of a text that was looked up. Nothing of @out is touched on failure. (lib/encode/encode.c) */
-int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
-                     pfm_encoding_t *out, pfm_error_t *why);
-/* The name of @t that @spec, which has a processor's name, is read as; spec->rest is what follows it then. */
-struct name pfmi_spec_name(const struct table *t, struct spec *spec);
-/* The event of a text on unit @unit alone: how a hybrid machine's event reaches its other cores. */
-int pfmi_ctx_event_on(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why);
-/* Refuses an event of @unit, with a place in @text, that this machine's processor says it lacks. */
-int pfmi_ctx_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text, struct slice at,
-                     pfm_error_t *why);
-/* 1 + the instance of @unit that the prefix of @text, or else its table, names; 0 if the event is for all of them. */
-unsigned pfmi_ctx_instance(const struct pfm_ctx *ctx, const char *text, unsigned unit);
-unsigned pfmi_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit);
-/* The units whose names start like the prefix of @text, or that unprefixed names are looked up in: for suggestions. */
-unsigned pfmi_ctx_candidates(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *units, unsigned max);
-/* Events that only the kernel knows: tracepoints "group:name", breakpoints "mem:ADDR[/LEN][:rwx]". 0 and a unit with an event without
- * a row; PFMLIB_ERR_NOTFOUND if @spec is none of them. (lib/machine/kernel_pmus.c) */
-int pfmi_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
-
 #endif

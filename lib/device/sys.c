@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <perfmon/pfcntr.h>
 #include <string.h>
-#include "machine/sys.h"
+#include "machine/machine.h"
 #include "model.h"
 
 /* The program is in four parts of its text for a half, a quarter and an eighth each of the time. */

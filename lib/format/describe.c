@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a context knows, told: processors, events, unit masks, field values. Every answer is an index away. */
 #include <string.h>
-#include "context/context.h"
+#include "lookup/lookup.h"
 #include "base/sizes.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 
 int pfm_count_pmus(const pfm_ctx_t *ctx)
 {

@@ -4,7 +4,7 @@
 #ifndef PERFMON_REVERSE_H
 #define PERFMON_REVERSE_H
 
-#include "decode/decode.h"
+#include "encode/encode.h"
 
 /* Longest text pfmi_event_print() writes, with the terminator. */
 #define PRINT_MAX 2048

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "context/context.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
+#include "lookup/lookup.h"
 
 static bool is_file_name(struct slice s)
 {

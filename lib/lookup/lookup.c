@@ -3,8 +3,7 @@
  * given, else this machine's: what the kernel shows first, then imported lists, then what is built in. Nothing here walks over all
  * processors, but for names that none was given for. */
 #include <string.h>
-#include "decode/decode.h"
-#include "lookup/lookup.h"
+#include "lookup/lookup_internal.h"
 
 static struct name take_piece(struct spec *spec, unsigned i, struct name n)
 {

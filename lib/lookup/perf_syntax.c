@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which processor and event is meant by what perf writes instead of a name: terms between slashes, and raw numbers. */
 #include <string.h>
-#include "decode/decode.h"
-#include "lookup/lookup.h"
+#include "lookup/lookup_internal.h"
 
 /* "pmu/.../" while its unit is looked for: the first term may be the name of an event. */
 struct terms {

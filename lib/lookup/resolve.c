@@ -5,7 +5,7 @@
  *   ':'  libpfm (also '.'): unit masks by name, "u" "k" "h", "c=2" "i" "e", raw masks "0x41"
  *   '/'  perf terms: any field by its sysfs name; modifiers behind the last slash */
 #include <string.h>
-#include "pmu/pmu.h"
+#include "lookup/lookup.h"
 
 struct reader {
 	const struct spec *spec;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text to slices: where the processor, the event name and the attributes of a specifier stand. */
-#include "lookup/spec.h"
+#include "lookup/lookup.h"
 
 #include <string.h>
 #include "table/table.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of events, before each of them is a text of its own: the one place that knows which commas separate them. */
 #include <string.h>
-#include "lookup/spec.h"
+#include "lookup/lookup.h"
 
 static bool is_blank(char c)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 
 #define PAGE 4095 /* bytes of sysfs's smallest page, but for the NUL: a list as long as that may have been cut */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The environment: the one place that reads it. */
-#include "context/context.h"
+#include "machine/machine.h"
 
 #include <stdlib.h>
 #include <sys/auxv.h>

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include "machine/sys.h"
+#include "machine/machine.h"
 #include "table/table.h"
 
 #define ANY            0xffffffffu

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which PMU of the kernel a name, a number or a list's identifier means. */
 #include <string.h>
-#include "context/context.h"
-#include "machine/sysfs_reader.h"
+#include "machine/machine.h"
+#include "machine/machine_internal.h"
 
 static bool is_hex(char c)
 {

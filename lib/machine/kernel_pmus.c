@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "context/context.h"
-#include "machine/sysfs_reader.h"
+#include "machine/machine_internal.h"
 
 #define MAX_PMUS 4096
 

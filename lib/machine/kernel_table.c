@@ -3,9 +3,7 @@
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "pmu/pmu.h"
-#include "lookup/spec.h"
-#include "machine/sysfs_reader.h"
+#include "machine/machine_internal.h"
 
 #define MAX_EVENTS 20000
 

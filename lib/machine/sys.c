@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The real end of the seam: Linux system calls below a root, and the few file reads everybody needs. */
-#include "machine/sys.h"
+#include "machine/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>

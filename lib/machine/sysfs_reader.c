@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "machine/sysfs_reader.h"
+#include "machine/machine_internal.h"
 
 enum { MAX_FILES = 64,
        RECENT = 4 };

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/sizes.h"
 #include "metric/metric.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 
 int pfmi_metric_find(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "metric/metric.h"
+#include "lookup/lookup.h"
 
 #define MAX_UNITS 64
 

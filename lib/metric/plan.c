@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/sizes.h"
 #include "metric/plan.h"
+#include "lookup/lookup.h"
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "metric/plan.h"
+#include "lookup/lookup.h"
 
 #define PROOF_ROOM 512
 #define EFFORT     1500ul

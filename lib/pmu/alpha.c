@@ -6,7 +6,7 @@
  * the device's requests: facts about the driver, written down beside each step below. */
 #include <string.h>
 #include <perfmon/pfmlib_alpha.h>
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
 /* Words of choice "kind" in the EV67 table. */
 enum kind { KIND_EVENT,

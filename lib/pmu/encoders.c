@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The encoders there are, and what each of them does. One of Alpha's serves all its processors: what differs is in the tables and in
  * switches of its own. */
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
 #define ALPHA ENCODER_EV4... ENCODER_EV67
 

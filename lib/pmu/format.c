@@ -5,7 +5,7 @@
  * A set gives one entry per event with its config word, in order, then config1 to config3 where they are not 0. num is the
  * word, addr the event's place in the set. Data registers are the counters, where the table says which there are. */
 #include <string.h>
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
 #define NO_COUNTER 0xffu
 

@@ -2,7 +2,7 @@
 /* MIPS: a control register for each counter, with the number of the event and a bit for each level. The kernel takes the number alone, with
  * bit 7 for events that the odd counters know. */
 #include <string.h>
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
 static const struct bits EXCEPTION = { "exl", 0, 1 }, KERNEL = { "k", 1, 1 }, SUPERVISOR = { "s", 2, 1 }, USER = { "u", 3, 1 },
 			 EVENT = { "event", 5, 7 };

@@ -8,7 +8,7 @@
  * Each ESCR exists twice, side by side: one for the lower half of the counters of its group, one for the upper half. So two events of
  * one ESCR count on different halves and a third has no place. */
 #include <string.h>
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
 static const struct bits ESCR_EVENT = { "event", 25, 6 }, ESCR_LEVELS = { "levels", 0, 4 }, CCCR_COMPARE = { "compare", 18, 1 },
 			 CCCR_COMPARED = { "compared", 19, 6 }, CONFIG_PEBS = { "pebs", 0, 6 };

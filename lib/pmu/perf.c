@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's own events: hardware, software and cache events by their number in perf_event_open(2). The kernel chooses
  * counters, if there are any, so these events take none. */
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
 static uint64_t number(const struct event *ev)
 {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <perfmon/perfmon.h>
-#include "lookup/spec.h"
+#include "base/text.h"
 #include "table/table.h"
 
 #define ROW_NONE         0xffffffffu /* an event spelled out in fields, without a row of its own */
@@ -120,21 +120,6 @@ int pfmi_event_add_mask(struct event *ev, unsigned mask);
 /* Number of unit masks in that count; and the group and value word of one of them (NULL if out of range). */
 unsigned pfmi_row_n_masks(const struct table *t, uint32_t row);
 const struct word *pfmi_row_mask(const struct table *t, uint32_t row, unsigned mask, const struct group **group);
-/* Reads the attributes behind the event name. Data-driven: groups, modifiers and levels of the table. */
-int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why);
-/* Makes @ev, of which table and row are known, the row with the one mask that stands behind its name, or with what its groups have where
- * nothing does: their values are all that it has then. False where there is more to be read or to be said. */
-bool pfmi_resolve_mask(const struct spec *spec, struct event *ev);
-/* What is said of a metric where an event is wanted: PFMLIB_ERR_ALIAS. */
-int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why);
-
-/* Is @word a unit mask of event @name, whose hash is @h: "NAME:WORD" another event? */
-bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word);
-/* The @i-th word for a level and what it means (0: the hypervisor's); false past the last. (lib/lookup/resolve.c) */
-bool pfmi_level(unsigned i, const char **word, unsigned *plm);
-/* Is @word a level behind a colon, or what any event of @t takes as a modifier, by libpfm's short name or the field's own? */
-bool pfmi_is_modifier(const struct table *t, struct slice word);
-
 /* A set to be measured together. For libpfm 3 callers the events come from indices, else from texts. */
 struct request {
 	const struct table *table;
@@ -268,7 +253,70 @@ int pfmi_asked_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *
 /* What the encoder says of a set, and what its table says beside: an event that must be counted alone leaves the others the fixed
  * counters and whatever takes none, a free-running one takes no counter. PFM_KIND_ALONE names the event that stands in the way. */
 int pfmi_constrain(const struct request *req, struct plan *out, pfm_error_t *why);
+/* @plm, or where it is 0 the levels that @t counts by default. */
+unsigned pfmi_default_levels(const struct table *t, unsigned plm);
+/* Fills the members of @out that are no configuration words. */
+void pfmi_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out);
+/* Excludes the hypervisor where the caller named levels and the text did not. */
+void pfmi_only_asked(const struct event *ev, unsigned plm, pfm_attr_t *out);
+/* pfmi_dispatch() that leaves the plan to its caller. */
+int pfmi_dispatch_plan(const struct request *req, struct plan *plan, struct placement *where, struct regs *out, pfm_error_t *why);
 /* constrain, assign, encode in a row: the middle of pfm_dispatch_events(). */
 int pfmi_dispatch(const struct request *req, struct placement *where, struct regs *out, pfm_error_t *why);
+
+/* ---- from registers back to rows ------------------------------------------------------------------- */
+
+/* Terms of SPEC_PERF that are a code and perhaps a unit mask, in hexadecimal digits, and nothing else: how nearly all are spelled. */
+struct spec_numbers {
+	unsigned n; /* 0: other terms */
+	uint64_t code, umask;
+};
+
+#define TARGET_NO_COUNTER 64u
+#define ANY_CODE          (~(uint64_t)0)
+
+/* What an event is looked for. */
+struct target {
+	const struct table *t;
+	const char *reg;
+	uint64_t value;       /* of the register */
+	uint64_t config[4];   /* the same as configuration words */
+	unsigned words;       /* words that are known: bit i for word i */
+	uint64_t code;        /* the event's code in them, or ANY_CODE */
+	uint64_t way;         /* not 0: events alone that this code and unit mask (<< 16) choose as well, by another extra register */
+	unsigned counter;     /* the register's own, or TARGET_NO_COUNTER */
+	uint64_t significant; /* bits to compare when the encoder is asked, 0 when the fields are */
+	uint8_t plm;          /* levels the register switches on */
+	bool fixed;           /* x86 FIXED_CTR_CTRL: counters that know one event each */
+	bool pair;            /* the register is one of two that choose an event, with the other in its upper half or alone */
+	const struct bits *layout;
+	unsigned n_layout;
+};
+
+/* "config", "CONFIG0", "config2": the number of the word, or -1. */
+int pfmi_config_word(const char *reg);
+/* The register is no word of the kernel's, and the encoder knows which of its bits choose the event. */
+bool pfmi_has_own_control(const struct target *g);
+/* Sets @g up for register @g->reg, its table and value given. False if the processor has none of that name. */
+bool pfmi_target_find(struct target *g);
+/* The bits called @name in the register's layout, or NULL. */
+const struct bits *pfmi_target_bits(const struct target *g, const char *name);
+/* The @i-th event that fits, the best first; false past the last. Where none has the code first, those that have it beside another. */
+bool pfmi_target_event(struct target *g, unsigned i, struct event *ev);
+/* The best event of @t behind the configuration words @config: words that are not in @words (bit i: word i) may be anything.
+ * The levels stay as they are in @ev; on success everything else is replaced. */
+bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev);
+/* The row that these numbers alone stand for, without an event of fields first: true where it is one just as it is, and found at once.
+ * False leaves it open. */
+bool pfmi_row_from_numbers(const struct table *t, const struct spec_numbers *n, uint32_t *found);
+
+/* True if the fields of @t lie in configuration words. */
+static inline bool table_has_bits(const struct table *t)
+{
+	for (uint32_t i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].n_ranges)
+			return true;
+	return false;
+}
 
 #endif

@@ -10,7 +10,7 @@
  * IA32_PERF_GLOBAL_CTRL is nobody's entry: it is the switch of whoever starts and stops counting, one bit per counter. */
 #include <string.h>
 #include <perfmon/pfmlib_coreduo.h>
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
 static const struct bits SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },
 			 SEL_INT = { "int", 20, 1 }, SEL_EN = { "en", 22, 1 }, SEL_INV = { "inv", 23, 1 },

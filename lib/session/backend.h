@@ -6,8 +6,7 @@
 
 #include <perfmon/perfmon.h>
 #include "pmu/pmu.h"
-#include "machine/kernel_names.h"
-#include "machine/sys.h"
+#include "machine/machine.h"
 
 /* One count of a session: an event on a PMU. What was asked for, what a backend made of it, and what the user is told. Between two large
  * ends, which mostly stay empty and are not touched, all that is looked at lies together. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "session/session.h"
 #include "context/context.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 
 #define CPU_ROOM 8 /* for the number of a CPU */
 

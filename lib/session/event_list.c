@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "session/session.h"
-#include "context/context.h"
+#include "lookup/lookup.h"
 
 /* ---- texts to events ----------------------------------------------------------------------------------------------- */
 

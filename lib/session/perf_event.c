@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "context/context.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 #include "session/session.h"
 #include "sampling/sampling.h"
 

@@ -6,7 +6,7 @@
 #include "session/session.h"
 #include "perfdata/perfdata.h"
 #include "context/context.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 #include "base/sizes.h"
 
 /* ---- opening ---------------------------------------------------------------------------------------------------------- */

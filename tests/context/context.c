@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "guard.h"
 #include "open_for.h"
-#include "context/context.h"
+#include "lookup/lookup.h"
 
 /* A table with other names. */
 static bool is(const char *aka, const char *s)

@@ -2,7 +2,7 @@
 /* The device model as a system: the one device that exists, and time that passes between calls. */
 #include "device_model.h"
 #include <fcntl.h>
-#include "machine/sys.h"
+#include "machine/machine.h"
 
 static uint64_t now;
 

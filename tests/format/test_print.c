@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <inttypes.h>
 #include "format/printer.h"
-#include "context/context.h"
+#include "lookup/lookup.h"
 #include "open_for.h"
 
 /* NULL where a dialect has no words for it. */

@@ -2,7 +2,7 @@
 /* Any bytes as an image. What the check lets through is used in every way the library uses a table. */
 #include <stdlib.h>
 #include <string.h>
-#include "machine/sys.h"
+#include "machine/machine.h"
 #include "pmu/pmu.h"
 
 /* Whoever has the table: the machines of each way to say who one is. */

@@ -3,7 +3,7 @@
 #include "unit_tables.h"
 #include <inttypes.h>
 #include <perfmon/pfmlib.h>
-#include "lookup/lookup.h"
+#include "lookup/lookup_internal.h"
 #include "open_for.h"
 
 static int encode(const pfm_ctx_t *ctx, const char *text, pfm_encoding_t *out, pfm_error_t *error)

@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <cmocka.h>
 #include "context/context.h"
+#include "lookup/lookup.h"
 #include "built_in.h"
 
 #define BIG_CORE 0x40 /* CPUID leaf 1AH: a Core, not an Atom */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "context/context.h"
+#include "lookup/lookup.h"
 #include "open_for.h"
 
 /* ---- what is right -------------------------------------------------------------------------------------------- */

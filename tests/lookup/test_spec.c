@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "lookup/spec.h"
+#include "lookup/lookup.h"
 #include "table/table.h"
 
 static void assert_slice(struct slice s, const char *expected)

@@ -3,7 +3,7 @@
  * another, and that only look as if they had a number. */
 #include "units.h"
 #include "context/context.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 #include "table/build.h"
 
 static struct slice slice(const char *s)

@@ -3,7 +3,7 @@
  * one. What cannot be understood is left out, and nothing of it stays. */
 #include "units.h"
 #include "fake_sys.h"
-#include "machine/sysfs_reader.h"
+#include "machine/machine_internal.h"
 #include "pmu/pmu.h"
 
 static struct fake fake;

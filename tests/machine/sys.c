@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "machine/sys.h"
+#include "machine/machine.h"
 
 static char folder[] = P_tmpdir "/perfmon-sys-XXXXXX";
 static struct sys sys;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include "fake_sys.h"
-#include "machine/sysfs_reader.h"
+#include "machine/machine_internal.h"
 
 static struct fake fake;
 static struct arena scrap;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fake_sys.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 
 static void ranges_one_by_one(void **state)
 {

@@ -3,7 +3,7 @@
 #include "rows.h"
 #include <errno.h>
 #include "guard.h"
-#include "machine/sys.h"
+#include "machine/machine.h"
 #include "table/table.h"
 
 /* ---- a machine made of a few files and CPUID leaves ----------------------------------------------------------- */

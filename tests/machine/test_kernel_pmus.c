@@ -14,9 +14,9 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "context/context.h"
+#include "lookup/lookup.h"
 #include "fake_sys.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 #include "shared.h"
 #include "starve.h"
 

@@ -3,6 +3,7 @@
 #include "units.h"
 #include "open_for.h"
 #include "metric/plan.h"
+#include "lookup/lookup.h"
 
 /* A plan with @n events of the texts; they are of unit @unit, the last one that was looked up. */
 static struct pfm_plan_result *plan_of(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, unsigned *unit)

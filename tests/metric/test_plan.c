@@ -11,7 +11,7 @@
 #include <time.h>
 #include <cmocka.h>
 #include <perfmon/perfmon.h>
-#include "context/context.h"
+#include "lookup/lookup.h"
 #include "metric/group_packing.h"
 
 #define MOST 12

@@ -2,7 +2,7 @@
 /* Events that are words and nothing else: whose counter the word itself says, who has one of his own, what the kernel wants to be told. */
 #include "unit_tables.h"
 #include <perfmon/pfmlib.h>
-#include "pmu/encoders.h"
+#include "pmu/pmu_internal.h"
 #include "table/build.h"
 
 static bool fact(const struct table *t, const char *name, uint64_t *value)

@@ -2,7 +2,7 @@
 /* MIPS: PerfCtl as the architecture has it: EXL, K, S, U in bits 0 to 3, the event from bit 5 on. */
 #include "unit_tables.h"
 #include <perfmon/pfmlib.h>
-#include "pmu/encoders.h"
+#include "pmu/pmu_internal.h"
 
 static const struct table *mips(void)
 {

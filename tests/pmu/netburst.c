@@ -2,7 +2,7 @@
 /* Pentium 4: two events of one ESCR share its counters by halves. A search through all placements says which sets can be had. */
 #include "unit_tables.h"
 #include <perfmon/pfmlib.h>
-#include "pmu/encoders.h"
+#include "pmu/pmu_internal.h"
 
 /* The counters whose ESCR is the second one of a pair: 2, 3, 6, 7, 10, 11 and 14, 15, 17 (the manual's table of ESCRs). */
 static bool upper(unsigned counter)

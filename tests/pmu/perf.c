@@ -3,7 +3,7 @@
 #include "unit_tables.h"
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib.h>
-#include "pmu/encoders.h"
+#include "pmu/pmu_internal.h"
 
 static void expect_number(const char *text, uint32_t type, uint64_t config)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The registers of Intel and AMD, bit by bit as their manuals draw them. */
 #include "unit_tables.h"
-#include "pmu/encoders.h"
+#include "pmu/pmu_internal.h"
 
 /* @drawn is "name:first-last name:bit ...", all there is and in order. */
 static void expect_layout(const char *table, const char *reg, const char *drawn)

@@ -4,6 +4,7 @@
 #include "units.h"
 #include <errno.h>
 #include "fake_session.h"
+#include "lookup/lookup.h"
 
 static struct opening opening;
 static struct pfm_session *s;

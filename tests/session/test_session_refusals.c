@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "fake_session.h"
+#include "lookup/lookup.h"
 #include "shared.h"
 
 /* ---- refusals -------------------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #define PERFMON_TESTS_FAKE_SYS_H
 
 #include <linux/perf_event.h>
-#include "machine/sys.h"
+#include "machine/machine.h"
 
 enum fake_call { FAKE_OPEN,
 	         FAKE_READ,

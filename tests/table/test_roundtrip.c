@@ -11,9 +11,9 @@
 #include <cmocka.h>
 #include <inttypes.h>
 #include <unistd.h>
-#include "context/context.h"
+#include "lookup/lookup.h"
 #include "format/format.h"
-#include "decode/decode.h"
+#include "pmu/pmu.h"
 #include "open_for.h"
 #include "shared.h"
 

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "context/context.h"
+#include "lookup/lookup.h"
 
 static _Atomic(const struct table *) selected;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Files and folders of the kernel while they are read, and the memory for what is kept of them. */
-#ifndef PERFMON_READING_H
-#define PERFMON_READING_H
+#ifndef PERFMON_MACHINE_INTERNAL_H
+#define PERFMON_MACHINE_INTERNAL_H
 
 #include <string.h>
 #include "table/build.h"
-#include "machine/kernel_names.h"
+#include "machine/machine.h"
 
 #define DEVICES     "/sys/bus/event_source/devices"
 #define MAX_FORMATS 200  /* fields are numbered in bytes */

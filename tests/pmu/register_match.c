@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From register values back to events, against a search through all rows. */
 #include "unit_tables.h"
-#include "decode/decode.h"
+#include "pmu/pmu.h"
 
 static void words(void **state)
 {
@@ -263,5 +263,5 @@ static void rows_with_presets(void **state)
 	assert_true(n > 100);
 }
 
-UNIT(decode_decode, cmocka_unit_test(words), cmocka_unit_test(targets), cmocka_unit_test(every_answer), cmocka_unit_test(own_words),
+UNIT(pmu_register_match, cmocka_unit_test(words), cmocka_unit_test(targets), cmocka_unit_test(every_answer), cmocka_unit_test(own_words),
      cmocka_unit_test(other_extra_values), cmocka_unit_test(rows_with_presets));

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The seam: every system call the library makes goes through this struct, so tests answer from a script, a recorded machine is
- * replayed from a folder, and the Alpha device model stands in for a kernel. Every function returns -errno on failure. */
-#ifndef PERFMON_SYS_H
-#define PERFMON_SYS_H
+/* The machine at hand: the syscall table, the processor's identity, CPU lists, the PMUs of the running kernel, tracefs and the environment.
+ *
+ * All system access of the library goes through struct sys, so tests answer from a script and a recorded machine is replayed from a folder.
+ * Functions return -errno on failure unless they say otherwise. */
+#ifndef PERFMON_MACHINE_H
+#define PERFMON_MACHINE_H
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/text.h"
+#include "table/table.h"
+
+/* ---- the syscall table --------------------------------------------------------------------------- */
 
 struct perf_event_attr;
 struct pollfd;
@@ -61,6 +67,8 @@ int pfmi_sys_read_line(const struct sys *sys, const char *path, char **out, size
 /* A decimal or 0x number in a file; -errno, -EINVAL if it is none. */
 int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out);
 
+/* ---- the processor's identity --------------------------------------------------------------------- */
+
 /* What is known of the processor at hand. Read once; every question about the machine is answered from here. */
 struct host {
 	bool known;
@@ -92,19 +100,101 @@ void pfmi_host_detail(const struct sys *sys, struct host *h);
 /* The same from an id text alone; false if it is in no known form. */
 bool pfmi_host_parse(const char *id, struct host *out);
 
-struct table;
-struct match;
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
 bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core);
 /* The rule for fallbacks: true if @t leaves @other, a table for the same host, without a job. An architectural one serves only if
  * nothing better does. */
 bool pfmi_host_prefers(const struct table *t, const struct table *other);
-struct image;
 typedef void (*pfmi_host_each)(void *arg, uint32_t table, unsigned core);
 /* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked up, not searched for; those with
  * a flag of @without are left out. A table with several lines may come twice. */
 void pfmi_image_hosts(const struct image *im, const struct host *host, uint32_t without, pfmi_host_each each, void *arg);
 /* The same for units that any processor may have, by the name the kernel has for them. */
 void pfmi_image_devices(const struct image *im, const char *device, pfmi_host_each each, void *arg);
+
+/* ---- sets of CPUs ---------------------------------------------------------------------------------- */
+
+#define CPUS_MAX (1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at most */
+
+/* A set of CPUs. */
+struct cpus {
+	uint64_t *words;
+	size_t n_words;
+};
+
+/* Takes the next range off a CPU list such as "0,2-3". False at the end or at what is no list; *@list tells which: it
+ * points at the terminating NUL at a proper end. */
+bool pfmi_cpus_next(const char **list, unsigned *first, unsigned *last);
+/* Adds the CPUs of @list to the set: -EINVAL for what is no list, -ENOMEM; the set stays the caller's to free. */
+int pfmi_cpus_add(struct cpus *set, const char *list);
+/* The set @list stands for: -EINVAL for what is no list, -ENOMEM. Free with pfmi_cpus_free(), which may be done twice. */
+int pfmi_cpus_read(const char *list, struct cpus *out);
+/* CPUs 0 to @n less 1; at least one. 0 or -ENOMEM. */
+int pfmi_cpus_first(unsigned n, struct cpus *out);
+/* 0 or -ENOMEM. */
+int pfmi_cpus_copy(const struct cpus *from, struct cpus *out);
+void pfmi_cpus_free(struct cpus *set);
+bool pfmi_cpus_has(const struct cpus *set, unsigned cpu);
+/* The first CPU of the set from *@cpu on goes to *@cpu; false if there is none. */
+bool pfmi_cpus_from(const struct cpus *set, unsigned *cpu);
+size_t pfmi_cpus_count(const struct cpus *set);
+/* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG:
+ * the kernel had more to say than fits a page and cut it. */
+int pfmi_cpus_file(const struct sys *sys, const char *path, char **out);
+#define PFMI_CPUS_ONLINE   "/sys/devices/system/cpu/online"
+#define PFMI_CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
+/* The same as a set, empty if it cannot be read. */
+int pfmi_cpus_load(const struct sys *sys, const char *path, struct cpus *out);
+/* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */
+size_t pfmi_instance_base(const char *name);
+
+/* ---- PMUs of the kernel ---------------------------------------------------------------------------- */
+
+/* A PMU the running kernel shows (a folder below /sys/bus/event_source/devices), and its instances folded into one. */
+struct kernel_pmu {
+	char name[64]; /* without the instance number: "uncore_cha" */
+	unsigned n_instances;
+	const int *types;                 /* one per instance */
+	const char *const *instances;     /* their names: "uncore_cha_0" ... */
+	const char *cpus;                 /* cpumask or cpus file of the first instance, "" if it has none */
+	const char *const *instance_cpus; /* the same for each instance */
+	bool is_core, is_uncore;
+	const struct table *table; /* format and events of sysfs as a table */
+};
+
+struct kernel {
+	unsigned n;
+	const struct kernel_pmu *pmus;
+	int paranoid; /* perf_event_paranoid, -100 if unreadable */
+	bool nmi_watchdog;
+};
+
+/* Reads what the kernel shows below sys->root. Allocates; free with pfmi_kernel_free(). Unreadable or odd files are skipped: a
+ * machine is never refused as a whole. NULL only without memory. (lib/machine/kernel_pmus.c) */
+struct kernel *pfmi_kernel_read(const struct sys *sys);
+void pfmi_kernel_free(struct kernel *k);
+/* PMU called @name (with or without instance number), or NULL. */
+const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice name);
+/* True if the identifier the kernel shows for @p is one that events of @t are meant for (their "compat"). */
+bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t);
+/* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
+unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
+/* 1 + the instance of @p whose number is @digits; 0 if there is none. */
+unsigned pfmi_kernel_numbered(const struct kernel_pmu *p, struct slice digits);
+/* Where tracepoints are looked for: folders of subsystems. */
+#define TRACEFS_MOUNTS 2u
+extern const char pfmi_tracefs[TRACEFS_MOUNTS][40];
+/* Number of the tracepoint @group:@name, from tracefs; -errno. */
+int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
+
+/* ---- environment ----------------------------------------------------------------------------------- */
+
+/* Values of environment variables the library listens to; NULL in programs with raised privileges. */
+const char *pfmi_env(const char *name);
+/* All of those that choose a processor or a machine, from one walk over the environment; NULL where there is none. */
+struct wishes {
+	const char *pmu, *events, *cpuid, *sysfs, *force_pmu;
+};
+void pfmi_wishes_read(struct wishes *out);
 
 #endif
