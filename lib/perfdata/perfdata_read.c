@@ -97,43 +97,43 @@ static bool flag(const struct reading *r, uint64_t flags, unsigned i)
 /* The part of an event's attributes that says how its records are laid out; @n bytes are there. */
 static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 {
-	const struct reading *r = s->reading;
-	struct counting *counts = realloc(s->counts, (s->n + 1) * sizeof(*counts));
-	struct tally *tallies = realloc(s->sampling->tallies, (s->n + 1) * sizeof(*tallies));
+	const struct reading *r = s->recording;
+	struct session_count *counts = realloc(s->counts, (s->n_counts + 1) * sizeof(*counts));
+	struct tally *tallies = realloc(s->sampling->tallies, (s->n_counts + 1) * sizeof(*tallies));
 	uint8_t a[DATA_ATTR_SIZE] = { 0 };
-	char *name = pfmi_name_room(s, 256);
-	struct counting *c;
+	char *name = pfmi_session_alloc_name(s, 256);
+	struct session_count *c;
 	uint64_t flags;
 	uint16_t frames;
 
 	s->counts = counts ? counts : s->counts;
 	s->sampling->tallies = tallies ? tallies : s->sampling->tallies;
-	if (!counts || !tallies || !name || s->n == MAX_EVENTS)
+	if (!counts || !tallies || !name || s->n_counts == MAX_EVENTS)
 		return PFMLIB_ERR_NOMEM;
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
 	flags = u64_at(r, a + 40);
 	frames = u16_at(r, a + 108);
-	tallies[s->n] = (struct tally){ .layout = { .fields = u64_at(r, a + 24),
-		                                    .read_format = u64_at(r, a + 32),
-		                                    .branch_type = u64_at(r, a + 72),
-		                                    .regs = u64_at(r, a + 80),
-		                                    .intr_regs = u64_at(r, a + 96),
-		                                    .max_stack = frames ? frames : USUAL_FRAMES,
-		                                    .trailers = flag(r, flags, 18) } };
-	c = &counts[s->n++];
-	*c = (struct counting){ .asked = { .name = name, .cpus = "", .unit = "", .scale = 1, .group = s->n - 1, .request = s->n - 1 } };
-	c->asked.attr = (pfm_attr_t){ .type = u32_at(r, a), .type_known = 1, .config = u64_at(r, a + 8), .expressible = 1 };
-	c->asked.attr.exclude_user = flag(r, flags, 4);
-	c->asked.attr.exclude_kernel = flag(r, flags, 5);
-	*(flag(r, flags, 10) ? &c->asked.freq : &c->asked.period) = u64_at(r, a + 16);
-	pfmi_give_up(c, PFM_CAUSE_OTHER, 0, "", "a recording has samples, no counts");
+	tallies[s->n_counts] = (struct tally){ .layout = { .fields = u64_at(r, a + 24),
+		                                           .read_format = u64_at(r, a + 32),
+		                                           .branch_type = u64_at(r, a + 72),
+		                                           .regs = u64_at(r, a + 80),
+		                                           .intr_regs = u64_at(r, a + 96),
+		                                           .max_stack = frames ? frames : USUAL_FRAMES,
+		                                           .trailers = flag(r, flags, 18) } };
+	c = &counts[s->n_counts++];
+	*c = (struct session_count){ .config = { .name = name, .cpus = "", .unit = "", .scale = 1, .group = s->n_counts - 1, .request = s->n_counts - 1 } };
+	c->config.attr = (pfm_attr_t){ .type = u32_at(r, a), .type_known = 1, .config = u64_at(r, a + 8), .expressible = 1 };
+	c->config.attr.exclude_user = flag(r, flags, 4);
+	c->config.attr.exclude_kernel = flag(r, flags, 5);
+	*(flag(r, flags, 10) ? &c->config.freq : &c->config.period) = u64_at(r, a + 16);
+	pfmi_session_fail_count(c, PFM_CAUSE_OTHER, 0, "", "a recording has samples, no counts");
 	return 0;
 }
 
 static int add_id(struct pfm_session *s, uint64_t id, unsigned event)
 {
 	struct sampling *sm = s->sampling;
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 
 	if (sm->n_known == MAX_IDS)
 		return PFMLIB_ERR_INVAL;
@@ -161,7 +161,7 @@ static int by_id(const void *a, const void *b)
 static void order_ids(struct pfm_session *s)
 {
 	struct sampling *sm = s->sampling;
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 	unsigned added = sm->n_known - r->settled, at = sm->n_known, left = r->settled;
 	struct known *tail;
 
@@ -186,7 +186,7 @@ static int event_of(struct pfm_session *s, uint64_t id)
 	const struct known key = { id, 0 };
 	const struct known *k;
 
-	if (s->reading->settled != s->sampling->n_known)
+	if (s->recording->settled != s->sampling->n_known)
 		order_ids(s);
 	k = !s->sampling->n_known ? NULL : bsearch(&key, s->sampling->known, s->sampling->n_known, sizeof(key), by_id);
 
@@ -196,9 +196,9 @@ static int event_of(struct pfm_session *s, uint64_t id)
 /* Whose and when can be told of every record by the first event's layout, if the events agree so far. */
 static void settle(struct pfm_session *s)
 {
-	if (s->reading->settled != s->sampling->n_known)
+	if (s->recording->settled != s->sampling->n_known)
 		order_ids(s);
-	if (s->n)
+	if (s->n_counts)
 		s->sampling->common = s->sampling->tallies[0].layout;
 }
 
@@ -209,20 +209,20 @@ static void set_name(struct pfm_session *s, unsigned event, const uint8_t *text,
 
 	if (end)
 		len = (size_t)(end - text);
-	memcpy(s->counts[event].asked.name, text, len);
-	s->counts[event].asked.name[len] = '\0';
+	memcpy(s->counts[event].config.name, text, len);
+	s->counts[event].config.name[len] = '\0';
 }
 
 static void name_the_nameless(struct pfm_session *s)
 {
-	for (unsigned i = 0; i < s->n; i++) {
-		const pfm_attr_t *a = &s->counts[i].asked.attr;
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		const pfm_attr_t *a = &s->counts[i].config.attr;
 		static const char soft[][20] = { "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
 			                         "minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy" };
 		static const char hard[][24] = { "cycles", "instructions", "cache-references", "cache-misses", "branches",
 			                         "branch-misses" };
 
-		if (*s->counts[i].asked.name)
+		if (*s->counts[i].config.name)
 			continue;
 		if (a->type == PERF_TYPE_SOFTWARE && a->config < sizeof(soft) / sizeof(soft[0]))
 			set_name(s, i, (const uint8_t *)soft[a->config], sizeof(soft[0]));
@@ -237,7 +237,7 @@ static void name_the_nameless(struct pfm_session *s)
 
 static int read_ids(struct pfm_session *s, unsigned event, uint64_t offset, uint64_t size)
 {
-	const struct reading *r = s->reading;
+	const struct reading *r = s->recording;
 
 	if (size / 8 > MAX_IDS)
 		return PFMLIB_ERR_INVAL;
@@ -253,7 +253,7 @@ static int read_ids(struct pfm_session *s, unsigned event, uint64_t offset, uint
 
 static int read_attrs(struct pfm_session *s, const uint8_t *head)
 {
-	const struct reading *r = s->reading;
+	const struct reading *r = s->recording;
 	uint64_t entry = u64_at(r, head + 16), offset = u64_at(r, head + 24), size = u64_at(r, head + 32);
 	uint8_t bytes[4096];
 
@@ -266,7 +266,7 @@ static int read_attrs(struct pfm_session *s, const uint8_t *head)
 			return PFMLIB_ERR_INVAL;
 		rc = add_event(s, bytes, (size_t)entry - 16);
 		if (!rc)
-			rc = read_ids(s, s->n - 1, u64_at(r, bytes + entry - 16), u64_at(r, bytes + entry - 8));
+			rc = read_ids(s, s->n_counts - 1, u64_at(r, bytes + entry - 16), u64_at(r, bytes + entry - 8));
 		if (rc)
 			return rc;
 	}
@@ -276,7 +276,7 @@ static int read_attrs(struct pfm_session *s, const uint8_t *head)
 /* Names of events, from the table behind the data. Whatever is wrong with it, there are just no names. */
 static void read_names(struct pfm_session *s, uint64_t offset, uint64_t size)
 {
-	const struct reading *r = s->reading;
+	const struct reading *r = s->recording;
 	uint8_t *desc = size >= 8 && size <= 1u << 24 ? malloc((size_t)size) : NULL;
 	uint64_t at = 8, attr, n;
 
@@ -286,7 +286,7 @@ static void read_names(struct pfm_session *s, uint64_t offset, uint64_t size)
 	}
 	n = u32_at(r, desc);
 	attr = u32_at(r, desc + 4);
-	for (uint64_t i = 0; i < n && i < s->n && attr <= size && at + attr + 8 <= size; i++) {
+	for (uint64_t i = 0; i < n && i < s->n_counts && attr <= size && at + attr + 8 <= size; i++) {
 		uint64_t ids = u32_at(r, desc + at + attr), len = u32_at(r, desc + at + attr + 4);
 
 		at += attr + 8;
@@ -318,7 +318,7 @@ static void read_tracing(struct reading *r, uint64_t offset, uint64_t size)
 
 static void read_features(struct pfm_session *s, const uint8_t *head, uint64_t table)
 {
-	const struct reading *r = s->reading;
+	const struct reading *r = s->recording;
 	unsigned at = 0;
 
 	for (unsigned bit = 0; bit < DATA_NO_BITS; bit++) {
@@ -330,7 +330,7 @@ static void read_features(struct pfm_session *s, const uint8_t *head, uint64_t t
 			if (bit == DATA_EVENT_DESC)
 				read_names(s, u64_at(r, section), u64_at(r, section + 8));
 			else if (bit == DATA_TRACING)
-				read_tracing(s->reading, u64_at(r, section), u64_at(r, section + 8));
+				read_tracing(s->recording, u64_at(r, section), u64_at(r, section + 8));
 		}
 		at++;
 	}
@@ -338,7 +338,7 @@ static void read_features(struct pfm_session *s, const uint8_t *head, uint64_t t
 
 static int read_head(struct pfm_session *s)
 {
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 	uint8_t head[sizeof(struct data_head)];
 	uint64_t offset, size;
 	struct stat st;
@@ -436,7 +436,7 @@ static void turn(struct pfm_session *s, uint8_t *record, size_t size)
 
 static int keep(struct pfm_session *s, const uint8_t *bytes, size_t size)
 {
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 	size_t padded = (size + 7) & ~(size_t)7;
 	const struct layout *l = &s->sampling->common;
 	uint8_t *to;
@@ -532,7 +532,7 @@ static int compact(struct reading *r)
 /* An event that a pipe announces. */
 static int take_attr(struct pfm_session *s, const uint8_t *p, size_t size)
 {
-	const struct reading *r = s->reading;
+	const struct reading *r = s->recording;
 	size_t attr = size >= 16 ? u32_at(r, p + 12) : 0;
 	int rc;
 
@@ -540,15 +540,15 @@ static int take_attr(struct pfm_session *s, const uint8_t *p, size_t size)
 		return PFMLIB_ERR_INVAL;
 	rc = add_event(s, p + 8, attr);
 	for (size_t at = 8 + attr; at + 8 <= size && !rc; at += 8)
-		rc = add_id(s, u64_at(r, p + at), s->n - 1);
-	s->sampling->common = s->n ? s->sampling->tallies[0].layout : s->sampling->common;
+		rc = add_id(s, u64_at(r, p + at), s->n_counts - 1);
+	s->sampling->common = s->n_counts ? s->sampling->tallies[0].layout : s->sampling->common;
 	name_the_nameless(s);
 	return rc;
 }
 
 static void take_update(struct pfm_session *s, const uint8_t *p, size_t size)
 {
-	const struct reading *r = s->reading;
+	const struct reading *r = s->recording;
 	int event = size > 24 ? event_of(s, u64_at(r, p + 16)) : -1;
 
 	if (event >= 0 && u64_at(r, p + 8) == DATA_UPDATE_NAME)
@@ -625,7 +625,7 @@ static const uint8_t *next_input(struct reading *r, uint16_t *size)
 /* Takes one record of the input. 0, 1 if records are ready, or a negative code. */
 static int take_record(struct pfm_session *s)
 {
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 	uint16_t size = 0;
 	const uint8_t *p = next_input(r, &size);
 	uint32_t type;
@@ -660,7 +660,7 @@ static int take_record(struct pfm_session *s)
 
 int pfmi_data_next(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
 {
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 
 	while (r->next == r->ready) {
 		int rc;
@@ -682,26 +682,26 @@ int pfmi_data_next(struct pfm_session *s, bool go_on, const void **bytes, size_t
 
 const uint8_t *pfmi_data_tracing(const struct pfm_session *s, size_t *len, bool *foreign)
 {
-	*len = s->reading->tracing_size;
-	*foreign = s->reading->foreign;
-	return *len ? s->reading->tracing : NULL;
+	*len = s->recording->tracing_size;
+	*foreign = s->recording->foreign;
+	return *len ? s->recording->tracing : NULL;
 }
 
 bool pfmi_data_foreign(const struct pfm_session *s)
 {
-	return s->reading->foreign;
+	return s->recording->foreign;
 }
 
 bool pfmi_data_damaged(const struct pfm_session *s)
 {
-	return s->reading->damaged;
+	return s->recording->damaged;
 }
 
 /* ---- opening -------------------------------------------------------------------------------------------------------------------- */
 
 void pfmi_data_close(struct pfm_session *s)
 {
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 
 	if (!r)
 		return;
@@ -715,26 +715,26 @@ void pfmi_data_close(struct pfm_session *s)
 	free(r);
 	free(s->sampling->known);
 	free(s->sampling->tallies);
-	s->reading = NULL;
+	s->recording = NULL;
 }
 
 /* A pipe: events come as records, before all others. */
 static int read_pipe(struct pfm_session *s)
 {
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 	int rc = 0;
 
 	r->pipe = true;
-	while (!rc && fill(r, RECORD_HEAD) == RECORD_HEAD && (s->n == 0 || u32_at(r, r->in + r->in_at) >= DATA_USER_TYPES))
+	while (!rc && fill(r, RECORD_HEAD) == RECORD_HEAD && (s->n_counts == 0 || u32_at(r, r->in + r->in_at) >= DATA_USER_TYPES))
 		rc = take_record(s);
-	return rc < 0 ? rc : s->n ? 0
-	                          : PFMLIB_ERR_INVAL;
+	return rc < 0 ? rc : s->n_counts ? 0
+	                                 : PFMLIB_ERR_INVAL;
 }
 
 static int read_start(struct pfm_session *s)
 {
 	const uint32_t one = 1;
-	struct reading *r = s->reading;
+	struct reading *r = s->recording;
 	uint64_t magic, size;
 	bool native_big = *(const uint8_t *)&one == 0;
 	int rc;
@@ -768,12 +768,12 @@ static struct pfm_session *new_reader(void)
 	if (!s)
 		return NULL;
 	s->sampling = calloc(1, sizeof(*s->sampling));
-	s->reading = s->sampling ? calloc(1, sizeof(*s->reading)) : NULL;
-	if (!s->reading) {
+	s->recording = s->sampling ? calloc(1, sizeof(*s->recording)) : NULL;
+	if (!s->recording) {
 		pfm_close_session(s);
 		return NULL;
 	}
-	s->reading->fd = -1;
+	s->recording->fd = -1;
 	return s;
 }
 
@@ -784,15 +784,15 @@ static int read_recording(pfm_session_t **out, const char *path, pfm_error_t *wh
 
 	if (!s)
 		return pfmi_refuse_errno(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
-	s->reading->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (s->reading->fd < 0) {
+	s->recording->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->recording->fd < 0) {
 		rc = pfmi_refuse_errno(why, PFMLIB_ERR_SYS, errno, "the recording cannot be opened");
 		pfm_close_session(s);
 		return rc;
 	}
 	rc = read_start(s);
-	s->last = rc ? NULL : calloc(s->n + 1, sizeof(*s->last));
-	if (s->last) {
+	s->last_counts = rc ? NULL : calloc(s->n_counts + 1, sizeof(*s->last_counts));
+	if (s->last_counts) {
 		*out = s;
 		return PFMLIB_SUCCESS;
 	}

@@ -114,7 +114,7 @@ static void put_text(struct pfm_recording *r, const char *s)
 /* Events of the file: the counts that are open, then the one beside samples, if there is one. */
 static bool written(const struct pfm_session *s, unsigned i)
 {
-	return i == s->n ? s->sampling->n_places > 0 : s->counts[i].opened.n_open;
+	return i == s->n_counts ? s->sampling->n_places > 0 : s->counts[i].kernel_state.n_open;
 }
 
 /* A device that is none of perf's: how its records are laid out, and what each stands for. */
@@ -127,16 +127,16 @@ static void device_attr(const struct pfm_session *s, unsigned i, struct perf_eve
 	a->sample_type = l->fields;
 	a->read_format = l->read_format;
 	a->sample_id_all = l->trailers;
-	a->sample_period = s->counts[i].asked.period;
+	a->sample_period = s->counts[i].config.period;
 }
 
-static void attr_of(const struct pfm_session *s, unsigned i, union attr *a)
+static void attr_of(const struct pfm_session *s, unsigned i, union perf_attr_buffer *a)
 {
 	memset(a, 0, sizeof(*a));
-	if (s->backend->next_sample)
+	if (s->backend->next_sample_record)
 		device_attr(s, i, &a->attr);
-	else if (i < s->n)
-		pfmi_perf_attr(s, i, 0, true, a);
+	else if (i < s->n_counts)
+		pfmi_perf_build_attr(s, i, 0, true, a);
 	else
 		pfmi_sampling_side_attr(s, &a->attr);
 	a->attr.size = DATA_ATTR_SIZE;
@@ -144,7 +144,7 @@ static void attr_of(const struct pfm_session *s, unsigned i, union attr *a)
 
 static const char *name_of(const struct pfm_session *s, unsigned i)
 {
-	return i < s->n ? s->counts[i].asked.name : "dummy:u";
+	return i < s->n_counts ? s->counts[i].config.name : "dummy:u";
 }
 
 static uint32_t n_ids(const struct pfm_session *s, unsigned i)
@@ -154,7 +154,7 @@ static uint32_t n_ids(const struct pfm_session *s, unsigned i)
 
 	for (unsigned k = 0; k < sm->n_known; k++)
 		n += sm->known[k].count == i;
-	for (unsigned k = 0; k < sm->n_places && i == s->n; k++)
+	for (unsigned k = 0; k < sm->n_places && i == s->n_counts; k++)
 		n += sm->places[k].fd >= 0;
 	return n;
 }
@@ -167,7 +167,7 @@ static void put_ids(struct pfm_recording *r, unsigned i)
 	for (unsigned k = 0; k < sm->n_known; k++)
 		if (sm->known[k].count == i)
 			put_bytes(r, &sm->known[k].id, sizeof(uint64_t));
-	for (unsigned k = 0; k < sm->n_places && i == s->n; k++)
+	for (unsigned k = 0; k < sm->n_places && i == s->n_counts; k++)
 		if (sm->places[k].fd >= 0)
 			put_bytes(r, &sm->places[k].id, sizeof(uint64_t));
 }
@@ -178,13 +178,13 @@ static void put_attrs(struct pfm_recording *r)
 	uint64_t ids = sizeof(r->head);
 
 	r->at = ids;
-	for (unsigned i = 0; i <= s->n; i++)
+	for (unsigned i = 0; i <= s->n_counts; i++)
 		if (written(s, i))
 			put_ids(r, i);
 	r->head.attrs.offset = r->at;
-	for (unsigned i = 0; i <= s->n; i++) {
+	for (unsigned i = 0; i <= s->n_counts; i++) {
 		struct data_section section = { ids, n_ids(s, i) * sizeof(uint64_t) };
-		union attr a;
+		union perf_attr_buffer a;
 
 		if (!written(s, i))
 			continue;
@@ -211,7 +211,7 @@ static void put_names(struct pfm_recording *r)
 {
 	const struct pfm_session *s = r->s;
 
-	for (unsigned i = 0; i < s->n; i++) {
+	for (unsigned i = 0; i < s->n_counts; i++) {
 		uint64_t what[2] = { DATA_UPDATE_NAME, 0 };
 		struct record_head head = { DATA_EVENT_UPDATE, 0, 0 };
 		char name[256] = "";
@@ -236,12 +236,12 @@ static void put_event_desc(struct pfm_recording *r)
 	const struct pfm_session *s = r->s;
 	uint32_t n = 0;
 
-	for (unsigned i = 0; i <= s->n; i++)
+	for (unsigned i = 0; i <= s->n_counts; i++)
 		n += written(s, i);
 	put_u32(r, n);
 	put_u32(r, DATA_ATTR_SIZE);
-	for (unsigned i = 0; i <= s->n; i++) {
-		union attr a;
+	for (unsigned i = 0; i <= s->n_counts; i++) {
+		union perf_attr_buffer a;
 
 		if (!written(s, i))
 			continue;
@@ -458,7 +458,7 @@ int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s
 
 	if (out)
 		*out = NULL;
-	if (out && path && s && s->sampling && !s->reading && (s->sampling->streams || (s->backend->next_sample && s->sampling->n_known)))
+	if (out && path && s && s->sampling && !s->recording && (s->sampling->streams || (s->backend->next_sample_record && s->sampling->n_known)))
 		rc = open_recording(out, path, s, command, why);
 	else
 		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");
@@ -538,7 +538,7 @@ static void put_losses(struct pfm_recording *r)
 	struct pfm_session *s = r->s;
 	size_t n = 2 + (size_t)__builtin_popcountll(s->sampling->asked.fields & TRAILER);
 
-	for (unsigned i = 0; i < s->n; i++) {
+	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct record_head head = { PFM_RECORD_LOST_SAMPLES, 0, (uint16_t)(n * 8) };
 		pfm_sample_count_t c = PFM_INIT(c);
 		uint64_t words[16] = { 0 };

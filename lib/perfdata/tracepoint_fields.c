@@ -197,12 +197,12 @@ static char *find_in_recording(const struct pfm_session *s, uint64_t config)
 
 static struct trace *load(const struct pfm_session *s, unsigned i)
 {
-	const pfm_attr_t *a = &s->counts[i].asked.attr;
+	const pfm_attr_t *a = &s->counts[i].config.attr;
 	char *text = NULL;
 	struct trace *t;
 
 	if (a->type == PERF_TYPE_TRACEPOINT)
-		text = s->reading ? find_in_recording(s, a->config) : pfmi_data_format(s, i);
+		text = s->recording ? find_in_recording(s, a->config) : pfmi_data_format(s, i);
 	t = text ? read_format(text) : NULL;
 	free(text);
 	return t;
@@ -212,7 +212,7 @@ static const struct trace *trace_of(pfm_session_t *s, unsigned i)
 {
 	struct trace *t;
 
-	if (!s || !s->sampling || i >= s->n)
+	if (!s || !s->sampling || i >= s->n_counts)
 		return NULL;
 	for (t = s->sampling->traces; t; t = t->next)
 		if (t->count == i)
@@ -239,7 +239,7 @@ int pfm_describe_trace_field(pfm_session_t *s, unsigned i, unsigned k, pfm_trace
 {
 	const struct trace *t = pfmi_sized(out) ? trace_of(s, i) : NULL;
 
-	if (!s || !s->sampling || i >= s->n || !pfmi_sized(out))
+	if (!s || !s->sampling || i >= s->n_counts || !pfmi_sized(out))
 		return PFMLIB_ERR_INVAL;
 	if (!t)
 		return PFMLIB_ERR_NOTSUPP;
@@ -307,7 +307,7 @@ int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r, const pf
 	pfm_trace_field_t f;
 	const uint8_t *at;
 	uint32_t len;
-	bool foreign = s && s->reading && pfmi_data_foreign(s);
+	bool foreign = s && s->recording && pfmi_data_foreign(s);
 
 	if (!s || !r || !field || !pfmi_take(&f, sizeof(f), field) || r->type != PFM_RECORD_SAMPLE)
 		return PFMLIB_ERR_INVAL;

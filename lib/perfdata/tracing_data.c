@@ -66,10 +66,10 @@ static bool split(const char *name, char system[64], char event[128])
 /* The caller frees it. NULL if count @i is no tracepoint, or there is no text about this very one. */
 static char *format_of(const struct pfm_session *s, unsigned i, char system[64], size_t *len)
 {
-	const pfm_attr_t *a = &s->counts[i].asked.attr;
+	const pfm_attr_t *a = &s->counts[i].config.attr;
 	char event[128], name[256], *text;
 
-	if (a->type != PERF_TYPE_TRACEPOINT || !split(s->counts[i].asked.name, system, event))
+	if (a->type != PERF_TYPE_TRACEPOINT || !split(s->counts[i].config.name, system, event))
 		return NULL;
 	snprintf(name, sizeof(name), "%s/%s/format", system, event);
 	text = slurp(s, name, len);
@@ -90,13 +90,13 @@ char *pfmi_data_format(const struct pfm_session *s, unsigned i)
 /* One system with one event, if count @i is a tracepoint that none before it is. 1, 0 for none, or -1 without memory. */
 static int add_format(struct bytes *b, const struct pfm_session *s, unsigned i)
 {
-	const pfm_attr_t *a = &s->counts[i].asked.attr;
+	const pfm_attr_t *a = &s->counts[i].config.attr;
 	char system[64], *text;
 	size_t len = 0;
 	int rc = 0;
 
 	for (unsigned k = 0; k < i; k++)
-		if (s->counts[k].asked.attr.type == a->type && s->counts[k].asked.attr.config == a->config)
+		if (s->counts[k].config.attr.type == a->type && s->counts[k].config.attr.config == a->config)
 			return 0;
 	text = format_of(s, i, system, &len);
 	if (text)
@@ -111,7 +111,7 @@ bool pfmi_data_formats(struct pfm_session *s, struct bytes *out)
 {
 	static const char head[] = "\x17\x08\x44tracing0.6";
 	const uint8_t order_and_width[] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
-	const struct perf_state *st = s->state;
+	const struct perf_state *st = s->backend_state;
 	bool ok = add(out, head, sizeof(head)) && add(out, order_and_width, 2) && add_u32(out, (uint32_t)st->page_size);
 	uint32_t systems = 0;
 	size_t at;
@@ -121,7 +121,7 @@ bool pfmi_data_formats(struct pfm_session *s, struct bytes *out)
 	ok = ok && add_u32(out, 0);
 	at = out->end;
 	ok = ok && add_u32(out, 0);
-	for (unsigned i = 0; i < s->n && ok; i++) {
+	for (unsigned i = 0; i < s->n_counts && ok; i++) {
 		int rc = add_format(out, s, i);
 
 		ok = rc >= 0;

@@ -35,39 +35,39 @@ struct pc_profile {
 /* ---- what is asked ---------------------------------------------------------------------------------------------------- */
 
 /* The event's own period, else the session's. */
-static uint64_t period_wanted(const struct pfm_session *s, const struct counting *c)
+static uint64_t period_wanted(const struct pfm_session *s, const struct session_count *c)
 {
-	if (pfmi_event_was_set(&c->asked.event, KEY_PERIOD))
+	if (pfmi_event_was_set(&c->config.event, KEY_PERIOD))
 		return 0;
-	return c->asked.period ? c->asked.period : s->sampling->asked.period;
+	return c->config.period ? c->config.period : s->sampling->asked.period;
 }
 
 static void choose_rates(const struct pfm_session *s, pfmlib_alpha_input_param_t *in)
 {
-	const struct counting *c = &s->counts[0];
+	const struct session_count *c = &s->counts[0];
 	uint64_t period = period_wanted(s, c);
-	int pmu = c->asked.event.table->libpfm_type;
+	int pmu = c->config.event.table->libpfm_type;
 
 	for (unsigned k = 0; k < PFM_ALPHA_MAX_COUNTERS && period; k++)
 		if (pfm_alpha_rate(pmu, k, 0) == period || pfm_alpha_rate(pmu, k, 1) == period)
 			in->pfp_alpha_rates[k] = period;
 }
 
-int pfmi_device_sampling_begin(struct pfm_session *s)
+int pfmi_device_prepare_sampling(struct pfm_session *s)
 {
-	struct device *d = s->state;
+	struct device_state *d = s->backend_state;
 	struct sampling *sm = s->sampling;
-	pfmlib_alpha_input_param_t *in = &d->in;
+	pfmlib_alpha_input_param_t *in = &d->encoder_input;
 
-	sm->tallies = calloc(s->n, sizeof(*sm->tallies));
-	sm->known = calloc(s->n, sizeof(*sm->known));
+	sm->tallies = calloc(s->n_counts, sizeof(*sm->tallies));
+	sm->known = calloc(s->n_counts, sizeof(*sm->known));
 	if (!sm->tallies || !sm->known)
 		return PFMLIB_ERR_NOMEM;
 	if (sm->asked.fields & PFM_SAMPLE_CPU)
 		in->pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	in->pfp_alpha_items |= PFM_COUNTERS | PFM_PROFILING;
-	if (d->model.m && !in->pfp_alpha_n_ranges) { /* the program that the model invents */
-		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->model.text, d->model.text_end };
+	if (d->emulator.m && !in->pfp_alpha_n_ranges) { /* the program that the model invents */
+		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->emulator.text, d->emulator.text_end };
 		in->pfp_alpha_n_ranges = 1;
 	}
 	choose_rates(s, in);
@@ -75,37 +75,37 @@ int pfmi_device_sampling_begin(struct pfm_session *s)
 }
 
 /* Pairs come with the counts: there is nothing for a profile. */
-void pfmi_device_sampling_settle(struct device *d)
+void pfmi_device_set_sampling_event(struct device_state *d)
 {
-	if (!d->out.statistic)
+	if (!d->encoder_output.statistic)
 		return;
-	d->in.pfp_alpha_items &= ~(unsigned)PFM_PROFILING;
-	d->in.pfp_alpha_n_ranges = 0;
+	d->encoder_input.pfp_alpha_items &= ~(unsigned)PFM_PROFILING;
+	d->encoder_input.pfp_alpha_n_ranges = 0;
 }
 
-static bool is_period_of(const struct device *d, unsigned counter, uint64_t period)
+static bool is_period_of(const struct device_state *d, unsigned counter, uint64_t period)
 {
-	return d->out.rates[counter] == period;
+	return d->encoder_output.rates[counter] == period;
 }
 
-const char *pfmi_device_sampling_refuses(const struct pfm_session *s, unsigned i)
+const char *pfmi_device_explain_no_sampling(const struct pfm_session *s, unsigned i)
 {
-	const struct device *d = s->state;
-	const struct counting *c = &s->counts[i];
-	unsigned counter = (unsigned)d->places[i].counter;
+	const struct device_state *d = s->backend_state;
+	const struct session_count *c = &s->counts[i];
+	unsigned counter = (unsigned)d->locations[i].counter;
 	uint64_t period = period_wanted(s, c);
 
-	if (c->asked.freq || s->sampling->asked.freq)
+	if (c->config.freq || s->sampling->asked.freq)
 		return "the device samples by period, not by frequency";
-	if (c->asked.attr.precise && !(s->sampling->asked.flags & PFM_SAMPLING_LESS_PRECISE))
+	if (c->config.attr.precise && !(s->sampling->asked.flags & PFM_SAMPLING_LESS_PRECISE))
 		return "the device's samples are not precise";
-	if (d->out.statistic)
+	if (d->encoder_output.statistic)
 		return period ? "the device says no period of ProfileMe" : NULL;
-	if (!d->in.pfp_alpha_n_ranges)
+	if (!d->encoder_input.pfp_alpha_n_ranges)
 		return "no addresses to profile are named (pfp_alpha_ranges)";
 	if (period && !is_period_of(d, counter, period))
 		return "its counter does not interrupt after so many events";
-	if (!pfm_alpha_rate(d->pmu, counter, 1) && !is_period_of(d, counter, pfm_alpha_rate(d->pmu, counter, 0)))
+	if (!pfm_alpha_rate(d->pmu_type, counter, 1) && !is_period_of(d, counter, pfm_alpha_rate(d->pmu_type, counter, 0)))
 		return "after an interrupt its counter begins at 0 again: its samples are 1048576 events apart";
 	return NULL;
 }
@@ -120,44 +120,44 @@ static uint64_t id_of(unsigned i)
 
 static unsigned count_of(const struct pfm_session *s, size_t entry)
 {
-	const struct device *d = s->state;
+	const struct device_state *d = s->backend_state;
 
-	for (unsigned i = 0; i < s->n; i++)
-		if (d->places[i].counter >= 0 && (d->places[i].entry < 0 || (size_t)d->places[i].entry == entry))
+	for (unsigned i = 0; i < s->n_counts; i++)
+		if (d->locations[i].counter >= 0 && (d->locations[i].entry < 0 || (size_t)d->locations[i].entry == entry))
 			return i;
 	return 0;
 }
 
 static void lay_out(struct pfm_session *s)
 {
-	const struct device *d = s->state;
+	const struct device_state *d = s->backend_state;
 	struct sampling *sm = s->sampling;
-	bool each = d->in.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
+	bool each = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
 
 	sm->common = (struct layout){ .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | (each ? PFM_SAMPLE_CPU : 0u),
 		                      .read_format = PERF_FORMAT_GROUP,
 		                      .trailers = true };
-	for (unsigned i = 0; i < s->n; i++) {
-		struct counting *c = &s->counts[i];
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		struct session_count *c = &s->counts[i];
 
 		sm->tallies[i].layout = sm->common;
-		c->asked.attr.precise = 0;
-		if (d->places[i].counter < 0)
+		c->config.attr.precise = 0;
+		if (d->locations[i].counter < 0)
 			continue;
-		c->asked.period = d->out.statistic ? 0 : d->out.rates[d->places[i].counter];
+		c->config.period = d->encoder_output.statistic ? 0 : d->encoder_output.rates[d->locations[i].counter];
 		sm->known[sm->n_known++] = (struct known){ id_of(i), i };
 	}
 }
 
 static int size_profile(struct pfm_session *s, struct pc_profile *p)
 {
-	const struct device *d = s->state;
-	uint64_t bytes = 0, stride = d->in.pfp_alpha_flags & PFM_ALPHA_FL_STRIDE ? d->in.pfp_alpha_stride : USUAL_STRIDE;
-	int err = pfmi_device_request(s, PCNTGETRSIZE, &bytes);
+	const struct device_state *d = s->backend_state;
+	uint64_t bytes = 0, stride = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_STRIDE ? d->encoder_input.pfp_alpha_stride : USUAL_STRIDE;
+	int err = pfmi_device_send_request(s, PCNTGETRSIZE, &bytes);
 
 	if (err < 0)
-		return pfmi_device_failed(s, err);
-	p->start = d->in.pfp_alpha_ranges[0].start;
+		return pfmi_device_record_errno(s, err);
+	p->start = d->encoder_input.pfp_alpha_ranges[0].start;
 	p->width = stride * 4;
 	p->per_entry = (size_t)(bytes / sizeof(*p->now) / d->n_entries);
 	p->n = p->per_entry * d->n_entries;
@@ -167,9 +167,9 @@ static int size_profile(struct pfm_session *s, struct pc_profile *p)
 	return p->seen && p->now && p->fresh ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 
-int pfmi_device_sampling_open(struct pfm_session *s)
+int pfmi_device_open_sampling(struct pfm_session *s)
 {
-	struct device *d = s->state;
+	struct device_state *d = s->backend_state;
 
 	lay_out(s);
 	if (!s->sampling->n_known)
@@ -177,12 +177,12 @@ int pfmi_device_sampling_open(struct pfm_session *s)
 	d->profile = calloc(1, sizeof(*d->profile));
 	if (!d->profile)
 		return PFMLIB_ERR_NOMEM;
-	return d->out.statistic ? PFMLIB_SUCCESS : size_profile(s, d->profile);
+	return d->encoder_output.statistic ? PFMLIB_SUCCESS : size_profile(s, d->profile);
 }
 
-void pfmi_device_sampling_close(struct pfm_session *s)
+void pfmi_device_close_sampling(struct pfm_session *s)
 {
-	struct device *d = s->state;
+	struct device_state *d = s->backend_state;
 
 	if (d->profile) {
 		free(d->profile->seen);
@@ -200,27 +200,27 @@ void pfmi_device_sampling_close(struct pfm_session *s)
 /* Interrupts since the session was opened; *@more if there are new ones. */
 static int count_interrupts(struct pfm_session *s, bool *more)
 {
-	struct device *d = s->state;
-	uint64_t counts[MAX_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
-	uint32_t number = d->pmu == PFMLIB_ALPHA_EV4_PMU ? PCNTGETCNT : pfm_alpha_num_counters(d->pmu) == 3 ? PCNT5GETCNT
-	                                                                                                    : PCNT6GETCNT;
-	int err = pfmi_device_counts(s, number, counts);
+	struct device_state *d = s->backend_state;
+	uint64_t counts[MAX_DEVICE_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
+	uint32_t number = d->pmu_type == PFMLIB_ALPHA_EV4_PMU ? PCNTGETCNT : pfm_alpha_num_counters(d->pmu_type) == 3 ? PCNT5GETCNT
+	                                                                                                              : PCNT6GETCNT;
+	int err = pfmi_device_fetch_counts(s, number, counts);
 
 	for (unsigned e = 0; err >= 0 && e < d->n_entries; e++) {
 		uint64_t sum = 0;
 
-		for (unsigned c = 0; c < pfm_alpha_num_counters(d->pmu); c++)
-			sum += d->out.counters >> c & 1 ? counts[e][c] : 0;
-		*more |= sum != d->entries[e].interrupts;
-		d->entries[e].interrupts = sum;
+		for (unsigned c = 0; c < pfm_alpha_num_counters(d->pmu_type); c++)
+			sum += d->encoder_output.counters >> c & 1 ? counts[e][c] : 0;
+		*more |= sum != d->entries[e].n_interrupts;
+		d->entries[e].n_interrupts = sum;
 	}
 	return err;
 }
 
 static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
 {
-	const struct device *d = s->state;
-	const struct sys *sys = pfmi_device_system(s);
+	const struct device_state *d = s->backend_state;
+	const struct sys *sys = pfmi_device_get_sys(s);
 	size_t bytes = d->profile->n * sizeof(*to);
 	long got = sys->read(sys, d->fd, to, bytes);
 
@@ -232,7 +232,7 @@ static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
  * both found is then in p->now, and in p->seen what the device still holds of it. */
 static int learn_habit(struct pfm_session *s)
 {
-	struct pc_profile *p = ((struct device *)s->state)->profile;
+	struct pc_profile *p = ((struct device_state *)s->backend_state)->profile;
 	bool any = false, fewer = false;
 	int err;
 
@@ -253,7 +253,7 @@ static int learn_habit(struct pfm_session *s)
 
 static int look_at_profile(struct pfm_session *s)
 {
-	struct device *d = s->state;
+	struct device_state *d = s->backend_state;
 	struct pc_profile *p = d->profile;
 	int err = read_buckets(s, p->now);
 
@@ -264,7 +264,7 @@ static int look_at_profile(struct pfm_session *s)
 
 		p->fresh[i] += more;
 		p->waiting += more;
-		d->entries[i / p->per_entry].found += more;
+		d->entries[i / p->per_entry].n_in_range += more;
 		p->seen[i] = p->now[i];
 	}
 	return err;
@@ -272,33 +272,33 @@ static int look_at_profile(struct pfm_session *s)
 
 static int look_at_pairs(struct pfm_session *s)
 {
-	struct device *d = s->state;
-	int err = pfmi_device_read(s);
+	struct device_state *d = s->backend_state;
+	int err = pfmi_device_read_entries(s);
 
 	d->profile->waiting = 0;
 	for (unsigned e = 0; e < d->n_entries && err >= 0; e++)
-		d->profile->waiting += memcmp(d->entries[e].told, d->entries[e].events, sizeof(d->entries[e].told)) != 0;
+		d->profile->waiting += memcmp(d->entries[e].last_pair, d->entries[e].events, sizeof(d->entries[e].last_pair)) != 0;
 	return err;
 }
 
 /* The counts of interrupts say cheaply whether the profile has changed. */
 static int look(struct pfm_session *s)
 {
-	struct device *d = s->state;
+	struct device_state *d = s->backend_state;
 	bool more = false;
 	int err;
 
-	d->profile->last = !d->since;
-	if (!d->armed)
+	d->profile->last = !d->started_at;
+	if (!d->has_started)
 		return PFMLIB_SUCCESS;
-	if (d->out.statistic) {
+	if (d->encoder_output.statistic) {
 		err = look_at_pairs(s);
 	} else {
 		err = count_interrupts(s, &more);
 		if (err >= 0 && more)
 			err = look_at_profile(s);
 	}
-	return err < 0 ? pfmi_device_failed(s, err) : PFMLIB_SUCCESS;
+	return err < 0 ? pfmi_device_record_errno(s, err) : PFMLIB_SUCCESS;
 }
 
 /* ---- handing out -------------------------------------------------------------------------------------------------------- */
@@ -324,11 +324,11 @@ static size_t put_head(uint64_t *record, uint32_t type, uint16_t misc, size_t wo
 
 static size_t put_sample(const struct pfm_session *s, size_t bucket)
 {
-	const struct device *d = s->state;
+	const struct device_state *d = s->backend_state;
 	struct pc_profile *p = d->profile;
 	uint64_t *record = p->record;
 	size_t entry = bucket / p->per_entry;
-	uint16_t mode = d->in.pfp_alpha_flags & PFM_ALPHA_FL_KERNEL ? PFM_MISC_KERNEL : PFM_MISC_USER;
+	uint16_t mode = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_KERNEL ? PFM_MISC_KERNEL : PFM_MISC_USER;
 
 	record[1] = id_of(count_of(s, entry));
 	record[2] = p->start + bucket % p->per_entry * p->width;
@@ -338,16 +338,16 @@ static size_t put_sample(const struct pfm_session *s, size_t bucket)
 /* A group of two: the statistic, and what retired. Nobody says in which task. */
 static size_t put_pair(const struct pfm_session *s, size_t e)
 {
-	const struct device *d = s->state;
+	const struct device_state *d = s->backend_state;
 	uint64_t *record = d->profile->record;
-	struct entry *entry = &d->entries[e];
+	struct device_entry *entry = &d->entries[e];
 	size_t words = 5;
 
 	record[1] = UINT64_MAX;
 	record[2] = 2;
-	memcpy(entry->told, entry->events, sizeof(entry->told));
+	memcpy(entry->last_pair, entry->events, sizeof(entry->last_pair));
 	for (unsigned k = 0; k < 2; k++)
-		record[3 + k] = entry->events[k] - entry->base[k];
+		record[3 + k] = entry->events[k] - entry->reset_events[k];
 	words += put_cpu(s, e, record + words);
 	record[words++] = id_of(count_of(s, e));
 	return put_head(record, PFM_RECORD_READ, 0, words);
@@ -356,7 +356,7 @@ static size_t put_pair(const struct pfm_session *s, size_t e)
 /* The size of the next record of this pass, which is put together; 0: it is over. */
 static size_t next_of_pass(const struct pfm_session *s)
 {
-	const struct device *d = s->state;
+	const struct device_state *d = s->backend_state;
 	struct pc_profile *p = d->profile;
 
 	for (; p->at < p->n; p->at++)
@@ -365,8 +365,8 @@ static size_t next_of_pass(const struct pfm_session *s)
 			p->waiting--;
 			return put_sample(s, p->at);
 		}
-	for (; d->out.statistic && p->at < d->n_entries; p->at++)
-		if (memcmp(d->entries[p->at].told, d->entries[p->at].events, sizeof(d->entries[p->at].told)) != 0) {
+	for (; d->encoder_output.statistic && p->at < d->n_entries; p->at++)
+		if (memcmp(d->entries[p->at].last_pair, d->entries[p->at].events, sizeof(d->entries[p->at].last_pair)) != 0) {
 			p->waiting--;
 			return put_pair(s, p->at);
 		}
@@ -374,9 +374,9 @@ static size_t next_of_pass(const struct pfm_session *s)
 }
 
 /* A pass ends with what its look found, however fast the device goes on; when it was stopped, with the last there is. */
-int pfmi_device_next_sample(struct pfm_session *s, const void **bytes, size_t *size)
+int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size_t *size)
 {
-	struct device *d = s->state;
+	struct device_state *d = s->backend_state;
 	struct pc_profile *p = d ? d->profile : NULL;
 
 	while (p) {
@@ -393,15 +393,15 @@ int pfmi_device_next_sample(struct pfm_session *s, const void **bytes, size_t *s
 			return 1;
 		}
 		p->passing = false;
-		if (d->since || (p->last && !p->waiting))
+		if (d->started_at || (p->last && !p->waiting))
 			break;
 	}
 	return 0;
 }
 
-int pfmi_device_wait(struct pfm_session *s, int timeout)
+int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout)
 {
-	const struct device *d = s->state;
+	const struct device_state *d = s->backend_state;
 
 	for (int64_t left = timeout < 0 ? INT64_MAX : timeout * INT64_C(1000000); d && d->profile;) {
 		struct timespec step = { .tv_nsec = left < STEP_NS ? (long)left : STEP_NS };
@@ -411,7 +411,7 @@ int pfmi_device_wait(struct pfm_session *s, int timeout)
 			return rc;
 		if (d->profile->waiting)
 			return PFM_WAIT_READY;
-		if (!d->since)
+		if (!d->started_at)
 			return PFM_WAIT_ENDED;
 		if (left <= 0)
 			return PFM_WAIT_TIMEOUT;
@@ -421,15 +421,15 @@ int pfmi_device_wait(struct pfm_session *s, int timeout)
 	return PFM_WAIT_ENDED;
 }
 
-uint64_t pfmi_device_outside(const struct pfm_session *s, unsigned i)
+uint64_t pfmi_device_count_out_of_range(const struct pfm_session *s, unsigned i)
 {
-	const struct device *d = s->state;
+	const struct device_state *d = s->backend_state;
 	uint64_t interrupts = 0, found = 0;
 
-	for (unsigned e = 0; d && d->profile && !d->out.statistic && e < d->n_entries; e++)
-		if (d->places[i].entry < 0 || d->places[i].entry == (int)e) {
-			interrupts += d->entries[e].interrupts;
-			found += d->entries[e].found;
+	for (unsigned e = 0; d && d->profile && !d->encoder_output.statistic && e < d->n_entries; e++)
+		if (d->locations[i].entry < 0 || d->locations[i].entry == (int)e) {
+			interrupts += d->entries[e].n_interrupts;
+			found += d->entries[e].n_in_range;
 		}
 	return interrupts > found ? interrupts - found : 0;
 }

@@ -187,10 +187,10 @@ static int count_of(struct sampling *sm, uint64_t id)
 	return -1;
 }
 
-static void tally_sample(const struct counting *c, struct tally *t, pfm_record_t *r)
+static void tally_sample(const struct session_count *c, struct tally *t, pfm_record_t *r)
 {
 	if (!(r->has & PFM_SAMPLE_PERIOD)) {
-		r->sample.period = c->asked.period;
+		r->sample.period = c->config.period;
 		r->has |= PFM_SAMPLE_PERIOD;
 	}
 	t->samples++;
@@ -213,9 +213,9 @@ static void tally_side(struct tally *t, const pfm_record_t *r)
 
 /* An event that the kernel raises itself, clocks apart. Where several are open for one occurrence, be they of different processes,
  * newer kernels (6.18 does) give all their samples the id of the first. */
-static bool shares_ids(const struct counting *c)
+static bool shares_ids(const struct session_count *c)
 {
-	return c->asked.attr.type == PERF_TYPE_SOFTWARE && c->asked.attr.config > PERF_COUNT_SW_TASK_CLOCK;
+	return c->config.attr.type == PERF_TYPE_SOFTWARE && c->config.attr.config > PERF_COUNT_SW_TASK_CLOCK;
 }
 
 /* Of which count such a sample can be: *@several if of more than one. -1: of none. */
@@ -225,10 +225,10 @@ static int software_count(const struct pfm_session *s, bool *several)
 	int cpu = sm->last >= 0 && sm->streams ? sm->streams[sm->last].cpu : -1, found = -1;
 
 	*several = false;
-	for (unsigned i = 0; i < s->n; i++) {
-		const struct counting *c = &s->counts[i];
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		const struct session_count *c = &s->counts[i];
 
-		if (!shares_ids(c) || (!s->reading && (!c->opened.n_open || (c->asked.cpu >= 0 && c->asked.cpu != cpu))))
+		if (!shares_ids(c) || (!s->recording && (!c->kernel_state.n_open || (c->config.cpu >= 0 && c->config.cpu != cpu))))
 			continue;
 		*several |= found >= 0;
 		found = found < 0 ? (int)i : found;
@@ -245,7 +245,7 @@ static const struct layout *of_nobody(struct pfm_session *s, const void *bytes, 
 	int like = -1;
 
 	memcpy(&head, bytes, sizeof(head));
-	if (s->n == 1 && !sm->n_known)
+	if (s->n_counts == 1 && !sm->n_known)
 		like = 0; /* a recording of one event, without ids */
 	else if (head.type == PFM_RECORD_SAMPLE)
 		like = software_count(s, &several);
@@ -277,7 +277,7 @@ static void decode(struct pfm_session *s, const void *bytes, size_t size, pfm_re
 
 static bool samples(const pfm_session_t *s)
 {
-	return s && s->sampling && s->sampling->tallies && !s->reading;
+	return s && s->sampling && s->sampling->tallies && !s->recording;
 }
 
 static bool has_buffers(const pfm_session_t *s)
@@ -291,10 +291,10 @@ static int next_bytes(struct pfm_session *s, bool go_on, const void **bytes, siz
 {
 	const struct stream *st;
 
-	if (s->reading)
+	if (s->recording)
 		return pfmi_data_next(s, go_on, bytes, size);
-	if (s->backend->next_sample)
-		return go_on ? 0 : s->backend->next_sample(s, bytes, size);
+	if (s->backend->next_sample_record)
+		return go_on ? 0 : s->backend->next_sample_record(s, bytes, size);
 	st = next_stream(s, go_on);
 	if (!st)
 		return 0;
@@ -342,7 +342,7 @@ static void begin_run(struct pfm_session *s)
 	if (!l || !l->flat)
 		return;
 	sm->alike = in_one_piece(ring, at, l->size, UINT_MAX);
-	sm->run = (struct run){ ring->data + at, l->size, l->fields, id, limit_of_run(sm), s->counts[i].asked.period, (uint32_t)i, 0, 0 };
+	sm->run = (struct run){ ring->data + at, l->size, l->fields, id, limit_of_run(sm), s->counts[i].config.period, (uint32_t)i, 0, 0 };
 }
 
 /* Does for up to @n samples of the run what next_bytes() and decode() would, and returns how many there were. */
@@ -402,7 +402,7 @@ static int next_one(struct pfm_session *s, bool go_on, size_t size, pfm_record_t
 
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
 {
-	if ((!samples(s) && !(s && s->reading)) || !pfmi_sized(record))
+	if ((!samples(s) && !(s && s->recording)) || !pfmi_sized(record))
 		return PFMLIB_ERR_INVAL;
 	if (s->sampling->n_streams && s->sampling->last >= 0)
 		give_room(s->sampling, (unsigned)s->sampling->last);
@@ -415,7 +415,7 @@ int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 {
 	unsigned k = 0;
 
-	if ((!samples(s) && !(s && s->reading)) || !pfmi_sized(records) || n > INT_MAX)
+	if ((!samples(s) && !(s && s->recording)) || !pfmi_sized(records) || n > INT_MAX)
 		return PFMLIB_ERR_INVAL;
 	for (unsigned i = 0; i < s->sampling->n_streams; i++)
 		give_room(s->sampling, i);
@@ -528,8 +528,8 @@ int pfm_wait_session(pfm_session_t *s, int timeout)
 
 	if (!samples(s))
 		return PFMLIB_ERR_INVAL;
-	if (s->backend->wait)
-		return s->backend->wait(s, timeout);
+	if (s->backend->wait_for_sample)
+		return s->backend->wait_for_sample(s, timeout);
 	sm = s->sampling;
 	if (timeout && ready(sm, false))
 		return PFM_WAIT_READY;
@@ -586,9 +586,9 @@ int pfm_session_signal(pfm_session_t *s, int signo)
 		return PFMLIB_ERR_INVAL;
 	if (!has_buffers(s))
 		return PFMLIB_ERR_NOTSUPP;
-	st = s->state;
-	for (unsigned i = 0; i < st->n_parts; i++) {
-		int rc = st->parts[i].fd >= 0 ? send_signals(st->parts[i].fd, signo) : 0;
+	st = s->backend_state;
+	for (unsigned i = 0; i < st->n_events; i++) {
+		int rc = st->events[i].fd >= 0 ? send_signals(st->events[i].fd, signo) : 0;
 
 		if (rc) {
 			s->sys_errno = -rc;
@@ -600,15 +600,15 @@ int pfm_session_signal(pfm_session_t *s, int signo)
 
 /* ---- accounts ------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t losses(const struct pfm_session *s, const struct counting *c)
+static uint64_t losses(const struct pfm_session *s, const struct session_count *c)
 {
-	const struct perf_state *st = s->state;
+	const struct perf_state *st = s->backend_state;
 	uint64_t lost = 0;
 
 	if (!has_buffers(s))
 		return 0;
-	for (unsigned k = 0; k < c->opened.n_parts; k++)
-		lost += st->parts[c->opened.part + k].losses;
+	for (unsigned k = 0; k < c->kernel_state.n_events; k++)
+		lost += st->events[c->kernel_state.first_event + k].lost_samples;
 	return s->sampling->no_losses ? PFM_LOST_UNKNOWN : lost;
 }
 
@@ -616,22 +616,22 @@ static uint64_t losses(const struct pfm_session *s, const struct counting *c)
  * shows it, once all were taken. */
 static bool mixed_up(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
 {
-	const struct counting *c = &s->counts[i];
+	const struct session_count *c = &s->counts[i];
 	uint64_t all = o->samples + o->lost, right = o->period ? o->count / o->period : all;
 	bool twin = false, known = o->lost != PFM_LOST_UNKNOWN && !s->running;
 
 	if (!shares_ids(c))
 		return false;
-	for (unsigned k = 0; k < s->n; k++)
-		twin |= k != i && shares_ids(&s->counts[k]) && s->counts[k].asked.attr.config == c->asked.attr.config;
-	return s->sampling->strange || (twin && known && (all > right ? all - right : right - all) > c->opened.n_parts);
+	for (unsigned k = 0; k < s->n_counts; k++)
+		twin |= k != i && shares_ids(&s->counts[k]) && s->counts[k].config.attr.config == c->config.attr.config;
+	return s->sampling->strange || (twin && known && (all > right ? all - right : right - all) > c->kernel_state.n_events);
 }
 
 /* Less than half of what a fixed period makes of the count: a virtual machine whose overflow interrupts wait for its clock. Each counter
  * may have begun a period; those that children inherit are too many to know. */
 static bool too_few(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
 {
-	uint64_t due = o->period ? o->count / o->period : 0, parts = s->counts[i].opened.n_parts;
+	uint64_t due = o->period ? o->count / o->period : 0, parts = s->counts[i].kernel_state.n_events;
 
 	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 && o->samples + o->discarded < (due - parts) / 2;
 }
@@ -639,14 +639,14 @@ static bool too_few(const struct pfm_session *s, unsigned i, const pfm_sample_co
 /* Dropped by the processor, or for want of room; what fell outside of the addresses that are profiled was never wanted. */
 static bool is_lossy(const struct pfm_session *s, const pfm_sample_count_t *o)
 {
-	if (o->discarded && !s->backend->outside)
+	if (o->discarded && !s->backend->count_out_of_range)
 		return true;
 	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->lost != 0 : o->lost != 0;
 }
 
 static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
 {
-	const pfm_count_t *count = &s->last[i];
+	const pfm_count_t *count = &s->last_counts[i];
 
 	o->quality = count->quality;
 	o->cause = count->cause;
@@ -668,28 +668,28 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 {
 	pfm_sample_count_t full = { .size = sizeof(full) };
 	pfm_count_t count = PFM_INIT(count);
-	const struct counting *c;
+	const struct session_count *c;
 	const struct tally *t;
 	int rc;
 
-	if (!samples(s) || i >= s->n || !pfmi_sized(out))
+	if (!samples(s) || i >= s->n_counts || !pfmi_sized(out))
 		return PFMLIB_ERR_INVAL;
 	rc = pfm_read_count(s, i, &count);
 	if (rc)
 		return rc;
 	c = &s->counts[i];
 	t = &s->sampling->tallies[i];
-	full.precise = c->asked.attr.precise;
+	full.precise = c->config.attr.precise;
 	full.samples = t->samples;
 	full.exact = t->exact;
 	full.weight = t->weight;
-	full.discarded = s->backend->outside ? s->backend->outside(s, i) : t->discarded;
+	full.discarded = s->backend->count_out_of_range ? s->backend->count_out_of_range(s, i) : t->discarded;
 	full.throttled = t->throttled;
 	full.throttled_ns = t->throttled_ns;
 	full.lost = losses(s, c);
 	full.count = count.value;
-	full.period = c->asked.period;
-	full.freq = c->asked.freq;
+	full.period = c->config.period;
+	full.freq = c->config.freq;
 	judge(s, i, &full);
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
@@ -699,7 +699,7 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 {
 	pfm_buffers_t full = PFM_INIT(full);
 
-	if ((!samples(s) && !(s && s->reading)) || !pfmi_sized(out))
+	if ((!samples(s) && !(s && s->recording)) || !pfmi_sized(out))
 		return PFMLIB_ERR_INVAL;
 	full.n = s->sampling->n_streams;
 	full.pages = s->sampling->pages;
@@ -707,7 +707,7 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 	full.lost = s->sampling->lost;
 	full.bytes = s->sampling->bytes;
 	full.skipped = s->sampling->skipped;
-	full.damaged = s->reading ? pfmi_data_damaged(s) : s->sampling->damaged;
+	full.damaged = s->recording ? pfmi_data_damaged(s) : s->sampling->damaged;
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

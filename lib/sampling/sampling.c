@@ -55,24 +55,24 @@ static const char *beyond_the_device(const pfm_sampling_t *q)
 	return NULL;
 }
 
-int pfmi_sampling_ask(struct opening *o)
+int pfmi_sampling_ask(struct session_builder *o)
 {
-	const pfm_sampling_t *given = o->s->options.sampling;
+	const pfm_sampling_t *given = o->session->options.sampling;
 	struct sampling *sm;
 	const char *what;
 
-	sm = o->s->sampling = calloc(1, sizeof(*sm));
+	sm = o->session->sampling = calloc(1, sizeof(*sm));
 	if (!sm)
-		return pfmi_opening_no_memory(o);
+		return pfmi_session_report_no_memory(o);
 	if (!pfmi_take(&sm->asked, sizeof(sm->asked), given))
-		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "sampling.size is not set");
+		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "sampling.size is not set");
 	what = wrong(&sm->asked);
 	if (what)
-		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
-	what = o->s->judges == &pfmi_backend_pfm_device ? beyond_the_device(&sm->asked) : NULL;
+		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
+	what = o->session->policy_backend == &pfmi_device_backend ? beyond_the_device(&sm->asked) : NULL;
 	if (what)
-		return pfmi_opening_refuse(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0, what);
-	if (o->s->judges == &pfmi_backend_pfm_device)
+		return pfmi_session_report_error(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0, what);
+	if (o->session->policy_backend == &pfmi_device_backend)
 		return PFMLIB_SUCCESS;
 	if (!sm->asked.fields)
 		sm->asked.fields = USUAL_FIELDS;
@@ -96,23 +96,23 @@ void pfmi_sampling_free(struct pfm_session *s)
 }
 
 /* Events that happen once at a time are taken one by one, clocks each millisecond, the rest a thousand times a second. */
-static void choose_rate(const struct sampling *sm, struct counting *c)
+static void choose_rate(const struct sampling *sm, struct session_count *c)
 {
-	uint32_t type = c->asked.attr.type;
-	uint64_t config = c->asked.attr.config;
+	uint32_t type = c->config.attr.type;
+	uint64_t config = c->config.attr.config;
 
-	if (c->asked.period || c->asked.freq)
+	if (c->config.period || c->config.freq)
 		return;
-	c->asked.period = sm->asked.period;
-	c->asked.freq = sm->asked.freq;
-	if (c->asked.period || c->asked.freq)
+	c->config.period = sm->asked.period;
+	c->config.freq = sm->asked.freq;
+	if (c->config.period || c->config.freq)
 		return;
 	if (type == PERF_TYPE_SOFTWARE && config <= PERF_COUNT_SW_TASK_CLOCK)
-		c->asked.period = CLOCK_PERIOD;
+		c->config.period = CLOCK_PERIOD;
 	else if (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
-		c->asked.period = 1;
+		c->config.period = 1;
 	else
-		c->asked.freq = USUAL_FREQ;
+		c->config.freq = USUAL_FREQ;
 }
 
 void pfmi_sampling_prepare(struct pfm_session *s)
@@ -121,23 +121,23 @@ void pfmi_sampling_prepare(struct pfm_session *s)
 
 	if (pfmi_sys_number(&s->sys, "/proc/sys/kernel/perf_event_max_sample_rate", &max))
 		max = 0;
-	for (unsigned i = 0; i < s->n; i++) {
-		struct counting *c = &s->counts[i];
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		struct session_count *c = &s->counts[i];
 
 		choose_rate(s->sampling, c);
-		if (!c->asked.attr.precise)
-			c->asked.attr.precise = (uint8_t)s->sampling->asked.precise;
-		if (max && c->asked.freq > max && !c->told.cause)
-			pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-			             "ask for a lower frequency, or raise kernel.perf_event_max_sample_rate",
-			             "the kernel takes at most %llu samples a second", (unsigned long long)max);
+		if (!c->config.attr.precise)
+			c->config.attr.precise = (uint8_t)s->sampling->asked.precise;
+		if (max && c->config.freq > max && !c->status.cause)
+			pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+			                        "ask for a lower frequency, or raise kernel.perf_event_max_sample_rate",
+			                        "the kernel takes at most %llu samples a second", (unsigned long long)max);
 	}
 }
 
 /* The kernel ignores the period of its own events if every sample is to tell it. Where it is fixed we know it. */
-static uint64_t fields_of(const struct sampling *sm, const struct counting *c)
+static uint64_t fields_of(const struct sampling *sm, const struct session_count *c)
 {
-	return c->asked.freq ? sm->asked.fields : sm->asked.fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
+	return c->config.freq ? sm->asked.fields : sm->asked.fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
 }
 
 static void add_payload(const pfm_sampling_t *q, struct perf_event_attr *a)
@@ -176,17 +176,17 @@ static void add_common(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->wakeup_events = q->wakeup_events;
 }
 
-void pfmi_sampling_attr(const struct pfm_session *s, const struct counting *c, struct perf_event_attr *a)
+void pfmi_sampling_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a)
 {
 	const struct sampling *sm = s->sampling;
 
 	a->sample_type = fields_of(sm, c);
-	a->freq = c->asked.freq != 0;
+	a->freq = c->config.freq != 0;
 	if (a->freq)
-		a->sample_freq = c->asked.freq;
+		a->sample_freq = c->config.freq;
 	else
-		a->sample_period = c->asked.period;
-	a->precise_ip = c->asked.attr.precise & 3u;
+		a->sample_period = c->config.period;
+	a->precise_ip = c->config.attr.precise & 3u;
 	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (!sm->no_losses)
 		a->read_format |= PERF_FORMAT_LOST;
@@ -194,19 +194,19 @@ void pfmi_sampling_attr(const struct pfm_session *s, const struct counting *c, s
 	add_common(&sm->asked, a);
 }
 
-int pfmi_sampling_settle(struct pfm_session *s, struct counting *c, union attr *a, int pid, int cpu, int group, int err)
+int pfmi_sampling_settle(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err)
 {
 	if (err == -EINVAL && a->attr.read_format & PERF_FORMAT_LOST) {
 		a->attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
-		err = pfmi_perf_open(&s->sys, a, pid, cpu, group);
+		err = pfmi_perf_open_event(&s->sys, a, pid, cpu, group);
 		s->sampling->no_losses |= err >= 0;
 	}
 	while (err < 0 && (err == -EOPNOTSUPP || err == -EINVAL) && a->attr.precise_ip &&
 	       s->sampling->asked.flags & PFM_SAMPLING_LESS_PRECISE) {
 		a->attr.precise_ip--;
-		err = pfmi_perf_open(&s->sys, a, pid, cpu, group);
+		err = pfmi_perf_open_event(&s->sys, a, pid, cpu, group);
 		if (err >= 0)
-			c->asked.attr.precise = a->attr.precise_ip;
+			c->config.attr.precise = a->attr.precise_ip;
 	}
 	return err;
 }
@@ -214,14 +214,14 @@ int pfmi_sampling_settle(struct pfm_session *s, struct counting *c, union attr *
 /* Asks for part @k of count @i again, changed by @change. True if it can be opened then. */
 static bool opens_if(struct pfm_session *s, unsigned i, unsigned k, void (*change)(struct perf_event_attr *a))
 {
-	const struct perf_state *st = s->state;
-	const struct part *p = &st->parts[s->counts[i].opened.part + k];
-	union attr a;
+	const struct perf_state *st = s->backend_state;
+	const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
+	union perf_attr_buffer a;
 	int fd;
 
-	pfmi_perf_attr(s, i, k, true, &a);
+	pfmi_perf_build_attr(s, i, k, true, &a);
 	change(&a.attr);
-	fd = pfmi_perf_open(&s->sys, &a, p->pid, p->cpu, -1);
+	fd = pfmi_perf_open_event(&s->sys, &a, p->pid, p->cpu, -1);
 	if (fd >= 0)
 		s->sys.close(&s->sys, fd);
 	return fd >= 0;
@@ -256,19 +256,19 @@ static void without_samples(struct perf_event_attr *a)
 
 void pfmi_sampling_diagnose(struct pfm_session *s, unsigned i, unsigned k, int err)
 {
-	struct counting *c = &s->counts[i];
+	struct session_count *c = &s->counts[i];
 
-	if (c->asked.attr.precise && opens_if(s, i, k, without_precision))
-		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, err, "ask for less, or allow less with PFM_SAMPLING_LESS_PRECISE",
-		             "the PMU cannot sample this event with precision %u", c->asked.attr.precise);
+	if (c->config.attr.precise && opens_if(s, i, k, without_precision))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "ask for less, or allow less with PFM_SAMPLING_LESS_PRECISE",
+		                        "the PMU cannot sample this event with precision %u", c->config.attr.precise);
 	else if (s->sampling->asked.fields & PFM_SAMPLE_BRANCH && opens_if(s, i, k, without_branches))
-		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, err, "leave PFM_SAMPLE_BRANCH away", "the PMU of this event records no branches");
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave PFM_SAMPLE_BRANCH away", "the PMU of this event records no branches");
 	else if (opens_if(s, i, k, without_payload))
-		pfmi_give_up(c, c->told.cause == PFM_CAUSE_PERMISSION ? PFM_CAUSE_PERMISSION : PFM_CAUSE_ATTRIBUTE, err,
-		             "ask for fewer fields of PFM_SAMPLE_*", "the kernel does not give all that samples shall hold");
+		pfmi_session_fail_count(c, c->status.cause == PFM_CAUSE_PERMISSION ? PFM_CAUSE_PERMISSION : PFM_CAUSE_ATTRIBUTE, err,
+		                        "ask for fewer fields of PFM_SAMPLE_*", "the kernel does not give all that samples shall hold");
 	else if (opens_if(s, i, k, without_samples))
-		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, err, "sample a clock (task-clock, cpu-clock) and count this event beside it",
-		             "its PMU has no overflow interrupt: the event can be counted, not sampled");
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "sample a clock (task-clock, cpu-clock) and count this event beside it",
+		                        "its PMU has no overflow interrupt: the event can be counted, not sampled");
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------------- */
@@ -276,7 +276,7 @@ void pfmi_sampling_diagnose(struct pfm_session *s, unsigned i, unsigned k, int e
 void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr *a)
 {
 	const pfm_sampling_t *q = &s->sampling->asked;
-	const struct perf_state *state = s->state;
+	const struct perf_state *state = s->backend_state;
 
 	*a = (struct perf_event_attr){ .size = sizeof(*a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
 	a->disabled = a->exclude_kernel = a->exclude_hv = 1;
@@ -299,22 +299,22 @@ void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr
 
 static int open_side(struct pfm_session *s, struct place *p)
 {
-	union attr a = { .words = { 0 } };
+	union perf_attr_buffer a = { .words = { 0 } };
 	int fd;
 
 	pfmi_sampling_side_attr(s, &a.attr);
 	a.attr.inherit = (s->options.flags & PFM_SESSION_INHERIT) && p->pid >= 0;
 	a.attr.enable_on_exec = p->pid >= 0 && (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC);
-	fd = pfmi_perf_open(&s->sys, &a, p->pid, p->cpu, -1);
+	fd = pfmi_perf_open_event(&s->sys, &a, p->pid, p->cpu, -1);
 	if (fd == -EINVAL && a.attr.build_id) {
 		a.attr.build_id = 0;
-		fd = pfmi_perf_open(&s->sys, &a, p->pid, p->cpu, -1);
+		fd = pfmi_perf_open_event(&s->sys, &a, p->pid, p->cpu, -1);
 	}
 	return fd;
 }
 
 /* The place of part @p; a new one is added at the end. */
-static struct place *place_of(struct sampling *sm, const struct part *p)
+static struct place *place_of(struct sampling *sm, const struct kernel_event *p)
 {
 	for (unsigned i = 0; i < sm->n_places; i++)
 		if (sm->places[i].pid == p->pid && sm->places[i].cpu == p->cpu)
@@ -335,7 +335,7 @@ static struct stream *stream_of(struct sampling *sm, const struct place *p)
 
 static int map(struct pfm_session *s, struct stream *st, int fd, unsigned pages)
 {
-	const struct perf_state *state = s->state;
+	const struct perf_state *state = s->backend_state;
 	size_t len = ((size_t)pages + 1) * state->page_size;
 	int rc = s->sys.mmap(&s->sys, fd, len, 1, &st->base);
 
@@ -432,7 +432,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Leads the event of part @p into its buffer and notes its id. */
-static int join(struct pfm_session *s, const struct part *p)
+static int join(struct pfm_session *s, const struct kernel_event *p)
 {
 	struct sampling *sm = s->sampling;
 	const struct place *at = place_of(sm, p);
@@ -446,7 +446,7 @@ static int join(struct pfm_session *s, const struct part *p)
 	if (!rc)
 		rc = s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_ID, &id);
 	if (!rc)
-		sm->known[sm->n_known++] = (struct known){ id, p->count };
+		sm->known[sm->n_known++] = (struct known){ id, p->count_index };
 	return rc;
 }
 
@@ -465,7 +465,7 @@ static void lay_out(struct pfm_session *s)
 		                                     (sm->no_losses ? 0u : PERF_FORMAT_LOST),
 		                      .max_stack = (uint32_t)frames,
 		                      .trailers = true };
-	for (unsigned i = 0; i < s->n; i++) {
+	for (unsigned i = 0; i < s->n_counts; i++) {
 		sm->tallies[i].layout = sm->common;
 		sm->tallies[i].layout.fields = fields_of(sm, &s->counts[i]);
 		pfmi_layout_settle(&sm->tallies[i].layout);
@@ -475,9 +475,9 @@ static void lay_out(struct pfm_session *s)
 /* Of events and of those that own buffers. */
 static uint64_t files_needed(const struct pfm_session *s)
 {
-	const struct perf_state *state = s->state;
+	const struct perf_state *state = s->backend_state;
 
-	return (uint64_t)state->n_parts + s->sampling->n_places;
+	return (uint64_t)state->n_events + s->sampling->n_places;
 }
 
 static int refuse(const struct pfm_session *s, pfm_error_t *why, int err)
@@ -513,33 +513,33 @@ static int refuse(const struct pfm_session *s, pfm_error_t *why, int err)
 
 static int make_room(struct pfm_session *s)
 {
-	const struct perf_state *st = s->state;
+	const struct perf_state *st = s->backend_state;
 	struct sampling *sm = s->sampling;
-	size_t n = st->n_parts + 1;
+	size_t n = st->n_events + 1;
 
 	sm->places = calloc(n, sizeof(*sm->places));
 	sm->streams = calloc(n, sizeof(*sm->streams));
 	sm->heap = calloc(n, sizeof(*sm->heap));
 	sm->polled = calloc(n, sizeof(*sm->polled));
 	sm->known = calloc(n, sizeof(*sm->known));
-	sm->tallies = calloc(s->n, sizeof(*sm->tallies));
+	sm->tallies = calloc(s->n_counts, sizeof(*sm->tallies));
 	return sm->places && sm->streams && sm->heap && sm->polled && sm->known && sm->tallies ? 0 : -ENOMEM;
 }
 
 int pfmi_sampling_open(struct pfm_session *s, struct pfm_error *why)
 {
-	const struct perf_state *st = s->state;
+	const struct perf_state *st = s->backend_state;
 	struct sampling *sm = s->sampling;
 	int rc = make_room(s);
 
-	for (unsigned i = 0; i < st->n_parts && !rc; i++)
-		if (st->parts[i].fd >= 0)
-			place_of(sm, &st->parts[i]);
+	for (unsigned i = 0; i < st->n_events && !rc; i++)
+		if (st->events[i].fd >= 0)
+			place_of(sm, &st->events[i]);
 	if (!rc)
 		rc = open_shrinking(s);
-	for (unsigned i = 0; i < st->n_parts && !rc; i++)
-		if (st->parts[i].fd >= 0)
-			rc = join(s, &st->parts[i]);
+	for (unsigned i = 0; i < st->n_events && !rc; i++)
+		if (st->events[i].fd >= 0)
+			rc = join(s, &st->events[i]);
 	if (rc)
 		return refuse(s, why, rc);
 	lay_out(s);

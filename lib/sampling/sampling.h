@@ -85,11 +85,11 @@ void pfmi_ring_release(struct ring *r, size_t keep);
 
 /* ---- samples of a session (sampling.c, sample_read.c) ------------------------------------------------------------------ */
 
-struct opening;
-struct counting;
+struct session_builder;
+struct session_count;
 struct pfm_session;
 struct perf_event_attr;
-union attr;
+union perf_attr_buffer;
 
 /* One buffer: of a CPU, or of a task wherever it runs. */
 struct stream {
@@ -151,16 +151,16 @@ struct sampling {
 #define USUAL_FRAMES 127u
 
 /* Reads options.sampling. */
-int pfmi_sampling_ask(struct opening *o);
+int pfmi_sampling_ask(struct session_builder *o);
 void pfmi_sampling_free(struct pfm_session *s);
 struct sampling;
 void pfmi_data_free_fields(struct sampling *sm);
 /* Settles periods and frequencies, before anything is opened. */
 void pfmi_sampling_prepare(struct pfm_session *s);
 /* What sampling adds to the attributes of a count. */
-void pfmi_sampling_attr(const struct pfm_session *s, const struct counting *c, struct perf_event_attr *a);
+void pfmi_sampling_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a);
 /* Asks again for an event that was refused with @err, for less where that is allowed. Returns a descriptor or -errno. */
-int pfmi_sampling_settle(struct pfm_session *s, struct counting *c, union attr *a, int pid, int cpu, int group, int err);
+int pfmi_sampling_settle(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err);
 /* Says so if the count could be opened if only it did not sample. */
 void pfmi_sampling_diagnose(struct pfm_session *s, unsigned i, unsigned k, int err);
 /* Maps the buffers and leads the events into them. */

@@ -9,93 +9,93 @@
 #include "context/context.h"
 #include "machine/machine.h"
 
-#define CPU_ROOM 8 /* for the number of a CPU */
+#define CPU_NUMBER_SIZE 8 /* for the number of a CPU */
 
 /* ---- events to counts ------------------------------------------------------------------------------------------------ */
 
-bool pfmi_make_room(struct opening *o, unsigned n)
+bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n)
 {
-	struct pfm_session *s = o->s;
-	unsigned room = o->room * 2 > s->n + n ? o->room * 2 : s->n + n;
-	struct counting *counts = s->n + n > o->room ? realloc(s->counts, room * sizeof(*counts)) : s->counts;
+	struct pfm_session *s = o->session;
+	unsigned room = o->counts_capacity * 2 > s->n_counts + n ? o->counts_capacity * 2 : s->n_counts + n;
+	struct session_count *counts = s->n_counts + n > o->counts_capacity ? realloc(s->counts, room * sizeof(*counts)) : s->counts;
 
 	if (!counts)
 		return false;
-	o->room = s->n + n > o->room ? room : o->room;
+	o->counts_capacity = s->n_counts + n > o->counts_capacity ? room : o->counts_capacity;
 	s->counts = counts;
 	return true;
 }
 
-static struct counting *next_count(struct opening *o)
+static struct session_count *append_count(struct session_builder *o)
 {
-	return pfmi_make_room(o, 1) ? &o->s->counts[o->s->n++] : NULL;
+	return pfmi_session_reserve_counts(o, 1) ? &o->session->counts[o->session->n_counts++] : NULL;
 }
 
 /* One of which only the event is not settled. What is large and empty is not written to. */
-static struct counting *new_count(struct opening *o)
+static struct session_count *append_default_count(struct session_builder *o)
 {
-	struct counting *c = next_count(o);
+	struct session_count *c = append_count(o);
 
 	if (!c)
 		return NULL;
-	memset(&c->asked, 0, offsetof(struct asked, event));
-	c->asked.cpus = c->asked.unit = "";
-	c->asked.cpu = -1;
-	c->asked.scale = 1;
-	c->asked.request = o->request;
-	c->opened = (struct opened){ .part = 0 };
-	c->told.cause = c->told.sys_errno = c->told.about = 0;
+	memset(&c->config, 0, offsetof(struct count_config, event));
+	c->config.cpus = c->config.unit = "";
+	c->config.cpu = -1;
+	c->config.scale = 1;
+	c->config.request = o->request;
+	c->kernel_state = (struct count_kernel_state){ .first_event = 0 };
+	c->status.cause = c->status.sys_errno = c->status.reason_cause = 0;
 	return c;
 }
 
-void pfmi_copy_event(const struct event *from, struct event *to)
+void pfmi_session_copy_event(const struct event *from, struct event *to)
 {
 	memcpy(to, from, offsetof(struct event, set) + from->n_set * sizeof(from->set[0]));
 }
 
 /* ---- names ----------------------------------------------------------------------------------------------------------- */
 
-#define NAMES_ROOM 900 /* at least, in one piece */
+#define NAME_BLOCK_SIZE 900 /* at least, in one piece */
 
-struct names {
-	struct names *next;
-	size_t used, room;
-	char at[];
+struct name_block {
+	struct name_block *next;
+	size_t n_used, capacity;
+	char bytes[];
 };
 
-char *pfmi_name_room(struct pfm_session *s, size_t room)
+char *pfmi_session_alloc_name(struct pfm_session *s, size_t room)
 {
-	struct names *n = s->names;
+	struct name_block *n = s->name_blocks;
 	char *name;
 
-	if (!n || n->room - n->used < room) {
-		size_t more = room > NAMES_ROOM ? room : NAMES_ROOM;
+	if (!n || n->capacity - n->n_used < room) {
+		size_t more = room > NAME_BLOCK_SIZE ? room : NAME_BLOCK_SIZE;
 
 		n = malloc(sizeof(*n) + more);
 		if (!n)
 			return NULL;
-		*n = (struct names){ .next = s->names, .room = more };
-		s->names = n;
+		*n = (struct name_block){ .next = s->name_blocks, .capacity = more };
+		s->name_blocks = n;
 	}
-	name = n->at + n->used;
+	name = n->bytes + n->n_used;
 	*name = '\0';
-	n->used += room;
+	n->n_used += room;
 	return name;
 }
 
-void pfmi_free_names(struct pfm_session *s)
+void pfmi_session_free_names(struct pfm_session *s)
 {
-	for (struct names *n = s->names, *next; n; n = next) {
+	for (struct name_block *n = s->name_blocks, *next; n; n = next) {
 		next = n->next;
 		free(n);
 	}
-	s->names = NULL;
+	s->name_blocks = NULL;
 }
 
-static char *copy_name(struct pfm_session *s, const char *name)
+static char *copy_count_name(struct pfm_session *s, const char *name)
 {
 	size_t len = strlen(name);
-	char *copy = pfmi_name_room(s, len + NAME_ROOM);
+	char *copy = pfmi_session_alloc_name(s, len + NAME_SUFFIX_SIZE);
 
 	return copy ? memcpy(copy, name, len + 1) : NULL;
 }
@@ -103,7 +103,7 @@ static char *copy_name(struct pfm_session *s, const char *name)
 /* ---- what is asked of an event ------------------------------------------------------------------------------------------ */
 
 /* Field @name of core PMU @p's format, in config1: the bits of value 1. */
-static uint64_t config1_bit(const struct kernel_pmu *p, const char *name)
+static uint64_t get_config1_bit(const struct kernel_pmu *p, const char *name)
 {
 	const struct field *f = table_fields(p->table);
 
@@ -114,154 +114,154 @@ static uint64_t config1_bit(const struct kernel_pmu *p, const char *name)
 }
 
 /* arm64 wants to be asked before it lets user space read a counter. */
-static uint64_t user_read_bits(const struct opening *o, const struct counting *c)
+static uint64_t get_user_read_bits(const struct session_builder *o, const struct session_count *c)
 {
-	if (!(o->s->options.flags & PFM_SESSION_USER_READ) || o->n_cores == 0)
+	if (!(o->session->options.flags & PFM_SESSION_USER_READ) || o->n_core_pmus == 0)
 		return 0;
-	if (c->asked.device ? !c->asked.device->is_core : c->asked.attr.type != 0 && c->asked.attr.type != 4)
+	if (c->config.kernel_pmu ? !c->config.kernel_pmu->is_core : c->config.attr.type != 0 && c->config.attr.type != 4)
 		return 0;
-	return config1_bit(c->asked.device ? c->asked.device : o->cores[0], "rdpmc");
+	return get_config1_bit(c->config.kernel_pmu ? c->config.kernel_pmu : o->core_pmus[0], "rdpmc");
 }
 
 /* Drivers that cannot leave a level out are told nothing of levels. */
-static bool all_or_nothing(const struct counting *c)
+static bool has_fixed_levels(const struct session_count *c)
 {
-	return pfmi_every_level(c->asked.event.table);
+	return pfmi_every_level(c->config.event.table);
 }
 
 /* True if nothing but the levels asked for keeps the event from being counted. */
-static bool only_levels(const struct counting *c)
+static bool is_blocked_by_levels(const struct session_count *c)
 {
-	struct event ev = c->asked.event;
+	struct event ev = c->config.event;
 	pfm_attr_t attr;
 
 	ev.plm = 0;
 	ev.plm_none = false;
-	return all_or_nothing(c) && pfmi_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) == PFMLIB_SUCCESS && attr.expressible;
+	return has_fixed_levels(c) && pfmi_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) == PFMLIB_SUCCESS && attr.expressible;
 }
 
-static void check_countable(const struct opening *o, const struct unit *u, struct counting *c)
+static void check_countable(const struct session_builder *o, const struct unit *u, struct session_count *c)
 {
-	const struct pfm_session *s = o->s;
+	const struct pfm_session *s = o->session;
 	const char *name = table_text(u->table, u->table->name);
 
-	if (s->judges && s->judges->any_processor)
+	if (s->policy_backend && s->policy_backend->accepts_any_processor)
 		return;
 	if (!(u->flags & PFM_PMU_HOST))
-		pfmi_give_up(c, PFM_CAUSE_NO_PMU, ENODEV, "name an event of this machine: pfm list shows them",
-		             "this machine has no %s: its events can be encoded but not counted here", name);
-	else if (!c->asked.attr.expressible && only_levels(c))
-		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
-		             "Linux cannot tell privilege levels apart on %s", name);
-	else if (!c->asked.attr.expressible && all_or_nothing(c) && c->asked.event.left_out)
-		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "leave the letters G, H and I away",
-		             "Linux cannot leave out idle time, the host or guests on %s", name);
-	else if (!c->asked.attr.expressible)
-		pfmi_give_up(c, PFM_CAUSE_NO_PMU, EOPNOTSUPP, "", "Linux has no way to count this event of %s", name);
-	else if (!c->asked.attr.type_known)
-		pfmi_give_up(c, PFM_CAUSE_NO_PMU, ENODEV, "check that the kernel has the driver and that its module is loaded",
-		             "the kernel exports no PMU for %s on this machine", name);
-	else if (c->asked.attr.exclude_kernel && pfmi_only_in_kernel(&c->asked.attr))
-		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels, or the kernel's (k)",
-		             "%s happens in the kernel alone: at the levels asked for there is nothing to count", c->asked.name);
-	else if (!s->sampling && pfmi_is_clock(&c->asked.attr) && (c->asked.attr.exclude_kernel || c->asked.attr.exclude_user))
-		pfmi_give_up(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
-		             "the kernel's clocks count the time at every level, whichever are asked for");
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, ENODEV, "name an event of this machine: pfm list shows them",
+		                        "this machine has no %s: its events can be encoded but not counted here", name);
+	else if (!c->config.attr.expressible && is_blocked_by_levels(c))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
+		                        "Linux cannot tell privilege levels apart on %s", name);
+	else if (!c->config.attr.expressible && has_fixed_levels(c) && c->config.event.left_out)
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "leave the letters G, H and I away",
+		                        "Linux cannot leave out idle time, the host or guests on %s", name);
+	else if (!c->config.attr.expressible)
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, EOPNOTSUPP, "", "Linux has no way to count this event of %s", name);
+	else if (!c->config.attr.type_known)
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, ENODEV, "check that the kernel has the driver and that its module is loaded",
+		                        "the kernel exports no PMU for %s on this machine", name);
+	else if (c->config.attr.exclude_kernel && pfmi_perf_is_kernel_only_event(&c->config.attr))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels, or the kernel's (k)",
+		                        "%s happens in the kernel alone: at the levels asked for there is nothing to count", c->config.name);
+	else if (!s->sampling && pfmi_perf_is_clock_event(&c->config.attr) && (c->config.attr.exclude_kernel || c->config.attr.exclude_user))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
+		                        "the kernel's clocks count the time at every level, whichever are asked for");
 }
 
 /* Describes as count @c what member @m is in its place @k. */
-static int describe_event(struct opening *o, const struct member *m, unsigned k, struct counting *c)
+static int fill_count_config(struct session_builder *o, const struct group_member *m, unsigned k, struct session_count *c)
 {
-	struct pfm_session *s = o->s;
-	const struct found *f = &m->found[k];
-	const struct unit *u = pfmi_opening_unit(o, f->unit);
+	struct pfm_session *s = o->session;
+	const struct member_event *f = &m->events[k];
+	const struct unit *u = pfmi_session_get_pmu(o, f->pmu);
 
-	if (f->event != &c->asked.event)
-		pfmi_copy_event(f->event, &c->asked.event);
-	c->asked.pmu = (int)f->unit;
-	c->asked.device = u->kernel;
-	c->asked.instance = f->instance;
-	c->asked.weak = o->weak;
-	c->asked.exclusive = m->exclusive;
-	c->asked.period = m->period;
-	c->asked.freq = m->freq;
-	c->asked.one_core = o->n_cores > 1 && f->core >= 0 && m->missing;
-	c->asked.lacking = m->lacking;
-	c->asked.levels_free = !f->event->plm && !f->event->plm_none && !s->options.plm;
-	if (pfmi_asked_attr(f->event, u->type, s->options.plm, &c->asked.attr, NULL))
-		c->asked.attr.expressible = 0;
-	c->asked.attr.pinned = m->pinned || o->pinned;
+	if (f->event != &c->config.event)
+		pfmi_session_copy_event(f->event, &c->config.event);
+	c->config.pmu = (int)f->pmu;
+	c->config.kernel_pmu = u->kernel;
+	c->config.instance = f->instance;
+	c->config.weak = o->is_group_weak;
+	c->config.exclusive = m->exclusive;
+	c->config.period = m->period;
+	c->config.freq = m->freq;
+	c->config.lacks_core_types = o->n_core_pmus > 1 && f->core_pmu >= 0 && m->lacks_core_types;
+	c->config.missing_core = m->missing_core;
+	c->config.has_default_levels = !f->event->plm && !f->event->plm_none && !s->options.plm;
+	if (pfmi_asked_attr(f->event, u->type, s->options.plm, &c->config.attr, NULL))
+		c->config.attr.expressible = 0;
+	c->config.attr.pinned = m->pinned || o->is_group_pinned;
 	if (m->precise)
-		c->asked.attr.precise = (uint8_t)(m->precise - 1);
-	if (c->asked.instance)
-		c->asked.attr.type = (uint32_t)u->kernel->types[c->asked.instance - 1];
+		c->config.attr.precise = (uint8_t)(m->precise - 1);
+	if (c->config.instance)
+		c->config.attr.type = (uint32_t)u->kernel->types[c->config.instance - 1];
 	/* The kernel's own hardware events carry the type of the PMU they are meant for. */
-	if (f->core >= 0 && pfmi_is_generic(o, f)) {
-		c->asked.device = o->cores[f->core];
-		c->asked.attr.config |= (uint64_t)(uint32_t)c->asked.device->types[0] << 32;
+	if (f->core_pmu >= 0 && pfmi_session_is_generic_event(o, f)) {
+		c->config.kernel_pmu = o->core_pmus[f->core_pmu];
+		c->config.attr.config |= (uint64_t)(uint32_t)c->config.kernel_pmu->types[0] << 32;
 	}
-	c->asked.is_level = pfmi_event_flag(f->event, ROW_SNAPSHOT);
-	if (pfmi_event_has(f->event, KEY_SCALE) && !pfmi_decimal(pfmi_row_text(u->table, f->event->row, KEY_SCALE), &c->asked.scale))
-		c->asked.scale = 1;
+	c->config.is_level = pfmi_event_flag(f->event, ROW_SNAPSHOT);
+	if (pfmi_event_has(f->event, KEY_SCALE) && !pfmi_decimal(pfmi_row_text(u->table, f->event->row, KEY_SCALE), &c->config.scale))
+		c->config.scale = 1;
 	if (pfmi_event_has(f->event, KEY_UNIT))
-		c->asked.unit = pfmi_row_text(u->table, f->event->row, KEY_UNIT);
-	c->asked.user_read = user_read_bits(o, c);
-	c->asked.name = k ? copy_name(s, m->name) : m->name;
-	if (!c->asked.name)
-		return pfmi_opening_no_memory(o);
+		c->config.unit = pfmi_row_text(u->table, f->event->row, KEY_UNIT);
+	c->config.get_user_read_bits = get_user_read_bits(o, c);
+	c->config.name = k ? copy_count_name(s, m->name) : m->name;
+	if (!c->config.name)
+		return pfmi_session_report_no_memory(o);
 	check_countable(o, u, c);
-	if (c->asked.lacking && s->options.flags & PFM_SESSION_DRY_RUN)
-		pfmi_tell(c, PFM_CAUSE_NO_CPU, "", "%s does not have the event: not counted on CPUs %s", c->asked.lacking->name,
-		          c->asked.lacking->cpus ? c->asked.lacking->cpus : "?");
+	if (c->config.missing_core && s->options.flags & PFM_SESSION_DRY_RUN)
+		pfmi_session_set_reason(c, PFM_CAUSE_NO_CPU, "", "%s does not have the event: not counted on CPUs %s", c->config.missing_core->name,
+		                        c->config.missing_core->cpus ? c->config.missing_core->cpus : "?");
 	return PFMLIB_SUCCESS;
 }
 
 /* The counts of members [0, @n) that belong to core PMU @core, as one group. Members of no core PMU go with the @first. */
-static int add_group(struct opening *o, const struct member *m, unsigned n, int core, bool first)
+static int add_core_group(struct session_builder *o, const struct group_member *m, unsigned n, int core, bool first)
 {
-	unsigned group = o->s->n_groups, before = o->s->n;
+	unsigned group = o->session->n_groups, before = o->session->n_counts;
 
-	if (!pfmi_make_room(o, n))
-		return pfmi_opening_no_memory(o);
+	if (!pfmi_session_reserve_counts(o, n))
+		return pfmi_session_report_no_memory(o);
 	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < m[i].n; k++) {
-			struct counting *c;
+		for (unsigned k = 0; k < m[i].n_events; k++) {
+			struct session_count *c;
 			int rc;
 
-			if (m[i].found[k].core < 0 ? !first : m[i].found[k].core != core)
+			if (m[i].events[k].core_pmu < 0 ? !first : m[i].events[k].core_pmu != core)
 				continue;
-			c = new_count(o);
+			c = append_default_count(o);
 			if (!c)
-				return pfmi_opening_no_memory(o);
-			c->asked.group = group;
-			c->asked.sibling = m[i].n > 1 ? o->siblings + i + 1 : 0;
-			rc = describe_event(o, &m[i], k, c);
+				return pfmi_session_report_no_memory(o);
+			c->config.group = group;
+			c->config.sibling_set = m[i].n_events > 1 ? o->n_sibling_sets + i + 1 : 0;
+			rc = fill_count_config(o, &m[i], k, c);
 			if (rc)
 				return rc;
 		}
-	o->s->n_groups += o->s->n > before;
+	o->session->n_groups += o->session->n_counts > before;
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_add_members(struct opening *o, const struct member *m, unsigned n)
+int pfmi_session_add_members(struct session_builder *o, const struct group_member *m, unsigned n)
 {
 	bool first = true;
 	int rc = PFMLIB_SUCCESS;
 
-	for (int core = 0; core < (int)o->n_cores && !rc; core++) {
+	for (int core = 0; core < (int)o->n_core_pmus && !rc; core++) {
 		bool used = false;
 
 		for (unsigned i = 0; i < n; i++)
-			for (unsigned k = 0; k < m[i].n; k++)
-				used |= m[i].found[k].core == core;
+			for (unsigned k = 0; k < m[i].n_events; k++)
+				used |= m[i].events[k].core_pmu == core;
 		if (!used)
 			continue;
-		rc = add_group(o, m, n, core, first);
+		rc = add_core_group(o, m, n, core, first);
 		first = false;
 	}
 	if (first && !rc)
-		rc = add_group(o, m, n, -1, true);
-	o->siblings += n;
+		rc = add_core_group(o, m, n, -1, true);
+	o->n_sibling_sets += n;
 	return rc;
 }
 
@@ -269,7 +269,7 @@ int pfmi_add_members(struct opening *o, const struct member *m, unsigned n)
 
 /* One of the kernel's own names, or of those its core PMU shows, that it counts on a general counter: all but cycles, instructions,
  * reference cycles and what it gives codes that no hardware has. */
-static bool is_general(const struct event *ev)
+static bool is_general_counter_event(const struct event *ev)
 {
 	uint64_t config[4];
 
@@ -280,7 +280,7 @@ static bool is_general(const struct event *ev)
 }
 
 /* The same of two events of one table. */
-static bool refuses(const struct event *alone, const struct event *other)
+static bool has_solver_conflict(const struct event *alone, const struct event *other)
 {
 	const struct event both[2] = { *alone, *other };
 	struct request req = { .table = alone->table, .events = both, .n = 2, .plm = PFM_PLM0 | PFM_PLM3 };
@@ -290,45 +290,45 @@ static bool refuses(const struct event *alone, const struct event *other)
 	return pfmi_constrain(&req, &plan, &why) && why.kind == PFM_KIND_ALONE;
 }
 
-bool pfmi_keeps_out(const struct event *alone, const struct event *other)
+bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct event *other)
 {
 	if (!pfmi_event_flag(alone, ROW_ALONE))
 		return false;
-	return other->table == alone->table ? refuses(alone, other) : is_general(other);
+	return other->table == alone->table ? has_solver_conflict(alone, other) : is_general_counter_event(other);
 }
 
 /* The kernel's own names are counted on the core that the others are counted on. */
-static bool same_pmu(const struct counting *c, const struct counting *other)
+static bool is_on_same_pmu(const struct session_count *c, const struct session_count *other)
 {
-	return other->asked.device ? other->asked.device == c->asked.device : other->asked.event.table->encoder == ENCODER_PERF;
+	return other->config.kernel_pmu ? other->config.kernel_pmu == c->config.kernel_pmu : other->config.event.table->encoder == ENCODER_PERF;
 }
 
 /* True if count @c needs its PMU for itself because of a count of another group. */
-static bool wants_turns(const struct pfm_session *s, const struct counting *c)
+static bool has_conflicting_count(const struct pfm_session *s, const struct session_count *c)
 {
-	for (unsigned i = 0; i < s->n; i++) {
-		const struct counting *other = &s->counts[i];
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		const struct session_count *other = &s->counts[i];
 
-		if (other->asked.group != c->asked.group && same_pmu(c, other) &&
-		    pfmi_keeps_out(&c->asked.event, &other->asked.event))
+		if (other->config.group != c->config.group && is_on_same_pmu(c, other) &&
+		    pfmi_session_has_exclusive_conflict(&c->config.event, &other->config.event))
 			return true;
 	}
 	return false;
 }
 
-void pfmi_take_turns(struct pfm_session *s)
+void pfmi_session_mark_exclusive_groups(struct pfm_session *s)
 {
-	for (unsigned i = 0; i < s->n; i++) {
-		if (!pfmi_event_flag(&s->counts[i].asked.event, ROW_ALONE) || !wants_turns(s, &s->counts[i]))
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		if (!pfmi_event_flag(&s->counts[i].config.event, ROW_ALONE) || !has_conflicting_count(s, &s->counts[i]))
 			continue;
-		for (unsigned k = 0; k < s->n; k++)
-			s->counts[k].asked.exclusive |= s->counts[k].asked.group == s->counts[i].asked.group;
+		for (unsigned k = 0; k < s->n_counts; k++)
+			s->counts[k].config.exclusive |= s->counts[k].config.group == s->counts[i].config.group;
 	}
 }
 
 /* ---- one count per CPU ------------------------------------------------------------------------------------------------ */
 
-static void free_sets(struct cpus *sets, unsigned n)
+static void free_cpu_sets(struct cpus *sets, unsigned n)
 {
 	for (unsigned i = 0; sets && i < n; i++)
 		pfmi_cpus_free(&sets[i]);
@@ -336,14 +336,14 @@ static void free_sets(struct cpus *sets, unsigned n)
 }
 
 /* The CPUs on which the PMU of @c counts something: empty for all. */
-static int served_cpus(const struct counting *c, struct cpus *out)
+static int get_served_cpus(const struct session_count *c, struct cpus *out)
 {
-	const struct kernel_pmu *d = c->asked.device;
+	const struct kernel_pmu *d = c->config.kernel_pmu;
 	int rc = 0;
 
 	*out = (struct cpus){ 0 };
 	for (unsigned i = 0; d && !rc && i < d->n_instances; i++) {
-		if (!pfmi_wants_instance(c, i))
+		if (!session_count_has_instance(c, i))
 			continue;
 		rc = pfmi_cpus_add(out, d->instance_cpus[i]);
 		if (rc != -ENOMEM && (rc || !*d->instance_cpus[i])) {
@@ -355,92 +355,92 @@ static int served_cpus(const struct counting *c, struct cpus *out)
 }
 
 /* The counts @old, @n of them, for CPU @cpu alone. @serves: the CPUs of each. @number: the CPU as a text that stays. */
-static int copy_for_cpu(struct opening *o, const struct counting *old, const struct cpus *serves, unsigned n, const char *number)
+static int copy_counts_for_cpu(struct session_builder *o, const struct session_count *old, const struct cpus *serves, unsigned n, const char *number)
 {
 	unsigned cpu = (unsigned)strtoull(number, NULL, 10);
 
 	for (unsigned i = 0; i < n; i++) {
-		struct counting *c;
+		struct session_count *c;
 
 		if (serves[i].n_words && !pfmi_cpus_has(&serves[i], cpu))
 			continue;
-		c = next_count(o);
+		c = append_count(o);
 		if (!c)
-			return pfmi_opening_no_memory(o);
+			return pfmi_session_report_no_memory(o);
 		*c = old[i];
-		c->asked.cpu = (int)cpu;
-		c->asked.cpus = number;
-		c->asked.group += o->s->n_groups;
-		c->asked.sibling = 0;
-		c->asked.name = copy_name(o->s, old[i].asked.name);
-		if (!c->asked.name)
-			return pfmi_opening_no_memory(o);
+		c->config.cpu = (int)cpu;
+		c->config.cpus = number;
+		c->config.group += o->session->n_groups;
+		c->config.sibling_set = 0;
+		c->config.name = copy_count_name(o->session, old[i].config.name);
+		if (!c->config.name)
+			return pfmi_session_report_no_memory(o);
 	}
 	return PFMLIB_SUCCESS;
 }
 
-static int copy_for_each(struct opening *o, const struct counting *old, const struct cpus *serves, unsigned n, const struct cpus *cpus,
-                         char *text)
+static int copy_counts_for_each_cpu(struct session_builder *o, const struct session_count *old, const struct cpus *serves, unsigned n, const struct cpus *cpus,
+                                    char *text)
 {
-	unsigned groups = o->s->n_groups;
+	unsigned groups = o->session->n_groups;
 	int rc = PFMLIB_SUCCESS;
 
-	o->s->n_groups = 0;
+	o->session->n_groups = 0;
 	for (unsigned cpu = 0; !rc && pfmi_cpus_from(cpus, &cpu); cpu++) {
-		int len = snprintf(text, CPU_ROOM, "%u", cpu);
+		int len = snprintf(text, CPU_NUMBER_SIZE, "%u", cpu);
 
-		rc = copy_for_cpu(o, old, serves, n, text);
+		rc = copy_counts_for_cpu(o, old, serves, n, text);
 		text += len + 1;
-		o->s->n_groups += groups;
+		o->session->n_groups += groups;
 	}
 	return rc;
 }
 
 /* Repeats the groups of a finished list for one CPU after the other. @text: room for the numbers. */
-static int split_by_cpu(struct opening *o, const struct cpus *cpus, char *text)
+static int split_counts_by_cpu(struct session_builder *o, const struct cpus *cpus, char *text)
 {
-	struct pfm_session *s = o->s;
-	struct counting *old = s->counts;
-	struct cpus *serves = calloc(s->n + 1, sizeof(*serves));
-	unsigned n = s->n;
+	struct pfm_session *s = o->session;
+	struct session_count *old = s->counts;
+	struct cpus *serves = calloc(s->n_counts + 1, sizeof(*serves));
+	unsigned n = s->n_counts;
 	int rc = PFMLIB_SUCCESS;
 
 	if (!serves)
-		return pfmi_opening_no_memory(o);
+		return pfmi_session_report_no_memory(o);
 	for (unsigned i = 0; i < n && !rc; i++)
-		if (served_cpus(&old[i], &serves[i]))
-			rc = pfmi_opening_no_memory(o);
-	if (!rc && n * pfmi_cpus_count(cpus) > SESSION_MAX)
-		rc = pfmi_opening_refuse(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, 0, "at most 262144 counts, one for each CPU");
+		if (get_served_cpus(&old[i], &serves[i]))
+			rc = pfmi_session_report_no_memory(o);
+	if (!rc && n * pfmi_cpus_count(cpus) > MAX_SESSION_COUNTS)
+		rc = pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, 0, "at most 262144 counts, one for each CPU");
 	if (rc) {
-		free_sets(serves, n);
+		free_cpu_sets(serves, n);
 		return rc;
 	}
 	s->counts = NULL;
-	s->n = o->room = 0;
-	rc = pfmi_make_room(o, n * (unsigned)pfmi_cpus_count(cpus)) ? PFMLIB_SUCCESS : pfmi_opening_no_memory(o);
+	s->n_counts = o->counts_capacity = 0;
+	rc = pfmi_session_reserve_counts(o, n * (unsigned)pfmi_cpus_count(cpus)) ? PFMLIB_SUCCESS : pfmi_session_report_no_memory(o);
 	if (!rc)
-		rc = copy_for_each(o, old, serves, n, cpus, text);
-	free_sets(serves, n);
+		rc = copy_counts_for_each_cpu(o, old, serves, n, cpus, text);
+	free_cpu_sets(serves, n);
 	free(old);
 	return rc;
 }
 
 /* False for counts of tasks, wherever these run: then nothing depends on which CPUs there are. */
-static bool depends_on_cpus(const struct pfm_session *s)
+static bool is_cpu_dependent(const struct pfm_session *s)
 {
-	bool any = s->wanted.n_words || s->sampling || s->options.flags & PFM_SESSION_SYSTEM_WIDE;
+	bool any = s->requested_cpus.n_words || s->sampling || s->options.flags & PFM_SESSION_SYSTEM_WIDE;
 
-	for (unsigned i = 0; i < s->n && !any; i++)
-		any = s->counts[i].asked.device && s->counts[i].asked.device->is_uncore;
+	for (unsigned i = 0; i < s->n_counts && !any; i++)
+		any = s->counts[i].config.kernel_pmu && s->counts[i].config.kernel_pmu->is_uncore;
 	return any;
 }
 
-enum { NOBODY_ASKED = 0, /* pfm_ctx.all_cpus, where it is no number of CPUs */
-       ASKED_ONCE = -1,  /* who opens one session reads one file */
-       ASK_ALWAYS = -2 };
+enum { ALL_CPUS_UNREAD = 0,     /* pfm_ctx.all_cpus, where it is no number of CPUs */
+       ALL_CPUS_READ_ONCE = -1, /* who opens one session reads one file */
+       ALL_CPUS_READ_ALWAYS = -2 };
 
-static atomic_int *all_cpus(const struct pfm_session *s)
+static atomic_int *get_all_cpus_cache(const struct pfm_session *s)
 {
 	union {
 		const struct pfm_ctx *in;
@@ -451,94 +451,94 @@ static atomic_int *all_cpus(const struct pfm_session *s)
 }
 
 /* True if a CPU that is not on line comes to light by itself: the kernel opens nothing on it. */
-static bool would_show(const struct pfm_session *s)
+static bool is_offline_cpu_detectable(const struct pfm_session *s)
 {
-	return s->backend == &pfmi_backend_perf_event && !s->sampling &&
+	return s->backend == &pfmi_perf_backend && !s->sampling &&
 	       (s->options.flags & (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU)) == PFM_SESSION_SYSTEM_WIDE;
 }
 
-static bool same_cpus(const struct cpus *a, const struct cpus *b)
+static bool is_same_cpu_set(const struct cpus *a, const struct cpus *b)
 {
 	return a->n_words == b->n_words && memcmp(a->words, b->words, a->n_words * sizeof(*a->words)) == 0;
 }
 
 /* Keeps that all CPUs there can be are on line, if they are: that set does not change as long as the kernel runs. */
-static void keep_all(const struct pfm_session *s)
+static void cache_all_cpus(const struct pfm_session *s)
 {
 	struct cpus possible, first;
-	size_t n = pfmi_cpus_count(&s->online);
+	size_t n = pfmi_cpus_count(&s->online_cpus);
 	bool all = !pfmi_cpus_load(&s->sys, PFMI_CPUS_POSSIBLE, &possible) && n && !pfmi_cpus_first((unsigned)n, &first);
 
 	if (all) {
-		all = same_cpus(&first, &possible) && same_cpus(&first, &s->online);
+		all = is_same_cpu_set(&first, &possible) && is_same_cpu_set(&first, &s->online_cpus);
 		pfmi_cpus_free(&first);
 	}
 	pfmi_cpus_free(&possible);
-	atomic_store(all_cpus(s), all ? (int)n : ASK_ALWAYS);
+	atomic_store(get_all_cpus_cache(s), all ? (int)n : ALL_CPUS_READ_ALWAYS);
 }
 
-int pfmi_ask_online(struct pfm_session *s)
+int pfmi_session_refresh_online_cpus(struct pfm_session *s)
 {
 	struct cpus now;
 	int rc = pfmi_cpus_load(&s->sys, PFMI_CPUS_ONLINE, &now);
 
-	s->assumed = false;
-	if (rc || same_cpus(&now, &s->online)) {
+	s->is_online_assumed = false;
+	if (rc || is_same_cpu_set(&now, &s->online_cpus)) {
 		pfmi_cpus_free(&now);
 		return rc == -ENOMEM ? rc : 0;
 	}
-	atomic_store(all_cpus(s), ASK_ALWAYS);
-	pfmi_cpus_free(&s->online);
-	s->online = now;
+	atomic_store(get_all_cpus_cache(s), ALL_CPUS_READ_ALWAYS);
+	pfmi_cpus_free(&s->online_cpus);
+	s->online_cpus = now;
 	return -EAGAIN;
 }
 
 /* What is on line just now: the context may be older than the last CPU that came or went. Where that would show, what was the whole of them
  * is taken to be so still. */
-static int read_online(struct pfm_session *s)
+static int read_online_cpus(struct pfm_session *s)
 {
-	int known = would_show(s) ? atomic_load(all_cpus(s)) : ASK_ALWAYS, rc;
+	int known = is_offline_cpu_detectable(s) ? atomic_load(get_all_cpus_cache(s)) : ALL_CPUS_READ_ALWAYS, rc;
 
-	s->assumed = known > 0;
-	if (s->assumed)
-		return pfmi_cpus_first((unsigned)known, &s->online);
-	rc = pfmi_cpus_load(&s->sys, PFMI_CPUS_ONLINE, &s->online);
-	if (known == ASKED_ONCE)
-		keep_all(s);
-	else if (known == NOBODY_ASKED)
-		atomic_store(all_cpus(s), ASKED_ONCE);
+	s->is_online_assumed = known > 0;
+	if (s->is_online_assumed)
+		return pfmi_cpus_first((unsigned)known, &s->online_cpus);
+	rc = pfmi_cpus_load(&s->sys, PFMI_CPUS_ONLINE, &s->online_cpus);
+	if (known == ALL_CPUS_READ_ONCE)
+		cache_all_cpus(s);
+	else if (known == ALL_CPUS_UNREAD)
+		atomic_store(get_all_cpus_cache(s), ALL_CPUS_READ_ONCE);
 	if (rc)
 		return rc == -ENOMEM ? rc : 0; /* whatever needs to know it will say that it cannot be read */
 	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write at once. */
-	if (s->sampling && s->wanted.n_words == 0 &&
+	if (s->sampling && s->requested_cpus.n_words == 0 &&
 	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE)) == PFM_SESSION_INHERIT)
-		rc = pfmi_cpus_copy(&s->online, &s->wanted);
+		rc = pfmi_cpus_copy(&s->online_cpus, &s->requested_cpus);
 	return rc;
 }
 
-int pfmi_keep_cpus(struct opening *o)
+int pfmi_session_apply_cpu_list(struct session_builder *o)
 {
 	const unsigned per_cpu = PFM_SESSION_PER_CPU | PFM_SESSION_SYSTEM_WIDE;
-	struct pfm_session *s = o->s;
+	struct pfm_session *s = o->session;
 	const char *given = s->options.cpus ? s->options.cpus : "";
-	const struct cpus *cpus = *given ? &s->wanted : &s->online;
+	const struct cpus *cpus = *given ? &s->requested_cpus : &s->online_cpus;
 	size_t len = strlen(given);
-	int rc = pfmi_cpus_read(given, &s->wanted);
+	int rc = pfmi_cpus_read(given, &s->requested_cpus);
 
 	if (rc == -EINVAL)
-		return pfmi_opening_refuse(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                           "options.cpus is no list of CPUs such as 0,2-3");
-	if (!rc && depends_on_cpus(s))
-		rc = read_online(s);
-	s->cpus = rc ? NULL : malloc(len + 1 + CPU_ROOM * pfmi_cpus_count(cpus));
-	if (!s->cpus)
-		return pfmi_opening_no_memory(o);
-	memcpy(s->cpus, given, len + 1);
-	s->options.cpus = len ? s->cpus : NULL;
+		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
+		                                 "options.cpus is no list of CPUs such as 0,2-3");
+	if (!rc && is_cpu_dependent(s))
+		rc = read_online_cpus(s);
+	s->cpu_text = rc ? NULL : malloc(len + 1 + CPU_NUMBER_SIZE * pfmi_cpus_count(cpus));
+	if (!s->cpu_text)
+		return pfmi_session_report_no_memory(o);
+	memcpy(s->cpu_text, given, len + 1);
+	s->options.cpus = len ? s->cpu_text : NULL;
 	if ((s->options.flags & per_cpu) != per_cpu)
 		return PFMLIB_SUCCESS;
 	if (cpus->n_words == 0)
-		return pfmi_opening_refuse(o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
-		                           "which CPUs are on line cannot be read from " PFMI_CPUS_ONLINE);
-	return split_by_cpu(o, cpus, s->cpus + len + 1);
+		return pfmi_session_report_error(o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
+		                                 "which CPUs are on line cannot be read from " PFMI_CPUS_ONLINE);
+	return split_counts_by_cpu(o, cpus, s->cpu_text + len + 1);
 }

@@ -5,54 +5,54 @@
 #include <string.h>
 #include "session/session.h"
 
-#define FIRST_FD 1000000 /* numbers no file has: even ones are read alone, odd ones as a group */
+#define DRY_RUN_FIRST_FD 1000000 /* numbers no file has: even ones are read alone, odd ones as a group */
 
-struct pretence {
-	struct sys real;
-	int next;
+struct dry_run_system {
+	struct sys real_sys;
+	int next_fd_number;
 };
 
-static bool is_ours(int fd)
+static bool is_dry_run_fd(int fd)
 {
-	return fd >= FIRST_FD;
+	return fd >= DRY_RUN_FIRST_FD;
 }
 
-static int dry_open(const struct sys *sys, const char *path, int flags)
+static int dry_run_open_file(const struct sys *sys, const char *path, int flags)
 {
-	const struct pretence *p = sys->arg;
+	const struct dry_run_system *p = sys->arg;
 
-	return p->real.open(&p->real, path, flags);
+	return p->real_sys.open(&p->real_sys, path, flags);
 }
 
 /* Nothing was counted or lost: all values are zero. A group begins with the number of its members. */
-static long dry_read(const struct sys *sys, int fd, void *buf, size_t n)
+static long dry_run_read_fd(const struct sys *sys, int fd, void *buf, size_t n)
 {
-	const struct pretence *p = sys->arg;
+	const struct dry_run_system *p = sys->arg;
 	uint64_t *words = buf;
 
-	if (!is_ours(fd))
-		return p->real.read(&p->real, fd, buf, n);
+	if (!is_dry_run_fd(fd))
+		return p->real_sys.read(&p->real_sys, fd, buf, n);
 	memset(buf, 0, n);
-	if ((fd - FIRST_FD) % 2 && n > GROUP_HEAD * sizeof(*words))
-		words[0] = n / sizeof(*words) - GROUP_HEAD;
+	if ((fd - DRY_RUN_FIRST_FD) % 2 && n > GROUP_HEADER_WORDS * sizeof(*words))
+		words[0] = n / sizeof(*words) - GROUP_HEADER_WORDS;
 	return (long)n;
 }
 
-static int dry_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
+static int dry_run_ioctl_fd(const struct sys *sys, int fd, unsigned long request, void *arg)
 {
-	const struct pretence *p = sys->arg;
+	const struct dry_run_system *p = sys->arg;
 
-	return is_ours(fd) ? 0 : p->real.ioctl(&p->real, fd, request, arg);
+	return is_dry_run_fd(fd) ? 0 : p->real_sys.ioctl(&p->real_sys, fd, request, arg);
 }
 
-static int dry_close(const struct sys *sys, int fd)
+static int dry_run_close_fd(const struct sys *sys, int fd)
 {
-	const struct pretence *p = sys->arg;
+	const struct dry_run_system *p = sys->arg;
 
-	return is_ours(fd) ? 0 : p->real.close(&p->real, fd);
+	return is_dry_run_fd(fd) ? 0 : p->real_sys.close(&p->real_sys, fd);
 }
 
-static int dry_mmap(const struct sys *sys, int fd, size_t len, int writable, void **out)
+static int dry_run_map_fd(const struct sys *sys, int fd, size_t len, int writable, void **out)
 {
 	(void)sys;
 	(void)fd;
@@ -62,7 +62,7 @@ static int dry_mmap(const struct sys *sys, int fd, size_t len, int writable, voi
 	return -ENODEV;
 }
 
-static int dry_munmap(const struct sys *sys, void *at, size_t len)
+static int dry_run_unmap_memory(const struct sys *sys, void *at, size_t len)
 {
 	(void)sys;
 	(void)at;
@@ -71,105 +71,105 @@ static int dry_munmap(const struct sys *sys, void *at, size_t len)
 }
 
 /* No time passes. */
-static uint64_t dry_now(const struct sys *sys)
+static uint64_t dry_run_get_time(const struct sys *sys)
 {
 	(void)sys;
 	return 0;
 }
 
-static int dry_perf(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu, int group, unsigned long flags)
+static int dry_run_open_event(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu, int group, unsigned long flags)
 {
-	struct pretence *p = sys->arg;
+	struct dry_run_system *p = sys->arg;
 
 	(void)pid;
 	(void)cpu;
 	(void)group;
 	(void)flags;
-	return FIRST_FD + 2 * p->next++ + ((a->read_format & PERF_FORMAT_GROUP) != 0);
+	return DRY_RUN_FIRST_FD + 2 * p->next_fd_number++ + ((a->read_format & PERF_FORMAT_GROUP) != 0);
 }
 
-static int dry_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int dry_run_list_folder(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
 {
-	const struct pretence *p = sys->arg;
+	const struct dry_run_system *p = sys->arg;
 
-	return p->real.list(&p->real, path, each, arg);
+	return p->real_sys.list(&p->real_sys, path, each, arg);
 }
 
-static bool dry_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+static bool dry_run_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
-	const struct pretence *p = sys->arg;
+	const struct dry_run_system *p = sys->arg;
 
-	return p->real.cpuid(&p->real, leaf, subleaf, regs);
+	return p->real_sys.cpuid(&p->real_sys, leaf, subleaf, regs);
 }
 
 /* Gives the session its own system back. */
-static void forget(struct pfm_session *s)
+static void restore_real_system(struct pfm_session *s)
 {
-	struct pretence *p = s->sys.arg;
+	struct dry_run_system *p = s->sys.arg;
 
-	s->sys = p->real;
+	s->sys = p->real_sys;
 	free(p);
 }
 
-static int dry_program(struct pfm_session *s, pfm_error_t *why)
+static int dry_run_open_counts(struct pfm_session *s, pfm_error_t *why)
 {
-	struct pretence *p = malloc(sizeof(*p));
+	struct dry_run_system *p = malloc(sizeof(*p));
 	int rc;
 
 	if (!p)
 		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
-	*p = (struct pretence){ .real = s->sys };
+	*p = (struct dry_run_system){ .real_sys = s->sys };
 	s->sys = (struct sys){
-		.open = dry_open,
-		.read = dry_read,
-		.ioctl = dry_ioctl,
-		.close = dry_close,
-		.mmap = dry_mmap,
-		.munmap = dry_munmap,
-		.now = dry_now,
-		.perf_event_open = dry_perf,
-		.list = dry_list,
-		.cpuid = dry_cpuid,
+		.open = dry_run_open_file,
+		.read = dry_run_read_fd,
+		.ioctl = dry_run_ioctl_fd,
+		.close = dry_run_close_fd,
+		.mmap = dry_run_map_fd,
+		.munmap = dry_run_unmap_memory,
+		.now = dry_run_get_time,
+		.perf_event_open = dry_run_open_event,
+		.list = dry_run_list_folder,
+		.cpuid = dry_run_read_cpuid,
 		.arg = p,
 	};
-	rc = pfmi_backend_perf_event.program(s, why);
+	rc = pfmi_perf_backend.open_counts(s, why);
 	if (rc)
-		forget(s);
+		restore_real_system(s);
 	return rc;
 }
 
-static int dry_start(struct pfm_session *s)
+static int dry_run_start_counting(struct pfm_session *s)
 {
-	return pfmi_backend_perf_event.start(s);
+	return pfmi_perf_backend.start_counting(s);
 }
-static int dry_stop(struct pfm_session *s)
+static int dry_run_stop_counting(struct pfm_session *s)
 {
-	return pfmi_backend_perf_event.stop(s);
+	return pfmi_perf_backend.stop_counting(s);
 }
-static int dry_reset(struct pfm_session *s)
+static int dry_run_reset_counts(struct pfm_session *s)
 {
-	return pfmi_backend_perf_event.reset(s);
-}
-
-static int dry_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n)
-{
-	return pfmi_backend_perf_event.read(s, counts, n);
+	return pfmi_perf_backend.reset_counts(s);
 }
 
-static void dry_end(struct pfm_session *s)
+static int dry_run_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 {
-	if (s->sys.perf_event_open != dry_perf)
+	return pfmi_perf_backend.read_counts(s, counts, n);
+}
+
+static void dry_run_close_counts(struct pfm_session *s)
+{
+	if (s->sys.perf_event_open != dry_run_open_event)
 		return;
-	pfmi_backend_perf_event.close(s);
-	forget(s);
+	pfmi_perf_backend.close_counts(s);
+	restore_real_system(s);
 }
 
-const struct backend pfmi_backend_dry_run = {
+const struct backend pfmi_session_dry_run_backend = {
 	.name = "dry run",
-	.program = dry_program,
-	.start = dry_start,
-	.stop = dry_stop,
-	.reset = dry_reset,
-	.read = dry_read_counts,
-	.close = dry_end,
+	.open_counts = dry_run_open_counts,
+	.start_counting = dry_run_start_counting,
+	.stop_counting = dry_run_stop_counting,
+	.reset_counts = dry_run_reset_counts,
+	.read_counts = dry_run_read_counts,
+	.close_counts = dry_run_close_counts,
 };

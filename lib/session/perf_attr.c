@@ -8,10 +8,10 @@
 #include "session/session.h"
 #include "context/context.h"
 
-#define CONFIG3_AT  128 /* where later kernels have it, behind what the header of the system we are built on may know */
-#define CONFIG3_END 136
+#define CONFIG3_OFFSET 128 /* where later kernels have it, behind what the header of the system we are built on may know */
+#define CONFIG3_END    136
 
-int pfmi_perf_fill(const pfm_attr_t *from, struct perf_event_attr *attr, size_t room)
+int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t room)
 {
 	bool breakpoint = from->type == PERF_TYPE_BREAKPOINT;
 
@@ -26,7 +26,7 @@ int pfmi_perf_fill(const pfm_attr_t *from, struct perf_event_attr *attr, size_t 
 	attr->config1 = from->config1;
 	attr->config2 = from->config2;
 	if (from->config3)
-		memcpy((char *)attr + CONFIG3_AT, &from->config3, sizeof(from->config3));
+		memcpy((char *)attr + CONFIG3_OFFSET, &from->config3, sizeof(from->config3));
 	attr->exclude_user = from->exclude_user & 1u;
 	attr->exclude_kernel = from->exclude_kernel & 1u;
 	attr->exclude_hv = from->exclude_hv & 1u;
@@ -55,11 +55,11 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 		return PFMLIB_ERR_NOPMU;
 	if (!e.attr.type_known)
 		return PFMLIB_ERR_NOTSUPP;
-	return pfmi_perf_fill(&e.attr, attr, size);
+	return pfmi_perf_fill_attr(&e.attr, attr, size);
 }
 
 /* The encoding, and the event's full name if there is a @text for it: where it has none, the caller's spelling. */
-static int encode_named(const char *event, unsigned plm, pfm_encoding_t *out, char *text, size_t len)
+static int encode_and_print_name(const char *event, unsigned plm, pfm_encoding_t *out, char *text, size_t len)
 {
 	if (text && pfm_encode_and_print(NULL, event, plm, out, PFM_DIALECT_LIBPFM, text, len, NULL) == PFMLIB_SUCCESS)
 		return PFMLIB_SUCCESS;
@@ -77,7 +77,7 @@ int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_at
 
 	if (!event || !attr || plm < 0)
 		return PFMLIB_ERR_INVAL;
-	rc = encode_named(event, (unsigned)plm, &e, name ? text : NULL, sizeof(text));
+	rc = encode_and_print_name(event, (unsigned)plm, &e, name ? text : NULL, sizeof(text));
 	if (rc)
 		return rc;
 	if (name && !(copy = strdup(text)))

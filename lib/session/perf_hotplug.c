@@ -7,58 +7,58 @@
 #include "base/text.h"
 #include "session/session.h"
 
-#define SLACK_NS 40000000u /* what a clock of slow ticks and a slow start may come to */
-#define DRIFT    512u      /* the kernel's two clocks go apart by less than so many-th of the time */
+#define CLOCK_SLACK_NS      40000000u /* what a clock of slow ticks and a slow start may come to */
+#define CLOCK_DRIFT_DIVISOR 512u      /* the kernel's two clocks go apart by less than so many-th of the time */
 
 /* True if the part counts what runs on its CPU, of everybody or of a control group. */
-static bool is_timed(const struct part *p)
+static bool is_cpu_event(const struct kernel_event *p)
 {
 	return p->fd >= 0 && p->pid == -1;
 }
 
-void pfmi_perf_cpus_begin(struct pfm_session *s)
+void pfmi_perf_init_hotplug(struct pfm_session *s)
 {
-	struct perf_state *st = s->state;
+	struct perf_state *st = s->backend_state;
 
-	st->watch = (struct watch){ .others = s->assumed ? NO_OTHERS : OTHERS_UNKNOWN };
-	for (unsigned i = 0; i < st->n_parts && !st->watch.timed; i++)
-		st->watch.timed = is_timed(&st->parts[i]);
-	st->watch.open_ended = s->options.flags & PFM_SESSION_SYSTEM_WIDE && !(s->options.flags & PFM_SESSION_DRY_RUN) && !s->wanted.n_words;
+	st->hotplug = (struct hotplug_state){ .new_cpus = s->is_online_assumed ? NEW_CPUS_IMPOSSIBLE : NEW_CPUS_UNKNOWN };
+	for (unsigned i = 0; i < st->n_events && !st->hotplug.has_cpu_events; i++)
+		st->hotplug.has_cpu_events = is_cpu_event(&st->events[i]);
+	st->hotplug.counts_all_cpus = s->options.flags & PFM_SESSION_SYSTEM_WIDE && !(s->options.flags & PFM_SESSION_DRY_RUN) && !s->requested_cpus.n_words;
 }
 
-void pfmi_perf_cpus_started(struct pfm_session *s)
+void pfmi_perf_start_hotplug_clock(struct pfm_session *s)
 {
-	struct watch *w = &((struct perf_state *)s->state)->watch;
+	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	if (w->timed)
-		stopwatch_start(&w->clock, s->sys.now(&s->sys));
+	if (w->has_cpu_events)
+		session_start_stopwatch(&w->clock, s->sys.now(&s->sys));
 }
 
-void pfmi_perf_cpus_stopping(struct pfm_session *s)
+void pfmi_perf_stop_hotplug_clock(struct pfm_session *s)
 {
-	struct watch *w = &((struct perf_state *)s->state)->watch;
+	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	if (w->timed)
-		stopwatch_stop(&w->clock, s->sys.now(&s->sys));
+	if (w->has_cpu_events)
+		session_stop_stopwatch(&w->clock, s->sys.now(&s->sys));
 }
 
-void pfmi_perf_cpus_reset(struct pfm_session *s)
+void pfmi_perf_reset_hotplug_clock(struct pfm_session *s)
 {
-	struct watch *w = &((struct perf_state *)s->state)->watch;
+	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	if (w->timed)
-		stopwatch_reset(&w->clock, s->sys.now(&s->sys));
+	if (w->has_cpu_events)
+		session_reset_stopwatch(&w->clock, s->sys.now(&s->sys));
 }
 
 /* How long events must have been enabled since the last reset, at the least. */
-static uint64_t time_due(const struct sys *sys, const struct watch *w)
+static uint64_t compute_min_enabled_time(const struct sys *sys, const struct hotplug_state *w)
 {
-	uint64_t lasted = stopwatch_read(&w->clock, sys->now(sys)), slack = SLACK_NS + lasted / DRIFT;
+	uint64_t lasted = session_read_stopwatch(&w->clock, sys->now(sys)), slack = CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
 
 	return lasted > slack ? lasted - slack : 0;
 }
 
-static bool within(const struct cpus *some, const struct cpus *all)
+static bool is_cpu_subset(const struct cpus *some, const struct cpus *all)
 {
 	for (unsigned cpu = 0; pfmi_cpus_from(some, &cpu); cpu++)
 		if (!pfmi_cpus_has(all, cpu))
@@ -67,30 +67,30 @@ static bool within(const struct cpus *some, const struct cpus *all)
 }
 
 /* True if @path lists CPUs that were not on line when the session was opened, or cannot be read. */
-static bool lists_others(const struct pfm_session *s, const char *path)
+static bool has_new_cpus(const struct pfm_session *s, const char *path)
 {
 	struct cpus now;
-	bool others = pfmi_cpus_load(&s->sys, path, &now) || !within(&now, &s->online);
+	bool others = pfmi_cpus_load(&s->sys, path, &now) || !is_cpu_subset(&now, &s->online_cpus);
 
 	pfmi_cpus_free(&now);
 	return others;
 }
 
-void pfmi_perf_cpus_look(struct pfm_session *s)
+void pfmi_perf_check_hotplug(struct pfm_session *s)
 {
-	struct watch *w = &((struct perf_state *)s->state)->watch;
+	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	w->due = w->timed ? time_due(&s->sys, w) : 0;
-	if (!w->open_ended || w->joined || w->others == NO_OTHERS)
+	w->min_enabled_time = w->has_cpu_events ? compute_min_enabled_time(&s->sys, w) : 0;
+	if (!w->counts_all_cpus || w->has_new_cpu || w->new_cpus == NEW_CPUS_IMPOSSIBLE)
 		return;
-	if (w->others == OTHERS_UNKNOWN)
-		w->others = lists_others(s, PFMI_CPUS_POSSIBLE) ? OTHERS_MAY_COME : NO_OTHERS;
-	w->joined = w->others == OTHERS_MAY_COME && lists_others(s, PFMI_CPUS_ONLINE);
-	w->missed |= w->joined;
+	if (w->new_cpus == NEW_CPUS_UNKNOWN)
+		w->new_cpus = has_new_cpus(s, PFMI_CPUS_POSSIBLE) ? NEW_CPUS_POSSIBLE : NEW_CPUS_IMPOSSIBLE;
+	w->has_new_cpu = w->new_cpus == NEW_CPUS_POSSIBLE && has_new_cpus(s, PFMI_CPUS_ONLINE);
+	w->has_missed_cpu |= w->has_new_cpu;
 }
 
 /* True too where that cannot be known. */
-static bool is_on_line(const struct sys *sys, int cpu)
+static bool is_cpu_online(const struct sys *sys, int cpu)
 {
 	struct cpus online;
 	bool is = pfmi_cpus_load(sys, PFMI_CPUS_ONLINE, &online) || pfmi_cpus_has(&online, (unsigned)cpu);
@@ -100,42 +100,42 @@ static bool is_on_line(const struct sys *sys, int cpu)
 }
 
 /* Does the kernel tell how long count @c was enabled? Some have a clock that never ticks. */
-static bool tells_time(const struct perf_state *st, const struct counting *c)
+static bool has_ticking_clock(const struct perf_state *st, const struct session_count *c)
 {
-	for (unsigned k = 0; k < c->opened.n_parts; k++)
-		if (st->readings[st->parts[c->opened.part + k].times])
+	for (unsigned k = 0; k < c->kernel_state.n_events; k++)
+		if (st->readings[st->events[c->kernel_state.first_event + k].times_index])
 			return true;
 	return false;
 }
 
 /* Does the part's time stand still? One that lost its counter has the longest of all. */
-static bool is_late(const struct perf_state *st, const struct part *p)
+static bool has_stalled_time(const struct perf_state *st, const struct kernel_event *p)
 {
-	const struct witness *w = p->witness < 0 ? NULL : &st->witnesses[p->witness];
-	uint64_t enabled = st->readings[p->times];
+	const struct time_reference *w = p->time_reference < 0 ? NULL : &st->time_references[p->time_reference];
+	uint64_t enabled = st->readings[p->times_index];
 
-	if (!is_timed(p))
+	if (!is_cpu_event(p))
 		return false;
 	/* A control group's events are enabled as long as it runs there: the witness beside them always is. */
 	if (w)
-		return w->fd >= 0 && w->here < st->watch.due;
-	return enabled - st->zeros[p->times] < st->watch.due;
+		return w->fd >= 0 && w->time_on_cpu < st->hotplug.min_enabled_time;
+	return enabled - st->reset_readings[p->times_index] < st->hotplug.min_enabled_time;
 }
 
-bool pfmi_perf_cpus_missed(struct pfm_session *s, const struct counting *c)
+bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count *c)
 {
-	struct perf_state *st = s->state;
-	bool uncore = c->asked.device && c->asked.device->is_uncore, any = st->watch.joined && c->asked.cpu < 0 && !uncore;
-	bool told = st->watch.due && tells_time(st, c);
+	struct perf_state *st = s->backend_state;
+	bool uncore = c->config.kernel_pmu && c->config.kernel_pmu->is_uncore, any = st->hotplug.has_new_cpu && c->config.cpu < 0 && !uncore;
+	bool told = st->hotplug.min_enabled_time && has_ticking_clock(st, c);
 
-	for (unsigned k = 0; k < c->opened.n_parts; k++) {
-		struct part *p = &st->parts[c->opened.part + k];
+	for (unsigned k = 0; k < c->kernel_state.n_events; k++) {
+		struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 
 		/* As long as it is off there is nothing to count. */
-		if (told && !p->dead && is_late(st, p))
-			p->dead = is_on_line(&s->sys, p->cpu);
-		any |= p->dead;
+		if (told && !p->is_orphaned && has_stalled_time(st, p))
+			p->is_orphaned = is_cpu_online(&s->sys, p->cpu);
+		any |= p->is_orphaned;
 	}
-	st->watch.missed |= any;
+	st->hotplug.has_missed_cpu |= any;
 	return any;
 }

@@ -16,27 +16,27 @@
 
 static int add_pid(void *arg, const char *name)
 {
-	struct tasks *t = arg;
+	struct task_list *t = arg;
 	char *end;
 	long pid = strtol(name, &end, 10);
 
 	if (*end || pid <= 0 || pid > INT32_MAX)
 		return 0;
-	if (t->n == t->room) {
-		unsigned room = t->room * 2 + 8;
+	if (t->n_pids == t->capacity) {
+		unsigned room = t->capacity * 2 + 8;
 		int *pids = realloc(t->pids, room * sizeof(*pids));
 
 		if (!pids)
 			return -ENOMEM;
 		t->pids = pids;
-		t->room = room;
+		t->capacity = room;
 	}
-	t->pids[t->n++] = (int)pid;
+	t->pids[t->n_pids++] = (int)pid;
 	return 0;
 }
 
 /* The number behind @key, "\nTgid:", in what /proc says of task @whose; -errno if it says none. */
-static int number_of(const struct sys *sys, const char *whose, const char *key)
+static int read_status_number(const struct sys *sys, const char *whose, const char *key)
 {
 	char path[64], *text;
 	const char *line;
@@ -55,322 +55,322 @@ static int number_of(const struct sys *sys, const char *whose, const char *key)
 
 /* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen: not either where /proc is that of
  * another namespace, in which the number is somebody else's. */
-static int leads_threads(const struct sys *sys, int pid)
+static int check_thread_group_leader(const struct sys *sys, int pid)
 {
 	char name[16];
-	int us = number_of(sys, "self", "\nPid:"), leader;
+	int us = read_status_number(sys, "self", "\nPid:"), leader;
 
 	if (us < 0)
 		return us;
 	snprintf(name, sizeof(name), "%d", pid);
-	leader = us == getpid() ? number_of(sys, name, "\nTgid:") : -ENOENT;
+	leader = us == getpid() ? read_status_number(sys, name, "\nTgid:") : -ENOENT;
 	return leader < 0 ? leader : leader == pid;
 }
 
-static int one_task(struct tasks *t, int pid)
+static int set_single_task(struct task_list *t, int pid)
 {
 	char name[16];
 
-	t->n = 0;
+	t->n_pids = 0;
 	if (pid) {
 		snprintf(name, sizeof(name), "%d", pid);
 		return add_pid(t, name);
 	}
-	t->pids = pfmi_zeros(sizeof(*t->pids));
-	t->n = t->room = t->pids != NULL;
+	t->pids = session_alloc_zeroed(sizeof(*t->pids));
+	t->n_pids = t->capacity = t->pids != NULL;
 	return t->pids ? 0 : -ENOMEM;
 }
 
-int pfmi_perf_tasks(const struct sys *sys, int pid, bool alone, struct tasks *out)
+int pfmi_perf_list_tasks(const struct sys *sys, int pid, bool alone, struct task_list *out)
 {
 	char path[64];
 	int rc;
 
-	*out = (struct tasks){ .whole = false };
-	rc = pid > 0 && !alone ? leads_threads(sys, pid) : 0;
+	*out = (struct task_list){ .has_all_threads = false };
+	rc = pid > 0 && !alone ? check_thread_group_leader(sys, pid) : 0;
 	if (rc == 1) {
 		snprintf(path, sizeof(path), "/proc/%d/task", pid);
 		rc = sys->list(sys, path, add_pid, out);
-		out->whole = rc == 0 && out->n;
-		if (out->whole)
+		out->has_all_threads = rc == 0 && out->n_pids;
+		if (out->has_all_threads)
 			return 0;
 		rc = rc ? rc : -ENOENT;
 	}
 	if (rc == -ENOMEM)
 		return rc;
-	out->unseen = -rc;
-	return one_task(out, pid);
+	out->list_errno = -rc;
+	return set_single_task(out, pid);
 }
 
-void pfmi_perf_tasks_free(struct tasks *t)
+void pfmi_perf_free_tasks(struct task_list *t)
 {
 	free(t->pids);
-	*t = (struct tasks){ .n = 0 };
+	*t = (struct task_list){ .n_pids = 0 };
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_pids(const void *a, const void *b)
 {
 	const int *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
 }
 
-bool pfmi_perf_tasks_within(const struct tasks *some, struct tasks *all)
+bool pfmi_perf_is_task_subset(const struct task_list *some, struct task_list *all)
 {
-	if (!all->n)
-		return !some->n;
-	qsort(all->pids, all->n, sizeof(*all->pids), by_number);
-	for (unsigned i = 0; i < some->n; i++)
-		if (!bsearch(&some->pids[i], all->pids, all->n, sizeof(*all->pids), by_number))
+	if (!all->n_pids)
+		return !some->n_pids;
+	qsort(all->pids, all->n_pids, sizeof(*all->pids), compare_pids);
+	for (unsigned i = 0; i < some->n_pids; i++)
+		if (!bsearch(&some->pids[i], all->pids, all->n_pids, sizeof(*all->pids), compare_pids))
 			return false;
 	return true;
 }
 
 /* ---- parts ----------------------------------------------------------------------------------------------------------- */
 
-struct walk {
-	struct pfm_session *s;
-	struct counting *c;
-	unsigned absent; /* CPUs that were asked for but are not on line */
-	bool blind;      /* which CPUs are on line is not known */
-	int rc;
+struct event_planner {
+	struct pfm_session *session;
+	struct session_count *count;
+	unsigned n_offline_cpus; /* CPUs that were asked for but are not on line */
+	bool is_online_unknown;  /* which CPUs are on line is not known */
+	int error_code;
 };
 
 /* Where in the session a part is to be. */
-struct place {
+struct event_target {
 	int pid;
-	unsigned task; /* number of the task */
+	unsigned task_index; /* number of the task */
 	unsigned instance;
-	bool own; /* the instance says where it is counted: nobody needs to ask for those CPUs */
+	bool uses_instance_cpus; /* the instance says where it is counted: nobody needs to ask for those CPUs */
 };
 
 /* Room for @n parts in all: 0 or -ENOMEM. */
-static int make_room(struct perf_state *st, size_t n)
+static int reserve_events(struct perf_state *st, size_t n)
 {
-	size_t room = n > 2 * (size_t)st->room ? n : 2 * (size_t)st->room;
-	struct part *parts;
+	size_t room = n > 2 * (size_t)st->events_capacity ? n : 2 * (size_t)st->events_capacity;
+	struct kernel_event *parts;
 
-	if (n <= st->room)
+	if (n <= st->events_capacity)
 		return 0;
-	parts = realloc(st->parts, room * sizeof(*parts));
+	parts = realloc(st->events, room * sizeof(*parts));
 	if (!parts)
 		return -ENOMEM;
-	st->parts = parts;
-	st->room = (unsigned)room;
+	st->events = parts;
+	st->events_capacity = (unsigned)room;
 	return 0;
 }
 
-static void put(struct walk *w, const struct place *at, int cpu, int witness)
+static void add_kernel_event(struct event_planner *w, const struct event_target *at, int cpu, int witness)
 {
-	struct perf_state *st = w->s->state;
+	struct perf_state *st = w->session->backend_state;
 
-	w->rc = st->n_parts == SESSION_MAX ? -E2BIG : make_room(st, st->n_parts + 1);
-	if (w->rc)
+	w->error_code = st->n_events == MAX_SESSION_COUNTS ? -E2BIG : reserve_events(st, st->n_events + 1);
+	if (w->error_code)
 		return;
-	st->parts[st->n_parts++] = (struct part){ .fd = -1,
-		                                  .pid = at->pid,
-		                                  .cpu = cpu,
-		                                  .instance = at->instance,
-		                                  .lead = -1,
-		                                  .next = -1,
-		                                  .last = -1,
-		                                  .witness = witness,
-		                                  .count = (unsigned)(w->c - w->s->counts) };
-	w->c->opened.n_parts++;
+	st->events[st->n_events++] = (struct kernel_event){ .fd = -1,
+		                                            .pid = at->pid,
+		                                            .cpu = cpu,
+		                                            .instance = at->instance,
+		                                            .leader = -1,
+		                                            .next_member = -1,
+		                                            .last_member = -1,
+		                                            .time_reference = witness,
+		                                            .count_index = (unsigned)(w->count - w->session->counts) };
+	w->count->kernel_state.n_events++;
 }
 
 /* A CPU that was asked for and that the count's PMU does not serve: the time the task spends there is missing. */
-static void put_elsewhere(struct walk *w, unsigned witness)
+static void add_unserved_time(struct event_planner *w, unsigned witness)
 {
-	struct perf_state *st = w->s->state;
-	struct elsewhere *e = realloc(st->elsewhere, (st->n_elsewhere + 1) * sizeof(*e));
+	struct perf_state *st = w->session->backend_state;
+	struct unserved_time *e = realloc(st->unserved_times, (st->n_unserved_times + 1) * sizeof(*e));
 
 	if (!e) {
-		w->rc = -ENOMEM;
+		w->error_code = -ENOMEM;
 		return;
 	}
-	st->elsewhere = e;
-	e[st->n_elsewhere++] = (struct elsewhere){ .count = (unsigned)(w->c - w->s->counts), .witness = witness };
+	st->unserved_times = e;
+	e[st->n_unserved_times++] = (struct unserved_time){ .count_index = (unsigned)(w->count - w->session->counts), .time_reference = witness };
 }
 
 /* CPUs of instance @k, in words; "" for all. */
-static const char *served(const struct counting *c, unsigned k)
+static const char *get_served_cpu_list(const struct session_count *c, unsigned k)
 {
-	return c->asked.device && k < c->asked.device->n_instances ? c->asked.device->instance_cpus[k] : "";
+	return c->config.kernel_pmu && k < c->config.kernel_pmu->n_instances ? c->config.kernel_pmu->instance_cpus[k] : "";
 }
 
-static bool in(const struct cpus *set, unsigned cpu)
+static bool is_cpu_in_set(const struct cpus *set, unsigned cpu)
 {
 	return set->n_words == 0 || pfmi_cpus_has(set, cpu);
 }
 
 /* One part for each CPU that was asked for, is on line and is served by the instance. */
-static void put_cpus(struct walk *w, const struct place *at)
+static void add_cpu_events(struct event_planner *w, const struct event_target *at)
 {
-	const struct pfm_session *s = w->s;
-	const struct perf_state *st = s->state;
-	const struct cpus *base = s->wanted.n_words ? &s->wanted : &s->online;
-	unsigned next = at->task * st->n_cpus;
-	int only = w->c->asked.cpu; /* never a task's: its witnesses are numbered from the first CPU on */
+	const struct pfm_session *s = w->session;
+	const struct perf_state *st = s->backend_state;
+	const struct cpus *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+	unsigned next = at->task_index * st->n_cpus;
+	int only = w->count->config.cpu; /* never a task's: its witnesses are numbered from the first CPU on */
 	struct cpus serves;
 
-	if (pfmi_cpus_read(served(w->c, at->instance), &serves) == -ENOMEM)
-		w->rc = -ENOMEM;
-	if (at->own && serves.n_words)
+	if (pfmi_cpus_read(get_served_cpu_list(w->count, at->instance), &serves) == -ENOMEM)
+		w->error_code = -ENOMEM;
+	if (at->uses_instance_cpus && serves.n_words)
 		base = &serves;
-	w->blind |= base->n_words == 0;
-	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->rc && pfmi_cpus_from(base, &cpu); cpu++) {
-		unsigned witness = st->cgroup >= 0 ? cpu : next++;
-		bool timed = at->pid >= 0 || (st->cgroup >= 0 && cpu < st->n_witnesses); /* a unit's own CPUs may be others */
+	w->is_online_unknown |= base->n_words == 0;
+	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->error_code && pfmi_cpus_from(base, &cpu); cpu++) {
+		unsigned witness = st->cgroup_fd >= 0 ? cpu : next++;
+		bool timed = at->pid >= 0 || (st->cgroup_fd >= 0 && cpu < st->n_time_references); /* a unit's own CPUs may be others */
 
 		if (only >= 0 && cpu != (unsigned)only)
 			break;
-		if (!in(&s->wanted, cpu))
+		if (!is_cpu_in_set(&s->requested_cpus, cpu))
 			continue;
-		if (!in(&s->online, cpu)) {
-			w->absent += in(&serves, cpu) && at->task == 0;
+		if (!is_cpu_in_set(&s->online_cpus, cpu)) {
+			w->n_offline_cpus += is_cpu_in_set(&serves, cpu) && at->task_index == 0;
 			continue;
 		}
-		if (in(&serves, cpu))
-			put(w, at, (int)cpu, timed ? (int)witness : -1);
-		else if (at->pid >= 0 && w->c->asked.one_core)
-			put_elsewhere(w, witness);
+		if (is_cpu_in_set(&serves, cpu))
+			add_kernel_event(w, at, (int)cpu, timed ? (int)witness : -1);
+		else if (at->pid >= 0 && w->count->config.lacks_core_types)
+			add_unserved_time(w, witness);
 		else
 			continue;
 		if (timed)
-			st->witnesses[witness] = (struct witness){ .wanted = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1 };
+			st->time_references[witness] = (struct time_reference){ .is_needed = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1 };
 	}
 	pfmi_cpus_free(&serves);
 }
 
-static void walk_parts(struct walk *w)
+static void plan_count_events(struct event_planner *w)
 {
-	const struct pfm_session *s = w->s;
-	const struct perf_state *st = s->state;
-	const struct kernel_pmu *device = w->c->asked.device;
-	struct place at = { .pid = -1, .instance = w->c->asked.instance ? w->c->asked.instance - 1 : 0 };
+	const struct pfm_session *s = w->session;
+	const struct perf_state *st = s->backend_state;
+	const struct kernel_pmu *device = w->count->config.kernel_pmu;
+	struct event_target at = { .pid = -1, .instance = w->count->config.instance ? w->count->config.instance - 1 : 0 };
 
 	if (device && device->is_uncore) {
-		at.own = true;
-		for (at.instance = 0; !w->rc && at.instance < device->n_instances; at.instance++)
-			if (pfmi_wants_instance(w->c, at.instance))
-				put_cpus(w, &at);
+		at.uses_instance_cpus = true;
+		for (at.instance = 0; !w->error_code && at.instance < device->n_instances; at.instance++)
+			if (session_count_has_instance(w->count, at.instance))
+				add_cpu_events(w, &at);
 		return;
 	}
 	if (s->options.flags & PFM_SESSION_SYSTEM_WIDE) {
-		put_cpus(w, &at);
+		add_cpu_events(w, &at);
 		return;
 	}
-	for (; !w->rc && at.task < st->tasks.n; at.task++) {
-		at.pid = st->tasks.pids[at.task];
-		if (s->wanted.n_words)
-			put_cpus(w, &at);
+	for (; !w->error_code && at.task_index < st->tasks.n_pids; at.task_index++) {
+		at.pid = st->tasks.pids[at.task_index];
+		if (s->requested_cpus.n_words)
+			add_cpu_events(w, &at);
 		else
-			put(w, &at, -1, -1);
+			add_kernel_event(w, &at, -1, -1);
 	}
 }
 
-static void no_cpu(struct counting *c, const struct walk *w)
+static void explain_no_cpu(struct session_count *c, const struct event_planner *w)
 {
-	const char *cpus = c->asked.device ? c->asked.device->cpus : "";
-	char remedy[sizeof(c->told.remedy)];
+	const char *cpus = c->config.kernel_pmu ? c->config.kernel_pmu->cpus : "";
+	char remedy[sizeof(c->status.remedy)];
 
 	snprintf(remedy, sizeof(remedy), "choose CPUs of the list in /sys/devices/system/cpu/online%s%s%s",
 	         *cpus ? " and in the PMU's own (" : "", cpus, *cpus ? ")" : "");
-	if (w->blind)
-		pfmi_give_up(c, PFM_CAUSE_NO_CPU, ENODEV, "name the CPUs (-C), or make that file readable",
-		             "which CPUs are on line cannot be read from /sys/devices/system/cpu/online");
-	else if (w->absent)
-		pfmi_give_up(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%u of the CPUs asked for %s not on line", w->absent,
-		             w->absent == 1 ? "is" : "are");
+	if (w->is_online_unknown)
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, "name the CPUs (-C), or make that file readable",
+		                        "which CPUs are on line cannot be read from /sys/devices/system/cpu/online");
+	else if (w->n_offline_cpus)
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%u of the CPUs asked for %s not on line", w->n_offline_cpus,
+		                        w->n_offline_cpus == 1 ? "is" : "are");
 	else
-		pfmi_give_up(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%s counts only from CPUs %s, and none of them was asked for",
-		             c->asked.device ? c->asked.device->name : "the PMU", *cpus ? cpus : "(none)");
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%s counts only from CPUs %s, and none of them was asked for",
+		                        c->config.kernel_pmu ? c->config.kernel_pmu->name : "the PMU", *cpus ? cpus : "(none)");
 }
 
 /* A witness for every task on every CPU that was asked for, in that order; of a control group one for each CPU, by its number. */
-static int make_witnesses(struct pfm_session *s)
+static int create_time_references(struct pfm_session *s)
 {
-	const struct cpus *base = s->wanted.n_words ? &s->wanted : &s->online;
-	struct perf_state *st = s->state;
+	const struct cpus *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+	struct perf_state *st = s->backend_state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
 	unsigned n;
 
-	if (wide ? st->cgroup < 0 : s->wanted.n_words == 0)
+	if (wide ? st->cgroup_fd < 0 : s->requested_cpus.n_words == 0)
 		return 0;
 	st->n_cpus = wide ? (unsigned)base->n_words * 64 : (unsigned)pfmi_cpus_count(base);
-	if ((uint64_t)st->tasks.n * st->n_cpus > SESSION_MAX)
+	if ((uint64_t)st->tasks.n_pids * st->n_cpus > MAX_SESSION_COUNTS)
 		return -E2BIG;
-	n = (wide ? 1 : st->tasks.n) * st->n_cpus;
-	st->witnesses = calloc(n + 1, sizeof(*st->witnesses));
-	if (!st->witnesses)
+	n = (wide ? 1 : st->tasks.n_pids) * st->n_cpus;
+	st->time_references = calloc(n + 1, sizeof(*st->time_references));
+	if (!st->time_references)
 		return -ENOMEM;
-	st->n_witnesses = n;
+	st->n_time_references = n;
 	return 0;
 }
 
 /* True if count @c is counted wherever the one before it is: for all that is asked here they are alike. */
-static bool is_beside_last(const struct pfm_session *s, const struct counting *c)
+static bool is_placed_like_previous(const struct pfm_session *s, const struct session_count *c)
 {
-	const struct perf_state *st = s->state;
-	const struct counting *last = c - 1;
+	const struct perf_state *st = s->backend_state;
+	const struct session_count *last = c - 1;
 
-	return c > s->counts && !st->n_witnesses && !last->told.cause && last->asked.device == c->asked.device &&
-	       last->asked.instance == c->asked.instance && last->asked.cpu == c->asked.cpu;
+	return c > s->counts && !st->n_time_references && !last->status.cause && last->config.kernel_pmu == c->config.kernel_pmu &&
+	       last->config.instance == c->config.instance && last->config.cpu == c->config.cpu;
 }
 
 /* The parts of the count before it once more. */
-static void repeat_parts(struct walk *w)
+static void repeat_previous_events(struct event_planner *w)
 {
-	struct perf_state *st = w->s->state;
-	const struct opened *last = &w->c[-1].opened;
+	struct perf_state *st = w->session->backend_state;
+	const struct count_kernel_state *last = &w->count[-1].kernel_state;
 
-	w->rc = st->n_parts + last->n_parts > SESSION_MAX ? -E2BIG : make_room(st, st->n_parts + last->n_parts);
-	for (unsigned k = 0; k < last->n_parts && !w->rc; k++) {
-		struct part *p = &st->parts[st->n_parts++];
+	w->error_code = st->n_events + last->n_events > MAX_SESSION_COUNTS ? -E2BIG : reserve_events(st, st->n_events + last->n_events);
+	for (unsigned k = 0; k < last->n_events && !w->error_code; k++) {
+		struct kernel_event *p = &st->events[st->n_events++];
 
-		*p = st->parts[last->part + k];
-		p->count = (unsigned)(w->c - w->s->counts);
+		*p = st->events[last->first_event + k];
+		p->count_index = (unsigned)(w->count - w->session->counts);
 	}
-	w->c->opened.n_parts = w->rc ? 0 : last->n_parts;
+	w->count->kernel_state.n_events = w->error_code ? 0 : last->n_events;
 }
 
 /* As many parts as there mostly are. */
-static size_t usual_parts(const struct pfm_session *s)
+static size_t estimate_event_total(const struct pfm_session *s)
 {
-	const struct perf_state *st = s->state;
+	const struct perf_state *st = s->backend_state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
-	size_t cpus = pfmi_cpus_count(s->wanted.n_words ? &s->wanted : &s->online), each = wide ? 1 : st->tasks.n, n;
+	size_t cpus = pfmi_cpus_count(s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus), each = wide ? 1 : st->tasks.n_pids, n;
 
-	if (wide ? !(s->options.flags & PFM_SESSION_PER_CPU) : s->wanted.n_words != 0)
+	if (wide ? !(s->options.flags & PFM_SESSION_PER_CPU) : s->requested_cpus.n_words != 0)
 		each *= cpus;
-	n = s->n * each;
-	return n < SESSION_MAX ? n : SESSION_MAX;
+	n = s->n_counts * each;
+	return n < MAX_SESSION_COUNTS ? n : MAX_SESSION_COUNTS;
 }
 
-int pfmi_perf_plan(struct pfm_session *s)
+int pfmi_perf_plan_events(struct pfm_session *s)
 {
-	struct perf_state *st = s->state;
-	struct walk w = { .s = s, .rc = make_witnesses(s) };
+	struct perf_state *st = s->backend_state;
+	struct event_planner w = { .session = s, .error_code = create_time_references(s) };
 
-	if (!w.rc)
-		w.rc = make_room(st, usual_parts(s));
-	for (unsigned i = 0; i < s->n && !w.rc; i++) {
-		struct counting *c = &s->counts[i];
+	if (!w.error_code)
+		w.error_code = reserve_events(st, estimate_event_total(s));
+	for (unsigned i = 0; i < s->n_counts && !w.error_code; i++) {
+		struct session_count *c = &s->counts[i];
 
-		c->opened.part = st->n_parts;
-		c->opened.n_parts = 0;
-		if (c->told.cause)
+		c->kernel_state.first_event = st->n_events;
+		c->kernel_state.n_events = 0;
+		if (c->status.cause)
 			continue;
-		w.c = c;
-		w.absent = 0;
-		w.blind = false;
-		if (is_beside_last(s, c))
-			repeat_parts(&w);
+		w.count = c;
+		w.n_offline_cpus = 0;
+		w.is_online_unknown = false;
+		if (is_placed_like_previous(s, c))
+			repeat_previous_events(&w);
 		else
-			walk_parts(&w);
-		if (!w.rc && (w.absent || !c->opened.n_parts))
-			no_cpu(c, &w);
+			plan_count_events(&w);
+		if (!w.error_code && (w.n_offline_cpus || !c->kernel_state.n_events))
+			explain_no_cpu(c, &w);
 	}
-	return w.rc;
+	return w.error_code;
 }

@@ -3,16 +3,16 @@
  * holds the event just now and what to add, under a sequence count. */
 #include "session/session.h"
 
-#ifdef MODEL_OF_A_PAGE /* the test that includes this file has a counter, a clock and a kernel of its own */
+#ifdef TEST_PERF_PAGE /* the test that includes this file has a counter, a clock and a kernel of its own */
 
-#define CAN_READ 1
+#define HAS_USER_READ 1
 static uint64_t read_counter(uint32_t n);
 static uint64_t read_clock(void);
-static void barrier(void);
+static void emit_compiler_barrier(void);
 
 #elif defined(__x86_64__) || defined(__i386__)
 
-#define CAN_READ 1
+#define HAS_USER_READ 1
 
 static uint64_t read_counter(uint32_t n)
 {
@@ -73,10 +73,10 @@ static uint64_t read_clock(void)
 
 #endif
 
-#ifdef CAN_READ
+#ifdef HAS_USER_READ
 
-#ifndef MODEL_OF_A_PAGE
-static void barrier(void)
+#ifndef TEST_PERF_PAGE
+static void emit_compiler_barrier(void)
 {
 	__asm__ volatile("" ::
 	                         : "memory");
@@ -84,7 +84,7 @@ static void barrier(void)
 #endif
 
 /* Nanoseconds since the kernel last wrote the page. */
-static uint64_t time_since(const struct perf_event_mmap_page *pc)
+static uint64_t compute_time_since_update(const struct perf_event_mmap_page *pc)
 {
 	uint64_t cyc = read_clock(), quot, rem;
 
@@ -95,7 +95,7 @@ static uint64_t time_since(const struct perf_event_mmap_page *pc)
 	return pc->time_offset + quot * pc->time_mult + (rem * pc->time_mult >> pc->time_shift);
 }
 
-static uint64_t sign_extended(uint64_t v, unsigned width)
+static uint64_t extend_sign(uint64_t v, unsigned width)
 {
 	uint64_t top;
 
@@ -106,10 +106,10 @@ static uint64_t sign_extended(uint64_t v, unsigned width)
 	return (v ^ top) - top;
 }
 
-#define MAX_TRIES 16 /* then the kernel is asked */
+#define MAX_PAGE_READ_TRIES 16 /* then the kernel is asked */
 
 /* What the page says, whole or torn. False if it cannot tell. */
-static bool read_once(const struct perf_event_mmap_page *pc, uint64_t out[3])
+static bool read_page_once(const struct perf_event_mmap_page *pc, uint64_t out[3])
 {
 	uint32_t index = pc->index;
 	uint64_t since = 0;
@@ -119,31 +119,31 @@ static bool read_once(const struct perf_event_mmap_page *pc, uint64_t out[3])
 	out[1] = pc->time_enabled;
 	out[2] = pc->time_running;
 	if (pc->cap_user_time)
-		since = time_since(pc);
+		since = compute_time_since_update(pc);
 	else if (out[1] != out[2])
 		return false; /* shared, and for how long cannot be told without a clock */
 	out[1] += since;
 	out[2] += since;
-	out[0] = (uint64_t)pc->offset + sign_extended(read_counter(index - 1), pc->pmc_width);
+	out[0] = (uint64_t)pc->offset + extend_sign(read_counter(index - 1), pc->pmc_width);
 	return true;
 }
 
-bool pfmi_perf_page_read(const void *page, uint64_t out[3])
+bool pfmi_perf_read_user_page(const void *page, uint64_t out[3])
 {
 	const struct perf_event_mmap_page *pc = page;
 	const volatile __u32 *lock = &pc->lock;
 
 	/* The kernel writes the page where the reader runs, so that at most once in a while a second try is needed. Another thread that
 	 * resets the counter may write it at the same time: an odd number says so. */
-	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
+	for (unsigned tries = 0; tries < MAX_PAGE_READ_TRIES; tries++) {
 		uint32_t seq = *lock;
 		bool known;
 
 		if (seq & 1)
 			return false;
-		barrier();
-		known = read_once(pc, out);
-		barrier();
+		emit_compiler_barrier();
+		known = read_page_once(pc, out);
+		emit_compiler_barrier();
 		if (*lock == seq)
 			return known;
 	}
@@ -152,7 +152,7 @@ bool pfmi_perf_page_read(const void *page, uint64_t out[3])
 
 #else
 
-bool pfmi_perf_page_read(const void *page, uint64_t out[3])
+bool pfmi_perf_read_user_page(const void *page, uint64_t out[3])
 {
 	(void)page;
 	(void)out;

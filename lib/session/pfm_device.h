@@ -7,65 +7,65 @@
 #include "session/session.h"
 #include "device/model.h"
 
-enum { MODEL_PID = 1,
-       MAX_ENTRIES = 255 };
+enum { EMULATED_PID = 1,
+       MAX_DEVICE_ENTRIES = 255 };
 
 /* What one processor, or all of them together, has counted. */
-struct entry {
+struct device_entry {
 	uint64_t events[PFM_ALPHA_MAX_COUNTERS];
-	uint64_t base[PFM_ALPHA_MAX_COUNTERS]; /* events at the last reset */
+	uint64_t reset_events[PFM_ALPHA_MAX_COUNTERS]; /* events at the last reset */
 	uint64_t cycles;
-	uint64_t interrupts, found; /* when samples are taken: since the session was opened; and those of the profile's range */
-	uint64_t told[2];           /* the last pair of ProfileMe that was handed out */
+	uint64_t n_interrupts, n_in_range; /* when samples are taken: since the session was opened; and those of the profile's range */
+	uint64_t last_pair[2];             /* the last pair of ProfileMe that was handed out */
 };
 
 /* Where count i of the session is found. */
-struct device_place {
+struct device_location {
 	int counter; /* -1: not counted */
 	int entry;   /* -1: in all of them */
 };
 
 struct pc_profile;
 
-struct device {
-	struct sys own; /* with a model: its system */
-	struct model_sys model;
+struct device_state {
+	struct sys emulator_sys; /* with a model: its system */
+	struct model_sys emulator;
 	int fd;
-	int pmu;    /* PFMLIB_ALPHA_*_PMU */
-	bool armed; /* started before: from now on counters go on from where they are */
+	int pmu_type;     /* PFMLIB_ALPHA_*_PMU */
+	bool has_started; /* started before: from now on counters go on from where they are */
 	unsigned n_entries, n_cpus;
-	struct entry *entries;
-	struct device_place *places;
-	pfmlib_alpha_input_param_t in;
-	pfmlib_alpha_output_param_t out;
+	struct device_entry *entries;
+	struct device_location *locations;
+	pfmlib_alpha_input_param_t encoder_input;
+	pfmlib_alpha_output_param_t encoder_output;
 	pfm_alpha_session_t options;
-	uint64_t since, enabled;    /* time of the last start; nanoseconds before it */
-	struct pc_profile *profile; /* NULL: no samples */
+	uint64_t started_at, elapsed; /* time of the last start; nanoseconds before it */
+	struct pc_profile *profile;   /* NULL: no samples */
 };
 
-const struct sys *pfmi_device_system(const struct pfm_session *s);
+const struct sys *pfmi_device_get_sys(const struct pfm_session *s);
 /* Keeps the error -@err and returns the code for it. */
-int pfmi_device_failed(struct pfm_session *s, int err);
-int pfmi_device_request(struct pfm_session *s, uint32_t number, void *arg);
+int pfmi_device_record_errno(struct pfm_session *s, int err);
+int pfmi_device_send_request(struct pfm_session *s, uint32_t number, void *arg);
 /* Counts as the device lays them out for request @number, with the cycle field taken aside. */
-int pfmi_device_counts(struct pfm_session *s, uint32_t number, uint64_t counts[][PFM_ALPHA_MAX_COUNTERS]);
+int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number, uint64_t counts[][PFM_ALPHA_MAX_COUNTERS]);
 /* Reads what each entry has counted. */
-int pfmi_device_read(struct pfm_session *s);
+int pfmi_device_read_entries(struct pfm_session *s);
 
 /* ---- samples (pfm_samples.c) ----------------------------------------------------------------------------------------- */
 
 /* Makes room for accounts, and adds what samples need to the settings. PFMLIB_ERR_NOMEM. */
-int pfmi_device_sampling_begin(struct pfm_session *s);
+int pfmi_device_prepare_sampling(struct pfm_session *s);
 /* The settings once it is known which event it is. */
-void pfmi_device_sampling_settle(struct device *d);
+void pfmi_device_set_sampling_event(struct device_state *d);
 /* Why count @i of the session, which has got its counter, cannot be sampled; NULL if it can. */
-const char *pfmi_device_sampling_refuses(const struct pfm_session *s, unsigned i);
+const char *pfmi_device_explain_no_sampling(const struct pfm_session *s, unsigned i);
 /* Makes room for the profile, which has been set up. PFMLIB_ERR_NOMEM or PFMLIB_ERR_SYS if that is not possible. */
-int pfmi_device_sampling_open(struct pfm_session *s);
-void pfmi_device_sampling_close(struct pfm_session *s);
+int pfmi_device_open_sampling(struct pfm_session *s);
+void pfmi_device_close_sampling(struct pfm_session *s);
 /* The operations of struct backend. */
-int pfmi_device_next_sample(struct pfm_session *s, const void **bytes, size_t *size);
-int pfmi_device_wait(struct pfm_session *s, int timeout);
-uint64_t pfmi_device_outside(const struct pfm_session *s, unsigned i);
+int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size_t *size);
+int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout);
+uint64_t pfmi_device_count_out_of_range(const struct pfm_session *s, unsigned i);
 
 #endif

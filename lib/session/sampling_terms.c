@@ -4,17 +4,17 @@
 #include <string.h>
 #include "session/session.h"
 
-struct term {
+struct sampling_term {
 	struct slice name, value;
 	bool has_value;
-	bool perfs; /* between slashes, where numbers are perf's */
+	bool is_perf_syntax; /* between slashes, where numbers are perf's */
 };
 
 /* Takes what @t says. False if its value is none; @known: whether it is a word of ours. */
-static bool take_term(const struct term *t, struct member *m, bool *known)
+static bool apply_term(const struct sampling_term *t, struct group_member *m, bool *known)
 {
 	uint64_t v = 0;
-	bool number = t->has_value && (t->perfs ? pfmi_perf_number : pfmi_spec_number)(t->value, &v);
+	bool number = t->has_value && (t->is_perf_syntax ? pfmi_perf_number : pfmi_spec_number)(t->value, &v);
 
 	*known = true;
 	if (pfmi_slice_is(t->name, "period") && t->has_value)
@@ -30,17 +30,17 @@ static bool take_term(const struct term *t, struct member *m, bool *known)
 	return *known = false;
 }
 
-static struct term read_term(const char *s, size_t len, bool perfs)
+static struct sampling_term parse_term(const char *s, size_t len, bool perfs)
 {
 	const char *eq = memchr(s, '=', len);
 	size_t name = eq ? (size_t)(eq - s) : len;
 
-	return (struct term){ { s, (uint32_t)name }, { eq ? eq + 1 : s + len, (uint32_t)(eq ? len - name - 1 : 0) }, eq != NULL, perfs };
+	return (struct sampling_term){ { s, (uint32_t)name }, { eq ? eq + 1 : s + len, (uint32_t)(eq ? len - name - 1 : 0) }, eq != NULL, perfs };
 }
 
 /* Takes @len bytes at @s out of the text, and one separator: the one before, unless that opens the terms of a PMU. What comes next is at
  * s - 1: a separator. */
-static void cut_out(char *s, size_t len)
+static void remove_term(char *s, size_t len)
 {
 	char *from = s[-1] == '/' ? s : s - 1;
 
@@ -49,7 +49,7 @@ static void cut_out(char *s, size_t len)
 	memmove(from, s + len, strlen(s + len) + 1);
 }
 
-bool pfmi_take_terms(char *text, struct member *m, const char **bad)
+bool pfmi_session_extract_terms(char *text, struct group_member *m, const char **bad)
 {
 	bool any = false;
 	char *s = text + strcspn(text, ":,/");
@@ -57,16 +57,16 @@ bool pfmi_take_terms(char *text, struct member *m, const char **bad)
 	*bad = NULL;
 	while (s && *s) {
 		size_t len = strcspn(s + 1, ":,/");
-		struct term t = read_term(s + 1, len, *s != ':' && strchr(text, '/'));
+		struct sampling_term t = parse_term(s + 1, len, *s != ':' && strchr(text, '/'));
 		bool known;
 
-		if (!take_term(&t, m, &known) && known) {
+		if (!apply_term(&t, m, &known) && known) {
 			*bad = s + 1;
 			return true;
 		}
 		any |= known;
 		if (known)
-			cut_out(s + 1, len);
+			remove_term(s + 1, len);
 		else
 			s += 1 + len;
 	}

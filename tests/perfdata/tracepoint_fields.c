@@ -6,7 +6,7 @@
 #define FORMAT "/sys/kernel/tracing/events/a/b/format"
 
 static struct sampling sampling;
-static struct counting counts[3];
+static struct session_count counts[3];
 static char name[] = "a:b", other[] = "cycles";
 
 static int begin(void **state)
@@ -17,12 +17,12 @@ static int begin(void **state)
 	memset(counts, 0, sizeof(counts));
 	memset(&sampling, 0, sizeof(sampling));
 	for (unsigned i = 0; i < 2; i++) {
-		counts[i].asked.name = name;
-		counts[i].asked.attr.type = PERF_TYPE_TRACEPOINT;
-		counts[i].asked.attr.config = 7;
+		counts[i].config.name = name;
+		counts[i].config.attr.type = PERF_TYPE_TRACEPOINT;
+		counts[i].config.attr.config = 7;
 	}
-	counts[2].asked.name = other;
-	s->n = 3;
+	counts[2].config.name = other;
+	s->n_counts = 3;
 	s->counts = counts;
 	s->sampling = &sampling;
 	return 0;

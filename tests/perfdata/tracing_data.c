@@ -6,7 +6,7 @@
 #define EVENTS "/sys/kernel/tracing/events/"
 #define DEBUG  "/sys/kernel/debug/tracing/events/"
 
-static struct counting counts[4];
+static struct session_count counts[4];
 static struct perf_state perf;
 static char names[4][64];
 
@@ -18,7 +18,7 @@ static int begin(void **state)
 	memset(counts, 0, sizeof(counts));
 	perf = (struct perf_state){ .page_size = 0x12345678 };
 	s->counts = counts;
-	s->state = &perf;
+	s->backend_state = &perf;
 	return 0;
 }
 
@@ -31,10 +31,10 @@ static int end(void **state)
 
 static void add_count(const char *name, uint32_t type, uint64_t config)
 {
-	struct asked *a = &counts[s->n].asked;
+	struct count_config *a = &counts[s->n_counts].config;
 
-	snprintf(names[s->n], sizeof(names[s->n]), "%s", name);
-	a->name = names[s->n++];
+	snprintf(names[s->n_counts], sizeof(names[s->n_counts]), "%s", name);
+	a->name = names[s->n_counts++];
 	a->attr.type = type;
 	a->attr.config = config;
 }

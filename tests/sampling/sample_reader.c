@@ -19,7 +19,7 @@ static struct fake fake;
 static struct pfm_session *s;
 static struct pfm_ctx *ctx;
 static struct sampling sm;
-static struct counting counts[COUNTS];
+static struct session_count counts[COUNTS];
 static struct tally tallies[COUNTS];
 static struct known known[COUNTS];
 static struct stream streams[BUFFERS];
@@ -52,7 +52,7 @@ static int begin(void **state)
 	memset(places, 0, sizeof(places));
 	memset(maps, 0, sizeof(maps));
 	memset(heads, 0, sizeof(heads));
-	perf = (struct perf_state){ .cgroup = -1 };
+	perf = (struct perf_state){ .cgroup_fd = -1 };
 	sm = (struct sampling){
 		.streams = streams,
 		.places = places,
@@ -67,19 +67,19 @@ static int begin(void **state)
 	pfmi_layout_settle(&sm.common);
 	s->ctx = ctx;
 	s->sys = fake.sys;
-	s->backend = &pfmi_backend_perf_event;
+	s->backend = &pfmi_perf_backend;
 	s->counts = counts;
-	s->state = &perf;
+	s->backend_state = &perf;
 	s->sampling = &sm;
-	s->n = COUNTS;
+	s->n_counts = COUNTS;
 	sm.n_known = COUNTS;
 	for (unsigned i = 0; i < COUNTS; i++) { /* ids 100, 110 ...; those of later counts come first */
 		known[i] = (struct known){ 100 + 10 * i, COUNTS - 1 - i };
 		tallies[i].layout = layout;
 		pfmi_layout_settle(&tallies[i].layout);
-		counts[i].asked.period = 1000 + i;
-		counts[i].asked.cpu = -1;
-		counts[i].asked.attr.type = PERF_TYPE_RAW;
+		counts[i].config.period = 1000 + i;
+		counts[i].config.cpu = -1;
+		counts[i].config.attr.type = PERF_TYPE_RAW;
 	}
 	return 0;
 }
@@ -374,12 +374,12 @@ static void what_is_young_waits(void **state)
 /* An event has no number where its CPU is gone: nobody has to tell of it. */
 static void signals_of_what_is_not_there(void **state)
 {
-	static struct part gone[2] = { { .fd = -1 }, { .fd = -1 } };
+	static struct kernel_event gone[2] = { { .fd = -1 }, { .fd = -1 } };
 
 	(void)state;
 	open_buffers(2);
-	perf.parts = gone;
-	perf.n_parts = 2;
+	perf.events = gone;
+	perf.n_events = 2;
 	assert_int_equal(pfm_session_signal(s, SIGUSR1), PFMLIB_SUCCESS);
 	gone[1].fd = INT_MAX; /* another's answer is the kernel's */
 	assert_int_equal(pfm_session_signal(s, SIGUSR1), PFMLIB_ERR_SYS);
@@ -529,23 +529,23 @@ static void ids_of_others(void **state)
 
 	(void)state;
 	open_buffers(2);
-	counts[3].asked.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+	counts[3].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == PFM_NO_EVENT); /* it is not open */
-	counts[3].opened.n_open = 1;
+	counts[3].kernel_state.n_open = 1;
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == 3 && sm.strange == 0);
-	counts[3].asked.cpu = 1; /* of the second buffer's CPU */
+	counts[3].config.cpu = 1; /* of the second buffer's CPU */
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == PFM_NO_EVENT);
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == 3);
 	/* Clocks have their own ids. */
-	counts[4].asked.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
-	counts[4].opened.n_open = 1;
+	counts[4].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
+	counts[4].kernel_state.n_open = 1;
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == 3 && sm.strange == 0);
-	counts[4].asked.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	counts[4].config.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == PFM_NO_EVENT && sm.strange == 1);
 }
@@ -672,8 +672,8 @@ static int read_at_once(struct pfm_session *session, unsigned i, pfm_count_t *co
 	return PFMLIB_SUCCESS;
 }
 
-static const struct backend at_once = { .name = "at once", .read_fast = read_at_once };
-static struct part parts[2 * COUNTS];
+static const struct backend at_once = { .name = "at once", .read_user_count = read_at_once };
+static struct kernel_event parts[2 * COUNTS];
 static pfm_count_t last[COUNTS];
 
 static unsigned one, other; /* the count that is asked about, and the one beside it */
@@ -684,14 +684,14 @@ static void begin_accounts(uint64_t count, uint64_t samples)
 	counted = count;
 	memset(parts, 0, sizeof(parts));
 	memset(last, 0, sizeof(last));
-	perf.parts = parts;
+	perf.events = parts;
 	s->backend = &at_once;
-	s->last = last;
+	s->last_counts = last;
 	s->running = false;
-	s->n = 2;
+	s->n_counts = 2;
 	for (unsigned i = 0; i < 2; i++) {
-		counts[i].opened = (struct opened){ .part = 2 * i, .n_parts = 2, .n_open = 2 };
-		counts[i].asked.period = 10;
+		counts[i].kernel_state = (struct count_kernel_state){ .first_event = 2 * i, .n_events = 2, .n_open = 2 };
+		counts[i].config.period = 10;
 		memset(&tallies[i], 0, offsetof(struct tally, layout));
 	}
 	tallies[one].samples = samples;
@@ -748,11 +748,11 @@ static void losses(void)
 
 	open_buffers(1);
 	begin_accounts(1000, 100);
-	parts[2 * other].losses = 9;
+	parts[2 * other].lost_samples = 9;
 	c = expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_true(c.lost == 0);
-	parts[2 * one].losses = 3;
-	parts[2 * one + 1].losses = 4;
+	parts[2 * one].lost_samples = 3;
+	parts[2 * one + 1].lost_samples = 4;
 	c = expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
 	assert_true(c.lost == 7);
 	/* A kernel that does not tell: records about losses are all there is. */
@@ -780,7 +780,7 @@ static void twins(void)
 {
 	open_buffers(1);
 	for (unsigned i = 0; i < 2; i++)
-		counts[i].asked.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+		counts[i].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
 	begin_accounts(50, 5);
 	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	for (uint64_t samples = 0; samples < 12; samples++) {
@@ -792,11 +792,11 @@ static void twins(void)
 		expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	}
 	begin_accounts(50, 0);
-	counts[other].asked.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES; /* no twin */
+	counts[other].config.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES; /* no twin */
 	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	sm.strange = 1;
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
-	counts[one].asked.attr.type = PERF_TYPE_RAW; /* these are never another's */
+	counts[one].config.attr.type = PERF_TYPE_RAW; /* these are never another's */
 	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 

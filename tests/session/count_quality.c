@@ -44,15 +44,15 @@ static void extrapolation(void **state)
 	(void)state;
 	for (size_t a = 0; a < COUNT(edges); a++)
 		for (size_t b = 0; b < COUNT(edges); b++) {
-			assert_true(pfmi_extrapolate(edges[a], edges[b], 0) == 0);
+			assert_true(pfmi_session_extrapolate_value(edges[a], edges[b], 0) == 0);
 			for (size_t c = 1; c < COUNT(edges); c++)
-				assert_true(pfmi_extrapolate(edges[a], edges[b], edges[c]) == by_long_division(edges[a], edges[b], edges[c]));
+				assert_true(pfmi_session_extrapolate_value(edges[a], edges[b], edges[c]) == by_long_division(edges[a], edges[b], edges[c]));
 		}
 	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t raw = unit_random(&seed) >> unit_random(&seed) % 64, enabled = unit_random(&seed) >> unit_random(&seed) % 64,
 			 running = (unit_random(&seed) >> unit_random(&seed) % 64) | 1;
 
-		if (pfmi_extrapolate(raw, enabled, running) != by_long_division(raw, enabled, running))
+		if (pfmi_session_extrapolate_value(raw, enabled, running) != by_long_division(raw, enabled, running))
 			fail_msg("%llu * %llu / %llu", (unsigned long long)raw, (unsigned long long)enabled, (unsigned long long)running);
 	}
 }
@@ -61,14 +61,14 @@ static void extrapolation(void **state)
 static void rounding(void **state)
 {
 	(void)state;
-	assert_true(pfmi_extrapolate(1, 4, 3) == 1);
-	assert_true(pfmi_extrapolate(1, 5, 3) == 2);
-	assert_true(pfmi_extrapolate(1, 5, 2) == 3);
-	assert_true(pfmi_extrapolate(1, 3, 2) == 2);
-	assert_true(pfmi_extrapolate(100, 1, 3) == 33);
-	assert_true(pfmi_extrapolate(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
-	assert_true(pfmi_extrapolate(UINT64_MAX, 2, 1) == UINT64_MAX);
-	assert_true(pfmi_extrapolate(UINT64_MAX / 2, 2, 1) == UINT64_MAX - 1);
+	assert_true(pfmi_session_extrapolate_value(1, 4, 3) == 1);
+	assert_true(pfmi_session_extrapolate_value(1, 5, 3) == 2);
+	assert_true(pfmi_session_extrapolate_value(1, 5, 2) == 3);
+	assert_true(pfmi_session_extrapolate_value(1, 3, 2) == 2);
+	assert_true(pfmi_session_extrapolate_value(100, 1, 3) == 33);
+	assert_true(pfmi_session_extrapolate_value(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+	assert_true(pfmi_session_extrapolate_value(UINT64_MAX, 2, 1) == UINT64_MAX);
+	assert_true(pfmi_session_extrapolate_value(UINT64_MAX / 2, 2, 1) == UINT64_MAX - 1);
 }
 
 static pfm_count_t reading(uint64_t raw, uint64_t enabled, uint64_t running, int quality)
@@ -79,7 +79,7 @@ static pfm_count_t reading(uint64_t raw, uint64_t enabled, uint64_t running, int
 	n.enabled = enabled;
 	n.running = running;
 	n.quality = quality;
-	n.value = running ? pfmi_extrapolate(raw, enabled, running) : 0;
+	n.value = running ? pfmi_session_extrapolate_value(raw, enabled, running) : 0;
 	n.cause = quality == PFM_QUALITY_EXACT ? PFM_CAUSE_NONE : PFM_CAUSE_MULTIPLEXED;
 	return n;
 }
@@ -164,8 +164,8 @@ static void names(void **state)
 /* A count that never ran where a CPU came late is none, whatever stands there. */
 static void a_late_cpu_has_nothing(void **state)
 {
-	struct counting c = { .asked = { .scale = 1 }, .opened = { .n_open = 1 } };
-	struct pfm_session s = { .n = 1, .counts = &c };
+	struct session_count c = { .config = { .scale = 1 }, .kernel_state = { .n_open = 1 } };
+	struct pfm_session s = { .n_counts = 1, .counts = &c };
 
 	(void)state;
 	for (unsigned ran = 0; ran < 2; ran++) {
@@ -173,7 +173,7 @@ static void a_late_cpu_has_nothing(void **state)
 
 		n.value = 50;
 		n.cause = PFM_CAUSE_NO_CPU;
-		pfmi_judge(&s, 0, &n);
+		pfmi_session_assess_quality(&s, 0, &n);
 		assert_true(n.value == (ran ? 50 : 0));
 		assert_int_equal(n.quality, ran ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED);
 		assert_int_equal(n.cause, PFM_CAUSE_NO_CPU);
@@ -183,22 +183,22 @@ static void a_late_cpu_has_nothing(void **state)
 /* Whatever a backend says first about a count is kept: why it could not be opened. */
 static void the_first_reason_stays(void **state)
 {
-	struct counting c = { .told = { .cause = 0 } };
+	struct session_count c = { .status = { .cause = 0 } };
 
 	(void)state;
-	pfmi_tell(&c, PFM_CAUSE_BUSY, "wait", "%d of %s", 3, "them");
-	assert_int_equal(c.told.about, PFM_CAUSE_BUSY);
-	assert_int_equal(c.told.cause, PFM_CAUSE_NONE);
-	assert_string_equal(c.told.why, "3 of them");
-	assert_string_equal(c.told.remedy, "wait");
-	pfmi_give_up(&c, PFM_CAUSE_PERMISSION, 13, "ask", "closed %c", 'x');
-	assert_int_equal(c.told.cause, PFM_CAUSE_PERMISSION);
-	assert_int_equal(c.told.sys_errno, 13);
-	assert_int_equal(c.told.about, PFM_CAUSE_PERMISSION);
-	assert_string_equal(c.told.why, "closed x");
-	pfmi_tell(&c, PFM_CAUSE_BUSY, "wait", "again");
-	assert_string_equal(c.told.why, "closed x");
-	assert_string_equal(c.told.remedy, "ask");
+	pfmi_session_set_reason(&c, PFM_CAUSE_BUSY, "wait", "%d of %s", 3, "them");
+	assert_int_equal(c.status.reason_cause, PFM_CAUSE_BUSY);
+	assert_int_equal(c.status.cause, PFM_CAUSE_NONE);
+	assert_string_equal(c.status.reason, "3 of them");
+	assert_string_equal(c.status.remedy, "wait");
+	pfmi_session_fail_count(&c, PFM_CAUSE_PERMISSION, 13, "ask", "closed %c", 'x');
+	assert_int_equal(c.status.cause, PFM_CAUSE_PERMISSION);
+	assert_int_equal(c.status.sys_errno, 13);
+	assert_int_equal(c.status.reason_cause, PFM_CAUSE_PERMISSION);
+	assert_string_equal(c.status.reason, "closed x");
+	pfmi_session_set_reason(&c, PFM_CAUSE_BUSY, "wait", "again");
+	assert_string_equal(c.status.reason, "closed x");
+	assert_string_equal(c.status.remedy, "ask");
 }
 
 UNIT(session_count_quality, cmocka_unit_test(extrapolation), cmocka_unit_test(rounding), cmocka_unit_test(differences),

@@ -6,17 +6,17 @@
 #include "fake_session.h"
 #include "lookup/lookup.h"
 
-static struct opening opening;
+static struct session_builder opening;
 static struct pfm_session *s;
 
 static int end(void **state)
 {
 	if (s) {
-		pfmi_free_names(s);
-		pfmi_cpus_free(&s->wanted);
-		pfmi_cpus_free(&s->online);
+		pfmi_session_free_names(s);
+		pfmi_cpus_free(&s->requested_cpus);
+		pfmi_cpus_free(&s->online_cpus);
 		free(s->counts);
-		free(s->cpus);
+		free(s->cpu_text);
 		free(s);
 		s = NULL;
 	}
@@ -34,13 +34,13 @@ static void begin_session(void)
 	ctx = kept;
 	s = calloc(1, sizeof(*s));
 	assert_non_null(s);
-	opening = (struct opening){ .s = s, .why = &error };
+	opening = (struct session_builder){ .session = s, .error = &error };
 	error = (pfm_error_t){ .size = sizeof(error) };
 	if (!ctx)
 		return;
 	s->ctx = ctx;
 	s->sys = ctx->sys;
-	pfmi_find_cores(&opening);
+	pfmi_session_find_core_pmus(&opening);
 }
 
 static void use(const char *name)
@@ -61,7 +61,7 @@ static void memory_for_names(void **state)
 	(void)state;
 	begin_session();
 	for (size_t i = 0; i < COUNT(sizes); i++) {
-		at[i] = pfmi_name_room(s, sizes[i]);
+		at[i] = pfmi_session_alloc_name(s, sizes[i]);
 		assert_non_null(at[i]);
 		assert_int_equal(at[i][0], '\0');
 		memset(at[i], (int)(i + 1), sizes[i]);
@@ -69,13 +69,13 @@ static void memory_for_names(void **state)
 	for (size_t i = 0; i < COUNT(sizes); i++)
 		for (size_t k = 0; k < sizes[i]; k++)
 			assert_int_equal(at[i][k], i + 1);
-	pfmi_free_names(s);
-	assert_null(s->names);
-	pfmi_free_names(s);
+	pfmi_session_free_names(s);
+	assert_null(s->name_blocks);
+	pfmi_session_free_names(s);
 	/* What fits one piece comes out of one. */
-	at[0] = pfmi_name_room(s, 100);
+	at[0] = pfmi_session_alloc_name(s, 100);
 	for (unsigned i = 1; i < 9; i++)
-		assert_ptr_equal(pfmi_name_room(s, 100), at[0] + 100 * i);
+		assert_ptr_equal(pfmi_session_alloc_name(s, 100), at[0] + 100 * i);
 }
 
 /* ---- counted alone ----------------------------------------------------------------------------------------------------- */
@@ -123,40 +123,40 @@ static void who_keeps_whom_out(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct event other = event_of(rows[i].other);
 
-		if (pfmi_keeps_out(&alone, &other) != rows[i].out)
+		if (pfmi_session_has_exclusive_conflict(&alone, &other) != rows[i].out)
 			fail_msg("%s", rows[i].other);
-		assert_false(pfmi_keeps_out(&other, &other));
+		assert_false(pfmi_session_has_exclusive_conflict(&other, &other));
 		if (strcmp(rows[i].other, BIG "L2_RQSTS.MISS") == 0)
-			assert_false(pfmi_keeps_out(&other, &alone)); /* it is the other one's rule */
+			assert_false(pfmi_session_has_exclusive_conflict(&other, &alone)); /* it is the other one's rule */
 	}
 }
 
 static void add_count(const char *text, const char *device, unsigned group)
 {
-	struct counting *c;
+	struct session_count *c;
 
-	s->counts = realloc(s->counts, (s->n + 1) * sizeof(*s->counts));
+	s->counts = realloc(s->counts, (s->n_counts + 1) * sizeof(*s->counts));
 	assert_non_null(s->counts);
-	c = &s->counts[s->n++];
+	c = &s->counts[s->n_counts++];
 	memset(c, 0, sizeof(*c));
-	c->asked.event = event_of(text);
-	c->asked.device = device ? pfmi_kernel_find(ctx->kernel, pfmi_slice(device)) : NULL;
-	c->asked.group = group;
-	c->asked.cpu = -1;
-	c->asked.cpus = "";
-	c->asked.sibling = 5;
-	c->asked.name = pfmi_name_room(s, 64);
-	assert_non_null(c->asked.name);
-	snprintf(c->asked.name, 56, "%s", text);
+	c->config.event = event_of(text);
+	c->config.kernel_pmu = device ? pfmi_kernel_find(ctx->kernel, pfmi_slice(device)) : NULL;
+	c->config.group = group;
+	c->config.cpu = -1;
+	c->config.cpus = "";
+	c->config.sibling_set = 5;
+	c->config.name = pfmi_session_alloc_name(s, 64);
+	assert_non_null(c->config.name);
+	snprintf(c->config.name, 56, "%s", text);
 	s->n_groups = group + 1;
 }
 
 static void expect_exclusive(const char *marks)
 {
-	pfmi_take_turns(s);
-	assert_int_equal(s->n, strlen(marks));
-	for (unsigned i = 0; i < s->n; i++)
-		if (s->counts[i].asked.exclusive != (marks[i] == 'x'))
+	pfmi_session_mark_exclusive_groups(s);
+	assert_int_equal(s->n_counts, strlen(marks));
+	for (unsigned i = 0; i < s->n_counts; i++)
+		if (s->counts[i].config.exclusive != (marks[i] == 'x'))
 			fail_msg("count %u of %s", i, marks);
 }
 
@@ -199,7 +199,7 @@ static int keep_cpus(const char *list, unsigned flags)
 {
 	s->options.cpus = list;
 	s->options.flags = flags;
-	return pfmi_keep_cpus(&opening);
+	return pfmi_session_apply_cpu_list(&opening);
 }
 
 #define EACH (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU)
@@ -222,9 +222,9 @@ static void lists_of_cpus(void **state)
 	assert_int_equal(keep_cpus(list, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
 	list[0] = 'x'; /* the caller's text may go */
 	assert_string_equal(s->options.cpus, "2,0");
-	assert_int_equal(pfmi_cpus_count(&s->wanted), 2);
-	assert_int_equal(pfmi_cpus_count(&s->online), 7);
-	assert_int_equal(s->n, 1);
+	assert_int_equal(pfmi_cpus_count(&s->requested_cpus), 2);
+	assert_int_equal(pfmi_cpus_count(&s->online_cpus), 7);
+	assert_int_equal(s->n_counts, 1);
 	/* Of a task's counts nothing depends on what is on line. */
 	begin_session();
 	add_count("cycles", NULL, 0);
@@ -232,25 +232,25 @@ static void lists_of_cpus(void **state)
 	assert_int_equal(keep_cpus("", 0), PFMLIB_SUCCESS);
 	assert_null(s->options.cpus);
 	assert_int_equal(fake.uses[FAKE_OPEN], 0);
-	assert_int_equal(pfmi_cpus_count(&s->online), 0);
+	assert_int_equal(pfmi_cpus_count(&s->online_cpus), 0);
 	begin_session();
 	add_count("uncore_imc/clockticks/", "uncore_imc", 0);
 	assert_int_equal(keep_cpus(NULL, 0), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_cpus_count(&s->online), 7);
+	assert_int_equal(pfmi_cpus_count(&s->online_cpus), 7);
 }
 
 static void expect_copy(unsigned i, const char *name, const char *cpu, unsigned group)
 {
-	const struct asked *a = &s->counts[i].asked;
+	const struct count_config *a = &s->counts[i].config;
 
 	assert_string_equal(a->name, name);
 	assert_string_equal(a->cpus, cpu);
 	assert_int_equal(a->cpu, atoi(cpu));
 	assert_int_equal(a->group, group);
-	assert_int_equal(a->sibling, 0);
+	assert_int_equal(a->sibling_set, 0);
 	/* Levels may be put behind each name of its own. */
 	for (unsigned k = 0; k < i; k++)
-		assert_ptr_not_equal(a->name, s->counts[k].asked.name);
+		assert_ptr_not_equal(a->name, s->counts[k].config.name);
 }
 
 /* Groups stay groups, CPU after CPU; boxes are there only where they count something. */
@@ -262,7 +262,7 @@ static void one_for_each(void **state)
 	add_count("instructions", NULL, 0);
 	add_count("page-faults", NULL, 1);
 	assert_int_equal(keep_cpus("7,1-2", EACH), PFMLIB_SUCCESS);
-	assert_true(s->n == 9 && s->n_groups == 6);
+	assert_true(s->n_counts == 9 && s->n_groups == 6);
 	for (unsigned i = 0; i < 3; i++) {
 		static const char *const cpus[] = { "1", "2", "7" };
 
@@ -274,7 +274,7 @@ static void one_for_each(void **state)
 	add_count("cycles", "cpu", 0);
 	add_count("uncore_imc/clockticks/", "uncore_imc", 1);
 	assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_SUCCESS);
-	assert_int_equal(s->n, 7 + 2); /* all that are on line, and the first of each package */
+	assert_int_equal(s->n_counts, 7 + 2); /* all that are on line, and the first of each package */
 	expect_copy(0, "cycles", "0", 0);
 	expect_copy(1, "uncore_imc/clockticks/", "0", 1);
 	expect_copy(2, "cycles", "1", 2);
@@ -284,7 +284,7 @@ static void one_for_each(void **state)
 	begin_session();
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus("1-2", PFM_SESSION_PER_CPU), PFMLIB_SUCCESS);
-	assert_int_equal(s->n, 1);
+	assert_int_equal(s->n_counts, 1);
 }
 
 /* A box that is asked for alone is where that box is. */
@@ -300,18 +300,18 @@ static void one_instance(void **state)
 	for (unsigned instance = 0; instance < 3; instance++) {
 		begin_session();
 		add_count("cycles", NULL, 0);
-		s->counts[0].asked.device = &box;
-		s->counts[0].asked.instance = instance;
+		s->counts[0].config.kernel_pmu = &box;
+		s->counts[0].config.instance = instance;
 		assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_SUCCESS);
-		assert_int_equal(s->n, instance == 0 ? 3 : instance);
+		assert_int_equal(s->n_counts, instance == 0 ? 3 : instance);
 	}
 	/* Where it does not say where it is, it may be anywhere. */
 	where[1] = "";
 	begin_session();
 	add_count("cycles", NULL, 0);
-	s->counts[0].asked.device = &box;
+	s->counts[0].config.kernel_pmu = &box;
 	assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_SUCCESS);
-	assert_int_equal(s->n, 7);
+	assert_int_equal(s->n_counts, 7);
 }
 
 static void too_many_counts(void **state)
@@ -322,7 +322,7 @@ static void too_many_counts(void **state)
 		add_count("cycles", NULL, i);
 	assert_int_equal(keep_cpus("0-65535", EACH), PFMLIB_ERR_TOOMANY);
 	assert_int_equal(error.kind, PFM_KIND_TOO_MANY);
-	assert_int_equal(s->n, 5);
+	assert_int_equal(s->n_counts, 5);
 	fake_remove(&fake, "/sys/devices/system/cpu/online");
 	begin_session();
 	add_count("cycles", NULL, 0);
@@ -330,7 +330,7 @@ static void too_many_counts(void **state)
 	begin_session();
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus("3", EACH), PFMLIB_SUCCESS); /* who names them needs to know nothing */
-	assert_int_equal(s->n, 1);
+	assert_int_equal(s->n_counts, 1);
 }
 
 /* ---- CPUs on line ------------------------------------------------------------------------------------------------------------ */
@@ -342,13 +342,13 @@ static void too_many_counts(void **state)
 static void expect_asked(unsigned files, unsigned n, bool assumed)
 {
 	begin_session();
-	s->backend = &pfmi_backend_perf_event;
+	s->backend = &pfmi_perf_backend;
 	add_count("cycles", NULL, 0);
 	fake.uses[FAKE_OPEN] = 0;
 	assert_int_equal(keep_cpus(NULL, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
 	assert_int_equal(fake.uses[FAKE_OPEN], files);
-	assert_int_equal(pfmi_cpus_count(&s->online), n);
-	assert_int_equal(s->assumed, assumed);
+	assert_int_equal(pfmi_cpus_count(&s->online_cpus), n);
+	assert_int_equal(s->is_online_assumed, assumed);
 }
 
 /* The second session looks whether there can be more; if not, the third asks nobody. What turns out otherwise is asked for ever after. */
@@ -361,13 +361,13 @@ static void who_asks_when(void **state)
 	expect_asked(1, 8, false);
 	expect_asked(2, 8, false);
 	expect_asked(0, 8, true);
-	assert_int_equal(pfmi_ask_online(s), 0); /* it was not that */
-	assert_false(s->assumed);
+	assert_int_equal(pfmi_session_refresh_online_cpus(s), 0); /* it was not that */
+	assert_false(s->is_online_assumed);
 	expect_asked(0, 8, true);
 	fake_file(&fake, ONLINE, "0-5,7");
-	assert_int_equal(pfmi_ask_online(s), -EAGAIN);
-	assert_int_equal(pfmi_cpus_count(&s->online), 7);
-	assert_false(s->assumed);
+	assert_int_equal(pfmi_session_refresh_online_cpus(s), -EAGAIN);
+	assert_int_equal(pfmi_cpus_count(&s->online_cpus), 7);
+	assert_false(s->is_online_assumed);
 	expect_asked(1, 7, false);
 	fake_file(&fake, ONLINE, "0-7");
 	expect_asked(1, 8, false);
@@ -404,53 +404,53 @@ static void sessions_that_must_know(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		expect_asked(i < 2 ? 1 + i : 0, 8, i == 2);
 	begin_session();
-	s->backend = &pfmi_backend_perf_event;
+	s->backend = &pfmi_perf_backend;
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_SUCCESS);
-	assert_false(s->assumed);
+	assert_false(s->is_online_assumed);
 	begin_session();
-	s->backend = &pfmi_backend_dry_run;
+	s->backend = &pfmi_session_dry_run_backend;
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus(NULL, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
-	assert_false(s->assumed);
+	assert_false(s->is_online_assumed);
 	expect_asked(0, 8, true); /* and others are not disturbed by it */
 }
 
 /* ---- what is asked of an event ------------------------------------------------------------------------------------------------ */
 
-static const struct asked *read_text(const char *text)
+static const struct count_config *read_text(const char *text)
 {
 	begin_session();
 	s->options.plm = options.plm;
 	s->options.flags = options.flags;
-	s->judges = &pfmi_backend_perf_event;
-	assert_int_equal(pfmi_add_text(&opening, text), PFMLIB_SUCCESS);
-	assert_int_equal(s->n, 1);
-	return &s->counts[0].asked;
+	s->policy_backend = &pfmi_perf_backend;
+	assert_int_equal(pfmi_session_add_text(&opening, text), PFMLIB_SUCCESS);
+	assert_int_equal(s->n_counts, 1);
+	return &s->counts[0].config;
 }
 
 static void expect_cause(const char *text, int cause, const char *why)
 {
 	read_text(text);
-	assert_int_equal(s->counts[0].told.cause, cause);
-	assert_non_null(strstr(s->counts[0].told.why, why));
+	assert_int_equal(s->counts[0].status.cause, cause);
+	assert_non_null(strstr(s->counts[0].status.reason, why));
 }
 
 static void what_is_asked(void **state)
 {
-	const struct asked *a;
+	const struct count_config *a;
 
 	(void)state;
 	use("uncore");
-	assert_true(read_text("cycles")->levels_free);
-	assert_false(read_text("cycles:u")->levels_free);
+	assert_true(read_text("cycles")->has_default_levels);
+	assert_false(read_text("cycles:u")->has_default_levels);
 	options.plm = PFM_PLM3;
 	a = read_text("cycles");
-	assert_true(!a->levels_free && a->attr.exclude_kernel);
+	assert_true(!a->has_default_levels && a->attr.exclude_kernel);
 	options.plm = 0;
 	a = read_text("uncore_cha_3/event=1/");
 	assert_true(a->instance == 4 && a->attr.type == 33);
-	assert_string_equal(a->device->name, "uncore_cha");
+	assert_string_equal(a->kernel_pmu->name, "uncore_cha");
 	a = read_text("uncore_cha/event=1/");
 	assert_true(a->instance == 0 && a->attr.type == 30);
 	a = read_text("cpu/instructions/");
@@ -475,9 +475,9 @@ static void what_cannot_be_counted(void **state)
 	expect_cause("page-faults:u", PFM_CAUSE_NONE, "");
 	/* Who judges every processor's events judges them itself. */
 	begin_session();
-	s->judges = &pfmi_backend_pfm_device;
-	assert_int_equal(pfmi_add_text(&opening, "ev6::cycles"), PFMLIB_SUCCESS);
-	assert_int_equal(s->counts[0].told.cause, PFM_CAUSE_NONE);
+	s->policy_backend = &pfmi_device_backend;
+	assert_int_equal(pfmi_session_add_text(&opening, "ev6::cycles"), PFMLIB_SUCCESS);
+	assert_int_equal(s->counts[0].status.cause, PFM_CAUSE_NONE);
 }
 
 /* A kernel that wants to be asked for it says where: in its core PMU's format. */
@@ -492,15 +492,15 @@ static void readings_in_user_space(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/software/type", "1");
 	open_context("0x00000000413fd0c1");
 	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-	assert_true(read_text("cycles")->user_read == 0);
+	assert_true(read_text("cycles")->get_user_read_bits == 0);
 	options.flags = PFM_SESSION_USER_READ;
-	assert_true(read_text("cycles")->user_read == (uint64_t)1 << 33);
-	assert_true(read_text("armv8_pmuv3/event=8/")->user_read == (uint64_t)1 << 33);
-	assert_true(read_text("page-faults")->user_read == 0);
+	assert_true(read_text("cycles")->get_user_read_bits == (uint64_t)1 << 33);
+	assert_true(read_text("armv8_pmuv3/event=8/")->get_user_read_bits == (uint64_t)1 << 33);
+	assert_true(read_text("page-faults")->get_user_read_bits == 0);
 	end(NULL);
 	use("uncore"); /* whose format says nothing of it */
 	options.flags = PFM_SESSION_USER_READ;
-	assert_true(read_text("cycles")->user_read == 0);
+	assert_true(read_text("cycles")->get_user_read_bits == 0);
 }
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, end)

@@ -59,7 +59,7 @@ static void the_machine_is_looked_at(void **state)
 	before = ctx->sys;
 	options.flags |= PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("cycles"));
-	assert_ptr_equal(session->backend, &pfmi_backend_dry_run);
+	assert_ptr_equal(session->backend, &pfmi_session_dry_run_backend);
 	assert_ptr_not_equal(session->sys.arg, before.arg);
 	fake_file(&fake, "/x/y", "seen");
 	assert_int_equal(pfmi_sys_slurp(&session->sys, "/x/y", text, sizeof(text)), 4);
@@ -70,9 +70,9 @@ static void the_machine_is_looked_at(void **state)
 	assert_int_equal(session->sys.ioctl(&session->sys, 3, PERF_EVENT_IOC_ENABLE, NULL), -EBADF);
 	assert_int_equal(session->sys.read(&session->sys, 3, text, sizeof(text)), -EBADF);
 	assert_int_equal(about(0).n_parts, 7);
-	session->backend->close(session);
+	session->backend->close_counts(session);
 	assert_memory_equal(&session->sys, &before, sizeof(before));
-	session->backend->close(session); /* once more is nothing more */
+	session->backend->close_counts(session); /* once more is nothing more */
 	assert_memory_equal(&session->sys, &before, sizeof(before));
 }
 
@@ -84,12 +84,12 @@ static void numbers(void **state)
 	(void)state;
 	options.flags |= PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("{cycles,instructions}", "branches"));
-	st = session->state;
-	assert_int_equal(st->n_parts, 21);
-	for (unsigned i = 0; i < st->n_parts; i++) {
-		assert_true(st->parts[i].fd >= 1000000);
+	st = session->backend_state;
+	assert_int_equal(st->n_events, 21);
+	for (unsigned i = 0; i < st->n_events; i++) {
+		assert_true(st->events[i].fd >= 1000000);
 		for (unsigned k = 0; k < i; k++)
-			assert_int_not_equal(st->parts[i].fd, st->parts[k].fd);
+			assert_int_not_equal(st->events[i].fd, st->events[k].fd);
 	}
 	expect_nothing(3);
 }

@@ -4,15 +4,15 @@
 #include <perfmon/pfmlib_perf_event.h>
 #include "session/session.h"
 
-static void fill(union attr *to, const pfm_attr_t *from, size_t room, int rc)
+static void fill(union perf_attr_buffer *to, const pfm_attr_t *from, size_t room, int rc)
 {
-	assert_int_equal(pfmi_perf_fill(from, &to->attr, room), rc);
+	assert_int_equal(pfmi_perf_fill_attr(from, &to->attr, room), rc);
 }
 
 static void words(void **state)
 {
 	const pfm_attr_t from = { .type = 0x80000004, .config = UINT64_MAX - 1, .config1 = 0x123456789abcdef0, .config2 = 0xfedcba9876543210 };
-	union attr a = { .words = { 0 } };
+	union perf_attr_buffer a = { .words = { 0 } };
 
 	(void)state;
 	fill(&a, &from, sizeof(a), PFMLIB_SUCCESS);
@@ -27,7 +27,7 @@ static void words(void **state)
 static void third_word(void **state)
 {
 	const pfm_attr_t from = { .config3 = 0xaabbccdd11223344 };
-	union attr a = { .words = { 0 } };
+	union perf_attr_buffer a = { .words = { 0 } };
 
 	(void)state;
 	fill(&a, &from, 135, PFMLIB_ERR_FULL);
@@ -43,8 +43,8 @@ static void room(void **state)
 	const pfm_attr_t from = { .type = 4, .config = 5 };
 
 	(void)state;
-	for (size_t size = 0; size <= sizeof(union attr); size++) {
-		union attr a = { .words = { 0 } };
+	for (size_t size = 0; size <= sizeof(union perf_attr_buffer); size++) {
+		union perf_attr_buffer a = { .words = { 0 } };
 		bool enough = size >= 80; /* the second size that the struct ever had */
 
 		fill(&a, &from, size, enough ? PFMLIB_SUCCESS : PFMLIB_ERR_FULL);
@@ -58,7 +58,7 @@ static void room(void **state)
 static void breakpoints(void **state)
 {
 	const pfm_attr_t from = { .type = PERF_TYPE_BREAKPOINT, .config = 3, .config1 = 0x7fff0000, .config2 = 8 };
-	union attr a = { .words = { 0 } };
+	union perf_attr_buffer a = { .words = { 0 } };
 
 	(void)state;
 	fill(&a, &from, sizeof(a.attr), PFMLIB_SUCCESS);
@@ -80,7 +80,7 @@ static void switches(void **state)
 				                  .exclude_guest = asked >> 5 & 1,
 				                  .pinned = asked >> 6 & 1,
 				                  .precise = asked >> 7 ? 3 : 2 };
-			union attr a = { .words = { 0 } };
+			union perf_attr_buffer a = { .words = { 0 } };
 
 			a.attr.exclude_user = a.attr.exclude_kernel = a.attr.exclude_hv = had & 1u;
 			a.attr.exclude_idle = a.attr.exclude_host = a.attr.exclude_guest = a.attr.pinned = had & 1u;

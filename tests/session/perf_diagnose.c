@@ -12,8 +12,8 @@
 static struct fake fake;
 static struct pfm_session *s;
 static struct pfm_ctx *ctx;
-static struct counting counts[2];
-static struct part part;
+static struct session_count counts[2];
+static struct kernel_event part;
 static struct perf_state perf;
 static struct kernel kernel;
 static struct kernel_pmu pmu;
@@ -59,19 +59,19 @@ static int begin(void **state)
 	if (!format || !s || !ctx)
 		return -1;
 	memset(counts, 0, sizeof(counts));
-	part = (struct part){ .fd = -1, .lead = -1, .witness = -1, .pid = 0, .cpu = -1 };
-	perf = (struct perf_state){ .parts = &part, .n_parts = 7, .cgroup = -1 };
+	part = (struct kernel_event){ .fd = -1, .leader = -1, .time_reference = -1, .pid = 0, .cpu = -1 };
+	perf = (struct perf_state){ .events = &part, .n_events = 7, .cgroup_fd = -1 };
 	pmu = (struct kernel_pmu){ .name = "cpu", .is_core = true, .table = format };
 	kernel = (struct kernel){ .n = 1, .pmus = &pmu };
 	ctx->kernel = &kernel;
 	s->ctx = ctx;
 	s->sys = fake.sys;
-	s->n = 1;
+	s->n_counts = 1;
 	s->counts = counts;
-	s->state = &perf;
-	counts[0].asked.event.table = format;
-	counts[0].asked.device = &pmu;
-	counts[0].asked.attr = (pfm_attr_t){ .type = PERF_TYPE_RAW, .config = 0x1cd, .type_known = 1, .expressible = 1 };
+	s->backend_state = &perf;
+	counts[0].config.event.table = format;
+	counts[0].config.kernel_pmu = &pmu;
+	counts[0].config.attr = (pfm_attr_t){ .type = PERF_TYPE_RAW, .config = 0x1cd, .type_known = 1, .expressible = 1 };
 	return 0;
 }
 
@@ -88,20 +88,20 @@ static int end(void **state)
 
 static void diagnose(int group, int err)
 {
-	counts[0].told = (struct told){ .cause = 0 };
+	counts[0].status = (struct count_status){ .cause = 0 };
 	fake.number = err;
-	pfmi_perf_diagnose(s, 0, 0, group, err);
-	assert_int_equal(counts[0].told.sys_errno, err);
+	pfmi_perf_diagnose_event(s, 0, 0, group, err);
+	assert_int_equal(counts[0].status.sys_errno, err);
 	assert_int_equal(fake.n_open, 0);
 }
 
 static void expect(int group, int err, int cause, const char *piece)
 {
-	const struct told *told = &counts[0].told;
+	const struct count_status *told = &counts[0].status;
 
 	diagnose(group, err);
-	if (told->cause != cause || told->about != cause || (!strstr(told->why, piece) && !strstr(told->remedy, piece)))
-		fail_msg("error %d is %s: %s (%s), not: %s", err, pfm_cause_name(told->cause), told->why, told->remedy, piece);
+	if (told->cause != cause || told->reason_cause != cause || (!strstr(told->reason, piece) && !strstr(told->remedy, piece)))
+		fail_msg("error %d is %s: %s (%s), not: %s", err, pfm_cause_name(told->cause), told->reason, told->remedy, piece);
 }
 
 static bool everything(const struct perf_event_attr *a, int pid, int cpu, int group)
@@ -151,9 +151,9 @@ static void counters_in_use(void **state)
 	expect(-1, ENOSPC, PFM_CAUSE_BUSY, "somebody else holds");
 	kernel.nmi_watchdog = true;
 	expect(-1, EBUSY, PFM_CAUSE_BUSY, "NMI watchdog");
-	counts[0].asked.attr.type = PERF_TYPE_BREAKPOINT;
+	counts[0].config.attr.type = PERF_TYPE_BREAKPOINT;
 	expect(-1, ENOSPC, PFM_CAUSE_BUSY, "breakpoint registers are in use");
-	counts[0].asked.attr.type = PERF_TYPE_RAW;
+	counts[0].config.attr.type = PERF_TYPE_RAW;
 	ctx->kernel = NULL;
 	expect(-1, EBUSY, PFM_CAUSE_BUSY, "somebody else holds");
 }
@@ -168,7 +168,7 @@ static void no_such_event(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(errors); i++) {
 		for (size_t k = 0; k < COUNT(of_the_core); k++) {
-			counts[0].asked.attr.type = of_the_core[k];
+			counts[0].config.attr.type = of_the_core[k];
 			pmu.is_core = true;
 			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the PMU of this processor has no event for it");
 			pmu.is_core = false;
@@ -180,18 +180,18 @@ static void no_such_event(void **state)
 			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the kernel exports no PMU");
 			ctx->kernel = &kernel;
 		}
-		counts[0].asked.attr.type = PERF_TYPE_SOFTWARE;
+		counts[0].config.attr.type = PERF_TYPE_SOFTWARE;
 		expect(-1, errors[i], PFM_CAUSE_NO_KERNEL, "no such software event");
-		counts[0].asked.attr.type = PERF_TYPE_TRACEPOINT;
+		counts[0].config.attr.type = PERF_TYPE_TRACEPOINT;
 		expect(-1, errors[i], PFM_CAUSE_NO_KERNEL, "no such tracepoint");
-		counts[0].asked.attr.type = PERF_TYPE_BREAKPOINT;
+		counts[0].config.attr.type = PERF_TYPE_BREAKPOINT;
 		expect(-1, errors[i], PFM_CAUSE_NO_PMU, "no breakpoint registers");
-		counts[0].asked.attr.type = 30;
+		counts[0].config.attr.type = 30;
 		snprintf(pmu.name, sizeof(pmu.name), "uncore");
 		expect(-1, errors[i], PFM_CAUSE_NO_PMU, "uncore has no such event");
-		counts[0].asked.device = NULL;
+		counts[0].config.kernel_pmu = NULL;
 		expect(-1, errors[i], PFM_CAUSE_NO_PMU, "testpmu has no such event");
-		counts[0].asked.device = &pmu;
+		counts[0].config.kernel_pmu = &pmu;
 	}
 }
 
@@ -229,7 +229,7 @@ static void one_setting_is_refused(void **state)
 		{ { .enable_on_exec = 1 }, "starting with the program" },
 		{ { .exclude_kernel = 1, .exclude_user = 1 }, "choosing levels" },
 	};
-	pfm_attr_t *a = &counts[0].asked.attr;
+	pfm_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
 	takes = without_those;
@@ -257,7 +257,7 @@ static struct {
 
 static bool without_bits(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
-	const union attr *all = (const union attr *)(const void *)a;
+	const union perf_attr_buffer *all = (const union perf_attr_buffer *)(const void *)a;
 	const uint64_t words[4] = { a->config, a->config1, a->config2, a->size > 128 ? all->words[16] : 0 };
 
 	(void)pid;
@@ -281,7 +281,7 @@ static void one_field_is_refused(void **state)
 		{ 3, 0x20, "late=0xa on cpu" },
 		{ 1, 0x10000, "the kernel refuses config=0x102000001cd on cpu" }, /* not set: nobody is at fault */
 	};
-	pfm_attr_t *a = &counts[0].asked.attr;
+	pfm_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
 	takes = without_bits;
@@ -305,20 +305,20 @@ static void bits_that_nobody_declared(void **state)
 	struct builder b;
 
 	(void)state;
-	counts[0].asked.attr.config = 0x4301cd;
+	counts[0].config.attr.config = 0x4301cd;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "config=0x4301cd on cpu, whose format has no field for 0x430000 of it");
-	counts[0].asked.attr.config = (uint64_t)3 << 41 | 0xcd;
+	counts[0].config.attr.config = (uint64_t)3 << 41 | 0xcd;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "no field for 0x40000000000 of it");
-	counts[0].asked.attr.config = 0xffff;
+	counts[0].config.attr.config = 0xffff;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0xffff on cpu");
-	assert_null(strstr(counts[0].told.why, "whose"));
+	assert_null(strstr(counts[0].status.reason, "whose"));
 	pfmi_build_begin(&b);
 	none = pfmi_build_end(&b);
 	assert_non_null(none);
 	pmu.table = none;
-	counts[0].asked.attr.config = 0x4301cd;
+	counts[0].config.attr.config = 0x4301cd;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0x4301cd on cpu");
-	assert_null(strstr(counts[0].told.why, "whose"));
+	assert_null(strstr(counts[0].status.reason, "whose"));
 	free(none);
 	pfmi_build_begin(&b); /* each field has a part of it */
 	for (unsigned i = 0; i < 4; i++) {
@@ -329,7 +329,7 @@ static void bits_that_nobody_declared(void **state)
 	none = pfmi_build_end(&b);
 	assert_non_null(none);
 	pmu.table = none;
-	counts[0].asked.attr.config = 0x54321;
+	counts[0].config.attr.config = 0x54321;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "no field for 0x50000 of it");
 	free(none);
 	pmu.table = format;
@@ -339,19 +339,19 @@ static void bits_that_nobody_declared(void **state)
 static void the_kernels_own_events(void **state)
 {
 	(void)state;
-	counts[0].asked.attr.type = PERF_TYPE_HARDWARE;
+	counts[0].config.attr.type = PERF_TYPE_HARDWARE;
 	expect(-1, EINVAL, PFM_CAUSE_NO_PMU, "has no event for it");
-	counts[0].asked.attr.type = PERF_TYPE_HW_CACHE;
+	counts[0].config.attr.type = PERF_TYPE_HW_CACHE;
 	expect(-1, EINVAL, PFM_CAUSE_NO_PMU, "has no event for it");
 	takes = without_those;
 	wanted = (struct perf_event_attr){ .pinned = 1 };
-	counts[0].asked.attr.pinned = 1;
+	counts[0].config.attr.pinned = 1;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "pinning");
 }
 
 static void breakpoints(void **state)
 {
-	pfm_attr_t *a = &counts[0].asked.attr;
+	pfm_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
 	a->type = PERF_TYPE_BREAKPOINT;
@@ -388,10 +388,10 @@ static void no_control_group(void **state)
 	static const int errors[] = { ENOENT, EBADF };
 
 	(void)state;
-	counts[0].asked.attr.type = PERF_TYPE_SOFTWARE;
+	counts[0].config.attr.type = PERF_TYPE_SOFTWARE;
 	part.pid = -1;
 	part.cpu = 3;
-	perf.cgroup = 7;
+	perf.cgroup_fd = 7;
 	for (size_t i = 0; i < COUNT(errors); i++) {
 		takes = everybody;
 		expect(-1, errors[i], PFM_CAUSE_ATTRIBUTE, "no control group, or its hierarchy lacks perf_event");
@@ -400,9 +400,9 @@ static void no_control_group(void **state)
 	}
 	takes = everybody;
 	expect(-1, ENXIO, PFM_CAUSE_NO_KERNEL, "no such software event");
-	perf.cgroup = -1;
+	perf.cgroup_fd = -1;
 	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
-	perf.cgroup = 7;
+	perf.cgroup_fd = 7;
 	part.pid = 42;
 	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
 }
@@ -433,14 +433,14 @@ static void groups(void **state)
 	part.cpu = 3;
 	takes = without_those;
 	wanted = (struct perf_event_attr){ .exclude_idle = 1, .disabled = 1 };
-	counts[0].asked.attr.exclude_idle = 1;
+	counts[0].config.attr.exclude_idle = 1;
 	expect(group, EINVAL, PFM_CAUSE_ATTRIBUTE, "leaving idle time out (I)");
 	assert_int_equal(fake.events[fake.n_events - 1].group, group);
 	fake.n_open++;
 	fake.sys.close(&fake.sys, group);
-	pfmi_perf_foreign(s, 0);
-	assert_int_equal(counts[0].told.cause, PFM_CAUSE_GROUP);
-	assert_non_null(strstr(counts[0].told.why, "cpu is counted at other places"));
+	pfmi_perf_reject_group_member(s, 0);
+	assert_int_equal(counts[0].status.cause, PFM_CAUSE_GROUP);
+	assert_non_null(strstr(counts[0].status.reason, "cpu is counted at other places"));
 }
 
 /* ---- permission ---------------------------------------------------------------------------------------------------- */
@@ -473,7 +473,7 @@ static void a_level_that_cannot_be_read(void **state)
 	expect_denied("-99", "perf_event_paranoid is -99:");
 }
 
-static void nothing_is_permitted(void **state)
+static void is_counting_forbidden(void **state)
 {
 	(void)state;
 	expect_denied("4", "perf_event_paranoid is 4: ordinary users may not count anything");
@@ -488,7 +488,7 @@ static void nothing_is_permitted(void **state)
 
 static void this_is_not_permitted(void **state)
 {
-	struct asked *a = &counts[0].asked;
+	struct count_config *a = &counts[0].config;
 
 	(void)state;
 	takes = own_user_mode;
@@ -502,7 +502,7 @@ static void this_is_not_permitted(void **state)
 	expect_denied("2", "although perf_event_paranoid is 2"); /* the kernel is left out: nothing tells why */
 	a->attr.exclude_kernel = 0;
 	expect_denied("2", "perf_event_paranoid is 2: counting the kernel needs 1 or lower");
-	a->levels_free = true;
+	a->has_default_levels = true;
 	expect_denied("2", "perf_event_paranoid is 2: this event happens in the kernel or cannot leave it out");
 	expect_denied("1", "although perf_event_paranoid is 1");
 	part.pid = 42;
@@ -523,7 +523,7 @@ static bool dummy_there(const struct perf_event_attr *a, int pid, int cpu, int g
 
 static void events_that_a_driver_denies(void **state)
 {
-	pfm_attr_t *a = &counts[0].asked.attr;
+	pfm_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
 	takes = dummy_there;
@@ -551,11 +551,11 @@ static void who_refuses(void **state)
 	assert_non_null(own);
 	part.cpu = 3;
 	expect(-1, ENODEV, PFM_CAUSE_NO_CPU, "or cpu does not");
-	counts[0].asked.device = NULL;
+	counts[0].config.kernel_pmu = NULL;
 	expect(-1, ENODEV, PFM_CAUSE_NO_CPU, "or testpmu does not");
 	memcpy(own, format, format->size);
 	own->encoder = ENCODER_PERF;
-	counts[0].asked.event.table = own;
+	counts[0].config.event.table = own;
 	expect(-1, ENODEV, PFM_CAUSE_NO_CPU, "or the PMU does not");
 	free(own);
 }
@@ -564,5 +564,5 @@ static void who_refuses(void **state)
 
 UNIT(session_perf_diagnose, CASE(plain_numbers), CASE(open_files), CASE(counters_in_use), CASE(no_such_event),
      CASE(one_setting_is_refused), CASE(one_field_is_refused), CASE(bits_that_nobody_declared), CASE(the_kernels_own_events),
-     CASE(breakpoints), CASE(groups), CASE(no_control_group), CASE(a_level_that_cannot_be_read), CASE(nothing_is_permitted),
+     CASE(breakpoints), CASE(groups), CASE(no_control_group), CASE(a_level_that_cannot_be_read), CASE(is_counting_forbidden),
      CASE(this_is_not_permitted), CASE(events_that_a_driver_denies), CASE(who_refuses));

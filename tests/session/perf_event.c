@@ -8,8 +8,8 @@
 /* ---- attributes ------------------------------------------------------------------------------------------------------- */
 
 static struct pfm_session *made;
-static struct counting list[3];
-static struct part parts[3];
+static struct session_count list[3];
+static struct kernel_event parts[3];
 static struct perf_state perf;
 static struct kernel_pmu pmu;
 
@@ -23,16 +23,16 @@ static int make(void **state)
 		return -1;
 	memset(list, 0, sizeof(list));
 	pmu = (struct kernel_pmu){ .n_instances = 2, .types = types };
-	perf = (struct perf_state){ .parts = parts };
+	perf = (struct perf_state){ .events = parts };
 	for (unsigned i = 0; i < COUNT(list); i++) {
-		list[i].asked.group = i;
-		list[i].asked.attr = (pfm_attr_t){ .type = PERF_TYPE_RAW, .config = 5, .config1 = 6, .exclude_user = 1 };
-		list[i].opened.part = i;
-		parts[i] = (struct part){ .fd = -1, .cpu = -1 };
+		list[i].config.group = i;
+		list[i].config.attr = (pfm_attr_t){ .type = PERF_TYPE_RAW, .config = 5, .config1 = 6, .exclude_user = 1 };
+		list[i].kernel_state.first_event = i;
+		parts[i] = (struct kernel_event){ .fd = -1, .cpu = -1 };
 	}
 	made->counts = list;
-	made->n = COUNT(list);
-	made->state = &perf;
+	made->n_counts = COUNT(list);
+	made->backend_state = &perf;
 	return 0;
 }
 
@@ -45,10 +45,10 @@ static int forget(void **state)
 
 static struct perf_event_attr attr_of(unsigned i, bool leader)
 {
-	union attr a;
+	union perf_attr_buffer a;
 
 	memset(&a, 0xff, sizeof(a));
-	pfmi_perf_attr(made, i, 0, leader, &a);
+	pfmi_perf_build_attr(made, i, 0, leader, &a);
 	assert_true(a.words[31] == 0);
 	return a.attr;
 }
@@ -66,14 +66,14 @@ static void who_is_read_as_a_group(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		assert_false(reads_group(i));
-	list[1].asked.group = 0; /* the first two */
+	list[1].config.group = 0; /* the first two */
 	assert_true(reads_group(0) && reads_group(1) && !reads_group(2));
-	list[0].asked.group = 7; /* the last two */
-	list[1].asked.group = list[2].asked.group = 8;
+	list[0].config.group = 7; /* the last two */
+	list[1].config.group = list[2].config.group = 8;
 	assert_true(!reads_group(0) && reads_group(1) && reads_group(2));
-	list[1].opened.alone = true;
+	list[1].kernel_state.is_ungrouped = true;
 	assert_true(!reads_group(1) && reads_group(2));
-	perf.one_by_one = true;
+	perf.reads_singly = true;
 	assert_false(reads_group(2));
 }
 
@@ -83,8 +83,8 @@ static void leaders_and_members(void **state)
 	struct perf_event_attr a;
 
 	(void)state;
-	list[0].asked.exclusive = true;
-	list[0].asked.attr.pinned = 1;
+	list[0].config.exclusive = true;
+	list[0].config.attr.pinned = 1;
 	made->options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
 	a = attr_of(0, true);
 	assert_true(a.disabled && a.pinned && a.exclusive && a.enable_on_exec && a.inherit);
@@ -107,10 +107,10 @@ static void leaders_and_members(void **state)
 static void boxes_and_wishes(void **state)
 {
 	(void)state;
-	list[0].asked.device = &pmu;
-	list[0].asked.user_read = 0x100;
+	list[0].config.kernel_pmu = &pmu;
+	list[0].config.get_user_read_bits = 0x100;
 	assert_int_equal(attr_of(0, true).type, PERF_TYPE_RAW); /* not one of its own */
-	list[0].asked.attr.type = 30;
+	list[0].config.attr.type = 30;
 	assert_int_equal(attr_of(0, true).type, 30);
 	parts[0].instance = 1;
 	assert_int_equal(attr_of(0, true).type, 31);
@@ -134,15 +134,15 @@ static void what_happens_in_the_kernel_alone(void **state)
 
 		for (size_t i = 0; i < COUNT(alone); i++)
 			is |= alone[i] == config;
-		assert_int_equal(pfmi_only_in_kernel(&a), is);
+		assert_int_equal(pfmi_perf_is_kernel_only_event(&a), is);
 		a.type = PERF_TYPE_HARDWARE;
-		assert_false(pfmi_only_in_kernel(&a));
+		assert_false(pfmi_perf_is_kernel_only_event(&a));
 		a.type = PERF_TYPE_SOFTWARE;
 		a.type_known = 0;
-		assert_false(pfmi_only_in_kernel(&a));
+		assert_false(pfmi_perf_is_kernel_only_event(&a));
 		a.type_known = 1;
 		a.config |= (uint64_t)1 << 32;
-		assert_false(pfmi_only_in_kernel(&a));
+		assert_false(pfmi_perf_is_kernel_only_event(&a));
 	}
 }
 
@@ -162,12 +162,12 @@ static int interrupted(const struct sys *sys, struct perf_event_attr *a, int pid
 static void signals(void **state)
 {
 	const struct sys sys = { .perf_event_open = interrupted };
-	union attr a = { .attr = { .config = 5 } };
+	union perf_attr_buffer a = { .attr = { .config = 5 } };
 
 	(void)state;
 	for (answer = -EINTR - 1; answer < 3; answer += EINTR) {
 		tries = 10;
-		assert_int_equal(pfmi_perf_open(&sys, &a, 42, 3, 9), answer);
+		assert_int_equal(pfmi_perf_open_event(&sys, &a, 42, 3, 9), answer);
 		assert_int_equal(tries, 0);
 	}
 }
@@ -187,14 +187,14 @@ static void is_there_such_a_call(void **state)
 
 	(void)state;
 	machine("uncore");
-	assert_int_equal(pfmi_backend_perf_event.probe(&fake.sys, &why), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_perf_backend.probe(&fake.sys, &why), PFMLIB_SUCCESS);
 	fake.decide = refuse_all;
 	for (size_t i = 0; i < COUNT(others); i++) {
 		fake.number = others[i];
-		assert_int_equal(pfmi_backend_perf_event.probe(&fake.sys, &why), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_perf_backend.probe(&fake.sys, &why), PFMLIB_SUCCESS);
 	}
 	fake.number = ENOSYS;
-	assert_int_equal(pfmi_backend_perf_event.probe(&fake.sys, &why), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfmi_perf_backend.probe(&fake.sys, &why), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(why.sys_errno, ENOSYS);
 	assert_int_equal(fake.n_open, 0);
 }
@@ -229,55 +229,55 @@ static int close_in_order(const struct sys *sys, int fd)
 /* Each group's members are linked once, in the order of opening, and opened as such. */
 static void check_group(const struct perf_state *st, int lead)
 {
-	const struct part *l = &st->parts[lead];
+	const struct kernel_event *l = &st->events[lead];
 	const struct fake_event *e;
 	unsigned n = 0;
 	int last = -1;
 
-	for (int k = l->next; k >= 0; k = st->parts[k].next, n++) {
-		assert_true(st->parts[k].lead == lead && st->parts[k].fd >= 0);
-		e = fake_event(&fake, st->parts[k].fd);
+	for (int k = l->next_member; k >= 0; k = st->events[k].next_member, n++) {
+		assert_true(st->events[k].leader == lead && st->events[k].fd >= 0);
+		e = fake_event(&fake, st->events[k].fd);
 		assert_non_null(e);
 		assert_int_equal(e->group, l->fd);
-		assert_true(last < 0 || st->parts[k].fd > st->parts[last].fd);
+		assert_true(last < 0 || st->events[k].fd > st->events[last].fd);
 		last = k;
 	}
-	assert_int_equal(l->members, n);
-	assert_int_equal(l->last, last);
+	assert_int_equal(l->n_members, n);
+	assert_int_equal(l->last_member, last);
 }
 
 static void check_session(void)
 {
-	const struct perf_state *st = session->state;
+	const struct perf_state *st = session->backend_state;
 	unsigned open = 0;
 
-	for (unsigned i = 0; i < st->n_parts; i++) {
-		const struct part *p = &st->parts[i];
+	for (unsigned i = 0; i < st->n_events; i++) {
+		const struct kernel_event *p = &st->events[i];
 		const struct fake_event *e;
 
 		if (p->fd < 0) {
-			assert_true(p->lead == -1 && p->next == -1 && p->last == -1 && p->members == 0);
+			assert_true(p->leader == -1 && p->next_member == -1 && p->last_member == -1 && p->n_members == 0);
 			continue;
 		}
 		open++;
 		e = fake_event(&fake, p->fd);
 		assert_non_null(e);
 		assert_true(e->pid == p->pid && e->cpu == p->cpu);
-		assert_true((e->group < 0) == (p->lead < 0));
-		if (p->lead < 0)
+		assert_true((e->group < 0) == (p->leader < 0));
+		if (p->leader < 0)
 			check_group(st, (int)i);
 	}
 	assert_int_equal(fake_open_events(&fake), open);
-	for (unsigned i = 0; i < session->n; i++) {
-		const struct opened *o = &session->counts[i].opened;
+	for (unsigned i = 0; i < session->n_counts; i++) {
+		const struct count_kernel_state *o = &session->counts[i].kernel_state;
 		unsigned n = 0;
 
-		for (unsigned k = 0; k < o->n_parts; k++) {
-			n += st->parts[o->part + k].fd >= 0;
-			assert_true(!o->alone || st->parts[o->part + k].lead < 0);
+		for (unsigned k = 0; k < o->n_events; k++) {
+			n += st->events[o->first_event + k].fd >= 0;
+			assert_true(!o->is_ungrouped || st->events[o->first_event + k].leader < 0);
 		}
 		assert_int_equal(n, o->n_open);
-		assert_true(n || session->counts[i].told.cause); /* what is not counted says why */
+		assert_true(n || session->counts[i].status.cause); /* what is not counted says why */
 	}
 }
 
@@ -330,7 +330,7 @@ static void places_that_have_gone(void **state)
 		options.flags = PFM_SESSION_SYSTEM_WIDE;
 		must_open(TEXTS("{cycles,instructions}", "branches"));
 		for (unsigned k = 0; k < 3; k++)
-			assert_int_equal(session->counts[k].opened.n_open, 6);
+			assert_int_equal(session->counts[k].kernel_state.n_open, 6);
 		check_session();
 		end_session();
 	}
@@ -347,7 +347,7 @@ static void places_that_have_gone(void **state)
 	options.pid = 42;
 	fake.number = ESRCH;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(session->counts[0].opened.n_open, 1);
+	assert_int_equal(session->counts[0].kernel_state.n_open, 1);
 	check_session();
 }
 
@@ -374,7 +374,7 @@ static void members_elsewhere(void **state)
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS(box, "cycles"));
 	for (unsigned i = 0; i < 2; i++)
-		whole[i] = session->counts[i].opened.n_open;
+		whole[i] = session->counts[i].kernel_state.n_open;
 	assert_true(whole[0] > 1 && whole[1] > 1);
 	end_session();
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -384,8 +384,8 @@ static void members_elsewhere(void **state)
 		snprintf(text, sizeof(text), "{%s,%s}", rows[i].leader, rows[i].member);
 		must_open(TEXTS(text));
 		check_session();
-		assert_int_equal(session->counts[0].opened.n_open, whole[!box_leads]);
-		assert_int_equal(session->counts[1].opened.n_open, rows[i].opens ? whole[box_leads] : 0);
+		assert_int_equal(session->counts[0].kernel_state.n_open, whole[!box_leads]);
+		assert_int_equal(session->counts[1].kernel_state.n_open, rows[i].opens ? whole[box_leads] : 0);
 		if (!rows[i].opens)
 			expect_why(1, "at other places than the group's first event");
 		end_session();
@@ -403,9 +403,9 @@ static void witnesses(void **state)
 	options.cpus = "3";
 	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
 	must_open(TEXTS("cycles", "instructions"));
-	st = session->state;
-	assert_int_equal(st->n_witnesses, 1);
-	e = fake_event(&fake, st->witnesses[0].fd);
+	st = session->backend_state;
+	assert_int_equal(st->n_time_references, 1);
+	e = fake_event(&fake, st->time_references[0].fd);
 	assert_non_null(e);
 	assert_true(e->pid == 0 && e->cpu == 3 && e->group == -1);
 	assert_true(e->a.attr.size == sizeof(e->a.attr) && e->a.attr.type == PERF_TYPE_SOFTWARE && e->a.attr.config == PERF_COUNT_SW_DUMMY);
@@ -414,8 +414,8 @@ static void witnesses(void **state)
 	end_session();
 	options.flags = 0;
 	must_open(TEXTS("cycles"));
-	st = session->state;
-	e = fake_event(&fake, st->witnesses[0].fd);
+	st = session->backend_state;
+	e = fake_event(&fake, st->time_references[0].fd);
 	assert_non_null(e);
 	assert_true(!e->a.attr.inherit && !e->a.attr.enable_on_exec);
 }
@@ -447,9 +447,9 @@ static void filters(void **state)
 	n_filters = 0;
 	must_open(texts, 3);
 	assert_int_equal(n_filters, 7 + 1); /* the first refusal is enough */
-	assert_int_equal(session->counts[0].opened.n_open, 7);
-	assert_int_equal(session->counts[2].opened.n_open, 0);
-	assert_int_equal(session->counts[2].told.cause, PFM_CAUSE_ATTRIBUTE);
+	assert_int_equal(session->counts[0].kernel_state.n_open, 7);
+	assert_int_equal(session->counts[2].kernel_state.n_open, 0);
+	assert_int_equal(session->counts[2].status.cause, PFM_CAUSE_ATTRIBUTE);
 	expect_why(2, "the kernel refuses the filter");
 	check_session();
 	end_session();
@@ -507,7 +507,7 @@ static void control_groups(void **state)
 	options.cgroup = "/sys/fs/cgroup/a";
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("cycles"));
-	folder = ((const struct perf_state *)session->state)->cgroup;
+	folder = ((const struct perf_state *)session->backend_state)->cgroup_fd;
 	assert_true(folder >= 0);
 	for (unsigned i = 0; i < fake.n_events; i++)
 		if (fake.events[i].used)
@@ -520,7 +520,7 @@ static void control_groups(void **state)
 	/* A unit says itself which its CPUs are, where nobody knows which are on line. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
 	must_open(TEXTS("uncore_imc/clockticks/"));
-	assert_int_equal(((const struct perf_state *)session->state)->n_witnesses, 0);
+	assert_int_equal(((const struct perf_state *)session->backend_state)->n_time_references, 0);
 	assert_true(about(0).n_parts && fake_open_events(&fake) == about(0).n_parts);
 	end_session();
 	options.cgroup = "/sys/fs/cgroup/none";

@@ -93,8 +93,8 @@ static void time_stands_still(void **state)
 		on[3] = rows[i / 4].time;
 		fake_file(&fake, ONLINE, rows[i / 4].online);
 		expect_now(rows[i / 4].whole);
-		pfmi_perf_cpus_look(session);
-		assert_int_equal(((const struct perf_state *)session->state)->watch.due, DUE);
+		pfmi_perf_check_hotplug(session);
+		assert_int_equal(((const struct perf_state *)session->backend_state)->hotplug.min_enabled_time, DUE);
 		done(NULL);
 	}
 	/* It never had any, and others did. */

@@ -84,15 +84,15 @@ static void only_time_that_is_known(void **state)
 	fake.taken = 12;
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS); /* it runs already */
 	fake.taken = 15;
-	assert_int_equal(pfmi_perf_rights_taken(session), 10);
+	assert_int_equal(pfmi_perf_read_process_time(session), 10);
 	session->sys.time_of = NULL;
-	assert_int_equal(pfmi_perf_rights_taken(session), 0);
+	assert_int_equal(pfmi_perf_read_process_time(session), 0);
 	session->sys.time_of = fake.sys.time_of;
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	fake.taken = 99;
-	assert_int_equal(pfmi_perf_rights_taken(session), 10);
+	assert_int_equal(pfmi_perf_read_process_time(session), 10);
 	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_perf_rights_taken(session), 0);
+	assert_int_equal(pfmi_perf_read_process_time(session), 0);
 }
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)

@@ -3,7 +3,7 @@
 #include "units.h"
 #include "session/session.h"
 
-static struct member member;
+static struct group_member member;
 
 /* What is left of @text; what it said is in member. */
 static const char *rest(const char *text, bool taken)
@@ -13,7 +13,7 @@ static const char *rest(const char *text, bool taken)
 
 	memset(&member, 0, sizeof(member));
 	snprintf(left, sizeof(left), "%s", text);
-	if (pfmi_take_terms(left, &member, &bad) != taken || bad)
+	if (pfmi_session_extract_terms(left, &member, &bad) != taken || bad)
 		fail_msg("%s: %s", text, bad ? bad : taken ? "nothing taken"
 		                                           : "something taken");
 	return left;
@@ -91,7 +91,7 @@ static void bad_values(void **state)
 
 		memset(&member, 0, sizeof(member));
 		snprintf(text, sizeof(text), "%s", lines[i].text);
-		assert_true(pfmi_take_terms(text, &member, &bad));
+		assert_true(pfmi_session_extract_terms(text, &member, &bad));
 		assert_non_null(bad);
 		assert_string_equal(bad, lines[i].bad);
 	}

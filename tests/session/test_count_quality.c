@@ -357,10 +357,10 @@ static void extrapolation(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (pfmi_extrapolate(rows[i].raw, rows[i].enabled, rows[i].running) != rows[i].value)
+		if (pfmi_session_extrapolate_value(rows[i].raw, rows[i].enabled, rows[i].running) != rows[i].value)
 			fail_msg("row %u gives %llx", i,
-			         (unsigned long long)pfmi_extrapolate(rows[i].raw, rows[i].enabled, rows[i].running));
-	assert_true(pfmi_extrapolate(max, max, max) == max);
+			         (unsigned long long)pfmi_session_extrapolate_value(rows[i].raw, rows[i].enabled, rows[i].running));
+	assert_true(pfmi_session_extrapolate_value(max, max, max) == max);
 }
 
 /* ---- differences -------------------------------------------------------------------------------------------------------------- */

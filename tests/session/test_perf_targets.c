@@ -35,11 +35,11 @@ static void two_threads(void)
 
 static unsigned witnesses(void)
 {
-	const struct perf_state *st = session->state;
+	const struct perf_state *st = session->backend_state;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < st->n_witnesses; i++)
-		n += st->witnesses[i].wanted && st->witnesses[i].fd >= 0;
+	for (unsigned i = 0; i < st->n_time_references; i++)
+		n += st->time_references[i].is_needed && st->time_references[i].fd >= 0;
 	return n;
 }
 

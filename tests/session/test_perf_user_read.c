@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#define MODEL_OF_A_PAGE
+#define TEST_PERF_PAGE
 #include "../lib/session/perf_user_read.c"
 
 /* ---- the model ------------------------------------------------------------------------------------------------------------ */
@@ -40,7 +40,7 @@ static uint64_t read_clock(void)
 	return world.clock;
 }
 
-static void barrier(void)
+static void emit_compiler_barrier(void)
 {
 	__asm__ volatile("" ::
 	                         : "memory");
@@ -74,13 +74,13 @@ static void every_number_of_few_bits(void **state)
 			world.page.pmc_width = (uint16_t)width;
 			world.page.offset = 1000000;
 			world.counters[0] = v;
-			assert_true(pfmi_perf_page_read(&world.page, out));
+			assert_true(pfmi_perf_read_user_page(&world.page, out));
 			assert_int_equal(out[0], 1000000 + (low < half ? low : low - 2 * half));
 		}
 	for (unsigned width = 0; width <= 128; width += 64) {
 		world.page.pmc_width = (uint16_t)width;
 		world.counters[0] = UINT64_MAX - 4;
-		assert_true(pfmi_perf_page_read(&world.page, out));
+		assert_true(pfmi_perf_read_user_page(&world.page, out));
 		assert_int_equal(out[0], 999995);
 	}
 }
@@ -98,7 +98,7 @@ static void expect_time(uint64_t cycles)
 	world.page.time_enabled = 900;
 	world.page.time_running = 400;
 	world.page.time_offset = 77;
-	assert_true(pfmi_perf_page_read(&world.page, out));
+	assert_true(pfmi_perf_read_user_page(&world.page, out));
 	assert_int_equal(out[1], 900 + 77 + nanoseconds(cycles));
 	assert_int_equal(out[2], 400 + 77 + nanoseconds(cycles));
 }
@@ -135,18 +135,18 @@ static void what_the_page_cannot_tell(void **state)
 
 	(void)state;
 	begin();
-	assert_true(pfmi_perf_page_read(&world.page, out));
+	assert_true(pfmi_perf_read_user_page(&world.page, out));
 	assert_int_equal(asked[0], 1);
 	world.page.index = 0; /* on no counter just now */
-	assert_false(pfmi_perf_page_read(&world.page, out));
+	assert_false(pfmi_perf_read_user_page(&world.page, out));
 	world.page.index = 4;
-	assert_true(pfmi_perf_page_read(&world.page, out));
+	assert_true(pfmi_perf_read_user_page(&world.page, out));
 	assert_int_equal(asked[3], 1);
 	world.page.cap_user_rdpmc = 0;
-	assert_false(pfmi_perf_page_read(&world.page, out));
+	assert_false(pfmi_perf_read_user_page(&world.page, out));
 	world.page.cap_user_rdpmc = 1;
 	world.page.time_enabled = 2; /* shared, and there is no clock */
-	assert_false(pfmi_perf_page_read(&world.page, out));
+	assert_false(pfmi_perf_read_user_page(&world.page, out));
 	assert_int_equal(asked[0] + asked[3], 2);
 }
 
@@ -232,7 +232,7 @@ static bool read_beside(unsigned start)
 	while (at < start)
 		write_step();
 	between = write_to_hook;
-	known = pfmi_perf_page_read(&world.page, out);
+	known = pfmi_perf_read_user_page(&world.page, out);
 	if (known && !is_a_state(out, start / STEPS))
 		fail_msg("torn: %llu %llu %llu, writer at %u, then %u %u %u %u", (unsigned long long)out[0], (unsigned long long)out[1],
 		         (unsigned long long)out[2], start, hooks[0], hooks[1], hooks[2], hooks[3]);
@@ -271,7 +271,7 @@ static void a_writer_that_never_rests(void **state)
 	begin();
 	written = 0;
 	between = write_whole;
-	assert_false(pfmi_perf_page_read(&world.page, out));
+	assert_false(pfmi_perf_read_user_page(&world.page, out));
 	assert_in_range(written, 2, 1000);
 }
 
@@ -328,7 +328,7 @@ static void a_thread_that_writes(void **state)
 	write_now(0);
 	assert_int_equal(pthread_create(&thread, NULL, write_on, NULL), 0);
 	for (unsigned i = 0; i < READS; i++)
-		if (pfmi_perf_page_read(&world.page, out)) {
+		if (pfmi_perf_read_user_page(&world.page, out)) {
 			known++;
 			if (out[0] != 3 * out[1] || out[2] != out[1]) {
 				over = true;

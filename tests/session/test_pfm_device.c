@@ -25,7 +25,7 @@ struct fixture {
 	struct model_sys model_sys;
 	struct sys inner;
 	struct pfm_session s;
-	struct counting counts[4];
+	struct session_count counts[4];
 	pfm_alpha_session_t options;
 	pfmlib_alpha_input_param_t in;
 	unsigned n_calls;
@@ -109,7 +109,7 @@ static struct fixture *begin(enum model_family family, unsigned n_cpus, unsigned
 	f->model_sys = (struct model_sys){ .m = f->m, .pid = 1 };
 	pfmi_model_sys(&f->inner, &f->model_sys);
 	f->s.sys = (struct sys){ .open = spy_open, .ioctl = spy_ioctl, .read = spy_read, .close = spy_close, .arg = f };
-	f->s.backend = &pfmi_backend_pfm_device;
+	f->s.backend = &pfmi_device_backend;
 	f->s.counts = f->counts;
 	f->options.size = sizeof f->options;
 	f->options.n_cpus = n_cpus;
@@ -121,12 +121,12 @@ static struct fixture *begin(enum model_family family, unsigned n_cpus, unsigned
 static void add(struct fixture *f, const char *name)
 {
 	const struct table *t = table_of(pfmi_model_options(f->m)->family);
-	struct counting *c = &f->counts[f->s.n];
+	struct session_count *c = &f->counts[f->s.n_counts];
 
 	for (uint32_t i = 0; i < t->n_rows; i++)
 		if (strcmp(table_row_name(t, i), name) == 0) {
-			*c = (struct counting){ .asked.request = f->s.n++, .asked.cpus = "", .asked.cpu = -1, .asked.unit = "", .asked.scale = 1 };
-			pfmi_event_init(&c->asked.event, t, i);
+			*c = (struct session_count){ .config.request = f->s.n_counts++, .config.cpus = "", .config.cpu = -1, .config.unit = "", .config.scale = 1 };
+			pfmi_event_init(&c->config.event, t, i);
 			return;
 		}
 	fail_msg("no event %s", name);
@@ -134,7 +134,7 @@ static void add(struct fixture *f, const char *name)
 
 static void end(struct fixture *f)
 {
-	f->s.backend->close(&f->s);
+	f->s.backend->close_counts(&f->s);
 	pfmi_model_free(f->m);
 	free(f);
 }
@@ -211,13 +211,13 @@ static void golden_session(const json_t *v)
 	f->options.model = &f->in;
 	for (size_t i = 0; i < json_array_size(events); i++)
 		add(f, json_string_value(json_array_get(json_array_get(events, i), 1)));
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
-	assert_int_equal(f->s.backend->stop(&f->s), 0);
-	assert_int_equal(f->s.backend->read(&f->s, counts, f->s.n), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
+	assert_int_equal(f->s.backend->read_counts(&f->s, counts, f->s.n_counts), 0);
 	if (f->in.pfp_alpha_items & PFM_IPL)
 		assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
-	f->s.backend->close(&f->s);
+	f->s.backend->close_counts(&f->s);
 	same_calls(f, v);
 	end(f);
 }
@@ -261,7 +261,7 @@ static uint64_t value(struct fixture *f, unsigned i)
 {
 	pfm_count_t counts[4];
 
-	assert_int_equal(f->s.backend->read(&f->s, counts, f->s.n), 0);
+	assert_int_equal(f->s.backend->read_counts(&f->s, counts, f->s.n_counts), 0);
 	return counts[i].value;
 }
 
@@ -276,22 +276,22 @@ static void events_of_the_21164_are_counted_to_the_last_one(void **state)
 	f->options.model = &f->in;
 	for (fast = 0; fast < 2; fast++) {
 		f->in.pfp_alpha_rates[0] = fast ? 256 : 0;
-		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-		assert_int_equal(f->s.backend->start(&f->s), 0);
+		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 		work(f, 0, 100000, 5, 20000);
 		work(f, 1, 1, 5, 0);
 		assert_int_equal(value(f, 0), 100001);
 		assert_int_equal(value(f, 1), 20000);
-		assert_int_equal(f->s.backend->stop(&f->s), 0);
+		assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
 		work(f, 0, 77, 77, 77);
 		assert_int_equal(value(f, 0), 100001); /* stopped */
-		assert_int_equal(f->s.backend->start(&f->s), 0);
+		assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 		work(f, 0, 99, 0, 0);
 		assert_int_equal(value(f, 0), 100100); /* goes on from where it was */
-		assert_int_equal(f->s.backend->reset(&f->s), 0);
+		assert_int_equal(f->s.backend->reset_counts(&f->s), 0);
 		work(f, 1, 7, 0, 0);
 		assert_int_equal(value(f, 0), 7);
-		f->s.backend->close(&f->s);
+		f->s.backend->close_counts(&f->s);
 		f->n_calls = 0;
 	}
 	end(f);
@@ -305,9 +305,9 @@ static void start_values_are_no_events(void **state)
 	add(f, "retinst");
 	f->in.pfp_alpha_periods[0] = 100000;
 	f->options.model = &f->in;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(value(f, 0), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	assert_int_equal(value(f, 0), 0);
 	work(f, 0, 250000, 0, 0);
 	work(f, 2, 50, 0, 0);
@@ -322,13 +322,13 @@ static void ev4_knows_interrupts_only(void **state)
 
 	(void)state;
 	add(f, "cycles");
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 65535, 0, 0);
-	assert_int_equal(f->s.backend->read(&f->s, &count, 1), 0);
+	assert_int_equal(f->s.backend->read_counts(&f->s, &count, 1), 0);
 	assert_true(count.value == 0 && count.enabled == 0); /* nobody can say that it was 0 */
 	work(f, 0, 65537, 0, 0);
-	assert_int_equal(f->s.backend->read(&f->s, &count, 1), 0);
+	assert_int_equal(f->s.backend->read_counts(&f->s, &count, 1), 0);
 	assert_true(count.value == 131072 && count.enabled > 0);
 	end(f);
 }
@@ -343,8 +343,8 @@ static void every_processor_has_its_entry(void **state)
 	add(f, "cycles1");
 	f->in.pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	f->options.model = &f->in;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 10, 20, 0);
 	work(f, 1, 1 << 20, 40, 0);
 	assert_int_equal(pfm_alpha_session_entries(&f->s), 2);
@@ -366,8 +366,8 @@ static void a_statistic_comes_with_what_retired(void **state)
 
 	(void)state;
 	add(f, "mispredict_per_ret");
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, (uint64_t)25 << 20, (uint64_t)200 << 20, 0); /* the model's pairs are the two counters' interrupts */
 	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &stat, &retired), 0);
 	assert_int_equal(pfm_alpha_ratio(PF67_PM_MISPREDICT_PER_RET, stat, retired, &num_, &den), 0);
@@ -389,8 +389,8 @@ static void levels_and_samples_are_read(void **state)
 		                              .pfp_alpha_n_ranges = 1,
 		                              .pfp_alpha_ranges = { { 0x20001000, 0x20001080 } } };
 	f->options.model = &f->in;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	pfmi_model_work(f->m, 0, &w);
 	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
 	assert_int_equal(levels.ipl[PFM_IPL_USER], 1);
@@ -410,13 +410,13 @@ static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
 	(void)state;
 	add(f, "cycles");
 	f->open_errors = 1;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NONE);
-	f->s.backend->close(&f->s);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NONE);
+	f->s.backend->close_counts(&f->s);
 	f->open_errors = 2;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_BUSY);
-	assert_non_null(strstr(f->counts[0].told.remedy, "superuser"));
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_BUSY);
+	assert_non_null(strstr(f->counts[0].status.remedy, "superuser"));
 	end(f);
 }
 
@@ -431,10 +431,10 @@ static void open_modes_are_other_flags_elsewhere(void **state)
 
 		add(f, "cycles");
 		f->open_errno = errors[i];
-		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-		assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NO_KERNEL);
-		assert_int_equal(f->counts[0].told.sys_errno, errors[i]);
-		assert_non_null(strstr(f->counts[0].told.remedy, "pfm device"));
+		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_KERNEL);
+		assert_int_equal(f->counts[0].status.sys_errno, errors[i]);
+		assert_non_null(strstr(f->counts[0].status.remedy, "pfm device"));
 		end(f);
 	}
 }
@@ -447,27 +447,27 @@ static void what_stands_in_the_way_is_told_apart(void **state)
 	add(f, "cycles");
 	f->options.model = &f->in;
 	f->in.pfp_alpha_rates[0] = 256;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_PERMISSION);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_PERMISSION);
 	assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
-	f->s.backend->close(&f->s);
-	f->counts[0].told.cause = 0;
+	f->s.backend->close_counts(&f->s);
+	f->counts[0].status.cause = 0;
 	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_open = PFM_ALPHA_OPEN_ONE };
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NO_CPU);
-	f->s.backend->close(&f->s);
-	f->counts[0].told.cause = 0;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_CPU);
+	f->s.backend->close_counts(&f->s);
+	f->counts[0].status.cause = 0;
 	f->in = (pfmlib_alpha_input_param_t){ 0 };
 	f->options.device = "/dev/nothing";
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NO_KERNEL);
-	f->s.backend->close(&f->s);
-	f->counts[0].told.cause = 0;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_KERNEL);
+	f->s.backend->close_counts(&f->s);
+	f->counts[0].status.cause = 0;
 	f->options.device = NULL;
 	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = 4, .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { 0x1000, 0x2000 } } };
 	pfmi_model_fail_alloc(f->m);
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_MEMORY);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_MEMORY);
 	end(f);
 }
 
@@ -479,11 +479,11 @@ static void an_event_of_a_processor_that_is_not_there_takes_no_others_place(void
 	add(f, "issues");
 	add(f, "loads");
 	add(f, "cycles");
-	f->counts[1].asked.cpu = 7;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[1].told.cause, PFM_CAUSE_NO_CPU);
-	assert_true(f->counts[0].told.cause == 0 && f->counts[2].told.cause == 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	f->counts[1].config.cpu = 7;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[1].status.cause, PFM_CAUSE_NO_CPU);
+	assert_true(f->counts[0].status.cause == 0 && f->counts[2].status.cause == 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 1, 2, 3);
 	assert_true(value(f, 0) == 1 && value(f, 1) == 0 && value(f, 2) == 3);
 	end(f);
@@ -498,10 +498,10 @@ static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
 	add(f, "loads");
 	add(f, "stores"); /* only counter 1, too */
 	add(f, "cycles"); /* moves to counter 2 */
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[2].told.cause, PFM_CAUSE_GROUP);
-	assert_true(f->counts[0].told.cause == 0 && f->counts[1].told.cause == 0 && f->counts[3].told.cause == 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[2].status.cause, PFM_CAUSE_GROUP);
+	assert_true(f->counts[0].status.cause == 0 && f->counts[1].status.cause == 0 && f->counts[3].status.cause == 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 1, 2, 3);
 	assert_true(value(f, 0) == 1 && value(f, 1) == 2 && value(f, 2) == 0 && value(f, 3) == 3);
 	end(f);
@@ -525,12 +525,12 @@ static void errors_of_open_have_causes(void **state)
 	(void)state;
 	add(f, "cycles");
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		f->counts[0].told.cause = 0;
+		f->counts[0].status.cause = 0;
 		f->open_errno = rows[i].err;
-		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-		assert_int_equal(f->counts[0].told.cause, rows[i].cause);
-		assert_int_equal(f->counts[0].told.sys_errno, rows[i].err);
-		f->s.backend->close(&f->s);
+		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].status.cause, rows[i].cause);
+		assert_int_equal(f->counts[0].status.sys_errno, rows[i].err);
+		f->s.backend->close_counts(&f->s);
 	}
 	end(f);
 }
@@ -556,15 +556,15 @@ static void settings_the_device_refuses(void **state)
 	f->options.model = &f->in;
 	f->refused = PCNT5MUX;
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		f->counts[0].told.cause = 0;
+		f->counts[0].status.cause = 0;
 		f->n_calls = 0;
 		f->in.pfp_alpha_rates[0] = rows[i].rate;
 		f->refused_errno = rows[i].err;
-		assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-		assert_int_equal(f->counts[0].told.cause, rows[i].cause);
-		assert_int_equal(f->counts[0].told.sys_errno, rows[i].err);
+		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].status.cause, rows[i].cause);
+		assert_int_equal(f->counts[0].status.sys_errno, rows[i].err);
 		assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
-		f->s.backend->close(&f->s);
+		f->s.backend->close_counts(&f->s);
 	}
 	end(f);
 }
@@ -596,32 +596,32 @@ static void errors_while_counting_are_handed_on(void **state)
 			pfm_count_t count;
 
 			add(f, rows[i].event);
-			assert_int_equal(b->program(&f->s, NULL), 0);
-			assert_int_equal(f->counts[0].told.cause, 0);
-			assert_int_equal(b->stop(&f->s), 0); /* nothing runs yet */
-			assert_int_equal(b->reset(&f->s), 0);
+			assert_int_equal(b->open_counts(&f->s, NULL), 0);
+			assert_int_equal(f->counts[0].status.cause, 0);
+			assert_int_equal(b->stop_counting(&f->s), 0); /* nothing runs yet */
+			assert_int_equal(b->reset_counts(&f->s), 0);
 			f->refused_errno = errors[e].err;
 			f->refused = rows[i].start;
-			assert_int_equal(b->start(&f->s), errors[e].rc);
+			assert_int_equal(b->start_counting(&f->s), errors[e].rc);
 			assert_int_equal(f->s.sys_errno, errors[e].err);
 			f->refused = 0;
-			assert_int_equal(b->start(&f->s), 0);
-			assert_int_equal(b->start(&f->s), 0); /* it runs already */
+			assert_int_equal(b->start_counting(&f->s), 0);
+			assert_int_equal(b->start_counting(&f->s), 0); /* it runs already */
 			work(f, 0, 1 << 20, 0, 0);
 			f->refused = rows[i].read;
 			f->s.sys_errno = 0;
-			assert_int_equal(b->read(&f->s, &count, 1), errors[e].rc);
-			assert_int_equal(b->reset(&f->s), errors[e].rc);
+			assert_int_equal(b->read_counts(&f->s, &count, 1), errors[e].rc);
+			assert_int_equal(b->reset_counts(&f->s), errors[e].rc);
 			assert_int_equal(f->s.sys_errno, errors[e].err);
 			f->refused = rows[i].stop;
-			assert_int_equal(b->stop(&f->s), errors[e].rc);
+			assert_int_equal(b->stop_counting(&f->s), errors[e].rc);
 			f->refused = 0;
-			assert_int_equal(b->stop(&f->s), 0);
+			assert_int_equal(b->stop_counting(&f->s), 0);
 			assert_int_equal(value(f, 0), 1 << 20);
 			f->refused = rows[i].again;
-			assert_int_equal(b->start(&f->s), errors[e].rc);
+			assert_int_equal(b->start_counting(&f->s), errors[e].rc);
 			f->refused = 0;
-			assert_int_equal(b->start(&f->s), 0);
+			assert_int_equal(b->start_counting(&f->s), 0);
 			work(f, 0, 1 << 20, 0, 0);
 			assert_int_equal(value(f, 0), 2 << 20);
 			end(f);
@@ -635,8 +635,8 @@ static void interrupted_requests_are_repeated(void **state)
 	(void)state;
 	add(f, "issues");
 	f->interrupted = true;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 100, 0, 0);
 	assert_int_equal(value(f, 0), 100);
 	end(f);
@@ -650,17 +650,17 @@ static void counters_that_go_on_start_from_zero(void **state)
 	(void)state;
 	add(f, "retinst");
 	f->options.model = &f->in;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 12345, 0, 0);
-	f->s.backend->close(&f->s);
+	f->s.backend->close_counts(&f->s);
 	f->in.pfp_alpha_flags = PFM_ALPHA_FL_KEEP;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	f->refused = PCNT6READCNTRS;
 	f->refused_errno = EIO;
-	assert_int_equal(f->s.backend->start(&f->s), PFMLIB_ERR_SYS);
+	assert_int_equal(f->s.backend->start_counting(&f->s), PFMLIB_ERR_SYS);
 	f->refused_errno = 0;
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	assert_int_equal(value(f, 0), 0);
 	work(f, 0, 100, 0, 0);
 	assert_int_equal(value(f, 0), 100);
@@ -676,15 +676,15 @@ static void items_and_flags_choose_what_is_read(void **state)
 	add(f, "retinst");
 	f->options.model = &f->in;
 	f->in.pfp_alpha_flags = PFM_ALPHA_FL_GETCNT;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, (3 << 20) + 55, 0, 0);
 	assert_int_equal(value(f, 0), 3 << 20);
-	f->s.backend->close(&f->s);
+	f->s.backend->close_counts(&f->s);
 	f->in.pfp_alpha_flags = 0;
 	f->in.pfp_alpha_items = PFM_IPL;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 3 << 20, 0, 0);
 	f->refused = PCNT6READCNTRS;
 	f->refused_errno = EINVAL;
@@ -702,14 +702,14 @@ static void one_processor_is_read_where_it_is(void **state)
 	f->options.bind = 1;
 	f->in.pfp_alpha_open = PFM_ALPHA_OPEN_ONE;
 	f->in.pfp_alpha_rates[0] = 256;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 1000, 0, 0);
 	work(f, 1, 555, 0, 0);
 	assert_int_equal(value(f, 0), 555);
 	f->refused = PCNT5GETCNTRS;
 	f->refused_errno = EIO;
-	assert_int_equal(f->s.backend->read(&f->s, &(pfm_count_t){ 0 }, 1), PFMLIB_ERR_SYS);
+	assert_int_equal(f->s.backend->read_counts(&f->s, &(pfm_count_t){ 0 }, 1), PFMLIB_ERR_SYS);
 	end(f);
 }
 
@@ -721,14 +721,14 @@ static void a_processor_the_device_does_not_have(void **state)
 	(void)state;
 	add(f, "retinst");
 	f->counts[1] = f->counts[2] = f->counts[0];
-	f->s.n = 3;
-	f->counts[0].asked.cpu = 0;
-	f->counts[1].asked.cpu = 1;
-	f->counts[2].asked.cpu = 2;
+	f->s.n_counts = 3;
+	f->counts[0].config.cpu = 0;
+	f->counts[1].config.cpu = 1;
+	f->counts[2].config.cpu = 2;
 	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[2].told.cause, PFM_CAUSE_NO_CPU);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[2].status.cause, PFM_CAUSE_NO_CPU);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 7, 0, 0);
 	work(f, 1, 8, 0, 0);
 	assert_true(value(f, 0) == 7 && value(f, 1) == 8 && value(f, 2) == 0);
@@ -742,24 +742,24 @@ static void another_process_cannot_be_counted(void **state)
 	(void)state;
 	add(f, "issues");
 	f->s.options.pid = 1;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, PFM_CAUSE_NO_PROCESS);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_PROCESS);
 	assert_int_equal(f->n_calls, 0);
 	/* A device that is not open counts nothing, and says so to nobody twice. */
-	assert_int_equal(f->s.backend->start(&f->s), 0);
-	assert_int_equal(f->s.backend->stop(&f->s), 0);
-	assert_int_equal(f->s.backend->reset(&f->s), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
+	assert_int_equal(f->s.backend->reset_counts(&f->s), 0);
 	assert_int_equal(value(f, 0), 0);
-	f->s.backend->close(&f->s);
-	f->counts[0].told.cause = 0;
+	f->s.backend->close_counts(&f->s);
+	f->counts[0].status.cause = 0;
 	f->s.options.pid = getpid();
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, 0);
-	f->s.backend->close(&f->s);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, 0);
+	f->s.backend->close_counts(&f->s);
 	f->s.options.pid = 1;
 	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
-	assert_int_equal(f->counts[0].told.cause, 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, 0);
 	end(f);
 }
 
@@ -798,10 +798,10 @@ static void questions_that_have_no_answer(void **state)
 	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), PFMLIB_ERR_INVAL);
 	f->options.model = &f->in;
 	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_PROFILING;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), PFMLIB_SUCCESS); /* before the first start */
 	assert_int_equal(v, 0);
-	assert_int_equal(f->s.backend->start(&f->s), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 3, &v), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 2, &v), PFMLIB_ERR_INVAL);
@@ -825,11 +825,11 @@ static void questions_that_have_no_answer(void **state)
 	f->refused = PCNTOPENONE;
 	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), PFMLIB_ERR_PERM);
 	f->refused = 0;
-	f->s.backend->close(&f->s);
+	f->s.backend->close_counts(&f->s);
 	f->n_calls = 0;
 	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_IPL;
-	f->counts[0].told.cause = f->counts[1].told.cause = f->counts[2].told.cause = 0;
-	assert_int_equal(f->s.backend->program(&f->s, NULL), 0);
+	f->counts[0].status.cause = f->counts[1].status.cause = f->counts[2].status.cause = 0;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	f->refused = PCNTGETIPLHIS;
 	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_PERM);
 	assert_int_equal(pfm_alpha_session_levels(&f->s, 1, &levels), PFMLIB_ERR_INVAL);

@@ -14,15 +14,15 @@ static void events_of_the_kernel_alone(void **state)
 
 	(void)state;
 	for (attr.config = 0; attr.config < 80; attr.config++)
-		assert_int_equal(pfmi_only_in_kernel(&attr),
+		assert_int_equal(pfmi_perf_is_kernel_only_event(&attr),
 		                 attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr.config == PERF_COUNT_SW_CPU_MIGRATIONS ||
 		                         attr.config == PERF_COUNT_SW_BPF_OUTPUT || attr.config == PERF_COUNT_SW_CGROUP_SWITCHES);
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	attr.type = PERF_TYPE_HARDWARE;
-	assert_false(pfmi_only_in_kernel(&attr));
+	assert_false(pfmi_perf_is_kernel_only_event(&attr));
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.type_known = 0;
-	assert_false(pfmi_only_in_kernel(&attr));
+	assert_false(pfmi_perf_is_kernel_only_event(&attr));
 }
 
 /* ---- where and how events are opened ------------------------------------------------------------------------------------ */
