@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-static void put(const struct json *j, const char *text, size_t len)
+static void begin_value(const struct json *j, const char *text, size_t len)
 {
 	fwrite(text, 1, len, j->out);
 }
 
 /* Length of the UTF-8 sequence at @s, 0 if it is none. Overlong forms, surrogates and numbers past U+10FFFF are none. */
-static size_t sequence(const unsigned char *s, size_t len)
+static size_t utf8_sequence_length(const unsigned char *s, size_t len)
 {
 	size_t n = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2
 	                     : s[0] < 0xf0       ? 3
@@ -36,11 +36,11 @@ static void put_control(const struct json *j, unsigned char c)
 	const char escaped[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
 
 	if (c == '\n')
-		put(j, "\\n", 2);
+		begin_value(j, "\\n", 2);
 	else if (c == '\t')
-		put(j, "\\t", 2);
+		begin_value(j, "\\t", 2);
 	else
-		put(j, escaped, sizeof(escaped));
+		begin_value(j, escaped, sizeof(escaped));
 }
 
 static void put_quoted(const struct json *j, const char *text, size_t len)
@@ -54,54 +54,54 @@ static void put_quoted(const struct json *j, const char *text, size_t len)
 			i++;
 			continue;
 		}
-		n = s[i] < 0x80 ? 0 : sequence(s + i, len - i);
+		n = s[i] < 0x80 ? 0 : utf8_sequence_length(s + i, len - i);
 		if (n) {
 			i += n;
 			continue;
 		}
-		put(j, text + done, i - done);
+		begin_value(j, text + done, i - done);
 		if (s[i] == '"' || s[i] == '\\') {
 			putc('\\', j->out);
 			putc(s[i], j->out);
 		} else if (s[i] < 0x80) {
 			put_control(j, s[i]);
 		} else {
-			put(j, "\xef\xbf\xbd", 3);
+			begin_value(j, "\xef\xbf\xbd", 3);
 		}
 		done = ++i;
 	}
-	put(j, text + done, len - done);
+	begin_value(j, text + done, len - done);
 	putc('"', j->out);
 }
 
 static void put_key(struct json *j, const char *key)
 {
-	if (j->comma)
-		put(j, ", ", 2);
-	j->comma = true;
+	if (j->needs_comma)
+		begin_value(j, ", ", 2);
+	j->needs_comma = true;
 	if (!key)
 		return;
 	put_quoted(j, key, strlen(key));
-	put(j, ": ", 2);
+	begin_value(j, ": ", 2);
 }
 
 void put_begin(struct json *j, const char *key, char bracket)
 {
 	put_key(j, key);
 	putc(bracket, j->out);
-	j->comma = false;
+	j->needs_comma = false;
 }
 
 void put_end(struct json *j, char bracket)
 {
 	putc(bracket, j->out);
-	j->comma = true;
+	j->needs_comma = true;
 }
 
 void put_line(struct json *j)
 {
 	putc('\n', j->out);
-	j->comma = false;
+	j->needs_comma = false;
 }
 
 void put_bytes(struct json *j, const char *key, const char *text, size_t len)
@@ -131,7 +131,7 @@ static void put_decimal(struct json *j, const char *key, uint64_t value, bool ne
 	if (negative)
 		*--p = '-';
 	put_key(j, key);
-	put(j, p, (size_t)(buf + sizeof(buf) - p));
+	begin_value(j, p, (size_t)(buf + sizeof(buf) - p));
 }
 
 void put_int(struct json *j, const char *key, int64_t value)
@@ -156,7 +156,7 @@ void put_hex(struct json *j, const char *key, uint64_t value)
 	*--p = '0';
 	*--p = '"';
 	put_key(j, key);
-	put(j, p, (size_t)(buf + sizeof(buf) - p));
+	begin_value(j, p, (size_t)(buf + sizeof(buf) - p));
 }
 
 void put_real(struct json *j, const char *key, double value)
@@ -165,23 +165,23 @@ void put_real(struct json *j, const char *key, double value)
 	if (isfinite(value))
 		fprintf(j->out, "%.15g", value);
 	else
-		put(j, "null", 4);
+		begin_value(j, "null", 4);
 }
 
 void put_bool(struct json *j, const char *key, bool value)
 {
 	put_key(j, key);
-	put(j, value ? "true" : "false", value ? 4 : 5);
+	begin_value(j, value ? "true" : "false", value ? 4 : 5);
 }
 
 void put_null(struct json *j, const char *key)
 {
 	put_key(j, key);
-	put(j, "null", 4);
+	begin_value(j, "null", 4);
 }
 
 void put_raw(struct json *j, const char *key, const char *text)
 {
 	put_key(j, key);
-	put(j, text, strlen(text));
+	begin_value(j, text, strlen(text));
 }

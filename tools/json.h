@@ -10,7 +10,7 @@
 
 struct json {
 	FILE *out;
-	bool comma; /* something stands before the next value */
+	bool needs_comma; /* something stands before the next value */
 };
 
 /* @key is NULL inside arrays and for the outermost object. */

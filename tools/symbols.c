@@ -21,9 +21,9 @@ enum { BUCKETS = 4096,
 
 struct symbol {
 	uint64_t start, size;
-	uint64_t room; /* bytes to the end of its section: what has no size, as functions in assembler often, ends there at the latest */
+	uint64_t section_rest; /* bytes to the end of its section: what has no size, as functions in assembler often, ends there at the latest */
 	const char *name;
-	char *plain; /* what it is called instead, once it has been asked for: C++ as it was written, and no name without end */
+	char *demangled; /* what it is called instead, once it has been asked for: C++ as it was written, and no name without end */
 };
 
 struct segment {
@@ -34,17 +34,17 @@ struct segment {
 struct file {
 	struct file *next;
 	dev_t device;
-	ino_t number;
+	ino_t inode;
 	uint64_t size;
 	char *names[TABLES];
 	struct symbol *symbols;
-	size_t n, room;
+	size_t n_symbols, capacity;
 	struct segment segments[SEGMENTS];
 	unsigned n_segments;
 	uint8_t id[ID_ROOM]; /* build id */
 	size_t n_id;
 	struct lines *lines;
-	bool looked; /* for lines */
+	bool lines_opened; /* for lines */
 };
 
 struct object {
@@ -64,7 +64,7 @@ struct symbols {
 	bool kernel_loaded;
 	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
 	uint64_t expected_at;
-	uint64_t taken; /* of TABLES_ROOM */
+	uint64_t table_bytes; /* of TABLES_ROOM */
 };
 
 void symbols_starved(void)
@@ -81,10 +81,10 @@ struct symbols *symbols_open(void)
 	return calloc(1, sizeof(struct symbols));
 }
 
-static void release(struct file *f)
+static void release_elf(struct file *f)
 {
-	for (size_t i = 0; i < f->n; i++)
-		free(f->symbols[i].plain);
+	for (size_t i = 0; i < f->n_symbols; i++)
+		free(f->symbols[i].demangled);
 	for (unsigned i = 0; i < TABLES; i++)
 		free(f->names[i]);
 	lines_close(f->lines);
@@ -110,10 +110,10 @@ void symbols_close(struct symbols *all)
 		close_objects(all->objects[i]);
 	for (struct file *f = all->files; f; f = next) {
 		next = f->next;
-		release(f);
+		release_elf(f);
 		free(f);
 	}
-	release(&all->kernel);
+	release_elf(&all->kernel);
 	free(all);
 }
 
@@ -150,30 +150,30 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 	return *bucket = o;
 }
 
-static bool add(struct file *f, uint64_t start, uint64_t size, uint64_t room, const char *name)
+static bool add_symbol(struct file *f, uint64_t start, uint64_t size, uint64_t room, const char *name)
 {
-	if (f->n == f->room) {
-		size_t twice = f->room * 2 + 256;
+	if (f->n_symbols == f->capacity) {
+		size_t twice = f->capacity * 2 + 256;
 		struct symbol *more = realloc(f->symbols, twice * sizeof(*more));
 
 		if (!more)
 			return false;
 		f->symbols = more;
-		f->room = twice;
+		f->capacity = twice;
 	}
-	f->symbols[f->n++] = (struct symbol){ start, size, room, name, NULL };
+	f->symbols[f->n_symbols++] = (struct symbol){ start, size, room, name, NULL };
 	return true;
 }
 
-static void forget(struct file *f)
+static void free_file(struct file *f)
 {
-	for (size_t i = 0; i < f->n; i++)
-		free(f->symbols[i].plain);
-	f->n = 0;
+	for (size_t i = 0; i < f->n_symbols; i++)
+		free(f->symbols[i].demangled);
+	f->n_symbols = 0;
 }
 
 /* Names that agree for long enough are as good as each other. */
-static int by_start(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
@@ -184,24 +184,24 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Of several that begin together the largest covers the most: it alone is kept. */
-static void sort(struct file *f)
+static void sort_symbols(struct file *f)
 {
 	size_t kept = 0;
 
-	if (!f->n)
+	if (!f->n_symbols)
 		return;
-	qsort(f->symbols, f->n, sizeof(*f->symbols), by_start);
-	for (size_t i = 0; i < f->n; i++)
+	qsort(f->symbols, f->n_symbols, sizeof(*f->symbols), compare_starts);
+	for (size_t i = 0; i < f->n_symbols; i++)
 		if (!kept || f->symbols[i].start != f->symbols[kept - 1].start)
 			f->symbols[kept++] = f->symbols[i];
 		else
-			free(f->symbols[i].plain);
-	f->n = kept;
+			free(f->symbols[i].demangled);
+	f->n_symbols = kept;
 }
 
-static struct symbol *find(const struct file *f, uint64_t address)
+static struct symbol *find_symbol(const struct file *f, uint64_t address)
 {
-	size_t low = 0, high = f->n;
+	size_t low = 0, high = f->n_symbols;
 	struct symbol *s;
 
 	while (low < high) {
@@ -215,7 +215,7 @@ static struct symbol *find(const struct file *f, uint64_t address)
 	if (!low)
 		return NULL;
 	s = &f->symbols[low - 1];
-	return address - s->start < (s->size ? s->size : s->room) ? s : NULL;
+	return address - s->start < (s->size ? s->size : s->section_rest) ? s : NULL;
 }
 
 /* ---- ELF ---------------------------------------------------------------------------------------------------------------------- */
@@ -224,11 +224,11 @@ static struct symbol *find(const struct file *f, uint64_t address)
 struct elf {
 	int fd;
 	uint64_t size;
-	bool wide;
+	bool is_64bit;
 	uint64_t segments_at, sections_at;
 	unsigned n_segments, n_sections;
 	uint8_t *sections;
-	bool starved; /* something was not read for want of memory */
+	bool out_of_memory; /* something was not read for want of memory */
 };
 
 static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
@@ -252,12 +252,12 @@ static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
 }
 
 /* @n bytes at @offset; the caller frees them. NULL if they are not there. */
-static void *take(struct elf *e, uint64_t n, uint64_t offset)
+static void *reserve_bytes(struct elf *e, uint64_t n, uint64_t offset)
 {
 	bool there = n && offset <= e->size && n <= e->size - offset;
 	void *p = there ? malloc((size_t)n) : NULL;
 
-	e->starved |= there && !p;
+	e->out_of_memory |= there && !p;
 	if (p && read_at(e, p, (size_t)n, offset))
 		return p;
 	free(p);
@@ -276,11 +276,11 @@ static bool read_head(struct elf *e)
 
 	if (!read_at(e, &h, sizeof(h), 0) || memcmp(h.ident, ELFMAG, SELFMAG) != 0 || h.ident[EI_DATA] != order)
 		return false;
-	e->wide = h.ident[EI_CLASS] == ELFCLASS64;
-	e->segments_at = e->wide ? h.e64.e_phoff : h.e32.e_phoff;
-	e->sections_at = e->wide ? h.e64.e_shoff : h.e32.e_shoff;
-	e->n_segments = e->wide ? h.e64.e_phnum : h.e32.e_phnum;
-	e->n_sections = e->wide ? h.e64.e_shnum : h.e32.e_shnum;
+	e->is_64bit = h.ident[EI_CLASS] == ELFCLASS64;
+	e->segments_at = e->is_64bit ? h.e64.e_phoff : h.e32.e_phoff;
+	e->sections_at = e->is_64bit ? h.e64.e_shoff : h.e32.e_shoff;
+	e->n_segments = e->is_64bit ? h.e64.e_phnum : h.e32.e_phnum;
+	e->n_sections = e->is_64bit ? h.e64.e_shnum : h.e32.e_shnum;
 	return true;
 }
 
@@ -289,7 +289,7 @@ static Elf64_Shdr section_at(const struct elf *e, unsigned i)
 	Elf64_Shdr wide;
 	Elf32_Shdr s;
 
-	if (e->wide) {
+	if (e->is_64bit) {
 		memcpy(&wide, e->sections + i * sizeof(wide), sizeof(wide));
 		return wide;
 	}
@@ -300,7 +300,7 @@ static Elf64_Shdr section_at(const struct elf *e, unsigned i)
 }
 
 /* Bytes from the start of a symbol to the end of its section. */
-static uint64_t room_of(const struct elf *e, const Elf64_Sym *s)
+static uint64_t section_end_distance(const struct elf *e, const Elf64_Sym *s)
 {
 	Elf64_Shdr section;
 
@@ -316,7 +316,7 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 	Elf64_Sym s;
 	Elf32_Sym s32;
 
-	if (e->wide) {
+	if (e->is_64bit) {
 		memcpy(&s, at, sizeof(s));
 	} else {
 		memcpy(&s32, at, sizeof(s32));
@@ -324,22 +324,22 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 	}
 	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) || s.st_shndx == SHN_UNDEF)
 		return;
-	if (s.st_name < n_names && names[s.st_name] && !add(f, s.st_value, s.st_size, room_of(e, &s), names + s.st_name))
-		e->starved = true;
+	if (s.st_name < n_names && names[s.st_name] && !add_symbol(f, s.st_value, s.st_size, section_end_distance(e, &s), names + s.st_name))
+		e->out_of_memory = true;
 }
 
 /* Bytes of @names up to the last zero, that included: a name that is never ended is none. */
-static uint64_t ended(const char *names, uint64_t n)
+static uint64_t is_past_end(const char *names, uint64_t n)
 {
 	while (n && names[n - 1])
 		n--;
 	return n;
 }
 
-static bool has_room(struct symbols *all, const char *path, uint64_t size)
+static bool has_table_space(struct symbols *all, const char *path, uint64_t size)
 {
-	if (size <= TABLES_ROOM - all->taken) {
-		all->taken += size;
+	if (size <= TABLES_ROOM - all->table_bytes) {
+		all->table_bytes += size;
 		return true;
 	}
 	fprintf(stderr, "pfm report: functions of %s are not named: the files have more than %u MiB of symbols\n", path,
@@ -350,17 +350,17 @@ static bool has_room(struct symbols *all, const char *path, uint64_t size)
 /* One table, @s, and the names it leads to, which become @*kept. */
 static void read_table(struct object *o, struct elf *e, struct file *f, const Elf64_Shdr *s, char **kept)
 {
-	size_t each = e->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	size_t each = e->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	Elf64_Shdr names = s->sh_link < e->n_sections ? section_at(e, s->sh_link) : (Elf64_Shdr){ .sh_type = SHT_NULL };
 	uint8_t *table;
 	uint64_t n;
 
 	if (names.sh_type != SHT_STRTAB || s->sh_size > e->size || names.sh_size > e->size ||
-	    !has_room(o->all, o->path, s->sh_size + names.sh_size))
+	    !has_table_space(o->all, o->path, s->sh_size + names.sh_size))
 		return;
-	table = take(e, s->sh_size, s->sh_offset);
-	*kept = table ? take(e, names.sh_size, names.sh_offset) : NULL;
-	n = *kept ? ended(*kept, names.sh_size) : 0;
+	table = reserve_bytes(e, s->sh_size, s->sh_offset);
+	*kept = table ? reserve_bytes(e, names.sh_size, names.sh_offset) : NULL;
+	n = *kept ? is_past_end(*kept, names.sh_size) : 0;
 	for (uint64_t at = 0; n && at + each <= s->sh_size; at += each)
 		read_symbol(f, e, table + at, *kept, n);
 	free(table);
@@ -370,9 +370,9 @@ static void read_table(struct object *o, struct elf *e, struct file *f, const El
 static void read_symbols(struct object *o, struct elf *e, struct file *f)
 {
 	static const uint32_t kinds[TABLES] = { SHT_SYMTAB, SHT_DYNSYM };
-	size_t each = e->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	size_t each = e->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 
-	e->sections = take(e, (uint64_t)e->n_sections * each, e->sections_at);
+	e->sections = reserve_bytes(e, (uint64_t)e->n_sections * each, e->sections_at);
 	for (unsigned k = 0; e->sections && k < TABLES; k++)
 		for (unsigned i = 0; i < e->n_sections; i++) {
 			Elf64_Shdr s = section_at(e, i);
@@ -383,13 +383,13 @@ static void read_symbols(struct object *o, struct elf *e, struct file *f)
 			break;
 		}
 	free(e->sections);
-	sort(f);
+	sort_symbols(f);
 }
 
 /* The build id among the notes at @offset, if it is there. */
 static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t size)
 {
-	uint8_t *notes = size <= 1 << 20 ? take(e, size, offset) : NULL;
+	uint8_t *notes = size <= 1 << 20 ? reserve_bytes(e, size, offset) : NULL;
 	Elf64_Nhdr n; /* of both widths */
 
 	for (uint64_t at = 0; notes && size - at >= sizeof(n);) {
@@ -412,13 +412,13 @@ static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t 
 
 static void read_segments(struct elf *e, struct file *f)
 {
-	size_t each = e->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	uint8_t *all = take(e, (uint64_t)e->n_segments * each, e->segments_at);
+	size_t each = e->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	uint8_t *all = reserve_bytes(e, (uint64_t)e->n_segments * each, e->segments_at);
 	Elf64_Phdr p;
 	Elf32_Phdr p32;
 
 	for (unsigned i = 0; all && i < e->n_segments; i++) {
-		if (e->wide) {
+		if (e->is_64bit) {
 			memcpy(&p, all + i * each, sizeof(p));
 		} else {
 			memcpy(&p32, all + i * each, sizeof(p32));
@@ -433,27 +433,27 @@ static void read_segments(struct elf *e, struct file *f)
 }
 
 /* The file behind @e, read if no path has led to it before. NULL if it has no symbols. */
-static struct file *file_of(struct object *o, struct elf *e, const struct stat *st)
+static struct file *find_file(struct object *o, struct elf *e, const struct stat *st)
 {
 	struct file *f;
 
 	for (f = o->all->files; f; f = f->next)
-		if (f->device == st->st_dev && f->number == st->st_ino)
+		if (f->device == st->st_dev && f->inode == st->st_ino)
 			return f;
 	if (!read_head(e))
 		return NULL;
 	f = calloc(1, sizeof(*f));
-	e->starved = !f;
+	e->out_of_memory = !f;
 	if (!f)
 		return NULL;
 	f->device = st->st_dev;
-	f->number = st->st_ino;
+	f->inode = st->st_ino;
 	f->next = o->all->files;
 	o->all->files = f;
 	read_segments(e, f);
 	read_symbols(o, e, f);
-	if (e->starved)
-		forget(f);
+	if (e->out_of_memory)
+		free_file(f);
 	return f;
 }
 
@@ -467,7 +467,7 @@ int symbols_file(const char *path, struct stat *st)
 	return -1;
 }
 
-static void load(struct object *o)
+static void load_symbols(struct object *o)
 {
 	struct elf e = { .fd = -1 };
 	struct stat st;
@@ -479,9 +479,9 @@ static void load(struct object *o)
 	if (e.fd < 0)
 		return;
 	e.size = (uint64_t)st.st_size;
-	o->file = file_of(o, &e, &st);
+	o->file = find_file(o, &e, &st);
 	close(e.fd);
-	if (e.starved)
+	if (e.out_of_memory)
 		symbols_starved();
 	if (!o->n_id || !o->file || (o->file->n_id == o->n_id && memcmp(o->file->id, o->id, o->n_id) == 0))
 		return;
@@ -490,12 +490,12 @@ static void load(struct object *o)
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
-static bool address_of(struct object *o, uint64_t offset, uint64_t *address)
+static bool symbol_address(struct object *o, uint64_t offset, uint64_t *address)
 {
 	const struct file *f;
 
 	if (!o->loaded)
-		load(o);
+		load_symbols(o);
 	f = o->file;
 	for (unsigned i = 0; f && i < f->n_segments; i++)
 		if (offset - f->segments[i].offset < f->segments[i].size) {
@@ -508,28 +508,28 @@ static bool address_of(struct object *o, uint64_t offset, uint64_t *address)
 const char *symbols_at(struct object *o, uint64_t offset)
 {
 	uint64_t address;
-	struct symbol *s = address_of(o, offset, &address) ? find(o->file, address) : NULL;
+	struct symbol *s = symbol_address(o, offset, &address) ? find_symbol(o->file, address) : NULL;
 
 	if (!s)
 		return NULL;
-	if (!s->plain)
-		s->plain = symbols_plain(s->name);
-	if (!s->plain && strnlen(s->name, SYMBOL_ROOM) == SYMBOL_ROOM)
-		s->plain = strndup(s->name, SYMBOL_ROOM - 1);
-	return s->plain ? s->plain : s->name;
+	if (!s->demangled)
+		s->demangled = symbols_demangle(s->name);
+	if (!s->demangled && strnlen(s->name, SYMBOL_ROOM) == SYMBOL_ROOM)
+		s->demangled = strndup(s->name, SYMBOL_ROOM - 1);
+	return s->demangled ? s->demangled : s->name;
 }
 
-const struct spot *symbols_spot(struct object *o, uint64_t offset)
+const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 {
 	uint64_t address;
 	struct file *f;
 
-	if (!address_of(o, offset, &address))
+	if (!symbol_address(o, offset, &address))
 		return NULL;
 	f = o->file;
-	if (!f->looked)
+	if (!f->lines_opened)
 		f->lines = lines_open(o->path);
-	f->looked = true;
+	f->lines_opened = true;
 	return f->lines ? lines_at(f->lines, address) : NULL;
 }
 
@@ -559,11 +559,11 @@ static void load_kernel(const struct symbols *all, struct file *o)
 		rest[3 + strcspn(rest + 3, "\t\n ")] = '\0';
 		another |= strcmp(rest + 3, all->expected) == 0 && start != all->expected_at;
 		name = strdup(rest + 3);
-		starved = !name || !add(o, start, 0, UINT64_MAX, name);
+		starved = !name || !add_symbol(o, start, 0, UINT64_MAX, name);
 		if (starved)
 			free(name);
 		else
-			o->symbols[o->n - 1].plain = name; /* given back with it */
+			o->symbols[o->n_symbols - 1].demangled = name; /* given back with it */
 	}
 	starved |= errno == ENOMEM;
 	free(line);
@@ -574,8 +574,8 @@ static void load_kernel(const struct symbols *all, struct file *o)
 	if (another)
 		fputs("pfm report: functions of the kernel are not named: it was another, or started anew since\n", stderr);
 	if (another || starved)
-		forget(o);
-	sort(o);
+		free_file(o);
+	sort_symbols(o);
 }
 
 const char *symbols_kernel(struct symbols *all, uint64_t address)
@@ -585,6 +585,6 @@ const char *symbols_kernel(struct symbols *all, uint64_t address)
 	if (!all->kernel_loaded)
 		load_kernel(all, &all->kernel);
 	all->kernel_loaded = true;
-	s = find(&all->kernel, address);
+	s = find_symbol(&all->kernel, address);
 	return s ? s->name : NULL;
 }

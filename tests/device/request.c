@@ -42,11 +42,11 @@ static void words_for_palcode(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct model_options o = options_of(rows[i].family);
-		struct device d = open_device(&o, PCNTOPENALL);
-		struct told t = { 0 };
+		struct model_device d = open_device(&o, PCNTOPENALL);
+		struct recorded_call t = { 0 };
 
-		pfmi_model_trace(d.m, note, &t);
-		assert_int_equal(tell(&d, rows[i].request, rows[i].word), 0);
+		pfmi_model_trace(d.m, record_call, &t);
+		assert_int_equal(print_call(&d, rows[i].request, rows[i].word), 0);
 		if (t.n != 1 || t.function != rows[i].function || t.a1 != rows[i].a1)
 			fail_msg("row %zu: %u times, %u %llx", i, t.n, t.function, (unsigned long long)t.a1);
 		pfmi_model_free(d.m);
@@ -59,16 +59,16 @@ static void interrupts_on(void **state)
 	(void)state;
 	for (int family = MODEL_EV4; family <= MODEL_EV67; family++) {
 		const struct model_options o = options_of((enum model_family)family);
-		struct device d = open_device(&o, PCNTOPENALL);
-		struct told t = { 0 };
+		struct model_device d = open_device(&o, PCNTOPENALL);
+		struct recorded_call t = { 0 };
 
-		pfmi_model_trace(d.m, note, &t);
-		ask(&d, PCNTRENABLE, NULL);
+		pfmi_model_trace(d.m, record_call, &t);
+		send_request(&d, PCNTRENABLE, NULL);
 		assert_int_equal(t.n, family == MODEL_EV4);
-		assert_int_equal(look(&d, 0).running, family == MODEL_EV4 ? 3 : 0);
-		assert_true(look(&d, 0).interrupts);
-		ask(&d, PCNTRDISABLE, NULL);
-		assert_false(look(&d, 0).interrupts);
+		assert_int_equal(read_kernel_log(&d, 0).running, family == MODEL_EV4 ? 3 : 0);
+		assert_true(read_kernel_log(&d, 0).interrupts);
+		send_request(&d, PCNTRDISABLE, NULL);
+		assert_false(read_kernel_log(&d, 0).interrupts);
 		pfmi_model_free(d.m);
 	}
 }
@@ -78,7 +78,7 @@ static void rates_of_others(void **state)
 {
 	static const uint64_t fast[] = { PF5_C0_INT_EVERY_256, PF5_C1_INT_EVERY_256, PF5_C2_INT_EVERY_256 };
 	const struct model_options o = options_of(MODEL_EV5);
-	struct device d = open_device(&o, PCNTOPENALL);
+	struct model_device d = open_device(&o, PCNTOPENALL);
 	int mine;
 
 	(void)state;
@@ -100,19 +100,19 @@ static void rates_of_others(void **state)
 static void marks(void **state)
 {
 	const struct model_options o = options_of(MODEL_EV5);
-	struct device d = open_device(&o, PCNTOPENALL);
+	struct model_device d = open_device(&o, PCNTOPENALL);
 
 	(void)state;
-	ask(&d, PCNTLOGALL, NULL);
-	tell(&d, PCNT5CTXTS, PF5_CTXT_SEL_PROC);
+	send_request(&d, PCNTLOGALL, NULL);
+	print_call(&d, PCNT5CTXTS, PF5_CTXT_SEL_PROC);
 	assert_int_equal(pfmi_model_marked(d.m, ROOT), 0);
-	tell(&d, PCNT5CTXTS, PF5_CTXT_PME_THIS);
+	print_call(&d, PCNT5CTXTS, PF5_CTXT_PME_THIS);
 	assert_int_equal(pfmi_model_marked(d.m, ROOT), 1);
-	ask(&d, PCNTLOGALL, NULL);
+	send_request(&d, PCNTLOGALL, NULL);
 	assert_int_equal(pfmi_model_marked(d.m, ROOT), 1);
-	ask(&d, PCNTCLEARPCBPME, NULL);
+	send_request(&d, PCNTCLEARPCBPME, NULL);
 	assert_int_equal(pfmi_model_marked(d.m, ROOT), 0);
-	ask(&d, PCNTLOGSELECT, NULL);
+	send_request(&d, PCNTLOGSELECT, NULL);
 	assert_true(pfmi_model_marked(d.m, ROOT) == 1 && pfmi_model_marked(d.m, USER) == 0);
 	pfmi_model_free(d.m);
 }
@@ -161,7 +161,7 @@ static void requests_and_families(void **state)
 	(void)state;
 	for (int family = MODEL_EV4; family <= MODEL_EV67; family++) {
 		struct model_options o = options_of((enum model_family)family);
-		struct device d;
+		struct model_device d;
 
 		o.family_errno = ENOTTY;
 		o.unknown_errno = ENOSYS;
@@ -175,10 +175,10 @@ static void requests_and_families(void **state)
 
 			if (model_is_ev6(d.m) && !OWN[i].result)
 				word = PF6_CTRS(0, PMCTRS_ALL_CPUS, 0, 0);
-			assert_int_equal(tell(&d, OWN[i].request, word), want);
-			assert_int_equal(ask(&d, OWN[i].request, NULL), want ? want : -EFAULT);
+			assert_int_equal(print_call(&d, OWN[i].request, word), want);
+			assert_int_equal(send_request(&d, OWN[i].request, NULL), want ? want : -EFAULT);
 		}
-		assert_int_equal(tell(&d, PCNTSETMUX + 0x100, 0), -ENOSYS);
+		assert_int_equal(print_call(&d, PCNTSETMUX + 0x100, 0), -ENOSYS);
 		pfmi_model_free(d.m);
 	}
 }
@@ -186,7 +186,7 @@ static void requests_and_families(void **state)
 static void sizes_of_results(void **state)
 {
 	struct model_options o = options_of(MODEL_EV4);
-	struct device d;
+	struct model_device d;
 
 	(void)state;
 	o.n_cpus = 3;
@@ -206,10 +206,10 @@ static void sizes_of_results(void **state)
 }
 
 /* Two processors with counts of their own: 10 and 20 interrupts of counter 0, 1 and 2 of the last one; clocks of 100 and 200. */
-static struct device counted(enum model_family family, unsigned mode)
+static struct model_device counted(enum model_family family, unsigned mode)
 {
 	struct model_options o = options_of(family);
-	struct device d;
+	struct model_device d;
 	unsigned last;
 
 	o.n_cpus = 2;
@@ -234,23 +234,23 @@ static void counts_of_all_and_each(void **state)
 	struct pfcntrs four[2];
 	struct pfcntrs_ev5 five[2];
 	struct pfcntrs_ev6 six[2];
-	struct device d = counted(MODEL_EV4, PCNTOPENALL);
+	struct model_device d = counted(MODEL_EV4, PCNTOPENALL);
 
 	(void)state;
-	assert_int_equal(results(&d, PCNTGETCNT, four), 0);
+	assert_int_equal(read_results(&d, PCNTGETCNT, four), 0);
 	assert_true(four[0].pf_cntr0 == 30 && four[0].pf_cntr1 == 3 && four[0].pr_cycle == 300);
-	assert_int_equal(results(&d, PCNTGETCNT_OLD, four + 1), 0);
+	assert_int_equal(read_results(&d, PCNTGETCNT_OLD, four + 1), 0);
 	assert_memory_equal(four, four + 1, sizeof four[0]);
 	pfmi_model_free(d.m);
 	d = counted(MODEL_EV5, PCNTOPENEACH);
-	assert_int_equal(results(&d, PCNT5GETCNT, five), 0);
+	assert_int_equal(read_results(&d, PCNT5GETCNT, five), 0);
 	assert_true(five[0].pr_cycle == 100 && five[0].pf_cntr0 == 10 && five[0].pf_cntr1 == 0 && five[0].pf_cntr2 == 1);
 	assert_true(five[1].pr_cycle == 200 && five[1].pf_cntr0 == 20 && five[1].pf_cntr1 == 0 && five[1].pf_cntr2 == 2);
-	assert_int_equal(results(&d, PCNT5READCNTRS, five), 0);
+	assert_int_equal(read_results(&d, PCNT5READCNTRS, five), 0);
 	assert_true(five[1].pf_cntr0 == (20 << 16) + 5 && five[1].pf_cntr2 == (2 << 14) + 6);
 	pfmi_model_free(d.m);
 	d = counted(MODEL_EV67, PCNTOPENONE); /* processor 0 alone */
-	assert_int_equal(results(&d, PCNT6READCNTRS, six), 0);
+	assert_int_equal(read_results(&d, PCNT6READCNTRS, six), 0);
 	assert_true(six[0].pr_cycle == 100 && six[0].pf_cntr0 == (10 << 20) + 5 && six[0].pf_cntr1 == (1 << 20) + 6);
 	pfmi_model_free(d.m);
 }
@@ -261,19 +261,19 @@ static void counts_of_64_processors(void **state)
 	static struct pfcntrs_ev5 five[MODEL_MAX_CPUS];
 	static struct pfipls ipl[MODEL_MAX_CPUS];
 	struct model_options o = options_of(MODEL_EV5);
-	struct device d;
+	struct model_device d;
 
 	(void)state;
 	o.n_cpus = MODEL_MAX_CPUS;
 	d = open_device(&o, PCNTOPENEACH);
 	for (unsigned i = 0; i < MODEL_MAX_CPUS; i++)
 		d.m->cpus[i].interrupts[2] = d.m->cpus[i].ipl[8] = i;
-	tell(&d, PCNTSETITEMS, PFM_COUNTERS | PFM_IPL);
-	assert_int_equal(results(&d, PCNT5GETCNT, five), 0);
-	assert_int_equal(results(&d, PCNTGETIPLHIS, ipl), 0);
+	print_call(&d, PCNTSETITEMS, PFM_COUNTERS | PFM_IPL);
+	assert_int_equal(read_results(&d, PCNT5GETCNT, five), 0);
+	assert_int_equal(read_results(&d, PCNTGETIPLHIS, ipl), 0);
 	for (unsigned i = 0; i < MODEL_MAX_CPUS; i++)
 		assert_true(five[i].pf_cntr2 == i && ipl[i].ipl[8] == i);
-	assert_int_equal(ask(&d, PCNTCLEARCNT, NULL), 0);
+	assert_int_equal(send_request(&d, PCNTCLEARCNT, NULL), 0);
 	assert_int_equal(d.m->cpus[MODEL_MAX_CPUS - 1].interrupts[2], 0);
 	pfmi_model_free(d.m);
 }
@@ -281,16 +281,16 @@ static void counts_of_64_processors(void **state)
 static void levels_of_all_and_each(void **state)
 {
 	struct pfipls ipl[2];
-	struct device d = counted(MODEL_EV6, PCNTOPENALL);
+	struct model_device d = counted(MODEL_EV6, PCNTOPENALL);
 
 	(void)state;
-	tell(&d, PCNTSETITEMS, PFM_IPL);
-	assert_int_equal(results(&d, PCNTGETIPLHIS, ipl), 0);
+	print_call(&d, PCNTSETITEMS, PFM_IPL);
+	assert_int_equal(read_results(&d, PCNTGETIPLHIS, ipl), 0);
 	assert_true(ipl[0].ipl[0] == 15 && ipl[0].ipl[PFM_IPL_USER] == 141 && ipl[0].ipl[1] == 0);
 	pfmi_model_free(d.m);
 	d = counted(MODEL_EV6, PCNTOPENEACH);
-	tell(&d, PCNTSETITEMS, PFM_IPL);
-	assert_int_equal(results(&d, PCNTGETIPLHIS, ipl), 0);
+	print_call(&d, PCNTSETITEMS, PFM_IPL);
+	assert_int_equal(read_results(&d, PCNTGETIPLHIS, ipl), 0);
 	assert_true(ipl[0].ipl[0] == 7 && ipl[1].ipl[0] == 8 && ipl[1].ipl[PFM_IPL_USER] == 71);
 	pfmi_model_free(d.m);
 }
@@ -298,24 +298,24 @@ static void levels_of_all_and_each(void **state)
 /* Nothing is given that was not asked for, and only what is collected is cleared. */
 static void items(void **state)
 {
-	struct device d = counted(MODEL_EV6, PCNTOPENONE);
+	struct model_device d = counted(MODEL_EV6, PCNTOPENONE);
 	struct pfcntrs_ev6 six;
 	struct pfipls ipl;
 
 	(void)state;
-	assert_int_equal(results(&d, PCNTGETIPLHIS, &ipl), -EINVAL); /* counters alone, at first */
-	assert_int_equal(tell(&d, PCNTSETITEMS, 0), -EINVAL);
-	assert_int_equal(tell(&d, PCNTSETITEMS, 8), -EINVAL);
-	assert_int_equal(ask(&d, PCNTCLEARCNT, NULL), 0);
+	assert_int_equal(read_results(&d, PCNTGETIPLHIS, &ipl), -EINVAL); /* counters alone, at first */
+	assert_int_equal(print_call(&d, PCNTSETITEMS, 0), -EINVAL);
+	assert_int_equal(print_call(&d, PCNTSETITEMS, 8), -EINVAL);
+	assert_int_equal(send_request(&d, PCNTCLEARCNT, NULL), 0);
 	assert_true(d.m->cpus[0].interrupts[0] == 0 && d.m->cpus[0].cycles == 0 && d.m->cpus[0].clock == 0);
 	assert_true(d.m->cpus[0].ipl[0] == 7 && d.m->cpus[1].interrupts[0] == 20); /* and on processors that are held */
-	assert_int_equal(tell(&d, PCNTSETITEMS, PFM_IPL | 8), 0);
-	assert_int_equal(results(&d, PCNT6GETCNT, &six), -EINVAL);
+	assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_IPL | 8), 0);
+	assert_int_equal(read_results(&d, PCNT6GETCNT, &six), -EINVAL);
 	d.m->cpus[0].interrupts[1] = 9;
-	assert_int_equal(ask(&d, PCNTCLEARCNT, NULL), 0);
+	assert_int_equal(send_request(&d, PCNTCLEARCNT, NULL), 0);
 	assert_true(d.m->cpus[0].ipl[0] == 0 && d.m->cpus[1].ipl[0] == 8 && d.m->cpus[0].interrupts[1] == 9);
-	assert_int_equal(tell(&d, PCNTSETITEMS, PFM_PROFILING), 0);
-	assert_int_equal(ask(&d, PCNTCLEARCNT, NULL), -EINVAL);
+	assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_PROFILING), 0);
+	assert_int_equal(send_request(&d, PCNTCLEARCNT, NULL), -EINVAL);
 	pfmi_model_free(d.m);
 }
 
@@ -324,39 +324,39 @@ static void statistics_beside_the_items(void **state)
 {
 	for (int family = MODEL_EV6; family <= MODEL_EV67; family++) {
 		struct model_options o = options_of((enum model_family)family);
-		struct device d;
+		struct model_device d;
 
 		(void)state;
 		o.items_errno = ERANGE;
 		d = open_device(&o, PCNTOPENALL);
-		assert_int_equal(tell(&d, PCNTSETITEMS, PFM_COUNTERS | 5 << PFM_PM_STAT_SHIFT), family == MODEL_EV67 ? 0 : -ERANGE);
+		assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_COUNTERS | 5 << PFM_PM_STAT_SHIFT), family == MODEL_EV67 ? 0 : -ERANGE);
 		assert_int_equal(d.m->uses[d.handle].items, family == MODEL_EV67 ? 0x501 : PFM_COUNTERS);
-		assert_int_equal(tell(&d, PCNTSETITEMS, PFM_COUNTERS | 0x10000), -ERANGE);
-		assert_int_equal(tell(&d, PCNTSETITEMS, 0x100), family == MODEL_EV67 ? -EINVAL : -ERANGE);
+		assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_COUNTERS | 0x10000), -ERANGE);
+		assert_int_equal(print_call(&d, PCNTSETITEMS, 0x100), family == MODEL_EV67 ? -EINVAL : -ERANGE);
 		pfmi_model_free(d.m);
 	}
 }
 
-static int range(const struct device *d, uint32_t request, uint64_t start, uint64_t end, uint64_t stride)
+static int range(const struct model_device *d, uint32_t request, uint64_t start, uint64_t end, uint64_t stride)
 {
 	addr_range_t r = { start, end, stride, 0 };
 
-	return ask(d, request, &r);
+	return send_request(d, request, &r);
 }
 
-static uint64_t bytes_to_read(const struct device *d)
+static uint64_t bytes_to_read(const struct model_device *d)
 {
 	uint64_t bytes = 77;
 
-	assert_int_equal(ask(d, PCNTGETRSIZE, &bytes), 0);
+	assert_int_equal(send_request(d, PCNTGETRSIZE, &bytes), 0);
 	return bytes;
 }
 
-static struct device profiled(const struct model_options *o, unsigned mode)
+static struct model_device profiled(const struct model_options *o, unsigned mode)
 {
-	struct device d = open_device(o, mode);
+	struct model_device d = open_device(o, mode);
 
-	assert_int_equal(tell(&d, PCNTSETITEMS, PFM_PROFILING), 0);
+	assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_PROFILING), 0);
 	return d;
 }
 
@@ -364,11 +364,11 @@ static struct device profiled(const struct model_options *o, unsigned mode)
 static void ranges_of_text(void **state)
 {
 	const struct model_options o = options_of(MODEL_EV6);
-	struct device d = open_device(&o, PCNTOPENALL);
+	struct model_device d = open_device(&o, PCNTOPENALL);
 
 	(void)state;
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x2000, 1), -EINVAL); /* before the item */
-	tell(&d, PCNTSETITEMS, PFM_PROFILING);
+	print_call(&d, PCNTSETITEMS, PFM_PROFILING);
 	assert_int_equal(bytes_to_read(&d), 0);
 	assert_int_equal(range(&d, PCNTSETKRANGE, o.ktext_start, o.ktext_end, 1), 0);
 	assert_int_equal(range(&d, PCNTSETKRANGE, o.ktext_start - 4, o.ktext_end, 1), -EFAULT);
@@ -377,7 +377,7 @@ static void ranges_of_text(void **state)
 	assert_int_equal(bytes_to_read(&d), o.ktext_end - o.ktext_start); /* refused: the one before stays */
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), 0);
 	assert_int_equal(bytes_to_read(&d), 4);
-	tell(&d, PCNTSETITEMS, PFM_COUNTERS);
+	print_call(&d, PCNTSETITEMS, PFM_COUNTERS);
 	assert_int_equal(bytes_to_read(&d), 0);
 	pfmi_model_free(d.m);
 }
@@ -385,7 +385,7 @@ static void ranges_of_text(void **state)
 static void strides(void **state)
 {
 	struct model_options o = options_of(MODEL_EV6);
-	struct device d = profiled(&o, PCNTOPENALL);
+	struct model_device d = profiled(&o, PCNTOPENALL);
 
 	(void)state;
 	assert_int_equal(range(&d, PCNTSETUADDR, 0x1000, 0x1040, 77), 0); /* without a stride: 4 instructions */
@@ -416,7 +416,7 @@ static void strides(void **state)
 static void memory_for_samples(void **state)
 {
 	struct model_options o = options_of(MODEL_EV6);
-	struct device d;
+	struct model_device d;
 
 	(void)state;
 	o.n_cpus = 2;
@@ -437,15 +437,15 @@ static void memory_for_samples(void **state)
 static void utility_routines(void **state)
 {
 	const struct model_options o = options_of(MODEL_EV6);
-	struct device d = profiled(&o, PCNTOPENALL);
+	struct model_device d = profiled(&o, PCNTOPENALL);
 	uint64_t text = o.ktext_start;
 
 	(void)state;
-	assert_int_equal(ask(&d, PCNTCALLER, NULL), -EINVAL); /* no range yet */
+	assert_int_equal(send_request(&d, PCNTCALLER, NULL), -EINVAL); /* no range yet */
 	range(&d, PCNTSETURANGE, 0x1000, 0x2000, 1);
-	assert_int_equal(ask(&d, PCNTCALLER, NULL), -EINVAL); /* of a program */
+	assert_int_equal(send_request(&d, PCNTCALLER, NULL), -EINVAL); /* of a program */
 	assert_int_equal(range(&d, PCNTSETKRANGE, text, text + 64, 1), 0);
-	assert_int_equal(ask(&d, PCNTCALLER, NULL), 0);
+	assert_int_equal(send_request(&d, PCNTCALLER, NULL), 0);
 	assert_int_equal(range(&d, PCNTSETKADDR, text - 4, text + 4, 0), -EFAULT);
 	assert_int_equal(range(&d, PCNTSETKADDR, text + 8, text + 8, 0), -EFAULT);
 	for (unsigned i = 0; i < MODEL_MAX_EXTRA; i++)
@@ -461,7 +461,7 @@ static void utility_routines(void **state)
 static void reading_samples(void **state)
 {
 	struct model_options o = options_of(MODEL_EV6);
-	struct device d;
+	struct model_device d;
 	uint32_t got[6], want[6] = { 1, 2, 3, 4, 5, 6 };
 	uint64_t to = (uint64_t)(uintptr_t)got;
 
@@ -488,50 +488,50 @@ static void reading_samples(void **state)
 static void counters_of_processors(void **state)
 {
 	struct model_options o = options_of(MODEL_EV5);
-	struct device d;
+	struct model_device d;
 	uint64_t word = PF5_CTRS(7, 1, 0, 0, 0);
 
 	(void)state;
 	o.n_cpus = 2;
 	d = open_device(&o, PCNTOPENALL);
-	assert_int_equal(tell(&d, PCNT5SETCNTRS, PF5_CTRS(7, PMCTRS_ALL_CPUS, 1, 2, 3)), 0);
-	assert_int_equal(tell(&d, PCNT5SETCNTRS, PF5_CTRS(5, 1, 0xffff, 0xffff, 0x3fff)), 0);
-	assert_true(look(&d, 0).value[0] == 1 && look(&d, 0).value[1] == 2 && look(&d, 0).value[2] == 3);
-	assert_int_equal(ask(&d, PCNT5GETCNTRS, &word), 0);
+	assert_int_equal(print_call(&d, PCNT5SETCNTRS, PF5_CTRS(7, PMCTRS_ALL_CPUS, 1, 2, 3)), 0);
+	assert_int_equal(print_call(&d, PCNT5SETCNTRS, PF5_CTRS(5, 1, 0xffff, 0xffff, 0x3fff)), 0);
+	assert_true(read_kernel_log(&d, 0).value[0] == 1 && read_kernel_log(&d, 0).value[1] == 2 && read_kernel_log(&d, 0).value[2] == 3);
+	assert_int_equal(send_request(&d, PCNT5GETCNTRS, &word), 0);
 	assert_int_equal(word, PF5_CTRS(7, 1, 0xffff, 2, 0x3fff));
-	assert_int_equal(tell(&d, PCNT5CLEAR, PF5_CTRS(1, 1, 9, 9, 9)), 0);
+	assert_int_equal(print_call(&d, PCNT5CLEAR, PF5_CTRS(1, 1, 9, 9, 9)), 0);
 	word = PF5_CTRS(2, 1, 0, 0, 0);
-	ask(&d, PCNT5GETCNTRS, &word);
+	send_request(&d, PCNT5GETCNTRS, &word);
 	assert_int_equal(word, PF5_CTRS(2, 1, 0, 2, 0x3fff));
-	assert_int_equal(tell(&d, PCNT5CLEAR, PF5_CTRS(1, 2, 0, 0, 0)), -EINVAL);
-	assert_int_equal(tell(&d, PCNT5RESTART, PF5_CTRS(2, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
-	assert_true(look(&d, 1).value[1] == 0 && look(&d, 1).value[2] == 0x3fff && look(&d, 0).value[0] == 1);
-	assert_int_equal(tell(&d, PCNT5ENABLE, PF5_CTRS(4, PMCTRS_ALL_CPUS, 9, 9, 9)), 0);
-	assert_true(look(&d, 1).running == 6 && look(&d, 1).value[2] == 0x3fff);
-	assert_int_equal(tell(&d, PCNT5DISABLE, PF5_CTRS(2, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
-	assert_int_equal(look(&d, 1).running, 4);
+	assert_int_equal(print_call(&d, PCNT5CLEAR, PF5_CTRS(1, 2, 0, 0, 0)), -EINVAL);
+	assert_int_equal(print_call(&d, PCNT5RESTART, PF5_CTRS(2, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
+	assert_true(read_kernel_log(&d, 1).value[1] == 0 && read_kernel_log(&d, 1).value[2] == 0x3fff && read_kernel_log(&d, 0).value[0] == 1);
+	assert_int_equal(print_call(&d, PCNT5ENABLE, PF5_CTRS(4, PMCTRS_ALL_CPUS, 9, 9, 9)), 0);
+	assert_true(read_kernel_log(&d, 1).running == 6 && read_kernel_log(&d, 1).value[2] == 0x3fff);
+	assert_int_equal(print_call(&d, PCNT5DISABLE, PF5_CTRS(2, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
+	assert_int_equal(read_kernel_log(&d, 1).running, 4);
 	/* Somebody who holds one processor reads and writes that one. */
 	pfmi_model_close(d.m, d.handle);
 	d.handle = pfmi_model_open(d.m, ROOT, PCNTOPENONE);
-	assert_int_equal(tell(&d, PCNT5GETCNTRS, PF5_CTRS(7, 1, 0, 0, 0)), -EINVAL);
-	assert_int_equal(tell(&d, PCNT5SETCNTRS, PF5_CTRS(7, PMCTRS_ALL_CPUS, 8, 8, 8)), 0);
-	assert_true(look(&d, 0).value[0] == 8 && look(&d, 1).value[0] == 0);
+	assert_int_equal(print_call(&d, PCNT5GETCNTRS, PF5_CTRS(7, 1, 0, 0, 0)), -EINVAL);
+	assert_int_equal(print_call(&d, PCNT5SETCNTRS, PF5_CTRS(7, PMCTRS_ALL_CPUS, 8, 8, 8)), 0);
+	assert_true(read_kernel_log(&d, 0).value[0] == 8 && read_kernel_log(&d, 1).value[0] == 0);
 	pfmi_model_free(d.m);
 }
 
 static void values_of_ev6(void **state)
 {
 	struct model_options o = options_of(MODEL_EV6);
-	struct device d;
+	struct model_device d;
 
 	(void)state;
 	o.n_cpus = 2;
 	d = open_device(&o, PCNTOPENALL);
-	assert_int_equal(tell(&d, PCNT6SETCNTRS, PF6_CTRS(3, 1, 0xfffff, 0x12345)), 0);
+	assert_int_equal(print_call(&d, PCNT6SETCNTRS, PF6_CTRS(3, 1, 0xfffff, 0x12345)), 0);
 	for (unsigned cpu = 0; cpu < 2; cpu++) {
 		uint64_t word = PF6_CTRS(2, cpu, 7, 7);
 
-		assert_int_equal(ask(&d, PCNT6GETCNTRS, &word), 0);
+		assert_int_equal(send_request(&d, PCNT6GETCNTRS, &word), 0);
 		assert_true(word == (cpu ? PF6_CTRS(2, 1, 0xfffff, 0x12345) : PF6_CTRS(2, 0, 0, 0)));
 	}
 	pfmi_model_free(d.m);

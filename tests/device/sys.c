@@ -13,7 +13,7 @@ static uint64_t clock_of_test(void *arg)
 }
 
 struct machine {
-	struct device d;
+	struct model_device d;
 	struct model_sys state;
 	struct sys sys;
 };
@@ -66,7 +66,7 @@ static void time_passes_before_calls(void **state)
 	assert_int_equal(m.d.m->cpus[0].clock, 0);
 	now += 3000;
 	assert_int_equal(m.sys.ioctl(&m.sys, m.d.handle, PCNT5RESTART, &word), 0);
-	assert_int_equal(look(&m.d, 0).value[0], 0); /* before it was started */
+	assert_int_equal(read_kernel_log(&m.d, 0).value[0], 0); /* before it was started */
 	now += 2000;
 	m.sys.ioctl(&m.sys, m.d.handle, PCNT5GETCNTRS, &word);
 	assert_int_equal(word, PF5_CTRS(1, PMCTRS_ALL_CPUS, 1000, 0, 0));
@@ -74,10 +74,10 @@ static void time_passes_before_calls(void **state)
 	assert_int_equal(m.sys.read(&m.sys, m.d.handle, &word, sizeof word), 0);
 	now += 90;
 	(void)m.sys.open(&m.sys, "/dev/null", 0);
-	assert_int_equal(look(&m.d, 0).value[0], 1050);
+	assert_int_equal(read_kernel_log(&m.d, 0).value[0], 1050);
 	now += 2000;
 	m.sys.close(&m.sys, m.d.handle);
-	assert_int_equal(look(&m.d, 0).value[0], 2050);
+	assert_int_equal(read_kernel_log(&m.d, 0).value[0], 2050);
 	pfmi_model_free(m.d.m);
 }
 

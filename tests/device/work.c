@@ -5,43 +5,43 @@
 static const uint64_t ON5 = PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0), ON6 = PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0);
 
 /* Starts all counters from 0. */
-static void start(const struct device *d)
+static void start(const struct model_device *d)
 {
 	if (d->m->options.family == MODEL_EV4)
-		assert_int_equal(ask(d, PCNTRENABLE, NULL), 0);
+		assert_int_equal(send_request(d, PCNTRENABLE, NULL), 0);
 	else if (model_is_ev5(d->m))
-		assert_int_equal(tell(d, PCNT5RESTART, ON5), 0);
+		assert_int_equal(print_call(d, PCNT5RESTART, ON5), 0);
 	else
-		assert_int_equal(tell(d, PCNT6RESTART, ON6), 0);
+		assert_int_equal(print_call(d, PCNT6RESTART, ON6), 0);
 }
 
-static struct device running(enum model_family family)
+static struct model_device running(enum model_family family)
 {
 	const struct model_options o = options_of(family);
-	struct device d = open_device(&o, PCNTOPENALL);
+	struct model_device d = open_device(&o, PCNTOPENALL);
 
 	start(&d);
 	return d;
 }
 
 /* One event less than the rate is none, and the next one is an interrupt; then it begins anew. */
-static void interrupts_at(const struct device *d, unsigned counter, uint64_t rate)
+static void interrupts_at(const struct model_device *d, unsigned counter, uint64_t rate)
 {
 	struct model_work w = { .pid = ROOT, .user = true };
-	uint64_t before = look(d, 0).interrupts_of[counter];
+	uint64_t before = read_kernel_log(d, 0).interrupts_of[counter];
 
 	w.events[counter] = rate - 1;
 	assert_int_equal(pfmi_model_work(d->m, 0, &w), 0);
-	assert_true(look(d, 0).interrupts_of[counter] == before && look(d, 0).value[counter] == rate - 1);
+	assert_true(read_kernel_log(d, 0).interrupts_of[counter] == before && read_kernel_log(d, 0).value[counter] == rate - 1);
 	w.events[counter] = 1;
 	pfmi_model_work(d->m, 0, &w);
-	assert_true(look(d, 0).interrupts_of[counter] == before + 1 && look(d, 0).value[counter] == 0);
+	assert_true(read_kernel_log(d, 0).interrupts_of[counter] == before + 1 && read_kernel_log(d, 0).value[counter] == 0);
 	w.events[counter] = 3 * rate + 5;
 	pfmi_model_work(d->m, 0, &w);
-	assert_true(look(d, 0).interrupts_of[counter] == before + 4 && look(d, 0).value[counter] == 5);
+	assert_true(read_kernel_log(d, 0).interrupts_of[counter] == before + 4 && read_kernel_log(d, 0).value[counter] == 5);
 	w.events[counter] = rate - 5;
 	pfmi_model_work(d->m, 0, &w);
-	assert_true(look(d, 0).interrupts_of[counter] == before + 5 && look(d, 0).value[counter] == 0);
+	assert_true(read_kernel_log(d, 0).interrupts_of[counter] == before + 5 && read_kernel_log(d, 0).value[counter] == 0);
 }
 
 static void rates_of_every_family(void **state)
@@ -64,10 +64,10 @@ static void rates_of_every_family(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rates); i++) {
-		struct device d = running(rates[i].family);
+		struct model_device d = running(rates[i].family);
 
 		if (rates[i].word)
-			assert_int_equal(tell(&d, rates[i].family == MODEL_EV4 ? PCNTSETMUX : PCNT5FREQ, rates[i].word), 0);
+			assert_int_equal(print_call(&d, rates[i].family == MODEL_EV4 ? PCNTSETMUX : PCNT5FREQ, rates[i].word), 0);
 		for (unsigned k = 0; k < model_n_counters(d.m); k++)
 			interrupts_at(&d, k, rates[i].rate[k]);
 		pfmi_model_free(d.m);
@@ -98,14 +98,14 @@ static void modes_of_ev5(void **state)
 		for (unsigned set = 0; set < 8; set++)
 			for (size_t i = 0; i < COUNT(works); i++) {
 				uint64_t off = (set & 1 ? bits[0] : 0) | (set & 2 ? bits[1] : 0) | (set & 4 ? bits[2] : 0);
-				struct device d;
+				struct model_device d;
 
 				o.user_is_exec = exec;
 				d = open_device(&o, PCNTOPENALL);
 				start(&d);
-				tell(&d, PCNT5CTXTS, off);
+				print_call(&d, PCNT5CTXTS, off);
 				pfmi_model_work(d.m, 0, &works[i]);
-				assert_int_equal(look(&d, 0).value[0], let_through(off, &works[i], exec) ? 9 : 0);
+				assert_int_equal(read_kernel_log(&d, 0).value[0], let_through(off, &works[i], exec) ? 9 : 0);
 				pfmi_model_free(d.m);
 			}
 }
@@ -117,21 +117,21 @@ static void processes_that_are_chosen(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(families); i++) {
-		struct device d = running(families[i]);
+		struct model_device d = running(families[i]);
 		struct model_work w = { .pid = USER, .events = { 7 } };
 
-		assert_int_equal(ask(&d, PCNTLOGSELECT, NULL), 0);
+		assert_int_equal(send_request(&d, PCNTLOGSELECT, NULL), 0);
 		pfmi_model_work(d.m, 0, &w);
 		w.pid = 77; /* nobody */
 		pfmi_model_work(d.m, 0, &w);
-		assert_int_equal(look(&d, 0).value[0], 0);
+		assert_int_equal(read_kernel_log(&d, 0).value[0], 0);
 		w.pid = ROOT;
 		pfmi_model_work(d.m, 0, &w);
-		assert_int_equal(look(&d, 0).value[0], 7);
-		ask(&d, PCNTLOGALL, NULL);
+		assert_int_equal(read_kernel_log(&d, 0).value[0], 7);
+		send_request(&d, PCNTLOGALL, NULL);
 		w.pid = USER;
 		pfmi_model_work(d.m, 0, &w);
-		assert_int_equal(look(&d, 0).value[0], 14);
+		assert_int_equal(read_kernel_log(&d, 0).value[0], 14);
 		pfmi_model_free(d.m);
 	}
 }
@@ -139,19 +139,19 @@ static void processes_that_are_chosen(void **state)
 /* The level an interrupt is noted at. */
 static unsigned level_of(const struct model_work *w)
 {
-	struct device d = running(MODEL_EV6);
+	struct model_device d = running(MODEL_EV6);
 	struct pfipls levels;
 	unsigned found = PFM_IPL_LEVELS;
 
-	tell(&d, PCNTSETITEMS, PFM_IPL);
+	print_call(&d, PCNTSETITEMS, PFM_IPL);
 	pfmi_model_interrupt(d.m, 0, 1, w);
-	assert_int_equal(results(&d, PCNTGETIPLHIS, &levels), 0);
+	assert_int_equal(read_results(&d, PCNTGETIPLHIS, &levels), 0);
 	for (unsigned i = 0; i < PFM_IPL_LEVELS; i++)
 		if (levels.ipl[i]) {
 			assert_true(found == PFM_IPL_LEVELS && levels.ipl[i] == 1);
 			found = i;
 		}
-	assert_int_equal(look(&d, 0).interrupts_of[1], 0); /* nobody asked for them */
+	assert_int_equal(read_kernel_log(&d, 0).interrupts_of[1], 0); /* nobody asked for them */
 	pfmi_model_free(d.m);
 	return found;
 }
@@ -172,7 +172,7 @@ static void levels_of_interrupts(void **state)
 enum { BUCKETS = 4 };
 
 /* Which of the buckets gets the sample; BUCKETS if none does. */
-static unsigned bucket_of(const struct device *d, const struct model_work *w)
+static unsigned bucket_of(const struct model_device *d, const struct model_work *w)
 {
 	uint32_t before[BUCKETS], after[BUCKETS];
 	unsigned found = BUCKETS;
@@ -190,13 +190,13 @@ static unsigned bucket_of(const struct device *d, const struct model_work *w)
 
 static void buckets_of_samples(void **state)
 {
-	struct device d = running(MODEL_EV6);
+	struct model_device d = running(MODEL_EV6);
 	addr_range_t r = { 0x20001000, 0x20001000 + BUCKETS * 8, 2, 0 };
 	struct model_work w = { .pid = ROOT, .user = true };
 
 	(void)state;
-	tell(&d, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(ask(&d, PCNTSETURANGE, &r), 0);
+	print_call(&d, PCNTSETITEMS, PFM_PROFILING);
+	assert_int_equal(send_request(&d, PCNTSETURANGE, &r), 0);
 	for (w.pc = r.start - 8; w.pc < r.end + 8; w.pc += 4) {
 		bool in = w.pc >= r.start && w.pc < r.end;
 
@@ -211,20 +211,20 @@ static void buckets_of_samples(void **state)
 /* Inside a utility routine its caller is charged; its first address belongs to it, the one behind its last does not. */
 static void callers_of_routines(void **state)
 {
-	struct device d = running(MODEL_EV6);
+	struct model_device d = running(MODEL_EV6);
 	uint64_t text = d.m->options.ktext_start;
 	addr_range_t r = { text, text + BUCKETS * 8, 2, 0 };
 	struct addr_range routine = { text + 0x100, text + 0x110 }, second = { text + 0x200, text + 0x204 };
 	struct model_work w = { .caller = text + 8 };
 
 	(void)state;
-	tell(&d, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(ask(&d, PCNTSETKRANGE, &r), 0);
+	print_call(&d, PCNTSETITEMS, PFM_PROFILING);
+	assert_int_equal(send_request(&d, PCNTSETKRANGE, &r), 0);
 	w.pc = routine.start;
 	assert_int_equal(bucket_of(&d, &w), BUCKETS);
-	assert_int_equal(ask(&d, PCNTCALLER, NULL), 0);
-	assert_int_equal(ask(&d, PCNTSETKADDR, &routine), 0);
-	assert_int_equal(ask(&d, PCNTSETKADDR, &second), 0);
+	assert_int_equal(send_request(&d, PCNTCALLER, NULL), 0);
+	assert_int_equal(send_request(&d, PCNTSETKADDR, &routine), 0);
+	assert_int_equal(send_request(&d, PCNTSETKADDR, &second), 0);
 	for (w.pc = routine.start - 4; w.pc <= routine.end; w.pc += 4)
 		assert_int_equal(bucket_of(&d, &w), w.pc >= routine.start && w.pc < routine.end ? 1 : BUCKETS);
 	w.pc = second.start;
@@ -241,46 +241,46 @@ static void processors_apart(void **state)
 	struct model_work w = { .pid = ROOT, .user = true, .pc = 0x2000, .cycles = 100 };
 	addr_range_t r = { 0x2000, 0x2004, 1, 0 };
 	uint32_t buckets[3];
-	struct device d;
+	struct model_device d;
 
 	(void)state;
 	o.n_cpus = 3;
 	d = open_device(&o, PCNTOPENEACH);
 	start(&d);
-	tell(&d, PCNTSETITEMS, PFM_PROFILING | PFM_COUNTERS);
-	ask(&d, PCNTSETURANGE, &r);
+	print_call(&d, PCNTSETITEMS, PFM_PROFILING | PFM_COUNTERS);
+	send_request(&d, PCNTSETURANGE, &r);
 	assert_int_equal(pfmi_model_work(d.m, 2, &w), 0);
-	assert_int_equal(look(&d, 2).cycles, 0); /* the time of the last interrupt */
+	assert_int_equal(read_kernel_log(&d, 2).cycles, 0); /* the time of the last interrupt */
 	pfmi_model_interrupt(d.m, 2, 0, &w);
 	pfmi_model_interrupt(d.m, 0, 0, &w);
 	pfmi_model_read(d.m, d.handle, (uint64_t)(uintptr_t)buckets, sizeof buckets, &pfmi_model_own_memory);
 	assert_true(buckets[0] == 1 && buckets[1] == 0 && buckets[2] == 1);
-	assert_true(look(&d, 0).cycles == 0 && look(&d, 2).cycles == 100);
+	assert_true(read_kernel_log(&d, 0).cycles == 0 && read_kernel_log(&d, 2).cycles == 100);
 	pfmi_model_free(d.m);
 }
 
 /* A counter that does not run has no interrupt, and no muted one leaves anything. */
 static void interrupts_that_nobody_wants(void **state)
 {
-	struct device d = running(MODEL_EV6);
+	struct model_device d = running(MODEL_EV6);
 	struct model_work w = { .pid = ROOT, .events = { 5, 5 } };
 
 	(void)state;
-	assert_int_equal(tell(&d, PCNT6DISABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0)), 0);
+	assert_int_equal(print_call(&d, PCNT6DISABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0)), 0);
 	pfmi_model_work(d.m, 0, &w);
-	assert_true(look(&d, 0).value[0] == 0 && look(&d, 0).value[1] == 5);
+	assert_true(read_kernel_log(&d, 0).value[0] == 0 && read_kernel_log(&d, 0).value[1] == 5);
 	assert_int_equal(pfmi_model_interrupt(d.m, 0, 0, &w), 0);
 	assert_int_equal(pfmi_model_interrupt(d.m, 0, 1, &w), 0);
-	assert_true(look(&d, 0).discarded == 1 && look(&d, 0).interrupts_of[0] == 0 && look(&d, 0).interrupts_of[1] == 1);
+	assert_true(read_kernel_log(&d, 0).discarded == 1 && read_kernel_log(&d, 0).interrupts_of[0] == 0 && read_kernel_log(&d, 0).interrupts_of[1] == 1);
 	assert_int_equal(pfmi_model_interrupt(d.m, 0, 2, &w), -EINVAL);
 	assert_int_equal(pfmi_model_interrupt(d.m, 1, 0, &w), -EINVAL);
 	pfmi_model_free(d.m);
 	d = running(MODEL_EV4);
 	for (unsigned muted = 0; muted < 2; muted++) {
-		tell(&d, PCNTSETMUX, UINT64_C(1) << (ICCSR_DISABLE_SHIFT + muted));
+		print_call(&d, PCNTSETMUX, UINT64_C(1) << (ICCSR_DISABLE_SHIFT + muted));
 		pfmi_model_interrupt(d.m, 0, 0, &w);
 		pfmi_model_interrupt(d.m, 0, 1, &w);
-		assert_true(look(&d, 0).discarded == 1 + muted && look(&d, 0).interrupts_of[0] == muted && look(&d, 0).interrupts_of[1] == 1);
+		assert_true(read_kernel_log(&d, 0).discarded == 1 + muted && read_kernel_log(&d, 0).interrupts_of[0] == muted && read_kernel_log(&d, 0).interrupts_of[1] == 1);
 	}
 	pfmi_model_free(d.m);
 }
@@ -289,19 +289,19 @@ static void interrupts_that_nobody_wants(void **state)
 static uint64_t share(enum model_family family, unsigned counter, uint64_t word)
 {
 	struct model_options o = options_of(family);
-	struct device d;
+	struct model_device d;
 	struct model_view v;
 	uint64_t n;
 
 	o.mhz = 1;
 	d = open_device(&o, PCNTOPENALL);
-	assert_int_equal(tell(&d, family == MODEL_EV4 ? PCNTSETMUX : model_is_ev5(d.m) ? PCNT5MUX
-	                                                                               : PCNT6MUX,
-	                      word),
+	assert_int_equal(print_call(&d, family == MODEL_EV4 ? PCNTSETMUX : model_is_ev5(d.m) ? PCNT5MUX
+	                                                                                     : PCNT6MUX,
+	                            word),
 	                 0);
 	start(&d);
 	pfmi_model_run(d.m, 1024 * 1000, ROOT, 0, 0);
-	v = look(&d, 0);
+	v = read_kernel_log(&d, 0);
 	n = v.value[counter] + v.interrupts_of[counter] * pfmi_model_use_rate(d.m, &d.m->uses[d.handle], counter);
 	pfmi_model_free(d.m);
 	return n;
@@ -366,13 +366,13 @@ static void steps_add_up(void **state)
 	(void)state;
 	o.mhz = 333;
 	for (unsigned i = 0; i < 2; i++) {
-		struct device d = open_device(&o, PCNTOPENALL);
+		struct model_device d = open_device(&o, PCNTOPENALL);
 
-		tell(&d, PCNT5MUX, PF5_MUX0_ISSUES | PF5_SEL1(3) | PF5_SEL2(5));
+		print_call(&d, PCNT5MUX, PF5_MUX0_ISSUES | PF5_SEL1(3) | PF5_SEL2(5));
 		start(&d);
 		for (unsigned k = 0; k < (i ? 1 : 1000); k++)
 			pfmi_model_run(d.m, i ? 7000 * 1000 : 7000, ROOT, 0, 0);
-		v[i] = look(&d, 0);
+		v[i] = read_kernel_log(&d, 0);
 		pfmi_model_free(d.m);
 	}
 	assert_memory_equal(v[0].value, v[1].value, sizeof v[0].value);
@@ -384,18 +384,18 @@ static void all_processors_run(void **state)
 {
 	struct model_options o = options_of(MODEL_EV6);
 	struct pfipls levels[3];
-	struct device d;
+	struct model_device d;
 
 	(void)state;
 	o.n_cpus = 3;
 	d = open_device(&o, PCNTOPENEACH);
 	start(&d);
-	tell(&d, PCNTSETITEMS, PFM_IPL);
+	print_call(&d, PCNTSETITEMS, PFM_IPL);
 	pfmi_model_run(d.m, 1500, ROOT, 4, 0); /* 750 cycles: a second counts to 2^29 */
 	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(look(&d, i).value[0], 750);
+		assert_int_equal(read_kernel_log(&d, i).value[0], 750);
 	pfmi_model_run(d.m, 1000000000, ROOT, 4, 0);
-	assert_int_equal(results(&d, PCNTGETIPLHIS, levels), 0);
+	assert_int_equal(read_results(&d, PCNTGETIPLHIS, levels), 0);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_true((levels[i].ipl[PFM_IPL_USER] > 0) == (i == 1));
 		assert_true((levels[i].ipl[PFM_IPL_IDLE] > 0) == (i != 1));
@@ -406,35 +406,35 @@ static void all_processors_run(void **state)
 static void a_look_inside(void **state)
 {
 	struct model_work w = { .pid = ROOT, .events = { 0x11, 0x22, 0x33 } };
-	struct device d = running(MODEL_PCA56);
+	struct model_device d = running(MODEL_PCA56);
 	struct model_view v;
 
 	(void)state;
-	tell(&d, PCNT5MUX, PF5_MUX0_ISSUES | PF5_CBOX1(5) | PF5_CBOX2(6));
-	tell(&d, PCNT5FREQ, PF5_C1_INT_EVERY_256);
-	tell(&d, PCNT5CTXTS, PF5_CTXT_SEL_PROC | PF5_CTXT_NO_PAL);
+	print_call(&d, PCNT5MUX, PF5_MUX0_ISSUES | PF5_CBOX1(5) | PF5_CBOX2(6));
+	print_call(&d, PCNT5FREQ, PF5_C1_INT_EVERY_256);
+	print_call(&d, PCNT5CTXTS, PF5_CTXT_SEL_PROC | PF5_CTXT_NO_PAL);
 	pfmi_model_find(d.m, ROOT)->marked = true;
-	assert_int_equal(look(&d, 0).pmctr >> 10 & 63, 2u << 4 | 3u << 2 | 2u);
+	assert_int_equal(read_kernel_log(&d, 0).pmctr >> 10 & 63, 2u << 4 | 3u << 2 | 2u);
 	pfmi_model_work(d.m, 0, &w);
-	assert_int_equal(tell(&d, PCNT5DISABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
-	v = look(&d, 0);
+	assert_int_equal(print_call(&d, PCNT5DISABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
+	v = read_kernel_log(&d, 0);
 	assert_true(v.holder == ROOT && v.running == 6 && v.cbox == (6 << 3 | 5));
 	/* Counters 1 and 2 run, so theirs are the control bits that show: 3 in bits 13:12 and 2 in bits 11:10. */
 	assert_int_equal(v.pmctr, PF5_CTRS(0, 0, 0x11, 0x22, 0x33) | PF5_MUX0_ISSUES | 0xff | PF5_CTXT_NO_PAL | 3u << 12 | 2u << 10);
 	assert_true(v.iccsr == 0 && v.pctr_ctl == 0 && v.i_ctl == 0 && !v.interrupts);
 	pfmi_model_free(d.m);
 	d = running(MODEL_EV67);
-	tell(&d, PCNT6MUX, 0x1c);
-	tell(&d, PCNT6DISABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
-	v = look(&d, 0);
+	print_call(&d, PCNT6MUX, 0x1c);
+	print_call(&d, PCNT6DISABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
+	v = read_kernel_log(&d, 0);
 	assert_true(v.pctr_ctl == 0x1c && v.i_ctl == UINT64_C(2) << 18 && v.pmctr == 0);
 	pfmi_model_close(d.m, d.handle);
-	v = look(&d, 0);
+	v = read_kernel_log(&d, 0);
 	assert_true(v.holder == -1 && v.running == 0 && v.i_ctl == 0);
 	pfmi_model_free(d.m);
 	d = running(MODEL_EV4);
-	tell(&d, PCNTSETMUX, UINT64_C(1) << ICCSR_DISABLE_SHIFT | ICCSR_PC1 | PF_CYCLES << ICCSR_MUX0_SHIFT);
-	v = look(&d, 0);
+	print_call(&d, PCNTSETMUX, UINT64_C(1) << ICCSR_DISABLE_SHIFT | ICCSR_PC1 | PF_CYCLES << ICCSR_MUX0_SHIFT);
+	v = read_kernel_log(&d, 0);
 	assert_true(v.iccsr == (ICCSR_PC1 | PF_CYCLES << ICCSR_MUX0_SHIFT) && v.interrupts && v.running == 3);
 	pfmi_model_free(d.m);
 }

@@ -44,7 +44,7 @@ static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t
 
 		pfmi_event_init(&ev, t, row);
 		other = with(ev, pfmi_field_get(code, config), pfmi_field_get(umask, config));
-		place(&other, 1, PFM_PLM3, &where, &regs);
+		find_place(&other, 1, PFM_PLM3, &where, &regs);
 		assert_true(e.alternatives[i].control == regs.pmcs[0].value);
 		assert_true(e.alternatives[i].config != e.attr.config);
 		/* Off-core responses, and what later processors have in their place. */
@@ -151,7 +151,7 @@ static void free_running(void **state)
 				continue;
 			for (unsigned k = 0; k < 3; k++)
 				pfmi_event_init(&events[k], t, row);
-			place(events, 3, PFM_PLM3, &where, &regs);
+			find_place(events, 3, PFM_PLM3, &where, &regs);
 			for (unsigned k = 0; k < 3; k++)
 				assert_int_equal(where.counter[k], 0xff);
 			assert_int_equal(regs.n_pmds, 0);

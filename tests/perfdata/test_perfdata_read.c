@@ -535,7 +535,7 @@ static pfm_sampling_t sampling;
 
 static void begin_session(void)
 {
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/proc/40/status", "Name:\tmain\nTgid:\t40");
 	fake_file(&fake, "/proc/40/task/40/comm", "main");
 	fake_file(&fake, "/proc/40/comm", "main");
@@ -779,7 +779,7 @@ static void formats_of_tracepoints_are_kept(void **state)
 	FILE *f;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/sys/kernel/tracing/events/sched/sched_switch/format", format);
 	fake_file(&fake, "/sys/kernel/tracing/events/header_page", "\tfield: u64 timestamp; offset:0; size:8; signed:0;");
 	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .fields = PFM_SAMPLE_RAW };
@@ -811,14 +811,14 @@ static void losses_without_a_record_are_kept(void **state)
 	unsigned told = 0;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME };
 	options.sampling = &sampling;
 	must_open(TEXTS("page-faults", "context-switches", "cpu-migrations"));
 	for (unsigned i = 0; i < fake.n_events; i++)
 		for (unsigned k = 0; k < 3; k++)
-			if (event(i)->used && event(i)->a.attr.type == PERF_TYPE_SOFTWARE && event(i)->a.attr.config == config[k])
-				event(i)->lost = lost[k];
+			if (event_text(i)->used && event_text(i)->a.attr.type == PERF_TYPE_SOFTWARE && event_text(i)->a.attr.config == config[k])
+				event_text(i)->lost = lost[k];
 	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 	recording = NULL;

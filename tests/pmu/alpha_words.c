@@ -204,7 +204,7 @@ static void calls_of_requests(void **state)
 	for (size_t i = 0; i < COUNT(CHIPS); i++) {
 		struct model_options o;
 		struct model *m;
-		struct told t;
+		struct recorded_call t;
 		pfm_alpha_request_t r;
 		int h;
 
@@ -212,7 +212,7 @@ static void calls_of_requests(void **state)
 		m = pfmi_model_new(&o);
 		assert_true(m && pfmi_model_process(m, 1, 0, 0) == 0);
 		h = pfmi_model_open(m, 1, PCNTOPENALL);
-		pfmi_model_trace(m, note, &t);
+		pfmi_model_trace(m, record_call, &t);
 		for (unsigned k = 0; pfm_alpha_request(k, &r) == PFMLIB_SUCCESS; k++)
 			for (size_t w = 0; w < COUNT(words); w++) {
 				/* Of all processors: else it may be one that is not held. EV4: the bits that there are. */
@@ -221,7 +221,7 @@ static void calls_of_requests(void **state)
 				pfmlib_alpha_call_t call = { 77, 77, 77 };
 				int got = pfm_alpha_device_call(CHIPS[i].pmu, r.request, word, &call);
 
-				t = (struct told){ 0 };
+				t = (struct recorded_call){ 0 };
 				assert_true(!(CHIPS[i].family & ~r.families) || got == PFMLIB_ERR_NOTSUPP);
 				if (got != PFMLIB_SUCCESS) {
 					assert_int_equal(got, PFMLIB_ERR_NOTSUPP);

@@ -73,7 +73,7 @@ static void counter_of_cycles(void **state)
 	for (unsigned at = 0; at < 6; at++) {
 		for (unsigned i = 0; i < 6; i++)
 			pfmi_event_init(&events[i], t, i == at || i == 5 ? cycles : other);
-		place(events, 6, PFM_PLM3, &where, &regs);
+		find_place(events, 6, PFM_PLM3, &where, &regs);
 		for (unsigned i = 0; i < 6; i++) {
 			assert_int_equal(where.counter[i] == own, i == at);
 			assert_true(regs.pmds[i].num == where.counter[i] && regs.pmds[i].addr == where.counter[i]);
@@ -179,7 +179,7 @@ static void parameters(void **state)
 	ev->set[ev->n_set++].value = 9;
 	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_SUCCESS);
 	/* First every event's word, then the further words that are not 0. No counters are known, so there are none. */
-	place(events, 2, PFM_PLM3, &where, &regs);
+	find_place(events, 2, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmds, 0);
 	assert_int_equal(regs.n_pmcs, 4);
 	assert_true(regs.pmcs[0].value == 0x1234 && regs.pmcs[0].addr == 0 && regs.pmcs[0].num == 0);

@@ -33,7 +33,7 @@ static void control(void **state)
 				ev.counter_pin = (uint16_t)counter;
 				if (!pfmi_event_counters(&ev))
 					continue;
-				place(&ev, 1, plm, &where, &regs);
+				find_place(&ev, 1, plm, &where, &regs);
 				assert_int_equal(regs.n_pmcs, 1);
 				assert_int_equal(regs.n_pmds, 1);
 				assert_true(regs.pmcs[0].num == counter && regs.pmcs[0].addr == counter && regs.pmcs[0].kind == PFM_REG_PMC);
@@ -77,10 +77,10 @@ static void own_levels(void **state)
 		assert_int_equal(pfmi_encoder_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
 		assert_true(attr.expressible && attr.config == code_of(t, 0));
 		assert_true(pfmi_event_set(&ev, table_key(t, levels[i].key) - 1u, 1));
-		place(&ev, 1, PFM_PLM0 | PFM_PLM3, &where, &regs);
+		find_place(&ev, 1, PFM_PLM0 | PFM_PLM3, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == levels[i].bit);
 		ev.plm = PFM_PLM3;
-		place(&ev, 1, PFM_PLM0, &where, &regs);
+		find_place(&ev, 1, PFM_PLM0, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == (levels[i].bit | 8));
 		pfmi_encoder_attr(&ev, PFM_PLM3, &attr, NULL);
 		assert_false(attr.expressible);

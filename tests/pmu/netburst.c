@@ -89,7 +89,7 @@ static void values(void **state)
 			pfm_attr_t attr = { 0 };
 
 			pfmi_event_init(&ev, t, row);
-			place(&ev, 1, plm, &where, &regs);
+			find_place(&ev, 1, plm, &where, &regs);
 			assert_int_equal(pfmi_netburst_attr(&ev, plm, &attr, NULL), PFMLIB_SUCCESS);
 			assert_true(attr.expressible);
 			assert_int_equal(regs.pmcs[1].value & 15, levels);

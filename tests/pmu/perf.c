@@ -48,7 +48,7 @@ static void sets(void **state)
 	(void)state;
 	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++)
 		pfmi_event_init(&events[i], t, i * 5 % 12); /* the row's number is the kernel's */
-	place(events, PLAN_MAX_EVENTS, PFM_PLM3, &where, &regs);
+	find_place(events, PLAN_MAX_EVENTS, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmcs, PLAN_MAX_EVENTS);
 	assert_int_equal(regs.n_pmds, 0);
 	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++) {

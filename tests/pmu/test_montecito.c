@@ -37,7 +37,7 @@ static void check_range(const json_t *want, const pfmlib_mont_output_rr_t *got)
 	}
 }
 
-static void check_answer(const struct request *r, struct answer *a, const json_t *res)
+static void check_answer(const struct mont_request *r, struct mont_answer *a, const json_t *res)
 {
 	assert_int_equal(a->rc, row_int(res, "rc", 0));
 	if (!judge(r, a))
@@ -55,12 +55,12 @@ static void check_answer(const struct request *r, struct answer *a, const json_t
 
 static void check_dispatch(const json_t *req, const json_t *res)
 {
-	struct request *r = malloc(sizeof(*r)), *copy = malloc(sizeof(*copy));
-	struct answer *a = malloc(sizeof(*a));
+	struct mont_request *r = malloc(sizeof(*r)), *copy = malloc(sizeof(*copy));
+	struct mont_answer *a = malloc(sizeof(*a));
 
 	read_request(req, r);
 	memcpy(copy, r, sizeof(*copy));
-	ask(r, a);
+	dispatch_request(r, a);
 	assert_memory_equal(copy, r, sizeof(*copy)); /* the input is never modified */
 	check_answer(r, a, res);
 	free(r);

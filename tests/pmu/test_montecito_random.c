@@ -29,7 +29,7 @@ static unsigned any_event(uint64_t *seed, unsigned taste, unsigned set)
 {
 	for (unsigned tries = 0; tries < 4000; tries++) {
 		unsigned i = below(seed, N_EVENTS);
-		const struct fact *f = &facts[i];
+		const struct event_fact *f = &facts[i];
 
 		if (taste == 0 || (taste == 1 && f->group && (unsigned)f->set % 4 == set) || (taste == 2 && f->counters != 0xfff0) ||
 		    (taste == 3 && f->code == 8) || (taste == 4 && f->group == 2 && (unsigned)f->set == set))
@@ -38,7 +38,7 @@ static unsigned any_event(uint64_t *seed, unsigned taste, unsigned set)
 	return below(seed, N_EVENTS);
 }
 
-static void any_events(uint64_t *seed, struct request *r)
+static void any_events(uint64_t *seed, struct mont_request *r)
 {
 	unsigned n = below(seed, 13), set = below(seed, 4), only = chance(seed, 20) ? 3 : chance(seed, 30) ? 4
 	                                                                                                   : 9;
@@ -83,7 +83,7 @@ static void any_range(uint64_t *seed, pfmlib_mont_input_rr_t *rr, bool code)
 	}
 }
 
-static void any_request(uint64_t *seed, struct request *r)
+static void any_request(uint64_t *seed, struct mont_request *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->in.pfp_dfl_plm = 1 + below(seed, 15);
@@ -102,11 +102,11 @@ static void any_request(uint64_t *seed, struct request *r)
 	r->model.pfp_mont_opcm2.opcm_used = chance(seed, 10);
 }
 
-static void check_refusal(const struct request *r, const struct answer *a)
+static void check_refusal(const struct mont_request *r, const struct mont_answer *a)
 {
-	if (a->rc == PFMLIB_ERR_NOASSIGN && placeable(r))
+	if (a->rc == PFMLIB_ERR_NOASSIGN && is_placeable(r))
 		fail_msg("refused, but there is a placement");
-	if (a->rc == PFMLIB_ERR_EVTSET && mix_allowed(r))
+	if (a->rc == PFMLIB_ERR_EVTSET && is_mix_allowed(r))
 		fail_msg("refused for its sets, but they fit");
 	if (a->rc == PFMLIB_ERR_FEATCOMB && !r->has_model_in)
 		fail_msg("refused for features that are not there");
@@ -114,8 +114,8 @@ static void check_refusal(const struct request *r, const struct answer *a)
 
 static void test_requests(void **state)
 {
-	struct request *r = malloc(sizeof(*r)), *copy = malloc(sizeof(*copy));
-	struct answer *a = malloc(sizeof(*a));
+	struct mont_request *r = malloc(sizeof(*r)), *copy = malloc(sizeof(*copy));
+	struct mont_answer *a = malloc(sizeof(*a));
 	unsigned placed = 0, refused = 0;
 	uint64_t seed = 42;
 
@@ -123,7 +123,7 @@ static void test_requests(void **state)
 	for (unsigned round = 0; round < 6000; round++) {
 		any_request(&seed, r);
 		memcpy(copy, r, sizeof(*copy));
-		ask(r, a);
+		dispatch_request(r, a);
 		assert_memory_equal(copy, r, sizeof(*copy));
 		if (!judge(r, a))
 			fail_msg("round %u, result %d: against the rules: %s", round, a->rc, wrong);
@@ -147,8 +147,8 @@ static void fill(uint64_t *seed, void *at, size_t n)
 
 static void test_garbage(void **state)
 {
-	struct request *r = malloc(sizeof(*r));
-	struct answer *a = malloc(sizeof(*a));
+	struct mont_request *r = malloc(sizeof(*r));
+	struct mont_answer *a = malloc(sizeof(*a));
 	uint64_t seed = 99;
 
 	(void)state;
@@ -166,9 +166,9 @@ static void test_garbage(void **state)
 			r->in.pfp_event_count = (unsigned)any64(&seed) >> below(&seed, 32);
 		if (chance(&seed, 20))
 			fill(&seed, &r->in.pfp_unavail_pmcs, sizeof(r->in.pfp_unavail_pmcs));
-		ask(r, a);
+		dispatch_request(r, a);
 		assert_in_range(-a->rc, 0, -PFMLIB_ERR_LAST);
-		assert_true(rest_untouched(r, a));
+		assert_true(is_rest_untouched(r, a));
 	}
 	free(r);
 	free(a);
@@ -202,7 +202,7 @@ static void test_texts(void **state)
 static void test_refusals_name_an_event_or_none(void **state)
 {
 	pfm_ctx_t *ctx = open_for("montecito");
-	struct request *r = malloc(sizeof(*r));
+	struct mont_request *r = malloc(sizeof(*r));
 	pfm_set_t *set = calloc(1, sizeof(*set));
 	unsigned about_one = 0, about_none = 0;
 	uint64_t seed = 7;
@@ -260,8 +260,8 @@ static void test_full_names_come_back(void **state)
 /* ---- threads --------------------------------------------------------------------------------------------------- */
 
 struct share {
-	struct request *requests;
-	struct answer *answers;
+	struct mont_request *requests;
+	struct mont_answer *answers;
 	unsigned n;
 	bool same;
 };
@@ -269,13 +269,13 @@ struct share {
 static void *ask_all(void *arg)
 {
 	struct share *s = arg;
-	struct answer *a = malloc(sizeof(*a));
+	struct mont_answer *a = malloc(sizeof(*a));
 
 	s->same = true;
 	for (unsigned i = 0; i < s->n; i++) {
 		if (i % 16 == 0)
 			pfm_force_pmu(PFMLIB_MONTECITO_PMU);
-		ask(&s->requests[i], a);
+		dispatch_request(&s->requests[i], a);
 		s->same &= a->rc == s->answers[i].rc && memcmp(&a->out, &s->answers[i].out, sizeof(a->out)) == 0;
 	}
 	free(a);
@@ -286,8 +286,8 @@ static void test_threads_agree(void **state)
 {
 	enum { N = 200,
 	       THREADS = 4 };
-	struct request *requests = malloc(N * sizeof(*requests));
-	struct answer *answers = malloc(N * sizeof(*answers));
+	struct mont_request *requests = malloc(N * sizeof(*requests));
+	struct mont_answer *answers = malloc(N * sizeof(*answers));
 	struct share shares[THREADS];
 	pthread_t threads[THREADS];
 	uint64_t seed = 17;
@@ -295,7 +295,7 @@ static void test_threads_agree(void **state)
 	(void)state;
 	for (unsigned i = 0; i < N; i++) {
 		any_request(&seed, &requests[i]);
-		ask(&requests[i], &answers[i]);
+		dispatch_request(&requests[i], &answers[i]);
 	}
 	for (unsigned t = 0; t < THREADS; t++) {
 		shares[t] = (struct share){ requests, answers, N, false };

@@ -22,7 +22,7 @@ static pfm_record_t record;
 
 static void begin(void)
 {
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/proc/sys/kernel/perf_event_max_sample_rate", "100000");
 	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1 };
 	options.sampling = &sampling;
@@ -35,7 +35,7 @@ static void tick(struct fake *f, struct fake_event *e)
 {
 	(void)f;
 	e->value = so_many;
-	e->on = e->running = 1000000;
+	e->is_open = e->running = 1000000;
 }
 
 /* With nothing counted yet. */
@@ -50,7 +50,7 @@ static void open_at_rest(const char *const *texts, unsigned n)
 static int nth_on(uint32_t type, uint64_t config, int cpu, unsigned nth)
 {
 	for (unsigned i = 0; i < fake.n_events; i++) {
-		const struct fake_event *e = event(i);
+		const struct fake_event *e = event_text(i);
 
 		if (e->used && e->a.attr.type == type && e->a.attr.config == config && e->a.attr.sample_id_all && e->cpu == cpu &&
 		    nth-- == 0)
@@ -145,13 +145,13 @@ static void usual_rates_are_told_by_the_kind_of_event(void **state)
 	(void)state;
 	begin();
 	must_open(TEXTS("task-clock", "page-faults", "cycles", "instructions:period=77"));
-	assert_int_equal(event(1)->a.attr.sample_period, 1000000);
-	assert_int_equal(event(2)->a.attr.sample_period, 1);
-	assert_false(event(2)->a.attr.sample_type & PFM_SAMPLE_PERIOD);
-	assert_true(event(3)->a.attr.freq);
-	assert_int_equal(event(3)->a.attr.sample_freq, 1000);
-	assert_true(event(3)->a.attr.sample_type & PFM_SAMPLE_PERIOD);
-	assert_int_equal(event(4)->a.attr.sample_period, 77);
+	assert_int_equal(event_text(1)->a.attr.sample_period, 1000000);
+	assert_int_equal(event_text(2)->a.attr.sample_period, 1);
+	assert_false(event_text(2)->a.attr.sample_type & PFM_SAMPLE_PERIOD);
+	assert_true(event_text(3)->a.attr.freq);
+	assert_int_equal(event_text(3)->a.attr.sample_freq, 1000);
+	assert_true(event_text(3)->a.attr.sample_type & PFM_SAMPLE_PERIOD);
+	assert_int_equal(event_text(4)->a.attr.sample_period, 77);
 	assert_int_equal(account(2).freq, 1000);
 }
 
@@ -170,7 +170,7 @@ static void what_samples_shall_hold_reaches_the_kernel(void **state)
 	sampling.user_stack = 512;
 	sampling.wakeup_events = 3;
 	must_open(TEXTS("cycles:u"));
-	a = &event(1)->a.attr;
+	a = &event_text(1)->a.attr;
 	assert_int_equal(a->sample_max_stack, 12);
 	assert_true(a->exclude_callchain_kernel);
 	assert_int_equal(a->branch_sample_type, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
@@ -206,11 +206,11 @@ static void a_limit_of_the_kernel_that_cannot_be_read_is_none(void **state)
 	(void)state;
 	begin();
 	must_open(TEXTS("cycles:freq=100001"));
-	assert_non_null(strstr(about(0).why, "at most 100000"));
+	assert_non_null(strstr(is_about(0).why, "at most 100000"));
 	end_session();
 	fake_remove(&fake, "/proc/sys/kernel/perf_event_max_sample_rate");
 	must_open(TEXTS("cycles:freq=100001"));
-	assert_string_equal(about(0).why, "");
+	assert_string_equal(is_about(0).why, "");
 }
 
 /* ---- kernels and PMUs that give less ---------------------------------------------------------------------------------------------- */
@@ -351,11 +351,11 @@ static void all_buffers_shrink_until_they_fit(void **state)
 	assert_int_equal(buffers().pages, 16);
 	assert_int_equal(buffers().wanted, 64);
 	assert_int_equal(fake.mapped, fake.locked);
-	assert_int_equal(event(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark, 16 * page / 4);
+	assert_int_equal(event_text(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark, 16 * page / 4);
 	end_session();
 	sampling.watermark = 1 << 30; /* more than the buffer holds: a full one would wake nobody */
 	must_open(TEXTS("page-faults"));
-	assert_int_equal(event(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark, 16 * page / 2);
+	assert_int_equal(event_text(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark, 16 * page / 2);
 	end_session();
 	assert_int_equal(fake.mapped, 0);
 	fake.locked = 3 * page; /* not even the smallest */
@@ -852,7 +852,7 @@ static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 	begin();
 	open_at_rest(TEXTS("page-faults", "cycles:period=1000"));
 	assert_int_equal(account(1).quality, PFM_QUALITY_EXACT);
-	assert_true(write_side(event(2)->used ? fake_fd(2) : -1, PFM_RECORD_LOST_SAMPLES, dropped, 1, 50));
+	assert_true(write_side(event_text(2)->used ? fake_fd(2) : -1, PFM_RECORD_LOST_SAMPLES, dropped, 1, 50));
 	assert_true(next());
 	assert_int_equal(record.event, 1);
 	assert_int_equal(account(1).discarded, 3);
@@ -864,7 +864,7 @@ static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 	assert_int_equal(account(1).throttled, 1);
 	assert_int_equal(account(1).throttled_ns, 250);
 	assert_int_equal(account(1).cause, PFM_CAUSE_THROTTLED);
-	event(1)->lost = 4;
+	event_text(1)->lost = 4;
 	assert_int_equal(account(0).lost, 4);
 	assert_int_equal(account(0).cause, PFM_CAUSE_LOST);
 	assert_int_equal(pfm_read_samples(session, 2, &c), PFMLIB_ERR_INVAL);
@@ -907,7 +907,7 @@ static void tasks_end_one_after_the_other(void **state)
 	assert_int_equal(pfm_session_fds(session, fds, 4), 6);
 	assert_int_equal(fds[0], side_on(1, 0));
 	for (unsigned i = 0; i < fake.n_events; i++)
-		event(i)->revents = POLLHUP;
+		event_text(i)->revents = POLLHUP;
 	assert_int_equal(pfm_wait_session(session, 100), PFM_WAIT_ENDED);
 	assert_int_equal(pfm_session_fds(session, fds, 4), 0);
 }
@@ -1015,10 +1015,10 @@ static bool whole_session(void)
 		return false;
 	}
 	for (unsigned i = 0; i < pfm_count_session(session); i++)
-		ok &= !*about(i).why;
+		ok &= !*is_about(i).why;
 	ok &= fine(pfm_start_session(session));
 	faults = faults_on(cpu);
-	if (faults >= 0 && event(fake_number(faults))->output >= 0)
+	if (faults >= 0 && event_text(fake_number(faults))->output >= 0)
 		for (n = 0; n < 5; n++)
 			assert_true(write_sample(faults, n, n + 1));
 	ok &= pfm_session_fds(session, NULL, 0) == 0 || fine(pfm_wait_session(session, 1));
@@ -1100,7 +1100,7 @@ static void every_allocation_may_fail(void **state)
 /* Sessions that only count, none at all, and records that are none. */
 static void no_records_without_sampling(void **state)
 {
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("page-faults"));
 	record.size = sizeof(record);
 	assert_int_equal(pfm_next_record(session, &record), PFMLIB_ERR_INVAL);

@@ -45,7 +45,7 @@ static void begin_session(void)
 
 static void use(const char *name)
 {
-	machine(name);
+	make_machine(name);
 	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
 	begin_session();
 }

@@ -10,7 +10,7 @@ static int begin(void **state)
 {
 	(void)state;
 	session = NULL;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_DRY_RUN;
 	return 0;
 }
@@ -24,7 +24,7 @@ static int end(void **state)
 static void expect_nothing(unsigned n)
 {
 	assert_int_equal(pfm_count_session(session), n);
-	run();
+	run_session();
 	for (unsigned i = 0; i < n; i++) {
 		expect_count(i, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
 		assert_true(counts[i].value == 0 && counts[i].raw == 0 && counts[i].enabled == 0);
@@ -69,7 +69,7 @@ static void the_machine_is_looked_at(void **state)
 	/* What is not ours is not answered for. */
 	assert_int_equal(session->sys.ioctl(&session->sys, 3, PERF_EVENT_IOC_ENABLE, NULL), -EBADF);
 	assert_int_equal(session->sys.read(&session->sys, 3, text, sizeof(text)), -EBADF);
-	assert_int_equal(about(0).n_parts, 7);
+	assert_int_equal(is_about(0).n_parts, 7);
 	session->backend->close_counts(session);
 	assert_memory_equal(&session->sys, &before, sizeof(before));
 	session->backend->close_counts(session); /* once more is nothing more */

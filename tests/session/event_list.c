@@ -33,7 +33,7 @@ static int end(void **state)
 
 static void use(const char *name)
 {
-	machine(name);
+	make_machine(name);
 	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
 	begin_text();
 }

@@ -186,7 +186,7 @@ static void is_there_such_a_call(void **state)
 	pfm_error_t why = PFM_INIT(why);
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	assert_int_equal(pfmi_perf_backend.probe(&fake.sys, &why), PFMLIB_SUCCESS);
 	fake.decide = refuse_all;
 	for (size_t i = 0; i < COUNT(others); i++) {
@@ -289,7 +289,7 @@ static void whatever_is_refused(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 240; round++) {
-		machine("uncore");
+		make_machine("uncore");
 		fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
 		for (unsigned i = 0; i < 4; i++) {
 			char path[64];
@@ -323,7 +323,7 @@ static void places_that_have_gone(void **state)
 	static const int gone[] = { ENODEV, ESRCH };
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = one_has_gone;
 	for (size_t i = 0; i < COUNT(gone); i++) {
 		fake.number = gone[i];
@@ -370,7 +370,7 @@ static void members_elsewhere(void **state)
 	unsigned whole[2];
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS(box, "cycles"));
 	for (unsigned i = 0; i < 2; i++)
@@ -399,7 +399,7 @@ static void witnesses(void **state)
 	const struct fake_event *e;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.cpus = "3";
 	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
 	must_open(TEXTS("cycles", "instructions"));
@@ -440,7 +440,7 @@ static void filters(void **state)
 	static const char *const filters[] = { "good == 1", NULL, "bad" };
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	ctx->sys.ioctl = take_filter;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.filters = filters;
@@ -483,7 +483,7 @@ static void a_control_group_at_descriptor_0(void **state)
 	struct perf_event_attr none = { .size = sizeof(none) };
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.sys.close(&fake.sys, fake.sys.perf_event_open(&fake.sys, &none, 0, -1, -1, 0)); /* no event has it */
 	before = ctx->sys;
 	ctx->sys.open = open_at_0;
@@ -502,7 +502,7 @@ static void control_groups(void **state)
 	int folder;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/sys/fs/cgroup/a", "");
 	options.cgroup = "/sys/fs/cgroup/a";
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
@@ -514,14 +514,14 @@ static void control_groups(void **state)
 			n[fake.events[i].a.attr.config == PERF_COUNT_SW_DUMMY] +=
 				fake.events[i].pid == folder && fake.events[i].flags == (PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
 	/* Each with its CPU's witness. */
-	assert_true(n[0] == about(0).n_parts && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
+	assert_true(n[0] == is_about(0).n_parts && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
 	/* The folder's descriptor is one of those that must not stay open. */
 	end_session();
 	/* A unit says itself which its CPUs are, where nobody knows which are on line. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
 	must_open(TEXTS("uncore_imc/clockticks/"));
 	assert_int_equal(((const struct perf_state *)session->backend_state)->n_time_references, 0);
-	assert_true(about(0).n_parts && fake_open_events(&fake) == about(0).n_parts);
+	assert_true(is_about(0).n_parts && fake_open_events(&fake) == is_about(0).n_parts);
 	end_session();
 	options.cgroup = "/sys/fs/cgroup/none";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_SYS);

@@ -16,7 +16,7 @@ static void by_cpu(struct fake *f, struct fake_event *e)
 	(void)f;
 	assert_in_range(e->cpu, 0, 7);
 	e->value = 1000;
-	e->on = e->running = e->flags & PERF_FLAG_PID_CGROUP ? groups_on[e->cpu] : on[e->cpu];
+	e->is_open = e->running = e->flags & PERF_FLAG_PID_CGROUP ? groups_on[e->cpu] : on[e->cpu];
 }
 
 static void all_for(uint64_t time)
@@ -28,7 +28,7 @@ static void all_for(uint64_t time)
 /* A session on the CPUs that are on line, or those of @cpus, of the machine's eight. */
 static void open_on(const char *online, const char *possible, const char *cpus, const char *text)
 {
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, ONLINE, online);
 	fake_file(&fake, POSSIBLE, possible);
 	fake.tick = by_cpu;
@@ -56,7 +56,7 @@ static void expect_now(bool whole)
 /* Time passes, and all that is switched on is counted in it. */
 static void pass(uint64_t time)
 {
-	fake.now += time;
+	fake.clock_ns += time;
 	for (unsigned i = 0; i < COUNT(on); i++)
 		on[i] += time;
 }
@@ -105,7 +105,7 @@ static void time_stands_still(void **state)
 	done(NULL);
 	/* A kernel that tells no time at all tells nothing. */
 	open_on("0-3", "0-3", "0-3", "cycles");
-	fake.now += SECOND;
+	fake.clock_ns += SECOND;
 	expect_now(true);
 }
 
@@ -118,7 +118,7 @@ static void only_time_that_was_counted(void **state)
 		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS); /* for the second time */
 		pass(SECOND);
 		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
-		fake.now += 60 * (uint64_t)SECOND;
+		fake.clock_ns += 60 * (uint64_t)SECOND;
 		expect_now(true);
 		if (i == 1)
 			assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
@@ -127,7 +127,7 @@ static void only_time_that_was_counted(void **state)
 	pass(SECOND);
 	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	fake.now += 41000000;
+	fake.clock_ns += 41000000;
 	read_all();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	expect_why(0, "came back");
@@ -192,7 +192,7 @@ static void others_do_not_matter(void **state)
 	expect_now(true);
 	done(NULL);
 	/* Each CPU is counted for itself. */
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, ONLINE, "0-3");
 	fake_file(&fake, POSSIBLE, "0-7");
 	fake.tick = by_cpu;
@@ -210,7 +210,7 @@ static void others_do_not_matter(void **state)
 static void control_group(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/sys/fs/cgroup/a", "");
 	fake_file(&fake, ONLINE, "0-3");
 	fake_file(&fake, POSSIBLE, "0-3");

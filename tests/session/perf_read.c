@@ -86,7 +86,7 @@ static void set(unsigned part, uint64_t value, uint64_t on, uint64_t running)
 
 	assert_non_null(e);
 	e->value = value;
-	e->on = on;
+	e->is_open = on;
 	e->running = running;
 }
 
@@ -305,7 +305,7 @@ static void watch(unsigned i, uint64_t on, uint64_t running)
 		perf.n_time_references = i + 1;
 	}
 	e = fake_event(&fake, witnesses[i].fd);
-	e->on = on;
+	e->is_open = on;
 	e->running = running;
 }
 

@@ -13,7 +13,7 @@ static void as_told(struct fake *f, struct fake_event *e)
 {
 	(void)f;
 	e->value = now[0];
-	e->on = now[1];
+	e->is_open = now[1];
 	e->running = now[2];
 }
 
@@ -28,7 +28,7 @@ static void counted(uint64_t value, uint64_t enabled, uint64_t running)
 static void qualities(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = as_told;
 	must_open(TEXTS("cycles"));
 	counted(0, 0, 0);
@@ -63,7 +63,7 @@ static void qualities_of_levels(void **state)
 	static const uint64_t times[][2] = { { 1000, 1 }, { 1000, 250 }, { 2000, 1999 }, { 3000, 3000 }, { 0, 0 } };
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = as_told;
 	must_open(TEXTS("mesh/occupancy/"));
 	assert_int_equal(pfm_start_session(session), 0);
@@ -81,7 +81,7 @@ static void qualities_of_levels(void **state)
 static void zero_is_where_reset_was(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = as_told;
 	must_open(TEXTS("cycles", "mesh/occupancy/"));
 	assert_int_equal(pfm_start_session(session), 0);
@@ -145,7 +145,7 @@ static void after_clear_readings(unsigned n)
 static void clear_readings_may_change(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = as_told;
 	after_clear_readings(1);
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
@@ -184,7 +184,7 @@ static void clear_readings_into_other_arrays(void **state)
 	pfm_count_t one = PFM_INIT(one);
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = as_told;
 	must_open(TEXTS("{cycles,instructions}", "page-faults"));
 	for (unsigned i = 1; i <= 2; i++)
@@ -235,22 +235,22 @@ static void clear_readings_into_other_arrays(void **state)
 static void first_gets_everything(struct fake *f, struct fake_event *e)
 {
 	e->value = 10;
-	e->on = 1000;
+	e->is_open = 1000;
 	e->running = e == &f->events[1] ? 1000 : 0;
 }
 
 static void causes_of_not_being_counted(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = first_gets_everything;
 	must_open(TEXTS("cycles", "instructions"));
-	run();
+	run_session();
 	expect_count(1, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY); /* another PMU's event ran: that says nothing */
 	end_session();
 	fake.n_events = 1;
 	must_open(TEXTS("cpu/cpu-cycles/", "cpu/instructions/"));
-	run();
+	run_session();
 	expect_count(1, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED);
 	end_session();
 	fake.tick = as_told;
@@ -269,7 +269,7 @@ static void last_cpu_waits(struct fake *f, struct fake_event *e)
 {
 	(void)f;
 	e->value = 10;
-	e->on = 1000;
+	e->is_open = 1000;
 	e->running = e->cpu == 7 ? 0 : e->cpu == 5 ? 500
 	                                           : 1000;
 }
@@ -277,18 +277,18 @@ static void last_cpu_waits(struct fake *f, struct fake_event *e)
 static void parts_are_extrapolated_one_by_one(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = last_cpu_waits;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "4-5";
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
 	assert_int_equal(counts[0].value, 10 + 20);
 	end_session();
 	options.cpus = "4-5,7";
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_MULTIPLEXED);
 	assert_int_equal(counts[0].value, 10 + 20);
 }
@@ -297,19 +297,19 @@ static void last_cpu_loses(struct fake *f, struct fake_event *e)
 {
 	(void)f;
 	e->value = 10;
-	e->on = e->running = e->cpu == 5 ? 0 : 100;
+	e->is_open = e->running = e->cpu == 5 ? 0 : 100;
 }
 
 static void a_pinned_event_may_lose_some_of_its_counters(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = last_cpu_loses;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "4-5";
 	must_open(TEXTS("{cycles}:D"));
-	assert_true(event(1)->a.attr.pinned);
-	run();
+	assert_true(event_text(1)->a.attr.pinned);
+	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_BUSY);
 	expect_why(0, "on some CPUs the pinned event lost its counter");
 	assert_int_equal(counts[0].value, 10);
@@ -319,16 +319,16 @@ static void never_on_any(struct fake *f, struct fake_event *e)
 {
 	(void)f;
 	e->value = e->running = 0;
-	e->on = 1000;
+	e->is_open = 1000;
 }
 
 static void no_type_of_core_found_a_counter(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = never_on_any;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	for (unsigned i = 0; i < 2; i++)
 		expect_count(i, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 }
@@ -422,11 +422,11 @@ static void differences_are_judged_by_their_own_times(void **state)
 static void levels_are_marked(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake_file(&fake, "/sys/bus/event_source/devices/uncore_imc_0/events/data_reads.snapshot", "1");
 	must_open(TEXTS("uncore_imc/data_reads/", "cycles"));
-	assert_int_equal(about(0).is_level, 1);
-	assert_int_equal(about(1).is_level, 0);
+	assert_int_equal(is_about(0).is_level, 1);
+	assert_int_equal(is_about(1).is_level, 0);
 }
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)

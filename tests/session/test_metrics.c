@@ -19,7 +19,7 @@ static void known_program(struct fake *f, struct fake_event *e)
 	uint64_t config = e->a.attr.config & 0xffffffff;
 
 	(void)f;
-	e->on = e->running = 1000000;
+	e->is_open = e->running = 1000000;
 	if (e->a.attr.type == PERF_TYPE_HARDWARE && config < sizeof(of) / sizeof(of[0]))
 		e->value = of[config];
 	else if (e->a.attr.type == PERF_TYPE_SOFTWARE)
@@ -47,15 +47,15 @@ static void values(void **state)
 	pfm_session_metric_t m;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = known_program;
 	must_open(TEXTS("hardware::ipc", "page-faults", "hardware::branch_miss_share"));
 	assert_int_equal(pfm_count_metrics(session), 2);
 	/* What metrics need comes behind what texts name. */
-	assert_string_equal(about(0).name, "page-faults");
-	assert_int_equal(about(0).request, 1);
+	assert_string_equal(is_about(0).name, "page-faults");
+	assert_int_equal(is_about(0).request, 1);
 	assert_int_equal(pfm_count_session(session), 5);
-	run();
+	run_session();
 	m = compute(0, 1, 0);
 	assert_string_equal(metric_name(&m), "ipc");
 	assert_true(m.value == 1.5 && m.error == 0 && m.low == 1.5 && m.high == 1.5);
@@ -74,13 +74,13 @@ static void shared_events_are_counted_once(void **state)
 	unsigned cycles = 0;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = known_program;
 	must_open(TEXTS("hardware::ipc", "hardware::ghz"));
 	for (unsigned i = 0; i < pfm_count_session(session); i++)
-		cycles += strstr(about(i).name, "cycles") != NULL;
+		cycles += strstr(is_about(i).name, "cycles") != NULL;
 	assert_int_equal(cycles, 1);
-	run();
+	run_session();
 	assert_true(compute(0, 1, 0).value == 1.5);
 	assert_true(fabs(compute(1, 1, 0).value - 0.002) < 1e-12);
 }
@@ -91,11 +91,11 @@ static void a_group_and_rates(void **state)
 	unsigned found = 0;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = known_program;
 	must_open(TEXTS("software::ratios"));
 	assert_int_equal(pfm_count_metrics(session), 4);
-	run();
+	run_session();
 	for (unsigned i = 0; i < 4; i++) {
 		pfm_session_metric_t m = compute(i, 1, 0.002);
 
@@ -122,10 +122,10 @@ static void rounds(void **state)
 	pfm_session_metric_t m;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = known_program;
 	must_open(TEXTS("hardware::ipc"));
-	run();
+	run_session();
 	for (unsigned i = 0; i < 2; i++)
 		counts[i].quality = PFM_QUALITY_SCALED;
 	m = compute(0, 1, 0);
@@ -159,15 +159,15 @@ static void not_counted(void **state)
 	pfm_session_metric_t m;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = known_program;
 	fake.decide = no_branches;
 	must_open(TEXTS("hardware::branch_miss_share", "hardware::ipc"));
-	run();
+	run_session();
 	m = compute(0, 1, 0);
 	assert_int_equal(m.state, PFM_METRIC_NOT_COUNTED);
 	assert_true(m.missing >= 0 && m.value == 0);
-	assert_non_null(strstr(about((unsigned)m.missing).name, "branch-instructions"));
+	assert_non_null(strstr(is_about((unsigned)m.missing).name, "branch-instructions"));
 	assert_int_equal(m.quality, PFM_QUALITY_NOT_COUNTED);
 	assert_true(compute(1, 1, 0).value == 1.5);
 }
@@ -176,11 +176,11 @@ static void not_counted(void **state)
 static void types_of_cores(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = known_program;
 	must_open(TEXTS("hardware::ipc"));
 	assert_int_equal(pfm_count_session(session), 4);
-	run();
+	run_session();
 	assert_true(compute(0, 1, 0).value == 1.5);
 }
 
@@ -197,10 +197,10 @@ static void a_type_of_core_that_was_not_used(void **state)
 	pfm_session_metric_t m;
 
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = fast_cores_alone;
 	must_open(TEXTS("hardware::ipc"));
-	run();
+	run_session();
 	m = compute(0, 1, 0);
 	assert_int_equal(m.state, PFM_METRIC_DEFINED);
 	assert_true(m.value == 1.5);
@@ -209,13 +209,13 @@ static void a_type_of_core_that_was_not_used(void **state)
 static void each_cpu_for_itself(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.tick = known_program;
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
 	options.cpus = "0-1";
 	must_open(TEXTS("hardware::ipc"));
 	assert_int_equal(pfm_count_session(session), 4);
-	run();
+	run_session();
 	assert_true(compute(0, 1, 0).value == 1.5);
 }
 
@@ -225,15 +225,15 @@ static void tree(void **state)
 	unsigned slots = 0;
 
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	options.flags = PFM_SESSION_DRY_RUN;
 	must_open(TEXTS("adl_goldencove::TmaL1"));
 	assert_true(pfm_count_metrics(session) >= 4);
 	for (unsigned i = 0; i < pfm_count_session(session); i++) {
-		bool leads = i == 0 || about(i).group != about(i - 1).group;
+		bool leads = i == 0 || is_about(i).group != is_about(i - 1).group;
 
-		assert_string_equal(about(i).pmu, "cpu_core");
-		if (!strstr(about(i).name, "TOPDOWN.SLOTS") || strstr(about(i).name, "SLOTS_P"))
+		assert_string_equal(is_about(i).pmu, "cpu_core");
+		if (!strstr(is_about(i).name, "TOPDOWN.SLOTS") || strstr(is_about(i).name, "SLOTS_P"))
 			continue;
 		assert_true(leads);
 		slots++;
@@ -245,7 +245,7 @@ static void a_thousand(struct fake *f, struct fake_event *e)
 {
 	(void)f;
 	e->value = 1000;
-	e->on = e->running = 1000000;
+	e->is_open = e->running = 1000000;
 }
 
 /* Facts of the machine come from its files; what they do not say is not guessed. */
@@ -254,10 +254,10 @@ static void facts_of_the_machine(void **state)
 	pfm_session_metric_t m;
 
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = a_thousand;
 	must_open(TEXTS("adl_goldencove::MITE", "adl_goldencove::Info_System_CPU_Utilization"));
-	run();
+	run_session();
 	m = compute(0, 1, 0);
 	assert_int_equal(m.state, PFM_METRIC_NOT_COUNTED);
 	assert_int_equal(m.missing, -1);
@@ -276,7 +276,7 @@ static void every_allocation_may_fail(void **state)
 	int rc = PFMLIB_SUCCESS;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("cycles")); /* the context is loaded: what follows are the session's own */
 	end_session();
 	for (unsigned at = 1; at < 10000; at++) {
@@ -294,7 +294,7 @@ static void every_allocation_may_fail(void **state)
 		assert_int_equal(fake.n_open, 0);
 	}
 	assert_int_equal(rc, PFMLIB_SUCCESS);
-	run();
+	run_session();
 	starve_at = 1;
 	starve_hit = false;
 	rc = pfm_compute_metric(session, 0, counts, 1, 0, &m);
@@ -308,7 +308,7 @@ static void refusals(void **state)
 	pfm_sampling_t sampling = PFM_INIT(sampling);
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	assert_int_equal(open_texts(TEXTS("page-faults", "hardware::nobody")), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(error.event, 1);
 	assert_true(open_texts(TEXTS("{hardware::ipc,cycles}")) < 0);

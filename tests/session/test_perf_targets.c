@@ -25,7 +25,7 @@ static void thread(int pid, int tid)
 /* Process 42 with threads 42 and 45 on a machine whose CPUs are 0-5 and 7. */
 static void two_threads(void)
 {
-	machine("uncore");
+	make_machine("uncore");
 	process(42, "Name:\tx\nTgid:\t42\nPid:\t42");
 	thread(42, 42);
 	thread(42, 45);
@@ -57,15 +57,15 @@ static void a_long_description(void **state)
 		at += (size_t)snprintf(status + at, sizeof(status) - at, "%u ", 100000 + (unsigned)at);
 	process(42, status);
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 2);
-	run();
+	assert_int_equal(is_about(0).n_parts, 2);
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
 static void expect_unseen(void)
 {
 	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
 	expect_why(0, "which threads process 42 has cannot be read from /proc/42");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* nothing to do with tasks */
@@ -111,14 +111,14 @@ static void the_folder_cannot_be_read(void **state)
 		assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
 		fake.fail_at = fake.uses[FAKE_LIST] + 1;
 		must_open(TEXTS("cycles"));
-		run();
+		run_session();
 		expect_count(0, PFM_QUALITY_PARTIAL, errors[i] == EIO ? PFM_CAUSE_OTHER : PFM_CAUSE_PERMISSION);
 		assert_int_equal(counts[0].sys_errno, errors[i]);
 		end_session();
 		pfm_close_context(ctx);
 		fake_end(&fake);
 	}
-	machine("uncore");
+	make_machine("uncore");
 }
 
 static void one_thread_is_one_thread(void **state)
@@ -128,9 +128,9 @@ static void one_thread_is_one_thread(void **state)
 	process(45, "Name:\tx\nTgid:\t42\nPid:\t45");
 	options.pid = 45;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 1);
-	assert_int_equal(event(1)->pid, 45);
-	run();
+	assert_int_equal(is_about(0).n_parts, 1);
+	assert_int_equal(event_text(1)->pid, 45);
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
@@ -138,13 +138,13 @@ static void one_thread_is_one_thread(void **state)
 static void the_first_process(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	process(1, "Name:\tx\nTgid:\t1\nPid:\t1");
 	thread(1, 1);
 	thread(1, 7);
 	options.pid = 1;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 2);
+	assert_int_equal(is_about(0).n_parts, 2);
 }
 
 /* Thread 45 gives birth to another while 42 is opened and 45 is not yet. */
@@ -168,15 +168,15 @@ static void threads_born_while_it_is_opened(void **state)
 	fake.number = 2;
 	must_open(TEXTS("cycles"));
 	/* All of them, each once: nobody can see which of the newcomers were counted already, so all was opened anew. */
-	assert_int_equal(about(0).n_parts, 4);
+	assert_int_equal(is_about(0).n_parts, 4);
 	assert_int_equal(fake_open_events(&fake), 4);
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
 	/* It never ends: then the count says so. */
 	fake.number = 50;
 	must_open(TEXTS("{cycles,instructions}:u", "page-faults"));
-	run();
+	run_session();
 	for (unsigned i = 0; i < 3; i++)
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
 	expect_why(0, "gives birth to threads faster");
@@ -185,7 +185,7 @@ static void threads_born_while_it_is_opened(void **state)
 	options.flags = 0;
 	fake.number = 1;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
@@ -212,8 +212,8 @@ static void becomes_the_first(unsigned flags)
 	must_open(TEXTS("cycles"));
 	assert_int_equal(fake.n_events - before, 2); /* the second is for who is 42 now */
 	assert_int_equal(fake_open_events(&fake), 1);
-	assert_int_equal(event(fake.n_events - 1)->pid, 42);
-	run();
+	assert_int_equal(event_text(fake.n_events - 1)->pid, 42);
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
@@ -246,11 +246,11 @@ static void a_second_round_begins_afresh(void **state)
 	fake.decide = birth_and_refusals;
 	fake.number = 1;
 	must_open(TEXTS("{cycles,instructions}:W", "page-faults", "ev6::cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_string_equal(about(0).name, "cycles:u");
-	assert_string_equal(about(1).name, "instructions:u");
+	assert_string_equal(is_about(0).name, "cycles:u");
+	assert_string_equal(is_about(1).name, "instructions:u");
 	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_KERNEL);
 	expect_count(3, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
 	assert_int_equal(fake_open_events(&fake), 6);
@@ -260,7 +260,7 @@ static void a_second_round_begins_afresh(void **state)
 static void a_second_round_on_two_types_of_cores(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	process(42, "Name:\tx\nTgid:\t42\nPid:\t42");
 	thread(42, 42);
 	thread(42, 45);
@@ -270,8 +270,8 @@ static void a_second_round_on_two_types_of_cores(void **state)
 	fake.decide = birth;
 	fake.number = 1;
 	must_open(TEXTS("cpu_core/cache-misses/"));
-	assert_int_equal(about(0).n_parts, 12); /* three threads on four CPUs */
-	run();
+	assert_int_equal(is_about(0).n_parts, 12); /* three threads on four CPUs */
+	run_session();
 }
 
 /* Linux refuses to read a group of which some child has not all the members: while a child is born or ends, and for good where it was
@@ -279,13 +279,13 @@ static void a_second_round_on_two_types_of_cores(void **state)
 static void a_group_is_incomplete_for_a_moment(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_INHERIT;
 	must_open(TEXTS("{cycles,instructions}"));
 	fake.fail = FAKE_READ_PERF;
 	fake.fail_errno = ECHILD;
 	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
-	run();
+	run_session();
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_int_equal(fake.uses[FAKE_READ_PERF], fake.fail_at + 1);
 	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
@@ -305,7 +305,7 @@ static void a_child_with_half_a_group(void **state)
 	must_open(TEXTS("{cycles,instructions}", "page-faults"));
 	assert_int_equal(fake.uses[FAKE_READ_PERF], 3); /* the groups of two threads, one of them again */
 	assert_int_equal(fake_open_events(&fake), 6);
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
 	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
@@ -313,11 +313,11 @@ static void a_child_with_half_a_group(void **state)
 	must_open(TEXTS("{cycles,instructions}", "page-faults"));
 	fake.fail_at = 0;
 	fake.fail_on = false;
-	run();
+	run_session();
 	for (unsigned i = 0; i < 3; i++)
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
 	expect_why(1, "gives birth to threads faster");
-	assert_false(event(fake.n_events - 6)->a.attr.read_format & PERF_FORMAT_GROUP);
+	assert_false(event_text(fake.n_events - 6)->a.attr.read_format & PERF_FORMAT_GROUP);
 	assert_int_equal(fake_open_events(&fake), 6);
 	end_session();
 	/* A program that waits for its start has no children yet. */
@@ -333,23 +333,23 @@ static void a_child_with_half_a_group(void **state)
 static void each_cpu_once(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "2,0,0-1,1,0-2";
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 3);
+	assert_int_equal(is_about(0).n_parts, 3);
 	end_session();
 	options.flags |= PFM_SESSION_PER_CPU;
 	must_open(TEXTS("cycles"));
 	assert_int_equal(pfm_count_session(session), 3);
 	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(atoi(about(i).cpus), i);
+		assert_int_equal(atoi(is_about(i).cpus), i);
 	end_session();
 	options.flags = 0;
 	options.pid = 0;
 	options.cpus = "3,3";
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 1);
+	assert_int_equal(is_about(0).n_parts, 1);
 }
 
 /* "0,2,4 ..." below @n, beginning with @first. */
@@ -368,18 +368,18 @@ static void thousands_of_cpus(void **state)
 	char *even = every_second(0, 8192), *odd = every_second(1, 8192);
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/sys/devices/system/cpu/online", even);
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 4096);
-	assert_int_equal(event(4096)->cpu, 8190);
-	run();
+	assert_int_equal(is_about(0).n_parts, 4096);
+	assert_int_equal(event_text(4096)->cpu, 8190);
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
 	options.cpus = odd;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	expect_why(0, "4096 of the CPUs asked for are not on line");
 	end_session();
@@ -387,7 +387,7 @@ static void thousands_of_cpus(void **state)
 	options.flags |= PFM_SESSION_PER_CPU;
 	must_open(TEXTS("cycles"));
 	assert_int_equal(pfm_count_session(session), 4096);
-	assert_string_equal(about(4095).cpus, "8190");
+	assert_string_equal(is_about(4095).cpus, "8190");
 	free(even);
 	free(odd);
 }
@@ -398,7 +398,7 @@ static void a_unit_with_a_long_list(void **state)
 	char *even = every_second(0, 8192);
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	pfm_close_context(ctx);
 	fake_file(&fake, "/sys/devices/system/cpu/online", "0-8191");
 	fake_file(&fake, "/sys/bus/event_source/devices/uncore_new/type", "77");
@@ -406,7 +406,7 @@ static void a_unit_with_a_long_list(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/uncore_new/format/event", "config:0-7");
 	open_context("GenuineIntel-6-97-2");
 	must_open(TEXTS("uncore_new/event=1/"));
-	assert_int_equal(about(0).n_parts, 4096);
+	assert_int_equal(is_about(0).n_parts, 4096);
 	free(even);
 }
 
@@ -415,11 +415,11 @@ static void nobody_knows_the_cpus(void **state)
 	static const unsigned flags[] = { PFM_SESSION_SYSTEM_WIDE, PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU };
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_remove(&fake, "/sys/devices/system/cpu/online");
 	options.flags = flags[0];
 	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	expect_why(0, "which CPUs are on line cannot be read");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* the unit says where it is counted */
@@ -433,7 +433,7 @@ static void nobody_knows_the_cpus(void **state)
 	options.flags = 0;
 	options.cpus = NULL;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
@@ -446,17 +446,17 @@ static void process_on_some_cpus(void **state)
 	two_threads();
 	options.cpus = "4-6"; /* 6 is not on line */
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 4);
+	assert_int_equal(is_about(0).n_parts, 4);
 	assert_int_equal(witnesses(), 4);
 	for (unsigned i = 0; i < 4; i++) {
-		assert_int_equal(event(1 + i)->a.attr.config, PERF_COUNT_SW_DUMMY);
-		assert_true(event(1 + i)->a.attr.inherit);
+		assert_int_equal(event_text(1 + i)->a.attr.config, PERF_COUNT_SW_DUMMY);
+		assert_true(event_text(1 + i)->a.attr.inherit);
 		for (unsigned k = 0; k < 2; k++) {
-			assert_int_equal(event(1 + i + 4 * k)->pid, i < 2 ? 42 : 45);
-			assert_int_equal(event(1 + i + 4 * k)->cpu, 4 + i % 2);
+			assert_int_equal(event_text(1 + i + 4 * k)->pid, i < 2 ? 42 : 45);
+			assert_int_equal(event_text(1 + i + 4 * k)->cpu, 4 + i % 2);
 		}
 	}
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 	expect_why(0, "1 of the CPUs asked for is not on line");
 	assert_int_equal(counts[0].value, 6000 + 7000 + 8000 + 9000);
@@ -466,7 +466,7 @@ static void process_on_some_cpus(void **state)
 static void only_on_cpu_1(struct fake *f, struct fake_event *e)
 {
 	(void)f;
-	e->on = 1000;
+	e->is_open = 1000;
 	e->running = e->cpu == 1 ? 300 : 0;
 	e->value = e->running * 10;
 }
@@ -478,7 +478,7 @@ static void fully_counted_on_the_cpus_asked_for(void **state)
 	options.cpus = "0-3";
 	fake.tick = only_on_cpu_1;
 	must_open(TEXTS("{cycles,instructions}", "page-faults"));
-	run();
+	run_session();
 	for (unsigned i = 0; i < 3; i++) {
 		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		assert_int_equal(counts[i].value, 6000);
@@ -494,7 +494,7 @@ static void never_on_the_cpus_asked_for(void **state)
 	options.cpus = "2-3";
 	fake.tick = only_on_cpu_1;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	expect_why(0, "it never ran on the CPUs asked for (2-3)");
 }
@@ -517,14 +517,14 @@ static void waiting_is_told_from_being_elsewhere(void **state)
 	fake.tick = shared_on_cpu_1;
 	fake.number = 1;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
 	assert_int_equal(counts[0].value, 6000);
 	assert_int_equal(counts[0].raw, 3000);
 	end_session();
 	fake.number = 2;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 	end_session();
 	/* From zero on. */
@@ -544,12 +544,12 @@ static void witnesses_are_first_and_last(void **state)
 	must_open(TEXTS("cycles"));
 	assert_int_equal(witnesses(), 2);
 	assert_int_equal(pfm_start_session(session), 0);
-	assert_true(event(1)->enabled && event(2)->enabled && event(3)->enabled);
+	assert_true(event_text(1)->enabled && event_text(2)->enabled && event_text(3)->enabled);
 	fake.fail = FAKE_IOCTL;
 	fake.fail_at = fake.uses[FAKE_IOCTL] + 3;
 	fake.fail_errno = EIO;
 	assert_int_equal(pfm_stop_session(session), PFMLIB_ERR_SYS);
-	assert_true(!event(3)->enabled && !event(4)->enabled && event(1)->enabled);
+	assert_true(!event_text(3)->enabled && !event_text(4)->enabled && event_text(1)->enabled);
 	assert_int_equal(pfm_stop_session(session), 0);
 	fake.fail = FAKE_READ_PERF;
 	for (unsigned i = 1; i <= 4; i++) {
@@ -576,12 +576,12 @@ static void without_a_witness_there_is_no_count(void **state)
 	fake.decide = no_witness;
 	fake.number = EMFILE;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_FILES);
 	end_session();
 	fake.number = ESRCH;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_PROCESS);
 }
 
@@ -591,7 +591,7 @@ static void on_both_types(struct fake *f, struct fake_event *e)
 	unsigned type = (unsigned)(e->a.attr.config >> 32);
 
 	(void)f;
-	e->on = 1000;
+	e->is_open = 1000;
 	e->running = e->cpu == 2 ? 400 : e->cpu == 5 ? 600
 	                                             : 0;
 	if (e->a.attr.type == 4 || type == 4)
@@ -602,11 +602,11 @@ static void on_both_types(struct fake *f, struct fake_event *e)
 static void cores_of_two_types(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = on_both_types;
 	options.cpus = "0-7";
 	must_open(TEXTS("cpu_core/cache-misses/", "cpu_core/event=0xc5/", "cycles"));
-	run();
+	run_session();
 	/* The caller wants all CPUs, and the PMU he names serves four of them. */
 	for (unsigned i = 0; i < 2; i++) {
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
@@ -618,7 +618,7 @@ static void cores_of_two_types(void **state)
 	end_session();
 	options.cpus = "0-3";
 	must_open(TEXTS("cpu_core/cache-misses/"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_int_equal(counts[0].value, 400);
 }

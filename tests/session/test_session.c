@@ -30,53 +30,53 @@ static void events_of_the_kernel_alone(void **state)
 static void own_thread(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
 	memset(fake.uses, 0, sizeof(fake.uses));
 	must_open(TEXTS("cycles"));
 	for (unsigned i = 0; i < N_FAKE_CALLS; i++)
 		assert_int_equal(fake.uses[i], i == FAKE_PERF); /* one call, and nothing else is asked */
-	assert_int_equal(event(1)->a.attr.type, PERF_TYPE_HARDWARE);
-	assert_int_equal(event(1)->a.attr.config, 0);
-	assert_int_equal(event(1)->pid, 0);
-	assert_int_equal(event(1)->cpu, -1);
-	assert_int_equal(event(1)->group, -1);
-	assert_int_equal(event(1)->flags, PERF_FLAG_FD_CLOEXEC);
-	assert_int_equal(event(1)->a.attr.exclude_kernel | event(1)->a.attr.exclude_user | event(1)->a.attr.exclude_hv, 0);
-	assert_false(event(1)->enabled);
+	assert_int_equal(event_text(1)->a.attr.type, PERF_TYPE_HARDWARE);
+	assert_int_equal(event_text(1)->a.attr.config, 0);
+	assert_int_equal(event_text(1)->pid, 0);
+	assert_int_equal(event_text(1)->cpu, -1);
+	assert_int_equal(event_text(1)->group, -1);
+	assert_int_equal(event_text(1)->flags, PERF_FLAG_FD_CLOEXEC);
+	assert_int_equal(event_text(1)->a.attr.exclude_kernel | event_text(1)->a.attr.exclude_user | event_text(1)->a.attr.exclude_hv, 0);
+	assert_false(event_text(1)->enabled);
 	assert_int_equal(pfm_start_session(session), 0);
-	assert_true(event(1)->enabled);
+	assert_true(event_text(1)->enabled);
 	assert_int_equal(pfm_stop_session(session), 0);
-	assert_false(event(1)->enabled);
+	assert_false(event_text(1)->enabled);
 	read_all();
 	assert_int_equal(counts[0].value, 2000);
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_string_equal(about(0).name, "cycles");
+	assert_string_equal(is_about(0).name, "cycles");
 }
 
 static void levels(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("cycles:u", "cycles:k", "cycles:uk", "cycles", "cpu/instructions/u"));
-	assert_true(event(1)->a.attr.exclude_kernel && event(1)->a.attr.exclude_hv && !event(1)->a.attr.exclude_user);
-	assert_true(!event(2)->a.attr.exclude_kernel && event(2)->a.attr.exclude_hv && event(2)->a.attr.exclude_user);
-	assert_true(!event(3)->a.attr.exclude_kernel && event(3)->a.attr.exclude_hv && !event(3)->a.attr.exclude_user);
-	assert_true(event(5)->a.attr.exclude_kernel && event(5)->a.attr.exclude_hv);
+	assert_true(event_text(1)->a.attr.exclude_kernel && event_text(1)->a.attr.exclude_hv && !event_text(1)->a.attr.exclude_user);
+	assert_true(!event_text(2)->a.attr.exclude_kernel && event_text(2)->a.attr.exclude_hv && event_text(2)->a.attr.exclude_user);
+	assert_true(!event_text(3)->a.attr.exclude_kernel && event_text(3)->a.attr.exclude_hv && !event_text(3)->a.attr.exclude_user);
+	assert_true(event_text(5)->a.attr.exclude_kernel && event_text(5)->a.attr.exclude_hv);
 	end_session();
 	options.plm = PFM_PLM3;
 	must_open(TEXTS("cycles", "cycles:k"));
-	assert_true(event(6)->a.attr.exclude_kernel && event(6)->a.attr.exclude_hv && !event(6)->a.attr.exclude_user);
-	assert_true(!event(7)->a.attr.exclude_kernel && event(7)->a.attr.exclude_user);
+	assert_true(event_text(6)->a.attr.exclude_kernel && event_text(6)->a.attr.exclude_hv && !event_text(6)->a.attr.exclude_user);
+	assert_true(!event_text(7)->a.attr.exclude_kernel && event_text(7)->a.attr.exclude_user);
 }
 
 /* What the kernel raises itself is never seen at user level: no zero that looks like a count. */
 static void levels_at_which_nothing_happens(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("context-switches:u", "cs:k", "cpu-migrations:u", "page-faults:u", "cs"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
 	expect_why(0, "context-switches:u happens in the kernel alone");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -95,9 +95,9 @@ static void levels_at_which_nothing_happens(void **state)
 static void clocks_know_no_levels(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("task-clock:u", "cpu-clock:k", "task-clock:uk", "cpu-clock", "{page-faults,task-clock}:u", "task-clock:h"));
-	run();
+	run_session();
 	for (unsigned i = 0; i < 7; i++)
 		if (i == 2 || i == 3 || i == 4)
 			expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -115,7 +115,7 @@ static void clocks_know_no_levels(void **state)
 static void nobody_has_a_negative_number(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.pid = -1;
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
 	assert_string_equal(error.detail, "options.pid is negative");
@@ -148,12 +148,12 @@ static void guests_host_and_idle_time(void **state)
 	const char *texts[sizeof(lines) / sizeof(lines[0])];
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	for (unsigned i = 0; i < n; i++)
 		texts[i] = lines[i].text;
 	must_open(texts, n);
 	for (unsigned i = 0; i < n; i++) {
-		const struct perf_event_attr *a = &event(i + 1)->a.attr;
+		const struct perf_event_attr *a = &event_text(i + 1)->a.attr;
 		unsigned excluded = (a->exclude_idle ? 1u : 0) | (a->exclude_host ? 2u : 0) | (a->exclude_guest ? 4u : 0);
 
 		if (excluded != lines[i].excluded)
@@ -166,42 +166,42 @@ static void guests_host_and_idle_time(void **state)
 static void group_is_opened_and_read_as_one(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("{cycles,instructions,branch-misses}:u", "page-faults"));
 	assert_int_equal(fake.n_events, 5);
-	assert_int_equal(event(1)->group, -1);
-	assert_int_equal(event(2)->group, fake_fd(1));
-	assert_int_equal(event(3)->group, fake_fd(1));
-	assert_int_equal(event(4)->group, -1);
-	assert_true(event(1)->a.attr.read_format & PERF_FORMAT_GROUP);
-	assert_false(event(4)->a.attr.read_format & PERF_FORMAT_GROUP);
-	assert_true(event(3)->a.attr.exclude_kernel);
-	assert_false(event(4)->a.attr.exclude_kernel);
+	assert_int_equal(event_text(1)->group, -1);
+	assert_int_equal(event_text(2)->group, fake_fd(1));
+	assert_int_equal(event_text(3)->group, fake_fd(1));
+	assert_int_equal(event_text(4)->group, -1);
+	assert_true(event_text(1)->a.attr.read_format & PERF_FORMAT_GROUP);
+	assert_false(event_text(4)->a.attr.read_format & PERF_FORMAT_GROUP);
+	assert_true(event_text(3)->a.attr.exclude_kernel);
+	assert_false(event_text(4)->a.attr.exclude_kernel);
 	/* Only the leader is switched; the others follow. */
-	assert_true(event(1)->a.attr.disabled && !event(2)->a.attr.disabled);
+	assert_true(event_text(1)->a.attr.disabled && !event_text(2)->a.attr.disabled);
 	fake.uses[FAKE_READ_PERF] = fake.uses[FAKE_IOCTL] = 0;
-	run();
+	run_session();
 	assert_int_equal(fake.uses[FAKE_READ_PERF], 2);
 	assert_int_equal(fake.uses[FAKE_IOCTL], 4);
 	assert_int_equal(counts[0].value, 2000);
 	assert_int_equal(counts[2].value, 4000);
 	assert_int_equal(counts[3].value, 5000);
-	assert_int_equal(about(0).group, about(2).group);
-	assert_int_not_equal(about(0).group, about(3).group);
-	assert_int_equal(about(3).request, 1);
-	assert_string_equal(about(1).name, "instructions:u");
+	assert_int_equal(is_about(0).group, is_about(2).group);
+	assert_int_not_equal(is_about(0).group, is_about(3).group);
+	assert_int_equal(is_about(3).request, 1);
+	assert_string_equal(is_about(1).name, "instructions:u");
 }
 
 /* The kernel refuses members that want to be pinned: the whole group is, by its leader. */
 static void a_pinned_group_is_pinned_by_its_leader(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("{cycles,instructions}:D", "{branches,cache-misses:D}"));
-	assert_true(event(1)->a.attr.pinned);
-	assert_false(event(2)->a.attr.pinned);
-	assert_false(event(3)->a.attr.pinned);
-	assert_false(event(4)->a.attr.pinned);
+	assert_true(event_text(1)->a.attr.pinned);
+	assert_false(event_text(2)->a.attr.pinned);
+	assert_false(event_text(3)->a.attr.pinned);
+	assert_false(event_text(4)->a.attr.pinned);
 }
 
 static int room_for_two(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
@@ -219,10 +219,10 @@ static int room_for_two(struct fake *f, const struct perf_event_attr *attr, int 
 static void member_that_does_not_fit(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = room_for_two;
 	must_open(TEXTS("{cycles,instructions,branch-misses}"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP);
@@ -234,15 +234,15 @@ static void member_that_does_not_fit(void **state)
 static void weak_group_is_broken_up(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = room_for_two;
 	must_open(TEXTS("{cycles,instructions,branch-misses}:W"));
 	assert_int_equal(fake_open_events(&fake), 3);
-	run();
+	run_session();
 	for (unsigned i = 0; i < 3; i++)
 		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_int_not_equal(about(0).group, about(1).group);
-	assert_int_not_equal(about(1).group, about(2).group);
+	assert_int_not_equal(is_about(0).group, is_about(1).group);
+	assert_int_not_equal(is_about(1).group, is_about(2).group);
 	for (unsigned i = 0; i < fake.n_events; i++)
 		assert_true(!fake.events[i].used || (fake.events[i].group == -1 && fake.events[i].a.attr.disabled));
 }
@@ -250,10 +250,10 @@ static void weak_group_is_broken_up(void **state)
 static void group_goes_on_without_its_first(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = no_cycles;
 	must_open(TEXTS("{cycles,instructions,branch-misses}"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(2, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -263,18 +263,18 @@ static void group_goes_on_without_its_first(void **state)
 static void whole_system(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("{cycles,instructions}"));
 	assert_int_equal(fake_open_events(&fake), 14);
-	assert_int_equal(about(0).n_parts, 7);
+	assert_int_equal(is_about(0).n_parts, 7);
 	for (unsigned i = 1; i < 14; i += 2) {
-		assert_int_equal(event(i)->pid, -1);
-		assert_int_equal(event(i)->cpu, i == 13 ? 7 : (int)i / 2); /* CPU 6 is off line */
-		assert_int_equal(event(i + 1)->cpu, event(i)->cpu);
-		assert_int_equal(event(i + 1)->group, fake_fd(i));
+		assert_int_equal(event_text(i)->pid, -1);
+		assert_int_equal(event_text(i)->cpu, i == 13 ? 7 : (int)i / 2); /* CPU 6 is off line */
+		assert_int_equal(event_text(i + 1)->cpu, event_text(i)->cpu);
+		assert_int_equal(event_text(i + 1)->group, fake_fd(i));
 	}
-	run();
+	run_session();
 	assert_int_equal(counts[0].value, 1000 * (2 + 4 + 6 + 8 + 10 + 12 + 14));
 	assert_int_equal(counts[1].value, 1000 * (3 + 5 + 7 + 9 + 11 + 13 + 15));
 	assert_int_equal(counts[0].enabled, 7000000);
@@ -284,17 +284,17 @@ static void whole_system(void **state)
 static void one_count_per_cpu(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
 	options.cpus = "1,4-5";
 	must_open(TEXTS("{cycles,instructions}", "uncore_imc/cas_count_read/"));
 	assert_int_equal(pfm_count_session(session), 2 + 3 + 2); /* the memory controllers are served from 0 and 4 */
-	assert_string_equal(about(0).cpus, "1");
-	assert_string_equal(about(2).cpus, "4");
-	assert_string_equal(about(4).cpus, "4");
-	assert_string_equal(about(5).cpus, "5");
-	assert_int_equal(about(4).n_parts, 2);
-	run();
+	assert_string_equal(is_about(0).cpus, "1");
+	assert_string_equal(is_about(2).cpus, "4");
+	assert_string_equal(is_about(4).cpus, "4");
+	assert_string_equal(is_about(5).cpus, "5");
+	assert_int_equal(is_about(4).n_parts, 2);
+	run_session();
 	for (unsigned i = 0; i < 7; i++)
 		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
@@ -302,17 +302,17 @@ static void one_count_per_cpu(void **state)
 static void cpus_that_are_off_line(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "5-6";
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 	assert_int_equal(counts[0].value, 2000);
 	end_session();
 	options.cpus = "6";
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	end_session();
 	options.cpus = "6-";
@@ -339,8 +339,8 @@ static int no_instructions_on_cpu_4(struct fake *f, const struct perf_event_attr
 static void stops_on_one_cpu(struct fake *f, struct fake_event *e)
 {
 	e->value += 1000;
-	e->on += e->cpu == f->number ? 0 : 100;
-	e->running = e->on;
+	e->is_open += e->cpu == f->number ? 0 : 100;
+	e->running = e->is_open;
 	if (e->cpu == f->number)
 		e->value = 0;
 }
@@ -348,23 +348,23 @@ static void stops_on_one_cpu(struct fake *f, struct fake_event *e)
 static void cpu_is_unplugged(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "0-5";
 	/* Between the list of CPUs and the question. */
 	fake.number = 3;
 	fake.decide = without_one_cpu;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 	expect_why(0, "CPU 3 has been switched off");
 	end_session();
 	/* While counting: what it had is kept, and the others go on. */
 	fake.decide = NULL;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 6);
+	assert_int_equal(is_about(0).n_parts, 6);
 	fake.tick = stops_on_one_cpu;
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	fake.tick = NULL;
 	end_session();
@@ -373,19 +373,19 @@ static void cpu_is_unplugged(void **state)
 	fake_file(&fake, "/sys/devices/system/cpu/online", "0-2,4-5");
 	options.cpus = NULL;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_int_equal(about(0).n_parts, 5);
+	assert_int_equal(is_about(0).n_parts, 5);
 	end_session();
 	fake.decide = NULL;
 	fake_file(&fake, "/sys/devices/system/cpu/online", "0-7");
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 8);
+	assert_int_equal(is_about(0).n_parts, 8);
 	end_session();
 	/* A list that makes no sense is none: nobody knows what all CPUs are. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "0-");
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	expect_why(0, "which CPUs are on line cannot be read");
 }
@@ -399,9 +399,9 @@ static void must_be_on(unsigned n, unsigned files)
 	memset(fake.uses, 0, sizeof(fake.uses));
 	must_open(TEXTS("cycles"));
 	assert_int_equal(fake.uses[FAKE_OPEN], files);
-	assert_int_equal(about(0).n_parts, n);
+	assert_int_equal(is_about(0).n_parts, n);
 	assert_int_equal(fake_open_events(&fake), n);
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
 }
@@ -410,7 +410,7 @@ static void must_be_on(unsigned n, unsigned files)
 static void cpus_that_are_all_there(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
 	fake_file(&fake, ONLINE, "0-3");
 	fake_file(&fake, POSSIBLE, "0-3");
@@ -422,7 +422,7 @@ static void cpus_that_are_all_there(void **state)
 	fake.number = 3;
 	fake.decide = without_one_cpu;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 	expect_why(0, "CPU 3 has been switched off");
 	end_session();
@@ -440,7 +440,7 @@ static void cpus_that_are_all_there(void **state)
 static void named_cpu_of_all_has_gone(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, ONLINE, "0-3");
 	fake_file(&fake, POSSIBLE, "0-3");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
@@ -452,7 +452,7 @@ static void named_cpu_of_all_has_gone(void **state)
 	fake.decide = without_one_cpu;
 	options.cpus = "2-3";
 	must_open(TEXTS("{cycles,instructions}"));
-	run();
+	run_session();
 	for (unsigned i = 0; i < 2; i++) {
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 		expect_why(i, "1 of the CPUs asked for is not on line");
@@ -463,7 +463,7 @@ static void named_cpu_of_all_has_gone(void **state)
 static void cpus_that_may_come(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	fake_file(&fake, ONLINE, "0-3");
@@ -524,7 +524,7 @@ static void no_call_more_than_by_hand(void **state)
 	static const unsigned sizes[] = { 1, 8, 64 };
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, ONLINE, "0-1");
 	fake_file(&fake, POSSIBLE, "0-1");
 	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
@@ -550,11 +550,11 @@ static void no_call_more_than_by_hand(void **state)
 static void member_that_one_cpu_refuses(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	fake.decide = no_instructions_on_cpu_4;
 	must_open(TEXTS("{cycles,instructions,branch-misses}"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP);
 	expect_count(2, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -567,7 +567,7 @@ static void member_that_one_cpu_refuses(void **state)
 static void process_with_threads(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
 	fake_file(&fake, "/proc/42/task/42/x", "");
 	fake_file(&fake, "/proc/42/task/45/x", "");
@@ -575,30 +575,30 @@ static void process_with_threads(void **state)
 	options.pid = 42;
 	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
 	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
-	assert_int_equal(event(1)->pid, 42);
-	assert_int_equal(event(2)->pid, 45);
-	assert_true(event(1)->a.attr.inherit && event(1)->a.attr.enable_on_exec);
-	assert_int_equal(event(3)->pid, -1);
-	assert_false(event(3)->a.attr.inherit || event(3)->a.attr.enable_on_exec);
+	assert_int_equal(event_text(1)->pid, 42);
+	assert_int_equal(event_text(2)->pid, 45);
+	assert_true(event_text(1)->a.attr.inherit && event_text(1)->a.attr.enable_on_exec);
+	assert_int_equal(event_text(3)->pid, -1);
+	assert_false(event_text(3)->a.attr.inherit || event_text(3)->a.attr.enable_on_exec);
 	/* What waits for the program is not started by hand. */
 	assert_int_equal(pfm_start_session(session), 0);
-	assert_false(event(1)->enabled);
-	assert_true(event(3)->enabled);
+	assert_false(event_text(1)->enabled);
+	assert_true(event_text(3)->enabled);
 	end_session();
 	options.pid = 45;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(about(0).n_parts, 1);
+	assert_int_equal(is_about(0).n_parts, 1);
 	assert_int_equal(fake.events[fake.n_events - 1].pid, 45);
 }
 
 static void cpus_that_a_unit_does_not_serve(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "1";
 	must_open(TEXTS("uncore_cha_0/event=0x35/"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	expect_why(0, "counts only from CPUs 0,4");
 }
@@ -614,7 +614,7 @@ static int thread_ends(struct fake *f, const struct perf_event_attr *attr, int p
 static void threads_that_end_meanwhile(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42");
 	fake_file(&fake, "/proc/42/task/42/x", "");
 	fake_file(&fake, "/proc/42/task/45/x", "");
@@ -622,13 +622,13 @@ static void threads_that_end_meanwhile(void **state)
 	fake.number = 45;
 	options.pid = 42;
 	must_open(TEXTS("{cycles,instructions}"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
 	options.pid = fake.number = 77;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_PROCESS);
 	expect_why(0, "77");
 }
@@ -636,42 +636,42 @@ static void threads_that_end_meanwhile(void **state)
 static void units_off_the_core_are_summed(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("uncore_cha/event=0x35,umask=0x1/", "mesh/occupancy/"));
-	assert_int_equal(about(0).n_parts, 24); /* 12 boxes in 2 packages */
-	assert_int_equal(event(1)->a.attr.type, 30);
-	assert_int_equal(event(1)->cpu, 0);
-	assert_int_equal(event(2)->cpu, 4);
-	assert_int_equal(event(24)->a.attr.type, 41);
-	assert_int_equal(event(24)->pid, -1);
-	assert_int_equal(about(1).n_parts, 2); /* one CPU each */
-	run();
+	assert_int_equal(is_about(0).n_parts, 24); /* 12 boxes in 2 packages */
+	assert_int_equal(event_text(1)->a.attr.type, 30);
+	assert_int_equal(event_text(1)->cpu, 0);
+	assert_int_equal(event_text(2)->cpu, 4);
+	assert_int_equal(event_text(24)->a.attr.type, 41);
+	assert_int_equal(event_text(24)->pid, -1);
+	assert_int_equal(is_about(1).n_parts, 2); /* one CPU each */
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_int_equal(counts[0].value, 1000 * (25 * 26 / 2 - 1));
 	end_session();
 	must_open(TEXTS("uncore_imc_free_running_1/read/"));
-	assert_int_equal(about(0).attr.type, 43);
-	assert_int_equal(event(fake.n_events - 1)->a.attr.type, 43);
+	assert_int_equal(is_about(0).attr.type, 43);
+	assert_int_equal(event_text(fake.n_events - 1)->a.attr.type, 43);
 	end_session();
 	/* One box and the other of the same device. */
 	must_open(TEXTS("uncore_cha_3/event=0x35/", "uncore_cha_0/event=0x35/"));
 	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(about(i).n_parts, 2);
-		assert_int_equal(event(fake.n_events - 1 - i)->a.attr.type, about(1).attr.type);
-		assert_int_equal(event(fake.n_events - 3 - i)->a.attr.type, about(0).attr.type);
+		assert_int_equal(is_about(i).n_parts, 2);
+		assert_int_equal(event_text(fake.n_events - 1 - i)->a.attr.type, is_about(1).attr.type);
+		assert_int_equal(event_text(fake.n_events - 3 - i)->a.attr.type, is_about(0).attr.type);
 	}
-	assert_int_equal(about(0).attr.type, about(1).attr.type + 3);
+	assert_int_equal(is_about(0).attr.type, is_about(1).attr.type + 3);
 }
 
 static void scale_and_unit(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("uncore_imc/cas_count_read/", "task-clock"));
-	run();
+	run_session();
 	assert_true(counts[0].scale == 1.0 / 16384);
-	assert_string_equal(about(0).unit, "MiB");
-	assert_string_equal(about(1).unit, "msec");
+	assert_string_equal(is_about(0).unit, "MiB");
+	assert_string_equal(is_about(1).unit, "msec");
 }
 
 /* ---- types of cores ------------------------------------------------------------------------------------------------------ */
@@ -679,33 +679,33 @@ static void scale_and_unit(void **state)
 static void event_fans_out_over_types_of_cores(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	must_open(TEXTS("instructions", "cycles", "page-faults", "cpu_atom/instructions/"));
 	assert_int_equal(pfm_count_session(session), 6);
-	assert_int_equal(about(0).attr.type, 10);
-	assert_string_equal(about(0).pmu, "cpu_atom");
-	assert_int_equal(about(1).attr.type, 4);
-	assert_int_equal(about(1).request, 0);
+	assert_int_equal(is_about(0).attr.type, 10);
+	assert_string_equal(is_about(0).pmu, "cpu_atom");
+	assert_int_equal(is_about(1).attr.type, 4);
+	assert_int_equal(is_about(1).request, 0);
 	/* Generic events carry the type of the PMU. */
-	assert_true(about(2).attr.type == 0 && about(2).attr.config == (uint64_t)10 << 32);
-	assert_true(about(3).attr.type == 0 && about(3).attr.config == (uint64_t)4 << 32);
-	assert_string_equal(about(3).pmu, "cpu_core");
-	assert_int_equal(about(4).request, 2);
-	assert_int_equal(about(5).attr.type, 10);
+	assert_true(is_about(2).attr.type == 0 && is_about(2).attr.config == (uint64_t)10 << 32);
+	assert_true(is_about(3).attr.type == 0 && is_about(3).attr.config == (uint64_t)4 << 32);
+	assert_string_equal(is_about(3).pmu, "cpu_core");
+	assert_int_equal(is_about(4).request, 2);
+	assert_int_equal(is_about(5).attr.type, 10);
 }
 
 static void group_fans_out_as_a_group(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	must_open(TEXTS("{instructions,cache-misses,page-faults}"));
 	assert_int_equal(pfm_count_session(session), 5);
-	assert_int_equal(about(0).group, about(1).group);
-	assert_int_equal(about(0).group, about(2).group); /* page-faults once, with the first */
-	assert_int_equal(about(3).group, about(4).group);
-	assert_int_not_equal(about(0).group, about(3).group);
-	assert_int_equal(event(2)->group, fake_fd(1));
-	assert_int_equal(event(5)->group, fake_fd(4));
+	assert_int_equal(is_about(0).group, is_about(1).group);
+	assert_int_equal(is_about(0).group, is_about(2).group); /* page-faults once, with the first */
+	assert_int_equal(is_about(3).group, is_about(4).group);
+	assert_int_not_equal(is_about(0).group, is_about(3).group);
+	assert_int_equal(event_text(2)->group, fake_fd(1));
+	assert_int_equal(event_text(5)->group, fake_fd(4));
 }
 
 /* What is no core's counts in the group of the only type that the group is about, whichever that is. */
@@ -714,11 +714,11 @@ static void group_of_one_type_stays_together(void **state)
 	static const char *const groups[] = { "{page-faults,cpu_atom/instructions/}", "{page-faults,cpu_core/instructions/}" };
 
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	for (unsigned i = 0; i < 2; i++) {
 		must_open(TEXTS(groups[i]));
 		assert_int_equal(pfm_count_session(session), 2);
-		assert_int_equal(about(0).group, about(1).group);
+		assert_int_equal(is_about(0).group, is_about(1).group);
 		end_session();
 	}
 }
@@ -726,15 +726,15 @@ static void group_of_one_type_stays_together(void **state)
 static void cores_serve_their_own_cpus(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "2-5";
 	must_open(TEXTS("instructions"));
-	assert_int_equal(about(0).n_parts, 2);
-	assert_int_equal(event(1)->cpu, 4);
-	assert_int_equal(event(2)->cpu, 5);
-	assert_int_equal(event(3)->cpu, 2);
-	assert_int_equal(event(4)->cpu, 3);
+	assert_int_equal(is_about(0).n_parts, 2);
+	assert_int_equal(event_text(1)->cpu, 4);
+	assert_int_equal(event_text(2)->cpu, 5);
+	assert_int_equal(event_text(3)->cpu, 2);
+	assert_int_equal(event_text(4)->cpu, 3);
 }
 
 /* A task that spends three quarters of its time on the fast cores. */
@@ -743,7 +743,7 @@ static void on_both_types(struct fake *f, struct fake_event *e)
 	bool fast = e->a.attr.type == 4 || e->a.attr.config >> 32 == 4;
 
 	e->value = fast ? 900 : 100;
-	e->on = 1000000;
+	e->is_open = 1000000;
 	e->running = fast ? 750000 : 250000;
 	if (f->number)
 		e->running /= 2; /* and shares counters */
@@ -752,16 +752,16 @@ static void on_both_types(struct fake *f, struct fake_event *e)
 static void time_on_other_cores_is_not_multiplexing(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = on_both_types;
 	must_open(TEXTS("instructions"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_int_equal(counts[0].value, 100);
 	assert_int_equal(counts[1].value, 900);
 	fake.number = 1;
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
 	assert_int_equal(counts[0].value, 200);
 	assert_int_equal(counts[1].value, 1800);
@@ -773,22 +773,22 @@ static void lost_between_types(struct fake *f, struct fake_event *e)
 	bool fast = e->a.attr.type == 4 || e->a.attr.config >> 32 == 4;
 
 	e->value = 1000;
-	e->on = 2000999;
+	e->is_open = 2000999;
 	e->running = fast ? 1000000 : 998999 - (uint64_t)f->number;
 }
 
 static void moments_between_cores_are_not_multiplexing(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = lost_between_types;
 	must_open(TEXTS("instructions"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_int_equal(counts[0].value, 1000);
 	fake.number = 1;
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
 	assert_int_equal(counts[0].value, 1001);
 }
@@ -796,11 +796,11 @@ static void moments_between_cores_are_not_multiplexing(void **state)
 static void only_one_type_has_it(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = on_both_types;
 	must_open(TEXTS("slots", "cpu_atom/instructions/"));
 	assert_int_equal(pfm_count_session(session), 2);
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 	assert_int_equal(counts[0].value, 900); /* not extrapolated to cores it did not run on */
 	expect_why(0, "cpu_core serves CPUs 0-3 only");
@@ -813,17 +813,17 @@ static void never_on_small(struct fake *f, struct fake_event *e)
 
 	(void)f;
 	e->value = fast ? 900 : 0;
-	e->on = 1000000;
-	e->running = fast ? e->on : 0;
+	e->is_open = 1000000;
+	e->running = fast ? e->is_open : 0;
 }
 
 static void zero_on_cores_that_were_not_used(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	fake.tick = never_on_small;
 	must_open(TEXTS("instructions", "cpu_atom/instructions/"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_int_equal(counts[0].value, 0);
 	expect_count(2, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
@@ -837,7 +837,7 @@ static void counted_alone(void **state)
 	static const char group[] = "{" BIG "L2_RQSTS.MISS," BIG "FRONTEND_RETIRED.DSB_MISS}";
 
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	assert_int_equal(open_texts(TEXTS(group)), PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(error.kind, PFM_KIND_ALONE);
 	assert_memory_equal(group + error.start, BIG "FRONTEND_RETIRED.DSB_MISS", error.end - error.start);
@@ -857,19 +857,19 @@ static void counted_alone(void **state)
 		assert_true(!fake.events[i].used || fake.events[i].a.attr.exclusive == (fake.events[i].a.attr.config == 0x1c6));
 	end_session();
 	must_open(TEXTS("{" BIG "FRONTEND_RETIRED.DSB_MISS," BIG "L2_RQSTS.MISS}:W"));
-	assert_int_not_equal(about(0).group, about(1).group);
+	assert_int_not_equal(is_about(0).group, is_about(1).group);
 }
 
 /* In braces as outside of them: a qualifier of libpmc belongs to the event before it, however it is written. */
 static void qualifiers_within_a_group(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_DRY_RUN;
 	must_open(TEXTS("{coreduo::L2_LINES_IN,Edge,cmask=2,coreduo::Instr_Ret,OS}"));
 	assert_int_equal(pfm_count_session(session), 2);
-	assert_string_equal(about(0).name, "coreduo::L2_LINES_IN,Edge,cmask=2");
-	assert_string_equal(about(1).name, "coreduo::Instr_Ret,OS");
+	assert_string_equal(is_about(0).name, "coreduo::L2_LINES_IN,Edge,cmask=2");
+	assert_string_equal(is_about(1).name, "coreduo::Instr_Ret,OS");
 }
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)

@@ -28,18 +28,18 @@ static void expect_part(unsigned k, unsigned type, uint64_t config, int pid, int
 static void dry_run_plans_and_opens_nothing(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	options.flags = PFM_SESSION_DRY_RUN;
 	must_open(TEXTS("{cpu_core/instructions/,cpu_core/cache-misses/}:u", "uncore_imc/data_reads/"));
 	expect_part(0, 4, 0xc0, 0, -1, -1);
 	expect_part(1, 4, 0x412e, 0, -1, 0);
 	expect_part(2, 21, 1, -1, 0, -1);
 	expect_part(3, 22, 1, -1, 0, -1);
-	assert_true(about(0).attr.exclude_kernel);
-	run();
+	assert_true(is_about(0).attr.exclude_kernel);
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
 	expect_why(0, "dry run");
-	assert_int_equal(about(2).n_parts, 2);
+	assert_int_equal(is_about(2).n_parts, 2);
 	end_session();
 	must_open(TEXTS("slots"));
 	expect_why(0, "cpu_atom does not have the event: not counted on CPUs 4-7");
@@ -67,12 +67,12 @@ static void dry_run_plans_and_opens_nothing(void **state)
 static void dry_run_for_another_backend(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.backend = "pfm_device";
 	options.flags = PFM_SESSION_DRY_RUN;
 	must_open(TEXTS("ev6::cycles"));
-	assert_string_equal(about(0).pmu, "ev6");
-	assert_string_equal(about(0).why, "");
+	assert_string_equal(is_about(0).pmu, "ev6");
+	assert_string_equal(is_about(0).why, "");
 	end_session();
 	options.backend = "record";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
@@ -106,7 +106,7 @@ static void dry_runs_on_shared_machines(void **state)
 		fake_begin(&fake);
 		if (!fake_machine(&fake, shared_path(path, sizeof(path), name))) {
 			fake_end(&fake);
-			machine("uncore");
+			make_machine("uncore");
 			print_message("# SKIP %s is not there\n", path);
 			skip();
 		}
@@ -118,10 +118,10 @@ static void dry_runs_on_shared_machines(void **state)
 		assert_int_equal(fake.uses[FAKE_PERF], 0);
 		assert_int_equal(pfm_count_session(session), rows[i].counts);
 		for (unsigned k = 0; k < rows[i].counts; k++)
-			assert_int_equal(about(k).n_parts, rows[i].parts ? rows[i].parts : 2 * boxes); /* two packages */
+			assert_int_equal(is_about(k).n_parts, rows[i].parts ? rows[i].parts : 2 * boxes); /* two packages */
 		done(NULL);
 	}
-	machine("uncore");
+	make_machine("uncore");
 }
 
 /* ---- everything fails once ------------------------------------------------------------------------------------------------------ */
@@ -173,7 +173,7 @@ static void every_call_may_fail(void **state)
 	unsigned step = getenv("PERFMON_QUICK") ? 7 : 1;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("cycles")); /* the context is loaded now; test_kernel.c makes that fail */
 	end_session();
 	for (unsigned f = 0; f < 3; f++)
@@ -197,14 +197,14 @@ static void interrupted_calls_are_repeated(void **state)
 	static const enum fake_call calls[] = { FAKE_PERF, FAKE_IOCTL, FAKE_READ_PERF };
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	for (unsigned i = 0; i < 3; i++) {
 		fake.uses[calls[i]] = 0;
 		fake.fail = calls[i];
 		fake.fail_at = 2;
 		fake.fail_errno = EINTR;
 		must_open(TEXTS("cycles", "instructions"));
-		run();
+		run_session();
 		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		end_session();
@@ -214,7 +214,7 @@ static void interrupted_calls_are_repeated(void **state)
 static void every_allocation_may_fail(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("cycles")); /* the context is loaded: what follows are the session's own */
 	end_session();
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
@@ -244,7 +244,7 @@ static void wrong_arguments(void **state)
 	pfm_count_info_t info = PFM_INIT(info);
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	assert_int_equal(pfm_start_session(NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_stop_session(NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_reset_session(NULL), PFMLIB_ERR_INVAL);
@@ -281,10 +281,10 @@ static void wrong_arguments(void **state)
 static void sessions_keep_their_context(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("cycles"));
 	pfm_close_context(ctx);
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
 	ctx = NULL;

@@ -32,30 +32,30 @@ static void as_user(int level)
 static void kernel_is_left_out_when_it_must(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	as_user(2);
 	must_open(TEXTS("cycles", "cpu/instructions/", "cycles:k", "context-switches", "sched:sched_switch", "page-faults", "task-clock",
 	                "cpu-clock"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_string_equal(about(0).name, "cycles:u");
-	assert_true(about(0).attr.exclude_kernel);
-	assert_string_equal(about(1).name, "cpu/instructions/u");
+	assert_string_equal(is_about(0).name, "cycles:u");
+	assert_true(is_about(0).attr.exclude_kernel);
+	assert_string_equal(is_about(1).name, "cpu/instructions/u");
 	/* Asked for: an answer, not something else. */
 	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
 	expect_why(2, "perf_event_paranoid is 2");
 	expect_why(2, "CAP_PERFMON");
 	/* At user level these would always be 0. */
 	expect_count(3, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
-	assert_string_equal(about(3).name, "context-switches");
+	assert_string_equal(is_about(3).name, "context-switches");
 	expect_count(4, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
 	expect_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_string_equal(about(5).name, "page-faults:u");
+	assert_string_equal(is_about(5).name, "page-faults:u");
 	/* Clocks go on at every level, so nothing is missing from them. */
 	expect_count(6, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_string_equal(about(6).name, "task-clock");
-	assert_true(about(6).attr.exclude_kernel);
-	assert_string_equal(about(7).name, "cpu-clock");
+	assert_string_equal(is_about(6).name, "task-clock");
+	assert_true(is_about(6).attr.exclude_kernel);
+	assert_string_equal(is_about(7).name, "cpu-clock");
 }
 
 static void paranoid_levels(void **state)
@@ -63,24 +63,24 @@ static void paranoid_levels(void **state)
 	char why[96];
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	for (int level = -1; level <= 4; level++) {
 		as_user(level);
 		snprintf(why, sizeof(why), "perf_event_paranoid is %d: ordinary users may not count anything", level);
 		options.flags = 0;
 		options.pid = 0;
 		must_open(TEXTS("cycles", "cycles:u"));
-		run();
+		run_session();
 		assert_int_equal(counts[0].quality, level > 2 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
-		assert_string_equal(about(0).name, level == 2 ? "cycles:u" : "cycles");
-		assert_int_equal(about(0).attr.exclude_kernel, level == 2); /* nothing that is refused as well is kept */
-		assert_int_equal(about(0).attr.exclude_hv, level == 2);
+		assert_string_equal(is_about(0).name, level == 2 ? "cycles:u" : "cycles");
+		assert_int_equal(is_about(0).attr.exclude_kernel, level == 2); /* nothing that is refused as well is kept */
+		assert_int_equal(is_about(0).attr.exclude_hv, level == 2);
 		if (level > 2)
 			expect_why(1, why);
 		end_session();
 		options.flags = PFM_SESSION_SYSTEM_WIDE;
 		must_open(TEXTS("cycles"));
-		run();
+		run_session();
 		assert_int_equal(counts[0].quality, level > 0 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
 		if (level > 0)
 			expect_why(0, level > 2 ? why : "counting everything on a CPU needs 0 or lower");
@@ -88,7 +88,7 @@ static void paranoid_levels(void **state)
 		options.flags = 0;
 		options.pid = 1;
 		must_open(TEXTS("cycles:u"));
-		run();
+		run_session();
 		assert_int_equal(counts[0].cause, PFM_CAUSE_PERMISSION);
 		expect_why(0, level > 2 ? why : "process 1 belongs to another user");
 		end_session();
@@ -119,7 +119,7 @@ static void expect_permission(const char *text, unsigned flags, int pid, const c
 	options.flags = flags;
 	options.pid = pid;
 	must_open(&text, 1);
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
 	expect_why(0, why);
 	end_session();
@@ -129,7 +129,7 @@ static void expect_permission(const char *text, unsigned flags, int pid, const c
 static void level_or_filter(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	as_user(3);
 	fake.decide = user_of_linux;
 	expect_permission("cycles:k", 0, 0, "counting the kernel needs 1 or lower");
@@ -152,9 +152,9 @@ static void count_whole(const char *text, int pid, unsigned flags)
 	options.flags = flags;
 	options.pid = pid;
 	must_open(TEXTS(text));
-	run();
+	run_session();
 	assert_int_equal(counts[0].quality, PFM_QUALITY_EXACT);
-	assert_string_equal(about(0).name, text);
+	assert_string_equal(is_about(0).name, text);
 	end_session();
 }
 
@@ -165,7 +165,7 @@ static void capabilities_count_at_every_level(void **state)
 	static const char *const levels[] = { "-1", "0", "1", "2", "3", "4", "99", "", "much", NULL };
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		if (levels[i])
 			fake_file(&fake, "/proc/sys/kernel/perf_event_paranoid", levels[i]);
@@ -182,7 +182,7 @@ static void capabilities_count_at_every_level(void **state)
 		options.flags = 0;
 		options.pid = 0;
 		must_open(TEXTS("cycles:u"));
-		run();
+		run_session();
 		expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
 		if (i > 6)
 			expect_why(0, "perf_event_paranoid cannot be read");
@@ -217,7 +217,7 @@ static void refused_settings_are_named(void **state)
 	};
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/sys/bus/event_source/devices/wide/type", "60");
 	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/event", "config:0-7");
 	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/far", "config3:0-7");
@@ -226,7 +226,7 @@ static void refused_settings_are_named(void **state)
 		fake.number = rows[i].refused;
 		options.flags = rows[i].flags;
 		must_open(&rows[i].text, 1);
-		run();
+		run_session();
 		expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
 		expect_why(0, rows[i].why);
 		end_session();
@@ -235,7 +235,7 @@ static void refused_settings_are_named(void **state)
 	fake.number = 0;
 	options.flags = 0;
 	must_open(TEXTS("{cpu/instructions/,cpu/event=0xc0,umask=0x12/}"));
-	run();
+	run_session();
 	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
 	expect_why(1, "umask=0x12");
 }
@@ -291,15 +291,15 @@ static void errors_have_causes(void **state)
 	};
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/proc/sys/kernel/perf_event_paranoid", "3");
 	fake.decide = as_number_says;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fake.number = rows[i].err;
 		must_open(&rows[i].text, 1);
-		run();
+		run_session();
 		if (counts[0].cause != rows[i].cause)
-			fail_msg("errno %d on %s: %s (%s)", rows[i].err, rows[i].text, pfm_cause_name(counts[0].cause), about(0).why);
+			fail_msg("errno %d on %s: %s (%s)", rows[i].err, rows[i].text, pfm_cause_name(counts[0].cause), is_about(0).why);
 		expect_count(0, unopened(rows[i].cause), rows[i].cause);
 		expect_why(0, rows[i].why);
 		assert_int_equal(counts[0].sys_errno, rows[i].err);
@@ -312,7 +312,7 @@ static void expect_refusal(int err, const char *text, const char *why)
 {
 	fake.number = err;
 	must_open(&text, 1);
-	run();
+	run_session();
 	assert_true(counts[0].quality >= PFM_QUALITY_NOT_COUNTED);
 	expect_why(0, why);
 	end_session();
@@ -323,7 +323,7 @@ static void surroundings_are_part_of_the_reason(void **state)
 	static const char paranoid[] = "/proc/sys/kernel/perf_event_paranoid";
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = as_number_says;
 	fake_file(&fake, paranoid, "1");
 	expect_refusal(EACCES, "sched:sched_switch", "may not use tracepoints");
@@ -337,7 +337,7 @@ static void surroundings_are_part_of_the_reason(void **state)
 	fake_file(&fake, "/proc/self/limits", "Limit Soft Hard Units");
 	expect_refusal(EMFILE, "instructions", "no more files can be opened");
 	done(NULL);
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/proc/sys/kernel/nmi_watchdog", "1");
 	fake.decide = as_number_says;
 	expect_refusal(EBUSY, "instructions", "nmi_watchdog=0");
@@ -358,10 +358,10 @@ static int alpha(struct fake *f, const struct perf_event_attr *attr, int pid, in
 static void pmu_that_cannot_leave_levels_out(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = alpha;
 	must_open(TEXTS("cycles", "cycles:u", "page-faults:u"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
 	expect_count(2, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -369,23 +369,23 @@ static void pmu_that_cannot_leave_levels_out(void **state)
 	fake_file(&fake, "/proc/sys/kernel/perf_event_paranoid", "2");
 	fake.number = 1;
 	must_open(TEXTS("cycles", "page-faults"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
-	assert_string_equal(about(0).name, "cycles");
+	assert_string_equal(is_about(0).name, "cycles");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
 static void machine_without_pmu(void **state)
 {
 	(void)state;
-	machine("hybrid");
+	make_machine("hybrid");
 	for (unsigned i = fake.n_files; i-- > 0;)
 		if (strstr(fake.files[i].path, "/cpu_"))
 			fake_remove(&fake, fake.files[i].path);
 	fake.decide = as_number_says;
 	fake.number = ENOENT;
 	must_open(TEXTS("cycles", "L1-dcache-load-misses", "r412e"));
-	run();
+	run_session();
 	for (unsigned i = 0; i < 3; i++) {
 		expect_count(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
 		expect_why(i, "no PMU");
@@ -395,9 +395,9 @@ static void machine_without_pmu(void **state)
 static void events_of_other_processors_are_not_counted(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("montecito::CPU_OP_CYCLES_ALL", "ev67::retinst", "task-clock"));
-	run();
+	run_session();
 	assert_int_equal(fake_open_events(&fake), 1);
 	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
 	expect_why(0, "this machine has no montecito");
@@ -414,10 +414,10 @@ static void linux_on_alpha_counts_what_its_driver_has(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/software/type", "1");
 	open_context("alpha-11");
 	must_open(TEXTS("ev67::retinst", "ev67::retinst:u", "ev67::inflt_retires", "ev67::inflt_retires:u"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_int_equal(event(1)->a.attr.type, PERF_TYPE_RAW);
-	assert_false(event(1)->a.attr.exclude_hv);
+	assert_int_equal(event_text(1)->a.attr.type, PERF_TYPE_RAW);
+	assert_false(event_text(1)->a.attr.exclude_hv);
 	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
 	expect_why(1, "cannot tell privilege levels apart");
 	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
@@ -426,7 +426,7 @@ static void linux_on_alpha_counts_what_its_driver_has(void **state)
 	end_session();
 	options.plm = PFM_PLM3; /* a wish for all that can tell them apart */
 	must_open(TEXTS("ev67::retinst", "page-faults"));
-	run();
+	run_session();
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_true(fake.events[fake.n_events - 1].a.attr.exclude_kernel);
 }
@@ -439,7 +439,7 @@ static void processors_without_their_driver(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/software/type", "1");
 	open_context("0x00000000413fff01");
 	must_open(TEXTS("armv8::CPU_CYCLES"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
 	expect_why(0, "the kernel exports no PMU for armv8");
 }
@@ -449,7 +449,7 @@ static void generic_names_between_slashes(void **state)
 	pfm_encoding_t e = PFM_INIT(e);
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	assert_int_equal(pfm_encode_event(ctx, "cpu/cycles/u", 0, &e, &error), PFMLIB_SUCCESS);
 	assert_true(e.attr.type == 4 && e.attr.config == 0x3c && e.attr.exclude_kernel);
 	assert_int_equal(pfm_encode_event(ctx, "cpu/CPU-CYCLES,edge/", 0, &e, &error), PFMLIB_SUCCESS);
@@ -501,7 +501,7 @@ static void ask_for_missing(bool loaded, bool by_number)
 static void architectural_events_may_be_missing(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	for (unsigned i = 0; i < 4; i++) {
 		pfm_close_context(ctx);
 		open_context(NULL);
@@ -523,7 +523,7 @@ static int no_system_call(struct fake *f, const struct perf_event_attr *attr, in
 static void kernel_without_perf(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = no_system_call;
 	must_open(TEXTS("cycles", "page-faults"));
 	assert_int_equal(pfm_start_session(session), 0);
@@ -547,7 +547,7 @@ static void a_machine_without_anything_that_counts(void **state)
 	open_context("GenuineIntel-6-55-4");
 	fake.decide = no_system_call;
 	must_open(TEXTS("page-faults", "skx::INST_RETIRED.ANY"));
-	run();
+	run_session();
 	for (unsigned i = 0; i < 2; i++) {
 		expect_count(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_KERNEL);
 		expect_why(i, "the kernel has no perf_event_open");
@@ -565,14 +565,14 @@ static void a_machine_without_anything_that_counts(void **state)
 static void too_few_descriptors(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake_file(&fake, "/proc/self/limits", "Limit Soft Hard Units\nMax open files            10        4096  files");
 	fake.limit = 10;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("cycles", "instructions"));
 	/* The second needs seven and got three: it gives them back. */
 	assert_int_equal(fake_open_events(&fake), 7);
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_FILES);
 	expect_why(1, "10 files");
@@ -582,7 +582,7 @@ static void too_few_descriptors(void **state)
 static void strict_sessions_fail_as_a_whole(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = no_cycles;
 	options.flags = PFM_SESSION_STRICT;
 	assert_int_equal(open_texts(TEXTS("page-faults", "cycles")), PFMLIB_ERR_NOPMU);
@@ -612,7 +612,7 @@ static void texts_that_are_wrong(void **state)
 	static char many[1024];
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int rc = open_texts((const char *const[]){ "page-faults", rows[i].text }, 2);
 
@@ -633,17 +633,17 @@ static void texts_that_are_wrong(void **state)
 static void lists_in_braces(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("{cpu/event=0xc0,umask=0x0,cmask=1/,mem:0x1000/4:w,page-faults}:u"));
 	assert_int_equal(pfm_count_session(session), 3);
-	assert_string_equal(about(0).name, "cpu/event=0xc0,umask=0x0,cmask=1/u");
-	assert_string_equal(about(1).name, "mem:0x1000/4:w:u");
-	assert_true(about(1).attr.exclude_kernel);
-	assert_int_equal(event(2)->a.attr.config, 0); /* of a breakpoint: its address is in the next word */
-	assert_int_equal(event(2)->a.attr.bp_addr, 0x1000);
+	assert_string_equal(is_about(0).name, "cpu/event=0xc0,umask=0x0,cmask=1/u");
+	assert_string_equal(is_about(1).name, "mem:0x1000/4:w:u");
+	assert_true(is_about(1).attr.exclude_kernel);
+	assert_int_equal(event_text(2)->a.attr.config, 0); /* of a breakpoint: its address is in the next word */
+	assert_int_equal(event_text(2)->a.attr.bp_addr, 0x1000);
 	end_session();
 	must_open(TEXTS("  { cycles, instructions}S"));
-	assert_string_equal(about(1).name, "instructions");
+	assert_string_equal(is_about(1).name, "instructions");
 	end_session();
 	must_open(TEXTS("{intel_arch::UNHALTED_CORE_CYCLES,cmask=1,inv,page-faults}"));
 	assert_int_equal(pfm_count_session(session), 2);
@@ -653,34 +653,34 @@ static void lists_in_braces(void **state)
 static void an_event_is_in_a_group_once(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("{cycles,instructions,cycles,cycles:u}", "cycles", "cycles"));
 	assert_int_equal(pfm_count_session(session), 5);
 	assert_int_equal(fake_open_events(&fake), 5);
-	assert_string_equal(about(1).name, "instructions");
-	assert_string_equal(about(2).name, "cycles:u");
-	assert_int_equal(about(2).group, about(0).group);
-	assert_int_equal(about(3).request, 1);
-	assert_int_equal(about(4).request, 2);
-	assert_int_not_equal(about(3).group, about(4).group);
+	assert_string_equal(is_about(1).name, "instructions");
+	assert_string_equal(is_about(2).name, "cycles:u");
+	assert_int_equal(is_about(2).group, is_about(0).group);
+	assert_int_equal(is_about(3).request, 1);
+	assert_int_equal(is_about(4).request, 2);
+	assert_int_not_equal(is_about(3).group, is_about(4).group);
 	end_session();
 	must_open(TEXTS("{page-faults,page-faults}:u"));
 	assert_int_equal(pfm_count_session(session), 1);
-	assert_string_equal(about(0).name, "page-faults:u");
+	assert_string_equal(is_about(0).name, "page-faults:u");
 }
 
 static void places_that_cannot_be_grouped(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	must_open(TEXTS("{cycles,uncore_imc/clockticks/,page-faults}"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP);
 	expect_count(2, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
 	must_open(TEXTS("{cycles,uncore_imc/clockticks/}:W"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
@@ -697,12 +697,12 @@ static int old_kernel(struct fake *f, const struct perf_event_attr *attr, int pi
 static void kernel_that_cannot_read_inherited_groups(void **state)
 {
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	fake.decide = old_kernel;
 	options.flags = PFM_SESSION_INHERIT;
 	must_open(TEXTS("{cycles,instructions}"));
 	assert_int_equal(fake.events[2].group, fake_fd(1));
-	run();
+	run_session();
 	assert_int_equal(counts[0].value, 2000);
 	assert_int_equal(counts[1].value, 3000);
 }

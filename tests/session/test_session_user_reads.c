@@ -11,7 +11,7 @@ static void user_space_reads_fall_back(void **state)
 	pfm_count_t count = PFM_INIT(count);
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_USER_READ;
 	must_open(TEXTS("cycles"));
 	assert_int_equal(fake.n_maps, 1);
@@ -27,7 +27,7 @@ static void user_space_reads_fall_back(void **state)
 	fake.fail_errno = EPERM;
 	must_open(TEXTS("cycles"));
 	assert_int_equal(fake.n_maps, 0);
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
@@ -60,7 +60,7 @@ static void answer_rdpmc(int signal_number, siginfo_t *info, void *context)
 /* A page as the kernel writes it while the event is on counter @index - 1. */
 static struct perf_event_mmap_page *page_of(unsigned i, uint32_t index, uint64_t offset, uint64_t raw)
 {
-	struct perf_event_mmap_page *page = event(i)->page;
+	struct perf_event_mmap_page *page = event_text(i)->page;
 
 	page->cap_user_rdpmc = 1;
 	page->index = index;
@@ -80,7 +80,7 @@ static void counters_are_read_from_user_space(void **state)
 	uint64_t before;
 
 	(void)state;
-	machine("uncore");
+	make_machine("uncore");
 	options.flags = PFM_SESSION_USER_READ;
 	must_open(TEXTS("cycles"));
 	assert_int_equal(pfm_start_session(session), 0);
@@ -164,15 +164,15 @@ static void arm_is_asked_for_user_space_reads(void **state)
 	open_context("0x00000000413fd0c1");
 	options.flags = PFM_SESSION_USER_READ;
 	must_open(TEXTS("cycles", "armv8_pmuv3/event=8,long/", "page-faults"));
-	assert_int_equal(event(1)->a.attr.config1, 2);
-	assert_int_equal(event(2)->a.attr.config1, 3);
-	assert_int_equal(event(3)->a.attr.config1, 0);
+	assert_int_equal(event_text(1)->a.attr.config1, 2);
+	assert_int_equal(event_text(2)->a.attr.config1, 3);
+	assert_int_equal(event_text(3)->a.attr.config1, 0);
 	end_session();
 	/* A kernel that does not let it: counted all the same. */
 	fake.decide = refuse_one;
 	fake.number = 1;
 	must_open(TEXTS("cycles"));
-	run();
+	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 

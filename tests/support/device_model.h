@@ -8,7 +8,7 @@
 #include <perfmon/pfcntr.h>
 #include "device/state.h"
 
-struct device {
+struct model_device {
 	struct model *m;
 	int handle;
 };
@@ -17,14 +17,14 @@ enum { ROOT = 1,
        USER = 2 };
 
 /* What the driver told PALcode last. */
-struct told {
+struct recorded_call {
 	unsigned n, function;
 	uint64_t a1;
 };
 
-static inline void note(void *arg, unsigned function, uint64_t a1)
+static inline void record_call(void *arg, unsigned function, uint64_t a1)
 {
-	struct told *t = arg;
+	struct recorded_call *t = arg;
 
 	t->n++;
 	t->function = function;
@@ -42,9 +42,9 @@ static inline struct model_options options_of(enum model_family family)
 }
 
 /* Process ROOT has the device open, in @mode; process USER is there too. Both are bound to processor 0. */
-static inline struct device open_device(const struct model_options *o, unsigned mode)
+static inline struct model_device open_device(const struct model_options *o, unsigned mode)
 {
-	struct device d = { pfmi_model_new(o), -1 };
+	struct model_device d = { pfmi_model_new(o), -1 };
 
 	assert_non_null(d.m);
 	assert_int_equal(pfmi_model_process(d.m, ROOT, 0, 0), 0);
@@ -54,26 +54,26 @@ static inline struct device open_device(const struct model_options *o, unsigned 
 	return d;
 }
 
-static inline int ask(const struct device *d, uint32_t request, void *arg)
+static inline int send_request(const struct model_device *d, uint32_t request, void *arg)
 {
 	return pfmi_model_ioctl(d->m, d->handle, ROOT, request, (uint64_t)(uintptr_t)arg, &pfmi_model_own_memory);
 }
 
 /* A request whose argument is a word. */
-static inline int tell(const struct device *d, uint32_t request, uint64_t word)
+static inline int print_call(const struct model_device *d, uint32_t request, uint64_t word)
 {
-	return ask(d, request, &word);
+	return send_request(d, request, &word);
 }
 
 /* A request that fills an array. */
-static inline int results(const struct device *d, uint32_t request, void *array)
+static inline int read_results(const struct model_device *d, uint32_t request, void *array)
 {
 	uint64_t pointer = (uint64_t)(uintptr_t)array;
 
-	return ask(d, request, &pointer);
+	return send_request(d, request, &pointer);
 }
 
-static inline struct model_view look(const struct device *d, unsigned cpu)
+static inline struct model_view read_kernel_log(const struct model_device *d, unsigned cpu)
 {
 	struct model_view v;
 

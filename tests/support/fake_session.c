@@ -40,7 +40,7 @@ void open_context(const char *cpuid)
 	error = (pfm_error_t){ .size = sizeof(error) };
 }
 
-void machine(const char *name)
+void make_machine(const char *name)
 {
 	fake_recorded(&fake, name);
 	open_context("GenuineIntel-6-97-2");
@@ -69,14 +69,14 @@ void read_all(void)
 	assert_int_equal(pfm_read_session(session, counts, n), PFMLIB_SUCCESS);
 }
 
-void run(void)
+void run_session(void)
 {
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	read_all();
 }
 
-pfm_count_info_t about(unsigned i)
+pfm_count_info_t is_about(unsigned i)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 
@@ -84,7 +84,7 @@ pfm_count_info_t about(unsigned i)
 	return info;
 }
 
-struct fake_event *event(unsigned i)
+struct fake_event *event_text(unsigned i)
 {
 	assert_true(i < fake.n_events);
 	return &fake.events[i];
@@ -93,19 +93,19 @@ struct fake_event *event(unsigned i)
 void expect_count(unsigned i, int quality, int cause)
 {
 	if (counts[i].quality != quality || counts[i].cause != cause)
-		fail_msg("count %u (%s) is %s/%s: %s", i, about(i).name, pfm_quality_name(counts[i].quality),
-		         pfm_cause_name(counts[i].cause), about(i).why);
+		fail_msg("count %u (%s) is %s/%s: %s", i, is_about(i).name, pfm_quality_name(counts[i].quality),
+		         pfm_cause_name(counts[i].cause), is_about(i).why);
 	/* What is not exact says why. */
 	if (cause != PFM_CAUSE_NONE)
-		assert_true(*about(i).why);
+		assert_true(*is_about(i).why);
 	else
-		assert_string_equal(about(i).why, "");
+		assert_string_equal(is_about(i).why, "");
 }
 
 void expect_why(unsigned i, const char *piece)
 {
-	if (!strstr(about(i).why, piece) && !strstr(about(i).remedy, piece))
-		fail_msg("\"%s\" is neither in \"%s\" nor in \"%s\"", piece, about(i).why, about(i).remedy);
+	if (!strstr(is_about(i).why, piece) && !strstr(is_about(i).remedy, piece))
+		fail_msg("\"%s\" is neither in \"%s\" nor in \"%s\"", piece, is_about(i).why, is_about(i).remedy);
 }
 
 void end_session(void)

@@ -24,7 +24,7 @@ extern pfm_count_t counts[64];
 /* A context on the fake system, for the processor @cpuid. */
 void open_context(const char *cpuid);
 /* The same on recorded machine @name of tests/machines. */
-void machine(const char *name);
+void make_machine(const char *name);
 /* Opens a session with the options. */
 int open_texts(const char *const *texts, unsigned n);
 /* The same, and it must succeed. */
@@ -32,11 +32,11 @@ void must_open(const char *const *texts, unsigned n);
 /* Reads all counts. */
 void read_all(void);
 /* Starts, stops and reads. */
-void run(void);
+void run_session(void);
 /* What count @i is. */
-pfm_count_info_t about(unsigned i);
+pfm_count_info_t is_about(unsigned i);
 /* The @i-th kernel event that was opened. */
-struct fake_event *event(unsigned i);
+struct fake_event *event_text(unsigned i);
 /* Count @i must be of this quality and cause; what is not exact must say why. */
 void expect_count(unsigned i, int quality, int cause);
 /* @piece must be in the sentences of count @i. */

@@ -8,20 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct fake *self(const struct sys *sys)
+static struct fake *find_fake(const struct sys *sys)
 {
 	return sys->arg;
 }
 
 /* True if this use of @call is the one that fails. */
-static bool fails(struct fake *f, enum fake_call call)
+static bool is_failing_call(struct fake *f, enum fake_call call)
 {
 	unsigned n = ++f->uses[call];
 
 	return f->fail_at && f->fail == call && (n == f->fail_at || (f->fail_on && n > f->fail_at));
 }
 
-static char *copy(const char *s, size_t len)
+static char *copy_text(const char *s, size_t len)
 {
 	char *c = malloc(len + 2);
 
@@ -34,7 +34,7 @@ static char *copy(const char *s, size_t len)
 
 /* Files are in the order of their paths, where a folder's come before all that only begin like it: what is in a folder is together, and
  * in the order of its names. */
-static int compare(const char *a, const char *b)
+static int compare_names(const char *a, const char *b)
 {
 	unsigned x, y;
 
@@ -55,7 +55,7 @@ static unsigned first_file(const struct fake *f, const char *path)
 	while (low < high) {
 		unsigned middle = (low + high) / 2;
 
-		if (compare(f->files[middle].path, path) < 0)
+		if (compare_names(f->files[middle].path, path) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -83,11 +83,11 @@ struct fake_file *fake_file(struct fake *f, const char *path, const char *text)
 			abort();
 		file = &f->files[at];
 		memmove(file + 1, file, (f->n_files++ - at) * sizeof(*file));
-		file->path = copy(path, strlen(path));
+		file->path = copy_text(path, strlen(path));
 	} else {
 		free(file->text);
 	}
-	file->text = copy(text, len);
+	file->text = copy_text(text, len);
 	memcpy(file->text + len, "\n", 2);
 	return file;
 }
@@ -141,11 +141,11 @@ void fake_recorded(struct fake *f, const char *name)
 
 static int fake_open(const struct sys *sys, const char *path, int flags)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 	const struct fake_file *file = find_file(f, path);
 
 	(void)flags;
-	if (fails(f, FAKE_OPEN))
+	if (is_failing_call(f, FAKE_OPEN))
 		return -f->fail_errno;
 	if (!file)
 		return -ENOENT;
@@ -170,7 +170,7 @@ static struct fake_open *opened_file(struct fake *f, int fd)
 static void default_tick(struct fake *f, struct fake_event *e)
 {
 	e->value = 1000 * (uint64_t)(e - f->events + 1);
-	e->on = e->running = 1000000;
+	e->is_open = e->running = 1000000;
 }
 
 static size_t put_event(struct fake *f, struct fake_event *e, uint64_t *out)
@@ -182,12 +182,12 @@ static size_t put_event(struct fake *f, struct fake_event *e, uint64_t *out)
 	(f->tick ? f->tick : default_tick)(f, e);
 	if (!(form & PERF_FORMAT_GROUP)) {
 		out[0] = e->value;
-		out[1] = e->on;
+		out[1] = e->is_open;
 		out[2] = e->running;
 		out[3] = e->lost;
 		return form & (1u << 4) ? 4 : 3; /* PERF_FORMAT_LOST, which older headers do not have */
 	}
-	out[1] = e->on;
+	out[1] = e->is_open;
 	out[2] = e->running;
 	for (unsigned i = 0; i < f->n_events; i++) {
 		struct fake_event *m = &f->events[i];
@@ -205,14 +205,14 @@ static size_t put_event(struct fake *f, struct fake_event *e, uint64_t *out)
 
 static long fake_read(const struct sys *sys, int fd, void *buf, size_t n)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 	struct fake_event *e = fake_event(f, fd);
 	struct fake_open *o;
 	uint64_t out[256];
 	size_t len;
 
 	if (e) {
-		if (fails(f, FAKE_READ_PERF))
+		if (is_failing_call(f, FAKE_READ_PERF))
 			return -f->fail_errno;
 		len = put_event(f, e, out) * sizeof(out[0]);
 		if (e->a.attr.pinned && e->running == 0)
@@ -222,7 +222,7 @@ static long fake_read(const struct sys *sys, int fd, void *buf, size_t n)
 		memcpy(buf, out, len);
 		return (long)len;
 	}
-	if (fails(f, FAKE_READ))
+	if (is_failing_call(f, FAKE_READ))
 		return -f->fail_errno;
 	o = opened_file(f, fd);
 	if (!o)
@@ -236,7 +236,7 @@ static long fake_read(const struct sys *sys, int fd, void *buf, size_t n)
 
 static int fake_close(const struct sys *sys, int fd)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 	struct fake_event *e = fake_event(f, fd);
 
 	if (e) {
@@ -250,7 +250,7 @@ static int fake_close(const struct sys *sys, int fd)
 		abort();
 	}
 	/* Like the real one: the descriptor is gone even when close fails. */
-	return fails(f, FAKE_CLOSE) ? -f->fail_errno : 0;
+	return is_failing_call(f, FAKE_CLOSE) ? -f->fail_errno : 0;
 }
 
 /* The name that is @within a folder, whose own takes the first @len characters of that, or the first behind it; NULL if there is none. */
@@ -263,12 +263,12 @@ static const char *next_name(const struct fake *f, const char *within, size_t le
 
 static int fake_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 	size_t len = strlen(path) + 1;
 	char within[5000];
 	const char *next;
 
-	if (fails(f, FAKE_LIST))
+	if (is_failing_call(f, FAKE_LIST))
 		return -f->fail_errno;
 	if (len + 2 > sizeof(within))
 		return -ENAMETOOLONG;
@@ -312,11 +312,11 @@ unsigned fake_open_events(const struct fake *f)
 
 static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group, unsigned long flags)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 	struct fake_event *e;
 	int rc = 0;
 
-	if (fails(f, FAKE_PERF))
+	if (is_failing_call(f, FAKE_PERF))
 		return -f->fail_errno;
 	if (group >= 0 && !fake_event(f, group))
 		return -EBADF;
@@ -326,9 +326,9 @@ static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pi
 		return rc;
 	if (f->limit && f->n_open >= f->limit)
 		return -EMFILE;
-	if (f->n_events == f->room) {
-		f->room *= 2;
-		f->events = realloc(f->events, f->room * sizeof(*f->events));
+	if (f->n_events == f->ring_pages) {
+		f->ring_pages *= 2;
+		f->events = realloc(f->events, f->ring_pages * sizeof(*f->events));
 	}
 	if (!f->events)
 		abort();
@@ -361,10 +361,10 @@ static int set_output(struct fake *f, struct fake_event *e, int fd)
 
 static int fake_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 	struct fake_event *e = fake_event(f, fd);
 
-	if (fails(f, FAKE_IOCTL))
+	if (is_failing_call(f, FAKE_IOCTL))
 		return -f->fail_errno;
 	if (!e)
 		return -EBADF;
@@ -381,11 +381,11 @@ static int fake_ioctl(const struct sys *sys, int fd, unsigned long request, void
 
 static int fake_poll(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 	int told = 0;
 
 	(void)timeout;
-	if (fails(f, FAKE_POLL))
+	if (is_failing_call(f, FAKE_POLL))
 		return -f->fail_errno;
 	for (unsigned i = 0; i < n; i++) {
 		const struct fake_event *e = fake_event(f, fds[i].fd);
@@ -408,11 +408,11 @@ static void begin_ring(struct fake_event *e, void *at, size_t len)
 
 static int fake_mmap(const struct sys *sys, int fd, size_t len, int writable, void **out)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 	struct fake_event *e = fake_event(f, fd);
 
 	(void)writable;
-	if (fails(f, FAKE_MMAP))
+	if (is_failing_call(f, FAKE_MMAP))
 		return -f->fail_errno;
 	if (f->locked && len > f->locked - f->mapped)
 		return -EPERM;
@@ -428,7 +428,7 @@ static int fake_mmap(const struct sys *sys, int fd, size_t len, int writable, vo
 
 static int fake_munmap(const struct sys *sys, void *at, size_t len)
 {
-	struct fake *f = self(sys);
+	struct fake *f = find_fake(sys);
 
 	for (unsigned i = 0; i < f->n_events; i++)
 		if (f->events[i].page == at)
@@ -455,7 +455,7 @@ bool fake_record(struct fake *f, int fd, const void *record, size_t size)
 
 static uint64_t fake_now(const struct sys *sys)
 {
-	return ((struct fake *)sys->arg)->now;
+	return ((struct fake *)sys->arg)->clock_ns;
 }
 
 static bool fake_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
@@ -470,7 +470,7 @@ static bool fake_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, u
 static int fake_time_of(const struct sys *sys, int pid, uint64_t *ns)
 {
 	(void)pid;
-	*ns = self(sys)->taken;
+	*ns = find_fake(sys)->n_taken;
 	return 0;
 }
 
@@ -494,8 +494,8 @@ void fake_begin(struct fake *f)
 		.cpuid = fake_cpuid,
 		.arg = f,
 	};
-	f->room = 256;
-	f->events = malloc(f->room * sizeof(*f->events));
+	f->ring_pages = 256;
+	f->events = malloc(f->ring_pages * sizeof(*f->events));
 	snprintf(self, sizeof(self), "Name:\tus\nPid:\t%d\n", (int)getpid());
 	fake_file(f, "/proc/self/status", self);
 }

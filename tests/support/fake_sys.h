@@ -39,11 +39,11 @@ struct fake_event {
 	} a;
 	int pid, cpu, group; /* group: descriptor of the leader, -1 for none */
 	unsigned long flags;
-	uint64_t value, on, running; /* what reading gives; the test may set them at any time */
-	uint64_t lost;               /* read where PERF_FORMAT_LOST asks for it */
-	void *page;                  /* as mapped: a page and, if there is more, an empty ring behind it */
-	int output;                  /* whose ring it was led into, -1: none */
-	short revents;               /* what poll(2) says of it */
+	uint64_t value, is_open, running; /* what reading gives; the test may set them at any time */
+	uint64_t lost;                    /* read where PERF_FORMAT_LOST asks for it */
+	void *page;                       /* as mapped: a page and, if there is more, an empty ring behind it */
+	int output;                       /* whose ring it was led into, -1: none */
+	short revents;                    /* what poll(2) says of it */
 };
 
 struct fake {
@@ -51,13 +51,13 @@ struct fake {
 	struct fake_file *files;
 	unsigned n_files;
 	struct fake_event *events; /* fake_number() is that of a descriptor; none is used again */
-	unsigned n_events, room;
+	unsigned n_events, ring_pages;
 	struct fake_open open[FAKE_OPEN_FILES];
 	unsigned uses[N_FAKE_CALLS]; /* how often each was called */
 	enum fake_call fail;         /* the call that fails ... */
 	unsigned fail_at;            /* ... at this use (1 is the first); 0: none */
 	int fail_errno;
-	uint64_t taken;     /* processor time of each process */
+	uint64_t n_taken;   /* processor time of each process */
 	bool fail_on;       /* and at every later one */
 	int n_open, n_maps; /* descriptors and maps not given back */
 	/* Decides what perf_event_open says: 0 or -errno. NULL: yes to everything. */
@@ -67,9 +67,9 @@ struct fake {
 	int limit;     /* descriptors the process may have, 0 for any number */
 	size_t locked; /* bytes that may be mapped at a time, 0 for any number */
 	size_t mapped;
-	bool empty_rings; /* maps have no room for records, whatever their size */
-	uint64_t now;     /* nanoseconds: time passes when the test says so */
-	int number;       /* for the test's own use */
+	bool empty_rings;  /* maps have no room for records, whatever their size */
+	uint64_t clock_ns; /* nanoseconds: time passes when the test says so */
+	int number;        /* for the test's own use */
 };
 
 /* Event 0 is mostly to see whether the kernel has the call; the one after that gets descriptor 0, as it does where a program has closed its

@@ -18,7 +18,7 @@ void l4_file(const char *path, const char *text);
 void l4_begin(const char *cpuid, const char *const *variables);
 
 /* Ends a case: as it was before. */
-static inline void l4_end(void)
+static inline void l4_terminate(void)
 {
 	l4_begin("GenuineIntel-6-55-4", NULL);
 }

@@ -11,19 +11,19 @@
 
 /* ---- events --------------------------------------------------------------------------------------------------- */
 
-struct fact {
+struct event_fact {
 	char name[64];
 	unsigned code, umask, counters, maxincr;
 	int group, set; /* 0 none, 1 L1D, 2 L2D */
 	bool opcm, iarr, darr, ear, mesi;
 };
 
-static struct fact facts[N_EVENTS];
+static struct event_fact facts[N_EVENTS];
 
 static inline void load_fact(struct rows *rows, json_t *row)
 {
 	static unsigned n;
-	struct fact *f = &facts[n++];
+	struct event_fact *f = &facts[n++];
 
 	(void)rows;
 	if (n > N_EVENTS)
@@ -53,7 +53,7 @@ static inline int load_facts(void)
 
 /* ---- requests ------------------------------------------------------------------------------------------------- */
 
-struct request {
+struct mont_request {
 	pfmlib_input_param_t in;
 	pfmlib_mont_input_param_t model;
 	bool has_in, has_out, has_model_in, has_model_out;
@@ -124,7 +124,7 @@ static inline void read_range(const json_t *req, const char *key, pfmlib_mont_in
 }
 
 /* True if the event brings settings of its counter. */
-static inline bool read_event(const json_t *e, unsigned i, struct request *r)
+static inline bool read_event(const json_t *e, unsigned i, struct mont_request *r)
 {
 	pfmlib_event_t *event = &r->in.pfp_events[i];
 	json_t *mask;
@@ -146,7 +146,7 @@ static inline bool read_event(const json_t *e, unsigned i, struct request *r)
 	return json_object_get(e, "th") || json_object_get(e, "fl");
 }
 
-static inline void read_request(const json_t *req, struct request *r)
+static inline void read_request(const json_t *req, struct mont_request *r)
 {
 	static const char *const features[] = { "op1", "op2", "iear", "dear", "etb", "ipear", "ir", "dr" };
 	json_t *ev = json_object_get(req, "ev"), *e, *un;
@@ -176,7 +176,7 @@ static inline void read_request(const json_t *req, struct request *r)
 	r->has_model_out = row_int(req, "out", json_object_get(req, "ir") || json_object_get(req, "dr")) != 0;
 }
 
-struct answer {
+struct mont_answer {
 	pfmlib_output_param_t out;
 	pfmlib_mont_output_param_t model;
 	int rc;
@@ -184,7 +184,7 @@ struct answer {
 
 #define JUNK 0xa5
 
-static inline void ask(struct request *r, struct answer *a)
+static inline void dispatch_request(struct mont_request *r, struct mont_answer *a)
 {
 	memset(&a->out, JUNK, sizeof(a->out));
 	memset(&a->model, JUNK, sizeof(a->model));
@@ -212,26 +212,26 @@ static const char *wrong; /* what the judge found, for the message */
 		}                           \
 	} while (0)
 
-static inline const struct fact *fact_of(const struct request *r, unsigned i)
+static inline const struct event_fact *fact_of(const struct mont_request *r, unsigned i)
 {
 	return &facts[r->in.pfp_events[i].event];
 }
 
-static inline unsigned selector(unsigned c)
+static inline unsigned event_selector(unsigned c)
 {
 	return c == 4 || c == 5 || c == 8 ? 4 : c == 6 || c == 7 || c == 9 ? 6
 	                                                                   : 0;
 }
 
 /* Do the rules of the cache groups allow event i on counter[i]? One set owns one selector and stays on its counters. */
-static inline bool groups_allow(const struct request *r, const unsigned *counter)
+static inline bool do_groups_allow(const struct mont_request *r, const unsigned *counter)
 {
 	unsigned n = r->in.pfp_event_count, l1d = 0, l1d_on_5 = 0;
 	int owner[16];
 
 	memset(owner, -1, sizeof(owner));
 	for (unsigned i = 0; i < n; i++) {
-		const struct fact *f = fact_of(r, i);
+		const struct event_fact *f = fact_of(r, i);
 
 		if (f->group == 1) {
 			l1d++;
@@ -243,20 +243,20 @@ static inline bool groups_allow(const struct request *r, const unsigned *counter
 	MUST(!l1d || l1d_on_5);
 	for (unsigned i = 0; i < n; i++)
 		if (fact_of(r, i)->group == 2) {
-			MUST(selector(counter[i]));
-			MUST(owner[selector(counter[i])] == fact_of(r, i)->set);
+			MUST(event_selector(counter[i]));
+			MUST(owner[event_selector(counter[i])] == fact_of(r, i)->set);
 		}
 	MUST(owner[4] < 0 || owner[4] != owner[6]);
 	return true;
 }
 
-static inline bool mix_allowed(const struct request *r)
+static inline bool is_mix_allowed(const struct mont_request *r)
 {
 	int l1d = -1, l2d[2] = { -1, -1 };
 	unsigned cancels = 0;
 
 	for (unsigned i = 0; i < r->in.pfp_event_count; i++) {
-		const struct fact *f = fact_of(r, i);
+		const struct event_fact *f = fact_of(r, i);
 
 		cancels += f->code == 0xe0 || f->code == 0xe2;
 		if (f->group == 1) {
@@ -272,7 +272,7 @@ static inline bool mix_allowed(const struct request *r)
 	return true;
 }
 
-static inline bool counters_right(const struct request *r, const struct answer *a)
+static inline bool are_counters_right(const struct mont_request *r, const struct mont_answer *a)
 {
 	unsigned counter[PMU_MONT_NUM_COUNTERS], used = 0, n = r->in.pfp_event_count;
 
@@ -286,13 +286,13 @@ static inline bool counters_right(const struct request *r, const struct answer *
 	}
 	for (unsigned i = 0; i < a->out.pfp_pmc_count; i++)
 		MUST(!pfm_regmask_isset(&r->in.pfp_unavail_pmcs, a->out.pfp_pmcs[i].reg_num));
-	return mix_allowed(r) && groups_allow(r, counter);
+	return is_mix_allowed(r) && do_groups_allow(r, counter);
 }
 
-static inline bool values_right(const struct request *r, const struct answer *a)
+static inline bool are_values_right(const struct mont_request *r, const struct mont_answer *a)
 {
 	for (unsigned i = 0; i < r->in.pfp_event_count; i++) {
-		const struct fact *f = fact_of(r, i);
+		const struct event_fact *f = fact_of(r, i);
 		const pfmlib_event_t *e = &r->in.pfp_events[i];
 		uint64_t v = e->plm ? e->plm : r->in.pfp_dfl_plm;
 
@@ -321,8 +321,8 @@ static inline bool block_of(const pfmlib_reg_t *addr, const pfmlib_reg_t *mask, 
 	return true;
 }
 
-static inline bool blocks_cover(const pfmlib_mont_input_rr_desc_t *d, unsigned plm, const pfmlib_mont_output_rr_t *rr,
-                                const pfmlib_mont_output_rr_desc_t *info)
+static inline bool do_blocks_cover(const pfmlib_mont_input_rr_desc_t *d, unsigned plm, const pfmlib_mont_output_rr_t *rr,
+                                   const pfmlib_mont_output_rr_desc_t *info)
 {
 	uint64_t at = d->rr_start, first = 0, last = 0;
 	bool start_seen = false;
@@ -347,8 +347,8 @@ static inline bool blocks_cover(const pfmlib_mont_input_rr_desc_t *d, unsigned p
 	return true;
 }
 
-static inline bool ranges_covered(const struct request *r, const pfmlib_mont_input_rr_t *asked, const pfmlib_mont_output_rr_t *rr,
-                                  bool fine)
+static inline bool are_ranges_covered(const struct mont_request *r, const pfmlib_mont_input_rr_t *asked, const pfmlib_mont_output_rr_t *rr,
+                                      bool fine)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		const pfmlib_mont_input_rr_desc_t *d = &asked->rr_limits[i];
@@ -358,7 +358,7 @@ static inline bool ranges_covered(const struct request *r, const pfmlib_mont_inp
 		if (!d->rr_start && !d->rr_end)
 			break;
 		if (!fine) {
-			MUST(blocks_cover(d, plm, rr, &rr->rr_infos[i]));
+			MUST(do_blocks_cover(d, plm, rr, &rr->rr_infos[i]));
 			continue;
 		}
 		for (unsigned k = 0; k + 3 < rr->rr_nbr_used; k += 4) {
@@ -377,7 +377,7 @@ static inline bool ranges_covered(const struct request *r, const pfmlib_mont_inp
 	return true;
 }
 
-static inline const pfmlib_reg_t *find_pmc(const struct answer *a, unsigned num)
+static inline const pfmlib_reg_t *find_pmc(const struct mont_answer *a, unsigned num)
 {
 	for (unsigned i = 0; i < a->out.pfp_pmc_count; i++)
 		if (a->out.pfp_pmcs[i].reg_num == num)
@@ -386,7 +386,7 @@ static inline const pfmlib_reg_t *find_pmc(const struct answer *a, unsigned num)
 }
 
 /* PMC38 says which pairs are in use, and retired-instruction events look at their own pair alone. */
-static inline bool code_range_right(const struct request *r, const struct answer *a)
+static inline bool is_code_range_right(const struct mont_request *r, const struct mont_answer *a)
 {
 	const pfmlib_mont_output_rr_t *rr = &a->model.pfp_mont_irange;
 	const pfmlib_reg_t *pmc = find_pmc(a, 38);
@@ -398,7 +398,7 @@ static inline bool code_range_right(const struct request *r, const struct answer
 	fine = pmc->reg_value >> 13 & 1;
 	MUST(pfm_mont_irange_is_fine((pfmlib_output_param_t *)(uintptr_t)&a->out,
 	                             (pfmlib_mont_output_param_t *)(uintptr_t)&a->model) == fine);
-	MUST(ranges_covered(r, &r->model.pfp_mont_irange, rr, fine));
+	MUST(are_ranges_covered(r, &r->model.pfp_mont_irange, rr, fine));
 	for (unsigned i = 0; i < rr->rr_nbr_used; i += 2)
 		pairs |= 1u << rr->rr_br[i].reg_num / 2;
 	for (unsigned k = 0; k < 4; k++)
@@ -418,7 +418,7 @@ static inline bool code_range_right(const struct request *r, const struct answer
 	return true;
 }
 
-static inline bool filters_obeyed(const struct request *r)
+static inline bool are_filters_obeyed(const struct mont_request *r)
 {
 	const pfmlib_mont_input_param_t *m = &r->model;
 
@@ -433,7 +433,7 @@ static inline bool filters_obeyed(const struct request *r)
 }
 
 /* Nothing is written beyond the counts. */
-static inline bool rest_untouched(const struct request *r, const struct answer *a)
+static inline bool is_rest_untouched(const struct mont_request *r, const struct mont_answer *a)
 {
 	const pfmlib_output_param_t *o = &a->out;
 
@@ -458,54 +458,54 @@ static inline bool rest_untouched(const struct request *r, const struct answer *
 }
 
 /* Does a success break no constraint? */
-static inline bool judge(const struct request *r, const struct answer *a)
+static inline bool judge(const struct mont_request *r, const struct mont_answer *a)
 {
-	if (!rest_untouched(r, a) || a->rc)
-		return !a->rc ? false : rest_untouched(r, a);
-	if (!counters_right(r, a) || !values_right(r, a))
+	if (!is_rest_untouched(r, a) || a->rc)
+		return !a->rc ? false : is_rest_untouched(r, a);
+	if (!are_counters_right(r, a) || !are_values_right(r, a))
 		return false;
 	if (!r->has_model_in)
 		return true;
-	if (!filters_obeyed(r) || (r->model.pfp_mont_irange.rr_used && !code_range_right(r, a)))
+	if (!are_filters_obeyed(r) || (r->model.pfp_mont_irange.rr_used && !is_code_range_right(r, a)))
 		return false;
-	return !r->model.pfp_mont_drange.rr_used || ranges_covered(r, &r->model.pfp_mont_drange, &a->model.pfp_mont_drange, false);
+	return !r->model.pfp_mont_drange.rr_used || are_ranges_covered(r, &r->model.pfp_mont_drange, &a->model.pfp_mont_drange, false);
 }
 
 /* ---- is there a placement at all? ------------------------------------------------------------------------------ */
 
 /* @groups: the events of the cache groups alone. Tries every counter for them; the choices of all others are nested, so counting
  * those is enough. Of the L1D events only one has a rule, so the others count as free to go anywhere. */
-struct search {
-	const struct request *groups;
+struct placement_search {
+	const struct mont_request *groups;
 	unsigned bus, halted, rest; /* events for PMC4 to 9, for PMC10, for any counter */
 };
 
-static inline bool try_place(const struct search *s, unsigned at, unsigned free, unsigned *counter)
+static inline bool try_place(const struct placement_search *s, unsigned at, unsigned free, unsigned *counter)
 {
 	if (at < s->groups->in.pfp_event_count) {
 		for (unsigned c = 4; c < 16; c++) {
 			counter[at] = c;
-			if (free >> c & 1 && (fact_of(s->groups, at)->group == 1 ? c == 5 : selector(c) != 0) &&
+			if (free >> c & 1 && (fact_of(s->groups, at)->group == 1 ? c == 5 : event_selector(c) != 0) &&
 			    try_place(s, at + 1, free & ~(1u << c), counter))
 				return true;
 		}
 		return false;
 	}
-	return groups_allow(s->groups, counter) && s->bus <= (unsigned)__builtin_popcount(free & 0x3f0) && s->halted <= (free >> 10 & 1) &&
+	return do_groups_allow(s->groups, counter) && s->bus <= (unsigned)__builtin_popcount(free & 0x3f0) && s->halted <= (free >> 10 & 1) &&
 	       s->bus + s->halted + s->rest <= (unsigned)__builtin_popcount(free);
 }
 
-static inline bool placeable(const struct request *r)
+static inline bool is_placeable(const struct mont_request *r)
 {
-	struct request *groups = calloc(1, sizeof(*groups));
-	struct search s = { groups, 0, 0, 0 };
+	struct mont_request *groups = calloc(1, sizeof(*groups));
+	struct placement_search s = { groups, 0, 0, 0 };
 	unsigned counter[PMU_MONT_NUM_COUNTERS] = { 0 }, left = 0, n = 0;
 	bool l1d = false, found;
 
 	for (unsigned c = 4; c < 16; c++)
 		left |= pfm_regmask_isset(&r->in.pfp_unavail_pmcs, c) ? 0 : 1u << c;
 	for (unsigned i = 0; i < r->in.pfp_event_count; i++) {
-		const struct fact *f = fact_of(r, i);
+		const struct event_fact *f = fact_of(r, i);
 
 		if (f->group == 2 || (f->group == 1 && !l1d))
 			groups->in.pfp_events[n++] = r->in.pfp_events[i];

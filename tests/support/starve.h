@@ -29,7 +29,7 @@ void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
 void __libc_free(void *p);
 
-static bool starves(void)
+static bool is_starved(void)
 {
 	if (!starve_at || starve_at-- > 1)
 		return false;
@@ -38,7 +38,7 @@ static bool starves(void)
 	return starve_hit = true;
 }
 
-static void *given(void *p)
+static void *count_allocation(void *p)
 {
 	starve_live += p != NULL;
 	return p;
@@ -46,18 +46,18 @@ static void *given(void *p)
 
 void *malloc(size_t n)
 {
-	return given(starves() ? NULL : __libc_malloc(n));
+	return count_allocation(is_starved() ? NULL : __libc_malloc(n));
 }
 void *calloc(size_t n, size_t size)
 {
-	return given(starves() ? NULL : __libc_calloc(n, size));
+	return count_allocation(is_starved() ? NULL : __libc_calloc(n, size));
 }
 
 void *realloc(void *p, size_t n)
 {
-	if (starves())
+	if (is_starved())
 		return NULL;
-	return p ? __libc_realloc(p, n) : given(__libc_realloc(p, n));
+	return p ? __libc_realloc(p, n) : count_allocation(__libc_realloc(p, n));
 }
 
 void free(void *p)

@@ -28,7 +28,7 @@ static inline const struct table *table_called(const char *name)
 }
 
 /* The registers of @n events together; fails if there are none. */
-static inline void place(const struct event *events, unsigned n, unsigned plm, struct placement *where, struct regs *out)
+static inline void find_place(const struct event *events, unsigned n, unsigned plm, struct placement *where, struct regs *out)
 {
 	const struct request req = { .table = events[0].table, .events = events, .n = n, .plm = plm };
 

@@ -152,7 +152,7 @@ static bool ev67_fits(const struct event *a, const struct event *b)
 }
 
 /* Each event address register watches for one thing; that for data shares registers with the trace buffer, but for its cache mode. */
-static bool one_register_two_ways(const struct fact *a, const struct fact *b)
+static bool one_register_two_ways(const struct event_fact *a, const struct event_fact *b)
 {
 	bool not_cache = strncmp(a->name, "DATA_EAR_TLB", 12) == 0 || strcmp(a->name, "DATA_EAR_ALAT") == 0;
 	bool trace = strcmp(b->name, "ETB_EVENT") == 0 || strcmp(b->name, "BRANCH_EVENT") == 0;
@@ -162,12 +162,12 @@ static bool one_register_two_ways(const struct fact *a, const struct fact *b)
 
 static bool montecito_fits(unsigned a, unsigned b)
 {
-	static struct request r;
+	static struct mont_request r;
 
 	r.in.pfp_event_count = 2;
 	r.in.pfp_events[0].event = a;
 	r.in.pfp_events[1].event = b;
-	return mix_allowed(&r) && placeable(&r) && !one_register_two_ways(&facts[a], &facts[b]) &&
+	return is_mix_allowed(&r) && is_placeable(&r) && !one_register_two_ways(&facts[a], &facts[b]) &&
 	       !one_register_two_ways(&facts[b], &facts[a]);
 }
 

@@ -22,7 +22,7 @@ extern const struct command cmd_doctor;
 
 /* ---- what the command has around it ---- */
 
-int next_option(struct args *args, const char **value)
+int next_option(struct command_args *args, const char **value)
 {
 	(void)args;
 	*value = NULL;
@@ -30,7 +30,7 @@ int next_option(struct args *args, const char **value)
 	return asked ? LONG_ONLY : 0;
 }
 
-int usage(const struct args *args, const char *format, ...)
+int report_usage_error(const struct command_args *args, const char *format, ...)
 {
 	(void)args;
 	(void)format;
@@ -55,7 +55,7 @@ pfm_ctx_t *open_context(const char *pmu)
 /* What the command says, a line for each check. */
 static void doctor(void)
 {
-	struct args args = { .cmd = &cmd_doctor };
+	struct command_args args = { .cmd = &cmd_doctor };
 	FILE *out = tmpfile();
 	char line[8192];
 	int keep;
@@ -104,7 +104,7 @@ static void as_expected(struct fake *f, struct fake_event *e)
 {
 	(void)f;
 	e->value = e->a.attr.type == PERF_TYPE_SOFTWARE && e->a.attr.config == PERF_COUNT_SW_PAGE_FAULTS ? 600 : 15000000;
-	e->on = 1000000;
+	e->is_open = 1000000;
 	e->running = is_hardware(&e->a.attr) ? 500000 : 1000000;
 }
 
@@ -191,7 +191,7 @@ static void shared_counters(void **state)
 static void never_on(struct fake *f, struct fake_event *e)
 {
 	(void)f;
-	e->value = e->on = e->running = 0;
+	e->value = e->is_open = e->running = 0;
 }
 
 static void no_time_at_all(void **state)

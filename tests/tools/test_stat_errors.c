@@ -16,9 +16,9 @@
 enum { INPUTS = 2,
        MOST = 64 };
 
-static struct job job;
-static struct row rows[INPUTS];
-static struct judged judged;
+static struct stat_job job;
+static struct stat_row rows[INPUTS];
+static struct judged_counts judged;
 static pfm_metric_count_t counts[INPUTS];
 static struct row_use uses[INPUTS]; /* a row for each input */
 
@@ -31,7 +31,7 @@ static int begin(void **state)
 	job.rows = rows;
 	job.n_rows = INPUTS;
 	job.repeat = 1;
-	judged = (struct judged){ .counts = counts, .n = INPUTS, .uses = uses, .n_uses = INPUTS, .quality = PFM_QUALITY_SCALED };
+	judged = (struct judged_counts){ .counts = counts, .n = INPUTS, .uses = uses, .n_uses = INPUTS, .quality = PFM_QUALITY_SCALED };
 	assert_int_equal(pfm_find_event_by_text(ctx, "hardware::ipc", &judged.metric.pmu, &judged.metric.event, NULL), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < INPUTS; i++) {
 		uses[i] = (struct row_use){ .input = i, .row = i };
@@ -107,7 +107,7 @@ static void the_least_share_of_all_inputs(void **state)
 		for (unsigned i = 0; i < INPUTS; i++)
 			rows[i].tally.count.running = shares[s][i];
 		expect(parts, 16, (double)(shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]) / 1000);
-		judged.across = true; /* never all together */
+		judged.spans_groups = true; /* never all together */
 		expect(parts, 16, 0);
 	}
 }

@@ -82,7 +82,7 @@ static void events_of_all_units(void **state)
 	}
 	assert_false(l4_event_index(-1, &(struct l4_event){ 0 }));
 	assert_false(l4_event_index(INT32_MAX, &(struct l4_event){ 0 }));
-	l4_end();
+	l4_terminate();
 }
 
 /* Attributes in order: masks that the PMU has, modifiers, those of the kernel's layer; nothing behind the last. */
@@ -137,7 +137,7 @@ static void layers(void **state)
 	};
 
 	(void)state;
-	l4_end();
+	l4_terminate();
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		uint32_t unit = l4_number_of(rows[i].pmu);
 		struct l4_event ev;
@@ -179,7 +179,7 @@ static void the_architectural_unit(void **state)
 		l4_attrs(&ev, PFM_OS_NONE, &list);
 		assert_true((list.mods >> 5 & 1) && !(list.mods >> 7 & 3)); /* both threads from version 3 on, transactions later */
 	}
-	l4_end();
+	l4_terminate();
 }
 
 /* Masks and rows of AMD are for some revisions; rows of others' tables for one PMU alone. */
@@ -230,7 +230,7 @@ static void rows_of_machines(void **state)
 		assert_int_equal(l4_listed(&intel, &row), (kinds >> 1 & 1));
 		assert_int_equal(l4_listed(&other, &row), (kinds >> 6 & 1)); /* no IBM Z: as z16 */
 	}
-	l4_end();
+	l4_terminate();
 }
 
 UNIT(compat_libpfm4_event, cmocka_unit_test(same_names), cmocka_unit_test(units), cmocka_unit_test(events_of_all_units),

@@ -148,7 +148,7 @@ static void boxes(void **state)
 	assert_true(c.n == 1 && c.word[0] == (code | 0x500000)); /* no levels */
 	if (plain_event("skx_unc_cha0", 7, text, sizeof(text), &code))
 		bits_of("skx_unc_cha0", 7, cha, cha_bits);
-	l4_end();
+	l4_terminate();
 }
 
 /* Every event and every mask of Skylake by itself: what it says is in the word, and nothing else. */
@@ -824,7 +824,7 @@ static void answers_of_libpfm4(void **state)
 				string_reads_back(a);
 		}
 	}
-	l4_end();
+	l4_terminate();
 }
 
 static void answers_of_later_ones(void **state)
@@ -836,7 +836,7 @@ static void answers_of_later_ones(void **state)
 		if (later[i].answer > 0)
 			string_reads_back(&later[i]);
 	}
-	l4_end();
+	l4_terminate();
 }
 
 UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(masks_of_cores), cmocka_unit_test(second_words),

@@ -127,7 +127,7 @@ static void masks_of_amd(void **state)
 	assert_int_equal(l4_parse("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS", PFM_OS_NONE, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
 	assert_true(c.word[0] == 0x51034a && (c.by_default[0] | c.by_default[1] | c.by_default[2]));
-	l4_end();
+	l4_terminate();
 }
 
 /* User in bits 30 and kernel in 31 leave out, the hypervisor's 27 lets in; libpfm4's own answers have them the other way round. */
@@ -151,7 +151,7 @@ static void words_of_arm(void **state)
 			assert_int_equal(m->c.word[0], 0x11);
 		}
 	}
-	l4_end();
+	l4_terminate();
 }
 
 /* Events in bits 11:5; bit 7 of the number: the odd counters. */
@@ -198,7 +198,7 @@ static void words_of_netburst(void **state)
 	assert_int_equal(l4_parse("netburst::global_power_events", PFM_OS_NONE, &q), PFM_SUCCESS);
 	if (l4_encode(&q, U, &c) == PFM_SUCCESS)
 		assert_true(c.by_default[0] & c.masks[0]);
-	l4_end();
+	l4_terminate();
 }
 
 static void one_word(void **state)

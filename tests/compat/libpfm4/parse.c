@@ -53,7 +53,7 @@ static void prefixes(void **state)
 	refuses("amd64_fam17h_zen1::RETIRED_INSTRUCTIONS", PFM_OS_NONE, PFM_ERR_NOTFOUND); /* not this machine's */
 	l4_begin("GenuineIntel-6-55-4", INACTIVE);
 	reads("amd64_fam17h_zen1::RETIRED_INSTRUCTIONS", PFM_OS_NONE, "amd64_fam17h_zen1", "RETIRED_INSTRUCTIONS", "");
-	l4_end();
+	l4_terminate();
 	refuses("UNHALTED_CORE_CYCLE", PFM_OS_NONE, PFM_ERR_NOTFOUND);
 	refuses("UNHALTED_CORE_CYCLESS", PFM_OS_NONE, PFM_ERR_NOTFOUND);
 	refuses("", PFM_OS_NONE, PFM_ERR_NOTFOUND);
@@ -158,7 +158,7 @@ static void masks(void **state)
 	refuses("skx::L2_RQSTS:0x2f:CODE_RD_HIT", PFM_OS_NONE, PFM_ERR_ATTR);
 	l4_begin("GenuineIntel-6-55-4", INACTIVE);
 	refuses("power9::PM_CYC:0x2f", PFM_OS_NONE, PFM_ERR_ATTR); /* a PMU without raw masks */
-	l4_end();
+	l4_terminate();
 }
 
 /* As many attributes as there is room for. */
@@ -219,7 +219,7 @@ static void aliases(void **state)
 			n++;
 		}
 	assert_true(n > 20 && with_attributes > 0);
-	l4_end();
+	l4_terminate();
 }
 
 UNIT(compat_libpfm4_parse, cmocka_unit_test(prefixes), cmocka_unit_test(separators), cmocka_unit_test(values),

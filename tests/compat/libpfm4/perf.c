@@ -292,7 +292,7 @@ static void exact_answers(void **state)
 	attr_of(m);
 	assert_true((m->perf.shown >> OS_FREQ & 1) && (m->perf.shown >> OS_PERIOD & 1) && (m->perf.shown >> OS_MG & 1));
 	assert_true(m->perf.value[OS_FREQ] == 9 && m->perf.value[OS_HW_SMPL] == 2);
-	l4_end();
+	l4_terminate();
 	attr_of(m);
 	assert_true(!(m->perf.shown >> OS_FREQ & 1) && m->perf.value[OS_HW_SMPL] == 0);
 }

@@ -26,7 +26,7 @@ static void not_initialized(void **state)
 	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, PFM_PLM3, &kernel, NULL, NULL), PFM_ERR_NOINIT);
 	assert_int_equal(pfm_get_event_next(0), -1);
 	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)skx, stderr), PFM_ERR_INVAL);
-	l4_end();
+	l4_terminate();
 }
 
 static void infos_of_units(void **state)

@@ -101,7 +101,7 @@ static void paths_below_the_root(void **state)
 	l4_start();
 	l4_path(path, "/a/b");
 	assert_string_equal(path, want);
-	l4_end();
+	l4_terminate();
 }
 
 /* What is active on one processor, and what is then asked of others. */
@@ -119,7 +119,7 @@ static void active_units(void **state)
 	assert_true(l4_answers(zen) && !l4_active(zen));
 	l4_begin("AuthenticAMD-23-1-1", NULL);
 	assert_true(l4_active(zen) && !l4_active(skx));
-	l4_end();
+	l4_terminate();
 	assert_true(l4_active(skx) && !l4_active(zen));
 }
 
@@ -145,7 +145,7 @@ static void disabled_units(void **state)
 		assert_int_equal(!l4_active(skx), *lists[i][1] == 'y');
 		assert_true(l4_exists(perf));
 	}
-	l4_end();
+	l4_terminate();
 }
 
 /* The first of that name, and no one behind it. The kernel's own, asked for by name all the same, has its own levels. */
@@ -170,7 +170,7 @@ static void forced_unit(void **state)
 	l4_begin("GenuineIntel-6-55-4", none);
 	for (uint32_t i = 0; i < l4_image.units.n; i++)
 		assert_false(l4_active(i));
-	l4_end();
+	l4_terminate();
 }
 
 /* "1" to "9" is on, everything else is off. */
@@ -185,7 +185,7 @@ static void switches(void **state)
 		l4_begin("GenuineIntel-6-55-4", variables);
 		assert_int_equal(l4_exact(), i < 2);
 	}
-	l4_end();
+	l4_terminate();
 }
 
 /* The kernel's interface is there where some PMU of it takes turns. */
@@ -194,18 +194,18 @@ static void interface_of_the_kernel(void **state)
 	const char *turns = "/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms", *paranoid = "/proc/sys/kernel/perf_event_paranoid";
 
 	(void)state;
-	l4_end();
+	l4_terminate();
 	assert_true(l4_os_active());
 	l4_file(turns, NULL);
 	assert_true(l4_os_active()); /* asked once */
-	l4_end();
+	l4_terminate();
 	assert_false(l4_os_active());
 	l4_file(turns, "4\n");
 	l4_file(paranoid, NULL);
-	l4_end();
+	l4_terminate();
 	assert_false(l4_os_active());
 	l4_file(paranoid, "2\n");
-	l4_end();
+	l4_terminate();
 	assert_true(l4_os_active());
 }
 
@@ -220,20 +220,20 @@ static void boxes_with_devices(void **state)
 	(void)state;
 	assert_true(l4_unit(cha)->sysfs);
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", l4_text(l4_unit(cha)->perf));
-	l4_end();
+	l4_terminate();
 	assert_false(l4_active(cha));
 	l4_file(path, "7\n");
-	l4_end();
+	l4_terminate();
 	assert_true(l4_active(cha));
 	l4_file(path, NULL);
 	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/%s", folder, l4_text(l4_unit(cha)->perf));
 	rmdir(path);
 	l4_file(turns, NULL);
-	l4_end();
+	l4_terminate();
 	assert_true(l4_active(cha));
 	l4_file(turns, "4\n");
 	l4_file(device, NULL);
-	l4_end();
+	l4_terminate();
 }
 
 static void start_and_stop(void **state)
@@ -246,7 +246,7 @@ static void start_and_stop(void **state)
 	setenv("PERFMON_LIBPFM4_EXACT", "1", 1);
 	assert_int_equal(l4_start(), PFM_SUCCESS); /* started already: nothing is read */
 	assert_false(l4_exact());
-	l4_end();
+	l4_terminate();
 }
 
 UNIT(compat_libpfm4_state, cmocka_unit_test(paths_below_the_root), cmocka_unit_test(active_units), cmocka_unit_test(disabled_units),
