@@ -277,7 +277,7 @@ static void json_refusal(struct dispatch_job *job, const pfm_error_t *error)
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
-static int dispatch_set(struct dispatch_job *job)
+static int dispatch_event_set(struct dispatch_job *job)
 {
 	static pfm_set_t set = PFM_INIT(set);
 	pfm_error_t error = PFM_INIT(error);
@@ -334,7 +334,7 @@ static int dispatch_arguments(struct command_args *args, struct dispatch_job *jo
 	else if (job->mont.is_used && !check_settings_pmu(job, pmu))
 		status = report_usage_error(args, "the Montecito options are for events of that processor: --pmu montecito.");
 	else
-		status = dispatch_set(job);
+		status = dispatch_event_set(job);
 	pfm_close_context(job->ctx);
 	return status;
 }

@@ -14,9 +14,9 @@
 #define PERFMON_DATADIR "/usr/share/perfmon"
 #endif
 
-size_t pfmi_images_default_path(char *buf, size_t len)
+size_t pfmi_image_get_default_path(char *buf, size_t len)
 {
-	const char *data = pfmi_env("XDG_DATA_HOME"), *home = pfmi_env("HOME");
+	const char *data = pfmi_machine_get_env("XDG_DATA_HOME"), *home = pfmi_machine_get_env("HOME");
 	int n;
 
 	if (data && data[0] == '/')
@@ -103,21 +103,21 @@ static const char *map_file(const char *path, bool named, struct image_map *out)
 		munmap(at, (size_t)st.st_size);
 	if (why)
 		return why;
-	out->base = at;
+	out->image = at;
 	out->size = (size_t)st.st_size;
-	atomic_init(&out->state, named);
+	atomic_init(&out->check_state, named);
 	return NULL;
 }
 
-const char *pfmi_image_fault(struct image_map *map)
+const char *pfmi_image_check_fault(struct image_map *map)
 {
 	const char *why = NULL;
 
-	if (atomic_load_explicit(&map->state, memory_order_acquire) == 1)
+	if (atomic_load_explicit(&map->check_state, memory_order_acquire) == 1)
 		return NULL;
 	/* Two threads may both look; they find the same. */
-	pfmi_image_check(map->base, map->size, CHECK_ALL, &why);
-	atomic_store_explicit(&map->state, why ? -1 : 1, memory_order_release);
+	pfmi_image_check(map->image, map->size, CHECK_ALL, &why);
+	atomic_store_explicit(&map->check_state, why ? -1 : 1, memory_order_release);
 	return why;
 }
 
@@ -129,16 +129,16 @@ static void *grow(void *list, unsigned n, size_t size)
 	return realloc(list, (n ? 2 * n : 1) * size);
 }
 
-static int note_refusal(struct images *im, char *path, const char *why)
+static int note_refusal(struct image_set *im, char *path, const char *why)
 {
-	struct image_refusal *list = grow(im->refused, im->n_refused, sizeof(*list));
+	struct image_rejection *list = grow(im->rejected, im->n_rejected, sizeof(*list));
 
 	if (!list) {
 		free(path);
 		return PFMLIB_ERR_NOMEM;
 	}
-	im->refused = list;
-	im->refused[im->n_refused++] = (struct image_refusal){ path, why };
+	im->rejected = list;
+	im->rejected[im->n_rejected++] = (struct image_rejection){ path, why };
 	return PFMLIB_SUCCESS;
 }
 
@@ -148,7 +148,7 @@ static int want(int err, pfm_error_t *why)
 }
 
 /* Takes ownership of @path. A file of the caller's search path is refused with its place there, for the sentence about it. */
-static int add_file(struct images *im, char *path, const char *search, const char *named, pfm_error_t *why)
+static int add_file(struct image_set *im, char *path, const char *search, const char *named, pfm_error_t *why)
 {
 	struct image_map map = { .path = path }, *list;
 	const char *fault = map_file(path, named != NULL, &map);
@@ -165,17 +165,17 @@ static int add_file(struct images *im, char *path, const char *search, const cha
 	}
 	if (fault)
 		return note_refusal(im, path, fault);
-	list = grow(im->maps, im->n, sizeof(*list));
+	list = grow(im->maps, im->n_maps, sizeof(*list));
 	if (!list) {
-		munmap((void *)(uintptr_t)map.base, map.size);
+		munmap((void *)(uintptr_t)map.image, map.size);
 		free(path);
 		return want(-ENOMEM, why);
 	}
 	im->maps = list;
-	im->maps[im->n].base = map.base;
-	im->maps[im->n].size = map.size;
-	im->maps[im->n].path = map.path;
-	atomic_init(&im->maps[im->n++].state, atomic_load(&map.state));
+	im->maps[im->n_maps].image = map.image;
+	im->maps[im->n_maps].size = map.size;
+	im->maps[im->n_maps].path = map.path;
+	atomic_init(&im->maps[im->n_maps++].check_state, atomic_load(&map.check_state));
 	return PFMLIB_SUCCESS;
 }
 
@@ -198,7 +198,7 @@ static bool is_image(const char *name)
 }
 
 struct folder {
-	struct images *im;
+	struct image_set *im;
 	const char *path;
 	bool untrusted;
 	pfm_error_t *why;
@@ -222,14 +222,14 @@ static int add_member(void *arg, const char *name)
 	return f->rc;
 }
 
-static int refuse_folder(struct images *im, const char *path, const char *fault, pfm_error_t *why)
+static int refuse_folder(struct image_set *im, const char *path, const char *fault, pfm_error_t *why)
 {
 	char *copy = join(path, strlen(path), "", "");
 
 	return copy ? note_refusal(im, copy, fault) : want(-ENOMEM, why);
 }
 
-static int add_folder(struct images *im, const char *path, pfm_error_t *why)
+static int add_folder(struct image_set *im, const char *path, pfm_error_t *why)
 {
 	struct folder f = { .im = im, .path = path, .why = why };
 	struct stat st;
@@ -248,12 +248,12 @@ static int add_folder(struct images *im, const char *path, pfm_error_t *why)
 	return pfmi_is_want(err) ? want(err, why) : refuse_folder(im, path, "the folder cannot be read", why);
 }
 
-int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)
+int pfmi_image_open_path(const char *path, struct image_set *out, pfm_error_t *why)
 {
 	const char *search = path;
 	int rc = PFMLIB_SUCCESS;
 
-	*out = (struct images){ 0 };
+	*out = (struct image_set){ 0 };
 	while (*path && !rc) {
 		size_t n = strcspn(path, ":");
 		char *piece = join(path, n, "", "");
@@ -269,19 +269,19 @@ int pfmi_images_open(const char *path, struct images *out, pfm_error_t *why)
 		path += n + (path[n] == ':');
 	}
 	if (rc)
-		pfmi_images_close(out);
+		pfmi_image_close_all(out);
 	return rc;
 }
 
-void pfmi_images_close(struct images *im)
+void pfmi_image_close_all(struct image_set *im)
 {
-	for (unsigned i = 0; i < im->n; i++) {
-		munmap((void *)(uintptr_t)im->maps[i].base, im->maps[i].size);
+	for (unsigned i = 0; i < im->n_maps; i++) {
+		munmap((void *)(uintptr_t)im->maps[i].image, im->maps[i].size);
 		free(im->maps[i].path);
 	}
-	for (unsigned i = 0; i < im->n_refused; i++)
-		free(im->refused[i].path);
+	for (unsigned i = 0; i < im->n_rejected; i++)
+		free(im->rejected[i].path);
 	free(im->maps);
-	free(im->refused);
-	*im = (struct images){ 0 };
+	free(im->rejected);
+	*im = (struct image_set){ 0 };
 }

@@ -20,17 +20,17 @@ static const char *choice_word(const struct table *t, const struct field *f, uin
 	return "";
 }
 
-static int declared_field(const struct target *g, unsigned word, unsigned i, const char **name, uint64_t *field, const char **text)
+static int declared_field(const struct decode_target *g, unsigned word, unsigned i, const char **name, uint64_t *field, const char **text)
 {
-	const struct field *f = table_fields(g->t);
+	const struct field *f = table_fields(g->table);
 	uint64_t config[4] = { 0 };
 
 	config[word] = g->value;
-	for (unsigned k = 0; k < g->t->n_fields; k++)
+	for (unsigned k = 0; k < g->table->n_fields; k++)
 		if (in_word(&f[k], word) && i-- == 0) {
-			*name = table_text(g->t, f[k].name);
-			*field = pfmi_field_get(&f[k], config);
-			*text = choice_word(g->t, &f[k], *field);
+			*name = table_text(g->table, f[k].name);
+			*field = pfmi_pmu_extract_field(&f[k], config);
+			*text = choice_word(g->table, &f[k], *field);
 			return PFMLIB_SUCCESS;
 		}
 	return PFMLIB_ERR_NOTFOUND;
@@ -50,44 +50,44 @@ static const char *namesake_word(const struct table *t, const char *name, uint64
 int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      const char **name, uint64_t *field, const char **text)
 {
-	struct target g = { .t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu), .reg = reg, .value = value };
+	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu), .reg_name = reg, .value = value };
 	int word;
 
-	if (!g.t || !reg || !name || !field || !text || !pfmi_target_find(&g))
+	if (!g.table || !reg || !name || !field || !text || !pfmi_decode_init_target(&g))
 		return PFMLIB_ERR_INVAL;
-	word = pfmi_config_word(reg);
+	word = pfmi_decode_config_index(reg);
 	if (word >= 0)
 		return declared_field(&g, (unsigned)word, i, name, field, text);
 	if (i >= g.n_layout)
 		return PFMLIB_ERR_NOTFOUND;
 	*name = g.layout[i].name;
-	*field = bits_get(value, g.layout[i]);
-	*text = namesake_word(g.t, *name, *field);
+	*field = register_field_extract(value, g.layout[i]);
+	*text = namesake_word(g.table, *name, *field);
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------- */
 
 /* Levels are told where they are not the usual ones; a register that counts at none says nothing about the event. */
-static void tell_levels(const struct target *g, struct event *ev)
+static void tell_levels(const struct decode_target *g, struct event *ev)
 {
-	unsigned plm = g->pair ? ev->plm : g->plm;
+	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
 
-	ev->plm = plm == pfmi_usual_levels(g->t) ? 0 : (uint8_t)plm;
+	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) ? 0 : (uint8_t)plm;
 }
 
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i, char *buf, size_t len)
 {
-	struct target g = { .t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu), .reg = reg, .value = value };
+	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu), .reg_name = reg, .value = value };
 	struct event ev;
 
-	if (!g.t || !reg || !buf || !pfmi_target_find(&g) || !pfmi_has_encoder(g.t))
+	if (!g.table || !reg || !buf || !pfmi_decode_init_target(&g) || !pfmi_pmu_has_encoder(g.table))
 		return PFMLIB_ERR_INVAL;
-	g.fixed = pfmi_target_bits(&g, "os0") != NULL;
+	g.is_fixed_control = pfmi_decode_find_field(&g, "os0") != NULL;
 	/* Any other register without an enable bit is none that chooses an event. */
-	if (table_has_bits(g.t) && pfmi_config_word(reg) < 0 && !g.fixed && !g.pair && !pfmi_target_bits(&g, "en") && !pfmi_has_own_control(&g))
+	if (table_has_field_bits(g.table) && pfmi_decode_config_index(reg) < 0 && !g.is_fixed_control && !g.is_register_pair && !pfmi_decode_find_field(&g, "en") && !pfmi_decode_has_own_control(&g))
 		return PFMLIB_ERR_NOTFOUND;
-	if (!pfmi_target_event(&g, i, &ev))
+	if (!pfmi_decode_find_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;
 	tell_levels(&g, &ev);
 	return pfmi_event_print(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len, NULL);

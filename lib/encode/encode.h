@@ -6,7 +6,7 @@
 #include "lookup/lookup.h"
 
 /* Encodes the event @ev of a text that was looked up. Nothing of @out is touched on failure. (lib/encode/encode.c) */
-int pfmi_encode_read(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
-                     pfm_encoding_t *out, pfm_error_t *why);
+int pfmi_encode_resolved_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit, const struct event *ev, unsigned plm,
+                               pfm_encoding_t *out, pfm_error_t *why);
 
 #endif

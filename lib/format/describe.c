@@ -9,16 +9,16 @@ int pfm_count_pmus(const pfm_ctx_t *ctx)
 {
 	int rc;
 
-	ctx = pfmi_ctx_meant(ctx);
-	rc = pfmi_ctx_load(ctx, LOADED_ALL);
-	return rc ? rc : (int)ctx->n_units;
+	ctx = context_or_default(ctx);
+	rc = pfmi_context_load(ctx, LOADED_ALL);
+	return rc ? rc : (int)ctx->n_pmus;
 }
 
 static int find_pmu(const pfm_ctx_t *ctx, struct slice name)
 {
-	struct called c = { 0 };
+	struct pmu_name_iter c = { 0 };
 
-	return pfmi_ctx_next_called(ctx, name, pfmi_name_hash(name), &c);
+	return pfmi_context_next_named_pmu(ctx, name, pfmi_name_hash(name), &c);
 }
 
 int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
@@ -27,46 +27,46 @@ int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
 
 	if (!name)
 		return -1;
-	ctx = pfmi_ctx_meant(ctx);
+	ctx = context_or_default(ctx);
 	found = find_pmu(ctx, pfmi_slice(name));
-	if (found >= 0 || pfmi_ctx_loaded(ctx, LOADED_ALL))
+	if (found >= 0 || context_is_loaded(ctx, LOADED_ALL))
 		return found;
-	rc = pfmi_ctx_load(ctx, LOADED_ALL);
+	rc = pfmi_context_load(ctx, LOADED_ALL);
 	return rc ? rc : find_pmu(ctx, pfmi_slice(name));
 }
 
 int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 {
 	pfm_pmu_info_t full;
-	struct unit u;
+	struct pmu_info u;
 	const struct table *t;
 	int rc;
 
-	ctx = pfmi_ctx_meant(ctx);
-	rc = pfmi_ctx_load(ctx, LOADED_ALL);
+	ctx = context_or_default(ctx);
+	rc = pfmi_context_load(ctx, LOADED_ALL);
 	if (rc)
 		return rc;
-	t = pfmi_table_at(ctx, pmu);
+	t = context_usable_table(ctx, pmu);
 	if (!t || !pfmi_sized(info))
 		return PFMLIB_ERR_INVAL;
-	u = pfmi_unit(ctx, (unsigned)pmu);
+	u = pfmi_context_get_pmu(ctx, (unsigned)pmu);
 	full = (pfm_pmu_info_t){
 		.name = table_text(t, t->name),
 		.desc = table_text(t, t->desc),
 		.aka = table_text(t, t->aka),
 		.origin = u.origin,
 		.source = table_text(t, t->source),
-		.device = u.kernel ? u.kernel->name : table_text(t, t->device),
+		.device = u.kernel_pmu ? u.kernel_pmu->name : table_text(t, t->device),
 		.flags = u.flags,
-		.type = u.type,
+		.type = u.perf_type,
 		.libpfm_type = t->libpfm_type,
 		.n_events = t->n_rows,
 		.n_counters = (unsigned)__builtin_popcountll(t->all_counters & 0xffffffff),
 		.n_fixed = (unsigned)__builtin_popcountll(t->all_counters >> 32),
 		.width = t->n_counters ? table_counters(t)[0].width : 64,
-		.n_instances = u.kernel ? u.kernel->n_instances : u.flags & PFM_PMU_HOST ? 1
-		                                                                         : 0,
-		.cpus = u.kernel ? u.kernel->cpus : "",
+		.n_instances = u.kernel_pmu ? u.kernel_pmu->n_instances : u.flags & PFM_PMU_HOST ? 1
+		                                                                                 : 0,
+		.cpus = u.kernel_pmu ? u.kernel_pmu->cpu_list : "",
 	};
 	pfmi_give(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
@@ -74,7 +74,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 
 int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name, const char **text, uint64_t *value)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	const struct feature *f;
 
 	if (!t || !name || !text || !value)
@@ -163,7 +163,7 @@ static int describe_part(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_even
 
 int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	const struct row *r;
 	const char *pool;
 	unsigned flags;
@@ -184,7 +184,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	info->code = info->counters_htoff = info->period = 0;
 	info->counters = row_counters(t, r);
 	info->flags = flags;
-	info->n_umasks = r->n_takes ? pfmi_row_n_masks(t, event) : 0;
+	info->n_umasks = r->n_takes ? pfmi_pmu_count_row_umasks(t, event) : 0;
 	info->n_fields = r->n_values;
 	info->precise = 0;
 	describe_values(t, r, info);
@@ -204,14 +204,14 @@ static const char *other_spelling(const struct table *t, const struct group *g, 
 
 int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_umask_info_t *info)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	const struct group *g = NULL;
 	const struct word *w;
 	pfm_umask_info_t full;
 
 	if (!t || !table_has_row(t, event) || !pfmi_sized(info))
 		return PFMLIB_ERR_INVAL;
-	w = pfmi_row_mask(t, event, i, &g);
+	w = pfmi_pmu_get_row_umask(t, event, i, &g);
 	if (!w)
 		return PFMLIB_ERR_NOTFOUND;
 	full = (pfm_umask_info_t){
@@ -243,7 +243,7 @@ static const char *field_word(const struct table *t, const struct field *f, uint
 int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                        const char **name, const char **text, uint64_t *value, int *counter)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	struct value v;
 	const struct field *f;
 
@@ -272,7 +272,7 @@ static int find_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsign
 		return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an argument is NULL");
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_ctx_find(pfmi_ctx_meant(ctx), &spec, &unit, &row, error);
+		rc = pfmi_lookup_row(context_or_default(ctx), &spec, &unit, &row, error);
 	if (rc)
 		return rc;
 	if (row == ROW_NONE)

@@ -41,10 +41,10 @@ const char *pfm_error_kind_name(int kind)
 /* The attribute whose name or value the token starts in. */
 static void find_attr(struct place *p)
 {
-	struct slice rest = p->spec.rest;
+	struct slice rest = p->spec.attrs;
 	struct spec_attr a;
 
-	while (pfmi_spec_next(&rest, &a)) {
+	while (pfmi_spec_next_attr(&rest, &a)) {
 		const char *end = a.has_value ? a.value.s + a.value.len : a.name.s + a.name.len;
 
 		if (p->token.s < a.name.s || p->token.s > end)
@@ -69,10 +69,10 @@ void pfmi_locate(const struct pfm_ctx *ctx, const char *text, const pfm_error_t 
 	out->parsed = pfmi_spec_parse(text, &out->spec, NULL) == PFMLIB_SUCCESS;
 	if (!out->parsed)
 		return;
-	out->has_event = pfmi_ctx_find(ctx, &out->spec, &out->unit, &out->row, NULL) == PFMLIB_SUCCESS;
+	out->has_event = pfmi_lookup_row(ctx, &out->spec, &out->unit, &out->row, NULL) == PFMLIB_SUCCESS;
 	if (!out->has_event)
 		return;
-	out->t = pfmi_unit_table(ctx, out->unit);
+	out->t = context_pmu_table(ctx, out->unit);
 	find_attr(out);
 }
 
@@ -149,7 +149,7 @@ static bool perf_form(const struct place *p)
 }
 static bool comma(const struct place *p)
 {
-	return !perf_form(p) && p->has_attr && p->attr.at == ',';
+	return !perf_form(p) && p->has_attr && p->attr.separator == ',';
 }
 
 /* Words of a group in the grammar of the attribute: libpfm's behind a colon, where it has its own. */
@@ -172,7 +172,7 @@ static void say_qualifiers(struct sentence *s)
 
 	if (p->row != ROW_NONE && !perf_form(p))
 		for (unsigned i = 0; i < table_row(p->t, p->row)->n_takes; i++) {
-			const struct group *g = pfmi_row_group(p->t, p->row, i);
+			const struct group *g = pfmi_pmu_row_group(p->t, p->row, i);
 
 			if (comma(p))
 				item(s, n++, table_text(p->t, g->name));
@@ -203,8 +203,8 @@ static const struct group *named_group(const struct place *p)
 	if (!p->has_attr || p->row == ROW_NONE)
 		return NULL;
 	for (unsigned i = 0; i < table_row(p->t, p->row)->n_takes; i++)
-		if (pfmi_slice_is(p->attr.name, table_text(p->t, pfmi_row_group(p->t, p->row, i)->name)))
-			return pfmi_row_group(p->t, p->row, i);
+		if (pfmi_slice_is(p->attr.name, table_text(p->t, pfmi_pmu_row_group(p->t, p->row, i)->name)))
+			return pfmi_pmu_row_group(p->t, p->row, i);
 	return NULL;
 }
 
@@ -215,7 +215,7 @@ static void unknown_event(struct sentence *s)
 	const struct place *p = &s->place;
 
 	if (p->parsed && strspn(p->spec.name.s, ":., \t") >= p->spec.name.len) {
-		say(s, "an event name is missing%s", p->spec.pmu.len ? " behind \"::\"" : "");
+		say(s, "an event name is missing%s", p->spec.pmu_name.len ? " behind \"::\"" : "");
 		return;
 	}
 	token(s);
@@ -223,11 +223,11 @@ static void unknown_event(struct sentence *s)
 		say(s, ": %s", s->error->detail);
 		return;
 	}
-	if (p->parsed && p->spec.pmu.len) {
+	if (p->parsed && p->spec.pmu_name.len) {
 		say(s, " is not an event of ");
-		say(s, "%.*s", (int)p->spec.pmu.len, p->spec.pmu.s);
-	} else if (s->ctx->wanted) {
-		say(s, " is not an event of %s; another processor's is written PROCESSOR::EVENT", s->ctx->wanted);
+		say(s, "%.*s", (int)p->spec.pmu_name.len, p->spec.pmu_name.s);
+	} else if (s->ctx->default_pmu) {
+		say(s, " is not an event of %s; another processor's is written PROCESSOR::EVENT", s->ctx->default_pmu);
 	} else {
 		say(s, " is not an event of this machine; another processor's is written PROCESSOR::EVENT");
 	}
@@ -275,10 +275,10 @@ static void unexpected_value(struct sentence *s)
 /* True if @text gives field @name a value. */
 static bool is_given(const struct spec *spec, const char *name, size_t len)
 {
-	struct slice rest = spec->rest;
+	struct slice rest = spec->attrs;
 	struct spec_attr a;
 
-	while (pfmi_spec_next(&rest, &a))
+	while (pfmi_spec_next_attr(&rest, &a))
 		if (a.name.len == len && pfmi_behind(a.name, name))
 			return true;
 	return false;
@@ -302,7 +302,7 @@ static unsigned say_missing(struct sentence *s, const char *before, const char *
 static bool wants_fields(struct sentence *s)
 {
 	const struct spec *spec = &s->place.spec;
-	int end = (int)(spec->rest.s + spec->rest.len - spec->text);
+	int end = (int)(spec->attrs.s + spec->attrs.len - spec->text);
 
 	if (!s->place.has_event || s->place.row == ROW_NONE || !*pfmi_row_text(s->place.t, s->place.row, KEY_PARAMS))
 		return false;
@@ -377,7 +377,7 @@ static void missing_umask(struct sentence *s)
 
 	say(s, "%s needs ", event_name(p));
 	for (unsigned i = 0; p->has_event && p->row != ROW_NONE && i < table_row(p->t, p->row)->n_takes; i++) {
-		const struct group *g = pfmi_row_group(p->t, p->row, i);
+		const struct group *g = pfmi_pmu_row_group(p->t, p->row, i);
 
 		if (!s->error->detail || strcmp(table_text(p->t, g->name), s->error->detail) != 0)
 			continue;
@@ -416,7 +416,7 @@ static struct slice piece(const char *text, unsigned i)
 {
 	struct slice list = pfmi_slice(text), event;
 
-	while (pfmi_split(&list, &event))
+	while (pfmi_spec_split_list(&list, &event))
 		if (i-- == 0)
 			return event;
 	return (struct slice){ text, 0 };
@@ -555,7 +555,7 @@ static void explain(struct sentence *s)
 size_t pfm_explain_error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, char *buf, size_t len)
 {
 	pfm_error_t copy;
-	struct sentence s = { .ctx = ctx ? ctx : pfmi_ctx_default(), .error = &copy, .buf = buf, .len = buf ? len : 0 };
+	struct sentence s = { .ctx = ctx ? ctx : pfmi_context_get_default(), .error = &copy, .buf = buf, .len = buf ? len : 0 };
 
 	if (buf && len)
 		buf[0] = '\0';

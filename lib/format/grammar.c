@@ -19,10 +19,10 @@ static bool has_fields_in(const struct table *t, int word)
 
 static bool has_register(const struct table *t, const char *name)
 {
-	struct target g = { .t = t, .reg = name };
-	int word = pfmi_config_word(name);
+	struct decode_target g = { .table = t, .reg_name = name };
+	int word = pfmi_decode_config_index(name);
 
-	return pfmi_has_encoder(t) && pfmi_target_find(&g) && (word < 0 || has_fields_in(t, word));
+	return pfmi_pmu_has_encoder(t) && pfmi_decode_init_target(&g) && (word < 0 || has_fields_in(t, word));
 }
 
 /* The @i-th of the registers that one word of a list ("PMC[0-7]", "I_STAT") names and @t has. False if there are no more; then @i is
@@ -58,12 +58,12 @@ static bool in_list(const struct table *t, const char *list, unsigned *i, char *
 
 int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	char found[32] = "";
 
 	if (!t || !name || !len)
 		return PFMLIB_ERR_INVAL;
-	if (!in_list(t, pfmi_encoder_registers(t), &i, found, sizeof(found)) &&
+	if (!in_list(t, pfmi_pmu_list_registers(t), &i, found, sizeof(found)) &&
 	    !in_list(t, "config config1 config2 config3", &i, found, sizeof(found)))
 		return PFMLIB_ERR_NOTFOUND;
 	if (strlen(found) >= len)
@@ -76,13 +76,13 @@ int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name,
 
 int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_modifier_info_t *info)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	pfm_modifier_info_t full = { .size = sizeof(full) };
 	struct event ev;
 
 	if (!t || !table_has_row(t, event) || !pfmi_sized(info))
 		return PFMLIB_ERR_INVAL;
-	pfmi_event_init(&ev, t, event);
+	pfmi_pmu_init_event(&ev, t, event);
 	for (unsigned k = 0; k < t->n_fields; k++) {
 		const struct field *f = &table_fields(t)[k];
 
@@ -91,7 +91,7 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 		full.name = table_text(t, f->name);
 		full.min = f->min;
 		full.max = f->max;
-		full.preset = pfmi_event_value(&ev, k, ANYWHERE);
+		full.preset = pfmi_pmu_event_field_value(&ev, k, ANYWHERE);
 		pfmi_give(info, &full, sizeof(full));
 		return PFMLIB_SUCCESS;
 	}
@@ -100,13 +100,13 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 
 int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word, unsigned *plm, int *is_default)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 
 	if (!t || !word || !plm || !is_default)
 		return PFMLIB_ERR_INVAL;
-	if (!pfmi_level(i, word, plm))
+	if (!pfmi_lookup_get_level(i, word, plm))
 		return PFMLIB_ERR_NOTFOUND;
-	*is_default = (*plm & pfmi_usual_levels(t)) != 0;
+	*is_default = (*plm & pfmi_pmu_get_default_levels(t)) != 0;
 	return PFMLIB_SUCCESS;
 }
 
@@ -114,7 +114,7 @@ int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **w
 
 int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i, const char **word, uint64_t *value)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 
 	if (!t || !field || !word || !value)
 		return PFMLIB_ERR_INVAL;
@@ -134,13 +134,13 @@ int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned
 
 int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask, unsigned i, const char **name)
 {
-	const struct table *t = pfmi_table_at(pfmi_ctx_meant(ctx), pmu);
+	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	const struct group *g;
 	const struct word *w;
 
 	if (!t || !table_has_row(t, event) || !name)
 		return PFMLIB_ERR_INVAL;
-	w = pfmi_row_mask(t, event, umask, &g);
+	w = pfmi_pmu_get_row_umask(t, event, umask, &g);
 	for (unsigned k = 0; w && k < g->n_words; k++) {
 		const struct word *other = table_words(t) + g->word + k;
 
@@ -157,11 +157,11 @@ int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 int pfm_find_stand_in(const pfm_ctx_t *ctx)
 {
 	if (!ctx)
-		ctx = pfmi_ctx_default();
-	if (pfmi_ctx_load(ctx, LOADED_ALL))
+		ctx = pfmi_context_get_default();
+	if (pfmi_context_load(ctx, LOADED_ALL))
 		return -1;
-	for (unsigned i = 0; i < ctx->n_here; i++)
-		if (pfmi_unit_table(ctx, ctx->here[i].unit)->flags & TABLE_FALLBACK)
-			return (int)ctx->here[i].unit;
+	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
+		if (context_pmu_table(ctx, ctx->host_pmus[i].pmu_index)->flags & TABLE_FALLBACK)
+			return (int)ctx->host_pmus[i].pmu_index;
 	return -1;
 }

@@ -19,20 +19,20 @@
 bool pfmi_same_config(const struct event *a, const struct event *b)
 {
 	pfm_attr_t x, y;
-	int rc = pfmi_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x, NULL);
+	int rc = pfmi_encode_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x, NULL);
 
-	if (pfmi_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc || pfmi_event_extra(a) != pfmi_event_extra(b))
+	if (pfmi_encode_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc || pfmi_pmu_get_extra_register(a) != pfmi_pmu_get_extra_register(b))
 		return false;
 	return rc || (x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 && x.config3 == y.config3);
 }
 
 static bool same_event(const struct event *a, const struct event *b)
 {
-	if (a->row != b->row || a->plm != b->plm || a->plm_none != b->plm_none || a->precise != b->precise ||
-	    a->counter_pin != b->counter_pin || a->left_out != b->left_out)
+	if (a->row_index != b->row_index || a->plm != b->plm || a->has_no_levels != b->has_no_levels || a->precise != b->precise ||
+	    a->counter_pin != b->counter_pin || a->exclude_flags != b->exclude_flags)
 		return false;
 	for (unsigned i = 0; i < a->table->n_fields; i++)
-		if (pfmi_event_value(a, i, ANYWHERE) != pfmi_event_value(b, i, ANYWHERE))
+		if (pfmi_pmu_event_field_value(a, i, ANYWHERE) != pfmi_pmu_event_field_value(b, i, ANYWHERE))
 			return false;
 	return true;
 }
@@ -40,14 +40,14 @@ static bool same_event(const struct event *a, const struct event *b)
 /* What was said about both is the same to the letter; then so is everything that follows from it. */
 static bool identical(const struct event *a, const struct event *b)
 {
-	if (a->row != b->row || a->plm != b->plm || a->plm_none != b->plm_none || a->precise != b->precise ||
-	    a->counter_pin != b->counter_pin || a->raw_mask != b->raw_mask || a->n_set != b->n_set || a->left_out != b->left_out)
+	if (a->row_index != b->row_index || a->plm != b->plm || a->has_no_levels != b->has_no_levels || a->precise != b->precise ||
+	    a->counter_pin != b->counter_pin || a->has_raw_umask != b->has_raw_umask || a->n_user_fields != b->n_user_fields || a->exclude_flags != b->exclude_flags)
 		return false;
 	for (unsigned i = 0; i < event_groups(a); i++)
-		if (a->group[i] != b->group[i])
+		if (a->group_values[i] != b->group_values[i])
 			return false;
-	for (unsigned i = 0; i < a->n_set; i++)
-		if (a->set[i].field != b->set[i].field || a->set[i].value != b->set[i].value)
+	for (unsigned i = 0; i < a->n_user_fields; i++)
+		if (a->user_fields[i].field != b->user_fields[i].field || a->user_fields[i].value != b->user_fields[i].value)
 			return false;
 	return true;
 }
@@ -65,16 +65,16 @@ static uint64_t raw_number(const char *s)
 /* The same between slashes, where a name is the first term. */
 static uint32_t row_of_terms(const struct table *t, struct spec *spec)
 {
-	struct slice rest = spec->rest;
+	struct slice rest = spec->attrs;
 	struct spec_attr first;
 	struct name n;
 
-	if (!pfmi_spec_next(&rest, &first) || first.has_value)
+	if (!pfmi_spec_next_attr(&rest, &first) || first.has_value)
 		return ROW_NONE;
 	n = pfmi_table_find(t, pfmi_name_hash(first.name), first.name.s, first.name.len);
 	if (n.kind >= NAME_UNSUPPORTED)
 		return ROW_NONE;
-	spec->rest = rest;
+	spec->attrs = rest;
 	return n.row;
 }
 
@@ -83,13 +83,13 @@ static bool perf_reads_back(const struct printer *p, struct spec *spec)
 	struct event back;
 	uint32_t row;
 
-	if (p->t->flags & TABLE_KERNEL && p->ev->row != ROW_NONE)
+	if (p->t->flags & TABLE_KERNEL && p->ev->row_index != ROW_NONE)
 		return true;
 	row = row_of_terms(p->t, spec);
-	if ((row != ROW_NONE && row != p->ev->row) || pfmi_resolve(p->t, row, spec, &back, NULL))
+	if ((row != ROW_NONE && row != p->ev->row_index) || pfmi_lookup_resolve_attrs(p->t, row, spec, &back, NULL))
 		return false;
-	pfmi_adopt_row(&back);
-	return p->original->left_out == back.left_out && pfmi_same_config(p->original, &back);
+	pfmi_lookup_adopt_row(&back);
+	return p->original->exclude_flags == back.exclude_flags && pfmi_same_config(p->original, &back);
 }
 
 static bool reads_back(const struct printer *p)
@@ -102,26 +102,26 @@ static bool reads_back(const struct printer *p)
 		return false;
 	if (spec.form == SPEC_PERF)
 		return perf_reads_back(p, &spec);
-	if (p->dialect == PFM_DIALECT_PERF && !table_has_bits(p->t)) {
+	if (p->dialect == PFM_DIALECT_PERF && !table_has_field_bits(p->t)) {
 		uint64_t config[4] = { raw_number(p->text + 1) };
 
-		return pfmi_event_from_config(p->t, config, 15, &back) && back.row == p->original->row;
+		return pfmi_decode_config_words(p->t, config, 15, &back) && back.row_index == p->original->row_index;
 	}
-	name = pfmi_spec_name(p->t, &spec);
-	return name.kind < NAME_UNSUPPORTED && name.row == p->ev->row && !pfmi_resolve(p->t, name.row, &spec, &back, NULL) &&
+	name = pfmi_lookup_spec_name(p->t, &spec);
+	return name.kind < NAME_UNSUPPORTED && name.row == p->ev->row_index && !pfmi_lookup_resolve_attrs(p->t, name.row, &spec, &back, NULL) &&
 	       (identical(p->original, &back) || (same_event(p->original, &back) && pfmi_same_config(p->original, &back)));
 }
 
 /* Is what has been written what @read has behind the processor's name, its attributes to the letter? Then it means what that meant. */
 static bool is_as_read(const struct printer *p, const struct spec *read)
 {
-	struct slice name = { read->name.s, (uint32_t)(read->rest.s - read->name.s) };
+	struct slice name = { read->name.s, (uint32_t)(read->attrs.s - read->name.s) };
 	const char *rest;
 
 	if (read->form != SPEC_NAME || p->dialect != PFM_DIALECT_LIBPFM || p->t->flags & TABLE_TWINS)
 		return false;
 	rest = pfmi_behind(name, p->text + strlen(table_text(p->t, p->t->name)) + 2);
-	return rest && strcmp(rest, read->rest.s) == 0;
+	return rest && strcmp(rest, read->attrs.s) == 0;
 }
 
 /* ---- printing ------------------------------------------------------------------------------------------------- */
@@ -130,9 +130,9 @@ static bool put_event(struct printer *p)
 {
 	if (p->dialect == PFM_DIALECT_PERF)
 		return pfmi_put_perf(p);
-	if (p->ev->row == ROW_NONE)
+	if (p->ev->row_index == ROW_NONE)
 		return pfmi_cannot(p, "no event of this processor has these values");
-	if (p->ev->left_out)
+	if (p->ev->exclude_flags)
 		return pfmi_cannot(p, "only perf's letters tell guests, the host and idle time apart");
 	return pfmi_put_words(p);
 }
@@ -182,15 +182,15 @@ static inline bool write_row(const struct table *t, struct slice name, struct sl
 /* The name of the row of @ev. False, and nothing written, where it would not read back, and where @buf has no room for it. */
 static bool print_row(const struct event *ev, char *buf, size_t len)
 {
-	struct slice name = pfmi_slice(table_text(ev->table, ev->facts->name));
+	struct slice name = pfmi_slice(table_text(ev->table, ev->row->name));
 
-	return leads_back(ev->table, ev->row, name) && write_row(ev->table, name, (struct slice){ name.s, 0 }, buf, len);
+	return leads_back(ev->table, ev->row_index, name) && write_row(ev->table, name, (struct slice){ name.s, 0 }, buf, len);
 }
 
 /* Nothing but a row that takes no groups, which is the commonest text. False, and nothing written, for all other events too. */
 static bool print_bare(const struct event *ev, char *buf, size_t len)
 {
-	return ev->facts && !ev->facts->n_takes && !ev->n_set && !ev->plm && !ev->plm_none && !ev->precise && !ev->left_out &&
+	return ev->row && !ev->row->n_takes && !ev->n_user_fields && !ev->plm && !ev->has_no_levels && !ev->precise && !ev->exclude_flags &&
 	       ev->counter_pin == ANYWHERE && print_row(ev, buf, len);
 }
 
@@ -238,12 +238,12 @@ int pfmi_event_print(const struct event *ev, const struct spec *read, pfm_dialec
 /* What perf calls the PMU: the name the text has, where that is an instance or another name the kernel uses. */
 static struct slice device_of(const struct pfm_ctx *ctx, unsigned unit, const struct spec *spec)
 {
-	const struct table *t = pfmi_unit_table(ctx, unit);
-	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, unit);
+	const struct table *t = context_pmu_table(ctx, unit);
+	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, unit);
 	const char *device = kernel ? kernel->name : table_text(t, t->device);
 
-	if (spec->form == SPEC_PERF && kernel && !pfmi_table_is(t, spec->pmu))
-		return spec->pmu;
+	if (spec->form == SPEC_PERF && kernel && !pfmi_context_table_has_name(t, spec->pmu_name))
+		return spec->pmu_name;
 	/* A pattern of names ("hisi_sccl,ddrc") is no name. */
 	return pfmi_slice(*device && has_none(device, ",/:") ? device : table_text(t, t->name));
 }
@@ -251,18 +251,18 @@ static struct slice device_of(const struct pfm_ctx *ctx, unsigned unit, const st
 /* Fields given to the kernel's PMU may be an event of a list that describes the same PMU. */
 static void find_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struct event *ev)
 {
-	const struct kernel_pmu *kernel = pfmi_unit_kernel(ctx, *unit);
+	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, *unit);
 	unsigned own = *unit;
 	pfm_attr_t a;
 
-	if (!kernel || pfmi_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
+	if (!kernel || pfmi_encode_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
 		return;
-	for (unsigned i = 0; i < ctx->n_here && ev->row == ROW_NONE; i++) {
-		unsigned other = ctx->here[i].unit;
-		const struct table *t = pfmi_unit_table(ctx, other);
+	for (unsigned i = 0; i < ctx->n_host_pmus && ev->row_index == ROW_NONE; i++) {
+		unsigned other = ctx->host_pmus[i].pmu_index;
+		const struct table *t = context_pmu_table(ctx, other);
 
-		if (other != own && ctx->here[i].kernel == kernel && pfmi_unit_ready(ctx, other) && table_has_bits(t) &&
-		    pfmi_event_from_config(t, (uint64_t[4]){ a.config, a.config1, a.config2, a.config3 }, 15, ev))
+		if (other != own && ctx->host_pmus[i].kernel_pmu == kernel && context_is_pmu_usable(ctx, other) && table_has_field_bits(t) &&
+		    pfmi_decode_config_words(t, (uint64_t[4]){ a.config, a.config1, a.config2, a.config3 }, 15, ev))
 			*unit = other;
 	}
 }
@@ -286,8 +286,8 @@ static int print_read(const struct pfm_ctx *ctx, const struct spec *spec, const 
 
 	if (dialect == PFM_DIALECT_PERF)
 		device = device_of(ctx, unit, spec);
-	rc = ev->row == ROW_NONE && dialect != PFM_DIALECT_PERF ? print_fields(ctx, ev, unit, dialect, buf, len, error)
-	                                                        : pfmi_event_print(ev, spec, dialect, device, buf, len, error);
+	rc = ev->row_index == ROW_NONE && dialect != PFM_DIALECT_PERF ? print_fields(ctx, ev, unit, dialect, buf, len, error)
+	                                                              : pfmi_event_print(ev, spec, dialect, device, buf, len, error);
 	if (rc && error && error->kind == PFM_KIND_UNEXPRESSIBLE)
 		error->end = spec->len;
 	return rc;
@@ -328,15 +328,15 @@ static int read_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, 
 		return print_for_short(ctx, text, plm, out, dialect, buf, len, error);
 	if (!text || !buf || !is_dialect(dialect) || (out && !pfmi_sized(out)))
 		return bad_argument(error, "text, out or buf is NULL, out->size is not set, or no such dialect");
-	if (plm > PFMI_LEVELS)
-		return bad_argument(error, PFMI_NO_LEVELS);
+	if (plm > PFMI_LEVEL_MASK)
+		return bad_argument(error, PFMI_BAD_LEVELS_MESSAGE);
 	if (!ctx)
-		ctx = pfmi_ctx_default();
+		ctx = pfmi_context_get_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_ctx_event_of(ctx, &spec, &unit, &ev, error);
+		rc = pfmi_lookup_spec_event(ctx, &spec, &unit, &ev, error);
 	if (!rc && out)
-		rc = pfmi_encode_read(ctx, &spec, unit, &ev, plm, out, error);
+		rc = pfmi_encode_resolved_event(ctx, &spec, unit, &ev, plm, out, error);
 	if (rc)
 		return rc;
 	return print_read(ctx, &spec, &ev, unit, dialect, buf, len, error);

@@ -87,26 +87,26 @@ static bool nameable(const struct table *t, const struct group *g, uint64_t valu
 /* Must the value of group @i be written, where no field is set? */
 static bool is_told_alone(const struct event *ev, unsigned i)
 {
-	const struct group *g = row_group(ev->table, ev->facts, i);
-	bool behind = i && g->flags & GROUP_BEHIND && ev->group[i - 1] == row_group(ev->table, ev->facts, i - 1)->preset;
+	const struct group *g = row_group(ev->table, ev->row, i);
+	bool behind = i && g->flags & GROUP_BEHIND && ev->group_values[i - 1] == row_group(ev->table, ev->row, i - 1)->preset;
 
 	if (g->flags & GROUP_DEFAULT)
-		return ev->group[i] != (behind ? 0 : g->preset);
-	return ev->group[i] || g->flags & GROUP_REQUIRED;
+		return ev->group_values[i] != (behind ? 0 : g->preset);
+	return ev->group_values[i] || g->flags & GROUP_REQUIRED;
 }
 
 /* Must it, where its field may be given as a whole? */
 static bool is_told(const struct event *ev, unsigned i)
 {
-	return (ev->group[i] || !pfmi_event_user_value(ev, row_group(ev->table, ev->facts, i)->field)) && is_told_alone(ev, i);
+	return (ev->group_values[i] || !pfmi_pmu_event_user_value(ev, row_group(ev->table, ev->row, i)->field)) && is_told_alone(ev, i);
 }
 
 /* A lent row may have another's name, and the masks behind it tell them apart. */
 static bool is_spelled_out(const struct printer *p, unsigned i)
 {
-	const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
+	const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
 
-	return p->spell_out && p->ev->row >= p->t->n_rows && compose(g, spelled(p->t, g, FIRST_SPELLING), p->ev->group[i]).n;
+	return p->spell_out && p->ev->row_index >= p->t->n_rows && compose(g, spelled(p->t, g, FIRST_SPELLING), p->ev->group_values[i]).n;
 }
 
 /* What stands in the place of all groups: they must all go into the unit mask, and fit the 8 bits it has. */
@@ -114,11 +114,11 @@ static bool raw_mask(const struct printer *p, uint64_t *raw)
 {
 	*raw = 0;
 	for (unsigned i = 0; i < event_groups(p->ev); i++) {
-		const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
+		const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
 
-		if (g->field + 1u != table_key(p->t, KEY_UMASK) && (i == 0 || p->ev->group[i]))
+		if (g->field + 1u != table_key(p->t, KEY_UMASK) && (i == 0 || p->ev->group_values[i]))
 			return false;
-		*raw |= p->ev->group[i];
+		*raw |= p->ev->group_values[i];
 	}
 	return *raw <= 0xff;
 }
@@ -158,7 +158,7 @@ static bool is_taken(const struct printer *p, unsigned group, const char *word)
 			return true;
 	}
 	for (unsigned i = 0; i < group; i++) {
-		const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
+		const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
 
 		if (pfmi_table_word(p->t, g->word, g->n_words, s))
 			return true;
@@ -177,8 +177,8 @@ static bool all_letters(const struct table *t, const struct choice *c)
 /* "group=word", "group=ms", "group=a+b" */
 static bool put_group(struct printer *p, unsigned i)
 {
-	const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
-	struct choice c = compose(g, spelled(p->t, g, FIRST_SPELLING), p->ev->group[i]);
+	const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
+	struct choice c = compose(g, spelled(p->t, g, FIRST_SPELLING), p->ev->group_values[i]);
 	bool letters = all_letters(p->t, &c);
 
 	if (!c.n)
@@ -191,9 +191,9 @@ static bool put_group(struct printer *p, unsigned i)
 
 static bool put_groups(struct printer *p)
 {
-	if (p->ev->raw_mask && p->dialect == PFM_DIALECT_LIBPMC)
+	if (p->ev->has_raw_umask && p->dialect == PFM_DIALECT_LIBPMC)
 		return pfmi_cannot(p, "this raw unit mask has no words");
-	if (p->ev->raw_mask)
+	if (p->ev->has_raw_umask)
 		return put_raw_mask(p);
 	for (unsigned i = 0; i < event_groups(p->ev); i++)
 		if (is_told(p->ev, i) && !put_group(p, i))
@@ -204,12 +204,12 @@ static bool put_groups(struct printer *p)
 /* The words libpfm has for the value of group @i; none if it has other words only, and a raw mask does. */
 static struct choice libpfm_words(const struct printer *p, unsigned i)
 {
-	const struct group *g = pfmi_row_group(p->t, p->ev->row, i);
+	const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
 	struct words ws = spelled(p->t, g, LIBPFM_SPELLING), first = spelled(p->t, g, FIRST_SPELLING);
-	struct choice c = compose(g, ws.n ? ws : first, p->ev->group[i]);
+	struct choice c = compose(g, ws.n ? ws : first, p->ev->group_values[i]);
 	uint64_t raw;
 
-	return c.n || !ws.n || raw_mask(p, &raw) ? c : compose_of_both(g, ws, first, p->ev->group[i]);
+	return c.n || !ws.n || raw_mask(p, &raw) ? c : compose_of_both(g, ws, first, p->ev->group_values[i]);
 }
 
 /* libpfm has no default where the manual page has none, so it wants one of the values named, if there is a way to. */
@@ -219,7 +219,7 @@ static bool is_told_to_libpfm(const struct printer *p, unsigned i)
 
 	if (is_told(p->ev, i) || is_spelled_out(p, i))
 		return true;
-	return !(pfmi_row_group(p->t, p->ev->row, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (libpfm_words(p, i).n || raw_mask(p, &raw));
+	return !(pfmi_pmu_row_group(p->t, p->ev->row_index, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (libpfm_words(p, i).n || raw_mask(p, &raw));
 }
 
 static void put_masks(struct printer *p, unsigned i, const struct choice *c)
@@ -229,7 +229,7 @@ static void put_masks(struct printer *p, unsigned i, const struct choice *c)
 
 		pfmi_put_char(p, ':');
 		if (p->spell_out || is_taken(p, i, word)) {
-			pfmi_put_text(p, table_text(p->t, pfmi_row_group(p->t, p->ev->row, i)->name));
+			pfmi_put_text(p, table_text(p->t, pfmi_pmu_row_group(p->t, p->ev->row_index, i)->name));
 			pfmi_put_char(p, '=');
 		}
 		pfmi_put_text(p, word);
@@ -240,7 +240,7 @@ static bool put_libpfm_groups(struct printer *p)
 {
 	size_t begun = p->n;
 
-	if (p->ev->raw_mask)
+	if (p->ev->has_raw_umask)
 		return put_raw_mask(p);
 	for (unsigned i = 0; i < event_groups(p->ev); i++) {
 		struct choice c;
@@ -265,9 +265,9 @@ static void split_raw(struct event *ev)
 	uint64_t raw = 0, seen = 0, parts[EVENT_MAX_GROUPS];
 
 	for (unsigned i = 0; i < event_groups(ev); i++)
-		raw |= ev->group[i];
+		raw |= ev->group_values[i];
 	for (unsigned i = 0; i < event_groups(ev); i++) {
-		const struct group *g = pfmi_row_group(ev->table, ev->row, i);
+		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 		bool masks = g->field + 1u == table_key(ev->table, KEY_UMASK);
 
 		parts[i] = masks ? raw & g->mask : 0;
@@ -277,39 +277,39 @@ static void split_raw(struct event *ev)
 	}
 	if (raw & ~seen)
 		return;
-	memcpy(ev->group, parts, event_groups(ev) * sizeof(parts[0]));
-	ev->raw_mask = 0;
+	memcpy(ev->group_values, parts, event_groups(ev) * sizeof(parts[0]));
+	ev->has_raw_umask = 0;
 }
 
 static bool set_field(struct event *ev, unsigned field, uint64_t value)
 {
-	for (unsigned i = 0; i < ev->n_set; i++)
-		if (ev->set[i].field == field) {
-			ev->set[i].value |= value;
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
+		if (ev->user_fields[i].field == field) {
+			ev->user_fields[i].value |= value;
 			return true;
 		}
-	return pfmi_event_set(ev, field, value);
+	return pfmi_pmu_set_user_field(ev, field, value);
 }
 
 /* A raw mask of an event whose masks are parts of a modifier's field is that field as a whole. All of it is in the first group. */
 static void say_raw_as_field(struct event *ev)
 {
-	const struct group *g = pfmi_row_group(ev->table, ev->row, 0);
+	const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, 0);
 
-	if (table_fields(ev->table)[g->field].modifier && set_field(ev, g->field, ev->group[0]))
-		ev->group[0] = ev->raw_mask = 0;
+	if (table_fields(ev->table)[g->field].modifier && set_field(ev, g->field, ev->group_values[0]))
+		ev->group_values[0] = ev->has_raw_umask = 0;
 }
 
 /* A unit mask that means a flag ("TRIPS" is edge): libpfm says it as a mask, everybody else as the flag. */
 static void say_as_flag(struct event *ev)
 {
 	for (unsigned i = 0; i < event_groups(ev); i++) {
-		const struct group *g = pfmi_row_group(ev->table, ev->row, i);
+		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 		const struct field *f = table_fields(ev->table) + g->field;
 
 		if (f->modifier && f->width == 1 && !(g->flags & GROUP_REQUIRED) &&
-		    (!ev->group[i] || set_field(ev, g->field, ev->group[i])))
-			ev->group[i] = 0;
+		    (!ev->group_values[i] || set_field(ev, g->field, ev->group_values[i])))
+			ev->group_values[i] = 0;
 	}
 }
 
@@ -317,9 +317,9 @@ static void say_as_flag(struct event *ev)
 static bool has_unsayable(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < event_groups(ev); i++) {
-		const struct group *g = pfmi_row_group(ev->table, ev->row, i);
+		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
-		if (g->field == field && is_told_alone(ev, i) && !nameable(ev->table, g, ev->group[i]))
+		if (g->field == field && is_told_alone(ev, i) && !nameable(ev->table, g, ev->group_values[i]))
 			return true;
 	}
 	return false;
@@ -328,25 +328,25 @@ static bool has_unsayable(const struct event *ev, unsigned field)
 static void say_as_mask(struct event *ev)
 {
 	for (unsigned i = 0; i < event_groups(ev); i++)
-		for (unsigned k = 0; k < ev->n_set; k++) {
-			const struct group *g = pfmi_row_group(ev->table, ev->row, i);
-			uint64_t value = ev->set[k].value | ev->group[i], before = ev->group[i];
+		for (unsigned k = 0; k < ev->n_user_fields; k++) {
+			const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+			uint64_t value = ev->user_fields[k].value | ev->group_values[i], before = ev->group_values[i];
 
-			if (ev->set[k].field != g->field || !value || !compose(g, spelled(ev->table, g, FIRST_SPELLING), value).n)
+			if (ev->user_fields[k].field != g->field || !value || !compose(g, spelled(ev->table, g, FIRST_SPELLING), value).n)
 				continue;
-			ev->group[i] = value;
+			ev->group_values[i] = value;
 			if (has_unsayable(ev, g->field))
-				ev->group[i] = before;
+				ev->group_values[i] = before;
 			else
-				ev->set[k--] = ev->set[--ev->n_set];
+				ev->user_fields[k--] = ev->user_fields[--ev->n_user_fields];
 		}
 }
 
 void pfmi_say_in_words(struct event *ev, pfm_dialect_t dialect)
 {
-	if (ev->raw_mask)
+	if (ev->has_raw_umask)
 		split_raw(ev);
-	if (ev->raw_mask)
+	if (ev->has_raw_umask)
 		say_raw_as_field(ev);
 	if (dialect == PFM_DIALECT_LIBPFM)
 		say_as_mask(ev);
@@ -360,7 +360,7 @@ static void put_levels(struct printer *p)
 {
 	const struct event *ev = p->ev;
 
-	if (ev->plm_none)
+	if (ev->has_no_levels)
 		pfmi_put(p, ":u=0");
 	else if (ev->plm & (PFM_PLM1 | PFM_PLM2))
 		pfmi_put(p, ":plm=0x%x", ev->plm & 15u);
@@ -375,7 +375,7 @@ static bool put_libpmc_levels(struct printer *p)
 {
 	const struct event *ev = p->ev;
 
-	if (ev->plm_none)
+	if (ev->has_no_levels)
 		return pfmi_cannot(p, "libpmc cannot switch every level off");
 	if (ev->plm & ~(PFM_PLM0 | PFM_PLM3))
 		return pfmi_cannot(p, "libpmc knows the levels os and usr alone");
@@ -431,20 +431,20 @@ static const char *field_name(const struct printer *p, const struct field *f)
 /* Is the event the same without what the user set as number @i? */
 static bool is_usual(const struct event *ev, unsigned i)
 {
-	const struct row *r = table_row(ev->table, ev->row);
-	const struct field *f = table_fields(ev->table) + ev->set[i].field;
+	const struct row *r = table_row(ev->table, ev->row_index);
+	const struct field *f = table_fields(ev->table) + ev->user_fields[i].field;
 	struct event bare = *ev;
 
-	if (pfmi_is_extra(ev->table, f))
+	if (field_is_extra_register(ev->table, f))
 		return false;
 	for (unsigned k = 0; k < r->n_values; k++) {
 		struct value v = row_value(ev->table, r, k);
 
-		if (v.field == ev->set[i].field && v.counter != ANYWHERE)
+		if (v.field == ev->user_fields[i].field && v.counter != ANYWHERE)
 			return false;
 	}
-	bare.set[i] = bare.set[--bare.n_set];
-	return pfmi_event_value(&bare, ev->set[i].field, ANYWHERE) == pfmi_event_value(ev, ev->set[i].field, ANYWHERE) &&
+	bare.user_fields[i] = bare.user_fields[--bare.n_user_fields];
+	return pfmi_pmu_event_field_value(&bare, ev->user_fields[i].field, ANYWHERE) == pfmi_pmu_event_field_value(ev, ev->user_fields[i].field, ANYWHERE) &&
 	       pfmi_same_config(ev, &bare);
 }
 
@@ -467,21 +467,21 @@ static bool is_bare_mask(const struct table *t, const struct group *g, const cha
 /* A bare ":i" is the mask I where the event has one, or where the event's name begins as that of one does that has it. */
 static bool is_mask_of_row(const struct printer *p, const char *name)
 {
-	const char *row = table_row_name(p->t, p->ev->row);
+	const char *row = table_row_name(p->t, p->ev->row_index);
 
 	for (struct slice head = { row, 1 }; *row && row[head.len - 1]; head.len++)
-		if (strchr(".:", row[head.len]) && pfmi_is_mask_behind(p->t, head, pfmi_name_hash(head), pfmi_slice(name)))
+		if (strchr(".:", row[head.len]) && pfmi_lookup_is_umask_name(p->t, head, pfmi_name_hash(head), pfmi_slice(name)))
 			return true;
 	for (unsigned i = 0; i < event_groups(p->ev); i++)
-		if (is_bare_mask(p->t, pfmi_row_group(p->t, p->ev->row, i), name))
+		if (is_bare_mask(p->t, pfmi_pmu_row_group(p->t, p->ev->row_index, i), name))
 			return true;
 	return false;
 }
 
 static bool put_field(struct printer *p, unsigned i)
 {
-	const struct field *f = table_fields(p->t) + p->ev->set[i].field;
-	uint64_t value = p->ev->set[i].value;
+	const struct field *f = table_fields(p->t) + p->ev->user_fields[i].field;
+	uint64_t value = p->ev->user_fields[i].value;
 
 	if (is_usual(p->ev, i))
 		return true;
@@ -504,15 +504,15 @@ static bool put_fields(struct printer *p, const enum key *first, unsigned n)
 	uint32_t done = 0;
 
 	for (unsigned k = 0; k < n; k++)
-		for (unsigned i = 0; i < ev->n_set; i++)
-			if (ev->set[i].field + 1u == table_key(p->t, first[k])) {
+		for (unsigned i = 0; i < ev->n_user_fields; i++)
+			if (ev->user_fields[i].field + 1u == table_key(p->t, first[k])) {
 				done |= 1u << i;
 				if (!put_field(p, i))
 					return false;
 			}
 	for (unsigned field = 0; field < p->t->n_fields; field++)
-		for (unsigned i = 0; i < ev->n_set; i++)
-			if (ev->set[i].field == field && !(done >> i & 1) && !put_field(p, i))
+		for (unsigned i = 0; i < ev->n_user_fields; i++)
+			if (ev->user_fields[i].field == field && !(done >> i & 1) && !put_field(p, i))
 				return false;
 	return true;
 }
@@ -523,7 +523,7 @@ static bool put_libpfm(struct printer *p)
 
 	pfmi_put_text(p, table_text(p->t, p->t->name));
 	pfmi_put_text(p, "::");
-	pfmi_put_capitals(p, table_row_name(p->t, p->ev->row));
+	pfmi_put_capitals(p, table_row_name(p->t, p->ev->row_index));
 	if (!put_libpfm_groups(p))
 		return false;
 	put_levels(p);
@@ -537,7 +537,7 @@ static bool put_named(struct printer *p)
 {
 	static const enum key order[] = { KEY_CMASK, KEY_INV, KEY_EDGE };
 
-	pfmi_put_text(p, table_row_name(p->t, p->ev->row));
+	pfmi_put_text(p, table_row_name(p->t, p->ev->row_index));
 	if (!put_groups(p) || !put_fields(p, order, sizeof(order) / sizeof(order[0])))
 		return false;
 	if (p->dialect == PFM_DIALECT_LIBPMC)

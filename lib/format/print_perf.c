@@ -15,11 +15,11 @@ void pfmi_perf_letters(const struct event *ev, char out[12])
 		out[n++] = 'h';
 	for (unsigned i = 0; i < ev->precise && i < 3; i++)
 		out[n++] = 'p';
-	if (ev->left_out & EVENT_ONLY_GUEST)
+	if (ev->exclude_flags & EVENT_ONLY_GUEST)
 		out[n++] = 'G';
-	if (ev->left_out & EVENT_ONLY_HOST)
+	if (ev->exclude_flags & EVENT_ONLY_HOST)
 		out[n++] = 'H';
-	if (ev->left_out & EVENT_NO_IDLE)
+	if (ev->exclude_flags & EVENT_EXCLUDE_IDLE)
 		out[n++] = 'I';
 	out[n] = '\0';
 }
@@ -39,11 +39,11 @@ static bool is_said(const struct terms *t, const uint64_t bits[4])
 
 static bool put_term(struct printer *p, struct terms *t, const struct field *f)
 {
-	uint64_t bits[4] = { 0 }, wanted = 0, value = pfmi_field_get(f, t->config);
+	uint64_t bits[4] = { 0 }, wanted = 0, value = pfmi_pmu_extract_field(f, t->config);
 
 	if (!f->n_ranges || f->kind == FIELD_TEXT)
 		return false;
-	pfmi_field_put(f, bits, ~(uint64_t)0);
+	field_insert(f, bits, ~(uint64_t)0);
 	for (unsigned i = 0; i < 4; i++)
 		wanted |= bits[i] & t->want[i];
 	if ((!wanted && f->key != KEY_CODE) || is_said(t, bits))
@@ -65,7 +65,7 @@ static bool put_term(struct printer *p, struct terms *t, const struct field *f)
 /* The fields that the row and its groups have values for. */
 static void put_row_terms(struct printer *p, struct terms *t)
 {
-	const struct row *r = p->ev->row == ROW_NONE ? NULL : table_row(p->t, p->ev->row);
+	const struct row *r = p->ev->row_index == ROW_NONE ? NULL : table_row(p->t, p->ev->row_index);
 
 	for (unsigned i = 0; r && i < r->n_values; i++)
 		put_term(p, t, table_fields(p->t) + row_value(p->t, r, i).field);
@@ -82,7 +82,7 @@ static void put_cover(struct printer *p, struct terms *t, unsigned word)
 		uint64_t bits[4] = { 0 };
 
 		if (f[i].kind != FIELD_TEXT)
-			pfmi_field_put(&f[i], bits, ~(uint64_t)0);
+			field_insert(&f[i], bits, ~(uint64_t)0);
 		if (!(t->want[word] & ~bits[word]) && !is_said(t, bits) && (!best || f[i].width < best->width))
 			best = &f[i];
 	}
@@ -97,18 +97,18 @@ static bool put_terms(struct printer *p, const pfm_attr_t *a)
 	const struct field *f = table_fields(p->t);
 	struct event bare;
 
-	pfmi_event_init(&bare, p->t, ROW_NONE);
-	pfmi_event_config(&bare, ANYWHERE, t.want);
+	pfmi_pmu_init_event(&bare, p->t, ROW_NONE);
+	pfmi_pmu_build_config_words(&bare, ANYWHERE, t.want);
 	for (unsigned i = 0; i < 4; i++)
 		t.want[i] ^= t.config[i];
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (table_key(p->t, order[i]))
 			put_term(p, &t, f + table_key(p->t, order[i]) - 1);
-	for (unsigned i = 0; i < p->ev->n_set; i++)
-		if (p->ev->set[i].value || !pfmi_is_extra(p->t, f + p->ev->set[i].field))
-			put_term(p, &t, f + p->ev->set[i].field);
+	for (unsigned i = 0; i < p->ev->n_user_fields; i++)
+		if (p->ev->user_fields[i].value || !field_is_extra_register(p->t, f + p->ev->user_fields[i].field))
+			put_term(p, &t, f + p->ev->user_fields[i].field);
 		else
-			pfmi_put(p, "%s%s=0", t.n++ ? "," : "", table_text(p->t, f[p->ev->set[i].field].name));
+			pfmi_put(p, "%s%s=0", t.n++ ? "," : "", table_text(p->t, f[p->ev->user_fields[i].field].name));
 	put_row_terms(p, &t);
 	for (unsigned word = 0; word < 4; word++)
 		put_cover(p, &t, word);
@@ -123,14 +123,14 @@ static bool put_terms(struct printer *p, const pfm_attr_t *a)
 /* An event of fixed counters alone, whose fields the kernel uses for one of general counters too: "cpu/event=0xc0/" is that one. */
 static bool fields_mean_another(const struct printer *p, const pfm_attr_t *a)
 {
-	const struct row *r = p->ev->row == ROW_NONE ? NULL : table_row(p->t, p->ev->row);
+	const struct row *r = p->ev->row_index == ROW_NONE ? NULL : table_row(p->t, p->ev->row_index);
 	uint64_t on = r ? row_counters(p->t, r) : 0;
 	struct event found;
 
 	if (!r || r->n_takes || !(on >> 32) || on & 0xffffffff)
 		return false;
-	return pfmi_event_from_config(p->t, (uint64_t[4]){ a->config, a->config1, a->config2, a->config3 }, 15, &found) &&
-	       found.row != p->ev->row;
+	return pfmi_decode_config_words(p->t, (uint64_t[4]){ a->config, a->config1, a->config2, a->config3 }, 15, &found) &&
+	       found.row_index != p->ev->row_index;
 }
 
 /* "cpu/instructions,cmask=1/u": the event's name, and what was said beside it. */
@@ -138,12 +138,12 @@ static bool put_name_term(struct printer *p)
 {
 	const struct field *f = table_fields(p->t);
 
-	if (!has_none(table_row_name(p->t, p->ev->row), "/,="))
+	if (!has_none(table_row_name(p->t, p->ev->row_index), "/,="))
 		return pfmi_cannot(p, "the event's name does not fit between slashes");
-	pfmi_put(p, "%s", table_row_name(p->t, p->ev->row));
-	for (unsigned i = 0; i < p->ev->n_set; i++) {
-		pfmi_put(p, ",%s=", table_text(p->t, f[p->ev->set[i].field].name));
-		pfmi_put_value(p, &f[p->ev->set[i].field], p->ev->set[i].value);
+	pfmi_put(p, "%s", table_row_name(p->t, p->ev->row_index));
+	for (unsigned i = 0; i < p->ev->n_user_fields; i++) {
+		pfmi_put(p, ",%s=", table_text(p->t, f[p->ev->user_fields[i].field].name));
+		pfmi_put_value(p, &f[p->ev->user_fields[i].field], p->ev->user_fields[i].value);
 	}
 	return true;
 }
@@ -154,18 +154,18 @@ static bool put_perf_body(struct printer *p, const pfm_attr_t *a)
 	bool named, ok;
 
 	pfmi_perf_letters(p->ev, letters);
-	if (p->t->encoder == ENCODER_PERF && p->ev->row != ROW_NONE && !p->ev->n_set) {
-		pfmi_put(p, "%s%s%s", table_row_name(p->t, p->ev->row), letters[0] ? ":" : "", letters);
+	if (p->t->encoder == ENCODER_PERF && p->ev->row_index != ROW_NONE && !p->ev->n_user_fields) {
+		pfmi_put(p, "%s%s%s", table_row_name(p->t, p->ev->row_index), letters[0] ? ":" : "", letters);
 		return true;
 	}
-	if (!table_has_bits(p->t) && p->ev->n_set)
+	if (!table_has_field_bits(p->t) && p->ev->n_user_fields)
 		return pfmi_cannot(p, "the kernel has numbers for whole events of this processor, not for their attributes");
-	if (!table_has_bits(p->t)) {
+	if (!table_has_field_bits(p->t)) {
 		pfmi_put(p, "r%" PRIx64 "%s%s", a->config, letters[0] ? ":" : "", letters);
 		return !(a->config1 | a->config2 | a->config3) || pfmi_cannot(p, "a raw number is the first configuration word alone");
 	}
 	pfmi_put(p, "%.*s/", (int)p->device.len, p->device.s);
-	named = p->ev->row != ROW_NONE && (p->t->flags & TABLE_KERNEL || fields_mean_another(p, a));
+	named = p->ev->row_index != ROW_NONE && (p->t->flags & TABLE_KERNEL || fields_mean_another(p, a));
 	ok = named ? put_name_term(p) : put_terms(p, a);
 	pfmi_put(p, "/%s", letters);
 	return ok;
@@ -175,13 +175,13 @@ bool pfmi_put_perf(struct printer *p)
 {
 	pfm_attr_t a;
 
-	if (p->ev->plm_none)
+	if (p->ev->has_no_levels)
 		return pfmi_cannot(p, "perf cannot switch every level off");
 	if (p->ev->plm & (PFM_PLM1 | PFM_PLM2))
 		return pfmi_cannot(p, "perf tells user from kernel and hypervisor, no other levels");
 	if (p->ev->counter_pin != ANYWHERE)
 		return pfmi_cannot(p, "perf leaves the choice of the counter to the kernel");
-	if (!pfmi_has_encoder(p->t) || pfmi_event_attr(p->ev, -1, pfmi_usual_levels(p->t), &a, NULL) || !a.expressible)
+	if (!pfmi_pmu_has_encoder(p->t) || pfmi_encode_event_attr(p->ev, -1, pfmi_pmu_get_default_levels(p->t), &a, NULL) || !a.expressible)
 		return pfmi_cannot(p, "the kernel has no way to count it");
 	return put_perf_body(p, &a);
 }

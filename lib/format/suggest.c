@@ -155,7 +155,7 @@ static void try_name(struct list *l, const struct folded *token, uint64_t id, co
 
 /* Pieces of the token that may be the name, longest first; the shorter ones leave out what may be attributes. */
 struct pieces {
-	struct folded at[SPEC_MAX_CUTS];
+	struct folded at[SPEC_MAX_PREFIXES];
 	unsigned n;
 };
 
@@ -163,9 +163,9 @@ static struct pieces cut_token(const struct spec *spec)
 {
 	struct pieces p = { .n = 0 };
 
-	for (unsigned i = spec->n_cuts; i-- > 0;)
-		if (spec->cuts[i].len)
-			p.at[p.n++] = fold((struct slice){ spec->name.s, spec->cuts[i].len });
+	for (unsigned i = spec->n_prefixes; i-- > 0;)
+		if (spec->prefixes[i].len)
+			p.at[p.n++] = fold((struct slice){ spec->name.s, spec->prefixes[i].len });
 	return p;
 }
 
@@ -201,9 +201,9 @@ static bool contains(const char *name, const struct folded *token)
 
 static void events_of(struct list *l, const struct pfm_ctx *ctx, unsigned unit, const struct pieces *p, bool inside)
 {
-	const struct table *t = pfmi_unit_table(ctx, unit);
+	const struct table *t = context_pmu_table(ctx, unit);
 
-	for (uint32_t i = 0; pfmi_unit_ready(ctx, unit) && i < table_count_names(t); i++) {
+	for (uint32_t i = 0; context_is_pmu_usable(ctx, unit) && i < table_count_names(t); i++) {
 		struct name n = table_name(t, i);
 		uint64_t id = (uint64_t)(unit + 1) << 32 | n.row;
 
@@ -219,22 +219,22 @@ static void events_of(struct list *l, const struct pfm_ctx *ctx, unsigned unit, 
 /* Other processors that have the very name, or an event named by a part of the text. */
 static void elsewhere(struct list *l, const struct pfm_ctx *ctx, const struct spec *spec, const unsigned *mine, unsigned n_mine)
 {
-	unsigned n = pfmi_ctx_count(ctx), found = 0;
+	unsigned n = context_count_pmus(ctx), found = 0;
 
 	for (unsigned i = 0; i < n && found < EXACT_ELSEWHERE; i++) {
-		const struct table *t = pfmi_unit_table(ctx, i);
-		bool skip = t->flags & (TABLE_VIEW | TABLE_TEST | TABLE_KERNEL) || !pfmi_unit_ready(ctx, i);
+		const struct table *t = context_pmu_table(ctx, i);
+		bool skip = t->flags & (TABLE_VIEW | TABLE_TEST | TABLE_KERNEL) || !context_is_pmu_usable(ctx, i);
 
 		for (unsigned k = 0; k < n_mine; k++)
 			skip |= mine[k] == i;
-		for (unsigned c = spec->n_cuts; !skip && c-- > 0;) {
-			struct name name = pfmi_table_find(t, spec->cuts[c].hash, spec->name.s, spec->cuts[c].len);
+		for (unsigned c = spec->n_prefixes; !skip && c-- > 0;) {
+			struct name name = pfmi_table_find(t, spec->prefixes[c].hash, spec->name.s, spec->prefixes[c].len);
 			char before[NAME_MAX_BYTES];
 
 			if (!is_shown(t, name))
 				continue;
 			snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
-			offer(l, c + 1 < spec->n_cuts ? COST_PART : 0, 0, before, table_row_name(t, name.row));
+			offer(l, c + 1 < spec->n_prefixes ? COST_PART : 0, 0, before, table_row_name(t, name.row));
 			found++;
 			break;
 		}
@@ -244,14 +244,14 @@ static void elsewhere(struct list *l, const struct pfm_ctx *ctx, const struct sp
 /* Names of other processors that are close, when this one has none. */
 static void close_elsewhere(struct list *l, const struct pfm_ctx *ctx, const struct pieces *p)
 {
-	unsigned n = pfmi_ctx_count(ctx);
+	unsigned n = context_count_pmus(ctx);
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct table *t = pfmi_unit_table(ctx, i);
+		const struct table *t = context_pmu_table(ctx, i);
 		char before[NAME_MAX_BYTES];
 
 		snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
-		if (t->flags & (TABLE_VIEW | TABLE_TEST) || !pfmi_unit_ready(ctx, i))
+		if (t->flags & (TABLE_VIEW | TABLE_TEST) || !context_is_pmu_usable(ctx, i))
 			continue;
 		for (uint32_t k = 0; k < table_count_names(t); k++) {
 			struct name name = table_name(t, k);
@@ -266,13 +266,13 @@ static void close_elsewhere(struct list *l, const struct pfm_ctx *ctx, const str
 /* "coreduo:NAME": the processor and one colon too few. */
 static void suggest_two_colons(struct list *l, const struct pfm_ctx *ctx, const struct spec *spec)
 {
-	struct slice pmu = { spec->name.s, spec->n_cuts > 1 ? spec->cuts[0].len : 0 };
-	struct called c = { 0 };
+	struct slice pmu = { spec->name.s, spec->n_prefixes > 1 ? spec->prefixes[0].len : 0 };
+	struct pmu_name_iter c = { 0 };
 	uint32_t h = pfmi_name_hash(pmu);
 	int at;
 
-	while (pmu.len && !spec->pmu.len && (at = pfmi_ctx_next_called(ctx, pmu, h, &c)) >= 0)
-		if (!(pfmi_unit_table(ctx, (unsigned)at)->flags & (TABLE_VIEW | TABLE_TEST))) {
+	while (pmu.len && !spec->pmu_name.len && (at = pfmi_context_next_named_pmu(ctx, pmu, h, &c)) >= 0)
+		if (!(context_pmu_table(ctx, (unsigned)at)->flags & (TABLE_VIEW | TABLE_TEST))) {
 			char before[NAME_MAX_BYTES];
 
 			snprintf(before, sizeof(before), "%.*s::", (int)pmu.len, pmu.s);
@@ -341,17 +341,17 @@ static void suggest_tracepoints(struct list *l, const struct pfm_ctx *ctx, const
 	}
 	name.len = up_to_colon(name);
 	p.name = fold(name);
-	if (spec->pmu.len || !p.name.n || (!p.group.n && l->n))
+	if (spec->pmu_name.len || !p.name.n || (!p.group.n && l->n))
 		return;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
-		p.mount = pfmi_tracefs[i];
+		p.mount = pfmi_lookup_tracefs_paths[i];
 		p.sys->list(p.sys, p.mount, try_subsystem, &p);
 	}
 }
 
 static void suggest_events(struct list *l, const struct pfm_ctx *ctx, const struct place *p)
 {
-	unsigned units[64], n = pfmi_ctx_candidates(ctx, &p->spec, units, 64);
+	unsigned units[64], n = pfmi_lookup_candidate_pmus(ctx, &p->spec, units, 64);
 	struct pieces pieces = cut_token(&p->spec);
 
 	if (p->spec.form != SPEC_NAME || !pieces.n || !pieces.at[0].n)
@@ -380,10 +380,10 @@ static void suggest_pmus(struct list *l, const struct pfm_ctx *ctx, const struct
 {
 	struct folded token = fold(p->token);
 
-	if (pfmi_ctx_load(ctx, LOADED_ALL))
+	if (pfmi_context_load(ctx, LOADED_ALL))
 		return;
-	for (unsigned i = 0; i < ctx->n_units; i++) {
-		const struct table *t = pfmi_unit_table(ctx, i);
+	for (unsigned i = 0; i < ctx->n_pmus; i++) {
+		const struct table *t = context_pmu_table(ctx, i);
 		const char *aka = table_text(t, t->aka);
 
 		if (t->flags & (TABLE_VIEW | TABLE_TEST))
@@ -422,9 +422,9 @@ static void suggest_group(struct list *l, const struct place *p, const struct gr
 	char before[NAME_MAX_BYTES] = "";
 	unsigned n;
 
-	words_of(p->t, g, p->attr.at != ',', &first, &n);
+	words_of(p->t, g, p->attr.separator != ',', &first, &n);
 	try_name(l, token, 0, table_text(p->t, g->name), false);
-	if (p->attr.at == ',')
+	if (p->attr.separator == ',')
 		snprintf(before, sizeof(before), "%s=", table_text(p->t, g->name));
 	for (unsigned i = 0; i < g->n_words; i++) {
 		unsigned cost = cost_of(token, table_text(p->t, w[i].name), false);
@@ -445,11 +445,11 @@ static void suggest_qualifiers(struct list *l, const struct place *p)
 		return;
 	if (p->row != ROW_NONE && !perf_form(p))
 		for (unsigned i = 0; i < table_row(p->t, p->row)->n_takes; i++)
-			suggest_group(l, p, pfmi_row_group(p->t, p->row, i), &token);
+			suggest_group(l, p, pfmi_pmu_row_group(p->t, p->row, i), &token);
 	for (unsigned i = 0; i < p->t->n_fields; i++)
 		if (f[i].kind != FIELD_TEXT && (f[i].modifier || (perf_form(p) && f[i].n_ranges)))
 			try_name(l, &token, 0, perf_form(p) && f[i].key == KEY_CODE ? "event" : table_text(p->t, f[i].name), false);
-	if (p->attr.at == ',' && !perf_form(p)) {
+	if (p->attr.separator == ',' && !perf_form(p)) {
 		try_name(l, &token, 0, "usr", false);
 		try_name(l, &token, 0, "os", false);
 	}
@@ -458,8 +458,8 @@ static void suggest_qualifiers(struct list *l, const struct place *p)
 static const struct group *named_group(const struct place *p)
 {
 	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->t, p->row)->n_takes; i++)
-		if (pfmi_slice_is(p->attr.name, table_text(p->t, pfmi_row_group(p->t, p->row, i)->name)))
-			return pfmi_row_group(p->t, p->row, i);
+		if (pfmi_slice_is(p->attr.name, table_text(p->t, pfmi_pmu_row_group(p->t, p->row, i)->name)))
+			return pfmi_pmu_row_group(p->t, p->row, i);
 	return NULL;
 }
 
@@ -503,7 +503,7 @@ static void suggest_assignments(struct list *l, const struct place *p)
 static void suggest_masks(struct list *l, const struct place *p, const char *group)
 {
 	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->t, p->row)->n_takes; i++) {
-		const struct group *g = pfmi_row_group(p->t, p->row, i);
+		const struct group *g = pfmi_pmu_row_group(p->t, p->row, i);
 		const struct word *w;
 		unsigned n;
 
@@ -542,7 +542,7 @@ size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error
 		return 0;
 	error = &given;
 	if (!ctx)
-		ctx = pfmi_ctx_default();
+		ctx = pfmi_context_get_default();
 	pfmi_locate(ctx, text, error, &p);
 	if (error->kind == PFM_KIND_UNKNOWN_PMU)
 		suggest_pmus(&l, ctx, &p);

@@ -17,16 +17,16 @@ static bool is_file_name(struct slice s)
 	return true;
 }
 
-static int first_entry(void *arg, const char *name)
+static int stop_at_first_entry(void *arg, const char *name)
 {
 	(void)arg;
 	(void)name;
 	return 1;
 }
 
-const char pfmi_tracefs[TRACEFS_MOUNTS][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
+const char pfmi_lookup_tracefs_paths[TRACEFS_MOUNTS][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
 
-int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id)
+int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name, uint64_t *id)
 {
 	int first = 0;
 
@@ -36,13 +36,13 @@ int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct sli
 		char path[320];
 		int rc;
 
-		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_tracefs[i], (int)group.len, group.s, (int)name.len, name.s);
+		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_lookup_tracefs_paths[i], (int)group.len, group.s, (int)name.len, name.s);
 		rc = pfmi_sys_number(sys, path, id);
 		if (rc == 0)
 			return 0;
 		/* An empty folder is a place where nothing is mounted. */
 		if (rc == -ENOENT) {
-			int rc2 = sys->list(sys, pfmi_tracefs[i], first_entry, NULL);
+			int rc2 = sys->list(sys, pfmi_lookup_tracefs_paths[i], stop_at_first_entry, NULL);
 
 			rc = rc2 == 1 ? -ENOENT : rc2 == -EACCES ? -EACCES
 			                                         : -ENODEV;
@@ -55,34 +55,34 @@ int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct sli
 	return first;
 }
 
-static void set_word(struct event *ev, const char *name, uint64_t value)
+static void set_named_field(struct event *ev, const char *name, uint64_t value)
 {
 	const struct field *f = table_fields(ev->table);
 
 	for (unsigned i = 0; i < ev->table->n_fields; i++)
 		if (strcmp(table_text(ev->table, f[i].name), name) == 0) {
-			pfmi_event_set(ev, i, value);
+			pfmi_pmu_set_user_field(ev, i, value);
 			return;
 		}
 }
 
 /* The kernel's PMU @name, and the levels that stand in @rest, as an event without a row. */
-static int special(const struct pfm_ctx *ctx, const struct spec *spec, const char *name, struct slice rest, unsigned *unit,
-                   struct event *out, pfm_error_t *why)
+static int resolve_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, const char *name, struct slice rest, unsigned *unit,
+                                struct event *out, pfm_error_t *why)
 {
-	const struct kernel_pmu *pmu = pfmi_kernel_find(ctx->kernel, (struct slice){ name, (uint32_t)strlen(name) });
+	const struct kernel_pmu *pmu = pfmi_machine_find_kernel_pmu(ctx->kernel, (struct slice){ name, (uint32_t)strlen(name) });
 	struct spec levels = *spec;
 
 	if (!pmu)
 		return pfmi_refuse(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text, (struct slice){ spec->text, spec->len },
 		                   "the kernel shows no PMU that counts tracepoints or breakpoints");
-	*unit = ctx->first_kernel + (unsigned)(pmu - ctx->kernel->pmus);
-	levels.rest = rest;
-	return pfmi_resolve(pmu->table, ROW_NONE, &levels, out, why);
+	*unit = ctx->first_kernel_pmu + (unsigned)(pmu - ctx->kernel->pmus);
+	levels.attrs = rest;
+	return pfmi_lookup_resolve_attrs(pmu->table, ROW_NONE, &levels, out, why);
 }
 
 /* @s up to the next ':' becomes @part; what follows, ':' included, stays in @s. */
-static struct slice cut(struct slice *s)
+static struct slice take_colon_token(struct slice *s)
 {
 	struct slice part = { s->s, 0 };
 
@@ -93,7 +93,7 @@ static struct slice cut(struct slice *s)
 	return part;
 }
 
-static bool read_access(struct slice s, uint64_t *access)
+static bool parse_access(struct slice s, uint64_t *access)
 {
 	uint64_t bits = 0;
 
@@ -113,9 +113,9 @@ static bool read_access(struct slice s, uint64_t *access)
 }
 
 /* "mem:ADDRESS[/LENGTH][:rwx][:levels]" */
-static int breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
 {
-	struct slice all = { spec->text + 4, spec->len - 4 }, where = cut(&all), number = where, length, after;
+	struct slice all = { spec->text + 4, spec->len - 4 }, where = take_colon_token(&all), number = where, length, after;
 	uint64_t addr, len = 0, access = 3;
 	int rc;
 
@@ -130,23 +130,23 @@ static int breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsign
 	if (all.len && all.s[0] == ':') {
 		struct slice next = { all.s + 1, all.len - 1 };
 
-		after = cut(&next);
-		if (read_access(after, &access))
+		after = take_colon_token(&next);
+		if (parse_access(after, &access))
 			all = next;
 	}
-	rc = special(ctx, spec, "breakpoint", all, unit, out, why);
+	rc = resolve_kernel_event(ctx, spec, "breakpoint", all, unit, out, why);
 	if (rc)
 		return rc;
 	if (len == 0)
 		len = access == 4 ? sizeof(long) : 4;
-	set_word(out, "bp_type", access);
-	set_word(out, "bp_addr", addr);
-	set_word(out, "bp_len", len);
+	set_named_field(out, "bp_type", access);
+	set_named_field(out, "bp_addr", addr);
+	set_named_field(out, "bp_len", len);
 	return PFMLIB_SUCCESS;
 }
 
 /* Only what is spelled like a tracepoint gets an answer about tracepoints when they cannot be read. */
-static bool looks_like_tracepoint(struct slice group, struct slice name)
+static bool is_tracepoint_spelling(struct slice group, struct slice name)
 {
 	for (uint32_t i = 0; i < group.len; i++)
 		if (group.s[i] >= 'A' && group.s[i] <= 'Z')
@@ -155,11 +155,11 @@ static bool looks_like_tracepoint(struct slice group, struct slice name)
 }
 
 /* The name is unknown; that it may be a tracepoint's which could not be looked up is added. */
-static int no_tracepoints(const struct spec *spec, struct slice group, struct slice name, int rc, pfm_error_t *why)
+static int refuse_unreadable_tracepoint(const struct spec *spec, struct slice group, struct slice name, int rc, pfm_error_t *why)
 {
 	const char *hint = "no event of that name, and tracepoints cannot be looked up: tracefs cannot be read";
 
-	if (rc == -ENOENT || !looks_like_tracepoint(group, name))
+	if (rc == -ENOENT || !is_tracepoint_spelling(group, name))
 		return PFMLIB_ERR_NOTFOUND;
 	if (rc == -EACCES || rc == -EPERM)
 		hint = "no event of that name, and tracepoints cannot be looked up: only root can read tracefs";
@@ -171,29 +171,29 @@ static int no_tracepoints(const struct spec *spec, struct slice group, struct sl
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-int pfmi_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
 {
 	struct slice rest = { spec->text, spec->len }, group, name;
 	uint64_t id;
 	int rc;
 
-	if (spec->form != SPEC_NAME || spec->pmu.len)
+	if (spec->form != SPEC_NAME || spec->pmu_name.len)
 		return PFMLIB_ERR_NOTFOUND;
 	if (spec->len > 4 && strncmp(spec->text, "mem:", 4) == 0)
-		return breakpoint(ctx, spec, unit, out, why);
-	group = cut(&rest);
+		return parse_breakpoint(ctx, spec, unit, out, why);
+	group = take_colon_token(&rest);
 	if (rest.len < 2 || rest.s[0] != ':')
 		return PFMLIB_ERR_NOTFOUND;
 	rest.s++;
 	rest.len--;
-	name = cut(&rest);
+	name = take_colon_token(&rest);
 	if (!is_file_name(group) || !is_file_name(name))
 		return PFMLIB_ERR_NOTFOUND;
-	rc = pfmi_kernel_tracepoint(&ctx->sys, group, name, &id);
+	rc = pfmi_lookup_tracepoint_id(&ctx->sys, group, name, &id);
 	if (rc)
-		return no_tracepoints(spec, group, name, rc, why);
-	rc = special(ctx, spec, "tracepoint", rest, unit, out, why);
+		return refuse_unreadable_tracepoint(spec, group, name, rc, why);
+	rc = resolve_kernel_event(ctx, spec, "tracepoint", rest, unit, out, why);
 	if (rc == PFMLIB_SUCCESS)
-		set_word(out, "config", id);
+		set_named_field(out, "config", id);
 	return rc;
 }

@@ -7,37 +7,37 @@
 #include <string.h>
 #include "lookup/lookup.h"
 
-struct reader {
+struct attr_reader {
 	const struct spec *spec;
-	struct event *ev;
-	pfm_error_t *why;
+	struct event *event;
+	pfm_error_t *error;
 	struct spec_attr attr;
-	bool levels;     /* the text named a level */
-	bool bare_masks; /* a unit mask stood behind ':' without its group */
-	unsigned pieces; /* of a field that is given in two: bit 0 the thread, bit 1 its core */
+	bool has_level;        /* the text named a level */
+	bool has_bare_masks;   /* a unit mask stood behind ':' without its group */
+	unsigned thread_parts; /* of a field that is given in two: bit 0 the thread, bit 1 its core */
 };
 
-static int refuse(const struct reader *r, int code, int kind, struct slice at, const char *detail)
+static int refuse_attr(const struct attr_reader *r, int code, int kind, struct slice at, const char *detail)
 {
-	return pfmi_refuse(r->why, code, kind, r->spec->text, at, detail);
+	return pfmi_refuse(r->error, code, kind, r->spec->text, at, detail);
 }
 
-static bool libpmc(const struct reader *r)
+static bool is_libpmc_attr(const struct attr_reader *r)
 {
-	return r->attr.at == ',' && r->spec->form != SPEC_PERF;
+	return r->attr.separator == ',' && r->spec->form != SPEC_PERF;
 }
-static bool libpfm(const struct reader *r)
+static bool is_libpfm_attr(const struct attr_reader *r)
 {
-	return r->attr.at == ':' || r->attr.at == '.';
+	return r->attr.separator == ':' || r->attr.separator == '.';
 }
 
 /* ---- levels --------------------------------------------------------------------------------------------------- */
 
 static const struct {
 	char word[4];
-	char style;
+	char separator;
 	uint8_t plm;
-} levels[] = {
+} level_words[] = {
 	{ "u", ':', PFM_PLM3 },
 	{ "k", ':', PFM_PLM0 },
 	{ "h", ':', PFMI_PLMH },
@@ -45,16 +45,16 @@ static const struct {
 	{ "os", ',', PFM_PLM0 },
 };
 
-bool pfmi_level(unsigned i, const char **word, unsigned *plm)
+bool pfmi_lookup_get_level(unsigned i, const char **word, unsigned *plm)
 {
-	if (i >= sizeof(levels) / sizeof(levels[0]))
+	if (i >= sizeof(level_words) / sizeof(level_words[0]))
 		return false;
-	*word = levels[i].word;
-	*plm = levels[i].plm & 0xfu;
+	*word = level_words[i].word;
+	*plm = level_words[i].plm & 0xfu;
 	return true;
 }
 
-static int read_bool(const struct reader *r, bool *out)
+static int parse_bool_value(const struct attr_reader *r, bool *out)
 {
 	struct slice v = r->attr.value;
 	uint64_t number = 0;
@@ -62,47 +62,47 @@ static int read_bool(const struct reader *r, bool *out)
 	*out = true;
 	if (!r->attr.has_value)
 		return PFMLIB_SUCCESS;
-	if (libpmc(r))
-		return refuse(r, PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, v, NULL);
+	if (is_libpmc_attr(r))
+		return refuse_attr(r, PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, v, NULL);
 	if (v.len == 0)
-		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
 	if (v.len == 1 && strchr("yYtT", v.s[0]))
 		return PFMLIB_SUCCESS;
 	if (pfmi_spec_number(v, &number) ? number <= 1 : v.len == 1 && strchr("nNfF", v.s[0])) {
 		*out = number == 1;
 		return PFMLIB_SUCCESS;
 	}
-	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v, "yes or no: y, t, 1 or n, f, 0");
+	return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v, "yes or no: y, t, 1 or n, f, 0");
 }
 
-#define LONGEST_LEVEL 3
+#define MAX_LEVEL_LENGTH 3
 
 /* libpfm4 has another word for the hypervisor on Arm. */
-static bool is_level(struct slice name, unsigned i)
+static bool is_level_word(struct slice name, unsigned i)
 {
-	return pfmi_slice_is(name, levels[i].word) || (levels[i].plm == PFMI_PLMH && pfmi_slice_is(name, "hv"));
+	return pfmi_slice_is(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && pfmi_slice_is(name, "hv"));
 }
 
 /* 1 if the attribute is a level, 0 if not, negative on error. */
-static int read_level(struct reader *r)
+static int read_level_attr(struct attr_reader *r)
 {
-	if (r->attr.name.len > LONGEST_LEVEL)
+	if (r->attr.name.len > MAX_LEVEL_LENGTH)
 		return 0;
-	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+	for (unsigned i = 0; i < sizeof(level_words) / sizeof(level_words[0]); i++) {
 		bool on;
 		int rc;
 
-		if (!is_level(r->attr.name, i) || (levels[i].style == ',' && libpfm(r)) ||
-		    (levels[i].style == ':' && libpmc(r)))
+		if (!is_level_word(r->attr.name, i) || (level_words[i].separator == ',' && is_libpfm_attr(r)) ||
+		    (level_words[i].separator == ':' && is_libpmc_attr(r)))
 			continue;
-		rc = read_bool(r, &on);
+		rc = parse_bool_value(r, &on);
 		if (rc)
 			return rc;
-		r->levels = true;
+		r->has_level = true;
 		if (on)
-			r->ev->plm |= levels[i].plm;
+			r->event->plm |= level_words[i].plm;
 		else
-			r->ev->plm &= (uint8_t)~levels[i].plm;
+			r->event->plm &= (uint8_t)~level_words[i].plm;
 		return 1;
 	}
 	return 0;
@@ -114,7 +114,7 @@ static int read_level(struct reader *r)
 static const struct {
 	char word[12];
 	enum key key;
-} shorts[] = {
+} field_abbreviations[] = {
 	{ "c", KEY_CMASK },
 	{ "i", KEY_INV },
 	{ "e", KEY_EDGE },
@@ -127,7 +127,7 @@ static const struct {
 /* libpfm's short names of what boxes outside the cores are told by fields of the kernel's format. */
 static const struct {
 	char word[6], field[16];
-} filters[] = {
+} box_abbreviations[] = {
 	{ "t", "thresh" },
 	{ "nf", "filter_nid" },
 	{ "isoc", "filter_isoc" },
@@ -141,7 +141,7 @@ static const struct {
 };
 
 /* The modifier of that name, or -1. */
-static int modifier_of(const struct table *t, const char *name)
+static int find_modifier(const struct table *t, const char *name)
 {
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (table_fields(t)[i].modifier && strcmp(table_text(t, table_fields(t)[i].name), name) == 0)
@@ -150,59 +150,59 @@ static int modifier_of(const struct table *t, const char *name)
 }
 
 /* The field that a short name of boxes stands for, or -1. */
-static int find_filter(const struct table *t, struct slice word)
+static int find_box_modifier(const struct table *t, struct slice word)
 {
-	for (unsigned i = 0; t->flags & TABLE_UNCORE && i < sizeof(filters) / sizeof(filters[0]); i++)
-		if (pfmi_slice_is(word, filters[i].word))
-			return modifier_of(t, filters[i].field);
+	for (unsigned i = 0; t->flags & TABLE_UNCORE && i < sizeof(box_abbreviations) / sizeof(box_abbreviations[0]); i++)
+		if (pfmi_slice_is(word, box_abbreviations[i].word))
+			return find_modifier(t, box_abbreviations[i].field);
 	return -1;
 }
 
-bool pfmi_is_modifier(const struct table *t, struct slice word)
+bool pfmi_lookup_is_modifier(const struct table *t, struct slice word)
 {
-	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-		if (levels[i].style == ':' && pfmi_slice_is(word, levels[i].word))
+	for (unsigned i = 0; i < sizeof(level_words) / sizeof(level_words[0]); i++)
+		if (level_words[i].separator == ':' && pfmi_slice_is(word, level_words[i].word))
 			return true;
-	for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
-		if (pfmi_slice_is(word, shorts[i].word))
+	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++)
+		if (pfmi_slice_is(word, field_abbreviations[i].word))
 			return true;
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (table_fields(t)[i].modifier && pfmi_slice_is(word, table_text(t, table_fields(t)[i].name)))
 			return true;
-	return find_filter(t, word) >= 0;
+	return find_box_modifier(t, word) >= 0;
 }
 
-static bool is_event(struct slice name)
+static bool is_event_term(struct slice name)
 {
 	return name.len == 5 && (memcmp(name.s, "event", 5) == 0 || pfmi_slice_is(name, "event"));
 }
 
 /* A field the user may set by the attribute's name, or -1. */
-static int find_field(const struct reader *r)
+static int find_field(const struct attr_reader *r)
 {
-	const struct table *t = r->ev->table;
+	const struct table *t = r->event->table;
 	const struct field *f = table_fields(t);
 
 	/* What our tables call the code, the kernel's format files call the event. */
-	if (r->spec->form == SPEC_PERF && table_key(t, KEY_CODE) && is_event(r->attr.name))
+	if (r->spec->form == SPEC_PERF && table_key(t, KEY_CODE) && is_event_term(r->attr.name))
 		return (int)table_key(t, KEY_CODE) - 1;
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if ((f[i].modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
 		    table_is_word(t, r->attr.name, f[i].name))
 			return (int)i;
-	if (libpmc(r))
+	if (is_libpmc_attr(r))
 		return -1;
-	for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++) {
-		unsigned at = table_key(t, shorts[i].key);
+	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++) {
+		unsigned at = table_key(t, field_abbreviations[i].key);
 
-		if (at && f[at - 1].modifier && pfmi_slice_is(r->attr.name, shorts[i].word))
+		if (at && f[at - 1].modifier && pfmi_slice_is(r->attr.name, field_abbreviations[i].word))
 			return (int)at - 1;
 	}
-	return find_filter(t, r->attr.name);
+	return find_box_modifier(t, r->attr.name);
 }
 
 /* Have the two fields bits in common: "config" and "event"? */
-static bool share_bits(const struct field *a, const struct field *b)
+static bool has_common_bits(const struct field *a, const struct field *b)
 {
 	for (unsigned i = 0; i < a->n_ranges; i++)
 		for (unsigned k = 0; k < b->n_ranges; k++)
@@ -213,27 +213,27 @@ static bool share_bits(const struct field *a, const struct field *b)
 }
 
 /* Records that the user set @field; the same value twice is one, another one contradicts. */
-static int set_field(struct reader *r, unsigned field, uint64_t value)
+static int set_user_field(struct attr_reader *r, unsigned field, uint64_t value)
 {
-	struct event *ev = r->ev;
+	struct event *ev = r->event;
 	unsigned i;
 
-	for (i = 0; i < ev->n_set; i++)
-		if (ev->set[i].field == field) {
-			if (ev->set[i].value == value)
+	for (i = 0; i < ev->n_user_fields; i++)
+		if (ev->user_fields[i].field == field) {
+			if (ev->user_fields[i].value == value)
 				return PFMLIB_SUCCESS;
-			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
-		} else if (share_bits(&table_fields(ev->table)[field], &table_fields(ev->table)[ev->set[i].field])) {
-			return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "its bits are those of what was given before");
+			return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+		} else if (has_common_bits(&table_fields(ev->table)[field], &table_fields(ev->table)[ev->user_fields[i].field])) {
+			return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "its bits are those of what was given before");
 		}
-	if (!pfmi_event_set(ev, field, value))
-		return refuse(r, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, r->attr.name, "too many attributes");
-	ev->set[i].start = (uint32_t)(r->attr.name.s - r->spec->text);
-	ev->set[i].end = ev->set[i].start + r->attr.name.len;
+	if (!pfmi_pmu_set_user_field(ev, field, value))
+		return refuse_attr(r, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, r->attr.name, "too many attributes");
+	ev->user_fields[i].start = (uint32_t)(r->attr.name.s - r->spec->text);
+	ev->user_fields[i].end = ev->user_fields[i].start + r->attr.name.len;
 	return PFMLIB_SUCCESS;
 }
 
-static bool find_word(const struct table *t, const struct field *f, struct slice s, uint64_t *out)
+static bool find_field_word(const struct table *t, const struct field *f, struct slice s, uint64_t *out)
 {
 	const struct word *w = table_words(t) + f->word;
 
@@ -245,103 +245,103 @@ static bool find_word(const struct table *t, const struct field *f, struct slice
 	return false;
 }
 
-static int read_field(struct reader *r, unsigned field)
+static int read_field_attr(struct attr_reader *r, unsigned field)
 {
-	const struct field *f = table_fields(r->ev->table) + field;
+	const struct field *f = table_fields(r->event->table) + field;
 	uint64_t value = 0;
 
 	if (f->width == 1) {
 		bool on;
-		int rc = read_bool(r, &on);
+		int rc = parse_bool_value(r, &on);
 
-		return rc ? rc : set_field(r, field, on);
+		return rc ? rc : set_user_field(r, field, on);
 	}
 	if (!r->attr.has_value && r->spec->form == SPEC_PERF && f->kind == FIELD_NUMBER)
 		value = 1; /* perf: a term without a value is 1 */
 	else if (!r->attr.has_value || r->attr.value.len == 0)
-		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
 	else if (!(r->spec->form == SPEC_PERF ? pfmi_perf_number : pfmi_spec_number)(r->attr.value, &value) &&
-	         (f->kind == FIELD_NUMBER || !find_word(r->ev->table, f, r->attr.value, &value)))
-		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a number is expected");
+	         (f->kind == FIELD_NUMBER || !find_field_word(r->event->table, f, r->attr.value, &value)))
+		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a number is expected");
 	if (value < f->min || value > f->max) {
-		int rc = refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "out of range: at most");
+		int rc = refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "out of range: at most");
 
-		if (r->why)
-			r->why->number = f->max;
+		if (r->error)
+			r->error->number = f->max;
 		return rc;
 	}
-	return set_field(r, field, value);
+	return set_user_field(r, field, value);
 }
 
 /* The number an attribute has that is given in pieces of one field; refused if it is none or above @max. */
-static int read_piece(struct reader *r, uint64_t max, uint64_t *value)
+static int read_field_part(struct attr_reader *r, uint64_t max, uint64_t *value)
 {
 	if (!r->attr.has_value || r->attr.value.len == 0)
-		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
 	if (!pfmi_spec_number(r->attr.value, value) || *value > max)
-		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
+		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
 	return PFMLIB_SUCCESS;
 }
 
 /* "cf=3", "tf=1": the core and its thread, both in one filter of a box, which counts for them alone then. 1 done, 0 neither of them,
  * negative on error. */
-static int read_thread(struct reader *r)
+static int read_thread_filter(struct attr_reader *r)
 {
-	const struct table *t = r->ev->table;
+	const struct table *t = r->event->table;
 	bool core = pfmi_slice_is(r->attr.name, "cf");
-	int tid = core || pfmi_slice_is(r->attr.name, "tf") ? modifier_of(t, "filter_tid") : -1, enable = modifier_of(t, "tid_en");
+	int tid = core || pfmi_slice_is(r->attr.name, "tf") ? find_modifier(t, "filter_tid") : -1, enable = find_modifier(t, "tid_en");
 	uint64_t value = 0;
 	unsigned i = 0;
 	int rc;
 
 	if (tid < 0 || enable < 0)
 		return 0;
-	rc = read_piece(r, core ? table_fields(t)[tid].max >> 1 : 1, &value);
-	while (i < r->ev->n_set && r->ev->set[i].field != tid)
+	rc = read_field_part(r, core ? table_fields(t)[tid].max >> 1 : 1, &value);
+	while (i < r->event->n_user_fields && r->event->user_fields[i].field != tid)
 		i++;
 	/* The other piece alone leaves this one to be said: whatever else set the field said both. */
-	if (rc == PFMLIB_SUCCESS && i < r->ev->n_set && r->pieces == 2u - core)
-		r->ev->set[i].value |= value << core;
-	else if (rc == PFMLIB_SUCCESS && i < r->ev->n_set && (core ? r->ev->set[i].value >> 1 : r->ev->set[i].value & 1) != value)
-		rc = refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
-	else if (rc == PFMLIB_SUCCESS && i == r->ev->n_set)
-		rc = set_field(r, (unsigned)tid, value << core);
-	r->pieces |= 1u << core;
+	if (rc == PFMLIB_SUCCESS && i < r->event->n_user_fields && r->thread_parts == 2u - core)
+		r->event->user_fields[i].value |= value << core;
+	else if (rc == PFMLIB_SUCCESS && i < r->event->n_user_fields && (core ? r->event->user_fields[i].value >> 1 : r->event->user_fields[i].value & 1) != value)
+		rc = refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+	else if (rc == PFMLIB_SUCCESS && i == r->event->n_user_fields)
+		rc = set_user_field(r, (unsigned)tid, value << core);
+	r->thread_parts |= 1u << core;
 	if (rc == PFMLIB_SUCCESS)
-		rc = set_field(r, (unsigned)enable, 1);
+		rc = set_user_field(r, (unsigned)enable, 1);
 	return rc ? rc : 1;
 }
 
 /* "ff=16": the threshold of the frequency band that the event is about. */
-static int read_band(struct reader *r)
+static int read_band_threshold(struct attr_reader *r)
 {
 	char name[] = "filter_band0";
 	uint64_t band, value = 0;
 	int field, rc;
 
-	if (!pfmi_slice_is(r->attr.name, "ff") || r->ev->row == ROW_NONE)
+	if (!pfmi_slice_is(r->attr.name, "ff") || r->event->row_index == ROW_NONE)
 		return 0;
-	band = pfmi_row_value(r->ev->table, r->ev->row, KEY_CODE, ANYWHERE) - 0xb;
+	band = pfmi_row_value(r->event->table, r->event->row_index, KEY_CODE, ANYWHERE) - 0xb;
 	name[sizeof(name) - 2] = (char)('0' + (band < 4 ? band : 9));
-	field = modifier_of(r->ev->table, name);
+	field = find_modifier(r->event->table, name);
 	if (field < 0)
 		return 0;
-	rc = read_piece(r, 0xff, &value);
+	rc = read_field_part(r, 0xff, &value);
 	if (rc == PFMLIB_SUCCESS)
-		rc = set_field(r, (unsigned)field, value);
+		rc = set_user_field(r, (unsigned)field, value);
 	return rc ? rc : 1;
 }
 
 /* ---- groups --------------------------------------------------------------------------------------------------- */
 
-static const struct word *group_word(const struct table *t, const struct group *g, struct slice s)
+static const struct word *find_group_word(const struct table *t, const struct group *g, struct slice s)
 {
 	return pfmi_table_word(t, g->word, g->n_words, s);
 }
 
 /* The value a bare word behind a colon stands for. Where a value has a libpfm spelling the manual page's own word is none ("i" is the
  * invert modifier there, not the invalid state). */
-static inline const struct word *if_bare(const struct table *t, const struct group *g, struct slice s, const struct word *w)
+static inline const struct word *filter_bare_word(const struct table *t, const struct group *g, struct slice s, const struct word *w)
 {
 	const struct word *all = table_words(t) + g->word;
 
@@ -352,40 +352,40 @@ static inline const struct word *if_bare(const struct table *t, const struct gro
 			return NULL;
 	return w;
 }
-static const struct word *bare_word(const struct table *t, const struct group *g, struct slice s)
+static const struct word *find_bare_word(const struct table *t, const struct group *g, struct slice s)
 {
-	return if_bare(t, g, s, group_word(t, g, s));
+	return filter_bare_word(t, g, s, find_group_word(t, g, s));
 }
 
-static int choose(struct reader *r, unsigned i, uint64_t bits, struct slice at)
+static int choose_group_value(struct attr_reader *r, unsigned i, uint64_t bits, struct slice at)
 {
-	const struct group *g = pfmi_row_group(r->ev->table, r->ev->row, i);
-	struct event *ev = r->ev;
+	const struct group *g = pfmi_pmu_row_group(r->event->table, r->event->row_index, i);
+	struct event *ev = r->event;
 
-	if (!(ev->given >> i & 1))
-		ev->group[i] = bits;
+	if (!(ev->chosen_groups >> i & 1))
+		ev->group_values[i] = bits;
 	else if (g->flags & GROUP_ANY)
-		ev->group[i] |= bits;
-	else if (ev->group[i] != bits)
-		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "only one value of this group can be chosen");
-	ev->given |= (uint16_t)(1u << i);
+		ev->group_values[i] |= bits;
+	else if (ev->group_values[i] != bits)
+		return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "only one value of this group can be chosen");
+	ev->chosen_groups |= (uint16_t)(1u << i);
 	return 1;
 }
 
 /* Values of an "any" group: one word, words joined by '+', or single-letter words in a row. */
-static bool read_union(const struct table *t, const struct group *g, struct slice v, uint64_t *bits)
+static bool parse_value_union(const struct table *t, const struct group *g, struct slice v, uint64_t *bits)
 {
 	*bits = 0;
 	for (uint32_t at = 0; at < v.len;) {
 		const char *plus = memchr(v.s + at, '+', v.len - at);
 		struct slice piece = { v.s + at, plus ? (uint32_t)(plus - v.s) - at : v.len - at };
-		const struct word *w = group_word(t, g, piece);
+		const struct word *w = find_group_word(t, g, piece);
 
 		if (w) {
 			*bits |= w->value;
 		} else {
 			for (uint32_t i = 0; i < piece.len; i++) {
-				w = group_word(t, g, (struct slice){ piece.s + i, 1 });
+				w = find_group_word(t, g, (struct slice){ piece.s + i, 1 });
 				if (!w)
 					return false;
 				*bits |= w->value;
@@ -399,30 +399,30 @@ static bool read_union(const struct table *t, const struct group *g, struct slic
 }
 
 /* In libpmc's grammar a value is one of the page's words; libpfm's spellings of it belong to the colon. */
-static bool first_spelling(const struct group *g, const struct table *t, const struct word *w)
+static bool is_first_spelling(const struct group *g, const struct table *t, const struct word *w)
 {
 	return w < table_words(t) + g->word + g->n_values;
 }
 
-static int read_group_value(struct reader *r, unsigned i)
+static int read_group_value(struct attr_reader *r, unsigned i)
 {
-	const struct table *t = r->ev->table;
-	const struct group *g = pfmi_row_group(t, r->ev->row, i);
-	const struct word *w = group_word(t, g, r->attr.value);
+	const struct table *t = r->event->table;
+	const struct group *g = pfmi_pmu_row_group(t, r->event->row_index, i);
+	const struct word *w = find_group_word(t, g, r->attr.value);
 	uint64_t bits;
 
 	if (!r->attr.has_value || r->attr.value.len == 0)
-		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
-	if (w && (!libpmc(r) || first_spelling(g, t, w)))
-		return choose(r, i, w->value, r->attr.value);
-	if (!w && g->flags & GROUP_ANY && read_union(t, g, r->attr.value, &bits))
-		return choose(r, i, bits, r->attr.value);
-	return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "not one of the words of this qualifier");
+		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+	if (w && (!is_libpmc_attr(r) || is_first_spelling(g, t, w)))
+		return choose_group_value(r, i, w->value, r->attr.value);
+	if (!w && g->flags & GROUP_ANY && parse_value_union(t, g, r->attr.value, &bits))
+		return choose_group_value(r, i, bits, r->attr.value);
+	return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "not one of the words of this qualifier");
 }
 
-static bool row_takes(const struct event *ev, const struct group *group)
+static bool row_has_group(const struct event *ev, const struct group *group)
 {
-	const struct row *row = table_row(ev->table, ev->row);
+	const struct row *row = table_row(ev->table, ev->row_index);
 
 	for (unsigned i = 0; i < row->n_takes; i++)
 		if (row_group(ev->table, row, i) == group)
@@ -431,85 +431,85 @@ static bool row_takes(const struct event *ev, const struct group *group)
 }
 
 /* "core=all": a group by its name. 1 done, 0 no such group, negative on error. */
-static int read_group(struct reader *r)
+static int read_group_attr(struct attr_reader *r)
 {
-	const struct table *t = r->ev->table;
+	const struct table *t = r->event->table;
 
-	if (r->ev->row == ROW_NONE)
+	if (r->event->row_index == ROW_NONE)
 		return 0;
-	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++)
-		if (pfmi_slice_is(r->attr.name, table_text(t, pfmi_row_group(t, r->ev->row, i)->name)))
+	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_takes; i++)
+		if (pfmi_slice_is(r->attr.name, table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
 			return read_group_value(r, i);
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_takes(r->ev, table_group(t, i)) && pfmi_slice_is(r->attr.name, table_text(t, table_group(t, i)->name)))
-			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
+		if (!row_has_group(r->event, table_group(t, i)) && pfmi_slice_is(r->attr.name, table_text(t, table_group(t, i)->name)))
+			return refuse_attr(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
 	return 0;
 }
 
 /* True if the attribute is the name of a unit mask the row takes. */
-static bool is_mask(const struct reader *r)
+static bool is_row_umask(const struct attr_reader *r)
 {
-	const struct table *t = r->ev->table;
+	const struct table *t = r->event->table;
 
-	for (unsigned i = 0; r->ev->row != ROW_NONE && i < table_row(t, r->ev->row)->n_takes; i++)
-		if (bare_word(t, pfmi_row_group(t, r->ev->row, i), r->attr.name))
+	for (unsigned i = 0; r->event->row_index != ROW_NONE && i < table_row(t, r->event->row_index)->n_takes; i++)
+		if (find_bare_word(t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name))
 			return true;
 	return false;
 }
 
 /* "BOTH_CORES": a unit mask by its own name. 1 done, 0 no such mask, negative on error. */
-static int read_mask(struct reader *r)
+static int read_umask(struct attr_reader *r)
 {
-	const struct table *t = r->ev->table;
+	const struct table *t = r->event->table;
 
 	/* A mask comes before a modifier, as in libpfm 4: ":I" is the state of a line where the event has a mask of that name; ":i=1" inverts. */
-	if (r->ev->row == ROW_NONE || r->attr.has_value || !libpfm(r))
+	if (r->event->row_index == ROW_NONE || r->attr.has_value || !is_libpfm_attr(r))
 		return 0;
-	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
-		const struct word *w = bare_word(t, pfmi_row_group(t, r->ev->row, i), r->attr.name);
+	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_takes; i++) {
+		const struct word *w = find_bare_word(t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name);
 
 		if (w) {
-			r->bare_masks = true;
-			return choose(r, i, w->value, r->attr.name);
+			r->has_bare_masks = true;
+			return choose_group_value(r, i, w->value, r->attr.name);
 		}
 	}
 	if (find_field(r) >= 0)
 		return 0;
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_takes(r->ev, table_group(t, i)) && bare_word(t, table_group(t, i), r->attr.name))
-			return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
+		if (!row_has_group(r->event, table_group(t, i)) && find_bare_word(t, table_group(t, i), r->attr.name))
+			return refuse_attr(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
 	return 0;
 }
 
 /* "0x41": replaces every named unit mask of the row, presets included; at most 8 bits, as libpfm 4 has it. */
-static int read_raw_mask(struct reader *r)
+static int read_raw_umask(struct attr_reader *r)
 {
-	const struct table *t = r->ev->table;
+	const struct table *t = r->event->table;
 	unsigned umask = table_key(t, KEY_UMASK);
 	uint64_t value;
 
-	if (!libpfm(r) || r->attr.has_value || r->attr.name.len < 3 || (r->attr.name.s[1] | 0x20) != 'x' ||
-	    !pfmi_spec_number(r->attr.name, &value) || r->ev->row == ROW_NONE || !umask)
+	if (!is_libpfm_attr(r) || r->attr.has_value || r->attr.name.len < 3 || (r->attr.name.s[1] | 0x20) != 'x' ||
+	    !pfmi_spec_number(r->attr.name, &value) || r->event->row_index == ROW_NONE || !umask)
 		return 0;
-	if (table_row(t, r->ev->row)->n_takes == 0)
-		return refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, "the event has no unit masks");
+	if (table_row(t, r->event->row_index)->n_takes == 0)
+		return refuse_attr(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, "the event has no unit masks");
 	if (value > 0xff)
-		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.name, "a unit mask has 8 bits");
-	if (r->ev->given)
-		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-		              "a raw unit mask cannot stand beside named ones");
-	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
-		r->ev->group[i] = i == 0 ? value : 0;
-		r->ev->given |= (uint16_t)(1u << i);
+		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.name, "a unit mask has 8 bits");
+	if (r->event->chosen_groups)
+		return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+		                   "a raw unit mask cannot stand beside named ones");
+	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_takes; i++) {
+		r->event->group_values[i] = i == 0 ? value : 0;
+		r->event->chosen_groups |= (uint16_t)(1u << i);
 	}
-	r->ev->raw_mask = 1;
+	r->event->has_raw_umask = 1;
 	return 1;
 }
 
 /* ---- the reader ----------------------------------------------------------------------------------------------- */
 
 /* "counter=2", "plm=0x9", "precise=2": what every event takes in the colon and perf grammars. */
-static int read_common(struct reader *r)
+static int read_common_attr(struct attr_reader *r)
 {
 	static const struct {
 		char word[8];
@@ -520,98 +520,98 @@ static int read_common(struct reader *r)
 
 	while (which < 3 && !pfmi_slice_is(r->attr.name, words[which].word))
 		which++;
-	if (which == 3 || libpmc(r))
+	if (which == 3 || is_libpmc_attr(r))
 		return 0;
 	if (!r->attr.has_value || r->attr.value.len == 0)
-		return refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
 	if (!pfmi_spec_number(r->attr.value, &value) || value > words[which].max)
-		return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
+		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
 	if (which == 0) {
-		r->ev->counter_pin = (uint16_t)value;
+		r->event->counter_pin = (uint16_t)value;
 	} else if (which == 1) {
-		r->levels = true;
-		r->ev->plm |= (uint8_t)value;
+		r->has_level = true;
+		r->event->plm |= (uint8_t)value;
 	} else {
-		r->ev->precise = (uint8_t)value;
+		r->event->precise = (uint8_t)value;
 	}
 	return 1;
 }
 
 /* Sets of letters, a bit for each. */
-#define LETTER(C)    ((uint64_t)1 << ((C) - 'A'))
-#define NO_LEVELS    (LETTER('G') | LETTER('H') | LETTER('I'))
-#define LEVELS       (LETTER('u') | LETTER('k') | LETTER('h'))
-#define MODIFIERS    (LEVELS | NO_LEVELS | LETTER('p') | LETTER('P') | LETTER('D') | LETTER('S') | LETTER('W'))
-#define PERF_LETTERS (MODIFIERS | LETTER('e') | LETTER('b')) /* those below, and two that are refused */
+#define LETTER_BIT(C)         ((uint64_t)1 << ((C) - 'A'))
+#define EXCLUSION_LETTERS     (LETTER('G') | LETTER('H') | LETTER('I'))
+#define LEVEL_LETTERS         (LETTER('u') | LETTER('k') | LETTER('h'))
+#define MODIFIER_LETTERS      (LEVELS | NO_LEVELS | LETTER('p') | LETTER('P') | LETTER('D') | LETTER('S') | LETTER('W'))
+#define PERF_MODIFIER_LETTERS (MODIFIERS | LETTER('e') | LETTER('b')) /* those below, and two that are refused */
 
-static inline bool is_one_of(uint64_t letters, char c)
+static inline bool is_letter_in_set(uint64_t letters, char c)
 {
 	return c >= 'A' && c <= 'z' && letters >> (c - 'A') & 1;
 }
 
 /* perf's letters behind the last slash: levels, precision and what else is left out. D, S and W belong to sessions. */
-static int read_modifiers(struct reader *r, struct slice m)
+static int read_perf_modifiers(struct attr_reader *r, struct slice m)
 {
 	for (uint32_t i = 0; i < m.len; i++) {
 		struct slice letter = { m.s + i, 1 };
 
 		switch (m.s[i]) {
 		case 'u':
-			r->ev->plm |= PFM_PLM3;
-			r->levels = true;
+			r->event->plm |= PFM_PLM3;
+			r->has_level = true;
 			break;
 		case 'k':
-			r->ev->plm |= PFM_PLM0;
-			r->levels = true;
+			r->event->plm |= PFM_PLM0;
+			r->has_level = true;
 			break;
 		case 'h':
-			r->ev->plm |= PFMI_PLMH;
-			r->levels = true;
+			r->event->plm |= PFMI_PLMH;
+			r->has_level = true;
 			break;
 		case 'p':
-			if (++r->ev->precise > 3)
-				return refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, letter, "at most three: ppp");
+			if (++r->event->precise > 3)
+				return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, letter, "at most three: ppp");
 			break;
-		case 'P': r->ev->precise = 3; break;
-		case 'I': r->ev->left_out |= EVENT_NO_IDLE; break;
-		case 'G': r->ev->left_out |= EVENT_ONLY_GUEST; break;
-		case 'H': r->ev->left_out |= EVENT_ONLY_HOST; break;
+		case 'P': r->event->precise = 3; break;
+		case 'I': r->event->exclude_flags |= EVENT_EXCLUDE_IDLE; break;
+		case 'G': r->event->exclude_flags |= EVENT_ONLY_GUEST; break;
+		case 'H': r->event->exclude_flags |= EVENT_ONLY_HOST; break;
 		case 'D':
 		case 'S':
 		case 'W': break;
 		case 'e':
-			return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library has no exclusive groups");
+			return refuse_attr(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library has no exclusive groups");
 		case 'b':
-			return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library does not count with BPF");
-		default: return refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, NULL);
+			return refuse_attr(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library does not count with BPF");
+		default: return refuse_attr(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, NULL);
 		}
 	}
 	return PFMLIB_SUCCESS;
 }
 
 /* True if the attribute is the name of a unit mask of some row. */
-static bool is_any_mask(const struct reader *r)
+static bool is_any_row_umask(const struct attr_reader *r)
 {
-	const struct table *t = r->ev->table;
+	const struct table *t = r->event->table;
 
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (bare_word(t, table_group(t, i), r->attr.name))
+		if (find_bare_word(t, table_group(t, i), r->attr.name))
 			return true;
 	return false;
 }
 
 /* "cycles:ukp": perf's letters behind a colon, when they are no unit mask. */
-static bool is_modifiers(const struct reader *r, uint64_t letters)
+static bool is_modifier_run(const struct attr_reader *r, uint64_t letters)
 {
-	if (r->attr.at != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 16)
+	if (r->attr.separator != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 16)
 		return false;
 	for (uint32_t i = 0; i < r->attr.name.len; i++)
-		if (!is_one_of(letters, r->attr.name.s[i]))
+		if (!is_letter_in_set(letters, r->attr.name.s[i]))
 			return false;
-	return !is_any_mask(r) && !is_mask(r);
+	return !is_any_row_umask(r) && !is_row_umask(r);
 }
 
-bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, struct slice word)
+bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_t h, struct slice word)
 {
 	char text[256];
 	struct slice both = { text, name.len + 1 + word.len };
@@ -630,144 +630,144 @@ bool pfmi_is_mask_behind(const struct table *t, struct slice name, uint32_t h, s
 }
 
 /* Is what the text has up to cut @i with the word just behind it no name? It was cut there too, and has its hash. */
-static inline bool is_known_not_to_be(const struct reader *r, unsigned i)
+static inline bool is_known_non_name(const struct attr_reader *r, unsigned i)
 {
-	const struct table *t = r->ev->table;
-	const struct cut *next = &r->spec->cuts[i + 1];
+	const struct table *t = r->event->table;
+	const struct name_prefix *next = &r->spec->prefixes[i + 1];
 
-	return i + 1 < r->spec->n_cuts && r->spec->name.s + next->len == r->attr.name.s + r->attr.name.len &&
+	return i + 1 < r->spec->n_prefixes && r->spec->name.s + next->len == r->attr.name.s + r->attr.name.len &&
 	       next->len == next[-1].len + 1 + r->attr.name.len &&
 	       !table_may_be(t, next->hash, table_probe(t, next->hash, slot_of(next->hash, t->n_slots)));
 }
 
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
  * anywhere; what a word of their letters would set here is something else. */
-static bool is_late_mask(const struct reader *r)
+static bool is_umask_after_modifier(const struct attr_reader *r)
 {
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
-	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s);
+	uint32_t whole = (uint32_t)(spec->attrs.s - spec->name.s);
 
-	if (!libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])))
+	if (!is_libpfm_attr(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])))
 		return false;
-	for (unsigned i = 0; i < spec->n_cuts && spec->cuts[i].len <= whole; i++)
-		if ((spec->cuts[i].len == whole || spec->name.s[spec->cuts[i].len] == ':') && !is_known_not_to_be(r, i) &&
-		    pfmi_is_mask_behind(r->ev->table, (struct slice){ spec->name.s, spec->cuts[i].len }, spec->cuts[i].hash, word))
-			return (find_field(r) >= 0 || is_modifiers(r, PERF_LETTERS)) && !is_mask(r);
+	for (unsigned i = 0; i < spec->n_prefixes && spec->prefixes[i].len <= whole; i++)
+		if ((spec->prefixes[i].len == whole || spec->name.s[spec->prefixes[i].len] == ':') && !is_known_non_name(r, i) &&
+		    pfmi_lookup_is_umask_name(r->event->table, (struct slice){ spec->name.s, spec->prefixes[i].len }, spec->prefixes[i].hash, word))
+			return (find_field(r) >= 0 || is_modifier_run(r, PERF_MODIFIER_LETTERS)) && !is_row_umask(r);
 	return false;
 }
 
 /* Several of them, or one that would else be read without regard to case: "H" is no level. Where libpfm has the letter for a field
  * ("I" inverts on Intel), that stays; raw numbers are perf's. */
-static bool is_perfs(const struct reader *r)
+static bool is_perf_modifier(const struct attr_reader *r)
 {
 	if (r->attr.name.len > 1)
-		return is_modifiers(r, MODIFIERS);
-	return is_modifiers(r, NO_LEVELS) && (r->spec->form == SPEC_RAW || find_field(r) < 0);
+		return is_modifier_run(r, MODIFIER_LETTERS);
+	return is_modifier_run(r, EXCLUSION_LETTERS) && (r->spec->form == SPEC_RAW || find_field(r) < 0);
 }
 
-static int read_attr(struct reader *r)
+static int read_attribute(struct attr_reader *r)
 {
 	int rc, field;
 
 	if (r->attr.name.len == 0)
-		return refuse(r, r->attr.has_value ? PFMLIB_ERR_ATTR : PFMLIB_ERR_ATTR_EMPTY,
-		              r->attr.has_value ? PFM_KIND_UNKNOWN_QUALIFIER : PFM_KIND_EMPTY_QUALIFIER, r->attr.name, NULL);
-	if (libpfm(r) && r->ev->raw_mask && is_mask(r))
-		return refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-		              "a raw unit mask cannot stand beside named ones");
-	rc = read_level(r);
+		return refuse_attr(r, r->attr.has_value ? PFMLIB_ERR_ATTR : PFMLIB_ERR_ATTR_EMPTY,
+		                   r->attr.has_value ? PFM_KIND_UNKNOWN_QUALIFIER : PFM_KIND_EMPTY_QUALIFIER, r->attr.name, NULL);
+	if (is_libpfm_attr(r) && r->event->has_raw_umask && is_row_umask(r))
+		return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+		                   "a raw unit mask cannot stand beside named ones");
+	rc = read_level_attr(r);
 	if (rc == 0)
-		rc = read_mask(r);
+		rc = read_umask(r);
 	if (rc == 0)
-		rc = read_group(r);
+		rc = read_group_attr(r);
 	if (rc)
 		return rc < 0 ? rc : PFMLIB_SUCCESS;
 	field = find_field(r);
 	if (field >= 0)
-		return read_field(r, (unsigned)field);
-	rc = read_thread(r);
+		return read_field_attr(r, (unsigned)field);
+	rc = read_thread_filter(r);
 	if (rc == 0)
-		rc = read_band(r);
+		rc = read_band_threshold(r);
 	if (rc == 0)
-		rc = read_raw_mask(r);
+		rc = read_raw_umask(r);
 	if (rc == 0)
-		rc = read_common(r);
-	if (rc == 0 && is_modifiers(r, PERF_LETTERS))
-		return read_modifiers(r, r->attr.name);
+		rc = read_common_attr(r);
+	if (rc == 0 && is_modifier_run(r, PERF_MODIFIER_LETTERS))
+		return read_perf_modifiers(r, r->attr.name);
 	if (rc == 0)
-		rc = refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, r->attr.name, NULL);
+		rc = refuse_attr(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, r->attr.name, NULL);
 	return rc < 0 ? rc : PFMLIB_SUCCESS;
 }
 
 /* Fields that are given as a whole, and by no mask: nobody wants a default in them. */
-static void leave_to_fields(struct event *ev)
+static void clear_overridden_defaults(struct event *ev)
 {
-	unsigned n = ev->n_set ? ev->facts->n_takes : 0, left = 0;
+	unsigned n = ev->n_user_fields ? ev->row->n_takes : 0, left = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const unsigned field = row_group(ev->table, ev->facts, i)->field;
-		bool alone = pfmi_event_user_value(ev, field) != NULL;
+		const unsigned field = row_group(ev->table, ev->row, i)->field;
+		bool alone = pfmi_pmu_event_user_value(ev, field) != NULL;
 
 		for (unsigned k = 0; alone && k < n; k++)
-			alone = !(ev->given >> k & 1) || row_group(ev->table, ev->facts, k)->field != field;
+			alone = !(ev->chosen_groups >> k & 1) || row_group(ev->table, ev->row, k)->field != field;
 		left |= (unsigned)alone << i;
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (left >> i & 1)
-			ev->group[i] = 0;
-	ev->given |= (uint16_t)left;
+			ev->group_values[i] = 0;
+	ev->chosen_groups |= (uint16_t)left;
 }
 
-static int check_groups(struct reader *r)
+static int check_group_values(struct attr_reader *r)
 {
-	const struct table *t = r->ev->table;
+	const struct table *t = r->event->table;
 	struct slice end = { r->spec->text + r->spec->len, 0 };
 
-	if (r->ev->row == ROW_NONE)
+	if (r->event->row_index == ROW_NONE)
 		return PFMLIB_SUCCESS;
-	leave_to_fields(r->ev);
-	for (unsigned i = 0; i < table_row(t, r->ev->row)->n_takes; i++) {
-		const struct group *g = pfmi_row_group(t, r->ev->row, i);
+	clear_overridden_defaults(r->event);
+	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_takes; i++) {
+		const struct group *g = pfmi_pmu_row_group(t, r->event->row_index, i);
 
-		if (r->ev->given >> i & 1)
+		if (r->event->chosen_groups >> i & 1)
 			continue;
-		if (i && g->flags & GROUP_BEHIND && r->ev->group[i - 1] == pfmi_row_group(t, r->ev->row, i - 1)->preset)
-			r->ev->group[i] = 0;
+		if (i && g->flags & GROUP_BEHIND && r->event->group_values[i - 1] == pfmi_pmu_row_group(t, r->event->row_index, i - 1)->preset)
+			r->event->group_values[i] = 0;
 		if (g->flags & GROUP_REQUIRED)
-			return refuse(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end, table_text(t, g->name));
-		if (g->flags & GROUP_EXPLICIT && r->bare_masks && r->spec->pmu.len == 0)
-			return refuse(r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, (struct slice){ r->spec->text, r->spec->len },
-			              "libpfm 3 and 4 differ in what this leaves out: name every mask, or write the processor "
-			              "and '::' before it for libpfm 4's default");
+			return refuse_attr(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end, table_text(t, g->name));
+		if (g->flags & GROUP_EXPLICIT && r->has_bare_masks && r->spec->pmu_name.len == 0)
+			return refuse_attr(r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, (struct slice){ r->spec->text, r->spec->len },
+			                   "libpfm 3 and 4 differ in what this leaves out: name every mask, or write the processor "
+			                   "and '::' before it for libpfm 4's default");
 	}
 	return PFMLIB_SUCCESS;
 }
 
 /* What stands behind the name, where that is one word and too long for a level; else nothing. */
-static inline struct slice only_word(const struct spec *spec)
+static inline struct slice get_single_attr(const struct spec *spec)
 {
-	uint32_t whole = (uint32_t)(spec->rest.s - spec->name.s), n = spec->n_cuts;
-	bool one = n > 1 && n < SPEC_MAX_CUTS && spec->cuts[n - 2].len == whole && spec->rest.len == spec->name.len - whole;
+	uint32_t whole = (uint32_t)(spec->attrs.s - spec->name.s), n = spec->n_prefixes;
+	bool one = n > 1 && n < SPEC_MAX_PREFIXES && spec->prefixes[n - 2].len == whole && spec->attrs.len == spec->name.len - whole;
 
-	return one && spec->rest.len > LONGEST_LEVEL + 1 ? (struct slice){ spec->rest.s + 1, spec->rest.len - 1 } : (struct slice){ NULL, 0 };
+	return one && spec->attrs.len > MAX_LEVEL_LENGTH + 1 ? (struct slice){ spec->attrs.s + 1, spec->attrs.len - 1 } : (struct slice){ NULL, 0 };
 }
 
-bool pfmi_resolve_mask(const struct spec *spec, struct event *ev)
+bool pfmi_lookup_resolve_umask(const struct spec *spec, struct event *ev)
 {
-	struct slice word = only_word(spec);
+	struct slice word = get_single_attr(spec);
 	struct word_key key = word_key(word);
 	uint64_t group[EVENT_MAX_GROUPS];
-	unsigned given = 0, n = ev->facts->n_takes;
+	unsigned given = 0, n = ev->row->n_takes;
 	bool was_preset = false;
 
-	if (spec->modifiers.len || (spec->rest.len && !word.len))
+	if (spec->modifiers.len || (spec->attrs.len && !word.len))
 		return false;
 	for (unsigned i = 0; i < n; i++) {
-		const struct group *g = row_group(ev->table, ev->facts, i);
+		const struct group *g = row_group(ev->table, ev->row, i);
 		const struct word *w = word.len && !given ? table_word(ev->table, g->word, g->n_words, word, key) : NULL;
 
-		w = if_bare(ev->table, g, word, w);
+		w = filter_bare_word(ev->table, g, word, w);
 		if (!w && g->flags & (GROUP_REQUIRED | GROUP_EXPLICIT))
 			return false;
 		group[i] = g->flags & GROUP_DEFAULT && !(g->flags & GROUP_BEHIND && was_preset) ? g->preset : 0;
@@ -779,70 +779,70 @@ bool pfmi_resolve_mask(const struct spec *spec, struct event *ev)
 	}
 	if (word.len && !given)
 		return false;
-	ev->given = (uint16_t)given;
-	memcpy(ev->group, group, n * sizeof(group[0]));
+	ev->chosen_groups = (uint16_t)given;
+	memcpy(ev->group_values, group, n * sizeof(group[0]));
 	return true;
 }
 
-static int read_all(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+static int read_all_attributes(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
-	struct reader r = { .spec = spec, .ev = out, .why = why };
-	struct slice rest = spec->rest;
+	struct attr_reader r = { .spec = spec, .event = out, .error = why };
+	struct slice rest = spec->attrs;
 	int rc;
 
-	while (pfmi_spec_next(&rest, &r.attr)) {
-		if (is_late_mask(&r))
-			rc = refuse(&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
-			            "a unit mask of the event, too: masks stand before modifiers, and modifiers of their names have \"=1\"");
+	while (pfmi_spec_next_attr(&rest, &r.attr)) {
+		if (is_umask_after_modifier(&r))
+			rc = refuse_attr(&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
+			                 "a unit mask of the event, too: masks stand before modifiers, and modifiers of their names have \"=1\"");
 		else
-			rc = is_perfs(&r) ? read_modifiers(&r, r.attr.name) : read_attr(&r);
+			rc = is_perf_modifier(&r) ? read_perf_modifiers(&r, r.attr.name) : read_attribute(&r);
 		if (rc)
 			return rc;
 	}
-	rc = read_modifiers(&r, spec->modifiers);
+	rc = read_perf_modifiers(&r, spec->modifiers);
 	if (!rc)
-		rc = check_groups(&r);
+		rc = check_group_values(&r);
 	if (rc)
 		return rc;
-	if (r.levels && !out->plm)
-		out->plm_none = 1;
-	if ((out->left_out & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) == (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
-		out->left_out &= EVENT_NO_IDLE; /* both are counted */
+	if (r.has_level && !out->plm)
+		out->has_no_levels = 1;
+	if ((out->exclude_flags & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) == (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
+		out->exclude_flags &= EVENT_EXCLUDE_IDLE; /* both are counted */
 	if (out->precise && row != ROW_NONE && table_key(t, KEY_PRECISE) && !pfmi_row_value(t, row, KEY_PRECISE, ANYWHERE))
-		return refuse(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
-		              spec->modifiers.len ? spec->modifiers : spec->rest, "the event has no precise form");
+		return refuse_attr(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+		                   spec->modifiers.len ? spec->modifiers : spec->attrs, "the event has no precise form");
 	return PFMLIB_SUCCESS;
 }
 
 /* The check knows no text: what wants a field that is not there is the event. */
-static int blame_event(const struct spec *spec, int rc, pfm_error_t *why)
+static int set_event_error_range(const struct spec *spec, int rc, pfm_error_t *why)
 {
 	if (rc == PFMLIB_ERR_ATTR_MISSING && why && why->end == 0) {
 		why->start = (uint32_t)(spec->name.s - spec->text);
-		why->end = (uint32_t)(spec->rest.s - spec->text);
+		why->end = (uint32_t)(spec->attrs.s - spec->text);
 	}
 	return rc;
 }
 
-int pfmi_refuse_metric(const char *text, struct slice at, pfm_error_t *why)
+int pfmi_lookup_refuse_metric(const char *text, struct slice at, pfm_error_t *why)
 {
 	return pfmi_refuse(why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
 	                   "a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
 }
 
-int pfmi_resolve(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
 {
 	int rc;
 
-	pfmi_event_init(out, t, row);
-	if (pfmi_event_flag(out, ROW_METRIC))
-		return pfmi_refuse_metric(spec->text, spec->name, why);
+	pfmi_pmu_init_event(out, t, row);
+	if (event_has_flag(out, ROW_METRIC))
+		return pfmi_lookup_refuse_metric(spec->text, spec->name, why);
 	/* A bare name of a row without groups has nothing to be read. */
-	if (spec->rest.len || spec->modifiers.len || !out->facts || out->facts->n_takes) {
-		rc = out->facts && pfmi_resolve_mask(spec, out) ? PFMLIB_SUCCESS : read_all(t, row, spec, out, why);
+	if (spec->attrs.len || spec->modifiers.len || !out->row || out->row->n_takes) {
+		rc = out->row && pfmi_lookup_resolve_umask(spec, out) ? PFMLIB_SUCCESS : read_all_attributes(t, row, spec, out, why);
 		if (rc)
 			return rc;
 	}
-	rc = pfmi_encoder_check(out, why);
-	return rc ? blame_event(spec, rc, why) : PFMLIB_SUCCESS;
+	rc = pfmi_pmu_check_event(out, why);
+	return rc ? set_event_error_range(spec, rc, why) : PFMLIB_SUCCESS;
 }

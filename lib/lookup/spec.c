@@ -6,7 +6,7 @@
 #include "table/table.h"
 
 /* "pmu/terms/modifiers": @first is the first slash. */
-static int parse_perf(struct spec *spec, const char *first, pfm_error_t *why)
+static int parse_perf_form(struct spec *spec, const char *first, pfm_error_t *why)
 {
 	const char *last = strrchr(first, '/');
 
@@ -15,8 +15,8 @@ static int parse_perf(struct spec *spec, const char *first, pfm_error_t *why)
 		                   (struct slice){ first, spec->len - (uint32_t)(first - spec->text) },
 		                   "a second '/' must follow the terms");
 	spec->form = SPEC_PERF;
-	spec->pmu = (struct slice){ spec->text, (uint32_t)(first - spec->text) };
-	spec->rest = (struct slice){ first, (uint32_t)(last - first) };
+	spec->pmu_name = (struct slice){ spec->text, (uint32_t)(first - spec->text) };
+	spec->attrs = (struct slice){ first, (uint32_t)(last - first) };
 	spec->name = (struct slice){ first + 1, (uint32_t)(last - first - 1) };
 	spec->modifiers = (struct slice){ last + 1, spec->len - (uint32_t)(last + 1 - spec->text) };
 	if (spec->modifiers.len && spec->modifiers.s[0] == ':') {
@@ -27,36 +27,36 @@ static int parse_perf(struct spec *spec, const char *first, pfm_error_t *why)
 }
 
 /* Bytes of the text that goes on at @at; one too many for all that are more than a text may have. */
-static uint32_t length(const char *text, const char *at)
+static uint32_t measure_text(const char *text, const char *at)
 {
 	size_t n = (size_t)(at - text) + (*at ? strlen(at) : 0);
 
-	return n > SPEC_MAX_TEXT ? SPEC_MAX_TEXT + 1 : (uint32_t)n;
+	return n > SPEC_MAX_LENGTH ? SPEC_MAX_LENGTH + 1 : (uint32_t)n;
 }
 
-static inline bool ends(uint64_t sum)
+static inline bool is_end_weight(uint64_t sum)
 {
 	return (int64_t)sum < 0;
 }
 
 /* Adds what is at @p to *@hash, up to a character that may end a piece of the text, and returns where that is. Three instructions for a
  * character: most of the time that it takes to read a text is spent here. */
-static inline const char *add_plain(const char *p, uint32_t *hash)
+static inline const char *hash_plain_run(const char *p, uint32_t *hash)
 {
 	uint64_t h = *hash;
 
 	for (;; p += 4) {
-		if (ends(h += pfmi_weights[(unsigned char)p[0]]))
+		if (is_end_weight(h += pfmi_weights[(unsigned char)p[0]]))
 			break;
-		if (ends(h += pfmi_weights[(unsigned char)p[1]])) {
+		if (is_end_weight(h += pfmi_weights[(unsigned char)p[1]])) {
 			p += 1;
 			break;
 		}
-		if (ends(h += pfmi_weights[(unsigned char)p[2]])) {
+		if (is_end_weight(h += pfmi_weights[(unsigned char)p[2]])) {
 			p += 2;
 			break;
 		}
-		if (ends(h += pfmi_weights[(unsigned char)p[3]])) {
+		if (is_end_weight(h += pfmi_weights[(unsigned char)p[3]])) {
 			p += 3;
 			break;
 		}
@@ -75,17 +75,17 @@ static bool is_breakpoint(const char *text)
 
 /* A name, in one pass: every place where it may end, at ':' and '.', at the first ',' and at the end; "pmu::" before it. False if
  * a slash, where spec->rest begins then, shows that it is perf's form. */
-static bool parse_name(struct spec *spec)
+static bool parse_name_form(struct spec *spec)
 {
 	const char *p = spec->text, *name = p;
 	uint32_t h = NAME_HASH_SEED;
 	unsigned n = 0;
 
 	for (;; p++) {
-		p = add_plain(p, &h);
+		p = hash_plain_run(p, &h);
 		if (*p == '/') {
-			if (!spec->pmu.len && !is_breakpoint(spec->text)) {
-				spec->rest.s = p;
+			if (!spec->pmu_name.len && !is_breakpoint(spec->text)) {
+				spec->attrs.s = p;
 				return false;
 			}
 			h = name_hash(h, '/');
@@ -93,24 +93,24 @@ static bool parse_name(struct spec *spec)
 		}
 		if (*p != ':' && *p != '.')
 			break;
-		if (*p == ':' && p[1] == ':' && !spec->pmu.len && p > spec->text) {
-			spec->pmu.len = (uint32_t)(p - spec->text);
-			spec->pmu_hash = h;
+		if (*p == ':' && p[1] == ':' && !spec->pmu_name.len && p > spec->text) {
+			spec->pmu_name.len = (uint32_t)(p - spec->text);
+			spec->pmu_name_hash = h;
 			name = ++p + 1;
 			n = 0;
 			h = NAME_HASH_SEED;
 			continue;
 		}
-		if (p > name && n < SPEC_MAX_CUTS)
-			spec->cuts[n++] = (struct cut){ (uint32_t)(p - name), h };
+		if (p > name && n < SPEC_MAX_PREFIXES)
+			spec->prefixes[n++] = (struct name_prefix){ (uint32_t)(p - name), h };
 		h = name_hash_separator(h);
 	}
-	if (n == SPEC_MAX_CUTS)
+	if (n == SPEC_MAX_PREFIXES)
 		n--;
 	spec->name = (struct slice){ name, (uint32_t)(p - name) };
-	spec->cuts[n++] = (struct cut){ spec->name.len, h };
-	spec->n_cuts = n;
-	spec->len = length(spec->text, p);
+	spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
+	spec->n_prefixes = n;
+	spec->len = measure_text(spec->text, p);
 	return true;
 }
 
@@ -118,21 +118,21 @@ int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 {
 	out->text = text;
 	out->form = SPEC_NAME;
-	out->pmu = out->rest = out->modifiers = (struct slice){ text, 0 };
-	out->n_cuts = 0;
-	if (!parse_name(out)) {
-		out->len = length(text, out->rest.s);
-		if (out->len <= SPEC_MAX_TEXT)
-			return parse_perf(out, out->rest.s, why);
+	out->pmu_name = out->attrs = out->modifiers = (struct slice){ text, 0 };
+	out->n_prefixes = 0;
+	if (!parse_name_form(out)) {
+		out->len = measure_text(text, out->attrs.s);
+		if (out->len <= SPEC_MAX_LENGTH)
+			return parse_perf_form(out, out->attrs.s, why);
 	}
-	if (out->len > SPEC_MAX_TEXT)
+	if (out->len > SPEC_MAX_LENGTH)
 		return pfmi_refuse(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, text, (struct slice){ text, 0 },
 		                   "the text is longer than 4096 bytes");
 	return PFMLIB_SUCCESS;
 }
 
 /* Bytes of the attribute that @rest begins with. */
-static uint32_t length_of_attr(struct slice rest)
+static uint32_t measure_attr(struct slice rest)
 {
 	const char *p = rest.s + 1, *end = rest.s + rest.len;
 
@@ -145,17 +145,17 @@ static uint32_t length_of_attr(struct slice rest)
 	return (uint32_t)(p - rest.s);
 }
 
-bool pfmi_spec_next(struct slice *rest, struct spec_attr *out)
+bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
 {
 	const char *s = rest->s, *equals;
 	uint32_t n, eq;
 
 	if (rest->len == 0)
 		return false;
-	n = length_of_attr(*rest);
+	n = measure_attr(*rest);
 	equals = memchr(s, '=', n);
 	eq = equals ? (uint32_t)(equals - s) : 0;
-	out->at = s[0];
+	out->separator = s[0];
 	out->has_value = eq != 0;
 	out->name = (struct slice){ s + 1, (eq ? eq : n) - 1 };
 	out->value = eq ? (struct slice){ s + eq + 1, n - eq - 1 } : (struct slice){ s + n, 0 };
@@ -165,7 +165,7 @@ bool pfmi_spec_next(struct slice *rest, struct spec_attr *out)
 }
 
 /* The hexadecimal number behind @term, which ends in "0x". Returns what follows it, which is @end at most; NULL if that is not there. */
-static const char *read_number(const char *p, const char *end, const char term[8], uint64_t *value)
+static const char *read_hex_term(const char *p, const char *end, const char term[8], uint64_t *value)
 {
 	const char *digits = p + 8;
 	unsigned d;
@@ -178,15 +178,15 @@ static const char *read_number(const char *p, const char *end, const char term[8
 	return p > digits && p - digits < 16 ? p : NULL;
 }
 
-void pfmi_spec_numbers(const struct spec *spec, struct spec_numbers *out)
+void pfmi_spec_read_codes(const struct spec *spec, struct spec_codes *out)
 {
-	const char *end = spec->rest.s + spec->rest.len, *p = read_number(spec->rest.s + 1, end, "event=0x", &out->code);
+	const char *end = spec->attrs.s + spec->attrs.len, *p = read_hex_term(spec->attrs.s + 1, end, "event=0x", &out->code);
 	unsigned n = 1;
 
 	out->umask = 0;
 	if (p && *p == ',') {
-		p = read_number(p + 1, end, "umask=0x", &out->umask);
+		p = read_hex_term(p + 1, end, "umask=0x", &out->umask);
 		n = 2;
 	}
-	out->n = p == end && !spec->modifiers.len ? n : 0;
+	out->n_terms = p == end && !spec->modifiers.len ? n : 0;
 }

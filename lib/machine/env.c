@@ -6,7 +6,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-const char *pfmi_env(const char *name)
+const char *pfmi_machine_get_env(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -42,9 +42,9 @@ NAME(force_pmu, "LIBPFM_FORCE_PMU=");
 #undef NAME
 
 /* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
-void pfmi_wishes_read(struct wishes *out)
+void pfmi_machine_read_env_options(struct env_options *out)
 {
-	*out = (struct wishes){ 0 };
+	*out = (struct env_options){ 0 };
 	for (char **e = environ; e && *e; e++) {
 		const char *ours = **e == 'P' ? behind(*e, prefix) : NULL;
 
@@ -52,11 +52,11 @@ void pfmi_wishes_read(struct wishes *out)
 			take(ours, pmu, &out->pmu);
 			take(ours, events, &out->events);
 			take(ours, cpuid, &out->cpuid);
-			take(ours, sysfs, &out->sysfs);
+			take(ours, sysfs, &out->sysfs_root);
 		} else if (**e == 'L') {
 			take(*e, force_pmu, &out->force_pmu);
 		}
 	}
-	if ((out->pmu || out->events || out->cpuid || out->sysfs || out->force_pmu) && getauxval(AT_SECURE))
-		*out = (struct wishes){ 0 };
+	if ((out->pmu || out->events || out->cpuid || out->sysfs_root || out->force_pmu) && getauxval(AT_SECURE))
+		*out = (struct env_options){ 0 };
 }

@@ -41,20 +41,20 @@ static bool in_words(struct slice s, const char *words)
 	return false;
 }
 
-unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name)
+unsigned pfmi_machine_find_instance(const struct kernel_pmu *p, struct slice name)
 {
 	if (p->n_instances < 2 || slice_equals(name, p->name, strlen(p->name)))
 		return 0;
 	for (unsigned j = 0; j < p->n_instances; j++)
-		if (slice_equals(name, p->instances[j], strlen(p->instances[j])))
+		if (slice_equals(name, p->instance_names[j], strlen(p->instance_names[j])))
 			return j + 1;
 	return 0;
 }
 
-unsigned pfmi_kernel_numbered(const struct kernel_pmu *p, struct slice digits)
+unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct slice digits)
 {
 	for (unsigned j = 0; digits.len && j < p->n_instances; j++) {
-		const char *instance = p->instances[j];
+		const char *instance = p->instance_names[j];
 		size_t at = strlen(instance);
 
 		while (at && pfmi_is_digit(instance[at - 1]))
@@ -65,15 +65,15 @@ unsigned pfmi_kernel_numbered(const struct kernel_pmu *p, struct slice digits)
 	return 0;
 }
 
-const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice name)
+const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k, struct slice name)
 {
-	for (unsigned i = 0; k && i < k->n; i++) {
+	for (unsigned i = 0; k && i < k->n_pmus; i++) {
 		const struct kernel_pmu *p = &k->pmus[i];
 
 		if (slice_equals(name, p->name, strlen(p->name)) || in_words(name, table_text(p->table, p->table->aka)))
 			return p;
 		for (unsigned j = 0; j < p->n_instances; j++)
-			if (slice_equals(name, p->instances[j], strlen(p->instances[j])))
+			if (slice_equals(name, p->instance_names[j], strlen(p->instance_names[j])))
 				return p;
 	}
 	return NULL;
@@ -104,7 +104,7 @@ static bool one_of(const char *ids, const char *id)
 	return false;
 }
 
-bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t)
+bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct table *t)
 {
 	const struct feature *f = table_features(p->table);
 	unsigned compat = field_called(t, "compat"), i = 0;

@@ -170,10 +170,10 @@ static bool add_pmu(struct reading *r, struct kernel_pmu *out, struct device *co
 	}
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->n_instances = n;
-	out->types = types;
-	out->instances = names;
-	out->instance_cpus = cpus;
-	out->cpus = d[0]->cpus;
+	out->instance_types = types;
+	out->instance_names = names;
+	out->instance_cpu_lists = cpus;
+	out->cpu_list = d[0]->cpus;
 	out->is_core = d[0]->is_core;
 	out->is_uncore = !d[0]->is_core && d[0]->has_mask;
 	add_aka(aka, extra, strlen(extra), out->name);
@@ -262,7 +262,7 @@ static const char *common_name(const struct device *d, size_t n, const struct de
 	return !one->is_core && all && (m > 1 || one->twice || plainly_numbered(one)) ? one->unit : one->name;
 }
 
-static bool add_pmus(struct reading *r, struct kernel *k, struct device *d, size_t n)
+static bool add_pmus(struct reading *r, struct kernel_info *k, struct device *d, size_t n)
 {
 	struct kernel_pmu *pmus = pfmi_take(r->keep, n * sizeof(*pmus));
 	struct device **same = pfmi_take(r->scrap, n * sizeof(*same));
@@ -276,14 +276,14 @@ static bool add_pmus(struct reading *r, struct kernel *k, struct device *d, size
 			continue;
 		m = siblings(d, n, i, same);
 		name = common_name(d, n, &d[i], m);
-		if (!add_pmu(r, &pmus[k->n], same, m, name, core_name(r, d, n, &d[i])))
+		if (!add_pmu(r, &pmus[k->n_pmus], same, m, name, core_name(r, d, n, &d[i])))
 			return false;
-		k->n++;
+		k->n_pmus++;
 	}
 	return pmus && same;
 }
 
-static void read_settings(struct reading *r, struct kernel *k)
+static void read_settings(struct reading *r, struct kernel_info *k)
 {
 	char buf[32];
 	char *end;
@@ -301,11 +301,11 @@ static void read_settings(struct reading *r, struct kernel *k)
 
 /* struct kernel is what users of it see; the memory hangs behind it. */
 struct store {
-	struct kernel kernel;
+	struct kernel_info kernel;
 	struct arena arena;
 };
 
-static bool read_devices(struct reading *r, struct kernel *k)
+static bool read_devices(struct reading *r, struct kernel_info *k)
 {
 	struct strings names = pfmi_reading_names(r, "", "", MAX_PMUS, 63);
 	struct device *d = pfmi_take(r->scrap, (names.n + 1) * sizeof(*d));
@@ -316,7 +316,7 @@ static bool read_devices(struct reading *r, struct kernel *k)
 	return d && add_pmus(r, k, d, n) && !r->scrap->failed && !r->keep->failed;
 }
 
-struct kernel *pfmi_kernel_read(const struct sys *sys)
+struct kernel_info *pfmi_machine_read_kernel_info(const struct sys *sys)
 {
 	struct store *s = calloc(1, sizeof(*s));
 	struct arena scrap = { 0 };
@@ -333,17 +333,17 @@ struct kernel *pfmi_kernel_read(const struct sys *sys)
 	pfmi_release(&scrap);
 	if (ok)
 		return &s->kernel;
-	pfmi_kernel_free(s ? &s->kernel : NULL);
+	pfmi_machine_free_kernel_info(s ? &s->kernel : NULL);
 	return NULL;
 }
 
-void pfmi_kernel_free(struct kernel *k)
+void pfmi_machine_free_kernel_info(struct kernel_info *k)
 {
 	struct store *s = (struct store *)(void *)k;
 
 	if (!k)
 		return;
-	for (unsigned i = 0; i < k->n; i++) {
+	for (unsigned i = 0; i < k->n_pmus; i++) {
 		union {
 			const struct table *in;
 			struct table *out;

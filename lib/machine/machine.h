@@ -154,47 +154,47 @@ size_t pfmi_instance_base(const char *name);
 struct kernel_pmu {
 	char name[64]; /* without the instance number: "uncore_cha" */
 	unsigned n_instances;
-	const int *types;                 /* one per instance */
-	const char *const *instances;     /* their names: "uncore_cha_0" ... */
-	const char *cpus;                 /* cpumask or cpus file of the first instance, "" if it has none */
-	const char *const *instance_cpus; /* the same for each instance */
+	const int *instance_types;             /* one per instance */
+	const char *const *instance_names;     /* their names: "uncore_cha_0" ... */
+	const char *cpu_list;                  /* cpumask or cpus file of the first instance, "" if it has none */
+	const char *const *instance_cpu_lists; /* the same for each instance */
 	bool is_core, is_uncore;
 	const struct table *table; /* format and events of sysfs as a table */
 };
 
-struct kernel {
-	unsigned n;
+struct kernel_info {
+	unsigned n_pmus;
 	const struct kernel_pmu *pmus;
 	int paranoid; /* perf_event_paranoid, -100 if unreadable */
 	bool nmi_watchdog;
 };
 
-/* Reads what the kernel shows below sys->root. Allocates; free with pfmi_kernel_free(). Unreadable or odd files are skipped: a
+/* Reads what the kernel shows below sys->root. Allocates; free with pfmi_machine_free_kernel_info(). Unreadable or odd files are skipped: a
  * machine is never refused as a whole. NULL only without memory. (lib/machine/kernel_pmus.c) */
-struct kernel *pfmi_kernel_read(const struct sys *sys);
-void pfmi_kernel_free(struct kernel *k);
+struct kernel_info *pfmi_machine_read_kernel_info(const struct sys *sys);
+void pfmi_machine_free_kernel_info(struct kernel_info *k);
 /* PMU called @name (with or without instance number), or NULL. */
-const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice name);
+const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k, struct slice name);
 /* True if the identifier the kernel shows for @p is one that events of @t are meant for (their "compat"). */
-bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t);
+bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct table *t);
 /* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
-unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name);
+unsigned pfmi_machine_find_instance(const struct kernel_pmu *p, struct slice name);
 /* 1 + the instance of @p whose number is @digits; 0 if there is none. */
-unsigned pfmi_kernel_numbered(const struct kernel_pmu *p, struct slice digits);
+unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct slice digits);
 /* Where tracepoints are looked for: folders of subsystems. */
 #define TRACEFS_MOUNTS 2u
-extern const char pfmi_tracefs[TRACEFS_MOUNTS][40];
+extern const char pfmi_lookup_tracefs_paths[TRACEFS_MOUNTS][40];
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
-int pfmi_kernel_tracepoint(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
+int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
 
 /* ---- environment ----------------------------------------------------------------------------------- */
 
 /* Values of environment variables the library listens to; NULL in programs with raised privileges. */
-const char *pfmi_env(const char *name);
+const char *pfmi_machine_get_env(const char *name);
 /* All of those that choose a processor or a machine, from one walk over the environment; NULL where there is none. */
-struct wishes {
-	const char *pmu, *events, *cpuid, *sysfs, *force_pmu;
+struct env_options {
+	const char *pmu, *events, *cpuid, *sysfs_root, *force_pmu;
 };
-void pfmi_wishes_read(struct wishes *out);
+void pfmi_machine_read_env_options(struct env_options *out);
 
 #endif

@@ -7,11 +7,11 @@
 
 int pfmi_metric_find(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out)
 {
-	ctx = pfmi_ctx_meant(ctx);
-	if (pmu < 0 || (unsigned)pmu >= pfmi_ctx_count(ctx) || !pfmi_unit_ready(ctx, (unsigned)pmu) ||
-	    event >= pfmi_unit_table(ctx, (unsigned)pmu)->n_rows)
+	ctx = context_or_default(ctx);
+	if (pmu < 0 || (unsigned)pmu >= context_count_pmus(ctx) || !context_is_pmu_usable(ctx, (unsigned)pmu) ||
+	    event >= context_pmu_table(ctx, (unsigned)pmu)->n_rows)
 		return PFMLIB_ERR_INVAL;
-	out->table = pfmi_unit_table(ctx, (unsigned)pmu);
+	out->table = context_pmu_table(ctx, (unsigned)pmu);
 	out->row = event;
 	out->code = pfmi_row_text(out->table, event, KEY_METRIC);
 	out->threshold = pfmi_row_text(out->table, event, KEY_METRIC_THRESHOLD);

@@ -28,8 +28,8 @@ int pfmi_metric_named(const struct pfm_ctx *ctx, const char *text, struct metric
 	unsigned unit;
 	uint32_t row;
 
-	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_ctx_find(ctx, &spec, &unit, &row, NULL) || row == ROW_NONE ||
-	    !(table_row(pfmi_unit_table(ctx, unit), row)->flags & ROW_METRIC))
+	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_lookup_row(ctx, &spec, &unit, &row, NULL) || row == ROW_NONE ||
+	    !(table_row(context_pmu_table(ctx, unit), row)->flags & ROW_METRIC))
 		return PFMLIB_ERR_NOTFOUND;
 	return add(out, unit, row);
 }
@@ -76,7 +76,7 @@ static bool is_part(const char *parent, struct slice group)
 /* Those of one unit. */
 static int add_members(const struct pfm_ctx *ctx, unsigned unit, struct slice group, struct metric_list *out)
 {
-	const struct table *t = pfmi_unit_table(ctx, unit);
+	const struct table *t = context_pmu_table(ctx, unit);
 	int rc = PFMLIB_SUCCESS;
 
 	for (uint32_t row = 0; table_key(t, KEY_METRIC) && row < t->n_rows && !rc; row++)
@@ -94,9 +94,9 @@ int pfmi_metric_group(const struct pfm_ctx *ctx, const char *text, struct metric
 
 	if (pfmi_spec_parse(text, &spec, NULL) || !spec.name.len)
 		return PFMLIB_ERR_NOTFOUND;
-	n = pfmi_ctx_candidates(ctx, &spec, units, MAX_UNITS);
+	n = pfmi_lookup_candidate_pmus(ctx, &spec, units, MAX_UNITS);
 	for (unsigned i = 0; i < n && !rc; i++)
-		if (pfmi_unit_ready(ctx, units[i]))
+		if (context_is_pmu_usable(ctx, units[i]))
 			rc = add_members(ctx, units[i], spec.name, out);
 	return rc || out->n > before ? rc : PFMLIB_ERR_NOTFOUND;
 }

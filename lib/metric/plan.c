@@ -43,7 +43,7 @@ static int add_event(struct pfm_plan_result *p, const char *text, unsigned reque
 	snprintf(e->text, sizeof(e->text), "%s", text);
 	e->request = request;
 	e->family = (uint16_t)family;
-	rc = pfmi_ctx_event(p->ctx, text, &e->unit, &e->event, error);
+	rc = pfmi_lookup_event(p->ctx, text, &e->unit, &e->event, error);
 	p->n -= rc != 0;
 	return rc;
 }
@@ -136,7 +136,7 @@ static int plan_parts(struct pfm_plan_result *plan, pfm_error_t *error)
 		several |= plan->events[i].event.table != plan->events[0].event.table;
 	for (unsigned i = 0; i < plan->n && !rc; i++)
 		if (is_first(plan, i)) {
-			struct unit u = pfmi_unit(plan->ctx, plan->events[i].unit);
+			struct pmu_info u = pfmi_context_get_pmu(plan->ctx, plan->events[i].unit);
 
 			rc = pfmi_plan_part(plan, &u, several, error);
 		}
@@ -176,12 +176,12 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 
 	if (!plan)
 		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
-	plan->ctx = pfmi_ctx_hold(ctx);
+	plan->ctx = pfmi_context_add_ref(ctx);
 	plan->optimal = true;
 	if (!pfmi_take(&plan->options, sizeof(plan->options), options))
 		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
-	else if (plan->options.plm > PFMI_LEVELS)
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, PFMI_NO_LEVELS);
+	else if (plan->options.plm > PFMI_LEVEL_MASK)
+		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, PFMI_BAD_LEVELS_MESSAGE);
 	else
 		rc = plan_texts(plan, texts, n, why);
 	if (rc)

@@ -35,6 +35,6 @@ struct pfm_plan_result {
 struct planned *pfmi_plan_event(struct pfm_plan_result *plan);
 /* Plans the events of unit @u: their groups come behind those that are there. @several: the certificate says whose they are.
  * (lib/metric/pmu_plan.c) */
-int pfmi_plan_part(struct pfm_plan_result *plan, const struct unit *u, bool several, pfm_error_t *error);
+int pfmi_plan_part(struct pfm_plan_result *plan, const struct pmu_info *u, bool several, pfm_error_t *error);
 
 #endif

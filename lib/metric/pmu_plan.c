@@ -23,7 +23,7 @@ struct part {
 	struct pfm_plan_result *plan;
 	const struct table *table;
 	pfmlib_regmask_t taken;
-	struct request req;
+	struct encode_request req;
 	unsigned n_items;
 	uint64_t mask[MAX_EVENTS];
 	bool plain[MAX_EVENTS], apart[MAX_EVENTS];
@@ -42,20 +42,20 @@ struct part {
 
 static unsigned levels(const struct part *p)
 {
-	return p->plan->options.plm ? p->plan->options.plm : pfmi_usual_levels(p->table);
+	return p->plan->options.plm ? p->plan->options.plm : pfmi_pmu_get_default_levels(p->table);
 }
 
 /* Asks the encoder about the @n events in the scratch array. */
 static bool constrain(struct part *p, unsigned n)
 {
-	p->req.n = n;
-	return pfmi_constrain(&p->req, &p->work, NULL) == PFMLIB_SUCCESS;
+	p->req.n_events = n;
+	return pfmi_encode_constrain(&p->req, &p->work, NULL) == PFMLIB_SUCCESS;
 }
 
 /* All of @from but the room for fields that nobody set. */
 static void copy_event(struct event *to, const struct event *from)
 {
-	memcpy(to, from, offsetof(struct event, set) + from->n_set * sizeof(from->set[0]));
+	memcpy(to, from, offsetof(struct event, user_fields) + from->n_user_fields * sizeof(from->user_fields[0]));
 }
 
 /* Copies event @i behind the @n that are in the scratch array; returns how many there are then. */
@@ -124,7 +124,7 @@ static bool placed(struct part *p, const uint16_t *items, unsigned n_items)
 	struct placement where;
 	unsigned n = expand_all(p, items, n_items);
 
-	return n <= PLAN_MAX_EVENTS && constrain(p, n) && pfmi_assign(&p->work, &where, NULL) == PFMLIB_SUCCESS;
+	return n <= PLAN_MAX_EVENTS && constrain(p, n) && pfmi_pmu_assign_counters(&p->work, &where, NULL) == PFMLIB_SUCCESS;
 }
 
 static bool fits(void *arg, const uint16_t *items, unsigned n_items)
@@ -139,12 +139,12 @@ static bool is_plain(const struct event *ev)
 {
 	static const enum key keys[] = { KEY_MSR, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
 
-	if (pfmi_event_flag(ev, ROW_ALONE))
+	if (event_has_flag(ev, ROW_ALONE))
 		return false;
 	if (ev->table->encoder != ENCODER_X86)
 		return ev->table->encoder == ENCODER_FORMAT || ev->table->encoder == ENCODER_PERF;
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (pfmi_event_has(ev, keys[i]) || pfmi_event_was_set(ev, keys[i]))
+		if (event_has_key(ev, keys[i]) || pfmi_pmu_has_user_key(ev, keys[i]))
 			return false;
 	return !(ev->table->flags & TABLE_VIEW);
 }
@@ -152,7 +152,7 @@ static bool is_plain(const struct event *ev)
 /* Every counter that could count the one event the encoder was just asked about. */
 static uint64_t candidates(const struct part *p)
 {
-	return p->work.none & 1 ? 0 : pfmi_plan_counters(&p->work) & ~p->taken.bits[0];
+	return p->work.counterless_events & 1 ? 0 : pfmi_pmu_plan_counter_mask(&p->work) & ~p->taken.bits[0];
 }
 
 static int refuse_event(const struct planned *e, pfm_error_t *error)
@@ -179,7 +179,7 @@ static void new_item(struct part *p, unsigned event, uint64_t mask)
 	p->first[item] = event;
 	p->mask[item] = mask;
 	p->plain[item] = is_plain(&e->event);
-	p->apart[item] = pfmi_event_flag(&e->event, ROW_ALONE);
+	p->apart[item] = event_has_flag(&e->event, ROW_ALONE);
 	p->family[item] = e->family;
 }
 
@@ -201,7 +201,7 @@ static struct planned *add_leader(struct part *p, unsigned led)
 		return NULL;
 	*e = (struct planned){ .request = plan->events[led].request, .unit = plan->events[led].unit, .counter = -1, .added = true };
 	snprintf(e->text, sizeof(e->text), "%s::TOPDOWN.SLOTS", table_text(p->table, p->table->name));
-	if (pfmi_ctx_event_on(plan->ctx, e->text, e->unit, &e->event, NULL) || !leads(p, &e->event, &plan->events[led].event))
+	if (pfmi_lookup_event_on_pmu(plan->ctx, e->text, e->unit, &e->event, NULL) || !leads(p, &e->event, &plan->events[led].event))
 		return NULL;
 	return e;
 }
@@ -220,14 +220,14 @@ static struct planned *find_leader(struct part *p, unsigned led)
 /* Events that take no counter and do not stand beside just any event are led. */
 static bool is_led(struct part *p, const struct event *ev)
 {
-	return p->work.none & 1 && p->table->encoder == ENCODER_X86 && !leads(p, ev, ev);
+	return p->work.counterless_events & 1 && p->table->encoder == ENCODER_X86 && !leads(p, ev, ev);
 }
 
 /* Asks the encoder about event @i alone; false if nothing can count it. */
 static bool can_count(struct part *p, unsigned i)
 {
 	p->scratch[0] = p->plan->events[i].event;
-	return constrain(p, 1) && (candidates(p) || p->work.none & 1);
+	return constrain(p, 1) && (candidates(p) || p->work.counterless_events & 1);
 }
 
 /* Makes the leader of event @led the head of the bundle; false if there is none, or its counter is taken. */
@@ -289,11 +289,11 @@ static struct extra extra_of(struct part *p, unsigned item)
 	struct extra x = { 0 };
 	const struct event *ev = &p->plan->events[p->first[item]].event;
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	p->scratch[0] = *ev;
-	p->req.n = 1;
-	if (p->plain[item] || p->table->encoder != ENCODER_X86 || pfmi_dispatch(&p->req, &where, &regs, NULL))
+	p->req.n_events = 1;
+	if (p->plain[item] || p->table->encoder != ENCODER_X86 || pfmi_encode_dispatch(&p->req, &where, &regs, NULL))
 		return x;
 	for (unsigned i = 0; i < regs.n_pmcs; i++)
 		if (regs.pmcs[i].kind == PFM_REG_EXTRA) {
@@ -301,8 +301,8 @@ static struct extra extra_of(struct part *p, unsigned item)
 			x.value = regs.pmcs[i].value;
 			x.msr[0] = x.msr[1] = (uint32_t)regs.pmcs[i].addr;
 		}
-	if (x.used && ev->row != ROW_NONE && pfmi_row_has(p->table, ev->row, KEY_ALT))
-		x.msr[1] = (uint32_t)(pfmi_row_value(p->table, ev->row, KEY_ALT, ANYWHERE) >> 32);
+	if (x.used && ev->row_index != ROW_NONE && pfmi_row_has(p->table, ev->row_index, KEY_ALT))
+		x.msr[1] = (uint32_t)(pfmi_row_value(p->table, ev->row_index, KEY_ALT, ANYWHERE) >> 32);
 	return x;
 }
 
@@ -409,13 +409,13 @@ static bool settle(struct part *p, unsigned g, unsigned base)
 		if (p->group[i] == g)
 			items[n_items++] = (uint16_t)i;
 	n = expand_all(p, items, n_items);
-	if (n == 0 || n > PLAN_MAX_EVENTS || !constrain(p, n) || pfmi_assign(&p->work, &where, NULL))
+	if (n == 0 || n > PLAN_MAX_EVENTS || !constrain(p, n) || pfmi_pmu_assign_counters(&p->work, &where, NULL))
 		return n == 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct planned *e = &p->plan->events[p->at[i]];
 
 		e->group = base + g;
-		e->counter = where.counter[i] == 0xff ? -1 : where.counter[i];
+		e->counter = where.counters[i] == 0xff ? -1 : where.counters[i];
 	}
 	return true;
 }
@@ -478,7 +478,7 @@ static int tell(struct pfm_plan_result *plan, const struct part *p, const char *
 }
 
 /* What this machine's kernel keeps for its watchdog: the clock counter if there is a fixed one, else the last. */
-static uint64_t watchdog(const struct pfm_plan_result *plan, const struct unit *u)
+static uint64_t watchdog(const struct pfm_plan_result *plan, const struct pmu_info *u)
 {
 	const struct table *t = u->table;
 
@@ -490,16 +490,16 @@ static uint64_t watchdog(const struct pfm_plan_result *plan, const struct unit *
 	return (uint64_t)1 << (63 - (unsigned)__builtin_clzll(t->all_counters & 0xffffffff));
 }
 
-static void begin_part(struct part *p, struct pfm_plan_result *plan, const struct unit *u)
+static void begin_part(struct part *p, struct pfm_plan_result *plan, const struct pmu_info *u)
 {
 	p->plan = plan;
 	p->table = u->table;
 	p->taken = (pfmlib_regmask_t){ .bits = { plan->options.taken | watchdog(plan, u) } };
-	p->req = (struct request){
+	p->req = (struct encode_request){
 		.table = u->table,
 		.events = p->scratch,
 		.htoff = plan->options.htoff != 0,
-		.unavailable = p->taken.bits[0] ? &p->taken : NULL,
+		.unavailable_regs = p->taken.bits[0] ? &p->taken : NULL,
 	};
 	p->req.plm = levels(p);
 }
@@ -547,7 +547,7 @@ static int plan_items(struct part *p, bool several, pfm_error_t *error)
 	                                   : rc;
 }
 
-int pfmi_plan_part(struct pfm_plan_result *plan, const struct unit *u, bool several, pfm_error_t *error)
+int pfmi_plan_part(struct pfm_plan_result *plan, const struct pmu_info *u, bool several, pfm_error_t *error)
 {
 	struct part *p = calloc(1, sizeof(*p));
 	int rc;

@@ -24,11 +24,11 @@ struct extra {
 	int has_modes;                 /* a mode word goes to the chip */
 	uint64_t modes;                /* it, for the device */
 };
-_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->extra), "extra must fit the plan");
+_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->encoder_data), "extra must fit the plan");
 
 static const struct extra *extra_of(const struct plan *plan)
 {
-	return (const struct extra *)(const void *)plan->extra;
+	return (const struct extra *)(const void *)plan->encoder_data;
 }
 
 static int refuse(pfm_error_t *why, int event, int code, int kind, const char *detail)
@@ -42,7 +42,7 @@ static int refuse(pfm_error_t *why, int event, int code, int kind, const char *d
 
 static enum kind kind_of(const struct event *ev)
 {
-	return (enum kind)pfmi_event_field(ev, KEY_KIND, ANYWHERE);
+	return (enum kind)pfmi_pmu_event_key_value(ev, KEY_KIND, ANYWHERE);
 }
 
 /* Takes the whole unit for itself: both counters, or the window of a profiled instruction. */
@@ -120,13 +120,13 @@ static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *
 
 /* Levels that events name: one setting serves all counters. Levels are the chip's modes, but that user alone means what it
  * means on Digital UNIX, where user code runs in executive mode. 0: nobody named any. */
-static int named_modes(const struct request *req, unsigned *modes, pfm_error_t *why)
+static int named_modes(const struct encode_request *req, unsigned *modes, pfm_error_t *why)
 {
 	unsigned plm = 0;
 
 	*modes = 0;
-	for (unsigned i = 0; i < req->n; i++) {
-		if (req->events[i].plm_none)
+	for (unsigned i = 0; i < req->n_events; i++) {
+		if (req->events[i].has_no_levels)
 			return refuse(why, (int)i, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, "no level is left to count at");
 		if (i > 0 && req->events[i].plm != plm)
 			return refuse(why, (int)i, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT, "the counters share one setting of levels");
@@ -139,7 +139,7 @@ static int named_modes(const struct request *req, unsigned *modes, pfm_error_t *
 	return PFMLIB_SUCCESS;
 }
 
-static int find_modes(const struct request *req, struct extra *x, pfm_error_t *why)
+static int find_modes(const struct encode_request *req, struct extra *x, pfm_error_t *why)
 {
 	const pfmlib_alpha_input_param_t *in = &x->in;
 	unsigned modes;
@@ -169,13 +169,13 @@ static int find_modes(const struct request *req, struct extra *x, pfm_error_t *w
 }
 
 /* Counters that can count @ev at all: the table's, less those that are taken or cannot have the period the user wants. */
-static int candidates(const struct request *req, unsigned i, uint64_t *out, pfm_error_t *why)
+static int candidates(const struct encode_request *req, unsigned i, uint64_t *out, pfm_error_t *why)
 {
 	const struct event *ev = &req->events[i];
-	uint64_t mask = row_counters(ev->table, table_row(ev->table, ev->row));
+	uint64_t mask = row_counters(ev->table, table_row(ev->table, ev->row_index));
 
-	if (pfmi_event_was_set(ev, KEY_PERIOD)) {
-		uint64_t period = pfmi_event_field(ev, KEY_PERIOD, ANYWHERE);
+	if (pfmi_pmu_has_user_key(ev, KEY_PERIOD)) {
+		uint64_t period = pfmi_pmu_event_key_value(ev, KEY_PERIOD, ANYWHERE);
 
 		for (unsigned c = 0; c < PFM_ALPHA_MAX_COUNTERS; c++)
 			if ((mask >> c & 1) && !period_fits(req->table->libpfm_type, c, period))
@@ -188,8 +188,8 @@ static int candidates(const struct request *req, unsigned i, uint64_t *out, pfm_
 		if (!mask)
 			return refuse(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, "that counter cannot count this event");
 	}
-	if (req->unavailable)
-		mask &= ~req->unavailable->bits[0];
+	if (req->unavailable_regs)
+		mask &= ~req->unavailable_regs->bits[0];
 	*out = mask;
 	return PFMLIB_SUCCESS;
 }
@@ -198,12 +198,12 @@ static int candidates(const struct request *req, unsigned i, uint64_t *out, pfm_
  * statistic for each mode. */
 static bool mode_serves(const struct event *ev, unsigned counter, unsigned mode)
 {
-	unsigned sel = (unsigned)pfmi_row_value(ev->table, ev->row, KEY_SEL, counter);
+	unsigned sel = (unsigned)pfmi_row_value(ev->table, ev->row_index, KEY_SEL, counter);
 
 	return counter == 0 ? (sel & 1) == (mode & 1) : sel == mode;
 }
 
-static void fill_modes(const struct request *req, struct plan *out)
+static void fill_modes(const struct encode_request *req, struct plan *out)
 {
 	out->n_alternatives = 4;
 	for (unsigned mode = 4; mode-- > 0;) {
@@ -211,25 +211,25 @@ static void fill_modes(const struct request *req, struct plan *out)
 
 		a->n_holds = 0;
 		a->tag = mode;
-		for (unsigned i = 0; i < req->n; i++) {
-			uint64_t all = out->alternatives[0].mask[i], mask = 0;
+		for (unsigned i = 0; i < req->n_events; i++) {
+			uint64_t all = out->alternatives[0].counter_masks[i], mask = 0;
 
 			for (unsigned c = 0; c < 2; c++)
 				if ((all >> c & 1) && mode_serves(&req->events[i], c, mode))
 					mask |= (uint64_t)1 << c;
-			a->mask[i] = mask;
+			a->counter_masks[i] = mask;
 		}
 	}
 }
 
 /* A pair or a statistic is measured alone: beside anything else it has nowhere to go. */
-static int check_alone(const struct request *req, pfm_error_t *why)
+static int check_alone(const struct encode_request *req, pfm_error_t *why)
 {
 	unsigned first = 0;
 
-	while (first < req->n && !is_alone(&req->events[first]))
+	while (first < req->n_events && !is_alone(&req->events[first]))
 		first++;
-	if (first == req->n || req->n == 1)
+	if (first == req->n_events || req->n_events == 1)
 		return PFMLIB_SUCCESS;
 	refuse(why, (int)first, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT,
 	       is_profileme(&req->events[first]) ? "ProfileMe counts one statistic at a time and nothing else"
@@ -241,20 +241,20 @@ static int check_alone(const struct request *req, pfm_error_t *why)
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-static bool needs_both(const struct request *req)
+static bool needs_both(const struct encode_request *req)
 {
-	return req->n == 1 && is_alone(&req->events[0]) && req->unavailable && (req->unavailable->bits[0] & 3);
+	return req->n_events == 1 && is_alone(&req->events[0]) && req->unavailable_regs && (req->unavailable_regs->bits[0] & 3);
 }
 
-int pfmi_alpha_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_alpha_constrain(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
-	struct extra *x = (struct extra *)(void *)out->extra;
+	struct extra *x = (struct extra *)(void *)out->encoder_data;
 	int rc;
 
 	memset(x, 0, sizeof *x);
 	if (req->model_in)
 		x->in = *(const pfmlib_alpha_input_param_t *)req->model_in;
-	rc = req->n ? check_input(req->table, &x->in, why) : refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "no events");
+	rc = req->n_events ? check_input(req->table, &x->in, why) : refuse(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "no events");
 	if (rc == 0)
 		rc = check_rates(req->table, &x->in, why);
 	if (rc == 0)
@@ -266,14 +266,14 @@ int pfmi_alpha_constrain(const struct request *req, struct plan *out, pfm_error_
 	out->n_alternatives = 1;
 	out->alternatives[0].n_holds = 0;
 	out->alternatives[0].tag = 0;
-	out->none = 0;
-	for (unsigned i = 0; rc == 0 && i < req->n; i++)
-		rc = candidates(req, i, &out->alternatives[0].mask[i], why);
+	out->counterless_events = 0;
+	for (unsigned i = 0; rc == 0 && i < req->n_events; i++)
+		rc = candidates(req, i, &out->alternatives[0].counter_masks[i], why);
 	if (rc)
 		return rc;
 	if (needs_both(req))
-		out->alternatives[0].mask[0] = 0;
-	else if (req->table->encoder == ENCODER_EV67 && req->n && !is_alone(&req->events[0]))
+		out->alternatives[0].counter_masks[0] = 0;
+	else if (req->table->encoder == ENCODER_EV67 && req->n_events && !is_alone(&req->events[0]))
 		fill_modes(req, out);
 	return PFMLIB_SUCCESS;
 }
@@ -296,19 +296,19 @@ struct placed {
 
 static const struct event *event_on(const struct placed *p, unsigned counter)
 {
-	return p->event[counter] < 0 ? NULL : &p->plan->req->events[p->event[counter]];
+	return p->event[counter] < 0 ? NULL : &p->plan->request->events[p->event[counter]];
 }
 
 static void find_counters(struct placed *p, const struct placement *where)
 {
 	for (unsigned c = 0; c < PFM_ALPHA_MAX_COUNTERS; c++)
 		p->event[c] = -1;
-	for (unsigned i = 0; i < p->plan->req->n; i++) {
-		unsigned c = where->counter[i];
+	for (unsigned i = 0; i < p->plan->request->n_events; i++) {
+		unsigned c = where->counters[i];
 
 		p->event[c] = (int)i;
 		p->used |= 1u << c;
-		if (is_alone(&p->plan->req->events[i])) { /* both counters work for it */
+		if (is_alone(&p->plan->request->events[i])) { /* both counters work for it */
 			p->event[0] = p->event[1] = (int)i;
 			p->used = 3;
 		}
@@ -320,8 +320,8 @@ static void find_rates(struct placed *p)
 {
 	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
 		const struct event *ev = event_on(p, c);
-		bool own = ev && pfmi_event_was_set(ev, KEY_PERIOD);
-		uint64_t period = own ? pfmi_event_field(ev, KEY_PERIOD, ANYWHERE) : p->x->in.pfp_alpha_periods[c];
+		bool own = ev && pfmi_pmu_has_user_key(ev, KEY_PERIOD);
+		uint64_t period = own ? pfmi_pmu_event_key_value(ev, KEY_PERIOD, ANYWHERE) : p->x->in.pfp_alpha_periods[c];
 
 		if (!ev)
 			continue;
@@ -343,8 +343,8 @@ static uint64_t select_word(const struct placed *p, unsigned mode)
 
 	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
 		const struct event *ev = event_on(p, c);
-		uint64_t sel = ev ? pfmi_row_value(ev->table, ev->row, KEY_SEL, c) : 0;
-		uint64_t cbox = ev ? pfmi_row_value(ev->table, ev->row, KEY_CBOX, c) : 0;
+		uint64_t sel = ev ? pfmi_row_value(ev->table, ev->row_index, KEY_SEL, c) : 0;
+		uint64_t cbox = ev ? pfmi_row_value(ev->table, ev->row_index, KEY_CBOX, c) : 0;
 
 		switch (p->pmu) {
 		case PFMLIB_ALPHA_EV4_PMU: /* always counting: one that is not wanted is muted in the driver */
@@ -368,23 +368,23 @@ static uint64_t select_word(const struct placed *p, unsigned mode)
 /* Counting mode of an event that is alone. Most statistics come from I_STAT, PMPC and the flags of PCTR_CTL: any mode serves. */
 static unsigned alone_mode(const struct event *ev)
 {
-	unsigned mode = (unsigned)pfmi_row_value(ev->table, ev->row, KEY_PCTR_MODE, ANYWHERE);
+	unsigned mode = (unsigned)pfmi_row_value(ev->table, ev->row_index, KEY_PCTR_MODE, ANYWHERE);
 
 	if (kind_of(ev) == KIND_PAIR || kind_of(ev) == KIND_MODE)
-		return (unsigned)pfmi_row_value(ev->table, ev->row, KEY_SEL, ANYWHERE);
+		return (unsigned)pfmi_row_value(ev->table, ev->row_index, KEY_SEL, ANYWHERE);
 	return mode >= PM_MODE_ANY ? 0 : mode;
 }
 
 static uint64_t select_set(struct placed *p, const struct placement *where)
 {
-	const struct request *req = p->plan->req;
+	const struct encode_request *req = p->plan->request;
 	uint64_t rates = 0, word;
 
-	if (req->n && is_alone(&req->events[0])) {
+	if (req->n_events && is_alone(&req->events[0])) {
 		const struct event *ev = &req->events[0];
 
 		word = (uint64_t)alone_mode(ev) << 2 | (is_profileme(ev) ? PF67_PROFILE_ME_MODE : 0);
-		p->statistic = (unsigned)pfmi_row_value(ev->table, ev->row, KEY_STAT, ANYWHERE);
+		p->statistic = (unsigned)pfmi_row_value(ev->table, ev->row_index, KEY_STAT, ANYWHERE);
 		if (!p->statistic && is_profileme(ev))
 			p->statistic = p->x->in.pfp_alpha_statistic;
 		return word;
@@ -395,7 +395,7 @@ static uint64_t select_set(struct placed *p, const struct placement *where)
 	return word | rates;
 }
 
-static void add_pmc(const struct placed *p, struct regs *regs, unsigned num, uint32_t request, uint64_t word)
+static void add_pmc(const struct placed *p, struct register_values *regs, unsigned num, uint32_t request, uint64_t word)
 {
 	pfmlib_alpha_call_t call = { 0, 0, 0 };
 
@@ -476,7 +476,7 @@ static void add_readings(const struct placed *p)
 	if (items & PFM_COUNTERS) {
 		if (p->pmu == PFMLIB_ALPHA_EV4_PMU)
 			ADD(p, PFM_ALPHA_READ, PCNTGETCNT, 0, NULL);
-		else if (p->plan->req->table->encoder == ENCODER_EV5)
+		else if (p->plan->request->table->encoder == ENCODER_EV5)
 			ADD(p, PFM_ALPHA_READ, PCNT5GETCNT, 0, NULL);
 		else if (p->x->in.pfp_alpha_flags & PFM_ALPHA_FL_GETCNT)
 			ADD(p, PFM_ALPHA_READ, PCNT6GETCNT, 0, NULL);
@@ -489,7 +489,7 @@ static void add_readings(const struct placed *p)
 
 /* ---- one family after the other ---------------------------------------------------------------------------------- */
 
-static void encode_ev4(const struct placed *p, uint64_t select, struct regs *regs)
+static void encode_ev4(const struct placed *p, uint64_t select, struct register_values *regs)
 {
 	add_pmc(p, regs, PFM_ALPHA_PMC_SELECT, PCNTSETMUX, select);
 	add_pmc(p, regs, PFM_ALPHA_PMC_START, PCNTRENABLE, 0);
@@ -501,7 +501,7 @@ static void encode_ev4(const struct placed *p, uint64_t select, struct regs *reg
 		p->out->iccsr = regs->pmcs[0].value;
 }
 
-static void encode_ev5(const struct placed *p, uint64_t select, struct regs *regs)
+static void encode_ev5(const struct placed *p, uint64_t select, struct register_values *regs)
 {
 	uint64_t word = PF5_CTRS(p->used, PMCTRS_ALL_CPUS, 0, 0, 0), rates = 0;
 	bool keep = p->x->in.pfp_alpha_flags & PFM_ALPHA_FL_KEEP;
@@ -530,7 +530,7 @@ static void encode_ev5(const struct placed *p, uint64_t select, struct regs *reg
 		p->out->pmctr |= p->x->modes & PF5_CTXT_EXEC_AND_SUPER;
 }
 
-static void encode_ev6(const struct placed *p, uint64_t select, struct regs *regs)
+static void encode_ev6(const struct placed *p, uint64_t select, struct register_values *regs)
 {
 	uint64_t load = PF6_CTRS(p->used, PMCTRS_ALL_CPUS, p->starts[0], p->starts[1]);
 	uint64_t bare = PF6_CTRS(p->used, PMCTRS_ALL_CPUS, 0, 0), word = p->loaded ? load : bare;
@@ -556,9 +556,9 @@ static void finish(const struct placed *p)
 {
 	static const unsigned modes[] = { PCNTOPENALL, PCNTOPENEACH, PCNTOPENONE };
 	pfmlib_alpha_output_param_t *out = p->out;
-	uint32_t stop = p->pmu == PFMLIB_ALPHA_EV4_PMU                ? PCNTRDISABLE
-	                : p->plan->req->table->encoder == ENCODER_EV5 ? PCNT5DISABLE
-	                                                              : PCNT6DISABLE;
+	uint32_t stop = p->pmu == PFMLIB_ALPHA_EV4_PMU                    ? PCNTRDISABLE
+	                : p->plan->request->table->encoder == ENCODER_EV5 ? PCNT5DISABLE
+	                                                                  : PCNT6DISABLE;
 
 	if (!out)
 		return;
@@ -572,14 +572,14 @@ static void finish(const struct placed *p)
 }
 
 /* Counters in the order of events; those that an event takes whole come both. */
-static void add_pmds(const struct placed *p, const struct placement *where, struct regs *regs)
+static void add_pmds(const struct placed *p, const struct placement *where, struct register_values *regs)
 {
-	const struct request *req = p->plan->req;
+	const struct encode_request *req = p->plan->request;
 	unsigned function = p->pmu == PFMLIB_ALPHA_EV4_PMU ? 0 : 5;
 
-	for (unsigned i = 0; i < req->n; i++) {
-		unsigned first = is_alone(&req->events[i]) ? 0 : where->counter[i];
-		unsigned last = is_alone(&req->events[i]) ? 1 : where->counter[i];
+	for (unsigned i = 0; i < req->n_events; i++) {
+		unsigned first = is_alone(&req->events[i]) ? 0 : where->counters[i];
+		unsigned last = is_alone(&req->events[i]) ? 1 : where->counters[i];
 
 		for (unsigned c = first; c <= last; c++)
 			regs->pmds[regs->n_pmds++] = (pfm_reg_t){ .num = c,
@@ -590,9 +590,9 @@ static void add_pmds(const struct placed *p, const struct placement *where, stru
 	}
 }
 
-void pfmi_alpha_encode(const struct plan *plan, const struct placement *where, struct regs *regs)
+void pfmi_alpha_encode(const struct plan *plan, const struct placement *where, struct register_values *regs)
 {
-	struct placed p = { .plan = plan, .x = extra_of(plan), .pmu = plan->req->table->libpfm_type, .out = plan->req->model_out };
+	struct placed p = { .plan = plan, .x = extra_of(plan), .pmu = plan->request->table->libpfm_type, .out = plan->request->model_out };
 	uint64_t select;
 
 	regs->n_pmcs = regs->n_pmds = 0;
@@ -601,7 +601,7 @@ void pfmi_alpha_encode(const struct plan *plan, const struct placement *where, s
 	find_counters(&p, where);
 	find_rates(&p);
 	select = select_set(&p, where);
-	switch (plan->req->table->encoder) {
+	switch (plan->request->table->encoder) {
 	case ENCODER_EV4:
 		encode_ev4(&p, select, regs);
 		break;
@@ -621,11 +621,11 @@ void pfmi_alpha_encode(const struct plan *plan, const struct placement *where, s
 int pfmi_alpha_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	bool all_levels = (plm & (PFM_PLM0 | PFM_PLM3)) == (PFM_PLM0 | PFM_PLM3);
-	uint64_t raw = pfmi_event_field(ev, KEY_LINUX, ANYWHERE);
+	uint64_t raw = pfmi_pmu_event_key_value(ev, KEY_LINUX, ANYWHERE);
 
 	(void)why;
 	memset(out, 0, sizeof *out);
-	if (raw == 0 || !all_levels || ev->left_out)
+	if (raw == 0 || !all_levels || ev->exclude_flags)
 		return PFMLIB_SUCCESS;
 	out->type = 4;
 	out->type_known = 1;
@@ -636,8 +636,8 @@ int pfmi_alpha_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_e
 
 /* ---- layouts ----------------------------------------------------------------------------------------------------- */
 
-static const struct bits ICCSR[] = { { "pc1", 0, 1 }, { "pc0", 3, 1 }, { "mux0", 8, 4 }, { "mux1", 32, 3 }, { "disable", 35, 2 } };
-static const struct bits PMCTR[] = {
+static const struct register_field ICCSR[] = { { "pc1", 0, 1 }, { "pc0", 3, 1 }, { "mux0", 8, 4 }, { "mux1", 32, 3 }, { "disable", 35, 2 } };
+static const struct register_field PMCTR[] = {
 	{ "sel2", 0, 4 },
 	{ "sel1", 4, 4 },
 	{ "kk", 8, 1 },
@@ -651,18 +651,18 @@ static const struct bits PMCTR[] = {
 	{ "ctr1", 32, 16 },
 	{ "ctr0", 48, 16 },
 };
-static const struct bits PCNT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 51, 3 }, { "cbox2", 54, 3 } };
+static const struct register_field PCNT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 51, 3 }, { "cbox2", 54, 3 } };
 /* What wrperfmon function 2 takes: the second selects where BC_CTL has them, or PM_MUX. */
-static const struct bits SELECT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
-static const struct bits SELECT56[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 8, 3 }, { "cbox2", 11, 3 } };
-static const struct bits FREQ5[] = { { "frq2", 4, 2 }, { "frq1", 6, 2 }, { "frq0", 8, 2 } };
+static const struct register_field SELECT5[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
+static const struct register_field SELECT56[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 8, 3 }, { "cbox2", 11, 3 } };
+static const struct register_field FREQ5[] = { { "frq2", 4, 2 }, { "frq1", 6, 2 }, { "frq0", 8, 2 } };
 /* What the functions that enable take: a bit for each counter. EV4's takes nothing. */
-static const struct bits ENABLE5[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 }, { "ctr2", 2, 1 } };
-static const struct bits ENABLE6[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 } };
-static const struct bits BC_CTL[] = { { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
-static const struct bits PM_MUX[] = { { "pm0_mux", 8, 3 }, { "pm1_mux", 11, 3 } };
-static const struct bits PCTR6[] = { { "sl1", 0, 4 }, { "sl0", 4, 1 }, { "pctr1", 6, 20 }, { "pctr0", 28, 20 } };
-static const struct bits PCTR67[] = {
+static const struct register_field ENABLE5[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 }, { "ctr2", 2, 1 } };
+static const struct register_field ENABLE6[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 } };
+static const struct register_field BC_CTL[] = { { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
+static const struct register_field PM_MUX[] = { { "pm0_mux", 8, 3 }, { "pm1_mux", 11, 3 } };
+static const struct register_field PCTR6[] = { { "sl1", 0, 4 }, { "sl0", 4, 1 }, { "pctr1", 6, 20 }, { "pctr0", 28, 20 } };
+static const struct register_field PCTR67[] = {
 	{ "tak", 0, 1 },
 	{ "val", 1, 1 },
 	{ "sl1", 2, 2 },
@@ -672,7 +672,7 @@ static const struct bits PCTR67[] = {
 	{ "pm_stalled", 27, 1 },
 	{ "pctr0", 28, 20 },
 };
-static const struct bits I_STAT[] = {
+static const struct register_field I_STAT[] = {
 	{ "par", 29, 1 },
 	{ "ovr", 30, 3 },
 	{ "icm", 33, 1 },
@@ -681,7 +681,7 @@ static const struct bits I_STAT[] = {
 	{ "trp", 39, 1 },
 	{ "mis", 40, 1 },
 };
-static const struct bits I_CTL[] = { { "spce", 0, 1 }, { "pct0_en", 18, 1 }, { "pct1_en", 19, 1 } };
+static const struct register_field I_CTL[] = { { "spce", 0, 1 }, { "pct0_en", 18, 1 }, { "pct1_en", 19, 1 } };
 
 enum { EV4 = 1,
        EV5 = 2,
@@ -689,7 +689,7 @@ enum { EV4 = 1,
        EV6 = 8,
        EV67 = 16 }; /* bit n: PFMLIB_ALPHA_EV4_PMU + n */
 
-const struct bits *pfmi_alpha_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_alpha_layout(const struct table *t, const char *name, unsigned *n)
 {
 	unsigned family = 1u << (t->libpfm_type - PFMLIB_ALPHA_EV4_PMU);
 	struct slice s = { name, (uint32_t)strlen(name) };
@@ -741,7 +741,7 @@ uint64_t pfmi_alpha_significant(const struct table *t, const char *reg, unsigned
 	                                                                           : 3,
 		 n;
 	static const char third[2][6] = { "sel2", "cbox2" };
-	const struct bits *b = pfmi_alpha_layout(t, reg, &n);
+	const struct register_field *b = pfmi_alpha_layout(t, reg, &n);
 	uint64_t mask = 0;
 
 	if (!b || i >= pfm_alpha_num_counters(t->libpfm_type))
@@ -750,13 +750,13 @@ uint64_t pfmi_alpha_significant(const struct table *t, const char *reg, unsigned
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned half = 0; half < 2; half++)
 			if (strcmp(b[k].name, i == 2 ? third[half] : names[which][2 * i + half]) == 0)
-				mask |= bits_mask(b[k]) << b[k].lsb;
+				mask |= register_field_mask(b[k]) << b[k].lsb;
 	return mask;
 }
 
 /* Rows without a name would be words nobody has described. */
 int pfmi_alpha_check(struct event *ev, pfm_error_t *why)
 {
-	return ev->row == ROW_NONE ? refuse(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, "events of Alpha processors have names")
-	                           : PFMLIB_SUCCESS;
+	return ev->row_index == ROW_NONE ? refuse(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, "events of Alpha processors have names")
+	                                 : PFMLIB_SUCCESS;
 }

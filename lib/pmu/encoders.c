@@ -10,12 +10,12 @@ static bool is_alpha(const struct table *t)
 	return t->encoder >= ENCODER_EV4 && t->encoder <= ENCODER_EV67;
 }
 
-bool pfmi_has_encoder(const struct table *t)
+bool pfmi_pmu_has_encoder(const struct table *t)
 {
 	return t->encoder > ENCODER_NONE && t->encoder < N_ENCODERS;
 }
 
-int pfmi_encoder_check(struct event *ev, pfm_error_t *why)
+int pfmi_pmu_check_event(struct event *ev, pfm_error_t *why)
 {
 	switch (ev->table->encoder) {
 	case ENCODER_FORMAT: return pfmi_format_check(ev, why);
@@ -26,7 +26,7 @@ int pfmi_encoder_check(struct event *ev, pfm_error_t *why)
 	}
 }
 
-int pfmi_encoder_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
 	switch (req->table->encoder) {
 	case ENCODER_FORMAT:
@@ -41,9 +41,9 @@ int pfmi_encoder_constrain(const struct request *req, struct plan *out, pfm_erro
 	}
 }
 
-void pfmi_encoder_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
-	switch (plan->req->table->encoder) {
+	switch (plan->request->table->encoder) {
 	case ENCODER_FORMAT: pfmi_format_encode(plan, where, out); break;
 	case ENCODER_X86: pfmi_x86_encode(plan, where, out); break;
 	case ENCODER_MONTECITO: pfmi_montecito_encode(plan, where, out); break;
@@ -55,7 +55,7 @@ void pfmi_encoder_encode(const struct plan *plan, const struct placement *where,
 	}
 }
 
-unsigned pfmi_encoder_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
+unsigned pfmi_pmu_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_alone(ev, levels, out) : 0;
 }
@@ -65,7 +65,7 @@ static int words_of_fields(const struct event *ev, pfm_attr_t *out)
 {
 	uint64_t config[4];
 
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANYWHERE, config);
 	out->expressible = 1;
 	out->config = config[0];
 	out->config1 = config[1];
@@ -74,7 +74,7 @@ static int words_of_fields(const struct event *ev, pfm_attr_t *out)
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_encoder_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_pmu_encode_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	switch (ev->table->encoder) {
 	case ENCODER_FORMAT: return words_of_fields(ev, out);
@@ -93,7 +93,7 @@ static const uint64_t *words_of_attr(const struct event *ev, uint64_t own[4])
 {
 	pfm_attr_t a = { 0 };
 
-	if (pfmi_encoder_attr(ev, pfmi_event_levels(ev, PFM_PLM0 | PFM_PLM3), &a, NULL))
+	if (pfmi_pmu_encode_attr(ev, event_get_levels(ev, PFM_PLM0 | PFM_PLM3), &a, NULL))
 		return NULL;
 	own[0] = a.config;
 	own[1] = a.config1;
@@ -102,12 +102,12 @@ static const uint64_t *words_of_attr(const struct event *ev, uint64_t own[4])
 	return own;
 }
 
-const uint64_t *pfmi_event_words(const struct event *ev, uint64_t own[4])
+const uint64_t *pfmi_pmu_get_config_words(const struct event *ev, uint64_t own[4])
 {
 	return ev->table->encoder == ENCODER_X86 ? pfmi_x86_words(ev, own) : words_of_attr(ev, own);
 }
 
-uint32_t pfmi_event_extra(const struct event *ev)
+uint32_t pfmi_pmu_get_extra_register(const struct event *ev)
 {
 	switch (ev->table->encoder) {
 	case ENCODER_X86: return pfmi_x86_extra(ev);
@@ -116,13 +116,13 @@ uint32_t pfmi_event_extra(const struct event *ev)
 	}
 }
 
-bool pfmi_words_are_fields(const struct table *t)
+bool pfmi_pmu_has_plain_config(const struct table *t)
 {
 	/* A view has another processor's events under names of its own, which may be put together otherwise. */
 	return t->encoder == ENCODER_FORMAT || (t->encoder == ENCODER_X86 && !(t->flags & TABLE_VIEW));
 }
 
-const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_pmu_get_register_layout(const struct table *t, const char *name, unsigned *n)
 {
 	switch (t->encoder) {
 	case ENCODER_X86: return pfmi_x86_layout(t, name, n);
@@ -134,12 +134,12 @@ const struct bits *pfmi_encoder_layout(const struct table *t, const char *name, 
 	}
 }
 
-bool pfmi_has_significant(const struct table *t)
+bool pfmi_pmu_has_event_select_mask(const struct table *t)
 {
 	return is_alpha(t) || t->encoder == ENCODER_MONTECITO || t->encoder == ENCODER_MIPS;
 }
 
-uint64_t pfmi_encoder_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+uint64_t pfmi_pmu_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
 {
 	switch (t->encoder) {
 	case ENCODER_MONTECITO: return pfmi_montecito_significant(t, reg, i, counter);
@@ -149,17 +149,17 @@ uint64_t pfmi_encoder_significant(const struct table *t, const char *reg, unsign
 	}
 }
 
-bool pfmi_has_pairs(const struct table *t)
+bool pfmi_pmu_has_register_pairs(const struct table *t)
 {
 	return t->encoder == ENCODER_NETBURST;
 }
 
-bool pfmi_encoder_completes(struct event *ev, const char *reg, uint64_t value, uint64_t *word)
+bool pfmi_pmu_decode_register_pair(struct event *ev, const char *reg, uint64_t value, uint64_t *word)
 {
 	return pfmi_netburst_completes(ev, reg, value, word);
 }
 
-const char *pfmi_encoder_registers(const struct table *t)
+const char *pfmi_pmu_list_registers(const struct table *t)
 {
 	switch (t->encoder) {
 	case ENCODER_X86: return "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND";
@@ -171,22 +171,22 @@ const char *pfmi_encoder_registers(const struct table *t)
 	}
 }
 
-const char *pfmi_encoder_alternatives(const struct table *t)
+const char *pfmi_pmu_describe_alternatives(const struct table *t)
 {
 	return is_alpha(t) ? "one setting pairs what counter 0 and counter 1 count, and none has all of them" : NULL;
 }
 
-unsigned pfmi_usual_levels(const struct table *t)
+unsigned pfmi_pmu_get_default_levels(const struct table *t)
 {
 	return t->encoder == ENCODER_MONTECITO ? PFM_PLM3 : PFM_PLM0 | PFM_PLM3;
 }
 
-bool pfmi_every_level(const struct table *t)
+bool pfmi_pmu_counts_all_levels(const struct table *t)
 {
 	return is_alpha(t);
 }
 
-bool pfmi_has_pfcntr(const struct table *t)
+bool pfmi_pmu_has_pfcntr(const struct table *t)
 {
 	return is_alpha(t);
 }

@@ -32,7 +32,7 @@ static bool read_register(const char *name, char kind[4], unsigned *num)
 	}
 #define ONE(NAME, NUM, BITS) LAYOUT(NAME, NUM, NUM, 1, BITS)
 
-const struct bits *pfmi_montecito_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_montecito_layout(const struct table *t, const char *name, unsigned *n)
 {
 	char kind[4];
 	unsigned num;
@@ -79,7 +79,7 @@ uint64_t pfmi_montecito_significant(const struct table *t, const char *reg, unsi
 	if (i > 0 || pfmi_montecito_layout(t, reg, &n) != counter_bits || !read_register(reg, kind, counter))
 		return 0;
 	for (unsigned k = 0; k < sizeof(which); k++)
-		mask |= bits_mask(counter_bits[which[k]]) << counter_bits[which[k]].lsb;
+		mask |= register_field_mask(counter_bits[which[k]]) << counter_bits[which[k]].lsb;
 	return mask;
 }
 
@@ -110,23 +110,23 @@ static void read_traits(const struct event *ev, struct traits *tr)
 	const struct field *fields = table_fields(t);
 
 	memset(tr, 0, sizeof(*tr));
-	tr->row = ev->row;
+	tr->row = ev->row_index;
 	tr->max = 1;
 	tr->plm = ev->plm;
-	tr->mute = ev->plm_none;
-	tr->counters = pfmi_event_counters(ev) & COUNTERS;
-	if (ev->row != ROW_NONE) {
-		const struct row *r = table_row(t, ev->row);
+	tr->mute = ev->has_no_levels;
+	tr->counters = pfmi_pmu_event_counter_mask(ev) & COUNTERS;
+	if (ev->row_index != ROW_NONE) {
+		const struct row *r = table_row(t, ev->row_index);
 
 		for (unsigned i = 0; i < r->n_values; i++)
 			put_trait(tr, fields[row_value(t, r, i).field].key, row_value(t, r, i).value);
 		if (r->n_takes)
-			tr->mesi = (uint8_t)ev->group[0];
+			tr->mesi = (uint8_t)ev->group_values[0];
 	} else {
 		tr->max = 7;
 	}
-	for (unsigned i = 0; i < ev->n_set; i++)
-		put_trait(tr, fields[ev->set[i].field].key, ev->set[i].value);
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
+		put_trait(tr, fields[ev->user_fields[i].field].key, ev->user_fields[i].value);
 	if (tr->ear)
 		tr->umask = 0; /* the unit mask is the address register's */
 }
@@ -135,7 +135,7 @@ static void read_traits(const struct event *ev, struct traits *tr)
 
 static int check_levels(const struct work *w)
 {
-	for (unsigned i = 0; i < w->req->n; i++)
+	for (unsigned i = 0; i < w->req->n_events; i++)
 		if (w->mp->events[i].plm > 0xf)
 			return mont_refuse(w, PFMLIB_ERR_INVAL, (int)i, "there are four levels, 0 to 3");
 	return PFMLIB_SUCCESS;
@@ -146,10 +146,10 @@ static int check_filters(const struct work *w)
 	unsigned needed = (w->irange ? MONT_ACCEPTS_IARR : 0u) | (w->drange ? MONT_ACCEPTS_DARR : 0u) |
 	                  (w->opcm1 || w->opcm2 ? MONT_ACCEPTS_OPCM : 0u);
 
-	for (unsigned i = 0; needed && i < w->req->n; i++)
+	for (unsigned i = 0; needed && i < w->req->n_events; i++)
 		if (!(w->mp->events[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK) && needed & ~(unsigned)w->mp->events[i].accepts)
 			return mont_refuse(w, PFMLIB_ERR_FEATCOMB, (int)i, "the event does not obey a filter in use");
-	for (unsigned i = 0; (w->irange || w->drange) && i < w->req->n; i++)
+	for (unsigned i = 0; (w->irange || w->drange) && i < w->req->n_events; i++)
 		if (w->mp->events[i].plm && w->mp->events[i].plm != w->req->plm)
 			return mont_refuse(w, PFMLIB_ERR_FEATCOMB, (int)i, "with address ranges all events count at the default levels");
 	return PFMLIB_SUCCESS;
@@ -198,12 +198,12 @@ static int check_sets(const struct work *w, struct caches *c)
 	int rc = PFMLIB_SUCCESS;
 
 	memset(c, 0, sizeof(*c));
-	for (unsigned i = 0; !rc && i < w->req->n; i++)
+	for (unsigned i = 0; !rc && i < w->req->n_events; i++)
 		if (mont_is_l1d(w->mp->events[i].set))
 			rc = add_l1d(w, c, i);
 		else if (mont_is_l2d(w->mp->events[i].set))
 			rc = add_l2d(w, c, i);
-	for (unsigned i = 0; !rc && c->n_l2d && i < w->req->n; i++) {
+	for (unsigned i = 0; !rc && c->n_l2d && i < w->req->n_events; i++) {
 		unsigned code = w->mp->events[i].code;
 
 		if ((code == CODE_CANCELS0 || code == CODE_CANCELS1) && ++cancels > 1)
@@ -217,8 +217,8 @@ static bool pin(const struct work *w, struct alternative *a, unsigned i, unsigne
 {
 	if (!(w->mp->events[i].counters & *free & (uint64_t)1 << c))
 		return false;
-	a->mask[i] = (uint64_t)1 << c;
-	*free &= ~a->mask[i];
+	a->counter_masks[i] = (uint64_t)1 << c;
+	*free &= ~a->counter_masks[i];
 	return true;
 }
 
@@ -252,7 +252,7 @@ static bool usual_placement(const struct work *w, const struct caches *c, uint64
 		done |= c->l2d[s];
 	}
 	for (unsigned pass = 0; pass < 2; pass++)
-		for (unsigned i = 0; i < w->req->n; i++) {
+		for (unsigned i = 0; i < w->req->n_events; i++) {
 			if (done >> i & 1 || (pass == 0 && w->mp->events[i].counters == COUNTERS))
 				continue;
 			if (!pin_lowest(w, a, i, &free))
@@ -265,15 +265,15 @@ static bool usual_placement(const struct work *w, const struct caches *c, uint64
 /* All the hardware allows, with L2D set s on trio s ^ @swap. */
 static void any_placement(const struct work *w, const struct caches *c, uint64_t free, unsigned swap, struct alternative *a)
 {
-	for (unsigned i = 0; i < w->req->n; i++)
-		a->mask[i] = w->mp->events[i].counters & free;
+	for (unsigned i = 0; i < w->req->n_events; i++)
+		a->counter_masks[i] = w->mp->events[i].counters & free;
 	a->n_holds = 0;
 	if (c->l1d)
-		a->holds[a->n_holds++] = (struct hold){ c->l1d, L1D_COUNTER };
+		a->holds[a->n_holds++] = (struct counter_hold){ c->l1d, L1D_COUNTER };
 	for (unsigned s = 0; s < c->n_l2d; s++) {
 		for (uint64_t left = c->l2d[s]; left; left &= left - 1)
-			a->mask[__builtin_ctzll(left)] &= TRIO_MASK(s ^ swap);
-		a->holds[a->n_holds++] = (struct hold){ c->l2d[s], trio[s ^ swap][0] };
+			a->counter_masks[__builtin_ctzll(left)] &= TRIO_MASK(s ^ swap);
+		a->holds[a->n_holds++] = (struct counter_hold){ c->l2d[s], trio[s ^ swap][0] };
 	}
 }
 
@@ -288,11 +288,11 @@ static int search_placement(const struct work *w, const struct caches *c, uint64
 	plan->n_alternatives = 1;
 	if (c->n_l2d)
 		any_placement(w, c, free, 1, &a[plan->n_alternatives++]);
-	rc = pfmi_assign(plan, &found, w->why);
+	rc = pfmi_pmu_assign_counters(plan, &found, w->why);
 	if (rc)
 		return rc;
-	for (unsigned i = 0; i < w->req->n; i++)
-		a[0].mask[i] = (uint64_t)1 << found.counter[i];
+	for (unsigned i = 0; i < w->req->n_events; i++)
+		a[0].counter_masks[i] = (uint64_t)1 << found.counters[i];
 	a[0].n_holds = 0;
 	plan->n_alternatives = 1;
 	return PFMLIB_SUCCESS;
@@ -301,7 +301,7 @@ static int search_placement(const struct work *w, const struct caches *c, uint64
 static int plan_counters(const struct work *w, struct plan *plan)
 {
 	struct caches c;
-	uint64_t free = COUNTERS & ~(w->req->unavailable ? w->req->unavailable->bits[0] : 0);
+	uint64_t free = COUNTERS & ~(w->req->unavailable_regs ? w->req->unavailable_regs->bits[0] : 0);
 	int rc = check_sets(w, &c);
 
 	if (rc)
@@ -310,7 +310,7 @@ static int plan_counters(const struct work *w, struct plan *plan)
 		plan->n_alternatives = 1;
 	else
 		rc = search_placement(w, &c, free, plan);
-	for (unsigned i = 0; !rc && i < w->req->n; i++)
+	for (unsigned i = 0; !rc && i < w->req->n_events; i++)
 		if (w->mp->events[i].flags & PFMLIB_MONT_FL_EVT_ALL_THRD)
 			rc = mont_refuse(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event cannot count for both threads");
 	return rc;
@@ -320,7 +320,7 @@ static int plan_counters(const struct work *w, struct plan *plan)
 
 static void read_events(struct work *w)
 {
-	for (unsigned i = 0; i < w->req->n; i++) {
+	for (unsigned i = 0; i < w->req->n_events; i++) {
 		struct traits *tr = &w->mp->events[i];
 
 		read_traits(&w->req->events[i], tr);
@@ -334,14 +334,14 @@ static void read_events(struct work *w)
 	}
 }
 
-int pfmi_montecito_constrain(const struct request *req, struct plan *plan, pfm_error_t *why)
+int pfmi_montecito_constrain(const struct encode_request *req, struct plan *plan, pfm_error_t *why)
 {
-	struct work w = { .req = req, .in = req->model_in, .mp = (struct mont_plan *)(void *)plan->extra, .why = why };
+	struct work w = { .req = req, .in = req->model_in, .mp = (struct mont_plan *)(void *)plan->encoder_data, .why = why };
 	int rc;
 
 	if (req->model_out && !req->model_in)
 		return mont_refuse(&w, PFMLIB_ERR_INVAL, -1, "model output without model input");
-	if (req->n > MONT_MAX_EVENTS)
+	if (req->n_events > MONT_MAX_EVENTS)
 		return mont_refuse(&w, PFMLIB_ERR_NOASSIGN, MONT_MAX_EVENTS, "there are twelve counters");
 	if (w.in) {
 		w.irange = w.in->pfp_mont_irange.rr_used;
@@ -363,17 +363,17 @@ static void put_reg(pfm_reg_t *reg, unsigned kind, unsigned num, uint64_t value)
 	*reg = (pfm_reg_t){ .num = num, .kind = kind, .addr = num, .alt_addr = num, .value = value };
 }
 
-static uint64_t counter_value(const struct request *req, const struct traits *tr)
+static uint64_t counter_value(const struct encode_request *req, const struct traits *tr)
 {
-	uint64_t pmc = bits_put(0, counter_bits[C_PLM], tr->mute ? 0 : tr->plm ? tr->plm
-	                                                                       : req->plm);
+	uint64_t pmc = register_field_insert(0, counter_bits[C_PLM], tr->mute ? 0 : tr->plm ? tr->plm
+	                                                                                    : req->plm);
 
-	pmc = bits_put(pmc, counter_bits[C_PM], (req->flags & PFMLIB_PFP_SYSTEMWIDE) != 0);
-	pmc = bits_put(pmc, counter_bits[C_ES], tr->code);
-	pmc = bits_put(pmc, counter_bits[C_UMASK], tr->umask);
-	pmc = bits_put(pmc, counter_bits[C_THRES], tr->thres);
-	pmc = bits_put(pmc, counter_bits[C_ISM], ISM_IA64);
-	return bits_put(pmc, counter_bits[C_MESI], tr->mesi);
+	pmc = register_field_insert(pmc, counter_bits[C_PM], (req->flags & PFMLIB_PFP_SYSTEMWIDE) != 0);
+	pmc = register_field_insert(pmc, counter_bits[C_ES], tr->code);
+	pmc = register_field_insert(pmc, counter_bits[C_UMASK], tr->umask);
+	pmc = register_field_insert(pmc, counter_bits[C_THRES], tr->thres);
+	pmc = register_field_insert(pmc, counter_bits[C_ISM], ISM_IA64);
+	return register_field_insert(pmc, counter_bits[C_MESI], tr->mesi);
 }
 
 static void copy_output(const pfmlib_mont_output_rr_t *from, pfmlib_mont_output_rr_t *to)
@@ -383,15 +383,15 @@ static void copy_output(const pfmlib_mont_output_rr_t *from, pfmlib_mont_output_
 	memcpy(to->rr_br, from->rr_br, from->rr_nbr_used * sizeof(to->rr_br[0]));
 }
 
-void pfmi_montecito_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_montecito_encode(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
-	const struct request *req = plan->req;
-	const struct mont_plan *mp = (const struct mont_plan *)(const void *)plan->extra;
+	const struct encode_request *req = plan->request;
+	const struct mont_plan *mp = (const struct mont_plan *)(const void *)plan->encoder_data;
 	pfmlib_mont_output_param_t *model_out = req->model_out;
 
-	for (unsigned i = 0; i < req->n; i++) {
-		put_reg(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, where->counter[i], counter_value(req, &mp->events[i]));
-		put_reg(&out->pmds[out->n_pmds++], PFM_REG_PMD, where->counter[i], 0);
+	for (unsigned i = 0; i < req->n_events; i++) {
+		put_reg(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, where->counters[i], counter_value(req, &mp->events[i]));
+		put_reg(&out->pmds[out->n_pmds++], PFM_REG_PMD, where->counters[i], 0);
 	}
 	for (unsigned i = 0; i < mp->n_pmcs; i++)
 		put_reg(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, mp->pmcs[i].num, mp->pmcs[i].value);
@@ -408,10 +408,10 @@ static int refuse_threshold(const struct event *ev, pfm_error_t *why)
 	int rc = pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL, (struct slice){ 0 },
 	                     "the threshold must be below what can happen in one cycle");
 
-	for (unsigned i = 0; why && i < ev->n_set; i++)
-		if (table_fields(ev->table)[ev->set[i].field].key == KEY_THRES) {
-			why->start = ev->set[i].start;
-			why->end = ev->set[i].end;
+	for (unsigned i = 0; why && i < ev->n_user_fields; i++)
+		if (table_fields(ev->table)[ev->user_fields[i].field].key == KEY_THRES) {
+			why->start = ev->user_fields[i].start;
+			why->end = ev->user_fields[i].end;
 		}
 	return rc;
 }
@@ -422,7 +422,7 @@ int pfmi_montecito_check(struct event *ev, pfm_error_t *why)
 	struct traits tr;
 
 	read_traits(ev, &tr);
-	if (ev->raw_mask && ev->group[0] > 0xf)
+	if (ev->has_raw_umask && ev->group_values[0] > 0xf)
 		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL, (struct slice){ 0 }, "a cache line has four states");
 	return tr.thres && tr.thres >= tr.max ? refuse_threshold(ev, why) : PFMLIB_SUCCESS;
 }

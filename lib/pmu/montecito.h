@@ -120,11 +120,11 @@ struct mont_plan {
 	pfmlib_mont_output_rr_t irange, drange;
 };
 
-_Static_assert(sizeof(struct mont_plan) <= sizeof(((struct plan *)0)->extra), "the plan has no room");
+_Static_assert(sizeof(struct mont_plan) <= sizeof(((struct plan *)0)->encoder_data), "the plan has no room");
 
 /* Everything the steps of constrain() share. */
 struct work {
-	const struct request *req;
+	const struct encode_request *req;
 	const pfmlib_mont_input_param_t *in; /* NULL for none */
 	struct mont_plan *mp;
 	pfm_error_t *why;
@@ -142,7 +142,7 @@ static inline int mont_refuse(const struct work *w, int code, int event, const c
 
 static inline bool mont_unavailable(const struct work *w, unsigned num)
 {
-	return pfm_regmask_isset(w->req->unavailable, num);
+	return pfm_regmask_isset(w->req->unavailable_regs, num);
 }
 
 /* Everything but the counters: address registers, ranges, opcode matchers, trace buffer, and at last settings that would count

@@ -5,13 +5,13 @@
 #include <string.h>
 #include "montecito.h"
 
-static const struct bits dear_latency = { "latency", 0, 13 }, dear_overflow = { "overflow", 13, 1 }, dear_status = { "status", 14, 2 };
-static const struct bits dear_slot = { "slot", 0, 2 }, dear_bundle = { "bundle", 2, 1 }, dear_valid = { "valid", 3, 1 };
-static const struct bits iear_status = { "status", 0, 2 }, iear_latency = { "latency", 0, 12 }, iear_overflow = { "overflow", 12, 1 };
-static const struct bits etb_next = { "next", 0, 4 }, etb_full = { "full", 5, 1 };
-static const struct bits etb_source = { "source", 0, 1 }, etb_mispredict = { "mispredict", 1, 1 }, etb_slot = { "slot", 2, 2 };
-static const struct bits ip_addr = { "addr", 0, 60 }, ip_cycles = { "cycles", 60, 4 };
-static const struct bits ip_delay = { "delay", 0, 8 }, ip_page = { "addr", 8, 52 };
+static const struct register_field dear_latency = { "latency", 0, 13 }, dear_overflow = { "overflow", 13, 1 }, dear_status = { "status", 14, 2 };
+static const struct register_field dear_slot = { "slot", 0, 2 }, dear_bundle = { "bundle", 2, 1 }, dear_valid = { "valid", 3, 1 };
+static const struct register_field iear_status = { "status", 0, 2 }, iear_latency = { "latency", 0, 12 }, iear_overflow = { "overflow", 12, 1 };
+static const struct register_field etb_next = { "next", 0, 4 }, etb_full = { "full", 5, 1 };
+static const struct register_field etb_source = { "source", 0, 1 }, etb_mispredict = { "mispredict", 1, 1 }, etb_slot = { "slot", 2, 2 };
+static const struct register_field ip_addr = { "addr", 0, 60 }, ip_cycles = { "cycles", 60, 4 };
+static const struct register_field ip_delay = { "delay", 0, 8 }, ip_page = { "addr", 8, 52 };
 
 /* Bits of a nibble of PMD39. */
 enum { EXT_BUNDLE = 1,
@@ -37,7 +37,7 @@ static pfmlib_mont_level_t level(pfmlib_mont_ear_mode_t mode, bool valid, uint64
 int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t pmd33, uint64_t pmd36,
                          pfmlib_mont_dear_sample_t *out)
 {
-	uint64_t status = bits_get(pmd33, dear_status);
+	uint64_t status = register_field_extract(pmd33, dear_status);
 	bool cache = mode == PFMLIB_MONT_EAR_CACHE_MODE;
 
 	if (!out || (!cache && mode != PFMLIB_MONT_EAR_TLB_MODE && mode != PFMLIB_MONT_EAR_ALAT_MODE))
@@ -45,18 +45,18 @@ int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t p
 	memset(out, 0, sizeof(*out));
 	out->dear_valid = status != 0;
 	out->dear_daddr = pmd32;
-	out->dear_latency = cache ? (uint32_t)bits_get(pmd33, dear_latency) : 0;
-	out->dear_overflow = cache && bits_get(pmd33, dear_overflow);
-	out->dear_iaddr_valid = bits_get(pmd36, dear_valid) != 0;
-	out->dear_iaddr = (pmd36 & BUNDLE_MASK) + 16 * bits_get(pmd36, dear_bundle);
-	out->dear_slot = (uint32_t)bits_get(pmd36, dear_slot);
+	out->dear_latency = cache ? (uint32_t)register_field_extract(pmd33, dear_latency) : 0;
+	out->dear_overflow = cache && register_field_extract(pmd33, dear_overflow);
+	out->dear_iaddr_valid = register_field_extract(pmd36, dear_valid) != 0;
+	out->dear_iaddr = (pmd36 & BUNDLE_MASK) + 16 * register_field_extract(pmd36, dear_bundle);
+	out->dear_slot = (uint32_t)register_field_extract(pmd36, dear_slot);
 	out->dear_level = level(mode, out->dear_valid, status, out->dear_latency, out->dear_overflow);
 	return PFMLIB_SUCCESS;
 }
 
 int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t pmd35, pfmlib_mont_iear_sample_t *out)
 {
-	uint64_t status = bits_get(pmd34, iear_status);
+	uint64_t status = register_field_extract(pmd34, iear_status);
 	bool cache = mode == PFMLIB_MONT_EAR_CACHE_MODE;
 
 	if (!out || (!cache && mode != PFMLIB_MONT_EAR_TLB_MODE))
@@ -64,8 +64,8 @@ int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t p
 	memset(out, 0, sizeof(*out));
 	out->iear_valid = status != 0;
 	out->iear_iaddr = pmd34 & ~(uint64_t)31;
-	out->iear_latency = cache ? (uint32_t)bits_get(pmd35, iear_latency) : 0;
-	out->iear_overflow = cache && bits_get(pmd35, iear_overflow);
+	out->iear_latency = cache ? (uint32_t)register_field_extract(pmd35, iear_latency) : 0;
+	out->iear_overflow = cache && register_field_extract(pmd35, iear_overflow);
 	out->iear_level = level(mode, out->iear_valid, status, out->iear_latency, out->iear_overflow);
 	return PFMLIB_SUCCESS;
 }
@@ -80,8 +80,8 @@ static unsigned extension(uint64_t pmd39, unsigned entry)
 /* Oldest entry, and how many there are: all of them once the buffer has wrapped, else those before the next one. */
 static unsigned entries(uint64_t pmd38, unsigned *oldest)
 {
-	unsigned next = (unsigned)bits_get(pmd38, etb_next);
-	bool full = bits_get(pmd38, etb_full);
+	unsigned next = (unsigned)register_field_extract(pmd38, etb_next);
+	bool full = register_field_extract(pmd38, etb_full);
 
 	*oldest = full ? next : 0;
 	return full ? PMU_MONT_NUM_ETB : next;
@@ -101,9 +101,9 @@ static void read_source(pfmlib_mont_branch_t *br, uint64_t pmd, unsigned ext)
 {
 	br->br_source_valid = 1;
 	br->br_source = (pmd & BUNDLE_MASK) + (ext & EXT_BUNDLE ? 16 : 0);
-	br->br_slot = (uint8_t)bits_get(pmd, etb_slot);
+	br->br_slot = (uint8_t)register_field_extract(pmd, etb_slot);
 	br->br_taken = br->br_slot != SLOT_NOT_TAKEN;
-	br->br_mispredicted = (uint8_t)bits_get(pmd, etb_mispredict);
+	br->br_mispredicted = (uint8_t)register_field_extract(pmd, etb_mispredict);
 	br->br_flushed = (ext & EXT_BRUFLUSH) != 0;
 }
 
@@ -119,14 +119,14 @@ int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_
 		unsigned entry = (oldest + i) % PMU_MONT_NUM_ETB;
 		uint64_t pmd = pmds[entry];
 
-		if (bits_get(pmd, etb_source)) {
+		if (register_field_extract(pmd, etb_source)) {
 			open = new_branch(out, &found, entry);
 			read_source(open, pmd, extension(pmd39, entry));
 			if (!open->br_taken)
 				open = NULL;
 			continue;
 		}
-		if (!bits_get(pmd, etb_mispredict)) /* a target has this bit set: without it the entry was never written */
+		if (!register_field_extract(pmd, etb_mispredict)) /* a target has this bit set: without it the entry was never written */
 			continue;
 		if (!open)
 			open = new_branch(out, &found, entry);
@@ -152,11 +152,11 @@ int pfm_mont_decode_ipear(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PM
 
 		memset(ip, 0, sizeof(*ip));
 		ip->ip_entry = (uint8_t)entry;
-		ip->ip_cycles = (uint32_t)((ext & EXT_CYCLES) << 4 | bits_get(pmd, ip_cycles));
+		ip->ip_cycles = (uint32_t)((ext & EXT_CYCLES) << 4 | register_field_extract(pmd, ip_cycles));
 		ip->ip_flushed = (ext & EXT_FLUSH) != 0;
 		ip->ip_early_freeze = (ext & EXT_EARLY_FREEZE) != 0;
-		ip->ip_delay = ip->ip_early_freeze ? (uint32_t)bits_get(pmd, ip_delay) : 0;
-		ip->ip_addr = ip->ip_early_freeze ? bits_get(pmd, ip_page) << 12 : bits_get(pmd, ip_addr) << 4;
+		ip->ip_delay = ip->ip_early_freeze ? (uint32_t)register_field_extract(pmd, ip_delay) : 0;
+		ip->ip_addr = ip->ip_early_freeze ? register_field_extract(pmd, ip_page) << 12 : register_field_extract(pmd, ip_addr) << 4;
 	}
 	*n = count;
 	return PFMLIB_SUCCESS;

@@ -61,7 +61,7 @@ static const struct traits *find_event(const struct work *w, bool (*is)(const st
 {
 	if (!w->ears && !w->etb)
 		return NULL;
-	for (unsigned i = 0; i < w->req->n; i++)
+	for (unsigned i = 0; i < w->req->n_events; i++)
 		if (is(&w->mp->events[i]))
 			return &w->mp->events[i];
 	return NULL;
@@ -95,10 +95,10 @@ static int plan_iear(const struct work *w)
 		return PFMLIB_SUCCESS;
 	if (mode != PFMLIB_MONT_EAR_CACHE_MODE && mode != PFMLIB_MONT_EAR_TLB_MODE)
 		return mont_refuse(w, PFMLIB_ERR_INVAL, -1, "the instruction EAR has cache and TLB mode");
-	pmc = bits_put(pmc, iear_bits[I_PLM], plm);
-	pmc = bits_put(pmc, iear_bits[I_PM], system_wide(w));
-	pmc = bits_put(pmc, mode == PFMLIB_MONT_EAR_TLB_MODE ? iear_tlb_umask : iear_bits[I_UMASK], umask);
-	pmc = bits_put(pmc, iear_bits[I_CT], mode == PFMLIB_MONT_EAR_CACHE_MODE);
+	pmc = register_field_insert(pmc, iear_bits[I_PLM], plm);
+	pmc = register_field_insert(pmc, iear_bits[I_PM], system_wide(w));
+	pmc = register_field_insert(pmc, mode == PFMLIB_MONT_EAR_TLB_MODE ? iear_tlb_umask : iear_bits[I_UMASK], umask);
+	pmc = register_field_insert(pmc, iear_bits[I_CT], mode == PFMLIB_MONT_EAR_CACHE_MODE);
 	rc = add_pmc(w, PMC_IEAR, pmc);
 	if (!rc)
 		add_pmds(w, 34, 35);
@@ -115,11 +115,11 @@ static int plan_dear(const struct work *w)
 		return PFMLIB_SUCCESS;
 	if (mode > PFMLIB_MONT_EAR_ALAT_MODE)
 		return mont_refuse(w, PFMLIB_ERR_INVAL, -1, "the data EAR has cache, TLB and ALAT mode");
-	pmc = bits_put(pmc, dear_bits[D_PLM], plm);
-	pmc = bits_put(pmc, dear_bits[D_PM], system_wide(w));
-	pmc = bits_put(pmc, dear_bits[D_MODE], mode);
-	pmc = bits_put(pmc, dear_bits[D_UMASK], umask);
-	pmc = bits_put(pmc, dear_bits[D_ISM], ISM_IA64);
+	pmc = register_field_insert(pmc, dear_bits[D_PLM], plm);
+	pmc = register_field_insert(pmc, dear_bits[D_PM], system_wide(w));
+	pmc = register_field_insert(pmc, dear_bits[D_MODE], mode);
+	pmc = register_field_insert(pmc, dear_bits[D_UMASK], umask);
+	pmc = register_field_insert(pmc, dear_bits[D_ISM], ISM_IA64);
 	rc = add_pmc(w, PMC_DEAR, pmc);
 	if (!rc) {
 		add_pmds(w, 32, 33);
@@ -178,7 +178,7 @@ static int code_needs(const struct work *w, const struct mont_range *r, unsigned
 	c->fine = !(flags & PFMLIB_MONT_RR_NO_FINE_MODE);
 	for (unsigned i = 0; i < n; i++)
 		c->fine &= pfmi_mont_is_fine(&r[i]);
-	for (unsigned i = 0; i < w->req->n; i++) {
+	for (unsigned i = 0; i < w->req->n_events; i++) {
 		const struct traits *tr = &w->mp->events[i];
 
 		if (tr->code == CODE_RETIRED) {
@@ -187,11 +187,11 @@ static int code_needs(const struct work *w, const struct mont_range *r, unsigned
 		}
 		c->qualified_cycles |= tr->code == CODE_CYCLES && tr->umask == UMASK_CYCLES_QUAL;
 	}
-	retired_only = c->retired == w->req->n;
+	retired_only = c->retired == w->req->n_events;
 	if (c->fine ? n > 2 : !retired_only && n > 1)
 		return mont_refuse(w, PFMLIB_ERR_IRRTOOMANY, -1,
 		                   c->fine ? "fine mode holds two ranges" : "only retired instructions can have several ranges");
-	for (unsigned i = 0; i < w->req->n; i++) {
+	for (unsigned i = 0; i < w->req->n_events; i++) {
 		int rc = prefetch_needs(w, i, c);
 
 		if (rc)
@@ -220,7 +220,7 @@ static int put_fine(const struct work *w, const struct mont_range *r, unsigned n
  * libpfm 3 lets every retired-instruction event pass, whatever pair tags it. */
 static int put_single(const struct work *w, const struct mont_range *r, const struct code_needs *c)
 {
-	bool others = c->prefetch + c->retired != w->req->n;
+	bool others = c->prefetch + c->retired != w->req->n_events;
 	struct mont_block b;
 
 	if (others && (c->want1 || c->retired_pairs & ~1u))
@@ -293,14 +293,14 @@ static int plan_irange(const struct work *w)
 	rc = code_needs(w, r, (unsigned)n, &c);
 	if (rc)
 		return rc;
-	rc = c.fine                   ? put_fine(w, r, (unsigned)n, &c)
-	     : c.retired == w->req->n ? put_cover(w, r, (unsigned)n, &c)
-	                              : put_single(w, r, &c);
+	rc = c.fine                          ? put_fine(w, r, (unsigned)n, &c)
+	     : c.retired == w->req->n_events ? put_cover(w, r, (unsigned)n, &c)
+	                                     : put_single(w, r, &c);
 	if (rc)
 		return rc;
 	for (unsigned i = 0; i < w->mp->irange.rr_nbr_used; i += 2)
-		pmc = bits_put(pmc, irange_bits[w->mp->irange.rr_br[i].reg_num / 2], 0);
-	return add_pmc(w, PMC_IRANGE, bits_put(pmc, irange_bits[R_FINE], c.fine));
+		pmc = register_field_insert(pmc, irange_bits[w->mp->irange.rr_br[i].reg_num / 2], 0);
+	return add_pmc(w, PMC_IRANGE, register_field_insert(pmc, irange_bits[R_FINE], c.fine));
 }
 
 /* ---- data range ----------------------------------------------------------------------------------------------------- */
@@ -346,15 +346,15 @@ static int plan_channels(const struct work *w)
 	if (!w->irange && !w->drange)
 		return PFMLIB_SUCCESS;
 	for (unsigned i = 0; i < w->mp->n_pmcs; i++)
-		if (w->mp->pmcs[i].num == PMC_IRANGE && bits_get(w->mp->pmcs[i].value, irange_bits[R_FINE]))
+		if (w->mp->pmcs[i].num == PMC_IRANGE && register_field_extract(w->mp->pmcs[i].value, irange_bits[R_FINE]))
 			code &= 3; /* the other pairs of fine mode are upper limits */
 	for (unsigned k = 0; k < 4; k++) {
 		unsigned use = (data >> k & 1) | (code >> k & 1) << 2;
 
 		if (use && (k % 2 ? w->opcm2 : w->opcm1))
 			use |= 2;
-		pmc = bits_put(pmc, drange_bits[k], cfg[use]);
-		pmc = bits_put(pmc, drange_bits[4 + k], use != 0);
+		pmc = register_field_insert(pmc, drange_bits[k], cfg[use]);
+		pmc = register_field_insert(pmc, drange_bits[4 + k], use != 0);
 	}
 	return add_pmc(w, PMC_DRANGE, pmc);
 }
@@ -363,11 +363,11 @@ static int plan_channels(const struct work *w)
 
 static uint64_t opcm_mask(uint64_t pmc, const pfmlib_mont_opcm_t *o)
 {
-	pmc = bits_put(pmc, opcm_mask_bits[O_MASK], o->opcm_mask);
-	pmc = bits_put(pmc, opcm_mask_bits[O_B], o->opcm_b);
-	pmc = bits_put(pmc, opcm_mask_bits[O_F], o->opcm_f);
-	pmc = bits_put(pmc, opcm_mask_bits[O_I], o->opcm_i);
-	return bits_put(pmc, opcm_mask_bits[O_M], o->opcm_m);
+	pmc = register_field_insert(pmc, opcm_mask_bits[O_MASK], o->opcm_mask);
+	pmc = register_field_insert(pmc, opcm_mask_bits[O_B], o->opcm_b);
+	pmc = register_field_insert(pmc, opcm_mask_bits[O_F], o->opcm_f);
+	pmc = register_field_insert(pmc, opcm_mask_bits[O_I], o->opcm_i);
+	return register_field_insert(pmc, opcm_mask_bits[O_M], o->opcm_m);
 }
 
 /* PMC36 could exempt channels from the matchers. Its reset value exempts none, which is what every request here means. */
@@ -379,16 +379,16 @@ static int plan_opcm(const struct work *w)
 	if (w->opcm1 || w->irange) {
 		if (w->opcm1)
 			pmc = opcm_mask(pmc, &w->in->pfp_mont_opcm1);
-		pmc = bits_put(pmc, opcm_mask_bits[O_IG_AD], !w->irange);
-		pmc = bits_put(pmc, opcm_mask_bits[O_INV], w->irange && w->in->pfp_mont_irange.rr_flags & PFMLIB_MONT_RR_INV);
+		pmc = register_field_insert(pmc, opcm_mask_bits[O_IG_AD], !w->irange);
+		pmc = register_field_insert(pmc, opcm_mask_bits[O_INV], w->irange && w->in->pfp_mont_irange.rr_flags & PFMLIB_MONT_RR_INV);
 		rc = add_pmc(w, PMC_OPCM1_MASK, pmc);
 		if (!rc && w->opcm1)
-			rc = add_pmc(w, PMC_OPCM1_MATCH, bits_put(0, opcm_match_bits[0], w->in->pfp_mont_opcm1.opcm_match));
+			rc = add_pmc(w, PMC_OPCM1_MATCH, register_field_insert(0, opcm_match_bits[0], w->in->pfp_mont_opcm1.opcm_match));
 	}
 	if (!rc && w->opcm2) {
 		rc = add_pmc(w, PMC_OPCM2_MASK, opcm_mask(OPCM2_BASE, &w->in->pfp_mont_opcm2));
 		if (!rc)
-			rc = add_pmc(w, PMC_OPCM2_MATCH, bits_put(0, opcm_match_bits[0], w->in->pfp_mont_opcm2.opcm_match));
+			rc = add_pmc(w, PMC_OPCM2_MATCH, register_field_insert(0, opcm_match_bits[0], w->in->pfp_mont_opcm2.opcm_match));
 	}
 	return rc;
 }
@@ -414,13 +414,13 @@ static bool buffer_blocked(const struct work *w)
 
 static uint64_t etb_value(const struct work *w, const pfmlib_mont_etb_t *e)
 {
-	uint64_t pmc = bits_put(0, etb_bits[E_PM], system_wide(w));
+	uint64_t pmc = register_field_insert(0, etb_bits[E_PM], system_wide(w));
 
-	pmc = bits_put(pmc, etb_bits[E_PLM], levels(w, e ? e->etb_plm : 0));
-	pmc = bits_put(pmc, etb_bits[E_TM], e ? e->etb_tm : 3);
-	pmc = bits_put(pmc, etb_bits[E_PTM], e ? e->etb_ptm : 3);
-	pmc = bits_put(pmc, etb_bits[E_PPM], e ? e->etb_ppm : 3);
-	return bits_put(pmc, etb_bits[E_BRT], e ? e->etb_brt : 0);
+	pmc = register_field_insert(pmc, etb_bits[E_PLM], levels(w, e ? e->etb_plm : 0));
+	pmc = register_field_insert(pmc, etb_bits[E_TM], e ? e->etb_tm : 3);
+	pmc = register_field_insert(pmc, etb_bits[E_PTM], e ? e->etb_ptm : 3);
+	pmc = register_field_insert(pmc, etb_bits[E_PPM], e ? e->etb_ppm : 3);
+	return register_field_insert(pmc, etb_bits[E_BRT], e ? e->etb_brt : 0);
 }
 
 static int plan_etb(const struct work *w)
@@ -450,10 +450,10 @@ static int plan_ipear(const struct work *w)
 		return PFMLIB_SUCCESS;
 	if (w->in->pfp_mont_etb.etb_used || find_event(w, is_etb))
 		return mont_refuse(w, PFMLIB_ERR_FEATCOMB, -1, "the trace buffer holds branches or instruction addresses, not both");
-	pmc = bits_put(0, ipear_bits[P_PLM], levels(w, p->ipear_plm));
-	pmc = bits_put(pmc, ipear_bits[P_PM], system_wide(w));
-	pmc = bits_put(pmc, ipear_bits[P_MODE], IPEAR_MODE);
-	rc = add_pmc(w, PMC_IPEAR, bits_put(pmc, ipear_bits[P_DELAY], p->ipear_delay));
+	pmc = register_field_insert(0, ipear_bits[P_PLM], levels(w, p->ipear_plm));
+	pmc = register_field_insert(pmc, ipear_bits[P_PM], system_wide(w));
+	pmc = register_field_insert(pmc, ipear_bits[P_MODE], IPEAR_MODE);
+	rc = add_pmc(w, PMC_IPEAR, register_field_insert(pmc, ipear_bits[P_DELAY], p->ipear_delay));
 	if (!rc)
 		add_trace_pmds(w);
 	return rc;
@@ -466,7 +466,7 @@ static int check_ear(const struct work *w, bool (*is)(const struct traits *))
 {
 	const struct traits *first = find_event(w, is);
 
-	for (unsigned i = 0; first && i < w->req->n; i++) {
+	for (unsigned i = 0; first && i < w->req->n_events; i++) {
 		const struct traits *tr = &w->mp->events[i];
 
 		if (is(tr) && tr->row != first->row)
@@ -519,7 +519,7 @@ static int check_settings(const struct work *w)
 	const pfmlib_mont_etb_t *etb = w->in && w->in->pfp_mont_etb.etb_used ? &w->in->pfp_mont_etb : NULL;
 	int rc = PFMLIB_SUCCESS;
 
-	for (unsigned i = 0; !rc && i < w->req->n; i++)
+	for (unsigned i = 0; !rc && i < w->req->n_events; i++)
 		rc = check_counter(w, i);
 	if (!rc)
 		rc = check_ear(w, is_iear);

@@ -10,8 +10,8 @@
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
-static const struct bits ESCR_EVENT = { "event", 25, 6 }, ESCR_LEVELS = { "levels", 0, 4 }, CCCR_COMPARE = { "compare", 18, 1 },
-			 CCCR_COMPARED = { "compared", 19, 6 }, CONFIG_PEBS = { "pebs", 0, 6 };
+static const struct register_field ESCR_EVENT = { "event", 25, 6 }, ESCR_LEVELS = { "levels", 0, 4 }, CCCR_COMPARE = { "compare", 18, 1 },
+				   CCCR_COMPARED = { "compared", 19, 6 }, CONFIG_PEBS = { "pebs", 0, 6 };
 
 /* Counters that the first ESCR of a pair is for, and the second. */
 static const uint64_t halves[] = { 0x13333, 0x2cccc };
@@ -26,23 +26,23 @@ static const uint64_t halves[] = { 0x13333, 0x2cccc };
 struct extra {
 	uint64_t config[PLAN_MAX_EVENTS];
 };
-_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->extra), "fits the plan");
+_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->encoder_data), "fits the plan");
 
 /* An edge or a threshold is one of the comparison, which has a bit of its own. */
 static uint64_t configure(const struct event *ev)
 {
 	uint64_t config[4];
 
-	pfmi_event_config(ev, ANYWHERE, config);
-	if (bits_get(config[0], CCCR_COMPARED))
-		config[0] = bits_put(config[0], CCCR_COMPARE, 1);
+	pfmi_pmu_build_config_words(ev, ANYWHERE, config);
+	if (register_field_extract(config[0], CCCR_COMPARED))
+		config[0] = register_field_insert(config[0], CCCR_COMPARE, 1);
 	return config[0];
 }
 
 /* The first of the pair of ESCRs that the event is chosen in. */
 uint32_t pfmi_netburst_escr(const struct event *ev)
 {
-	return (uint32_t)pfmi_event_field(ev, KEY_MSR, ANYWHERE);
+	return (uint32_t)pfmi_pmu_event_key_value(ev, KEY_MSR, ANYWHERE);
 }
 
 static int clash(unsigned event, uint64_t with, pfm_error_t *why)
@@ -74,7 +74,7 @@ static bool part(uint64_t *a, uint64_t *b)
 	return *a && *b;
 }
 
-static int share_escr(const struct request *req, unsigned i, struct alternative *out, pfm_error_t *why)
+static int share_escr(const struct encode_request *req, unsigned i, struct alternative *out, pfm_error_t *why)
 {
 	uint64_t others = 0;
 
@@ -83,14 +83,14 @@ static int share_escr(const struct request *req, unsigned i, struct alternative 
 			others |= (uint64_t)1 << k;
 	if (!others)
 		return PFMLIB_SUCCESS;
-	if (others & (others - 1) || !part(&out->mask[__builtin_ctzll(others)], &out->mask[i]))
+	if (others & (others - 1) || !part(&out->counter_masks[__builtin_ctzll(others)], &out->counter_masks[i]))
 		return clash(i, others, why);
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_netburst_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_netburst_constrain(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
-	struct extra *x = (struct extra *)(void *)out->extra;
+	struct extra *x = (struct extra *)(void *)out->encoder_data;
 	struct alternative *one = &out->alternatives[0];
 	int rc = PFMLIB_SUCCESS;
 
@@ -99,13 +99,13 @@ int pfmi_netburst_constrain(const struct request *req, struct plan *out, pfm_err
 		                   "this processor has no settings of its own");
 	out->n_alternatives = 1;
 	one->n_holds = 0;
-	for (unsigned i = 0; i < req->n && !rc; i++) {
+	for (unsigned i = 0; i < req->n_events && !rc; i++) {
 		if (!pfmi_netburst_escr(&req->events[i]))
 			return no_escr(i, why);
 		x->config[i] = configure(&req->events[i]);
-		one->mask[i] = pfmi_event_counters(&req->events[i]);
-		if (req->unavailable)
-			one->mask[i] &= ~req->unavailable->bits[0];
+		one->counter_masks[i] = pfmi_pmu_event_counter_mask(&req->events[i]);
+		if (req->unavailable_regs)
+			one->counter_masks[i] &= ~req->unavailable_regs->bits[0];
 		rc = share_escr(req, i, one, why);
 	}
 	return rc;
@@ -113,37 +113,37 @@ int pfmi_netburst_constrain(const struct request *req, struct plan *out, pfm_err
 
 static uint64_t escr_value(const struct event *ev, uint64_t config, unsigned plm)
 {
-	unsigned levels = pfmi_event_levels(ev, plm);
-	uint64_t v = bits_put(config >> 32, ESCR_EVENT, pfmi_event_field(ev, KEY_SEL, ANYWHERE));
+	unsigned levels = event_get_levels(ev, plm);
+	uint64_t v = register_field_insert(config >> 32, ESCR_EVENT, pfmi_pmu_event_key_value(ev, KEY_SEL, ANYWHERE));
 
-	return bits_put(v, ESCR_LEVELS, (levels & PFM_PLM3 ? USER : 0) | (levels & PFM_PLM0 ? KERNEL : 0));
+	return register_field_insert(v, ESCR_LEVELS, (levels & PFM_PLM3 ? USER : 0) | (levels & PFM_PLM0 ? KERNEL : 0));
 }
 
 /* One CCCR for each event, in order; their ESCRs follow. */
-void pfmi_netburst_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_netburst_encode(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
-	const struct extra *x = (const struct extra *)(const void *)plan->extra;
-	const struct counter *c = table_counters(plan->req->table);
+	const struct extra *x = (const struct extra *)(const void *)plan->encoder_data;
+	const struct counter *c = table_counters(plan->request->table);
 
-	for (unsigned i = 0; i < plan->req->n; i++) {
-		unsigned n = where->counter[i];
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		unsigned n = where->counters[i];
 
 		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = n,
 			                                .kind = PFM_REG_PMC,
 			                                .addr = c->control + n,
 			                                .alt_addr = c->control + n,
-			                                .value = bits_put(x->config[i] & 0xffffffff, CONFIG_PEBS, 0) };
+			                                .value = register_field_insert(x->config[i] & 0xffffffff, CONFIG_PEBS, 0) };
 		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = c->value + n, .alt_addr = n };
 	}
-	for (unsigned i = 0; i < plan->req->n; i++) {
-		const struct event *ev = &plan->req->events[i];
-		unsigned n = where->counter[i], escr = pfmi_netburst_escr(ev) + (n < 64 && halves[1] >> n & 1);
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		const struct event *ev = &plan->request->events[i];
+		unsigned n = where->counters[i], escr = pfmi_netburst_escr(ev) + (n < 64 && halves[1] >> n & 1);
 
 		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = escr,
 			                                .kind = PFM_REG_EXTRA,
 			                                .addr = escr,
 			                                .alt_addr = escr,
-			                                .value = escr_value(ev, x->config[i], plan->req->plm) };
+			                                .value = escr_value(ev, x->config[i], plan->request->plm) };
 	}
 }
 
@@ -156,7 +156,7 @@ int pfmi_netburst_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pf
 	return PFMLIB_SUCCESS;
 }
 
-static const struct bits escr[] = {
+static const struct register_field escr[] = {
 	{ "t1_usr", 0, 1 },
 	{ "t1_os", 1, 1 },
 	{ "t0_usr", 2, 1 },
@@ -166,7 +166,7 @@ static const struct bits escr[] = {
 	{ "mask", 9, 16 },
 	{ "event", 25, 6 },
 };
-static const struct bits cccr[] = {
+static const struct register_field cccr[] = {
 	{ "enable", 12, 1 },
 	{ "select", 13, 3 },
 	{ "thread", 16, 2 },
@@ -181,7 +181,7 @@ static const struct bits cccr[] = {
 	{ "ovf", 31, 1 },
 };
 
-const struct bits *pfmi_netburst_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_netburst_layout(const struct table *t, const char *name, unsigned *n)
 {
 	const char *number = name + strcspn(name, "0123456789");
 	struct slice word = { name, (uint32_t)(number - name) };
@@ -206,5 +206,5 @@ bool pfmi_netburst_completes(struct event *ev, const char *reg, uint64_t value, 
 	high = value >> 32;
 	ev->plm = (uint8_t)((high & USER ? PFM_PLM3 : 0) | (high & KERNEL ? PFM_PLM0 : 0));
 	*word = (own & ~told) | (value & told);
-	return !(value & RESERVED) && bits_get(high, ESCR_EVENT) == pfmi_event_field(ev, KEY_SEL, ANYWHERE);
+	return !(value & RESERVED) && register_field_extract(high, ESCR_EVENT) == pfmi_pmu_event_key_value(ev, KEY_SEL, ANYWHERE);
 }

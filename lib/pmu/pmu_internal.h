@@ -6,10 +6,10 @@
 #include "pmu/pmu.h"
 
 typedef int check_op(struct event *ev, pfm_error_t *why);
-typedef int constrain_op(const struct request *req, struct plan *out, pfm_error_t *why);
-typedef void encode_op(const struct plan *plan, const struct placement *where, struct regs *out);
+typedef int constrain_op(const struct encode_request *req, struct plan *out, pfm_error_t *why);
+typedef void encode_op(const struct plan *plan, const struct placement *where, struct register_values *out);
 typedef int attr_op(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-typedef const struct bits *layout_op(const struct table *t, const char *name, unsigned *n);
+typedef const struct register_field *layout_op(const struct table *t, const char *name, unsigned *n);
 typedef uint64_t significant_op(const struct table *t, const char *reg, unsigned i, unsigned *counter);
 
 /* What all have. */

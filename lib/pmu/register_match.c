@@ -8,12 +8,12 @@
 #include <string.h>
 #include "pmu/pmu.h"
 
-#define BLOCK      64u
-#define EVERY_WORD 15u
+#define RANKING_SIZE     64u
+#define ALL_CONFIG_WORDS 15u
 
 /* ---- registers ------------------------------------------------------------------------------------------------ */
 
-int pfmi_config_word(const char *reg)
+int pfmi_decode_config_index(const char *reg)
 {
 	if (!pfmi_behind((struct slice){ "config", 6 }, reg))
 		return -1;
@@ -23,7 +23,7 @@ int pfmi_config_word(const char *reg)
 }
 
 /* The number a register's name ends in. */
-static unsigned trailing_number(const char *reg)
+static unsigned get_trailing_number(const char *reg)
 {
 	size_t n = strlen(reg), at = n;
 	unsigned value = 0;
@@ -31,24 +31,24 @@ static unsigned trailing_number(const char *reg)
 	while (at > 0 && reg[at - 1] >= '0' && reg[at - 1] <= '9')
 		at--;
 	if (at == n || n - at > 2)
-		return TARGET_NO_COUNTER;
+		return DECODE_NO_COUNTER;
 	for (; at < n; at++)
 		value = value * 10 + (unsigned)(reg[at] - '0');
 	return value;
 }
 
 /* Bits of word 0 that fields of the table lie in. */
-static uint64_t declared(const struct table *t)
+static uint64_t get_declared_bits(const struct table *t)
 {
 	uint64_t all[4] = { 0 };
 
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (table_fields(t)[i].kind != FIELD_TEXT)
-			pfmi_field_put(&table_fields(t)[i], all, ~(uint64_t)0);
+			field_insert(&table_fields(t)[i], all, ~(uint64_t)0);
 	return all[0];
 }
 
-const struct bits *pfmi_target_bits(const struct target *g, const char *name)
+const struct register_field *pfmi_decode_find_field(const struct decode_target *g, const char *name)
 {
 	for (unsigned i = 0; i < g->n_layout; i++)
 		if (strcmp(g->layout[i].name, name) == 0)
@@ -56,27 +56,27 @@ const struct bits *pfmi_target_bits(const struct target *g, const char *name)
 	return NULL;
 }
 
-static uint64_t layout_value(const struct target *g, const char *name)
+static uint64_t get_layout_value(const struct decode_target *g, const char *name)
 {
-	const struct bits *b = pfmi_target_bits(g, name);
+	const struct register_field *b = pfmi_decode_find_field(g, name);
 
-	return b ? bits_get(g->value, *b) : 0;
+	return b ? register_field_extract(g->value, *b) : 0;
 }
 
 /* Levels a register switches on; 0 if it says nothing about them. */
-static uint8_t levels(const struct target *g)
+static uint8_t get_register_levels(const struct decode_target *g)
 {
-	uint64_t plm = layout_value(g, "plm") & 15;
+	uint64_t plm = get_layout_value(g, "plm") & 15;
 
-	if (layout_value(g, "usr"))
+	if (get_layout_value(g, "usr"))
 		plm |= PFM_PLM3;
-	if (layout_value(g, "os"))
+	if (get_layout_value(g, "os"))
 		plm |= PFM_PLM0;
 	return (uint8_t)plm;
 }
 
 /* What the kernel keeps to itself on x86: at their places in config these bits say nothing about the event. */
-static uint64_t owned(const struct target *g, uint64_t mine)
+static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mine)
 {
 	static const char names[][12] = { "usr", "os", "int", "en", "guest_only", "host_only" };
 	uint64_t all = 0;
@@ -84,43 +84,43 @@ static uint64_t owned(const struct target *g, uint64_t mine)
 	for (unsigned i = 0; i < g->n_layout; i++)
 		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++)
 			if (strcmp(g->layout[i].name, names[k]) == 0)
-				all |= bits_mask(g->layout[i]) << g->layout[i].lsb;
+				all |= register_field_mask(g->layout[i]) << g->layout[i].lsb;
 	return all & ~mine;
 }
 
-bool pfmi_has_own_control(const struct target *g)
+bool pfmi_decode_has_own_control(const struct decode_target *g)
 {
-	return pfmi_config_word(g->reg) < 0 && pfmi_has_significant(g->t);
+	return pfmi_decode_config_index(g->reg_name) < 0 && pfmi_pmu_has_event_select_mask(g->table);
 }
 
-bool pfmi_target_find(struct target *g)
+bool pfmi_decode_init_target(struct decode_target *g)
 {
-	int word = pfmi_config_word(g->reg);
-	bool bits = table_has_bits(g->t);
+	int word = pfmi_decode_config_index(g->reg_name);
+	bool bits = table_has_field_bits(g->table);
 
-	g->layout = pfmi_encoder_layout(g->t, word == 0 && bits ? "PERFEVTSEL" : g->reg, &g->n_layout);
+	g->layout = pfmi_pmu_get_register_layout(g->table, word == 0 && bits ? "PERFEVTSEL" : g->reg_name, &g->n_layout);
 	if (!g->layout)
 		g->n_layout = 0;
 	if (word >= 0 && !bits)
 		return false;
-	g->counter = word >= 0 ? TARGET_NO_COUNTER : trailing_number(g->reg);
-	g->words = pfmi_has_own_control(g) ? 0 : 1u << (word > 0 ? word : 0);
+	g->counter = word >= 0 ? DECODE_NO_COUNTER : get_trailing_number(g->reg_name);
+	g->known_words = pfmi_decode_has_own_control(g) ? 0 : 1u << (word > 0 ? word : 0);
 	g->config[word > 0 ? word : 0] = g->value;
 	if (word <= 0 && bits)
-		g->config[0] &= ~owned(g, declared(g->t));
+		g->config[0] &= ~get_kernel_owned_bits(g, get_declared_bits(g->table));
 	if (word < 0)
-		g->plm = levels(g);
-	g->pair = word < 0 && pfmi_has_pairs(g->t);
+		g->plm = get_register_levels(g);
+	g->is_register_pair = word < 0 && pfmi_pmu_has_register_pairs(g->table);
 	/* The second of a pair alone: any counter's. */
-	if (g->pair && pfmi_target_bits(g, "event"))
-		g->counter = TARGET_NO_COUNTER;
+	if (g->is_register_pair && pfmi_decode_find_field(g, "event"))
+		g->counter = DECODE_NO_COUNTER;
 	return word >= 0 || g->layout;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------------------- */
 
 /* Can these bits of the group be said with its words? */
-static bool has_words(const struct table *t, const struct group *g, uint64_t bits)
+static bool has_group_words(const struct table *t, const struct group *g, uint64_t bits)
 {
 	const struct word *w = table_words(t) + g->word;
 	uint64_t seen = 0;
@@ -134,34 +134,34 @@ static bool has_words(const struct table *t, const struct group *g, uint64_t bit
 	return bits ? seen == bits : !(g->flags & (GROUP_REQUIRED | GROUP_DEFAULT));
 }
 
-static void choose(struct event *ev, unsigned i, uint64_t bits)
+static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
 {
-	const struct group *g = pfmi_row_group(ev->table, ev->row, i);
+	const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
-	ev->group[i] = bits;
+	ev->group_values[i] = bits;
 	if (bits != (g->flags & GROUP_DEFAULT ? g->preset : 0) || g->flags & GROUP_REQUIRED)
-		ev->given |= (uint16_t)(1u << i);
+		ev->chosen_groups |= (uint16_t)(1u << i);
 }
 
-static bool read_groups(const struct target *g, struct event *ev)
+static bool read_group_values(const struct decode_target *g, struct event *ev)
 {
-	for (unsigned i = 0; i < table_row(ev->table, ev->row)->n_takes; i++) {
-		const struct group *group = pfmi_row_group(ev->table, ev->row, i);
+	for (unsigned i = 0; i < table_row(ev->table, ev->row_index)->n_takes; i++) {
+		const struct group *group = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 		const struct field *f = table_fields(ev->table) + group->field;
 		uint64_t bits;
 
 		if (!f->n_ranges)
 			continue;
-		if (!(g->words >> f->range[0].word & 1)) {
+		if (!(g->known_words >> f->range[0].word & 1)) {
 			/* What has to be said lies in a word that nobody knows. */
 			if (group->flags & GROUP_REQUIRED)
 				return false;
 			continue;
 		}
-		bits = pfmi_field_get(f, g->config) & group->mask;
-		if (!has_words(ev->table, group, bits))
+		bits = pfmi_pmu_extract_field(f, g->config) & group->mask;
+		if (!has_group_words(ev->table, group, bits))
 			return false;
-		choose(ev, i, bits);
+		set_group_value(ev, i, bits);
 	}
 	return true;
 }
@@ -170,147 +170,147 @@ static bool set_modifier(struct event *ev, unsigned field, uint64_t value)
 {
 	const struct field *f = table_fields(ev->table) + field;
 
-	return f->modifier && value >= f->min && value <= f->max && pfmi_event_set(ev, field, value);
+	return f->modifier && value >= f->min && value <= f->max && pfmi_pmu_set_user_field(ev, field, value);
 }
 
-static bool same_words(const struct target *g, const uint64_t config[4])
+static bool has_same_words(const struct decode_target *g, const uint64_t config[4])
 {
 	for (unsigned i = 0; i < 4; i++)
-		if (g->words >> i & 1 && config[i] != g->config[i])
+		if (g->known_words >> i & 1 && config[i] != g->config[i])
 			return false;
 	return true;
 }
 
 /* What the row does not explain is put down to modifiers: the event's words after that, NULL if that cannot be. */
-static const uint64_t *add_modifiers(const struct target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
+static const uint64_t *add_modifiers(const struct decode_target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
 {
-	const struct field *f = table_fields(g->t);
+	const struct field *f = table_fields(g->table);
 
-	for (unsigned i = 0; i < g->t->n_fields && config && !same_words(g, config); i++) {
+	for (unsigned i = 0; i < g->table->n_fields && config && !has_same_words(g, config); i++) {
 		uint64_t value;
 
-		if (!f[i].n_ranges || !f[i].modifier || !(g->words >> f[i].range[0].word & 1))
+		if (!f[i].n_ranges || !f[i].modifier || !(g->known_words >> f[i].range[0].word & 1))
 			continue;
-		value = pfmi_field_get(&f[i], g->config);
-		if (value == pfmi_field_get(&f[i], config))
+		value = pfmi_pmu_extract_field(&f[i], g->config);
+		if (value == pfmi_pmu_extract_field(&f[i], config))
 			continue;
 		/* Nobody said that the row's extra register is to be 0: without it the event is another one. */
-		if (pfmi_is_extra(g->t, &f[i]) && !g->config[1])
+		if (field_is_extra_register(g->table, &f[i]) && !g->config[1])
 			return NULL;
-		config = set_modifier(ev, i, value) ? pfmi_event_words(ev, own) : NULL;
+		config = set_modifier(ev, i, value) ? pfmi_pmu_get_config_words(ev, own) : NULL;
 		/* Extra registers share their bits, and an event has one. */
-		if (config && pfmi_is_extra(g->t, &f[i]) && (pfmi_field_get(&f[i], config) != value || pfmi_encoder_check(ev, NULL))) {
-			ev->n_set--;
-			config = pfmi_event_words(ev, own);
+		if (config && field_is_extra_register(g->table, &f[i]) && (pfmi_pmu_extract_field(&f[i], config) != value || pfmi_pmu_check_event(ev, NULL))) {
+			ev->n_user_fields--;
+			config = pfmi_pmu_get_config_words(ev, own);
 		}
 	}
 	return config;
 }
 
-static bool match_fields(const struct target *g, struct event *ev)
+static bool match_fields(const struct decode_target *g, struct event *ev)
 {
 	uint64_t own[4];
-	const uint64_t *config = read_groups(g, ev) ? pfmi_event_words(ev, own) : NULL;
+	const uint64_t *config = read_group_values(g, ev) ? pfmi_pmu_get_config_words(ev, own) : NULL;
 
-	if (config && !same_words(g, config))
+	if (config && !has_same_words(g, config))
 		config = add_modifiers(g, ev, config, own);
 	/* A filter that the row's counters do not have: it is another event's. */
-	return config && same_words(g, config) && !(ev->n_set && pfmi_encoder_check(ev, NULL));
+	return config && has_same_words(g, config) && !(ev->n_user_fields && pfmi_pmu_check_event(ev, NULL));
 }
 
-static bool match_pair(const struct target *g, struct event *ev)
+static bool match_pair(const struct decode_target *g, struct event *ev)
 {
-	struct target whole = *g;
+	struct decode_target whole = *g;
 
-	return pfmi_encoder_completes(ev, g->reg, g->value, &whole.config[0]) && match_fields(&whole, ev);
+	return pfmi_pmu_decode_register_pair(ev, g->reg_name, g->value, &whole.config[0]) && match_fields(&whole, ev);
 }
 
 /* Control register @reg as the register at hand has it: fields of the same names, perhaps at other places. */
-static uint64_t as_at_hand(const struct target *g, const pfm_reg_t *reg)
+static uint64_t convert_to_target_layout(const struct decode_target *g, const pfm_reg_t *reg)
 {
 	char name[16];
-	const struct bits *own, *there;
+	const struct register_field *own, *there;
 	uint64_t value = 0;
 	unsigned n;
 
-	if (pfmi_behind((struct slice){ "PMC", 3 }, g->reg) && g->reg[3] >= '0' && g->reg[3] <= '9')
+	if (pfmi_behind((struct slice){ "PMC", 3 }, g->reg_name) && g->reg_name[3] >= '0' && g->reg_name[3] <= '9')
 		return reg->value;
 	snprintf(name, sizeof(name), "PMC%u", (unsigned)reg->num);
-	own = pfmi_encoder_layout(g->t, name, &n);
+	own = pfmi_pmu_get_register_layout(g->table, name, &n);
 	for (unsigned i = 0; own && i < n; i++) {
-		there = pfmi_target_bits(g, own[i].name);
+		there = pfmi_decode_find_field(g, own[i].name);
 		if (there)
-			value = bits_put(value, *there, bits_get(reg->value, own[i]));
+			value = register_field_insert(value, *there, register_field_extract(reg->value, own[i]));
 	}
 	return own ? value : reg->value;
 }
 
 /* The register as the encoder would write it for @ev alone on the counter. */
-static bool encoded(const struct target *g, const struct event *ev, uint64_t *value)
+static bool encode_event_register(const struct decode_target *g, const struct event *ev, uint64_t *value)
 {
 	struct event pinned = *ev;
-	struct request req = { .table = g->t, .events = &pinned, .n = 1, .plm = pfmi_usual_levels(g->t) };
+	struct encode_request req = { .table = g->table, .events = &pinned, .n_events = 1, .plm = pfmi_pmu_get_default_levels(g->table) };
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	pinned.counter_pin = (uint16_t)g->counter;
-	if (pfmi_dispatch(&req, &where, &regs, NULL) || regs.n_pmcs == 0)
+	if (pfmi_encode_dispatch(&req, &where, &regs, NULL) || regs.n_pmcs == 0)
 		return false;
-	*value = as_at_hand(g, &regs.pmcs[0]);
+	*value = convert_to_target_layout(g, &regs.pmcs[0]);
 	return true;
 }
 
-static int namesake(const struct target *g, const char *name)
+static int find_field_by_name(const struct decode_target *g, const char *name)
 {
-	const struct field *f = table_fields(g->t);
+	const struct field *f = table_fields(g->table);
 
-	for (unsigned i = 0; i < g->t->n_fields; i++)
-		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT && *table_text(g->t, f[i].name) == *name &&
-		    strcmp(table_text(g->t, f[i].name), name) == 0)
+	for (unsigned i = 0; i < g->table->n_fields; i++)
+		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT && *table_text(g->table, f[i].name) == *name &&
+		    strcmp(table_text(g->table, f[i].name), name) == 0)
 			return (int)i;
 	return -1;
 }
 
 /* Modifiers and groups whose field the register has under the same name. */
-static bool read_layout(const struct target *g, struct event *ev)
+static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 {
 	for (unsigned i = 0; i < g->n_layout; i++) {
-		int field = namesake(g, g->layout[i].name);
-		uint64_t value = bits_get(g->value, g->layout[i]);
+		int field = find_field_by_name(g, g->layout[i].name);
+		uint64_t value = register_field_extract(g->value, g->layout[i]);
 
 		if (field < 0)
 			continue;
-		for (unsigned k = 0; k < table_row(g->t, ev->row)->n_takes; k++) {
-			const struct group *group = pfmi_row_group(g->t, ev->row, k);
+		for (unsigned k = 0; k < table_row(g->table, ev->row_index)->n_takes; k++) {
+			const struct group *group = pfmi_pmu_row_group(g->table, ev->row_index, k);
 
 			if (group->field != field)
 				continue;
-			if (!has_words(g->t, group, value & group->mask))
+			if (!has_group_words(g->table, group, value & group->mask))
 				return false;
-			choose(ev, k, value & group->mask);
+			set_group_value(ev, k, value & group->mask);
 		}
-		if (table_fields(g->t)[field].modifier && value != pfmi_event_value(ev, (unsigned)field, g->counter) &&
+		if (table_fields(g->table)[field].modifier && value != pfmi_pmu_event_field_value(ev, (unsigned)field, g->counter) &&
 		    !set_modifier(ev, (unsigned)field, value))
 			return false;
 	}
 	return true;
 }
 
-static bool match_encoded(const struct target *g, struct event *ev)
+static bool match_encoded(const struct decode_target *g, struct event *ev)
 {
 	uint64_t value;
 
-	if (!(row_counters(g->t, table_row(g->t, ev->row)) >> g->counter & 1) || !read_layout(g, ev))
+	if (!(row_counters(g->table, table_row(g->table, ev->row_index)) >> g->counter & 1) || !read_layout_fields(g, ev))
 		return false;
-	if (pfmi_encoder_check(ev, NULL))
+	if (pfmi_pmu_check_event(ev, NULL))
 		return false;
-	return encoded(g, ev, &value) && !((value ^ g->value) & g->significant);
+	return encode_event_register(g, ev, &value) && !((value ^ g->value) & g->event_select_mask);
 }
 
 /* What a fixed counter counts is settled; its nibble of FIXED_CTR_CTRL adds any thread. */
-static bool match_fixed(const struct target *g, struct event *ev)
+static bool match_fixed(const struct decode_target *g, struct event *ev)
 {
-	unsigned any = table_key(g->t, KEY_ANY);
+	unsigned any = table_key(g->table, KEY_ANY);
 
 	if (!(g->value >> 4 * (g->counter - 32) & 4))
 		return true;
@@ -329,13 +329,13 @@ static bool row_has_code(const struct table *t, uint32_t row, uint64_t code, uns
 	return pfmi_row_value(t, row, KEY_CODE, counter) == code;
 }
 
-static bool has_code(const struct target *g, uint32_t row)
+static bool is_code_match(const struct decode_target *g, uint32_t row)
 {
-	return g->code == ANY_CODE || row_has_code(g->t, row, g->code, g->counter);
+	return g->code == DECODE_ANY_CODE || row_has_code(g->table, row, g->code, g->counter);
 }
 
 /* Can @row be programmed by the code and unit mask @way too, with another extra register? */
-static bool has_other_way(const struct table *t, uint32_t row, uint64_t way)
+static bool has_alternate_code(const struct table *t, uint32_t row, uint64_t way)
 {
 	const struct row *r = table_row(t, row);
 	const unsigned alt = table_key(t, KEY_ALT) - 1u;
@@ -347,26 +347,26 @@ static bool has_other_way(const struct table *t, uint32_t row, uint64_t way)
 }
 
 /* Makes @ev the event of @row behind the target; false if it cannot be that row. */
-static bool match_row(const struct target *g, uint32_t row, struct event *ev)
+static bool match_row(const struct decode_target *g, uint32_t row, struct event *ev)
 {
-	const struct row *r = table_row(g->t, row);
+	const struct row *r = table_row(g->table, row);
 
-	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !has_code(g, row) || (g->way && !has_other_way(g->t, row, g->way)))
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !is_code_match(g, row) || (g->alternate_code && !has_alternate_code(g->table, row, g->alternate_code)))
 		return false;
-	if (!g->significant && g->counter != TARGET_NO_COUNTER && !(row_counters(g->t, r) >> g->counter & 1))
+	if (!g->event_select_mask && g->counter != DECODE_NO_COUNTER && !(row_counters(g->table, r) >> g->counter & 1))
 		return false;
-	pfmi_event_init(ev, g->t, row);
-	if (g->fixed)
+	pfmi_pmu_init_event(ev, g->table, row);
+	if (g->is_fixed_control)
 		return match_fixed(g, ev);
-	if (g->pair)
+	if (g->is_register_pair)
 		return match_pair(g, ev);
-	return g->significant ? match_encoded(g, ev) : match_fields(g, ev);
+	return g->event_select_mask ? match_encoded(g, ev) : match_fields(g, ev);
 }
 
 /* ---- the best ------------------------------------------------------------------------------------------------- */
 
 /* Has the row counters, none of which is a general one? Fields that several events have mean the one that a general counter can count. */
-static bool only_fixed(const struct table *t, const struct row *r)
+static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 {
 	uint64_t counters = row_counters(t, r);
 
@@ -374,120 +374,120 @@ static bool only_fixed(const struct table *t, const struct row *r)
 }
 
 /* Less is better: attributes added, then rows that listings leave out or that want more registers, then table order, then the counter. */
-static uint64_t rank(const struct target *g, const struct event *ev, unsigned nth)
+static uint64_t rank_event(const struct decode_target *g, const struct event *ev, unsigned nth)
 {
-	const struct row *r = table_row(g->t, ev->row);
-	uint64_t own[4], added = ev->n_set, unlikely = 0;
-	const uint64_t *config = g->significant || g->words == EVERY_WORD ? NULL : pfmi_event_words(ev, own);
+	const struct row *r = table_row(g->table, ev->row_index);
+	uint64_t own[4], added = ev->n_user_fields, unlikely = 0;
+	const uint64_t *config = g->event_select_mask || g->known_words == ALL_CONFIG_WORDS ? NULL : pfmi_pmu_get_config_words(ev, own);
 
 	for (unsigned i = 0; i < r->n_takes; i++)
-		added += ev->given >> i & 1;
+		added += ev->chosen_groups >> i & 1;
 	for (unsigned i = 0; config && i < 4; i++)
-		unlikely |= !(g->words >> i & 1) && config[i];
-	unlikely += g->counter == TARGET_NO_COUNTER && only_fixed(g->t, r) ? 2u : 0;
+		unlikely |= !(g->known_words >> i & 1) && config[i];
+	unlikely += g->counter == DECODE_NO_COUNTER && has_only_fixed_counters(g->table, r) ? 2u : 0;
 	unlikely += (r->flags & ROW_DEPRECATED ? 4u : 0) + (r->flags & ROW_HIDDEN ? 8u : 0);
-	return added << 56 | unlikely << 48 | (uint64_t)ev->row << 8 | nth;
+	return added << 56 | unlikely << 48 | (uint64_t)ev->row_index << 8 | nth;
 }
 
 /* The best few ranks above @after, sorted. */
-struct best {
-	uint64_t after, key[BLOCK];
-	unsigned n, max;
-	bool any;            /* @after counts */
-	struct event *found; /* the event itself, if the best alone is wanted */
+struct event_ranking {
+	uint64_t floor_rank, ranks[RANKING_SIZE];
+	unsigned n_ranks, max_ranks;
+	bool has_floor;           /* @after counts */
+	struct event *best_event; /* the event itself, if the best alone is wanted */
 };
 
 /* All of @from that means something. */
 static void copy_event(struct event *to, const struct event *from)
 {
-	memcpy(to, from, offsetof(struct event, set) + from->n_set * sizeof(from->set[0]));
+	memcpy(to, from, offsetof(struct event, user_fields) + from->n_user_fields * sizeof(from->user_fields[0]));
 }
 
 /* Keeps the rank of @ev, which is @nth of its register, if it is among the best. */
-static void keep(const struct target *g, struct best *b, const struct event *ev, unsigned nth)
+static void add_to_ranking(const struct decode_target *g, struct event_ranking *b, const struct event *ev, unsigned nth)
 {
-	uint64_t key = rank(g, ev, nth);
+	uint64_t key = rank_event(g, ev, nth);
 	unsigned at;
 
 	/* An event that takes several counters is one answer. */
-	if ((b->any && key >> 8 <= b->after >> 8) || (b->n == b->max && key >= b->key[b->n - 1]))
+	if ((b->has_floor && key >> 8 <= b->floor_rank >> 8) || (b->n_ranks == b->max_ranks && key >= b->ranks[b->n_ranks - 1]))
 		return;
-	for (unsigned i = 0; i < b->n; i++)
-		if (b->key[i] >> 8 == key >> 8)
+	for (unsigned i = 0; i < b->n_ranks; i++)
+		if (b->ranks[i] >> 8 == key >> 8)
 			return;
-	if (b->found && b->found != ev)
-		copy_event(b->found, ev);
-	at = b->n < b->max ? b->n++ : b->n - 1;
-	for (; at > 0 && b->key[at - 1] > key; at--)
-		b->key[at] = b->key[at - 1];
-	b->key[at] = key;
+	if (b->best_event && b->best_event != ev)
+		copy_event(b->best_event, ev);
+	at = b->n_ranks < b->max_ranks ? b->n_ranks++ : b->n_ranks - 1;
+	for (; at > 0 && b->ranks[at - 1] > key; at--)
+		b->ranks[at] = b->ranks[at - 1];
+	b->ranks[at] = key;
 }
 
 /* Does the index over code and unit mask know all rows that the target may be? Not where extra registers may be anything: of rows that
  * differ in these alone it has one. */
-static bool has_ways(const struct target *g)
+static bool can_use_code_index(const struct decode_target *g)
 {
-	return g->t->n_ways && !g->fixed && !g->significant && (g->words & 3) == 3 && g->code != ANY_CODE;
+	return g->table->n_ways && !g->is_fixed_control && !g->event_select_mask && (g->known_words & 3) == 3 && g->code != DECODE_ANY_CODE;
 }
 
 /* Less than the rank of @row can be, cheaper than to find out: a row whose own words are other ones needs an attribute at least. */
-static uint64_t least_rank(const struct target *g, uint32_t row)
+static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
 {
 	struct event ev;
 	uint64_t added = 0;
 
-	if (!table_row(g->t, row)->n_takes) {
-		pfmi_event_init(&ev, g->t, row);
-		added = !ev.by_counter && !same_words(g, ev.base);
+	if (!table_row(g->table, row)->n_takes) {
+		pfmi_pmu_init_event(&ev, g->table, row);
+		added = !ev.has_counter_values && !has_same_words(g, ev.base_config);
 	}
 	return added << 56 | (uint64_t)row << 8;
 }
 
 /* Rows that are in the index under the code, this unit mask and what the event has in config1. */
-static void follow(const struct target *g, uint32_t umask, uint64_t config1, struct best *b)
+static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uint64_t config1, struct event_ranking *b)
 {
 	const uint32_t h = way_hash((uint32_t)g->code, umask, config1);
 	struct event ev;
 	uint16_t way;
 
-	for (uint32_t i = slot_of(h, g->t->n_ways); (way = table_way(g->t, h, &i));) {
-		struct event *to = b->found && !b->n ? b->found : &ev;
-		uint32_t row = way_row(g->t, way);
+	for (uint32_t i = slot_of(h, g->table->n_ways); (way = table_way(g->table, h, &i));) {
+		struct event *to = b->best_event && !b->n_ranks ? b->best_event : &ev;
+		uint32_t row = way_row(g->table, way);
 
 		/* Rows under one key come in table order: behind those that want nothing else none is better. */
-		if (b->n == b->max && b->key[b->n - 1] >> 48 == 0)
+		if (b->n_ranks == b->max_ranks && b->ranks[b->n_ranks - 1] >> 48 == 0)
 			return;
-		if (has_code(g, row) && (b->n < b->max || least_rank(g, row) < b->key[b->n - 1]) && match_row(g, row, to))
-			keep(g, b, to, 0);
+		if (is_code_match(g, row) && (b->n_ranks < b->max_ranks || get_least_rank(g, row) < b->ranks[b->n_ranks - 1]) && match_row(g, row, to))
+			add_to_ranking(g, b, to, 0);
 	}
 }
 
-static inline void scan(const struct target *g, unsigned nth, struct best *b)
+static inline void rank_rows(const struct decode_target *g, unsigned nth, struct event_ranking *b)
 {
 	struct event ev;
 
-	if (has_ways(g)) {
-		const struct field *umask = table_field(g->t, KEY_UMASK);
-		uint32_t mask = umask ? (uint32_t)pfmi_field_get(umask, g->config) : 0;
+	if (can_use_code_index(g)) {
+		const struct field *umask = table_field(g->table, KEY_UMASK);
+		uint32_t mask = umask ? (uint32_t)pfmi_pmu_extract_field(umask, g->config) : 0;
 
 		if (g->config[1])
-			follow(g, mask, g->config[1], b);
+			rank_indexed_rows(g, mask, g->config[1], b);
 		/* Nothing is nearer than a row that needs no attribute. */
-		if (b->n == b->max && b->key[b->n - 1] >> 56 == 0)
+		if (b->n_ranks == b->max_ranks && b->ranks[b->n_ranks - 1] >> 56 == 0)
 			return;
-		follow(g, mask, 0, b);
-		follow(g, WAY_ANY, 0, b);
+		rank_indexed_rows(g, mask, 0, b);
+		rank_indexed_rows(g, WAY_ANY, 0, b);
 		return;
 	}
-	for (uint32_t row = 0; row < g->t->n_rows; row++)
+	for (uint32_t row = 0; row < g->table->n_rows; row++)
 		if (match_row(g, row, &ev))
-			keep(g, b, &ev, nth);
+			add_to_ranking(g, b, &ev, nth);
 }
 
 /* Points the target at the @nth counter of its register; false when there are no more. */
-static bool aim(struct target *g, unsigned nth)
+static bool select_counter(struct decode_target *g, unsigned nth)
 {
-	if (g->fixed) {
+	if (g->is_fixed_control) {
 		/* The nibbles that count at some level: os, usr. */
 		for (unsigned n = 0; n < 16; n++) {
 			unsigned nibble = (unsigned)(g->value >> 4 * n) & 3;
@@ -500,128 +500,128 @@ static bool aim(struct target *g, unsigned nth)
 		}
 		return false;
 	}
-	if (table_has_bits(g->t) && !pfmi_has_own_control(g))
+	if (table_has_field_bits(g->table) && !pfmi_decode_has_own_control(g))
 		return nth == 0;
-	g->significant = pfmi_encoder_significant(g->t, g->reg, nth, &g->counter);
-	return g->significant != 0;
+	g->event_select_mask = pfmi_pmu_get_event_select_mask(g->table, g->reg_name, nth, &g->counter);
+	return g->event_select_mask != 0;
 }
 
 /* What the target says of the code. */
-static void set_code(struct target *g)
+static void set_target_code(struct decode_target *g)
 {
-	const struct field *code = table_field(g->t, KEY_CODE);
-	bool known = !g->fixed && !g->pair && code && code->n_ranges && g->words & 1;
+	const struct field *code = table_field(g->table, KEY_CODE);
+	bool known = !g->is_fixed_control && !g->is_register_pair && code && code->n_ranges && g->known_words & 1;
 
-	g->code = known ? pfmi_field_get(code, g->config) : ANY_CODE;
+	g->code = known ? pfmi_pmu_extract_field(code, g->config) : DECODE_ANY_CODE;
 }
 
 /* Gives the target the code and unit mask that the rows have first of which it has others. False if there are no such rows. */
-static bool turn_to_first_way(struct target *g)
+static bool use_primary_encoding(struct decode_target *g)
 {
-	const struct table *t = g->t;
+	const struct table *t = g->table;
 	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
 
-	if (g->code == ANY_CODE || !table_key(t, KEY_ALT) || !umask)
+	if (g->code == DECODE_ANY_CODE || !table_key(t, KEY_ALT) || !umask)
 		return false;
-	g->way = g->code | pfmi_field_get(umask, g->config) << 16;
+	g->alternate_code = g->code | pfmi_pmu_extract_field(umask, g->config) << 16;
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		if (has_other_way(t, row, g->way)) {
-			pfmi_field_put(code, g->config, pfmi_row_value(t, row, KEY_CODE, ANYWHERE));
-			pfmi_field_put(umask, g->config, pfmi_row_value(t, row, KEY_UMASK, ANYWHERE));
+		if (has_alternate_code(t, row, g->alternate_code)) {
+			field_insert(code, g->config, pfmi_row_value(t, row, KEY_CODE, ANYWHERE));
+			field_insert(umask, g->config, pfmi_row_value(t, row, KEY_UMASK, ANYWHERE));
 			return true;
 		}
 	return false;
 }
 
 /* The @i-th best event. */
-bool pfmi_target_event(struct target *g, unsigned i, struct event *ev)
+bool pfmi_decode_find_event(struct decode_target *g, unsigned i, struct event *ev)
 {
-	struct best b;
+	struct event_ranking b;
 	unsigned nth;
 
-	b.found = i ? NULL : ev;
-	b.any = false;
-	set_code(g);
+	b.best_event = i ? NULL : ev;
+	b.has_floor = false;
+	set_target_code(g);
 
-	for (;; i -= BLOCK) {
-		b.max = i < BLOCK ? i + 1 : BLOCK;
-		b.n = 0;
-		for (nth = 0; aim(g, nth); nth++)
-			scan(g, nth, &b);
-		if (b.n < b.max)
-			return !b.n && !b.any && !g->way && turn_to_first_way(g) && pfmi_target_event(g, i, ev);
-		if (i < BLOCK)
+	for (;; i -= RANKING_SIZE) {
+		b.max_ranks = i < RANKING_SIZE ? i + 1 : RANKING_SIZE;
+		b.n_ranks = 0;
+		for (nth = 0; select_counter(g, nth); nth++)
+			rank_rows(g, nth, &b);
+		if (b.n_ranks < b.max_ranks)
+			return !b.n_ranks && !b.has_floor && !g->alternate_code && use_primary_encoding(g) && pfmi_decode_find_event(g, i, ev);
+		if (i < RANKING_SIZE)
 			break;
-		b.after = b.key[BLOCK - 1];
-		b.any = true;
+		b.floor_rank = b.ranks[RANKING_SIZE - 1];
+		b.has_floor = true;
 	}
-	return aim(g, (unsigned)(b.key[i] & 0xff)) && (b.found || match_row(g, (uint32_t)(b.key[i] >> 8), ev));
+	return select_counter(g, (unsigned)(b.ranks[i] & 0xff)) && (b.best_event || match_row(g, (uint32_t)(b.ranks[i] >> 8), ev));
 }
 
 /* The best event behind configuration words. */
-static bool find_by_words(struct target *g, struct event *ev)
+static bool find_event_by_words(struct decode_target *g, struct event *ev)
 {
-	struct best b;
+	struct event_ranking b;
 
-	b.max = 1;
-	b.n = 0;
-	b.any = false;
-	b.found = ev;
-	set_code(g);
-	scan(g, 0, &b);
-	return b.n != 0;
+	b.max_ranks = 1;
+	b.n_ranks = 0;
+	b.has_floor = false;
+	b.best_event = ev;
+	set_target_code(g);
+	rank_rows(g, 0, &b);
+	return b.n_ranks != 0;
 }
 
-static bool makes_words(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool row_encodes_to_words(const struct table *t, uint32_t row, const uint64_t config[4])
 {
 	struct event ev;
 	uint64_t own[4];
 	const uint64_t *words;
 
-	pfmi_event_init(&ev, t, row);
-	words = pfmi_event_words(&ev, own);
+	pfmi_pmu_init_event(&ev, t, row);
+	words = pfmi_pmu_get_config_words(&ev, own);
 	return words && memcmp(words, config, sizeof(own)) == 0;
 }
 
 /* Is it a row that nothing can be better than, with just these words? */
-static bool is_it(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool row_matches_config(const struct table *t, uint32_t row, const uint64_t config[4])
 {
 	const struct row *r = table_row(t, row);
 
-	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) || only_fixed(t, r))
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) || has_only_fixed_counters(t, r))
 		return false;
-	return makes_words(t, row, config);
+	return row_encodes_to_words(t, row, config);
 }
 
 /* Can the numbers be the two fields of an event of @t? */
-static bool may_have(const struct table *t, const struct spec_numbers *n)
+static bool can_hold_codes(const struct table *t, const struct spec_codes *n)
 {
 	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
 
 	return code && n->code >= code->min && n->code <= code->max &&
-	       (umask ? n->umask >= umask->min && n->umask <= umask->max : n->n < 2);
+	       (umask ? n->umask >= umask->min && n->umask <= umask->max : n->n_terms < 2);
 }
 
-bool pfmi_row_from_numbers(const struct table *t, const struct spec_numbers *n, uint32_t *found)
+bool pfmi_decode_row_from_codes(const struct table *t, const struct spec_codes *n, uint32_t *found)
 {
 	uint32_t h = way_hash((uint32_t)n->code, (uint32_t)n->umask, 0);
 	uint64_t config[4] = { 0 };
 	uint16_t way;
 
-	if (!t->n_ways || !pfmi_words_are_fields(t) || t->flags & TABLE_REPLACES || !may_have(t, n))
+	if (!t->n_ways || !pfmi_pmu_has_plain_config(t) || t->flags & TABLE_REPLACES || !can_hold_codes(t, n))
 		return false;
-	pfmi_field_put(table_field(t, KEY_CODE), config, n->code);
+	field_insert(table_field(t, KEY_CODE), config, n->code);
 	if (n->umask)
-		pfmi_field_put(table_field(t, KEY_UMASK), config, n->umask);
+		field_insert(table_field(t, KEY_UMASK), config, n->umask);
 	for (uint32_t i = slot_of(h, t->n_ways); (way = table_way(t, h, &i));) {
 		uint32_t row = way_row(t, way);
 
-		if (!row_has_code(t, row, n->code, TARGET_NO_COUNTER))
+		if (!row_has_code(t, row, n->code, DECODE_NO_COUNTER))
 			continue;
 		/* Which bits its groups explain, the longer way finds out. */
 		if (table_row(t, row)->n_takes)
 			return false;
-		if (is_it(t, row, config)) {
+		if (row_matches_config(t, row, config)) {
 			*found = row;
 			return true;
 		}
@@ -630,32 +630,32 @@ bool pfmi_row_from_numbers(const struct table *t, const struct spec_numbers *n, 
 }
 
 /* The event behind the raw number of a driver, which the encoder knows row by row. */
-static bool find_number(const struct target *g, struct event *ev)
+static bool find_driver_number(const struct decode_target *g, struct event *ev)
 {
-	for (uint32_t row = 0; row < g->t->n_rows; row++) {
+	for (uint32_t row = 0; row < g->table->n_rows; row++) {
 		uint64_t own[4];
 		const uint64_t *config;
 
-		pfmi_event_init(ev, g->t, row);
-		config = table_row(g->t, row)->flags & ROW_SHADOWED ? NULL : pfmi_event_words(ev, own);
-		if (config && config[0] && same_words(g, config))
+		pfmi_pmu_init_event(ev, g->table, row);
+		config = table_row(g->table, row)->flags & ROW_SHADOWED ? NULL : pfmi_pmu_get_config_words(ev, own);
+		if (config && config[0] && has_same_words(g, config))
 			return true;
 	}
 	return false;
 }
 
-bool pfmi_event_from_config(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev)
+bool pfmi_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev)
 {
-	struct target g = { .t = t, .reg = "config", .value = config[0], .words = words, .counter = TARGET_NO_COUNTER };
+	struct decode_target g = { .table = t, .reg_name = "config", .value = config[0], .known_words = words, .counter = DECODE_NO_COUNTER };
 	struct event found;
 
 	memcpy(g.config, config, sizeof(g.config));
-	if (!(table_has_bits(t) ? find_by_words(&g, &found) : find_number(&g, &found)))
+	if (!(table_has_field_bits(t) ? find_event_by_words(&g, &found) : find_driver_number(&g, &found)))
 		return false;
 	found.plm = ev->plm;
-	found.plm_none = ev->plm_none;
+	found.has_no_levels = ev->has_no_levels;
 	found.precise = ev->precise;
-	found.left_out = ev->left_out;
+	found.exclude_flags = ev->exclude_flags;
 	found.counter_pin = ev->counter_pin;
 	copy_event(ev, &found);
 	return true;

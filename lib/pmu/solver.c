@@ -20,7 +20,7 @@ struct problem {
 	uint64_t active; /* events that want a counter */
 	uint8_t order[PLAN_MAX_EVENTS];
 	unsigned n_order;
-	const struct hold *holds; /* those that some active event can fill */
+	const struct counter_hold *holds; /* those that some active event can fill */
 	unsigned n_holds;
 };
 
@@ -104,7 +104,7 @@ static bool events_matchable(const struct problem *p)
 }
 
 /* Nobody to fill it takes part. */
-static bool is_void(const struct problem *p, const struct hold *h)
+static bool is_void(const struct problem *p, const struct counter_hold *h)
 {
 	return !(h->events & p->active);
 }
@@ -210,15 +210,15 @@ static bool solve(const struct plan *plan, uint64_t active, struct placement *ou
 {
 	struct problem p;
 
-	p.n = plan->req->n;
+	p.n = plan->request->n_events;
 	p.active = active;
 	for (unsigned a = 0; a < plan->n_alternatives; a++) {
 		const struct alternative *alt = &plan->alternatives[a];
 
-		memcpy(p.mask, alt->mask, p.n * sizeof(p.mask[0]));
+		memcpy(p.mask, alt->counter_masks, p.n * sizeof(p.mask[0]));
 		p.holds = alt->holds;
 		p.n_holds = alt->n_holds;
-		if (place(&p, out->counter)) {
+		if (place(&p, out->counters)) {
 			out->alternative = a;
 			return true;
 		}
@@ -232,11 +232,11 @@ static bool solve(const struct plan *plan, uint64_t active, struct placement *ou
  * of candidate masks, so unions of the distinct ones are enough to look at. 0 if there are too many of those. */
 static uint64_t smallest_hall(const struct plan *plan, uint64_t active)
 {
-	const uint64_t *mask = plan->alternatives[0].mask;
+	const uint64_t *mask = plan->alternatives[0].counter_masks;
 	uint64_t distinct[12], best = 0;
 	unsigned n = 0, best_size = ~0u;
 
-	for (unsigned i = 0; i < plan->req->n; i++) {
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned d = 0;
 
 		while (d < n && distinct[d] != mask[i])
@@ -252,7 +252,7 @@ static uint64_t smallest_hall(const struct plan *plan, uint64_t active)
 
 		for (unsigned d = 0; d < n; d++)
 			t |= pick >> d & 1 ? distinct[d] : 0;
-		for (unsigned i = 0; i < plan->req->n && popcount(inside) <= popcount(t); i++)
+		for (unsigned i = 0; i < plan->request->n_events && popcount(inside) <= popcount(t); i++)
 			if (active >> i & 1 && !(mask[i] & ~t))
 				inside |= (uint64_t)1 << i;
 		if (popcount(inside) > popcount(t) && popcount(inside) < best_size) {
@@ -275,7 +275,7 @@ static uint64_t next_subset(uint64_t x)
 static uint64_t smallest_clash(const struct plan *plan, uint64_t active)
 {
 	struct placement scratch;
-	unsigned n = plan->req->n;
+	unsigned n = plan->request->n_events;
 
 	if (n <= 12) {
 		for (unsigned k = 1; k <= n; k++)
@@ -302,7 +302,7 @@ static int refuse(const struct plan *plan, uint64_t active, pfm_error_t *why)
 		clash = smallest_clash(plan, active);
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		for (uint64_t left = clash; left; left &= left - 1)
-			counters |= plan->alternatives[a].mask[lowest(left)];
+			counters |= plan->alternatives[a].counter_masks[lowest(left)];
 	*why = (pfm_error_t){ .size = why->size,
 		              .code = PFMLIB_ERR_NOASSIGN,
 		              .kind = PFM_KIND_NO_PLACEMENT,
@@ -314,22 +314,22 @@ static int refuse(const struct plan *plan, uint64_t active, pfm_error_t *why)
 
 static int assign_all(const struct plan *plan, struct placement *out, pfm_error_t *why)
 {
-	unsigned n = plan->req->n;
-	uint64_t active = (n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->none;
+	unsigned n = plan->request->n_events;
+	uint64_t active = (n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->counterless_events;
 
-	memset(out->counter, NO_COUNTER, n);
+	memset(out->counters, NO_COUNTER, n);
 	if (!solve(plan, active, out))
 		return refuse(plan, active, why);
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_assign(const struct plan *plan, struct placement *out, pfm_error_t *why)
+int pfmi_pmu_assign_counters(const struct plan *plan, struct placement *out, pfm_error_t *why)
 {
 	out->alternative = 0;
 	/* By far the most common question: one event, and nothing in its way. */
-	if (plan->req->n == 1 && plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->none &&
-	    plan->alternatives[0].mask[0]) {
-		out->counter[0] = (uint8_t)lowest(plan->alternatives[0].mask[0]);
+	if (plan->request->n_events == 1 && plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->counterless_events &&
+	    plan->alternatives[0].counter_masks[0]) {
+		out->counters[0] = (uint8_t)lowest(plan->alternatives[0].counter_masks[0]);
 		return PFMLIB_SUCCESS;
 	}
 	return assign_all(plan, out, why);

@@ -12,9 +12,9 @@
 #include <perfmon/pfmlib_coreduo.h>
 #include "pmu/pmu_internal.h"
 
-static const struct bits SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },
-			 SEL_INT = { "int", 20, 1 }, SEL_EN = { "en", 22, 1 }, SEL_INV = { "inv", 23, 1 },
-			 SEL_CMASK = { "cmask", 24, 8 }, SEL_CORE = { "core", 14, 2 }, SEL_MESI = { "mesi", 8, 4 };
+static const struct register_field SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },
+				   SEL_INT = { "int", 20, 1 }, SEL_EN = { "en", 22, 1 }, SEL_INV = { "inv", 23, 1 },
+				   SEL_CMASK = { "cmask", 24, 8 }, SEL_CORE = { "core", 14, 2 }, SEL_MESI = { "mesi", 8, 4 };
 
 #define FIXED_CTR_CTRL 0x38du
 #define FIXED_CTR0     0x309u
@@ -43,7 +43,7 @@ struct sel {
 struct extra {
 	struct sel sel[PLAN_MAX_EVENTS];
 };
-_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->extra), "fits the plan");
+_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->encoder_data), "fits the plan");
 
 static int refuse(pfm_error_t *why, int code, int kind, int event, const char *detail)
 {
@@ -63,17 +63,17 @@ static bool is_libpfm3(const struct table *t)
 
 static uint64_t libpfm3_config(const struct event *ev)
 {
-	uint64_t config = pfmi_event_field(ev, KEY_CODE, ANYWHERE) | pfmi_event_field(ev, KEY_UMASK, ANYWHERE) << 8;
+	uint64_t config = pfmi_pmu_event_key_value(ev, KEY_CODE, ANYWHERE) | pfmi_pmu_event_key_value(ev, KEY_UMASK, ANYWHERE) << 8;
 
-	if (pfmi_event_field(ev, KEY_CORE_SPEC, ANYWHERE) && !bits_get(config, SEL_CORE))
-		config = bits_put(config, SEL_CORE, 1);
-	if (pfmi_event_field(ev, KEY_MESI, ANYWHERE) && !bits_get(config, SEL_MESI))
-		config = bits_put(config, SEL_MESI, 0xf);
-	if (pfmi_event_field(ev, KEY_EDGE, ANYWHERE))
-		config = bits_put(config, SEL_EDGE, 1);
-	if (pfmi_event_field(ev, KEY_INV, ANYWHERE))
-		config = bits_put(config, SEL_INV, 1);
-	return bits_put(config, SEL_CMASK, pfmi_event_field(ev, KEY_CMASK, ANYWHERE));
+	if (pfmi_pmu_event_key_value(ev, KEY_CORE_SPEC, ANYWHERE) && !register_field_extract(config, SEL_CORE))
+		config = register_field_insert(config, SEL_CORE, 1);
+	if (pfmi_pmu_event_key_value(ev, KEY_MESI, ANYWHERE) && !register_field_extract(config, SEL_MESI))
+		config = register_field_insert(config, SEL_MESI, 0xf);
+	if (pfmi_pmu_event_key_value(ev, KEY_EDGE, ANYWHERE))
+		config = register_field_insert(config, SEL_EDGE, 1);
+	if (pfmi_pmu_event_key_value(ev, KEY_INV, ANYWHERE))
+		config = register_field_insert(config, SEL_INV, 1);
+	return register_field_insert(config, SEL_CMASK, pfmi_pmu_event_key_value(ev, KEY_CMASK, ANYWHERE));
 }
 
 /* The extra register that a field of config1 stands for, and the other one of it where there are two. */
@@ -109,7 +109,7 @@ static bool has_extras(const struct table *t)
 /* Neither the row nor the user has a value for any of them: nearly every event. */
 static inline bool is_plain(const struct event *ev)
 {
-	return !((ev->has | ev->touched) & ((uint64_t)1 << KEY_MSR | EXTRA_KEYS));
+	return !((ev->row_keys | ev->user_keys) & ((uint64_t)1 << KEY_MSR | EXTRA_KEYS));
 }
 
 /* Is an event that no row has counted by the other register of a pair? The kernel knows by its code: big cores have one for each of the
@@ -118,7 +118,7 @@ static bool is_of_the_other(const struct event *ev)
 {
 	uint64_t config[4];
 
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANYWHERE, config);
 	switch (config[0] & 0xffff) {
 	case 0x1bb:
 	case 0x12b:
@@ -132,11 +132,11 @@ static bool is_of_the_other(const struct event *ev)
 static uint32_t find_msr(const struct event *ev)
 {
 	/* No unit mask chooses it. */
-	uint32_t msr = (uint32_t)(ev->facts && !ev->n_set ? pfmi_row_value(ev->table, ev->row, KEY_MSR, ANYWHERE)
-	                                                  : pfmi_event_field(ev, KEY_MSR, ANYWHERE));
+	uint32_t msr = (uint32_t)(ev->row && !ev->n_user_fields ? pfmi_row_value(ev->table, ev->row_index, KEY_MSR, ANYWHERE)
+	                                                        : pfmi_pmu_event_key_value(ev, KEY_MSR, ANYWHERE));
 
 	for (unsigned i = 0; msr == 0 && i < N_EXTRA_FIELDS; i++)
-		if (pfmi_event_was_set(ev, extra_fields[i].key) || pfmi_event_field(ev, extra_fields[i].key, ANYWHERE))
+		if (pfmi_pmu_has_user_key(ev, extra_fields[i].key) || pfmi_pmu_event_key_value(ev, extra_fields[i].key, ANYWHERE))
 			msr = extra_fields[i].other && is_of_the_other(ev) ? extra_fields[i].other : extra_fields[i].msr;
 	return msr;
 }
@@ -153,33 +153,33 @@ static const uint64_t *configure_own(const struct event *ev, uint64_t own[4], ui
 		own[1] = own[2] = own[3] = 0;
 		return own;
 	}
-	pfmi_event_config(ev, ANYWHERE, own);
+	pfmi_pmu_build_config_words(ev, ANYWHERE, own);
 	*msr = is_plain(ev) ? 0 : find_msr(ev);
 	if (*msr == 0)
 		return own;
 	key = field_of_msr(*msr);
 	f = key != KEY_NONE ? table_field(ev->table, key) : NULL;
-	*value = f && f->n_ranges ? pfmi_field_get(f, own) : pfmi_event_field(ev, key, ANYWHERE);
-	if (!*value && !pfmi_event_was_set(ev, key)) {
-		*value = pfmi_event_field(ev, KEY_MSR_VALUE, ANYWHERE);
+	*value = f && f->n_ranges ? pfmi_pmu_extract_field(f, own) : pfmi_pmu_event_key_value(ev, key, ANYWHERE);
+	if (!*value && !pfmi_pmu_has_user_key(ev, key)) {
+		*value = pfmi_pmu_event_key_value(ev, KEY_MSR_VALUE, ANYWHERE);
 		if (f && f->n_ranges)
-			pfmi_field_put(f, own, *value);
+			field_insert(f, own, *value);
 	}
 	return own;
 }
 
 static inline const uint64_t *configure(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
 {
-	bool as_it_stands = is_plain(ev) && !ev->n_set && !(ev->facts && ev->facts->n_takes) && !is_libpfm3(ev->table);
+	bool as_it_stands = is_plain(ev) && !ev->n_user_fields && !(ev->row && ev->row->n_takes) && !is_libpfm3(ev->table);
 
 	*msr = 0;
 	*value = 0;
-	return as_it_stands ? ev->base : configure_own(ev, own, msr, value);
+	return as_it_stands ? ev->base_config : configure_own(ev, own, msr, value);
 }
 
 static uint64_t control(const struct sel *s)
 {
-	uint64_t v = s->config & ~(bits_mask(SEL_USR) << SEL_USR.lsb | bits_mask(SEL_OS) << SEL_OS.lsb);
+	uint64_t v = s->config & ~(register_field_mask(SEL_USR) << SEL_USR.lsb | register_field_mask(SEL_OS) << SEL_OS.lsb);
 
 	v |= (uint64_t)((s->levels & PFM_PLM3) != 0) << SEL_USR.lsb;
 	v |= (uint64_t)((s->levels & PFM_PLM0) != 0) << SEL_OS.lsb;
@@ -208,7 +208,7 @@ static uint64_t rowless_counters(const struct event *ev)
 	uint64_t config[4], fixed;
 	unsigned umask;
 
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANYWHERE, config);
 	umask = (unsigned)(config[0] >> 8 & 0xff);
 	/* The kernel's pseudo codes, of the fixed counters that there are. */
 	fixed = (config[0] & 0xff) == 0 && umask >= 1 && umask <= 31 ? t->all_counters & (uint64_t)1 << (FIXED + umask - 1) : 0;
@@ -219,11 +219,11 @@ static inline uint64_t event_counters(const struct event *ev, bool htoff)
 {
 	const struct table *t = ev->table;
 
-	if (!ev->facts)
+	if (!ev->row)
 		return rowless_counters(ev);
-	if (htoff && pfmi_row_has(t, ev->row, KEY_HTOFF))
-		return pfmi_row_value(t, ev->row, KEY_HTOFF, ANYWHERE);
-	return row_counters(t, ev->facts);
+	if (htoff && pfmi_row_has(t, ev->row_index, KEY_HTOFF))
+		return pfmi_row_value(t, ev->row_index, KEY_HTOFF, ANYWHERE);
+	return row_counters(t, ev->row);
 }
 
 /* Those of the counters @mask that can count what @config says. */
@@ -247,15 +247,15 @@ static int refuse_field(const struct event *ev, unsigned i, int code, int kind, 
 {
 	refuse(why, code, kind, -1, detail);
 	if (why) {
-		why->start = ev->set[i].start;
-		why->end = ev->set[i].end;
+		why->start = ev->user_fields[i].start;
+		why->end = ev->user_fields[i].end;
 	}
 	return code;
 }
 
 static bool field_is(const struct event *ev, unsigned i, enum key key)
 {
-	return table_key(ev->table, key) == ev->set[i].field + 1u;
+	return table_key(ev->table, key) == ev->user_fields[i].field + 1u;
 }
 
 #define FILTER_KEYS                                                                                               \
@@ -264,12 +264,12 @@ static bool field_is(const struct event *ev, unsigned i, enum key key)
 
 static bool is_filter_field(const struct event *ev, unsigned i)
 {
-	return FILTER_KEYS >> table_fields(ev->table)[ev->set[i].field].key & 1;
+	return FILTER_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
 }
 
 static bool is_extra_field(const struct event *ev, unsigned i)
 {
-	return EXTRA_KEYS >> table_fields(ev->table)[ev->set[i].field].key & 1;
+	return EXTRA_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
 }
 
 /* One event reaches one extra register: config1 is one word. */
@@ -280,7 +280,7 @@ static int check_extra(const struct event *ev, pfm_error_t *why)
 	if (is_plain(ev))
 		return PFMLIB_SUCCESS;
 	msr = find_msr(ev);
-	for (unsigned i = 0; i < ev->n_set; i++)
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
 		for (unsigned k = 0; k < N_EXTRA_FIELDS; k++)
 			if (field_is(ev, i, extra_fields[k].key) && extra_fields[k].key != field_of_msr(msr))
 				return refuse_field(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
@@ -294,15 +294,15 @@ static int check_filters(const struct event *ev, pfm_error_t *why)
 	uint64_t config[4];
 	bool fixed_only, metric;
 
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANYWHERE, config);
 	metric = is_metric(ev->table, config[0]);
 	fixed_only = ev->table->all_counters >> FIXED && !(event_counters(ev, false) & GENERAL);
-	for (unsigned i = 0; i < ev->n_set; i++) {
-		if ((fixed_only && is_filter_field(ev, i) && ev->set[i].value) || (metric && is_extra_field(ev, i)))
+	for (unsigned i = 0; i < ev->n_user_fields; i++) {
+		if ((fixed_only && is_filter_field(ev, i) && ev->user_fields[i].value) || (metric && is_extra_field(ev, i)))
 			return refuse_field(ev, i, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 			                    metric ? "a top-down figure takes no filter" : "a fixed counter has no such filter", why);
 		/* A unit mask that means edge cannot be had without it. */
-		if (field_is(ev, i, KEY_EDGE) && !ev->set[i].value && pfmi_event_field(ev, KEY_EDGE, ANYWHERE))
+		if (field_is(ev, i, KEY_EDGE) && !ev->user_fields[i].value && pfmi_pmu_event_key_value(ev, KEY_EDGE, ANYWHERE))
 			return refuse_field(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, "the unit mask sets edge", why);
 	}
 	return PFMLIB_SUCCESS;
@@ -310,7 +310,7 @@ static int check_filters(const struct event *ev, pfm_error_t *why)
 
 static int check_choices(const struct event *ev, pfm_error_t *why)
 {
-	int rc = ev->touched & (FILTER_KEYS | EXTRA_KEYS) ? check_filters(ev, why) : PFMLIB_SUCCESS;
+	int rc = ev->user_keys & (FILTER_KEYS | EXTRA_KEYS) ? check_filters(ev, why) : PFMLIB_SUCCESS;
 
 	if (rc)
 		return rc;
@@ -321,7 +321,7 @@ static int check_choices(const struct event *ev, pfm_error_t *why)
 
 int pfmi_x86_check(struct event *ev, pfm_error_t *why)
 {
-	if ((!ev->n_set && ev->counter_pin == ANYWHERE) || is_libpfm3(ev->table))
+	if ((!ev->n_user_fields && ev->counter_pin == ANYWHERE) || is_libpfm3(ev->table))
 		return PFMLIB_SUCCESS;
 	return check_choices(ev, why);
 }
@@ -331,7 +331,7 @@ int pfmi_x86_check(struct event *ev, pfm_error_t *why)
 /* The row's other register of the off-core pair: code | umask << 16 | register << 32; 0 if it has none. */
 static uint64_t other_way(const struct event *ev)
 {
-	uint64_t alt = pfmi_event_has(ev, KEY_ALT) ? pfmi_row_value(ev->table, ev->row, KEY_ALT, ANYWHERE) : 0;
+	uint64_t alt = event_has_key(ev, KEY_ALT) ? pfmi_row_value(ev->table, ev->row_index, KEY_ALT, ANYWHERE) : 0;
 
 	if (!table_key(ev->table, KEY_CODE) || !table_key(ev->table, KEY_UMASK))
 		return 0;
@@ -361,8 +361,8 @@ static void move_to(const struct event *ev, struct sel *s, uint64_t alt)
 {
 	uint64_t config[4] = { s->config };
 
-	pfmi_field_put(table_field(ev->table, KEY_CODE), config, alt & 0xffff);
-	pfmi_field_put(table_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
+	field_insert(table_field(ev->table, KEY_CODE), config, alt & 0xffff);
+	field_insert(table_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
 	s->config = config[0];
 	s->msr = (uint32_t)(alt >> 32);
 }
@@ -401,23 +401,23 @@ static bool seen_before(const struct extra *x, unsigned i)
 }
 
 /* A set's registers have to fit the answer; no processor has so many. */
-static int check_room(const struct request *req, const struct extra *x, pfm_error_t *why)
+static int check_room(const struct encode_request *req, const struct extra *x, pfm_error_t *why)
 {
-	unsigned n = req->n;
+	unsigned n = req->n_events;
 
-	for (unsigned i = 0; i < req->n; i++)
+	for (unsigned i = 0; i < req->n_events; i++)
 		n += x->sel[i].msr && !seen_before(x, i);
 	return n <= PFM_MAX_SET_REGS ? PFMLIB_SUCCESS
 	                             : refuse(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, -1, "the set needs too many registers");
 }
 
 /* Events that know one register only come first. One event alone has them all to itself. */
-static int place_extras(const struct request *req, struct extra *x, pfm_error_t *why)
+static int place_extras(const struct encode_request *req, struct extra *x, pfm_error_t *why)
 {
 	uint64_t placed = 0;
 
 	for (unsigned pass = 0; pass < 2; pass++)
-		for (unsigned i = 0; i < req->n; i++) {
+		for (unsigned i = 0; i < req->n_events; i++) {
 			bool movable = other_way(&req->events[i]) != 0;
 			int rc;
 
@@ -443,21 +443,21 @@ static bool has_settings(const struct table *t)
 	return false;
 }
 
-static int check_levels(const struct request *req, pfm_error_t *why)
+static int check_levels(const struct encode_request *req, pfm_error_t *why)
 {
 	const unsigned none = PFM_PLM1 | PFM_PLM2;
 
 	if (req->plm & none)
 		return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, -1, "levels 1 and 2 cannot be told from level 3");
-	for (unsigned i = 0; i < req->n; i++)
+	for (unsigned i = 0; i < req->n_events; i++)
 		if (req->events[i].plm & none)
 			return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "levels 1 and 2 cannot be told from level 3");
 	return PFMLIB_SUCCESS;
 }
 
-static int check_settings(const struct request *req, const pfmlib_coreduo_input_param_t *in, pfm_error_t *why)
+static int check_settings(const struct encode_request *req, const pfmlib_coreduo_input_param_t *in, pfm_error_t *why)
 {
-	for (unsigned i = 0; i < req->n && i < PMU_COREDUO_NUM_COUNTERS; i++)
+	for (unsigned i = 0; i < req->n_events && i < PMU_COREDUO_NUM_COUNTERS; i++)
 		if (in->pfp_coreduo_counters[i].flags & ~(unsigned)(PFM_COREDUO_SEL_INV | PFM_COREDUO_SEL_EDGE))
 			return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "unknown flags");
 	return PFMLIB_SUCCESS;
@@ -466,43 +466,43 @@ static int check_settings(const struct request *req, const pfmlib_coreduo_input_
 /* Last, because libpfm 3 finds counters before it looks at the masks. */
 static int apply_settings(const struct plan *plan, const pfmlib_coreduo_input_param_t *in, struct extra *x, pfm_error_t *why)
 {
-	const struct request *req = plan->req;
+	const struct encode_request *req = plan->request;
 	struct placement where;
 
-	for (unsigned i = 0; i < req->n && i < PMU_COREDUO_NUM_COUNTERS; i++) {
+	for (unsigned i = 0; i < req->n_events && i < PMU_COREDUO_NUM_COUNTERS; i++) {
 		const pfmlib_coreduo_counter_t *c = &in->pfp_coreduo_counters[i];
 		struct sel *s = &x->sel[i];
 
-		if (!bits_get(s->config, SEL_CMASK)) {
+		if (!register_field_extract(s->config, SEL_CMASK)) {
 			if (c->cnt_mask > 0xff) {
-				int rc = pfmi_assign(plan, &where, why);
+				int rc = pfmi_pmu_assign_counters(plan, &where, why);
 
 				return rc ? rc : refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "cnt_mask is 0 to 255");
 			}
-			s->config = bits_put(s->config, SEL_CMASK, c->cnt_mask);
+			s->config = register_field_insert(s->config, SEL_CMASK, c->cnt_mask);
 		}
 		if (c->flags & PFM_COREDUO_SEL_INV)
-			s->config = bits_put(s->config, SEL_INV, 1);
+			s->config = register_field_insert(s->config, SEL_INV, 1);
 		if (c->flags & PFM_COREDUO_SEL_EDGE)
-			s->config = bits_put(s->config, SEL_EDGE, 1);
+			s->config = register_field_insert(s->config, SEL_EDGE, 1);
 	}
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- constrain ------------------------------------------------------------------------------------------------ */
 
-static int check_metrics(const struct request *req, uint64_t none, const struct extra *x, pfm_error_t *why)
+static int check_metrics(const struct encode_request *req, uint64_t none, const struct extra *x, pfm_error_t *why)
 {
 	/* Alone, an event is only described. */
-	if (!none || req->n == 1 || is_slots(x->sel[0].config))
+	if (!none || req->n_events == 1 || is_slots(x->sel[0].config))
 		return PFMLIB_SUCCESS;
 	return refuse(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, __builtin_ctzll(none),
 	              "top-down figures need the slots event first in their set");
 }
 
-int pfmi_x86_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_x86_constrain(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
-	struct extra *x = (struct extra *)(void *)out->extra;
+	struct extra *x = (struct extra *)(void *)out->encoder_data;
 	const pfmlib_coreduo_input_param_t *in = NULL;
 	int rc = is_libpfm3(req->table) ? check_levels(req, why) : PFMLIB_SUCCESS;
 
@@ -516,23 +516,23 @@ int pfmi_x86_constrain(const struct request *req, struct plan *out, pfm_error_t 
 		return rc;
 	out->n_alternatives = 1;
 	out->alternatives[0].n_holds = 0;
-	for (unsigned i = 0; i < req->n; i++) {
+	for (unsigned i = 0; i < req->n_events; i++) {
 		const struct event *ev = &req->events[i];
 		struct sel *s = &x->sel[i];
 		uint64_t own[4];
 
 		s->config = *configure(ev, own, &s->msr, &s->value);
-		s->levels = pfmi_event_levels(ev, req->plm);
-		out->alternatives[0].mask[i] = narrowed(ev, s->config, event_counters(ev, req->htoff));
-		if (req->unavailable)
-			out->alternatives[0].mask[i] &= ~req->unavailable->bits[0];
+		s->levels = event_get_levels(ev, req->plm);
+		out->alternatives[0].counter_masks[i] = narrowed(ev, s->config, event_counters(ev, req->htoff));
+		if (req->unavailable_regs)
+			out->alternatives[0].counter_masks[i] &= ~req->unavailable_regs->bits[0];
 		if (is_metric(req->table, s->config)) {
-			out->alternatives[0].mask[i] = 0;
-			out->none |= (uint64_t)1 << i;
+			out->alternatives[0].counter_masks[i] = 0;
+			out->counterless_events |= (uint64_t)1 << i;
 		}
 	}
-	rc = check_metrics(req, out->none, x, why);
-	if (!rc && req->n > 1 && has_extras(req->table))
+	rc = check_metrics(req, out->counterless_events, x, why);
+	if (!rc && req->n_events > 1 && has_extras(req->table))
 		rc = place_extras(req, x, why);
 	return !rc && in ? apply_settings(out, in, x, why) : rc;
 }
@@ -565,19 +565,19 @@ static uint64_t fixed_part(const struct table *t, unsigned n, const struct sel *
 
 	nibble |= s->levels & PFM_PLM0 ? 1 : 0;
 	nibble |= s->levels & PFM_PLM3 ? 2 : 0;
-	nibble |= any && pfmi_field_get(any, config) ? 4 : 0;
+	nibble |= any && pfmi_pmu_extract_field(any, config) ? 4 : 0;
 	return nibble << 4 * (n - FIXED);
 }
 
 /* The register of the whole set. */
 static uint64_t fixed_control(const struct plan *plan, const struct placement *where)
 {
-	const struct extra *x = (const struct extra *)(const void *)plan->extra;
+	const struct extra *x = (const struct extra *)(const void *)plan->encoder_data;
 	uint64_t v = 0;
 
-	for (unsigned i = 0; i < plan->req->n; i++)
-		if (where->counter[i] != NO_COUNTER && where->counter[i] >= FIXED)
-			v |= fixed_part(plan->req->table, where->counter[i], &x->sel[i]);
+	for (unsigned i = 0; i < plan->request->n_events; i++)
+		if (where->counters[i] != NO_COUNTER && where->counters[i] >= FIXED)
+			v |= fixed_part(plan->request->table, where->counters[i], &x->sel[i]);
 	return v;
 }
 
@@ -618,21 +618,21 @@ static void encode_fixed(const struct table *t, unsigned n, uint64_t value, pfm_
 }
 
 /* Each register once, behind those of the counters. */
-static void encode_extras(const struct extra *x, unsigned n, struct regs *out)
+static void encode_extras(const struct extra *x, unsigned n, struct register_values *out)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (x->sel[i].msr && !seen_before(x, i))
 			out->pmcs[out->n_pmcs++] = extra_reg(&x->sel[i]);
 }
 
-void pfmi_x86_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_x86_encode(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
-	const struct extra *x = (const struct extra *)(const void *)plan->extra;
-	const struct table *t = plan->req->table;
+	const struct extra *x = (const struct extra *)(const void *)plan->encoder_data;
+	const struct table *t = plan->request->table;
 	uint32_t extras = 0;
 
-	for (unsigned i = 0; i < plan->req->n; i++) {
-		unsigned n = where->counter[i];
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		unsigned n = where->counters[i];
 
 		extras |= x->sel[i].msr;
 		if (n == NO_COUNTER)
@@ -643,7 +643,7 @@ void pfmi_x86_encode(const struct plan *plan, const struct placement *where, str
 			encode_fixed(t, n, fixed_control(plan, where), &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
 	}
 	if (extras)
-		encode_extras(x, plan->req->n, out);
+		encode_extras(x, plan->request->n_events, out);
 }
 
 /* ---- perf ----------------------------------------------------------------------------------------------------- */
@@ -733,7 +733,7 @@ unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t 
 
 /* ---- layouts -------------------------------------------------------------------------------------------------- */
 
-static const struct bits intel_sel[] = {
+static const struct register_field intel_sel[] = {
 	{ "event", 0, 8 },
 	{ "umask", 8, 8 },
 	{ "usr", 16, 1 },
@@ -751,7 +751,7 @@ static const struct bits intel_sel[] = {
 	{ "umask2", 40, 8 },
 };
 /* Core Duo's register ends at bit 31 and has no any-thread bit. */
-static const struct bits coreduo_sel[] = {
+static const struct register_field coreduo_sel[] = {
 	{ "event", 0, 8 },
 	{ "umask", 8, 8 },
 	{ "usr", 16, 1 },
@@ -763,7 +763,7 @@ static const struct bits coreduo_sel[] = {
 	{ "inv", 23, 1 },
 	{ "cmask", 24, 8 },
 };
-static const struct bits amd_sel[] = {
+static const struct register_field amd_sel[] = {
 	{ "event", 0, 8 },
 	{ "umask", 8, 8 },
 	{ "usr", 16, 1 },
@@ -777,7 +777,7 @@ static const struct bits amd_sel[] = {
 	{ "guest_only", 40, 1 },
 	{ "host_only", 41, 1 },
 };
-static const struct bits fixed_sel[] = {
+static const struct register_field fixed_sel[] = {
 	{ "os0", 0, 1 },
 	{ "usr0", 1, 1 },
 	{ "any0", 2, 1 },
@@ -807,9 +807,9 @@ static const struct bits fixed_sel[] = {
 	{ "any6", 26, 1 },
 	{ "pmi6", 27, 1 },
 };
-static const struct bits global_ctrl[] = { { "general", 0, 32 }, { "fixed", 32, 16 }, { "metrics", 48, 1 } };
-static const struct bits ld_lat[] = { { "latency", 0, 16 } };
-static const struct bits frontend[] = { { "event", 0, 8 }, { "latency", 8, 12 }, { "bubbles", 20, 3 } };
+static const struct register_field global_ctrl[] = { { "general", 0, 32 }, { "fixed", 32, 16 }, { "metrics", 48, 1 } };
+static const struct register_field ld_lat[] = { { "latency", 0, 16 } };
+static const struct register_field frontend[] = { { "event", 0, 8 }, { "latency", 8, 12 }, { "bubbles", 20, 3 } };
 
 #define COUNT(LAYOUT) (sizeof(LAYOUT) / sizeof((LAYOUT)[0]))
 
@@ -829,7 +829,7 @@ static bool is_register(const struct table *t, const char *name, const char *wor
 	return pfmi_slice_is(s, word) && (!digits || (n < FIXED && t->all_counters >> n & 1));
 }
 
-static const struct bits *select_layout(const struct table *t, unsigned *n)
+static const struct register_field *select_layout(const struct table *t, unsigned *n)
 {
 	const struct counter *c = table_counters(t);
 	const struct field *code = table_field(t, KEY_CODE);
@@ -842,7 +842,7 @@ static const struct bits *select_layout(const struct table *t, unsigned *n)
 	return has_settings(t) ? coreduo_sel : intel_sel;
 }
 
-const struct bits *pfmi_x86_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_x86_layout(const struct table *t, const char *name, unsigned *n)
 {
 	if (is_register(t, name, "PERFEVTSEL", true) || is_register(t, name, "PERF_CTL", true) || is_register(t, name, "PMC", true))
 		return select_layout(t, n);

@@ -37,7 +37,7 @@ struct pc_profile {
 /* The event's own period, else the session's. */
 static uint64_t period_wanted(const struct pfm_session *s, const struct session_count *c)
 {
-	if (pfmi_event_was_set(&c->config.event, KEY_PERIOD))
+	if (pfmi_pmu_has_user_key(&c->config.event, KEY_PERIOD))
 		return 0;
 	return c->config.period ? c->config.period : s->sampling->asked.period;
 }

@@ -115,7 +115,7 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 	n->value = 0;
 	if (c->config.lacks_core_types) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)", get_pmu_name(c), c->config.kernel_pmu->cpus);
+		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)", get_pmu_name(c), c->config.kernel_pmu->cpu_list);
 	} else if (n->cause == PFM_CAUSE_BUSY) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 		pfmi_session_set_reason(c, n->cause, "leave the pinning (D) away, or count fewer events", "the pinned event could not keep its counter");
@@ -193,7 +193,7 @@ static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t
 		set_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 		pfmi_session_set_reason(c, n->cause, c->config.missing_core ? "" : "name the event without a PMU to count it on every type of core",
 		                        "counted %u %% of the time: %s serves CPUs %s only%s%s%s", compute_percent(n->running, n->enabled), get_pmu_name(c),
-		                        c->config.kernel_pmu->cpus, c->config.missing_core ? ", and " : "", c->config.missing_core ? c->config.missing_core->name : "",
+		                        c->config.kernel_pmu->cpu_list, c->config.missing_core ? ", and " : "", c->config.missing_core ? c->config.missing_core->name : "",
 		                        c->config.missing_core ? " does not have the event" : "");
 		return;
 	}

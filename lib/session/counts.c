@@ -50,7 +50,7 @@ static struct session_count *append_default_count(struct session_builder *o)
 
 void pfmi_session_copy_event(const struct event *from, struct event *to)
 {
-	memcpy(to, from, offsetof(struct event, set) + from->n_set * sizeof(from->set[0]));
+	memcpy(to, from, offsetof(struct event, user_fields) + from->n_user_fields * sizeof(from->user_fields[0]));
 }
 
 /* ---- names ----------------------------------------------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static uint64_t get_user_read_bits(const struct session_builder *o, const struct
 /* Drivers that cannot leave a level out are told nothing of levels. */
 static bool has_fixed_levels(const struct session_count *c)
 {
-	return pfmi_every_level(c->config.event.table);
+	return pfmi_pmu_counts_all_levels(c->config.event.table);
 }
 
 /* True if nothing but the levels asked for keeps the event from being counted. */
@@ -136,11 +136,11 @@ static bool is_blocked_by_levels(const struct session_count *c)
 	pfm_attr_t attr;
 
 	ev.plm = 0;
-	ev.plm_none = false;
-	return has_fixed_levels(c) && pfmi_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) == PFMLIB_SUCCESS && attr.expressible;
+	ev.has_no_levels = false;
+	return has_fixed_levels(c) && pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) == PFMLIB_SUCCESS && attr.expressible;
 }
 
-static void check_countable(const struct session_builder *o, const struct unit *u, struct session_count *c)
+static void check_countable(const struct session_builder *o, const struct pmu_info *u, struct session_count *c)
 {
 	const struct pfm_session *s = o->session;
 	const char *name = table_text(u->table, u->table->name);
@@ -153,7 +153,7 @@ static void check_countable(const struct session_builder *o, const struct unit *
 	else if (!c->config.attr.expressible && is_blocked_by_levels(c))
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
 		                        "Linux cannot tell privilege levels apart on %s", name);
-	else if (!c->config.attr.expressible && has_fixed_levels(c) && c->config.event.left_out)
+	else if (!c->config.attr.expressible && has_fixed_levels(c) && c->config.event.exclude_flags)
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "leave the letters G, H and I away",
 		                        "Linux cannot leave out idle time, the host or guests on %s", name);
 	else if (!c->config.attr.expressible)
@@ -174,12 +174,12 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 {
 	struct pfm_session *s = o->session;
 	const struct member_event *f = &m->events[k];
-	const struct unit *u = pfmi_session_get_pmu(o, f->pmu);
+	const struct pmu_info *u = pfmi_session_get_pmu(o, f->pmu);
 
 	if (f->event != &c->config.event)
 		pfmi_session_copy_event(f->event, &c->config.event);
 	c->config.pmu = (int)f->pmu;
-	c->config.kernel_pmu = u->kernel;
+	c->config.kernel_pmu = u->kernel_pmu;
 	c->config.instance = f->instance;
 	c->config.weak = o->is_group_weak;
 	c->config.exclusive = m->exclusive;
@@ -187,24 +187,24 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	c->config.freq = m->freq;
 	c->config.lacks_core_types = o->n_core_pmus > 1 && f->core_pmu >= 0 && m->lacks_core_types;
 	c->config.missing_core = m->missing_core;
-	c->config.has_default_levels = !f->event->plm && !f->event->plm_none && !s->options.plm;
-	if (pfmi_asked_attr(f->event, u->type, s->options.plm, &c->config.attr, NULL))
+	c->config.has_default_levels = !f->event->plm && !f->event->has_no_levels && !s->options.plm;
+	if (pfmi_encode_requested_attr(f->event, u->perf_type, s->options.plm, &c->config.attr, NULL))
 		c->config.attr.expressible = 0;
 	c->config.attr.pinned = m->pinned || o->is_group_pinned;
 	if (m->precise)
 		c->config.attr.precise = (uint8_t)(m->precise - 1);
 	if (c->config.instance)
-		c->config.attr.type = (uint32_t)u->kernel->types[c->config.instance - 1];
+		c->config.attr.type = (uint32_t)u->kernel_pmu->instance_types[c->config.instance - 1];
 	/* The kernel's own hardware events carry the type of the PMU they are meant for. */
 	if (f->core_pmu >= 0 && pfmi_session_is_generic_event(o, f)) {
 		c->config.kernel_pmu = o->core_pmus[f->core_pmu];
-		c->config.attr.config |= (uint64_t)(uint32_t)c->config.kernel_pmu->types[0] << 32;
+		c->config.attr.config |= (uint64_t)(uint32_t)c->config.kernel_pmu->instance_types[0] << 32;
 	}
-	c->config.is_level = pfmi_event_flag(f->event, ROW_SNAPSHOT);
-	if (pfmi_event_has(f->event, KEY_SCALE) && !pfmi_decimal(pfmi_row_text(u->table, f->event->row, KEY_SCALE), &c->config.scale))
+	c->config.is_level = event_has_flag(f->event, ROW_SNAPSHOT);
+	if (event_has_key(f->event, KEY_SCALE) && !pfmi_decimal(pfmi_row_text(u->table, f->event->row_index, KEY_SCALE), &c->config.scale))
 		c->config.scale = 1;
-	if (pfmi_event_has(f->event, KEY_UNIT))
-		c->config.unit = pfmi_row_text(u->table, f->event->row, KEY_UNIT);
+	if (event_has_key(f->event, KEY_UNIT))
+		c->config.unit = pfmi_row_text(u->table, f->event->row_index, KEY_UNIT);
 	c->config.get_user_read_bits = get_user_read_bits(o, c);
 	c->config.name = k ? copy_count_name(s, m->name) : m->name;
 	if (!c->config.name)
@@ -212,7 +212,7 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	check_countable(o, u, c);
 	if (c->config.missing_core && s->options.flags & PFM_SESSION_DRY_RUN)
 		pfmi_session_set_reason(c, PFM_CAUSE_NO_CPU, "", "%s does not have the event: not counted on CPUs %s", c->config.missing_core->name,
-		                        c->config.missing_core->cpus ? c->config.missing_core->cpus : "?");
+		                        c->config.missing_core->cpu_list ? c->config.missing_core->cpu_list : "?");
 	return PFMLIB_SUCCESS;
 }
 
@@ -273,7 +273,7 @@ static bool is_general_counter_event(const struct event *ev)
 {
 	uint64_t config[4];
 
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANYWHERE, config);
 	if (ev->table->encoder == ENCODER_PERF)
 		return ev->table->perf_type == 3 || (ev->table->perf_type == 0 && config[0] > 1 && config[0] != 9);
 	return (config[0] & 0xff) != 0 && (config[0] & 0xffff) != 0x3c && (config[0] & 0xffff) != 0xc0;
@@ -283,16 +283,16 @@ static bool is_general_counter_event(const struct event *ev)
 static bool has_solver_conflict(const struct event *alone, const struct event *other)
 {
 	const struct event both[2] = { *alone, *other };
-	struct request req = { .table = alone->table, .events = both, .n = 2, .plm = PFM_PLM0 | PFM_PLM3 };
+	struct encode_request req = { .table = alone->table, .events = both, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3 };
 	pfm_error_t why = { .size = sizeof(why) };
 	struct plan plan;
 
-	return pfmi_constrain(&req, &plan, &why) && why.kind == PFM_KIND_ALONE;
+	return pfmi_encode_constrain(&req, &plan, &why) && why.kind == PFM_KIND_ALONE;
 }
 
 bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct event *other)
 {
-	if (!pfmi_event_flag(alone, ROW_ALONE))
+	if (!event_has_flag(alone, ROW_ALONE))
 		return false;
 	return other->table == alone->table ? has_solver_conflict(alone, other) : is_general_counter_event(other);
 }
@@ -319,7 +319,7 @@ static bool has_conflicting_count(const struct pfm_session *s, const struct sess
 void pfmi_session_mark_exclusive_groups(struct pfm_session *s)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		if (!pfmi_event_flag(&s->counts[i].config.event, ROW_ALONE) || !has_conflicting_count(s, &s->counts[i]))
+		if (!event_has_flag(&s->counts[i].config.event, ROW_ALONE) || !has_conflicting_count(s, &s->counts[i]))
 			continue;
 		for (unsigned k = 0; k < s->n_counts; k++)
 			s->counts[k].config.exclusive |= s->counts[k].config.group == s->counts[i].config.group;
@@ -345,8 +345,8 @@ static int get_served_cpus(const struct session_count *c, struct cpus *out)
 	for (unsigned i = 0; d && !rc && i < d->n_instances; i++) {
 		if (!session_count_has_instance(c, i))
 			continue;
-		rc = pfmi_cpus_add(out, d->instance_cpus[i]);
-		if (rc != -ENOMEM && (rc || !*d->instance_cpus[i])) {
+		rc = pfmi_cpus_add(out, d->instance_cpu_lists[i]);
+		if (rc != -ENOMEM && (rc || !*d->instance_cpu_lists[i])) {
 			pfmi_cpus_free(out);
 			return 0;
 		}
@@ -447,7 +447,7 @@ static atomic_int *get_all_cpus_cache(const struct pfm_session *s)
 		struct pfm_ctx *out;
 	} ctx = { .in = s->ctx };
 
-	return &ctx.out->all_cpus;
+	return &ctx.out->n_contiguous_cpus;
 }
 
 /* True if a CPU that is not on line comes to light by itself: the kernel opens nothing on it. */

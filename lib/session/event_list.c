@@ -72,17 +72,17 @@ static bool strip_session_modifiers(char *text, struct group_member *m)
 	return any;
 }
 
-const struct unit *pfmi_session_get_pmu(struct session_builder *o, unsigned unit)
+const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned unit)
 {
 	if (!o->cached_pmu.table || o->cached_pmu_number != unit)
-		o->cached_pmu = pfmi_unit(o->session->ctx, unit);
+		o->cached_pmu = pfmi_context_get_pmu(o->session->ctx, unit);
 	o->cached_pmu_number = unit;
 	return &o->cached_pmu;
 }
 
 static bool has_instances(struct session_builder *o, unsigned unit)
 {
-	const struct kernel_pmu *device = pfmi_session_get_pmu(o, unit)->kernel;
+	const struct kernel_pmu *device = pfmi_session_get_pmu(o, unit)->kernel_pmu;
 
 	return device && device->n_instances > 1;
 }
@@ -93,22 +93,22 @@ static int resolve_member_event(struct session_builder *o, char *text, const cha
 	pfm_error_t mine = PFM_INIT(mine);
 	struct member_event *f = &m->events[0];
 	const char *bad = NULL;
-	int rc = pfmi_ctx_event(o->session->ctx, text, &f->pmu, f->event, &mine);
+	int rc = pfmi_lookup_event(o->session->ctx, text, &f->pmu, f->event, &mine);
 	size_t len = strlen(text);
 
-	if ((rc || !f->event->given) && strip_session_modifiers(text, m))
-		rc = pfmi_ctx_event(o->session->ctx, text, &f->pmu, f->event, &mine);
+	if ((rc || !f->event->chosen_groups) && strip_session_modifiers(text, m))
+		rc = pfmi_lookup_event(o->session->ctx, text, &f->pmu, f->event, &mine);
 	if (rc && o->session->sampling && pfmi_session_extract_terms(text, m, &bad)) {
 		if (bad)
 			return pfmi_session_report_error(o, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, at + (bad - text), strcspn(bad, ":,/"),
 			                                 "not a number above 0");
 		strip_session_modifiers(text, m);
-		rc = pfmi_ctx_event(o->session->ctx, text, &f->pmu, f->event, &mine);
+		rc = pfmi_lookup_event(o->session->ctx, text, &f->pmu, f->event, &mine);
 	}
 	if (rc == PFMLIB_SUCCESS) {
 		m->n_events = 1;
 		f->core_pmu = -1;
-		f->instance = has_instances(o, f->pmu) ? pfmi_ctx_instance(o->session->ctx, text, f->pmu) : 0;
+		f->instance = has_instances(o, f->pmu) ? pfmi_lookup_instance(o->session->ctx, text, f->pmu) : 0;
 		return rc;
 	}
 	if (o->error) {
@@ -131,14 +131,14 @@ void pfmi_session_find_core_pmus(struct session_builder *o)
 {
 	const struct pfm_ctx *ctx = o->session->ctx;
 
-	for (unsigned i = 0; ctx->kernel && i < ctx->kernel->n && o->n_core_pmus < MAX_CORE_PMUS; i++)
+	for (unsigned i = 0; ctx->kernel && i < ctx->kernel->n_pmus && o->n_core_pmus < MAX_CORE_PMUS; i++)
 		if (ctx->kernel->pmus[i].is_core)
 			o->core_pmus[o->n_core_pmus++] = &ctx->kernel->pmus[i];
 }
 
 bool pfmi_session_is_generic_event(const struct session_builder *o, const struct member_event *f)
 {
-	const struct table *t = pfmi_unit_table(o->session->ctx, f->pmu);
+	const struct table *t = context_pmu_table(o->session->ctx, f->pmu);
 
 	return t->encoder == ENCODER_PERF && (t->perf_type == 0 || t->perf_type == 3);
 }
@@ -148,7 +148,7 @@ static bool has_explicit_pmu(const struct session_builder *o, const char *text, 
 {
 	struct spec spec;
 
-	return o->session->ctx->wanted || pfmi_spec_parse(text, &spec, NULL) || (spec.pmu.len && !generic) || spec.form == SPEC_PERF;
+	return o->session->ctx->default_pmu || pfmi_spec_parse(text, &spec, NULL) || (spec.pmu_name.len && !generic) || spec.form == SPEC_PERF;
 }
 
 /* The event @text on core PMU @core, from the unit that comes first for this machine. */
@@ -157,9 +157,9 @@ static bool find_event_on_core(const struct session_builder *o, const char *text
 	const struct pfm_ctx *ctx = o->session->ctx;
 
 	out->instance = 0;
-	for (unsigned i = 0; i < ctx->n_host_order; i++) {
-		out->pmu = ctx->host_order[i];
-		if (pfmi_unit_kernel(ctx, out->pmu) == core && !pfmi_ctx_event_on(ctx, text, out->pmu, out->event, NULL))
+	for (unsigned i = 0; i < ctx->n_search_order; i++) {
+		out->pmu = ctx->search_order[i];
+		if (context_pmu_kernel(ctx, out->pmu) == core && !pfmi_lookup_event_on_pmu(ctx, text, out->pmu, out->event, NULL))
 			return true;
 	}
 	return false;
@@ -186,9 +186,9 @@ static void expand_to_core_types(const struct session_builder *o, const char *te
 	first = m->events[0];
 	generic = pfmi_session_is_generic_event(o, &first);
 	for (unsigned i = 0; i < n; i++)
-		if (!generic && pfmi_unit_kernel(o->session->ctx, first.pmu) == cores[i])
+		if (!generic && context_pmu_kernel(o->session->ctx, first.pmu) == cores[i])
 			m->events[0].core_pmu = (int)i;
-	if (has_explicit_pmu(o, text, generic) || (!generic && m->events[0].core_pmu < 0) || (first.event->row == ROW_NONE && !generic)) {
+	if (has_explicit_pmu(o, text, generic) || (!generic && m->events[0].core_pmu < 0) || (first.event->row_index == ROW_NONE && !generic)) {
 		m->lacks_core_types = m->events[0].core_pmu >= 0;
 		return;
 	}
@@ -196,7 +196,7 @@ static void expand_to_core_types(const struct session_builder *o, const char *te
 	m->n_events = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct member_event *f = &m->events[m->n_events];
-		bool have = generic || pfmi_unit_kernel(o->session->ctx, first.pmu) == cores[i];
+		bool have = generic || context_pmu_kernel(o->session->ctx, first.pmu) == cores[i];
 
 		if (have)
 			copy_member_event(&first, &event, f);
@@ -296,7 +296,7 @@ static int parse_group_members(struct session_builder *o, struct slice list, con
 	int rc = PFMLIB_SUCCESS;
 
 	memset(o->member_filter, 0, sizeof(o->member_filter));
-	while (!rc && pfmi_split(&list, &event)) {
+	while (!rc && pfmi_spec_split_list(&list, &event)) {
 		if (event.len == 0)
 			return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, event.s, 0, "an event is missing in the group");
 		if (*n == MAX_GROUP_MEMBERS)
@@ -331,15 +331,15 @@ static int parse_event_text(struct session_builder *o, const char *text, struct 
 
 static bool is_same_event_pmu(const struct session_builder *o, const struct member_event *a, const struct member_event *b)
 {
-	const struct kernel_pmu *device = pfmi_unit_kernel(o->session->ctx, a->pmu);
+	const struct kernel_pmu *device = context_pmu_kernel(o->session->ctx, a->pmu);
 
-	return a->pmu == b->pmu || (device && device == pfmi_unit_kernel(o->session->ctx, b->pmu)) || pfmi_session_is_generic_event(o, b);
+	return a->pmu == b->pmu || (device && device == context_pmu_kernel(o->session->ctx, b->pmu)) || pfmi_session_is_generic_event(o, b);
 }
 
 static bool has_exclusive_event(const struct group_member *m)
 {
 	for (unsigned i = 0; i < m->n_events; i++)
-		if (pfmi_event_flag(m->events[i].event, ROW_ALONE))
+		if (event_has_flag(m->events[i].event, ROW_ALONE))
 			return true;
 	return false;
 }

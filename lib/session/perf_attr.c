@@ -44,14 +44,14 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 	pfm_encoding_t e;
 
 	if (!ctx)
-		ctx = pfmi_ctx_default();
-	if (!encoding || !attr || !pfmi_take(&e, sizeof(e), encoding) || pfmi_ctx_load(ctx, LOADED_ALL) || e.pmu < 0 ||
-	    (unsigned)e.pmu >= pfmi_ctx_count(ctx))
+		ctx = pfmi_context_get_default();
+	if (!encoding || !attr || !pfmi_take(&e, sizeof(e), encoding) || pfmi_context_load(ctx, LOADED_ALL) || e.pmu < 0 ||
+	    (unsigned)e.pmu >= context_count_pmus(ctx))
 		return PFMLIB_ERR_INVAL;
 	if (!e.attr.expressible)
 		return PFMLIB_ERR_NOTSUPP;
 	/* Its numbers would mean some other event here. */
-	if (!(pfmi_unit(ctx, (unsigned)e.pmu).flags & PFM_PMU_HOST))
+	if (!(pfmi_context_get_pmu(ctx, (unsigned)e.pmu).flags & PFM_PMU_HOST))
 		return PFMLIB_ERR_NOPMU;
 	if (!e.attr.type_known)
 		return PFMLIB_ERR_NOTSUPP;

@@ -136,7 +136,7 @@ static void explain_denied(const struct refused_event *q, int err)
 
 static bool has_core_pmu(const struct pfm_session *s)
 {
-	for (unsigned i = 0; s->ctx->kernel && i < s->ctx->kernel->n; i++)
+	for (unsigned i = 0; s->ctx->kernel && i < s->ctx->kernel->n_pmus; i++)
 		if (s->ctx->kernel->pmus[i].is_core)
 			return true;
 	return false;
@@ -279,11 +279,11 @@ static const struct field *find_refused_field(const struct refused_event *q, uin
 
 		if (f->n_ranges == 0 || f->kind == FIELD_TEXT || (f->width == 64 && f->range[0].word == 0))
 			continue;
-		*value = pfmi_field_get(f, config);
+		*value = pfmi_pmu_extract_field(f, config);
 		if (!*value)
 			continue;
 		memcpy(changed, config, sizeof(changed));
-		pfmi_field_put(f, changed, 0);
+		field_insert(f, changed, 0);
 		a.attr.config = changed[0];
 		a.attr.config1 = changed[1];
 		a.attr.config2 = changed[2];

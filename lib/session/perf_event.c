@@ -25,8 +25,8 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 
 	memset(out, 0, sizeof(*out));
 	(void)pfmi_perf_fill_attr(&c->config.attr, a, sizeof(*out)); /* there is room for all of it */
-	if (c->config.kernel_pmu && p->instance < c->config.kernel_pmu->n_instances && c->config.attr.type == (uint32_t)c->config.kernel_pmu->types[0])
-		a->type = (uint32_t)c->config.kernel_pmu->types[p->instance];
+	if (c->config.kernel_pmu && p->instance < c->config.kernel_pmu->n_instances && c->config.attr.type == (uint32_t)c->config.kernel_pmu->instance_types[0])
+		a->type = (uint32_t)c->config.kernel_pmu->instance_types[p->instance];
 	if (p->pid == 0)
 		a->config1 |= c->config.get_user_read_bits;
 	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -668,7 +668,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 /* The kernel shows its PMUs because it has them. Where a filter of system calls keeps them away all the same, the first event says so. */
 static bool is_perf_known_usable(const struct pfm_ctx *ctx)
 {
-	return !ctx->sys.root[0] && ctx->kernel && ctx->kernel->n;
+	return !ctx->sys.root[0] && ctx->kernel && ctx->kernel->n_pmus;
 }
 
 static int probe_perf(const struct sys *sys, pfm_error_t *why)

@@ -196,7 +196,7 @@ static void add_unserved_time(struct event_planner *w, unsigned witness)
 /* CPUs of instance @k, in words; "" for all. */
 static const char *get_served_cpu_list(const struct session_count *c, unsigned k)
 {
-	return c->config.kernel_pmu && k < c->config.kernel_pmu->n_instances ? c->config.kernel_pmu->instance_cpus[k] : "";
+	return c->config.kernel_pmu && k < c->config.kernel_pmu->n_instances ? c->config.kernel_pmu->instance_cpu_lists[k] : "";
 }
 
 static bool is_cpu_in_set(const struct cpus *set, unsigned cpu)
@@ -272,7 +272,7 @@ static void plan_count_events(struct event_planner *w)
 
 static void explain_no_cpu(struct session_count *c, const struct event_planner *w)
 {
-	const char *cpus = c->config.kernel_pmu ? c->config.kernel_pmu->cpus : "";
+	const char *cpus = c->config.kernel_pmu ? c->config.kernel_pmu->cpu_list : "";
 	char remedy[sizeof(c->status.remedy)];
 
 	snprintf(remedy, sizeof(remedy), "choose CPUs of the list in /sys/devices/system/cpu/online%s%s%s",

@@ -92,7 +92,7 @@ static void fail_all_counts(struct pfm_session *s, int cause, int err, const cha
 /* A processor this device was made for. */
 static bool is_alpha_count(const struct session_count *c)
 {
-	return pfmi_has_pfcntr(c->config.event.table);
+	return pfmi_pmu_has_pfcntr(c->config.event.table);
 }
 
 /* The caller's settings, or what the session's flags mean here. */
@@ -130,16 +130,16 @@ struct device_event_set {
 
 static int solve_event_set(const struct pfm_session *s, struct device_state *d, struct device_event_set *set, pfm_error_t *why)
 {
-	struct request req = { .table = set->events[0].table,
-		               .events = set->events,
-		               .n = set->n_events,
-		               .plm = PFM_PLM0 | PFM_PLM3,
-		               .model_in = &d->encoder_input,
-		               .model_out = &d->encoder_output };
-	struct regs regs;
+	struct encode_request req = { .table = set->events[0].table,
+		                      .events = set->events,
+		                      .n_events = set->n_events,
+		                      .plm = PFM_PLM0 | PFM_PLM3,
+		                      .model_in = &d->encoder_input,
+		                      .model_out = &d->encoder_output };
+	struct register_values regs;
 
 	(void)s;
-	return pfmi_dispatch(&req, &set->placement, &regs, why);
+	return pfmi_encode_dispatch(&req, &set->placement, &regs, why);
 }
 
 static int find_request_index(const struct device_event_set *set, unsigned number)
@@ -164,7 +164,7 @@ static void choose_events(struct pfm_session *s, struct device_state *d, struct 
 			                  "name events of the same one");
 			continue;
 		}
-		if (c->config.event.left_out) {
+		if (c->config.event.exclude_flags) {
 			fail_device_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "the device cannot leave out idle time, the host or guests",
 			                  "leave the letters G, H and I away");
 			continue;
@@ -340,7 +340,7 @@ static void locate_counts(struct pfm_session *s, const struct device_event_set *
 				continue;
 			}
 		}
-		d->locations[i].counter = set->placement.counter[at];
+		d->locations[i].counter = set->placement.counters[at];
 		if (is_unsampleable_count(s, i)) {
 			d->locations[i].counter = -1;
 			continue;

@@ -117,7 +117,7 @@ static int add_text_or_metrics(struct session_builder *o, const char *text)
 static int open_session_counts(struct session_builder *o, const char *const *texts, unsigned n)
 {
 	struct pfm_session *s = o->session;
-	int rc = pfmi_ctx_load(s->ctx, LOADED_ALL);
+	int rc = pfmi_context_load(s->ctx, LOADED_ALL);
 
 	if (rc)
 		return pfmi_session_report_error(o, rc, PFM_KIND_SYSTEM, NULL, 0, "what this machine has could not be read");
@@ -160,13 +160,13 @@ static int open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_ses
 	if (!s)
 		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	o.session = s;
-	s->ctx = pfmi_ctx_hold(ctx);
+	s->ctx = pfmi_context_add_ref(ctx);
 	if (!pfmi_take(&s->options, sizeof(s->options), options))
 		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.size is not set");
 	else if (s->options.pid < 0)
 		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.pid is negative");
-	else if (s->options.plm > PFMI_LEVELS)
-		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, PFMI_NO_LEVELS);
+	else if (s->options.plm > PFMI_LEVEL_MASK)
+		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, PFMI_BAD_LEVELS_MESSAGE);
 	else
 		rc = open_session_counts(&o, texts, n);
 	if (rc)
@@ -341,8 +341,8 @@ static const char *get_count_pmu_name(const struct pfm_session *s, const struct 
 	if (s->recording)
 		return "";
 	if (c->config.kernel_pmu)
-		return c->config.instance ? c->config.kernel_pmu->instances[c->config.instance - 1] : c->config.kernel_pmu->name;
-	t = pfmi_table_at(s->ctx, c->config.pmu);
+		return c->config.instance ? c->config.kernel_pmu->instance_names[c->config.instance - 1] : c->config.kernel_pmu->name;
+	t = context_usable_table(s->ctx, c->config.pmu);
 	return t ? table_text(t, t->name) : "";
 }
 
@@ -352,7 +352,7 @@ static const char *get_counted_cpus(const struct pfm_session *s, const struct se
 	if (*c->config.cpus)
 		return c->config.cpus;
 	if (c->config.kernel_pmu)
-		return c->config.kernel_pmu->instance_cpus[c->config.instance ? c->config.instance - 1 : 0];
+		return c->config.kernel_pmu->instance_cpu_lists[c->config.instance ? c->config.instance - 1 : 0];
 	return s->options.cpus ? s->options.cpus : "";
 }
 

@@ -60,7 +60,7 @@ struct session_builder {
 	unsigned request, n_sibling_sets;
 	const struct kernel_pmu *core_pmus[MAX_CORE_PMUS]; /* the kernel's core PMUs */
 	unsigned n_core_pmus;
-	struct unit cached_pmu; /* the last that was asked for, and its number: the next is mostly the same */
+	struct pmu_info cached_pmu; /* the last that was asked for, and its number: the next is mostly the same */
 	unsigned cached_pmu_number;
 	uint64_t member_filter[MEMBER_FILTER_BITS / 64]; /* members of the group: a bit that is not set is nobody's */
 	char *name_buffer;                               /* room for the name of any member of a text */
@@ -73,7 +73,7 @@ struct session_builder {
 int pfmi_session_report_error(const struct session_builder *o, int code, int kind, const char *at, size_t len, const char *detail);
 int pfmi_session_report_no_memory(const struct session_builder *o);
 /* All that is known of unit @unit, until it is asked for another. */
-const struct unit *pfmi_session_get_pmu(struct session_builder *o, unsigned unit);
+const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned unit);
 /* Room for @n more counts. False without memory. (lib/session/counts.c) */
 bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n);
 /* Fields that nobody set are not there. */

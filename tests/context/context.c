@@ -23,7 +23,7 @@ static bool is(const char *aka, const char *s)
 	x.t.aka = 10;
 	strcpy(x.pool + 1, "own");
 	snprintf(x.pool + 10, sizeof(x.pool) - 10, "%s", aka);
-	return pfmi_table_is(&x.t, pfmi_slice(s));
+	return pfmi_context_table_has_name(&x.t, pfmi_slice(s));
 }
 
 static void names_of_tables(void **state)
@@ -47,14 +47,14 @@ static void walks_over_names(void **state)
 		struct slice s[2] = { pfmi_slice(name), { aka, (uint32_t)strcspn(aka, " ") } };
 
 		for (unsigned k = 0; k < 2 && s[k].len; k++) {
-			struct called c = { 0 };
+			struct pmu_name_iter c = { 0 };
 			bool met = false, others = false;
 			int unit;
 
-			while ((unit = pfmi_ctx_next_called(ctx, s[k], pfmi_name_hash(s[k]), &c)) >= 0) {
-				bool own = table_is_called(pfmi_builtin((unsigned)unit), s[k]);
+			while ((unit = pfmi_context_next_named_pmu(ctx, s[k], pfmi_name_hash(s[k]), &c)) >= 0) {
+				bool own = context_table_has_own_name(pfmi_builtin((unsigned)unit), s[k]);
 
-				assert_true(pfmi_table_is(pfmi_builtin((unsigned)unit), s[k]) && c.table == pfmi_builtin((unsigned)unit) && !c.map);
+				assert_true(pfmi_context_table_has_name(pfmi_builtin((unsigned)unit), s[k]) && c.table == pfmi_builtin((unsigned)unit) && !c.image_map);
 				assert_false(own && others); /* own names first */
 				others |= !own;
 				met |= (unsigned)unit == i;
@@ -74,11 +74,11 @@ static void names_of_nobody(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct slice s = pfmi_slice(names[i]);
-		struct called c = { 0 };
+		struct pmu_name_iter c = { 0 };
 
-		assert_int_equal(pfmi_ctx_next_called(ctx, s, pfmi_name_hash(s), &c), -1);
-		assert_null(pfmi_image_whole(pfmi_builtins(), s, pfmi_name_hash(s)));
-		assert_null(pfmi_image_parts(pfmi_builtins(), s, pfmi_name_hash(s), &n));
+		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_name_hash(s), &c), -1);
+		assert_null(pfmi_context_find_family(pfmi_builtins(), s, pfmi_name_hash(s)));
+		assert_null(pfmi_context_find_family_members(pfmi_builtins(), s, pfmi_name_hash(s), &n));
 		assert_int_equal(n, 0);
 	}
 	pfm_close_context(ctx);
@@ -95,9 +95,9 @@ static void parts_of_processors(void **state)
 	for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++) {
 		struct slice s = pfmi_slice(pool + wholes[i].name);
 		uint32_t n = 0;
-		const uint16_t *parts = pfmi_image_parts(im, s, pfmi_name_hash(s), &n);
+		const uint16_t *parts = pfmi_context_find_family_members(im, s, pfmi_name_hash(s), &n);
 
-		assert_ptr_equal(pfmi_image_whole(im, s, pfmi_name_hash(s)), wholes + i);
+		assert_ptr_equal(pfmi_context_find_family(im, s, pfmi_name_hash(s)), wholes + i);
 		assert_true(parts && n == wholes[i].n_parts && n > 0);
 		for (uint32_t k = 0; parts && k < n; k++)
 			assert_true(parts[k] < pfmi_n_builtin());
@@ -110,21 +110,21 @@ static void units_of_no_machine(void **state)
 	pfm_ctx_t *ctx = open_for(NULL);
 
 	(void)state;
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_ctx_count(ctx), pfmi_n_builtin());
-	assert_true(ctx->n_here == 0 && ctx->n_host_order == 0 && ctx->n_stages == 2);
-	for (unsigned i = 0; i < pfmi_ctx_count(ctx); i++) {
-		struct unit u = pfmi_unit(ctx, i);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_int_equal(context_count_pmus(ctx), pfmi_n_builtin());
+	assert_true(ctx->n_host_pmus == 0 && ctx->n_search_order == 0 && ctx->n_sources == 2);
+	for (unsigned i = 0; i < context_count_pmus(ctx); i++) {
+		struct pmu_info u = pfmi_context_get_pmu(ctx, i);
 		uint32_t f = u.table->flags;
 
-		assert_true(u.table == pfmi_builtin(i) && !u.kernel && !u.map && u.core == 0 && u.type == u.table->perf_type);
+		assert_true(u.table == pfmi_builtin(i) && !u.kernel_pmu && !u.image_map && u.core_type == 0 && u.perf_type == u.table->perf_type);
 		assert_string_equal(u.origin, "built in");
 		assert_int_equal(!!(u.flags & PFM_PMU_UNCORE), !!(f & TABLE_UNCORE));
 		assert_int_equal(!!(u.flags & PFM_PMU_FALLBACK), !!(f & TABLE_FALLBACK));
 		assert_int_equal(!!(u.flags & PFM_PMU_HIDDEN), !!(f & (TABLE_VIEW | TABLE_TEST)));
 		assert_int_equal(!!(u.flags & PFM_PMU_CORE), !(f & TABLE_UNCORE) && u.table->encoder != ENCODER_PERF);
 		assert_int_equal(u.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL), 0);
-		assert_true(pfmi_unit_ready(ctx, i) && !pfmi_unit_map(ctx, i) && !pfmi_unit_kernel(ctx, i));
+		assert_true(context_is_pmu_usable(ctx, i) && !pfmi_context_pmu_image(ctx, i) && !context_pmu_kernel(ctx, i));
 	}
 	pfm_close_context(ctx);
 }
@@ -161,23 +161,23 @@ static void units_of_machines(void **state)
 		pfm_ctx_t *ctx = open_machine(rows[i].cpuid, root);
 		bool has = false, has_not = false;
 
-		assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-		assert_int_equal(ctx->n_host_order, ctx->n_here + ctx->n_units - ctx->first_kernel);
-		assert_true(ctx->n_here > 0);
-		for (unsigned k = 0; k < ctx->n_here; k++) {
-			struct unit u = pfmi_unit(ctx, ctx->here[k].unit);
+		assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+		assert_int_equal(ctx->n_search_order, ctx->n_host_pmus + ctx->n_pmus - ctx->first_kernel_pmu);
+		assert_true(ctx->n_host_pmus > 0);
+		for (unsigned k = 0; k < ctx->n_host_pmus; k++) {
+			struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->host_pmus[k].pmu_index);
 
-			assert_true(k == 0 || ctx->here[k].unit > ctx->here[k - 1].unit);
+			assert_true(k == 0 || ctx->host_pmus[k].pmu_index > ctx->host_pmus[k - 1].pmu_index);
 			assert_true((u.flags & PFM_PMU_HOST) && !(u.flags & PFM_PMU_HIDDEN));
-			has |= pfmi_table_is(u.table, pfmi_slice(rows[i].has));
-			has_not |= pfmi_table_is(u.table, pfmi_slice(rows[i].has_not));
+			has |= pfmi_context_table_has_name(u.table, pfmi_slice(rows[i].has));
+			has_not |= pfmi_context_table_has_name(u.table, pfmi_slice(rows[i].has_not));
 		}
 		if (!has || has_not)
 			fail_msg("%s: %d %d", rows[i].cpuid, has, has_not);
 		for (unsigned u = 0, k = 0; u < pfmi_n_builtin(); u++) { /* and no other one says so */
-			bool here = k < ctx->n_here && ctx->here[k].unit == u;
+			bool here = k < ctx->n_host_pmus && ctx->host_pmus[k].pmu_index == u;
 
-			assert_int_equal(!!(pfmi_unit(ctx, u).flags & PFM_PMU_HOST), here);
+			assert_int_equal(!!(pfmi_context_get_pmu(ctx, u).flags & PFM_PMU_HOST), here);
 			k += here;
 		}
 		pfm_close_context(ctx);
@@ -232,32 +232,32 @@ static void units_of_the_kernel(void **state)
 	for (size_t i = 0; i < COUNT(files); i++)
 		put(root, files[i][0], files[i][1]);
 	ctx = open_machine("GenuineIntel-6-55-4", root);
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-	assert_int_equal(ctx->n_units, ctx->first_kernel + 2);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_int_equal(ctx->n_pmus, ctx->first_kernel_pmu + 2);
 	for (unsigned i = 0; i < 2; i++) { /* and they come first where no unit is named */
-		struct unit u = pfmi_unit(ctx, ctx->first_kernel + i);
-		bool core = strcmp(u.kernel->name, "cpu") == 0;
-		struct slice name = pfmi_slice(u.kernel->name);
-		struct called c = { 0 };
+		struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->first_kernel_pmu + i);
+		bool core = strcmp(u.kernel_pmu->name, "cpu") == 0;
+		struct slice name = pfmi_slice(u.kernel_pmu->name);
+		struct pmu_name_iter c = { 0 };
 		bool met = false;
 		int unit;
 
-		assert_int_equal(ctx->host_order[i], ctx->first_kernel + i);
+		assert_int_equal(ctx->search_order[i], ctx->first_kernel_pmu + i);
 		assert_string_equal(u.origin, "kernel");
-		assert_true(u.type == (core ? 4 : 10) && u.kernel->n_instances == (core ? 1 : 2));
+		assert_true(u.perf_type == (core ? 4 : 10) && u.kernel_pmu->n_instances == (core ? 1 : 2));
 		assert_int_equal(u.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL), PFM_PMU_HOST | PFM_PMU_KERNEL);
 		assert_int_equal(!!(u.flags & PFM_PMU_CORE), core);
-		while ((unit = pfmi_ctx_next_called(ctx, name, pfmi_name_hash(name), &c)) >= 0)
-			met |= (unsigned)unit == ctx->first_kernel + i;
-		assert_true(met && pfmi_unit_ready(ctx, ctx->first_kernel + i) && !pfmi_unit_map(ctx, ctx->first_kernel + i));
+		while ((unit = pfmi_context_next_named_pmu(ctx, name, pfmi_name_hash(name), &c)) >= 0)
+			met |= (unsigned)unit == ctx->first_kernel_pmu + i;
+		assert_true(met && context_is_pmu_usable(ctx, ctx->first_kernel_pmu + i) && !pfmi_context_pmu_image(ctx, ctx->first_kernel_pmu + i));
 	}
-	for (unsigned k = 0; k < ctx->n_here; k++) {
-		struct unit u = pfmi_unit(ctx, ctx->here[k].unit);
+	for (unsigned k = 0; k < ctx->n_host_pmus; k++) {
+		struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->host_pmus[k].pmu_index);
 
 		if (u.table->encoder == ENCODER_PERF)
 			continue;
-		assert_true(u.kernel && (u.flags & PFM_PMU_KERNEL) && u.type == u.kernel->types[0]);
-		assert_string_equal(u.kernel->name, u.flags & PFM_PMU_UNCORE ? "uncore_imc" : "cpu");
+		assert_true(u.kernel_pmu && (u.flags & PFM_PMU_KERNEL) && u.perf_type == u.kernel_pmu->instance_types[0]);
+		assert_string_equal(u.kernel_pmu->name, u.flags & PFM_PMU_UNCORE ? "uncore_imc" : "cpu");
 		cores += !(u.flags & PFM_PMU_UNCORE);
 		boxes += !!(u.flags & PFM_PMU_UNCORE);
 	}
@@ -277,7 +277,7 @@ static void cores_with_names_of_their_own(void **state)
 	assert_non_null(mkdtemp(root));
 	for (unsigned n = 1; n <= COUNT(devices); n++) {
 		struct slice nobody = pfmi_slice("armv8_z");
-		struct called c = { 0 };
+		struct pmu_name_iter c = { 0 };
 		unsigned tied = 0, cores = 0;
 		pfm_ctx_t *ctx;
 
@@ -288,19 +288,19 @@ static void cores_with_names_of_their_own(void **state)
 		snprintf(path, sizeof(path), DEVICES "%s/format/event", devices[n - 1]);
 		put(root, path, n == 1 ? "config:0-15\n" : "config:0-7\n");
 		ctx = open_machine("0x00000000410fd0c1", root);
-		assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-		assert_int_equal(ctx->kernel->n, n);
-		for (unsigned k = 0; k < ctx->n_here; k++) {
-			struct unit u = pfmi_unit(ctx, ctx->here[k].unit);
+		assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+		assert_int_equal(ctx->kernel->n_pmus, n);
+		for (unsigned k = 0; k < ctx->n_host_pmus; k++) {
+			struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->host_pmus[k].pmu_index);
 
 			if (u.flags & PFM_PMU_CORE) {
 				cores++;
-				tied += u.kernel != NULL;
+				tied += u.kernel_pmu != NULL;
 			}
 		}
 		assert_true(cores == 1 && tied == (n == 1));
-		assert_true(ctx->stages[ctx->n_stages - 1].n_calls > n);
-		assert_int_equal(pfmi_ctx_next_called(ctx, nobody, pfmi_name_hash(nobody), &c), -1);
+		assert_true(ctx->sources[ctx->n_sources - 1].n_name_slots > n);
+		assert_int_equal(pfmi_context_next_named_pmu(ctx, nobody, pfmi_name_hash(nobody), &c), -1);
 		pfm_close_context(ctx);
 	}
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
@@ -329,27 +329,27 @@ static void put_image(const char *root, const char *path, size_t n)
 /* Unit @i is table @k of image @map; of none if that is negative. */
 static void is_table_of(const pfm_ctx_t *ctx, unsigned i, unsigned k, int map)
 {
-	struct unit u = pfmi_unit(ctx, i);
+	struct pmu_info u = pfmi_context_get_pmu(ctx, i);
 	const struct image_map *m = map < 0 ? NULL : &ctx->images.maps[map];
 
-	assert_ptr_equal(u.map, m);
-	assert_ptr_equal(pfmi_unit_map(ctx, i), m);
+	assert_ptr_equal(u.image_map, m);
+	assert_ptr_equal(pfmi_context_pmu_image(ctx, i), m);
 	assert_string_equal(u.origin, m ? m->path : "built in");
 	assert_string_equal(table_text(u.table, u.table->name), table_text(pfmi_builtin(k), pfmi_builtin(k)->name));
-	assert_true(u.table == image_table(m ? m->base : pfmi_builtins(), k) && u.type == pfmi_builtin(k)->perf_type);
+	assert_true(u.table == image_table(m ? m->image : pfmi_builtins(), k) && u.perf_type == pfmi_builtin(k)->perf_type);
 }
 
 /* The units called like table @k come in this order of images. */
 static void come_in_order(const pfm_ctx_t *ctx, unsigned k, const int *maps, unsigned n)
 {
 	struct slice s = pfmi_slice(table_text(pfmi_builtin(k), pfmi_builtin(k)->name));
-	struct called c = { 0 };
+	struct pmu_name_iter c = { 0 };
 
 	for (unsigned i = 0; i < n; i++) {
-		unsigned want = (maps[i] < 0 ? 0 : ctx->images.maps[maps[i]].first) + k;
+		unsigned want = (maps[i] < 0 ? 0 : ctx->images.maps[maps[i]].first_pmu) + k;
 
-		assert_int_equal(pfmi_ctx_next_called(ctx, s, pfmi_name_hash(s), &c), want);
-		assert_ptr_equal(c.map, maps[i] < 0 ? NULL : &ctx->images.maps[maps[i]]);
+		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_name_hash(s), &c), want);
+		assert_ptr_equal(c.image_map, maps[i] < 0 ? NULL : &ctx->images.maps[maps[i]]);
 	}
 }
 
@@ -359,7 +359,7 @@ static bool users_alone(void)
 	char path[2048];
 	const char *last;
 
-	if (getenv("PERFMON_EVENTS") || pfmi_images_default_path(path, sizeof(path)) >= sizeof(path))
+	if (getenv("PERFMON_EVENTS") || pfmi_image_get_default_path(path, sizeof(path)) >= sizeof(path))
 		return false;
 	last = strrchr(path, ':');
 	return last && access(last + 1, F_OK) != 0;
@@ -383,11 +383,11 @@ static void units_of_images(void **state)
 		pfm_ctx_t *ctx;
 
 		assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(pfmi_ctx_count(ctx), n);
-		assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-		assert_true(ctx->images.n == 2 && ctx->images.maps[0].first == n && ctx->images.maps[1].first == 2 * n);
-		assert_true(pfmi_ctx_count(ctx) == 3 * n && ctx->first_kernel == 3 * n && ctx->n_stages == 4);
-		assert_null(pfmi_unit_map(ctx, 3 * n));
+		assert_int_equal(context_count_pmus(ctx), n);
+		assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+		assert_true(ctx->images.n_maps == 2 && ctx->images.maps[0].first_pmu == n && ctx->images.maps[1].first_pmu == 2 * n);
+		assert_true(context_count_pmus(ctx) == 3 * n && ctx->first_kernel_pmu == 3 * n && ctx->n_sources == 4);
+		assert_null(pfmi_context_pmu_image(ctx, 3 * n));
 		for (unsigned i = 0; i < 3 * n; i++)
 			is_table_of(ctx, i, i % n, (int)(i / n) - 1);
 		for (unsigned k = 0; k < n; k++)
@@ -410,20 +410,20 @@ static void machines_of_images(void **state)
 	assert_non_null(mkdtemp(root));
 	options.images = options.sysfs_root = root;
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-	alone = ctx->n_here;
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	alone = ctx->n_host_pmus;
 	pfm_close_context(ctx);
 	put_image(root, "a.pmdb", 0);
 	put_image(root, "b.pmdb", 0);
 	put_image(root, "c.pmdb", 0);
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-	assert_int_equal(ctx->n_here, 4 * alone);
-	assert_true(ctx->n_here > 64);
-	assert_int_equal(ctx->n_host_order, 4 * alone);
-	for (unsigned i = 0; i < ctx->n_here; i++) {
-		assert_int_equal(ctx->here[i].unit, ctx->here[i % alone].unit + i / alone * n);
-		assert_int_equal(ctx->host_order[i], ctx->here[(i + alone) % ctx->n_here].unit);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_int_equal(ctx->n_host_pmus, 4 * alone);
+	assert_true(ctx->n_host_pmus > 64);
+	assert_int_equal(ctx->n_search_order, 4 * alone);
+	for (unsigned i = 0; i < ctx->n_host_pmus; i++) {
+		assert_int_equal(ctx->host_pmus[i].pmu_index, ctx->host_pmus[i % alone].pmu_index + i / alone * n);
+		assert_int_equal(ctx->search_order[i], ctx->host_pmus[(i + alone) % ctx->n_host_pmus].pmu_index);
 	}
 	pfm_close_context(ctx);
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
@@ -451,7 +451,7 @@ static void images_that_are_refused(void **state)
 	assert_int_equal(pfm_describe_refusal(ctx, 1, &path, &text), PFMLIB_SUCCESS);
 	assert_string_equal(path + strlen(root), "/b.pmdb");
 	assert_int_equal(pfm_describe_refusal(ctx, 2, &path, &text), PFMLIB_ERR_NOTFOUND);
-	assert_true(pfmi_unit_ready(ctx, ctx->images.maps[0].first) && !pfmi_unit_ready(ctx, ctx->images.maps[1].first));
+	assert_true(context_is_pmu_usable(ctx, ctx->images.maps[0].first_pmu) && !context_is_pmu_usable(ctx, ctx->images.maps[1].first_pmu));
 	pfm_close_context(ctx);
 	snprintf(file, sizeof(file), "%s/c.pmdb", root);
 	options.images = file;
@@ -488,8 +488,8 @@ static void find_around(const char *name, unsigned table, bool other, bool last)
 
 	for (uint32_t n = 3; n < 200; n++) {
 		uint32_t *calls = slot_of(h, n) + last < n ? slots_around(h, n, number | (table + 1), 0) : NULL;
-		struct pfm_ctx ctx = { .builtin = { pfmi_builtins(), NULL, 0, pfmi_n_builtin(), calls, n } };
-		struct called c = { 0 };
+		struct pfm_ctx ctx = { .builtin_source = { pfmi_builtins(), NULL, 0, pfmi_n_builtin(), calls, n } };
+		struct pmu_name_iter c = { 0 };
 
 		if (!calls)
 			continue;
@@ -498,8 +498,8 @@ static void find_around(const char *name, unsigned table, bool other, bool last)
 			calls[n - 1] = calls[0];
 			calls[0] = 0;
 		}
-		assert_int_equal(pfmi_ctx_next_called(&ctx, s, h, &c), table);
-		assert_int_equal(pfmi_ctx_next_called(&ctx, s, h, &c), -1);
+		assert_int_equal(pfmi_context_next_named_pmu(&ctx, s, h, &c), table);
+		assert_int_equal(pfmi_context_next_named_pmu(&ctx, s, h, &c), -1);
 		guard_end(calls, n * sizeof(*calls));
 	}
 }
@@ -515,7 +515,7 @@ static void walks_around_the_end(void **state)
 
 		for (unsigned last = 0; last < 2; last++)
 			find_around(table_text(t, t->name), i, false, last);
-		if (sscanf(table_text(t, t->aka), "%63s", aka) != 1 || pfmi_table_is(pfmi_builtin(i + 1), pfmi_slice(aka)))
+		if (sscanf(table_text(t, t->aka), "%63s", aka) != 1 || pfmi_context_table_has_name(pfmi_builtin(i + 1), pfmi_slice(aka)))
 			continue;
 		for (unsigned last = 0; last < 2; last++)
 			find_around(aka, i, true, last);
@@ -558,18 +558,18 @@ static void holders(void **state)
 	pfm_ctx_t *ctx = open_for(NULL);
 
 	(void)state;
-	assert_ptr_equal(pfmi_ctx_hold(ctx), ctx);
-	assert_int_equal(atomic_load(&ctx->refs), 2);
+	assert_ptr_equal(pfmi_context_add_ref(ctx), ctx);
+	assert_int_equal(atomic_load(&ctx->n_refs), 2);
 	pfm_close_context(ctx);
-	assert_int_equal(atomic_load(&ctx->refs), 1);
+	assert_int_equal(atomic_load(&ctx->n_refs), 1);
 	assert_int_equal(pfm_count_pmus(ctx), pfmi_n_builtin());
 	pfm_close_context(ctx);
-	assert_ptr_equal(pfmi_ctx_hold(NULL), pfmi_ctx_default());
-	assert_ptr_equal(pfmi_ctx_meant(NULL), pfmi_ctx_default());
-	pfm_close_context((pfm_ctx_t *)(uintptr_t)pfmi_ctx_default());
+	assert_ptr_equal(pfmi_context_add_ref(NULL), pfmi_context_get_default());
+	assert_ptr_equal(context_or_default(NULL), pfmi_context_get_default());
+	pfm_close_context((pfm_ctx_t *)(uintptr_t)pfmi_context_get_default());
 	pfm_close_context(NULL);
-	assert_true(pfmi_ctx_loaded(pfmi_ctx_default(), LOADED_BUILTIN));
-	assert_int_equal(pfmi_ctx_default()->flags, 0);
+	assert_true(context_is_loaded(pfmi_context_get_default(), LOADED_BUILTIN));
+	assert_int_equal(pfmi_context_get_default()->flags, 0);
 }
 
 static void options_that_make_no_sense(void **state)

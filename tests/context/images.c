@@ -9,7 +9,7 @@
 #include "table/build.h"
 
 static char folder[64], path[2048];
-static struct images images;
+static struct image_set images;
 static pfm_error_t why;
 
 static int make_folder(void **state)
@@ -17,7 +17,7 @@ static int make_folder(void **state)
 	(void)state;
 	memcpy(folder, P_tmpdir "/perfmon-images-XXXXXX", sizeof(P_tmpdir "/perfmon-images-XXXXXX"));
 	why = (pfm_error_t){ .size = sizeof(why) };
-	images = (struct images){ 0 };
+	images = (struct image_set){ 0 };
 	return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -42,7 +42,7 @@ static int remove_folder(void **state)
 	struct sys sys;
 
 	(void)state;
-	pfmi_images_close(&images);
+	pfmi_image_close_all(&images);
 	pfmi_sys_real(&sys, NULL);
 	sys.list(&sys, folder, forget, NULL);
 	return rmdir(folder);
@@ -70,8 +70,8 @@ static void put(const char *name, size_t n, size_t change, mode_t mode)
 
 static int open_path(const char *search)
 {
-	pfmi_images_close(&images);
-	return pfmi_images_open(search, &images, &why);
+	pfmi_image_close_all(&images);
+	return pfmi_image_open_path(search, &images, &why);
 }
 
 /* The folder again, as a search path. */
@@ -83,11 +83,11 @@ static void look(void)
 static void expect_refused(unsigned n, const char *because)
 {
 	look();
-	assert_int_equal(images.n, 0);
-	assert_int_equal(images.n_refused, n);
+	assert_int_equal(images.n_maps, 0);
+	assert_int_equal(images.n_rejected, n);
 	for (unsigned i = 0; i < n; i++)
-		if (!strstr(images.refused[i].why, because))
-			fail_msg("%s: %s", images.refused[i].path, images.refused[i].why);
+		if (!strstr(images.rejected[i].reason, because))
+			fail_msg("%s: %s", images.rejected[i].path, images.rejected[i].reason);
 }
 
 /* A file that the caller names is refused with its place in the path. */
@@ -101,7 +101,7 @@ static void expect_named_refused(const char *name, const char *because)
 	assert_non_null(strstr(why.detail, because));
 	assert_int_equal(why.start, strlen("/nowhere:"));
 	assert_int_equal(why.end, strlen("/nowhere:") + strlen(named(name)));
-	assert_true(images.n == 0 && images.n_refused == 0 && !images.maps && !images.refused);
+	assert_true(images.n_maps == 0 && images.n_rejected == 0 && !images.maps && !images.rejected);
 }
 
 static void where_they_are_looked_for(void **state)
@@ -114,29 +114,29 @@ static void where_they_are_looked_for(void **state)
 	(void)state;
 	unsetenv("XDG_DATA_HOME");
 	unsetenv("HOME");
-	n = pfmi_images_default_path(out, sizeof(out));
+	n = pfmi_image_get_default_path(out, sizeof(out));
 	assert_int_equal(n, strlen(out));
 	assert_int_equal(out[0], '/');
 	assert_null(strchr(out, ':'));
 	standard = strdup(out);
 	assert_non_null(standard);
 	setenv("HOME", "/h", 1);
-	pfmi_images_default_path(out, sizeof(out));
+	pfmi_image_get_default_path(out, sizeof(out));
 	assert_int_equal(strncmp(out, "/h/.local/share/perfmon:", 24), 0);
 	assert_string_equal(out + 24, standard);
 	setenv("XDG_DATA_HOME", "/d", 1);
-	assert_int_equal(pfmi_images_default_path(out, sizeof(out)), strlen("/d/perfmon:") + strlen(standard));
+	assert_int_equal(pfmi_image_get_default_path(out, sizeof(out)), strlen("/d/perfmon:") + strlen(standard));
 	assert_int_equal(strncmp(out, "/d/perfmon:", 11), 0);
 	assert_string_equal(out + 11, standard);
 	/* Too little room: the length that is needed. */
-	assert_int_equal(pfmi_images_default_path(small, sizeof(small)), strlen(out));
+	assert_int_equal(pfmi_image_get_default_path(small, sizeof(small)), strlen(out));
 	assert_string_equal(small, "/d/perf");
 	/* What is no place on this machine is nobody's home. */
 	setenv("XDG_DATA_HOME", "data", 1);
-	pfmi_images_default_path(out, sizeof(out));
+	pfmi_image_get_default_path(out, sizeof(out));
 	assert_int_equal(strncmp(out, "/h/", 3), 0);
 	setenv("HOME", "", 1);
-	pfmi_images_default_path(out, sizeof(out));
+	pfmi_image_get_default_path(out, sizeof(out));
 	assert_string_equal(out, standard);
 	unsetenv("XDG_DATA_HOME");
 	unsetenv("HOME");
@@ -168,31 +168,31 @@ static void what_is_taken(void **state)
 	memcpy(second, named(""), sizeof(second));
 	snprintf(path, sizeof(path), ":/nowhere::%s:%s:", first, second);
 	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
-	assert_int_equal(images.n_refused, 0);
-	assert_int_equal(images.n, 5);
+	assert_int_equal(images.n_rejected, 0);
+	assert_int_equal(images.n_maps, 5);
 	assert_string_equal(images.maps[0].path, first);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(strstr(images.maps[1 + i].path, ".pmdb")[-1], "abc"[i]);
 	for (unsigned i = 0; i < 5; i++) {
 		assert_int_equal(images.maps[i].size, pfmi_builtins()->size);
-		assert_memory_equal(images.maps[i].base, pfmi_builtins(), 4096);
+		assert_memory_equal(images.maps[i].image, pfmi_builtins(), 4096);
 		/* What the caller named was looked at as a whole, others when somebody needs them. */
-		assert_int_equal(atomic_load(&images.maps[i].state), i == 0);
-		assert_null(pfmi_image_fault(&images.maps[i]));
-		assert_int_equal(atomic_load(&images.maps[i].state), 1);
-		assert_null(pfmi_image_fault(&images.maps[i]));
+		assert_int_equal(atomic_load(&images.maps[i].check_state), i == 0);
+		assert_null(pfmi_image_check_fault(&images.maps[i]));
+		assert_int_equal(atomic_load(&images.maps[i].check_state), 1);
+		assert_null(pfmi_image_check_fault(&images.maps[i]));
 	}
-	pfmi_images_close(&images);
-	assert_true(images.n == 0 && !images.maps);
-	pfmi_images_close(&images);
+	pfmi_image_close_all(&images);
+	assert_true(images.n_maps == 0 && !images.maps);
+	pfmi_image_close_all(&images);
 	assert_int_equal(open_path(""), PFMLIB_SUCCESS);
-	assert_int_equal(images.n, 0);
+	assert_int_equal(images.n_maps, 0);
 	/* A file is no folder of images; one that nobody finds is only not there. */
 	memcpy(first, named("pmdb"), sizeof(first));
 	assert_int_equal(open_path(first), PFMLIB_SUCCESS);
-	assert_true(images.n == 0 && images.n_refused == 1);
-	assert_string_equal(images.refused[0].path, first);
-	assert_string_equal(images.refused[0].why, "it is no folder, and the names of images end in .pmdb");
+	assert_true(images.n_maps == 0 && images.n_rejected == 1);
+	assert_string_equal(images.rejected[0].path, first);
+	assert_string_equal(images.rejected[0].reason, "it is no folder, and the names of images end in .pmdb");
 }
 
 /* ---- refused ------------------------------------------------------------------------------------------------------- */
@@ -207,11 +207,11 @@ static void what_is_no_image(void **state)
 	expect_named_refused("x.pmdb", "too short");
 	put("x.pmdb", least, 0, 0644); /* its head says that there is more */
 	look();
-	assert_int_equal(images.n_refused, 1);
-	assert_null(strstr(images.refused[0].why, "too short"));
+	assert_int_equal(images.n_rejected, 1);
+	assert_null(strstr(images.rejected[0].reason, "too short"));
 	put("x.pmdb", 0, 1, 0644); /* the magic */
 	look();
-	assert_int_equal(images.n_refused, 1);
+	assert_int_equal(images.n_rejected, 1);
 	unlink(named("x.pmdb"));
 	expect_named_refused("x.pmdb", "no such file");
 	assert_int_equal(mkdir(named("x.pmdb"), 0755), 0);
@@ -243,21 +243,21 @@ static void what_others_may_write(void **state)
 	/* Who names it has the say. */
 	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
 	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
-	assert_int_equal(images.n, 1);
+	assert_int_equal(images.n_maps, 1);
 	assert_int_equal(chmod(named("x.pmdb"), 0644), 0);
 	look();
-	assert_int_equal(images.n, 1);
+	assert_int_equal(images.n_maps, 1);
 	/* So with the folder: what is in it is not even opened. */
 	assert_int_equal(chmod(folder, 0757), 0);
 	expect_refused(1, "its folder");
-	assert_string_equal(images.refused[0].path, named("x.pmdb"));
+	assert_string_equal(images.rejected[0].path, named("x.pmdb"));
 	assert_int_equal(chmod(folder, 0755), 0);
 	if (geteuid())
 		return;
 	assert_int_equal(chown(named("x.pmdb"), 12345, 0), 0);
 	expect_refused(1, "another user");
 	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
-	assert_int_equal(images.n, 1);
+	assert_int_equal(images.n_maps, 1);
 	assert_int_equal(chown(named("x.pmdb"), 0, 0), 0);
 	assert_int_equal(chown(folder, 12345, 0), 0);
 	expect_refused(1, "its folder");
@@ -287,7 +287,7 @@ static void many_refusals(void **state)
 	expect_refused(20, "too short");
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(name, sizeof(name), "r%02u.pmdb", i);
-		assert_string_equal(images.refused[i].path, named(name));
+		assert_string_equal(images.rejected[i].path, named(name));
 	}
 }
 
@@ -301,8 +301,8 @@ static void bytes_are_kept(void **state)
 	(void)state;
 	put("x.pmdb", 0, 0, 0664); /* the group may write */
 	look();
-	assert_int_equal(images.n, 1);
-	bytes = (const uint8_t *)images.maps[0].base;
+	assert_int_equal(images.n_maps, 1);
+	bytes = (const uint8_t *)images.maps[0].image;
 	was = bytes[5000];
 	f = fopen(named("x.pmdb"), "r+b");
 	assert_non_null(f);
@@ -312,7 +312,7 @@ static void bytes_are_kept(void **state)
 	assert_int_equal(bytes[5000], was);
 	assert_int_equal(truncate(named("x.pmdb"), 0), 0);
 	assert_int_equal(bytes[pfmi_builtins()->size - 1], ((const uint8_t *)pfmi_builtins())[pfmi_builtins()->size - 1]);
-	assert_null(pfmi_image_fault(&images.maps[0]));
+	assert_null(pfmi_image_check_fault(&images.maps[0]));
 }
 
 /* A head that is good before a body that is not: found when the table is needed, or at once where the file was named. */
@@ -323,11 +323,11 @@ static void damage_is_found_later(void **state)
 	(void)state;
 	put("x.pmdb", 0, (size_t)pfmi_builtins()->size - 100, 0644);
 	look();
-	assert_int_equal(images.n, 1);
-	fault = pfmi_image_fault(&images.maps[0]);
+	assert_int_equal(images.n_maps, 1);
+	fault = pfmi_image_check_fault(&images.maps[0]);
 	assert_non_null(fault);
-	assert_true(atomic_load(&images.maps[0].state) < 0);
-	assert_non_null(pfmi_image_fault(&images.maps[0])); /* as often as it is asked */
+	assert_true(atomic_load(&images.maps[0].check_state) < 0);
+	assert_non_null(pfmi_image_check_fault(&images.maps[0])); /* as often as it is asked */
 	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
 	assert_int_equal(open_path(path), PFMLIB_ERR_IMAGE);
 	assert_string_equal(why.detail, fault);

@@ -11,7 +11,7 @@ static struct event with(struct event ev, uint64_t code, uint64_t umask)
 	const unsigned fields[] = { table_key(ev.table, KEY_CODE) - 1, table_key(ev.table, KEY_UMASK) - 1 };
 
 	for (unsigned i = 0; i < 2; i++)
-		assert_true(pfmi_event_set(&ev, fields[i], values[i]));
+		assert_true(pfmi_pmu_set_user_field(&ev, fields[i], values[i]));
 	return ev;
 }
 
@@ -40,10 +40,10 @@ static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t
 		const uint64_t config[4] = { e.alternatives[i].config };
 		struct event ev, other;
 		struct placement where;
-		struct regs regs;
+		struct register_values regs;
 
-		pfmi_event_init(&ev, t, row);
-		other = with(ev, pfmi_field_get(code, config), pfmi_field_get(umask, config));
+		pfmi_pmu_init_event(&ev, t, row);
+		other = with(ev, pfmi_pmu_extract_field(code, config), pfmi_pmu_extract_field(umask, config));
 		find_place(&other, 1, PFM_PLM3, &where, &regs);
 		assert_true(e.alternatives[i].control == regs.pmcs[0].value);
 		assert_true(e.alternatives[i].config != e.attr.config);
@@ -80,24 +80,24 @@ static bool beside(const struct table *t, uint32_t alone, uint32_t other)
 	uint64_t fixed = row_counters(t, table_row(t, other)) >> 32;
 	struct event events[2];
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	for (unsigned first = 0; first < 2; first++) {
-		struct request req = { .table = t, .events = events, .n = 2, .plm = PFM_PLM3 };
+		struct encode_request req = { .table = t, .events = events, .n_events = 2, .plm = PFM_PLM3 };
 		pfm_error_t why = PFM_INIT(why);
 		int rc;
 
-		pfmi_event_init(&events[first], t, alone);
-		pfmi_event_init(&events[!first], t, other);
-		if (pfmi_encoder_check(&events[0], NULL) || pfmi_encoder_check(&events[1], NULL))
+		pfmi_pmu_init_event(&events[first], t, alone);
+		pfmi_pmu_init_event(&events[!first], t, other);
+		if (pfmi_pmu_check_event(&events[0], NULL) || pfmi_pmu_check_event(&events[1], NULL))
 			return false;
-		rc = pfmi_dispatch(&req, &where, &regs, &why);
+		rc = pfmi_encode_dispatch(&req, &where, &regs, &why);
 		if (rc == PFMLIB_ERR_EVTINCOMP) /* they differ in a register that there is once */
 			return false;
 		if (fixed) {
 			assert_int_equal(rc, PFMLIB_SUCCESS);
-			assert_true(where.counter[!first] >= 32);
-			assert_true(where.counter[first] < 32);
+			assert_true(where.counters[!first] >= 32);
+			assert_true(where.counters[first] < 32);
 		} else {
 			assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
 			assert_int_equal(why.kind, PFM_KIND_ALONE);
@@ -145,15 +145,15 @@ static void free_running(void **state)
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event events[3];
 			struct placement where;
-			struct regs regs;
+			struct register_values regs;
 
 			if (!(table_row(t, row)->flags & ROW_FREE_RUNNING) || !is_event(t, row))
 				continue;
 			for (unsigned k = 0; k < 3; k++)
-				pfmi_event_init(&events[k], t, row);
+				pfmi_pmu_init_event(&events[k], t, row);
 			find_place(events, 3, PFM_PLM3, &where, &regs);
 			for (unsigned k = 0; k < 3; k++)
-				assert_int_equal(where.counter[k], 0xff);
+				assert_int_equal(where.counters[k], 0xff);
 			assert_int_equal(regs.n_pmds, 0);
 			seen++;
 		}

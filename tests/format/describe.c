@@ -42,7 +42,7 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 	for (unsigned i = 0; i <= info.n_umasks; i++) {
 		pfm_umask_info_t mask = { .size = sizeof(mask) };
 		const struct group *g;
-		const struct word *w = pfmi_row_mask(t, row, i, &g);
+		const struct word *w = pfmi_pmu_get_row_umask(t, row, i, &g);
 		int rc = pfm_describe_umask(ctx, (int)pmu, row, i, &mask);
 
 		assert_int_equal(rc, i < info.n_umasks ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND);
@@ -156,9 +156,9 @@ static void found_without_loading(void **state)
 
 	(void)state;
 	assert_int_equal(pfm_find_pmu(ctx, table_text(first, first->name)), 0);
-	assert_false(pfmi_ctx_loaded(ctx, LOADED_ALL));
+	assert_false(context_is_loaded(ctx, LOADED_ALL));
 	assert_int_equal(pfm_find_pmu(ctx, "no such unit"), -1);
-	assert_true(pfmi_ctx_loaded(ctx, LOADED_ALL));
+	assert_true(context_is_loaded(ctx, LOADED_ALL));
 	pfm_close_context(ctx);
 }
 

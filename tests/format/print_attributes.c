@@ -28,10 +28,10 @@ static void other_terms_are_the_same_event(void **state)
 		for (unsigned i = 0; i < 50 && is_event(t, row) && table_row(t, row)->n_takes; i++, tried++) {
 			struct event ev, said;
 
-			pfmi_event_init(&ev, t, row);
+			pfmi_pmu_init_event(&ev, t, row);
 			for (unsigned k = 0; k < table_row(t, row)->n_takes; k++)
-				ev.group[k] = some_value(t, pfmi_row_group(t, row, k), &random);
-			ev.raw_mask = unit_random(&random) & 1;
+				ev.group_values[k] = some_value(t, pfmi_pmu_row_group(t, row, k), &random);
+			ev.has_raw_umask = unit_random(&random) & 1;
 			for (size_t d = 0; d < COUNT(dialects); d++) {
 				said = ev;
 				pfmi_say_in_words(&said, dialects[d]);
@@ -51,7 +51,7 @@ static const char *written(const char *name, pfm_dialect_t dialect, void (*chang
 	while (row < t->n_rows && strcmp(table_row_name(t, row), name) != 0)
 		row++;
 	assert_true(row < t->n_rows);
-	pfmi_event_init(&ev, t, row);
+	pfmi_pmu_init_event(&ev, t, row);
 	if (change)
 		change(&ev);
 	p = (struct printer){ .ev = &ev, .t = t, .dialect = dialect };
@@ -60,7 +60,7 @@ static const char *written(const char *name, pfm_dialect_t dialect, void (*chang
 
 static void levels_off(struct event *ev)
 {
-	ev->plm_none = true;
+	ev->has_no_levels = true;
 }
 
 static void user(struct event *ev)
@@ -75,8 +75,8 @@ static void pinned(struct event *ev)
 
 static void threshold(struct event *ev)
 {
-	assert_true(pfmi_event_set(ev, table_key(ev->table, KEY_CMASK) - 1, 2));
-	assert_true(pfmi_event_set(ev, table_key(ev->table, KEY_INV) - 1, 1));
+	assert_true(pfmi_pmu_set_user_field(ev, table_key(ev->table, KEY_CMASK) - 1, 2));
+	assert_true(pfmi_pmu_set_user_field(ev, table_key(ev->table, KEY_INV) - 1, 1));
 }
 
 static void words(void **state)

@@ -17,7 +17,7 @@ static void letters(void **state)
 		unsigned n = 0;
 
 		ev.plm = (r & 1 ? PFM_PLM3 : 0u) | (r & 2 ? PFM_PLM0 : 0u) | (r & 4 ? PFMI_PLMH : 0u);
-		ev.left_out = (r & 8 ? EVENT_ONLY_GUEST : 0u) | (r & 16 ? EVENT_ONLY_HOST : 0u) | (r & 32 ? EVENT_NO_IDLE : 0u);
+		ev.exclude_flags = (r & 8 ? EVENT_ONLY_GUEST : 0u) | (r & 16 ? EVENT_ONLY_HOST : 0u) | (r & 32 ? EVENT_EXCLUDE_IDLE : 0u);
 		for (unsigned k = 0; k < 3; k++)
 			if (r >> k & 1)
 				expect[n++] = "ukh"[k];
@@ -35,7 +35,7 @@ static void letters(void **state)
 static void set(struct event *ev, enum key key, uint64_t value)
 {
 	if (value)
-		assert_true(pfmi_event_set(ev, table_key(ev->table, key) - 1, value));
+		assert_true(pfmi_pmu_set_user_field(ev, table_key(ev->table, key) - 1, value));
 }
 
 /* Code and unit mask of a row without groups, and what was set beside them; what is 0 is left out. */
@@ -55,8 +55,8 @@ static void terms(void **state)
 			char expect[128];
 			int n;
 
-			pfmi_event_init(&ev, t, row);
-			if (pfmi_event_value(&ev, table_key(t, KEY_EDGE) - 1, ANYWHERE))
+			pfmi_pmu_init_event(&ev, t, row);
+			if (pfmi_pmu_event_field_value(&ev, table_key(t, KEY_EDGE) - 1, ANYWHERE))
 				continue;
 			set(&ev, KEY_CMASK, cmask);
 			set(&ev, KEY_INV, inv);
@@ -85,16 +85,16 @@ static void refusals(void **state)
 
 	(void)state;
 	p = (struct printer){ .ev = &ev, .t = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_slice("cpu") };
-	pfmi_event_init(&ev, t, 0);
-	ev.plm_none = true;
+	pfmi_pmu_init_event(&ev, t, 0);
+	ev.has_no_levels = true;
 	assert_false(pfmi_put_perf(&p));
 	assert_string_equal(p.why, "perf cannot switch every level off");
-	pfmi_event_init(&ev, t, 0);
+	pfmi_pmu_init_event(&ev, t, 0);
 	ev.plm = PFM_PLM1;
 	p.why = NULL;
 	assert_false(pfmi_put_perf(&p));
 	assert_string_equal(p.why, "perf tells user from kernel and hypervisor, no other levels");
-	pfmi_event_init(&ev, t, 0);
+	pfmi_pmu_init_event(&ev, t, 0);
 	ev.counter_pin = 1;
 	p.why = NULL;
 	assert_false(pfmi_put_perf(&p));

@@ -205,8 +205,8 @@ static bool same_words(const pfm_ctx_t *ctx, const char *a, const char *b)
 	struct event x, y;
 	unsigned unit;
 
-	assert_int_equal(pfmi_ctx_event(ctx, a, &unit, &x, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_ctx_event(ctx, b, &unit, &y, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_lookup_event(ctx, a, &unit, &x, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_lookup_event(ctx, b, &unit, &y, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(pfmi_same_config(&x, &y), pfmi_same_config(&y, &x));
 	return pfmi_same_config(&x, &y);
 }

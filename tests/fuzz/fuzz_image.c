@@ -37,16 +37,16 @@ static void use(const struct table *t)
 		for (const char *p = name; *p; p++)
 			h = name_hash(h, (unsigned char)*p);
 		pfmi_table_find(t, h, name, strlen(name));
-		pfmi_event_init(&ev, t, row);
-		for (unsigned i = 0; i < pfmi_row_n_masks(t, row) && i < 48; i++)
-			pfmi_event_add_mask(&ev, i);
-		pfmi_event_config(&ev, ANYWHERE, config);
+		pfmi_pmu_init_event(&ev, t, row);
+		for (unsigned i = 0; i < pfmi_pmu_count_row_umasks(t, row) && i < 48; i++)
+			pfmi_pmu_add_umask(&ev, i);
+		pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
 		for (int k = 1; k < N_KEYS; k++)
 			pfmi_row_text(t, row,
 			              (enum key)(table_field(t, (enum key)k) && table_field(t, (enum key)k)->kind == FIELD_TEXT
 			                                 ? k
 			                                 : KEY_NONE));
-		pfmi_dispatch(&req, &where, &regs, &why);
+		pfmi_encode_dispatch(&req, &where, &regs, &why);
 	}
 }
 

@@ -42,8 +42,8 @@ static void every_word_is_a_raw_number(void **state)
 			struct event ev;
 			uint64_t config[4];
 
-			pfmi_event_init(&ev, t, row);
-			pfmi_event_config(&ev, ANYWHERE, config);
+			pfmi_pmu_init_event(&ev, t, row);
+			pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
 			if (!is_event(t, row) || config[0] > 0xffff)
 				continue;
 			expect_raw(ctx, config[0], "r%" PRIx64);
@@ -84,13 +84,13 @@ static void what_is_no_raw_number(void **state)
 		uint64_t raw = 0;
 
 		assert_int_equal(pfmi_spec_parse(cases[i].text, &spec, NULL), PFMLIB_SUCCESS);
-		if (pfmi_find_raw(ctx, &spec, &unit, &raw) != cases[i].raw)
+		if (pfmi_lookup_raw_number(ctx, &spec, &unit, &raw) != cases[i].raw)
 			fail_msg("%s", cases[i].text);
 		if (!cases[i].raw)
 			continue;
 		assert_int_equal(raw, 0x3c);
 		assert_int_equal(spec.form, SPEC_RAW);
-		assert_ptr_equal(pfmi_unit_table(ctx, unit), table_called("skl"));
+		assert_ptr_equal(context_pmu_table(ctx, unit), table_called("skl"));
 	}
 	pfm_close_context(ctx);
 }
@@ -164,8 +164,8 @@ static void extra_registers_that_are_named(void **state)
 		struct event ev;
 		uint64_t config[4];
 
-		pfmi_event_init(&ev, t, row);
-		pfmi_event_config(&ev, ANYWHERE, config);
+		pfmi_pmu_init_event(&ev, t, row);
+		pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
 		for (unsigned k = 0; k < COUNT(fields) && is_event(t, row) && config[0] <= 0xffff && config[0] & 0xff; k++, n++)
 			extra_stays(ctx, fields[k], config[0]);
 	}

@@ -31,23 +31,23 @@ static void tracepoints_are_found_under_both_mount_points(void **state)
 
 	(void)state;
 	fake_recorded(&fake, "hybrid");
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("sched_switch"), &id), 0);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id), 0);
 	assert_int_equal(id, 372);
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("nothing"), &id), -ENOENT);
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice(".."), slice("x"), &id), -ENOENT);
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("a/b"), &id), -ENOENT);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("nothing"), &id), -ENOENT);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice(".."), slice("x"), &id), -ENOENT);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("a/b"), &id), -ENOENT);
 	fake_remove(&fake, "/sys/kernel/tracing/events/sched/sched_switch/id");
 	fake_remove(&fake, "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("sched_switch"), &id), -ENODEV);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id), -ENODEV);
 	fake_file(&fake, "/sys/kernel/debug/tracing/events/sched/sched_switch/id", "7");
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("sched_switch"), &id), 0);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id), 0);
 	assert_int_equal(id, 7);
 	fake.fail = FAKE_OPEN;
 	fake.fail_at = 1;
 	fake.fail_on = true;
 	fake.fail_errno = EACCES;
 	fake.uses[FAKE_OPEN] = 0;
-	assert_int_equal(pfmi_kernel_tracepoint(&fake.sys, slice("sched"), slice("sched_switch"), &id), -EACCES);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id), -EACCES);
 }
 
 /* A context that looks at the fake machine. */

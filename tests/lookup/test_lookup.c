@@ -21,28 +21,28 @@
 static void walk(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 {
 	struct slice s = pfmi_slice(name);
-	unsigned n = pfmi_ctx_count(c), own = 0, others = 0, steps = 0;
-	struct called called = { 0 };
+	unsigned n = context_count_pmus(c), own = 0, others = 0, steps = 0;
+	struct pmu_name_iter called = { 0 };
 	unsigned char seen[4096] = { 0 };
 	int at;
 
 	assert_true(n <= sizeof(seen));
 	for (unsigned i = 0; i < n; i++) {
-		const struct table *t = pfmi_unit_table(c, i);
+		const struct table *t = context_pmu_table(c, i);
 
-		own += table_is_called(t, s);
-		others += pfmi_table_is(t, s) && !table_is_called(t, s);
+		own += context_table_has_own_name(t, s);
+		others += pfmi_context_table_has_name(t, s) && !context_table_has_own_name(t, s);
 	}
 	*n_others += others;
-	while ((at = pfmi_ctx_next_called(c, s, pfmi_name_hash(s), &called)) >= 0) {
-		const struct table *t = pfmi_unit_table(c, (unsigned)at);
+	while ((at = pfmi_context_next_named_pmu(c, s, pfmi_name_hash(s), &called)) >= 0) {
+		const struct table *t = context_pmu_table(c, (unsigned)at);
 
-		if (called.table != t || !pfmi_table_is(t, s) || table_is_called(t, s) != (own > 0))
+		if (called.table != t || !pfmi_context_table_has_name(t, s) || context_table_has_own_name(t, s) != (own > 0))
 			fail_msg("%s: %s is not next", name, table_text(t, t->name));
 		assert_true(++steps < 2 * n);
 		/* Two other names of one table that differ in an underscore lead to it twice. */
 		if (seen[at]++)
-			assert_false(table_is_called(t, s));
+			assert_false(context_table_has_own_name(t, s));
 		else if (own)
 			own--;
 		else
@@ -58,8 +58,8 @@ static unsigned walk_all(const pfm_ctx_t *c)
 {
 	unsigned others = 0;
 
-	for (unsigned i = 0; i < pfmi_ctx_count(c); i++) {
-		const struct table *t = pfmi_unit_table(c, i);
+	for (unsigned i = 0; i < context_count_pmus(c); i++) {
+		const struct table *t = context_pmu_table(c, i);
 		char names[512], *name = names;
 
 		snprintf(names, sizeof(names), "%s %s", table_text(t, t->name), table_text(t, t->aka));
@@ -221,15 +221,15 @@ static void texts_on_one_unit(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		pfm_error_t why = PFM_INIT(why);
-		int rc = pfmi_ctx_event_on(ctx, cases[i].text, unit, &ev, &why);
+		int rc = pfmi_lookup_event_on_pmu(ctx, cases[i].text, unit, &ev, &why);
 
 		if (rc != cases[i].rc || (rc && (why.kind != cases[i].kind || why.start != cases[i].start || why.end != cases[i].end)))
 			fail_msg("'%s': %d, kind %d, %u to %u", cases[i].text, rc, why.kind, why.start, why.end);
 		if (!rc)
-			assert_ptr_equal(ev.table, pfmi_unit_table(ctx, unit));
+			assert_ptr_equal(ev.table, context_pmu_table(ctx, unit));
 	}
-	assert_int_equal(pfmi_ctx_event_on(ctx, "Instr_Ret", pfmi_ctx_count(ctx), &ev, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfmi_ctx_event_on(ctx, "Instr_Ret", ~0u, &ev, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfmi_lookup_event_on_pmu(ctx, "Instr_Ret", context_count_pmus(ctx), &ev, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfmi_lookup_event_on_pmu(ctx, "Instr_Ret", ~0u, &ev, NULL), PFMLIB_ERR_INVAL);
 }
 
 /* ---- what is no event ------------------------------------------------------------------------------------------------ */
@@ -337,7 +337,7 @@ static uint32_t row_before(const struct table *t, struct slice name, const char 
 
 	snprintf(text, sizeof(text), "%s::%.*s:%s", table_text(t, t->name), (int)name.len, name.s, behind);
 	assert_int_equal(pfmi_spec_parse(text, &spec, NULL), PFMLIB_SUCCESS);
-	n = pfmi_spec_name(t, &spec);
+	n = pfmi_lookup_spec_name(t, &spec);
 	return n.kind == NAME_NONE ? ROW_NONE : n.row;
 }
 

@@ -65,7 +65,7 @@ static void processor_name_and_modifiers(void **state)
 		assert_int_equal(pfmi_spec_parse(forms[i].text, &spec, NULL), PFMLIB_SUCCESS);
 		assert_int_equal(spec.form, forms[i].form);
 		assert_int_equal(spec.len, strlen(forms[i].text));
-		assert_slice(spec.pmu, forms[i].pmu);
+		assert_slice(spec.pmu_name, forms[i].pmu);
 		assert_slice(spec.name, forms[i].name);
 		assert_slice(spec.modifiers, forms[i].modifiers);
 	}
@@ -88,16 +88,16 @@ static void a_text_has_4096_bytes_at_most(void **state)
 {
 	pfm_error_t why = PFM_INIT(why);
 	struct spec spec;
-	char *text = malloc(SPEC_MAX_TEXT + 2);
+	char *text = malloc(SPEC_MAX_LENGTH + 2);
 
 	(void)state;
-	memset(text, 'a', SPEC_MAX_TEXT + 1);
-	text[SPEC_MAX_TEXT + 1] = '\0';
+	memset(text, 'a', SPEC_MAX_LENGTH + 1);
+	text[SPEC_MAX_LENGTH + 1] = '\0';
 	assert_int_equal(pfmi_spec_parse(text, &spec, &why), PFMLIB_ERR_SYNTAX);
 	assert_int_equal(why.kind, PFM_KIND_SYNTAX);
-	text[SPEC_MAX_TEXT] = '\0';
+	text[SPEC_MAX_LENGTH] = '\0';
 	assert_int_equal(pfmi_spec_parse(text, &spec, &why), PFMLIB_SUCCESS);
-	assert_int_equal(spec.name.len, SPEC_MAX_TEXT);
+	assert_int_equal(spec.name.len, SPEC_MAX_LENGTH);
 	free(text);
 }
 
@@ -111,10 +111,10 @@ static void a_name_may_end_at_every_separator(void **state)
 
 	(void)state;
 	assert_int_equal(pfmi_spec_parse(text, &spec, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(spec.n_cuts, 4);
+	assert_int_equal(spec.n_prefixes, 4);
 	for (unsigned i = 0; i < 4; i++) {
-		assert_int_equal(spec.cuts[i].len, lens[i]);
-		assert_int_equal(spec.cuts[i].hash, hash_of(text + 5, lens[i]));
+		assert_int_equal(spec.prefixes[i].len, lens[i]);
+		assert_int_equal(spec.prefixes[i].hash, hash_of(text + 5, lens[i]));
 	}
 }
 
@@ -127,10 +127,10 @@ static void the_whole_name_is_a_cut_however_many_there_are(void **state)
 	for (unsigned i = 0; i < 20; i++)
 		strcat(text, ":b");
 	assert_int_equal(pfmi_spec_parse(text, &spec, NULL), PFMLIB_SUCCESS);
-	assert_true(spec.n_cuts <= SPEC_MAX_CUTS);
-	assert_int_equal(spec.cuts[spec.n_cuts - 1].len, strlen(text));
-	assert_int_equal(spec.cuts[spec.n_cuts - 1].hash, hash_of(text, strlen(text)));
-	assert_int_equal(spec.cuts[0].len, 1);
+	assert_true(spec.n_prefixes <= SPEC_MAX_PREFIXES);
+	assert_int_equal(spec.prefixes[spec.n_prefixes - 1].len, strlen(text));
+	assert_int_equal(spec.prefixes[spec.n_prefixes - 1].hash, hash_of(text, strlen(text)));
+	assert_int_equal(spec.prefixes[0].len, 1);
 }
 
 static void folding_ignores_case_blanks_and_joins(void **state)
@@ -142,7 +142,7 @@ static void folding_ignores_case_blanks_and_joins(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 5; i++) {
 		assert_int_equal(pfmi_spec_parse(same[i], &spec, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(spec.cuts[0].hash, h);
+		assert_int_equal(spec.prefixes[0].hash, h);
 	}
 	assert_int_equal(hash_of("a:b", 3), hash_of("A.B", 3));
 	assert_int_not_equal(hash_of("a:b", 3), hash_of("ab", 2));
@@ -163,13 +163,13 @@ static void check_attrs(const char *rest, const struct attr *expected, unsigned 
 	struct spec_attr a;
 
 	for (unsigned i = 0; i < n; i++) {
-		assert_true(pfmi_spec_next(&s, &a));
-		assert_int_equal(a.at, expected[i].at);
+		assert_true(pfmi_spec_next_attr(&s, &a));
+		assert_int_equal(a.separator, expected[i].at);
 		assert_slice(a.name, expected[i].name);
 		assert_int_equal(a.has_value, expected[i].has_value);
 		assert_slice(a.value, expected[i].value);
 	}
-	assert_false(pfmi_spec_next(&s, &a));
+	assert_false(pfmi_spec_next_attr(&s, &a));
 }
 
 static void attributes_one_after_the_other(void **state)
@@ -224,21 +224,21 @@ static void terms_of_numbers_alone(void **state)
 		"cpu/event=0x2e,umask=0x4f/u",
 		"cpu/event=0x2e,umask=0x4f/:u",
 	};
-	struct spec_numbers numbers;
+	struct spec_codes numbers;
 	struct spec spec;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		assert_int_equal(pfmi_spec_parse(forms[i].text, &spec, NULL), PFMLIB_SUCCESS);
-		pfmi_spec_numbers(&spec, &numbers);
-		assert_int_equal(numbers.n, forms[i].n);
+		pfmi_spec_read_codes(&spec, &numbers);
+		assert_int_equal(numbers.n_terms, forms[i].n);
 		assert_int_equal(numbers.code, forms[i].code);
 		assert_int_equal(numbers.umask, forms[i].umask);
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		assert_int_equal(pfmi_spec_parse(others[i], &spec, NULL), PFMLIB_SUCCESS);
-		pfmi_spec_numbers(&spec, &numbers);
-		if (numbers.n)
+		pfmi_spec_read_codes(&spec, &numbers);
+		if (numbers.n_terms)
 			fail_msg("%s has something else", others[i]);
 	}
 }
@@ -320,11 +320,11 @@ static void any_bytes_are_cut_inside_the_text(void **state)
 		text[len] = '\0';
 		if (pfmi_spec_parse(text, &spec, NULL) == PFMLIB_SUCCESS) {
 			assert_true(spec.name.s >= text && spec.name.s + spec.name.len <= text + len);
-			assert_true(spec.pmu.s >= text && spec.pmu.s + spec.pmu.len <= text + len);
-			for (unsigned i = 0; i < spec.n_cuts; i++)
-				assert_true(spec.cuts[i].len <= spec.name.len && (i == 0 || spec.cuts[i].len > spec.cuts[i - 1].len));
-			rest = spec.form == SPEC_PERF ? spec.rest : (struct slice){ text + len, 0 };
-			while (pfmi_spec_next(&rest, &a))
+			assert_true(spec.pmu_name.s >= text && spec.pmu_name.s + spec.pmu_name.len <= text + len);
+			for (unsigned i = 0; i < spec.n_prefixes; i++)
+				assert_true(spec.prefixes[i].len <= spec.name.len && (i == 0 || spec.prefixes[i].len > spec.prefixes[i - 1].len));
+			rest = spec.form == SPEC_PERF ? spec.attrs : (struct slice){ text + len, 0 };
+			while (pfmi_spec_next_attr(&rest, &a))
 				assert_true(a.name.s + a.name.len <= text + len && a.value.s + a.value.len <= text + len);
 		}
 		free(text);

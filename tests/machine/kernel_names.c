@@ -66,80 +66,80 @@ static const char *const cha_names[] = { "cha_0", "cha_1", "cha_10", "cha_11" },
 
 static void instances(void **state)
 {
-	const struct kernel_pmu cha = { .name = "cha", .n_instances = 4, .instances = cha_names },
-				imc = { .name = "imc_3", .n_instances = 1, .instances = alone };
+	const struct kernel_pmu cha = { .name = "cha", .n_instances = 4, .instance_names = cha_names },
+				imc = { .name = "imc_3", .n_instances = 1, .instance_names = alone };
 
 	(void)state;
-	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha")), 0);
-	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_0")), 1);
-	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_1")), 2);
-	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_11")), 4);
-	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_")), 0);
-	assert_int_equal(pfmi_kernel_instance(&cha, slice("cha_2")), 0);
-	assert_int_equal(pfmi_kernel_instance(&cha, (struct slice){ "cha_11", 5 }), 2);
-	assert_int_equal(pfmi_kernel_instance(&cha, slice("")), 0);
+	assert_int_equal(pfmi_machine_find_instance(&cha, slice("cha")), 0);
+	assert_int_equal(pfmi_machine_find_instance(&cha, slice("cha_0")), 1);
+	assert_int_equal(pfmi_machine_find_instance(&cha, slice("cha_1")), 2);
+	assert_int_equal(pfmi_machine_find_instance(&cha, slice("cha_11")), 4);
+	assert_int_equal(pfmi_machine_find_instance(&cha, slice("cha_")), 0);
+	assert_int_equal(pfmi_machine_find_instance(&cha, slice("cha_2")), 0);
+	assert_int_equal(pfmi_machine_find_instance(&cha, (struct slice){ "cha_11", 5 }), 2);
+	assert_int_equal(pfmi_machine_find_instance(&cha, slice("")), 0);
 	/* Of one there is no choice. */
-	assert_int_equal(pfmi_kernel_instance(&imc, slice("imc_3")), 0);
+	assert_int_equal(pfmi_machine_find_instance(&imc, slice("imc_3")), 0);
 }
 
 /* The second is called like the whole. */
 static void an_instance_called_like_the_pmu(void **state)
 {
 	static const char *const names[] = { "a_1", "a" };
-	const struct kernel_pmu a = { .name = "a", .n_instances = 2, .instances = names };
+	const struct kernel_pmu a = { .name = "a", .n_instances = 2, .instance_names = names };
 
 	(void)state;
-	assert_int_equal(pfmi_kernel_instance(&a, slice("a")), 0);
-	assert_int_equal(pfmi_kernel_instance(&a, slice("a_1")), 1);
+	assert_int_equal(pfmi_machine_find_instance(&a, slice("a")), 0);
+	assert_int_equal(pfmi_machine_find_instance(&a, slice("a_1")), 1);
 }
 
 static void numbers(void **state)
 {
 	static const char *const addresses[] = { "mesh_fff40", "mesh_7", "mesh_ff007" };
-	const struct kernel_pmu cha = { .name = "cha", .n_instances = 4, .instances = cha_names },
-				mesh = { .name = "mesh", .n_instances = 3, .instances = addresses };
+	const struct kernel_pmu cha = { .name = "cha", .n_instances = 4, .instance_names = cha_names },
+				mesh = { .name = "mesh", .n_instances = 3, .instance_names = addresses };
 
 	(void)state;
-	assert_int_equal(pfmi_kernel_numbered(&cha, slice("0")), 1);
-	assert_int_equal(pfmi_kernel_numbered(&cha, slice("1")), 2);
-	assert_int_equal(pfmi_kernel_numbered(&cha, slice("10")), 3);
-	assert_int_equal(pfmi_kernel_numbered(&cha, slice("11")), 4);
-	assert_int_equal(pfmi_kernel_numbered(&cha, slice("2")), 0);
-	assert_int_equal(pfmi_kernel_numbered(&cha, slice("00")), 0);
-	assert_int_equal(pfmi_kernel_numbered(&cha, slice("")), 0);
-	assert_int_equal(pfmi_kernel_numbered(&mesh, slice("40")), 1);
-	assert_int_equal(pfmi_kernel_numbered(&mesh, slice("7")), 2);
-	assert_int_equal(pfmi_kernel_numbered(&mesh, slice("007")), 3);
-	assert_int_equal(pfmi_kernel_numbered(&(struct kernel_pmu){ .name = "none" }, slice("0")), 0);
+	assert_int_equal(pfmi_machine_find_instance_number(&cha, slice("0")), 1);
+	assert_int_equal(pfmi_machine_find_instance_number(&cha, slice("1")), 2);
+	assert_int_equal(pfmi_machine_find_instance_number(&cha, slice("10")), 3);
+	assert_int_equal(pfmi_machine_find_instance_number(&cha, slice("11")), 4);
+	assert_int_equal(pfmi_machine_find_instance_number(&cha, slice("2")), 0);
+	assert_int_equal(pfmi_machine_find_instance_number(&cha, slice("00")), 0);
+	assert_int_equal(pfmi_machine_find_instance_number(&cha, slice("")), 0);
+	assert_int_equal(pfmi_machine_find_instance_number(&mesh, slice("40")), 1);
+	assert_int_equal(pfmi_machine_find_instance_number(&mesh, slice("7")), 2);
+	assert_int_equal(pfmi_machine_find_instance_number(&mesh, slice("007")), 3);
+	assert_int_equal(pfmi_machine_find_instance_number(&(struct kernel_pmu){ .name = "none" }, slice("0")), 0);
 }
 
 static void found(void **state)
 {
 	struct table *none = table_of("", NULL), *two = table_of("first second", NULL);
 	struct kernel_pmu pmus[] = {
-		{ .name = "imc", .n_instances = 1, .instances = alone, .table = two },
-		{ .name = "cha", .n_instances = 4, .instances = cha_names, .table = none },
+		{ .name = "imc", .n_instances = 1, .instance_names = alone, .table = two },
+		{ .name = "cha", .n_instances = 4, .instance_names = cha_names, .table = none },
 		{ .name = "second", .table = none },
 		{ .name = "cha_11", .table = none },
 	};
-	const struct kernel k = { .n = COUNT(pmus), .pmus = pmus };
+	const struct kernel_info k = { .n_pmus = COUNT(pmus), .pmus = pmus };
 
 	(void)state;
-	assert_ptr_equal(pfmi_kernel_find(&k, slice("imc")), &pmus[0]);
-	assert_ptr_equal(pfmi_kernel_find(&k, slice("imc_3")), &pmus[0]);
-	assert_ptr_equal(pfmi_kernel_find(&k, slice("first")), &pmus[0]);
-	assert_ptr_equal(pfmi_kernel_find(&k, slice("second")), &pmus[0]); /* the first that answers to it */
-	assert_ptr_equal(pfmi_kernel_find(&k, slice("cha_10")), &pmus[1]);
-	assert_ptr_equal(pfmi_kernel_find(&k, slice("cha_11")), &pmus[1]);
-	assert_null(pfmi_kernel_find(&k, slice("first second")));
-	assert_null(pfmi_kernel_find(&k, slice("firs")));
-	assert_null(pfmi_kernel_find(&k, slice("econd")));
-	assert_null(pfmi_kernel_find(&k, slice("im")));
-	assert_null(pfmi_kernel_find(&k, slice("")));
-	assert_null(pfmi_kernel_find(&k, slice("IMC")));
-	assert_null(pfmi_kernel_find(NULL, slice("imc")));
+	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("imc")), &pmus[0]);
+	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("imc_3")), &pmus[0]);
+	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("first")), &pmus[0]);
+	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("second")), &pmus[0]); /* the first that answers to it */
+	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("cha_10")), &pmus[1]);
+	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("cha_11")), &pmus[1]);
+	assert_null(pfmi_machine_find_kernel_pmu(&k, slice("first second")));
+	assert_null(pfmi_machine_find_kernel_pmu(&k, slice("firs")));
+	assert_null(pfmi_machine_find_kernel_pmu(&k, slice("econd")));
+	assert_null(pfmi_machine_find_kernel_pmu(&k, slice("im")));
+	assert_null(pfmi_machine_find_kernel_pmu(&k, slice("")));
+	assert_null(pfmi_machine_find_kernel_pmu(&k, slice("IMC")));
+	assert_null(pfmi_machine_find_kernel_pmu(NULL, slice("imc")));
 	pmus[0].name[0] = '\0';
-	assert_ptr_equal(pfmi_kernel_find(&k, slice("second")), &pmus[0]);
+	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("second")), &pmus[0]);
 	free(none);
 	free(two);
 }
@@ -175,7 +175,7 @@ static void expect_identified(const char *identifier, const struct table *list, 
 	struct table *own = table_of("", identifier);
 	const struct kernel_pmu p = { .name = "p", .table = own };
 
-	if (pfmi_kernel_identifies(&p, list) != yes)
+	if (pfmi_machine_has_kernel_identifier(&p, list) != yes)
 		fail_msg("%s", identifier ? identifier : "no identifier");
 	free(own);
 }

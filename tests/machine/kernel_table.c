@@ -77,8 +77,8 @@ static uint64_t config(const char *name, unsigned word)
 	uint64_t words[4];
 
 	assert_true(row(name) >= 0);
-	pfmi_event_init(&ev, table, (uint32_t)row(name));
-	pfmi_event_config(&ev, ANYWHERE, words);
+	pfmi_pmu_init_event(&ev, table, (uint32_t)row(name));
+	pfmi_pmu_build_config_words(&ev, ANYWHERE, words);
 	return words[word];
 }
 
@@ -143,7 +143,7 @@ static void formats(void **state)
 		if (!f)
 			continue;
 		assert_int_equal(f->width, rows[i].width);
-		pfmi_field_put(f, words, f->max);
+		field_insert(f, words, f->max);
 		for (unsigned k = 0; k < 4; k++)
 			assert_true(words[k] == (k == rows[i].word ? rows[i].bits : 0));
 	}
@@ -158,7 +158,7 @@ static void ranges_in_their_order(void **state)
 	put("format/x", "config:8-11,0-3");
 	put("format/y", "config:0-3,4-7,16,17");
 	look();
-	pfmi_field_put(field("x"), words, 0x12);
+	field_insert(field("x"), words, 0x12);
 	assert_true(words[0] == 0x201);
 	assert_int_equal(field("x")->n_ranges, 2);
 	assert_int_equal(field("y")->n_ranges, 2);

@@ -21,7 +21,7 @@
 #include "starve.h"
 
 static struct fake fake;
-static struct kernel *kernel;
+static struct kernel_info *kernel;
 
 static struct slice slice(const char *s)
 {
@@ -30,7 +30,7 @@ static struct slice slice(const char *s)
 
 static void look(void)
 {
-	kernel = pfmi_kernel_read(&fake.sys);
+	kernel = pfmi_machine_read_kernel_info(&fake.sys);
 	assert_non_null(kernel);
 	assert_int_equal(fake.n_open, 0);
 }
@@ -38,7 +38,7 @@ static void look(void)
 static int done(void **state)
 {
 	(void)state;
-	pfmi_kernel_free(kernel);
+	pfmi_machine_free_kernel_info(kernel);
 	kernel = NULL;
 	fake_end(&fake);
 	return 0;
@@ -46,12 +46,12 @@ static int done(void **state)
 
 static const struct kernel_pmu *find(const char *name)
 {
-	return pfmi_kernel_find(kernel, slice(name));
+	return pfmi_machine_find_kernel_pmu(kernel, slice(name));
 }
 
 static void check_tables(void)
 {
-	for (unsigned i = 0; i < kernel->n; i++) {
+	for (unsigned i = 0; i < kernel->n_pmus; i++) {
 		const struct table *t = kernel->pmus[i].table;
 		const char *why;
 
@@ -75,8 +75,8 @@ static uint64_t config_of(const struct kernel_pmu *p, const char *row, unsigned 
 	int at = row_of(p, row);
 
 	assert_true(at >= 0);
-	pfmi_event_init(&ev, p->table, (uint32_t)at);
-	pfmi_event_config(&ev, ANYWHERE, config);
+	pfmi_pmu_init_event(&ev, p->table, (uint32_t)at);
+	pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
 	return config[word];
 }
 
@@ -90,9 +90,9 @@ static void hybrid_machine_has_two_core_pmus(void **state)
 	assert_int_equal(kernel->paranoid, 2);
 	assert_true(kernel->nmi_watchdog);
 	assert_true(find("cpu_core")->is_core && !find("cpu_core")->is_uncore);
-	assert_string_equal(find("cpu_core")->cpus, "0-3");
-	assert_int_equal(find("cpu_atom")->types[0], 10);
-	assert_string_equal(find("cpu_atom")->cpus, "4-7");
+	assert_string_equal(find("cpu_core")->cpu_list, "0-3");
+	assert_int_equal(find("cpu_atom")->instance_types[0], 10);
+	assert_string_equal(find("cpu_atom")->cpu_list, "4-7");
 	assert_int_equal(config_of(find("cpu_core"), "mem-loads", 0), 0x1cd);
 	assert_int_equal(config_of(find("cpu_core"), "mem-loads", 1), 3);
 	assert_int_equal(row_of(find("cpu_atom"), "slots"), -1);
@@ -110,10 +110,10 @@ static void instances_are_one_pmu_in_the_order_of_their_numbers(void **state)
 	cha = find("uncore_cha");
 	assert_int_equal(cha->n_instances, 12);
 	for (int i = 0; i < 12; i++)
-		assert_int_equal(cha->types[i], 30 + i);
-	assert_string_equal(cha->instances[10], "uncore_cha_10");
+		assert_int_equal(cha->instance_types[i], 30 + i);
+	assert_string_equal(cha->instance_names[10], "uncore_cha_10");
 	assert_true(cha->is_uncore);
-	assert_string_equal(cha->instance_cpus[11], "0,4");
+	assert_string_equal(cha->instance_cpu_lists[11], "0,4");
 	assert_ptr_equal(find("uncore_cha_7"), cha);
 	assert_int_equal(find("uncore_imc")->n_instances, 2);
 	assert_int_equal(find("uncore_imc_free_running")->n_instances, 2);
@@ -143,7 +143,7 @@ static void units_of_different_make_are_not_one(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/pair_0/type", "10");
 	fake_file(&fake, "/sys/bus/event_source/devices/pair_0/format/event", "config:0,1,2,3,4,5-7");
 	look();
-	assert_int_equal(kernel->n, 3);
+	assert_int_equal(kernel->n_pmus, 3);
 	assert_null(find("box"));
 	assert_string_equal(find("box_1")->name, "box_1");
 	assert_string_equal(find("pair_0")->name, "pair");
@@ -170,15 +170,15 @@ static void cores_and_boxes_are_not_one(void **state)
 		fake_file(&fake, path, "0-3");
 	}
 	look();
-	assert_int_equal(kernel->n, 3);
+	assert_int_equal(kernel->n_pmus, 3);
 	assert_null(find("box"));
 	assert_ptr_equal(find("box_4"), find("box_0"));
 	assert_ptr_not_equal(find("box_3"), find("box_1"));
 	assert_true(!find("box_0")->is_core && find("box_0")->is_uncore && find("box_0")->n_instances == 3);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(find("box_0")->types[i], 10 + 2 * i);
+		assert_int_equal(find("box_0")->instance_types[i], 10 + 2 * i);
 	assert_true(find("box_1")->is_core && !find("box_1")->is_uncore && find("box_1")->n_instances == 1);
-	assert_true(find("box_3")->is_core && find("box_3")->n_instances == 1 && find("box_3")->types[0] == 13);
+	assert_true(find("box_3")->is_core && find("box_3")->n_instances == 1 && find("box_3")->instance_types[0] == 13);
 	check_tables();
 }
 
@@ -198,14 +198,14 @@ static void dies_and_their_units_are_one(void **state)
 		fake_file(&fake, path, "config:0-7");
 	}
 	look();
-	assert_int_equal(kernel->n, 4);
+	assert_int_equal(kernel->n_pmus, 4);
 	assert_int_equal(find("hisi_sccl_ddrc")->n_instances, 4);
 	for (unsigned i = 0; i < 4; i++) {
-		assert_string_equal(find("hisi_sccl_ddrc")->instances[i], names[i]);
+		assert_string_equal(find("hisi_sccl_ddrc")->instance_names[i], names[i]);
 		assert_ptr_equal(find(names[i]), find("hisi_sccl_ddrc"));
-		assert_int_equal(pfmi_kernel_instance(find("hisi_sccl_ddrc"), slice(names[i])), i + 1);
+		assert_int_equal(pfmi_machine_find_instance(find("hisi_sccl_ddrc"), slice(names[i])), i + 1);
 	}
-	assert_string_equal(find("hisi_sccl_l3c")->instances[0], "hisi_sccl3_l3c2");
+	assert_string_equal(find("hisi_sccl_l3c")->instance_names[0], "hisi_sccl3_l3c2");
 	assert_null(find("hisi_sccl1_ddrc"));
 	assert_string_equal(find("imx8_ddr0")->name, "imx8_ddr0");
 	assert_string_equal(find("hisi_sccl1_uncore")->name, "hisi_sccl1_uncore");
@@ -224,7 +224,7 @@ static void hexadecimal_addresses_are_instance_numbers_too(void **state)
 	assert_int_equal(mesh->n_instances, 2);
 	assert_ptr_equal(find("mesh_fff40"), mesh);
 	/* Each box has a CPU of its own. */
-	assert_string_not_equal(mesh->instance_cpus[0], mesh->instance_cpus[1]);
+	assert_string_not_equal(mesh->instance_cpu_lists[0], mesh->instance_cpu_lists[1]);
 }
 
 static void alias_file_is_another_name(void **state)
@@ -258,7 +258,7 @@ static void what_a_folder_has_not_is_not_asked_for(void **state)
 	fake.sys.open = counting_open;
 	n_asked = n_missing = 0;
 	look();
-	assert_true(n_asked > kernel->n);
+	assert_true(n_asked > kernel->n_pmus);
 	assert_int_equal(n_missing, 0);
 }
 
@@ -284,9 +284,9 @@ static void the_folder_of_a_pmu_is_listed_once(void **state)
 	fake.sys.list = counted_list;
 	n_listed = 0;
 	look();
-	for (unsigned i = 0; i < kernel->n; i++)
+	for (unsigned i = 0; i < kernel->n_pmus; i++)
 		n += kernel->pmus[i].n_instances;
-	assert_true(kernel->n > 8);
+	assert_true(kernel->n_pmus > 8);
 	assert_int_equal(n_listed, n);
 }
 
@@ -305,8 +305,8 @@ static void folders_of_any_number_of_files_are_read(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/big/format/event", "config:0-7\n");
 	fake_file(&fake, "/sys/bus/event_source/devices/big/events/one", "event=0x1\n");
 	look();
-	assert_int_equal(find("big")->types[0], 77);
-	assert_string_equal(find("big")->cpus, "0-1");
+	assert_int_equal(find("big")->instance_types[0], 77);
+	assert_string_equal(find("big")->cpu_list, "0-1");
 	assert_int_equal(config_of(find("big"), "one", 0), 1);
 }
 
@@ -341,9 +341,9 @@ static void split_fields_keep_their_order(void **state)
 	f = table_field(t, KEY_UMASK);
 	assert_int_equal(f->n_ranges, 3);
 	assert_int_equal(f->width, 8 + 12 + 11);
-	pfmi_field_put(f, config, 0x7fffffff);
+	field_insert(f, config, 0x7fffffff);
 	assert_true(config[0] == 0x00ffefff0000ff00u);
-	assert_true(pfmi_field_get(f, config) == 0x7fffffff);
+	assert_true(pfmi_pmu_extract_field(f, config) == 0x7fffffff);
 }
 
 static void parameters_must_be_given(void **state)
@@ -361,13 +361,13 @@ static void parameters_must_be_given(void **state)
 	assert_int_equal(row_of(hv, "HPM_INST"), -1);
 	row = row_of(hv, "PM_PB_CYC");
 	assert_string_equal(pfmi_row_text(hv->table, (uint32_t)row, KEY_PARAMS), "chip");
-	pfmi_event_init(&ev, hv->table, (uint32_t)row);
-	assert_int_equal(pfmi_encoder_check(&ev, &why), PFMLIB_ERR_ATTR_MISSING);
+	pfmi_pmu_init_event(&ev, hv->table, (uint32_t)row);
+	assert_int_equal(pfmi_pmu_check_event(&ev, &why), PFMLIB_ERR_ATTR_MISSING);
 	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
 	for (unsigned i = 0; i < hv->table->n_fields; i++)
 		if (strcmp(table_text(hv->table, table_fields(hv->table)[i].name), "chip") == 0)
-			assert_true(pfmi_event_set(&ev, i, 3));
-	assert_int_equal(pfmi_encoder_check(&ev, &why), PFMLIB_SUCCESS);
+			assert_true(pfmi_pmu_set_user_field(&ev, i, 3));
+	assert_int_equal(pfmi_pmu_check_event(&ev, &why), PFMLIB_SUCCESS);
 }
 
 static void core_pmu_with_a_number_answers_to_its_family(void **state)
@@ -387,7 +387,7 @@ static void core_pmu_with_a_number_answers_to_its_family(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/armv8_pmuv3_1/cpus", "4-7");
 	look();
 	assert_null(find("armv8_pmuv3"));
-	assert_int_equal(kernel->n, 2);
+	assert_int_equal(kernel->n_pmus, 2);
 }
 
 /* ---- hostile files ------------------------------------------------------------------------------------------------------ */
@@ -541,16 +541,16 @@ static void every_allocation_may_fail(void **state)
 	(void)state;
 	fake_recorded(&fake, "hybrid");
 	for (unsigned at = 1;; at++) {
-		struct kernel *k;
+		struct kernel_info *k;
 
 		starve_at = at;
 		starve_hit = false;
-		k = pfmi_kernel_read(&fake.sys);
+		k = pfmi_machine_read_kernel_info(&fake.sys);
 		starve_at = 0;
 		assert_int_equal(fake.n_open, 0);
 		if (!starve_hit) {
 			assert_non_null(k);
-			pfmi_kernel_free(k);
+			pfmi_machine_free_kernel_info(k);
 			return;
 		}
 		assert_null(k);
@@ -832,12 +832,12 @@ static void shared_machines(void **state)
 		assert_int_equal(find(rows[i].pmu)->n_instances, rows[i].instances);
 		if (rows[i].event)
 			assert_true(config_of(find(rows[i].pmu), rows[i].event, 0) == rows[i].config);
-		for (unsigned k = 0; k < kernel->n; k++) {
+		for (unsigned k = 0; k < kernel->n_pmus; k++) {
 			folded += kernel->pmus[k].n_instances;
 			for (unsigned j = 0; j < kernel->pmus[k].n_instances; j++)
-				assert_ptr_equal(find(kernel->pmus[k].instances[j]), &kernel->pmus[k]);
+				assert_ptr_equal(find(kernel->pmus[k].instance_names[j]), &kernel->pmus[k]);
 		}
-		assert_true(folded >= kernel->n);
+		assert_true(folded >= kernel->n_pmus);
 		done(NULL);
 	}
 }

@@ -226,7 +226,7 @@ static void pieces_of_inputs(void **state)
 /* What is said of a metric of a built-in table is what its row has. */
 static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row, const pfm_metric_info_t *info)
 {
-	const struct table *t = pfmi_unit_table(ctx, unit);
+	const struct table *t = context_pmu_table(ctx, unit);
 	unsigned n = 0, key = table_key(t, KEY_METRIC_INPUTS), reads = 0;
 	const char *code = pfmi_row_text(t, row, KEY_METRIC);
 	struct metric m;
@@ -248,7 +248,7 @@ static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row, cons
 /* An input is a whole text: of another table, of a unit of the kernel, a constant, or with its own table's name before it. */
 static void check_inputs(const pfm_ctx_t *ctx, const pfm_metric_info_t *info)
 {
-	const char *own = table_text(pfmi_unit_table(ctx, (unsigned)info->pmu), pfmi_unit_table(ctx, (unsigned)info->pmu)->name);
+	const char *own = table_text(context_pmu_table(ctx, (unsigned)info->pmu), context_pmu_table(ctx, (unsigned)info->pmu)->name);
 
 	for (unsigned i = 0; i <= info->n_inputs; i++) {
 		pfm_metric_input_t in = { .size = sizeof(in) };
@@ -270,14 +270,14 @@ static void built_in_metrics(void **state)
 	unsigned n = 0, plain = 0;
 
 	(void)state;
-	for (unsigned u = 0; u < pfmi_ctx_count(ctx); u++) {
-		uint32_t end = pfmi_unit_ready(ctx, u) ? pfmi_unit_table(ctx, u)->n_rows : 0;
+	for (unsigned u = 0; u < context_count_pmus(ctx); u++) {
+		uint32_t end = context_is_pmu_usable(ctx, u) ? context_pmu_table(ctx, u)->n_rows : 0;
 
 		for (uint32_t row = 0; row <= end && end; row++) {
 			pfm_metric_info_t info = { .size = sizeof(info) };
 			int rc = pfm_describe_metric(ctx, (int)u, row, &info);
 
-			if (row == end || !(table_row(pfmi_unit_table(ctx, u), row)->flags & ROW_METRIC)) {
+			if (row == end || !(table_row(context_pmu_table(ctx, u), row)->flags & ROW_METRIC)) {
 				assert_int_equal(rc, row == end ? PFMLIB_ERR_INVAL : PFMLIB_ERR_NOTFOUND);
 				plain++;
 				continue;
@@ -306,7 +306,7 @@ static void questions_that_make_no_sense(void **state)
 	info.size = sizeof(info);
 	in.size = sizeof(in);
 	assert_int_equal(pfm_describe_metric(ctx, -1, 0, &info), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_metric(ctx, (int)pfmi_ctx_count(ctx), 0, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_metric(ctx, (int)context_count_pmus(ctx), 0, &info), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_metric_input(ctx, -1, 0, 0, &in), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_print_metric(ctx, -1, 0, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_print_metric(ctx, 0, 0, 0, NULL, 8), PFMLIB_ERR_INVAL);

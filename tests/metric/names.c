@@ -43,7 +43,7 @@ static void groups_of(const pfm_ctx_t *ctx, const struct table *t, uint32_t row)
 	snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name), group);
 	assert_int_equal(pfmi_metric_group(ctx, text, &found), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < found.n; i++) {
-		const struct table *of = pfmi_unit_table(ctx, found.at[i].unit);
+		const struct table *of = context_pmu_table(ctx, found.at[i].unit);
 
 		assert_true(word_in(pfmi_row_text(of, found.at[i].row, KEY_METRIC_GROUP), group));
 	}
@@ -77,8 +77,8 @@ static void by_name(void **state)
 	assert_int_equal(pfmi_metric_named(ctx, "hardware::ipc", &list), PFMLIB_SUCCESS);
 	assert_int_equal(pfmi_metric_named(ctx, "HARDWARE::GHZ", &list), PFMLIB_SUCCESS);
 	assert_int_equal(list.n, 2);
-	assert_true(table_row(pfmi_unit_table(ctx, list.at[1].unit), list.at[1].row)->flags & ROW_METRIC);
-	assert_int_equal(strcasecmp(table_row_name(pfmi_unit_table(ctx, list.at[1].unit), list.at[1].row), "ghz"), 0);
+	assert_true(table_row(context_pmu_table(ctx, list.at[1].unit), list.at[1].row)->flags & ROW_METRIC);
+	assert_int_equal(strcasecmp(table_row_name(context_pmu_table(ctx, list.at[1].unit), list.at[1].row), "ghz"), 0);
 	/* Events are none, nor are groups or what nobody knows; the list stays as it is. */
 	assert_int_equal(pfmi_metric_named(ctx, "hardware::cycles", &list), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfmi_metric_named(ctx, "software::ratios", &list), PFMLIB_ERR_NOTFOUND);

@@ -19,7 +19,7 @@ static struct pfm_plan_result *plan_of(const pfm_ctx_t *ctx, const char *const *
 		assert_non_null(e);
 		*e = (struct planned){ .request = i, .counter = -1 };
 		snprintf(e->text, sizeof(e->text), "%s", texts[i]);
-		assert_int_equal(pfmi_ctx_event(ctx, texts[i], &e->unit, &e->event, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_lookup_event(ctx, texts[i], &e->unit, &e->event, NULL), PFMLIB_SUCCESS);
 		*unit = e->unit;
 	}
 	return plan;
@@ -34,7 +34,7 @@ static void done(struct pfm_plan_result *plan)
 
 static int part(struct pfm_plan_result *plan, unsigned unit, bool several, pfm_error_t *why)
 {
-	struct unit u = pfmi_unit(plan->ctx, unit);
+	struct pmu_info u = pfmi_context_get_pmu(plan->ctx, unit);
 
 	return pfmi_plan_part(plan, &u, several, why);
 }
@@ -363,16 +363,16 @@ static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsig
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	struct pfm_ctx machine;
-	struct kernel kernel = { .nmi_watchdog = on };
+	struct kernel_info kernel = { .nmi_watchdog = on };
 	struct pfm_plan_result *plan;
-	struct unit u;
+	struct pmu_info u;
 	unsigned unit;
 	char text[64];
 
 	plan = plan_of(ctx, texts, n, &unit);
 	memcpy(&machine, ctx, sizeof(machine));
 	machine.kernel = &kernel;
-	u = pfmi_unit(ctx, unit);
+	u = pfmi_context_get_pmu(ctx, unit);
 	u.flags |= flags;
 	plan->ctx = &machine;
 	plan->options.flags = plan_flags;

@@ -34,7 +34,7 @@ static bool read_texts(struct brute *b)
 	unsigned unit;
 
 	for (unsigned i = 0; i < b->n; i++)
-		if (pfmi_ctx_event(ctx, b->texts[i], &unit, &b->events[i], NULL))
+		if (pfmi_lookup_event(ctx, b->texts[i], &unit, &b->events[i], NULL))
 			return false;
 	return true;
 }
@@ -42,11 +42,11 @@ static bool read_texts(struct brute *b)
 /* The corridor behind pfm_dispatch_set(). */
 static bool dispatched(const struct event *events, unsigned n)
 {
-	struct request req = { .table = events->table, .events = events, .n = n, .plm = pfmi_usual_levels(events->table) };
+	struct encode_request req = { .table = events->table, .events = events, .n_events = n, .plm = pfmi_pmu_get_default_levels(events->table) };
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
-	return pfmi_dispatch(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
+	return pfmi_encode_dispatch(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
 }
 
 static unsigned members_of(const struct brute *b, unsigned set, struct event *members)

@@ -6,7 +6,7 @@
 /* Calls @each with every register that the list of @t's encoder spells: "A[0-2] B". */
 static void each_register(const struct table *t, void (*each)(const struct table *t, const char *name))
 {
-	const char *s = pfmi_encoder_registers(t);
+	const char *s = pfmi_pmu_list_registers(t);
 	char stem[32], name[48];
 	int used;
 
@@ -33,11 +33,11 @@ static unsigned n_layouts;
 static void no_overlap(const struct table *t, const char *name)
 {
 	unsigned n = 0;
-	const struct bits *b = pfmi_encoder_layout(t, name, &n);
+	const struct register_field *b = pfmi_pmu_get_register_layout(t, name, &n);
 	uint64_t all = 0;
 
 	for (unsigned i = 0; b && i < n; i++) {
-		uint64_t mine = bits_mask(b[i]) << b[i].lsb;
+		uint64_t mine = register_field_mask(b[i]) << b[i].lsb;
 
 		assert_true(b[i].width >= 1 && b[i].lsb + b[i].width <= 64);
 		assert_true((all & mine) == 0);
@@ -50,14 +50,14 @@ static void no_overlap(const struct table *t, const char *name)
 static void significant(const struct table *t, const char *name)
 {
 	unsigned n = 0, counter = 99;
-	const struct bits *b = pfmi_encoder_layout(t, name, &n);
+	const struct register_field *b = pfmi_pmu_get_register_layout(t, name, &n);
 	uint64_t all = 0, chosen;
 
 	for (unsigned i = 0; b && i < n; i++)
-		all |= bits_mask(b[i]) << b[i].lsb;
+		all |= register_field_mask(b[i]) << b[i].lsb;
 	for (unsigned i = 0; i < 4; i++) {
-		chosen = pfmi_encoder_significant(t, name, i, &counter);
-		if (!pfmi_has_significant(t))
+		chosen = pfmi_pmu_get_event_select_mask(t, name, i, &counter);
+		if (!pfmi_pmu_has_event_select_mask(t))
 			assert_true(chosen == 0);
 		if (!chosen)
 			return;
@@ -73,13 +73,13 @@ static void registers(void **state)
 		const struct table *t = pfmi_builtin(i);
 		unsigned n;
 
-		assert_true(pfmi_has_encoder(t));
+		assert_true(pfmi_pmu_has_encoder(t));
 		n_layouts = 0;
 		each_register(t, no_overlap);
-		assert_int_equal(n_layouts != 0, *pfmi_encoder_registers(t) != '\0');
+		assert_int_equal(n_layouts != 0, *pfmi_pmu_list_registers(t) != '\0');
 		each_register(t, significant);
-		assert_null(pfmi_encoder_layout(t, "NO_SUCH_REGISTER", &n));
-		assert_null(pfmi_encoder_layout(t, "", &n));
+		assert_null(pfmi_pmu_get_register_layout(t, "NO_SUCH_REGISTER", &n));
+		assert_null(pfmi_pmu_get_register_layout(t, "", &n));
 	}
 }
 
@@ -146,7 +146,7 @@ static void fields_of_registers(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct table *t = table_called(rows[i].table);
 		unsigned n = 0;
-		const struct bits *b = pfmi_encoder_layout(t, rows[i].name, &n);
+		const struct register_field *b = pfmi_pmu_get_register_layout(t, rows[i].name, &n);
 		char text[512] = "";
 		size_t at = 0;
 
@@ -169,12 +169,12 @@ static void alone_with_alpha(void **state)
 		bool alpha = strcmp(name, "ev4") == 0 || strcmp(name, "ev5") == 0 || strcmp(name, "pca56") == 0 ||
 		             strcmp(name, "ev6") == 0 || strcmp(name, "ev67") == 0;
 
-		assert_int_equal(pfmi_every_level(t), alpha);
-		assert_int_equal(pfmi_has_pfcntr(t), alpha);
-		assert_int_equal(pfmi_encoder_alternatives(t) != NULL, alpha);
-		assert_int_equal(pfmi_has_significant(t),
+		assert_int_equal(pfmi_pmu_counts_all_levels(t), alpha);
+		assert_int_equal(pfmi_pmu_has_pfcntr(t), alpha);
+		assert_int_equal(pfmi_pmu_describe_alternatives(t) != NULL, alpha);
+		assert_int_equal(pfmi_pmu_has_event_select_mask(t),
 		                 alpha || strcmp(name, "montecito") == 0 || t->encoder == ENCODER_MIPS);
-		assert_int_equal(pfmi_usual_levels(t), strcmp(name, "montecito") == 0 ? PFM_PLM3 : PFM_PLM3 | PFM_PLM0);
+		assert_int_equal(pfmi_pmu_get_default_levels(t), strcmp(name, "montecito") == 0 ? PFM_PLM3 : PFM_PLM3 | PFM_PLM0);
 	}
 }
 
@@ -186,23 +186,23 @@ static void unknown_encoders(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(encoders); i++) {
 		struct table t = *pfmi_builtin(0);
-		struct event ev = { .table = &t, .row = ROW_NONE };
-		const struct request req = { .table = &t, .events = &ev, .n = 1 };
+		struct event ev = { .table = &t, .row_index = ROW_NONE };
+		const struct encode_request req = { .table = &t, .events = &ev, .n_events = 1 };
 		struct plan plan = { .n_alternatives = 0 };
 		pfm_error_t why = PFM_INIT(why);
 		pfm_attr_t attr = { 0 };
 		unsigned n;
 
 		t.encoder = (uint16_t)encoders[i];
-		assert_false(pfmi_has_encoder(&t));
-		assert_int_equal(pfmi_encoder_constrain(&req, &plan, &why), PFMLIB_ERR_NOTSUPP);
+		assert_false(pfmi_pmu_has_encoder(&t));
+		assert_int_equal(pfmi_pmu_constrain_set(&req, &plan, &why), PFMLIB_ERR_NOTSUPP);
 		assert_int_equal(why.code, PFMLIB_ERR_NOTSUPP);
-		assert_int_equal(pfmi_encoder_check(&ev, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(pfmi_encoder_attr(&ev, 0, &attr, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_pmu_check_event(&ev, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_pmu_encode_attr(&ev, 0, &attr, NULL), PFMLIB_SUCCESS);
 		assert_false(attr.expressible);
-		assert_null(pfmi_encoder_layout(&t, "PERFEVTSEL0", &n));
-		assert_string_equal(pfmi_encoder_registers(&t), "");
-		assert_int_equal(pfmi_encoder_alone(&ev, 9, NULL), 0);
+		assert_null(pfmi_pmu_get_register_layout(&t, "PERFEVTSEL0", &n));
+		assert_string_equal(pfmi_pmu_list_registers(&t), "");
+		assert_int_equal(pfmi_pmu_encode_single(&ev, 9, NULL), 0);
 	}
 }
 
@@ -215,19 +215,19 @@ static void levels_switched_off(void **state)
 	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
 		const struct table *t = pfmi_builtin(i);
 		struct placement where;
-		struct regs off, none, all;
+		struct register_values off, none, all;
 		struct event ev;
-		struct request req = { .table = t, .events = &ev, .n = 1 };
+		struct encode_request req = { .table = t, .events = &ev, .n_events = 1 };
 
 		if ((t->encoder >= ENCODER_EV4 && t->encoder <= ENCODER_EV67) || !table_counters(t) || !is_event(t, 0))
 			continue;
-		pfmi_event_init(&ev, t, 0);
-		if (pfmi_dispatch(&req, &where, &none, NULL))
+		pfmi_pmu_init_event(&ev, t, 0);
+		if (pfmi_encode_dispatch(&req, &where, &none, NULL))
 			continue;
 		req.plm = PFM_PLM0 | PFM_PLM3;
-		assert_int_equal(pfmi_dispatch(&req, &where, &all, NULL), PFMLIB_SUCCESS);
-		ev.plm_none = 1;
-		assert_int_equal(pfmi_dispatch(&req, &where, &off, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_encode_dispatch(&req, &where, &all, NULL), PFMLIB_SUCCESS);
+		ev.has_no_levels = 1;
+		assert_int_equal(pfmi_encode_dispatch(&req, &where, &off, NULL), PFMLIB_SUCCESS);
 		assert_true(off.n_pmcs == none.n_pmcs && off.n_pmcs == all.n_pmcs);
 		for (unsigned k = 0; k < off.n_pmcs; k++) {
 			assert_true(off.pmcs[k].value == none.pmcs[k].value);

@@ -63,13 +63,13 @@ static void bits_of_fields(void **state)
 
 		for (unsigned i = 0; i < 4; i++)
 			ours[i] = parts[i] = slow[i] = unit_random(&seed);
-		assert_true(pfmi_field_get(&f, ours) == get_slowly(&f, slow));
-		pfmi_field_put(&f, ours, value);
-		pfmi_field_put_parts(&f, parts, value);
+		assert_true(pfmi_pmu_extract_field(&f, ours) == get_slowly(&f, slow));
+		field_insert(&f, ours, value);
+		pfmi_pmu_insert_field_ranges(&f, parts, value);
 		put_slowly(&f, slow, value);
 		assert_memory_equal(ours, slow, sizeof(slow));
 		assert_memory_equal(parts, slow, sizeof(slow));
-		assert_true(pfmi_field_get(&f, ours) == get_slowly(&f, slow));
+		assert_true(pfmi_pmu_extract_field(&f, ours) == get_slowly(&f, slow));
 	}
 }
 
@@ -79,7 +79,7 @@ static uint64_t preset_groups(const struct table *t, uint32_t row, unsigned fiel
 	uint64_t bits = 0;
 
 	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
-		const struct group *g = pfmi_row_group(t, row, i);
+		const struct group *g = pfmi_pmu_row_group(t, row, i);
 
 		if (g->field == field && g->flags & GROUP_DEFAULT)
 			bits |= g->preset;
@@ -103,26 +103,26 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 	uint64_t ours[4], slow[4] = { 0 };
 	struct event ev;
 
-	pfmi_event_init(&ev, t, row);
+	pfmi_pmu_init_event(&ev, t, row);
 	for (unsigned i = 0; i < t->n_fields; i++) {
 		uint64_t want;
 
 		if (f[i].kind == FIELD_TEXT || table_key(t, f[i].key) != i + 1 || f[i].key == KEY_ALT) /* that is a list */
 			continue;
 		want = pfmi_row_value(t, row, f[i].key, counter) | preset_groups(t, row, i);
-		if (pfmi_event_value(&ev, i, counter) != want)
+		if (pfmi_pmu_event_field_value(&ev, i, counter) != want)
 			fail_msg("%s %s %s", table_text(t, t->name), table_row_name(t, row), table_text(t, f[i].name));
-		assert_true(pfmi_event_field(&ev, f[i].key, counter) == want);
-		assert_int_equal(pfmi_event_has(&ev, f[i].key), has_value(t, row, i));
-		assert_false(pfmi_event_was_set(&ev, f[i].key));
+		assert_true(pfmi_pmu_event_key_value(&ev, f[i].key, counter) == want);
+		assert_int_equal(event_has_key(&ev, f[i].key), has_value(t, row, i));
+		assert_false(pfmi_pmu_has_user_key(&ev, f[i].key));
 	}
 	/* Fields may share bits: what a row does not use is 0 and must not wipe out what it uses. */
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (f[i].kind != FIELD_TEXT && f[i].n_ranges && pfmi_event_value(&ev, i, counter))
-			put_slowly(&f[i], slow, pfmi_event_value(&ev, i, counter));
-	pfmi_event_config(&ev, counter, ours);
+		if (f[i].kind != FIELD_TEXT && f[i].n_ranges && pfmi_pmu_event_field_value(&ev, i, counter))
+			put_slowly(&f[i], slow, pfmi_pmu_event_field_value(&ev, i, counter));
+	pfmi_pmu_build_config_words(&ev, counter, ours);
 	assert_memory_equal(ours, slow, sizeof(slow));
-	assert_true(pfmi_event_counters(&ev) == row_counters(t, table_row(t, row)));
+	assert_true(pfmi_pmu_event_counter_mask(&ev) == row_counters(t, table_row(t, row)));
 }
 
 /* Rows of every table that is built in; of long ones not all. Values for one counter alone are asked for on each. */
@@ -151,18 +151,18 @@ static void no_row(void **state)
 		struct event ev;
 
 		memset(&ev, 0xa5, sizeof(ev));
-		pfmi_event_init(&ev, t, ROW_NONE);
+		pfmi_pmu_init_event(&ev, t, ROW_NONE);
 		for (unsigned f = 0; f < t->n_fields; f++) {
-			assert_true(table_fields(t)[f].kind == FIELD_TEXT || pfmi_event_value(&ev, f, ANYWHERE) == table_fields(t)[f].preset);
+			assert_true(table_fields(t)[f].kind == FIELD_TEXT || pfmi_pmu_event_field_value(&ev, f, ANYWHERE) == table_fields(t)[f].preset);
 			if (table_fields(t)[f].kind != FIELD_TEXT && table_fields(t)[f].preset)
 				put_slowly(&table_fields(t)[f], slow, table_fields(t)[f].preset);
 		}
-		pfmi_event_config(&ev, ANYWHERE, ours);
+		pfmi_pmu_build_config_words(&ev, ANYWHERE, ours);
 		assert_memory_equal(ours, slow, sizeof(slow));
-		assert_true(pfmi_event_counters(&ev) == t->all_counters);
-		assert_true(ev.plm == 0 && ev.plm_none == 0 && ev.precise == 0 && ev.n_set == 0 && ev.left_out == 0 && ev.given == 0);
+		assert_true(pfmi_pmu_event_counter_mask(&ev) == t->all_counters);
+		assert_true(ev.plm == 0 && ev.has_no_levels == 0 && ev.precise == 0 && ev.n_user_fields == 0 && ev.exclude_flags == 0 && ev.chosen_groups == 0);
 		ev.counter_pin = 2;
-		assert_true(pfmi_event_counters(&ev) == (t->all_counters & 4));
+		assert_true(pfmi_pmu_event_counter_mask(&ev) == (t->all_counters & 4));
 	}
 }
 
@@ -180,15 +180,15 @@ static void set_by_users(void **state)
 
 			if (!t->n_rows || field->kind != FIELD_NUMBER || field->key == 0)
 				continue;
-			pfmi_event_init(&ev, t, t->n_rows - 1);
-			pfmi_event_config(&ev, ANYWHERE, before);
-			assert_false(pfmi_event_was_set(&ev, field->key));
-			assert_true(pfmi_event_set(&ev, f, field->max));
-			want |= preset_groups(t, ev.row, f);
-			assert_true(pfmi_event_value(&ev, f, 0) == want && pfmi_event_field(&ev, field->key, 0) == want);
-			assert_true(pfmi_event_was_set(&ev, field->key));
+			pfmi_pmu_init_event(&ev, t, t->n_rows - 1);
+			pfmi_pmu_build_config_words(&ev, ANYWHERE, before);
+			assert_false(pfmi_pmu_has_user_key(&ev, field->key));
+			assert_true(pfmi_pmu_set_user_field(&ev, f, field->max));
+			want |= preset_groups(t, ev.row_index, f);
+			assert_true(pfmi_pmu_event_field_value(&ev, f, 0) == want && pfmi_pmu_event_key_value(&ev, field->key, 0) == want);
+			assert_true(pfmi_pmu_has_user_key(&ev, field->key));
 			put_slowly(field, before, want);
-			pfmi_event_config(&ev, ANYWHERE, after);
+			pfmi_pmu_build_config_words(&ev, ANYWHERE, after);
 			assert_memory_equal(before, after, sizeof(after));
 		}
 	}
@@ -207,25 +207,25 @@ static void unit_masks(void **state)
 			unsigned n = 0;
 
 			for (unsigned g = 0; g < table_row(t, row)->n_takes; g++) {
-				const struct group *group = pfmi_row_group(t, row, g), *found = NULL;
+				const struct group *group = pfmi_pmu_row_group(t, row, g), *found = NULL;
 				const struct word *words = table_words(t) + group->word;
 				uint64_t first = words[0].value, last = words[group->n_values - 1].value;
 				struct event ev;
 
-				assert_ptr_equal(pfmi_row_mask(t, row, n, &found), words);
+				assert_ptr_equal(pfmi_pmu_get_row_umask(t, row, n, &found), words);
 				assert_ptr_equal(found, group);
-				assert_ptr_equal(pfmi_row_mask(t, row, n + group->n_values - 1u, NULL), words + group->n_values - 1);
-				pfmi_event_init(&ev, t, row);
-				assert_int_equal(pfmi_event_add_mask(&ev, n), PFMLIB_SUCCESS);
-				assert_true(ev.group[g] == first && ev.given == 1u << g);
-				assert_int_equal(pfmi_event_add_mask(&ev, n + group->n_values - 1u), PFMLIB_SUCCESS);
-				assert_true(ev.group[g] == (first | last) && ev.given == 1u << g);
+				assert_ptr_equal(pfmi_pmu_get_row_umask(t, row, n + group->n_values - 1u, NULL), words + group->n_values - 1);
+				pfmi_pmu_init_event(&ev, t, row);
+				assert_int_equal(pfmi_pmu_add_umask(&ev, n), PFMLIB_SUCCESS);
+				assert_true(ev.group_values[g] == first && ev.chosen_groups == 1u << g);
+				assert_int_equal(pfmi_pmu_add_umask(&ev, n + group->n_values - 1u), PFMLIB_SUCCESS);
+				assert_true(ev.group_values[g] == (first | last) && ev.chosen_groups == 1u << g);
 				n += group->n_values;
-				assert_int_equal(pfmi_event_add_mask(&ev, UINT32_MAX), PFMLIB_ERR_UMASK);
+				assert_int_equal(pfmi_pmu_add_umask(&ev, UINT32_MAX), PFMLIB_ERR_UMASK);
 				seen++;
 			}
-			assert_int_equal(pfmi_row_n_masks(t, row), n);
-			assert_null(pfmi_row_mask(t, row, n, NULL));
+			assert_int_equal(pfmi_pmu_count_row_umasks(t, row), n);
+			assert_null(pfmi_pmu_get_row_umask(t, row, n, NULL));
 		}
 	}
 	assert_true(seen > 100);

@@ -31,20 +31,20 @@ static void counter_in_the_code(void **state)
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event ev;
 			struct plan plan;
-			const struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM3 };
+			const struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3 };
 			uint64_t config[4], want;
 			unsigned pmc;
 
 			if (!is_event(t, row))
 				continue;
-			pfmi_event_init(&ev, t, row);
-			pfmi_event_config(&ev, ANYWHERE, config);
+			pfmi_pmu_init_event(&ev, t, row);
+			pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
 			pmc = (unsigned)(config[0] >> at) & 15;
 			want = row_counters(t, table_row(t, row));
 			if (pmc)
 				want &= (uint64_t)1 << pmc;
 			assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
-			assert_true(plan.alternatives[0].mask[0] == want);
+			assert_true(plan.alternatives[0].counter_masks[0] == want);
 			named += pmc != 0;
 			free += pmc == 0;
 		}
@@ -60,7 +60,7 @@ static void counter_of_cycles(void **state)
 	uint32_t cycles = ROW_NONE, other = ROW_NONE;
 	struct event events[8];
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	(void)state;
 	assert_true(fact(t, "cycle_counter", &own) && fact(t, "cycle_event", &code));
@@ -72,11 +72,11 @@ static void counter_of_cycles(void **state)
 	assert_true(cycles != ROW_NONE && other != ROW_NONE);
 	for (unsigned at = 0; at < 6; at++) {
 		for (unsigned i = 0; i < 6; i++)
-			pfmi_event_init(&events[i], t, i == at || i == 5 ? cycles : other);
+			pfmi_pmu_init_event(&events[i], t, i == at || i == 5 ? cycles : other);
 		find_place(events, 6, PFM_PLM3, &where, &regs);
 		for (unsigned i = 0; i < 6; i++) {
-			assert_int_equal(where.counter[i] == own, i == at);
-			assert_true(regs.pmds[i].num == where.counter[i] && regs.pmds[i].addr == where.counter[i]);
+			assert_int_equal(where.counters[i] == own, i == at);
+			assert_true(regs.pmds[i].num == where.counters[i] && regs.pmds[i].addr == where.counters[i]);
 			assert_true(regs.pmcs[i].addr == i && regs.pmcs[i].kind == PFM_REG_CONFIG);
 		}
 	}
@@ -97,16 +97,16 @@ static void no_counter_of_cycles(void **state)
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event ev;
 			struct plan plan;
-			const struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM3 };
+			const struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3 };
 			uint64_t want = row_counters(t, table_row(t, row));
 
 			if (!is_event(t, row) || want >> 32)
 				continue;
-			pfmi_event_init(&ev, t, row);
+			pfmi_pmu_init_event(&ev, t, row);
 			assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
 			assert_int_equal(plan.n_alternatives, 1);
-			assert_true(plan.alternatives[0].mask[0] == want);
-			zero += (want & 1) && pfmi_event_field(&ev, KEY_CODE, ANYWHERE) == 0;
+			assert_true(plan.alternatives[0].counter_masks[0] == want);
+			zero += (want & 1) && pfmi_pmu_event_key_value(&ev, KEY_CODE, ANYWHERE) == 0;
 		}
 	}
 	assert_true(zero > 0);
@@ -119,13 +119,13 @@ static void unavailable(void **state)
 	struct event ev;
 	struct plan plan;
 	pfmlib_regmask_t busy = { 0 };
-	struct request req = { .table = t, .events = &ev, .n = 1, .unavailable = &busy };
+	struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .unavailable_regs = &busy };
 
 	(void)state;
-	pfmi_event_init(&ev, t, 0);
+	pfmi_pmu_init_event(&ev, t, 0);
 	busy.bits[0] = 5;
 	assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
-	assert_true(plan.alternatives[plan.n_alternatives - 1].mask[0] == (row_counters(t, table_row(t, 0)) & ~(uint64_t)5));
+	assert_true(plan.alternatives[plan.n_alternatives - 1].counter_masks[0] == (row_counters(t, table_row(t, 0)) & ~(uint64_t)5));
 	req.model_in = &busy;
 	assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_ERR_NOTSUPP);
 }
@@ -158,25 +158,25 @@ static void parameters(void **state)
 	struct table *t = with_parameters();
 	struct placement where;
 	struct event events[2], *ev = &events[1];
-	struct regs regs;
+	struct register_values regs;
 	pfm_error_t why = PFM_INIT(why);
 
 	(void)state;
 	assert_non_null(t);
-	pfmi_event_init(&events[0], t, 0);
+	pfmi_pmu_init_event(&events[0], t, 0);
 	assert_int_equal(pfmi_format_check(&events[0], NULL), PFMLIB_SUCCESS);
-	pfmi_event_init(ev, t, ROW_NONE);
+	pfmi_pmu_init_event(ev, t, ROW_NONE);
 	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_SUCCESS);
-	pfmi_event_init(ev, t, 1);
+	pfmi_pmu_init_event(ev, t, 1);
 	assert_int_equal(pfmi_format_check(ev, &why), PFMLIB_ERR_ATTR_MISSING);
 	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
-	ev->set[ev->n_set].field = 1;
-	ev->set[ev->n_set++].value = 3;
+	ev->user_fields[ev->n_user_fields].field = 1;
+	ev->user_fields[ev->n_user_fields++].value = 3;
 	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_ERR_ATTR_MISSING);
-	ev->set[0].field = 2;
+	ev->user_fields[0].field = 2;
 	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_ERR_ATTR_MISSING);
-	ev->set[ev->n_set].field = 1;
-	ev->set[ev->n_set++].value = 9;
+	ev->user_fields[ev->n_user_fields].field = 1;
+	ev->user_fields[ev->n_user_fields++].value = 9;
 	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_SUCCESS);
 	/* First every event's word, then the further words that are not 0. No counters are known, so there are none. */
 	find_place(events, 2, PFM_PLM3, &where, &regs);

@@ -27,11 +27,11 @@ static void control(void **state)
 				                  (plm & PFM_PLM3 ? 8u : 0);
 				struct placement where;
 				struct event ev;
-				struct regs regs;
+				struct register_values regs;
 
-				pfmi_event_init(&ev, t, row);
+				pfmi_pmu_init_event(&ev, t, row);
 				ev.counter_pin = (uint16_t)counter;
-				if (!pfmi_event_counters(&ev))
+				if (!pfmi_pmu_event_counter_mask(&ev))
 					continue;
 				find_place(&ev, 1, plm, &where, &regs);
 				assert_int_equal(regs.n_pmcs, 1);
@@ -70,19 +70,19 @@ static void own_levels(void **state)
 	for (size_t i = 0; i < COUNT(levels); i++) {
 		struct placement where;
 		struct event ev;
-		struct regs regs;
+		struct register_values regs;
 		pfm_attr_t attr = { 0 };
 
-		pfmi_event_init(&ev, t, 0);
-		assert_int_equal(pfmi_encoder_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
+		pfmi_pmu_init_event(&ev, t, 0);
+		assert_int_equal(pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
 		assert_true(attr.expressible && attr.config == code_of(t, 0));
-		assert_true(pfmi_event_set(&ev, table_key(t, levels[i].key) - 1u, 1));
+		assert_true(pfmi_pmu_set_user_field(&ev, table_key(t, levels[i].key) - 1u, 1));
 		find_place(&ev, 1, PFM_PLM0 | PFM_PLM3, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == levels[i].bit);
 		ev.plm = PFM_PLM3;
 		find_place(&ev, 1, PFM_PLM0, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == (levels[i].bit | 8));
-		pfmi_encoder_attr(&ev, PFM_PLM3, &attr, NULL);
+		pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL);
 		assert_false(attr.expressible);
 	}
 }

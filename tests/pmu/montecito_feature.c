@@ -5,7 +5,7 @@
 
 /* A request of events that are nothing but what they are called here. */
 struct asked {
-	struct request req;
+	struct encode_request req;
 	pfmlib_regmask_t unavailable;
 	pfmlib_mont_input_param_t in;
 	pfmlib_mont_output_param_t out;
@@ -19,7 +19,7 @@ static struct asked *begin(unsigned n)
 	static struct asked a;
 
 	memset(&a, 0, sizeof(a));
-	a.req = (struct request){ .n = n, .plm = 8, .unavailable = &a.unavailable, .model_out = &a.out };
+	a.req = (struct encode_request){ .n_events = n, .plm = 8, .unavailable_regs = &a.unavailable, .model_out = &a.out };
 	a.w = (struct work){ .req = &a.req, .in = &a.in, .mp = &a.mp, .why = &a.why };
 	a.why.size = sizeof(a.why);
 	for (unsigned i = 0; i < n; i++) {

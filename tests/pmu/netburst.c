@@ -17,7 +17,7 @@ static bool upper(unsigned counter)
 
 static uint64_t escr_of(const struct event *ev)
 {
-	return pfmi_event_field(ev, KEY_MSR, ANYWHERE);
+	return pfmi_pmu_event_key_value(ev, KEY_MSR, ANYWHERE);
 }
 
 /* Can events @i and later be placed, given where those before are? */
@@ -26,7 +26,7 @@ static bool fits(const struct event *events, unsigned n, unsigned i, unsigned co
 	if (i == n)
 		return true;
 	for (unsigned c = 0; c < 18; c++) {
-		bool free = pfmi_event_counters(&events[i]) >> c & 1;
+		bool free = pfmi_pmu_event_counter_mask(&events[i]) >> c & 1;
 
 		for (unsigned k = 0; k < i; k++)
 			free = free && counter[k] != c && (escr_of(&events[k]) != escr_of(&events[i]) || upper(counter[k]) != upper(c));
@@ -47,28 +47,28 @@ static void sets(void **state)
 	for (unsigned round = 0; round < 4000; round++) {
 		struct event events[4];
 		unsigned n = 1 + (unsigned)(unit_random(&seed) % 4), counter[4];
-		struct request req = { .table = t, .events = events, .n = n, .plm = PFM_PLM3 };
+		struct encode_request req = { .table = t, .events = events, .n_events = n, .plm = PFM_PLM3 };
 		struct placement where;
-		struct regs regs;
+		struct register_values regs;
 		int rc;
 
 		for (unsigned i = 0; i < n; i++)
-			pfmi_event_init(&events[i], t, (uint32_t)(unit_random(&seed) % t->n_rows));
-		rc = pfmi_dispatch(&req, &where, &regs, NULL);
+			pfmi_pmu_init_event(&events[i], t, (uint32_t)(unit_random(&seed) % t->n_rows));
+		rc = pfmi_encode_dispatch(&req, &where, &regs, NULL);
 		assert_int_equal(rc, fits(events, n, 0, counter) ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
 		refused += rc != 0;
 		placed += rc == 0;
 		for (unsigned i = 0; i < n && !rc; i++) {
-			unsigned c = where.counter[i];
+			unsigned c = where.counters[i];
 
-			assert_true(pfmi_event_counters(&events[i]) >> c & 1);
+			assert_true(pfmi_pmu_event_counter_mask(&events[i]) >> c & 1);
 			/* CCCRs from 0x360, counters from 0x300; the ESCR of its half, the first ESCR being the row's. */
 			assert_true(regs.pmcs[i].addr == 0x360 + c && regs.pmcs[i].num == c && regs.pmcs[i].kind == PFM_REG_PMC);
 			assert_true(regs.pmds[i].addr == 0x300 + c && regs.pmds[i].num == c);
 			assert_true(regs.pmcs[n + i].addr == escr_of(&events[i]) + upper(c));
 			assert_int_equal(regs.pmcs[n + i].kind, PFM_REG_EXTRA);
 			for (unsigned k = 0; k < i; k++)
-				assert_true(where.counter[k] != c && regs.pmcs[n + k].addr != regs.pmcs[n + i].addr);
+				assert_true(where.counters[k] != c && regs.pmcs[n + k].addr != regs.pmcs[n + i].addr);
 		}
 	}
 	assert_true(placed > 500 && refused > 100);
@@ -85,15 +85,15 @@ static void values(void **state)
 			unsigned levels = (plm & PFM_PLM3 ? 5u : 0) | (plm & PFM_PLM0 ? 10u : 0);
 			struct placement where;
 			struct event ev;
-			struct regs regs;
+			struct register_values regs;
 			pfm_attr_t attr = { 0 };
 
-			pfmi_event_init(&ev, t, row);
+			pfmi_pmu_init_event(&ev, t, row);
 			find_place(&ev, 1, plm, &where, &regs);
 			assert_int_equal(pfmi_netburst_attr(&ev, plm, &attr, NULL), PFMLIB_SUCCESS);
 			assert_true(attr.expressible);
 			assert_int_equal(regs.pmcs[1].value & 15, levels);
-			assert_true(regs.pmcs[1].value >> 25 == pfmi_event_field(&ev, KEY_SEL, ANYWHERE));
+			assert_true(regs.pmcs[1].value >> 25 == pfmi_pmu_event_key_value(&ev, KEY_SEL, ANYWHERE));
 			assert_true((regs.pmcs[1].value >> 4 & 0x1fffff) == (attr.config >> 36 & 0x1fffff));
 			assert_true(regs.pmcs[0].value == (attr.config & 0xffffffc0));
 		}
@@ -114,8 +114,8 @@ static void comparison(void **state)
 		if (!table_fields(t)[i].modifier)
 			continue;
 		for (uint64_t value = 0; value <= (strcmp(name, "thr") == 0 ? 15 : 1); value += value ? value : 1) {
-			pfmi_event_init(&ev, t, 0);
-			assert_true(pfmi_event_set(&ev, i, value));
+			pfmi_pmu_init_event(&ev, t, 0);
+			assert_true(pfmi_pmu_set_user_field(&ev, i, value));
 			pfmi_netburst_attr(&ev, PFM_PLM3, &attr, NULL);
 			assert_int_equal(attr.config >> 18 & 1, compares && value);
 		}

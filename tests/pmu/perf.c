@@ -43,16 +43,16 @@ static void sets(void **state)
 	const struct table *t = table_with(ENCODER_PERF, "software");
 	struct event events[PLAN_MAX_EVENTS];
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	(void)state;
 	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++)
-		pfmi_event_init(&events[i], t, i * 5 % 12); /* the row's number is the kernel's */
+		pfmi_pmu_init_event(&events[i], t, i * 5 % 12); /* the row's number is the kernel's */
 	find_place(events, PLAN_MAX_EVENTS, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmcs, PLAN_MAX_EVENTS);
 	assert_int_equal(regs.n_pmds, 0);
 	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++) {
-		assert_int_equal(where.counter[i], 0xff);
+		assert_int_equal(where.counters[i], 0xff);
 		assert_int_equal(regs.pmcs[i].addr, i);
 		assert_true(regs.pmcs[i].value == i * 5 % 12);
 	}
@@ -63,31 +63,31 @@ static void plans(void **state)
 {
 	const struct table *t = table_with(ENCODER_PERF, "software");
 	struct event events[3];
-	struct request req = { .table = t, .events = events, .n = COUNT(events) };
+	struct encode_request req = { .table = t, .events = events, .n_events = COUNT(events) };
 	struct plan plan;
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(events); i++)
-		pfmi_event_init(&events[i], t, i);
+		pfmi_pmu_init_event(&events[i], t, i);
 	memset(&plan, 0x5a, sizeof(plan));
-	plan.none = 0;
+	plan.counterless_events = 0;
 	assert_int_equal(pfmi_linux_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(plan.n_alternatives, 1);
 	assert_int_equal(plan.alternatives[0].n_holds, 0);
 	for (unsigned i = 0; i < COUNT(events); i++)
-		assert_true(plan.alternatives[0].mask[i] == 0);
-	assert_true(plan.none == 7);
+		assert_true(plan.alternatives[0].counter_masks[i] == 0);
+	assert_true(plan.counterless_events == 7);
 }
 
 static void no_settings(void **state)
 {
 	struct event ev;
 	pfm_error_t why = PFM_INIT(why);
-	struct request req = { .table = table_with(ENCODER_PERF, "software"), .events = &ev, .n = 1, .model_in = &why };
+	struct encode_request req = { .table = table_with(ENCODER_PERF, "software"), .events = &ev, .n_events = 1, .model_in = &why };
 	struct plan plan;
 
 	(void)state;
-	pfmi_event_init(&ev, req.table, 0);
+	pfmi_pmu_init_event(&ev, req.table, 0);
 	assert_int_equal(pfmi_linux_constrain(&req, &plan, &why), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(why.kind, PFM_KIND_MODEL);
 }

@@ -27,7 +27,7 @@ static void words(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
-		assert_int_equal(pfmi_config_word(names[i].name), names[i].word);
+		assert_int_equal(pfmi_decode_config_index(names[i].name), names[i].word);
 }
 
 /* Which register it is, and on which counter. */
@@ -51,9 +51,9 @@ static void targets(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(regs); i++) {
-		struct target g = { .t = t, .reg = regs[i].reg, .value = 0x4300c0 };
+		struct decode_target g = { .table = t, .reg_name = regs[i].reg, .value = 0x4300c0 };
 
-		if (pfmi_target_find(&g) != regs[i].found)
+		if (pfmi_decode_init_target(&g) != regs[i].found)
 			fail_msg("%s", regs[i].reg);
 		assert_int_equal(g.counter, regs[i].counter);
 	}
@@ -65,8 +65,8 @@ static void config_of(const struct table *t, uint32_t row, uint64_t config[4])
 	struct event ev;
 	pfm_attr_t a;
 
-	pfmi_event_init(&ev, t, row);
-	assert_int_equal(pfmi_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL), PFMLIB_SUCCESS);
+	pfmi_pmu_init_event(&ev, t, row);
+	assert_int_equal(pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL), PFMLIB_SUCCESS);
 	config[0] = a.config;
 	config[1] = a.config1;
 	config[2] = a.config2;
@@ -88,34 +88,34 @@ static const struct table *long_table(void)
 static void every_answer(void **state)
 {
 	const struct table *t = long_table();
-	struct target g = { .t = t, .reg = "config2", .value = 0 };
+	struct decode_target g = { .table = t, .reg_name = "config2", .value = 0 };
 	unsigned fits = 0, n = 0;
 	unsigned char seen[600] = { 0 };
 	struct event ev;
 
 	(void)state;
-	assert_true(pfmi_target_find(&g));
+	assert_true(pfmi_decode_init_target(&g));
 	for (uint32_t row = 0; row < t->n_rows; row++) {
 		uint64_t config[4];
 
 		config_of(t, row, config);
 		fits += is_event(t, row) && config[2] == 0;
 	}
-	while (pfmi_target_event(&g, n, &ev)) {
+	while (pfmi_decode_find_event(&g, n, &ev)) {
 		uint64_t config[4];
 
-		assert_true(is_event(t, ev.row));
-		config_of(t, ev.row, config);
+		assert_true(is_event(t, ev.row_index));
+		config_of(t, ev.row_index, config);
 		assert_true(config[2] == 0);
-		assert_int_equal(seen[ev.row]++, 0);
+		assert_int_equal(seen[ev.row_index]++, 0);
 		n++;
 	}
 	assert_int_equal(n, fits);
 	/* Any of them by itself, at and beside the ends of what is kept at a time. */
 	for (unsigned i = 62; i < 67; i++)
-		assert_true(pfmi_target_event(&g, i, &ev));
-	assert_false(pfmi_target_event(&g, fits, &ev));
-	assert_false(pfmi_target_event(&g, fits + 64, &ev));
+		assert_true(pfmi_decode_find_event(&g, i, &ev));
+	assert_false(pfmi_decode_find_event(&g, fits, &ev));
+	assert_false(pfmi_decode_find_event(&g, fits + 64, &ev));
 }
 
 /* What a row says of itself leads back to the row, or to an earlier one with the same words; what the caller had of levels stays. */
@@ -127,20 +127,20 @@ static void own_words(void **state)
 	for (unsigned i = 0; i < pfmi_n_builtin(); i += 3) {
 		const struct table *t = pfmi_builtin(i);
 
-		if (!table_has_bits(t) || t->encoder == ENCODER_NETBURST)
+		if (!table_has_field_bits(t) || t->encoder == ENCODER_NETBURST)
 			continue;
 		for (uint32_t row = 0; row < t->n_rows; row += 1 + t->n_rows / 15) {
-			struct event ev = { .plm = PFM_PLM3, .precise = 2, .counter_pin = 1, .left_out = EVENT_NO_IDLE };
+			struct event ev = { .plm = PFM_PLM3, .precise = 2, .counter_pin = 1, .exclude_flags = EVENT_EXCLUDE_IDLE };
 			uint64_t config[4], back[4];
 
 			if (!is_event(t, row) || table_row(t, row)->n_takes)
 				continue;
 			config_of(t, row, config);
-			assert_true(pfmi_event_from_config(t, config, 15, &ev));
-			assert_true(ev.plm == PFM_PLM3 && ev.precise == 2 && ev.counter_pin == 1 && ev.left_out == EVENT_NO_IDLE);
-			pfmi_event_config(&ev, ANYWHERE, back);
-			if (!ev.by_counter && ev.n_set == 0 && !table_row(t, ev.row)->n_takes)
-				config_of(t, ev.row, back);
+			assert_true(pfmi_decode_config_words(t, config, 15, &ev));
+			assert_true(ev.plm == PFM_PLM3 && ev.precise == 2 && ev.counter_pin == 1 && ev.exclude_flags == EVENT_EXCLUDE_IDLE);
+			pfmi_pmu_build_config_words(&ev, ANYWHERE, back);
+			if (!ev.has_counter_values && ev.n_user_fields == 0 && !table_row(t, ev.row_index)->n_takes)
+				config_of(t, ev.row_index, back);
 			assert_memory_equal(config, back, sizeof(back));
 			n++;
 		}
@@ -159,10 +159,10 @@ static int extra_field(const struct table *t, uint32_t row)
 
 		if (!table_field(t, keys[i]) || !table_field(t, keys[i])->modifier)
 			continue;
-		pfmi_event_init(&ev, t, row);
-		before = pfmi_event_words(&ev, own)[1];
-		assert_true(pfmi_event_set(&ev, table_key(t, keys[i]) - 1u, before + 1));
-		if (before && pfmi_event_words(&ev, own)[1] == before + 1)
+		pfmi_pmu_init_event(&ev, t, row);
+		before = pfmi_pmu_get_config_words(&ev, own)[1];
+		assert_true(pfmi_pmu_set_user_field(&ev, table_key(t, keys[i]) - 1u, before + 1));
+		if (before && pfmi_pmu_get_config_words(&ev, own)[1] == before + 1)
 			return (int)table_key(t, keys[i]) - 1;
 	}
 	return -1;
@@ -188,9 +188,9 @@ static uint64_t best_with(const struct table *t, unsigned field, uint64_t value,
 
 		if (!is_event(t, row) || table_row(t, row)->n_takes)
 			continue;
-		pfmi_event_init(&ev, t, row);
-		assert_true(pfmi_event_set(&ev, field, value));
-		if (memcmp(pfmi_event_words(&ev, own), want, sizeof(own)) == 0 && order_of(t, row) < best)
+		pfmi_pmu_init_event(&ev, t, row);
+		assert_true(pfmi_pmu_set_user_field(&ev, field, value));
+		if (memcmp(pfmi_pmu_get_config_words(&ev, own), want, sizeof(own)) == 0 && order_of(t, row) < best)
 			best = order_of(t, row);
 	}
 	return best;
@@ -214,16 +214,16 @@ static void other_extra_values(void **state)
 			field = is_event(t, row) && !table_row(t, row)->n_takes ? extra_field(t, row) : -1;
 			if (field < 0)
 				continue;
-			value = pfmi_field_get(&table_fields(t)[field], want) ^ 0x5a3;
+			value = pfmi_pmu_extract_field(&table_fields(t)[field], want) ^ 0x5a3;
 			if (value < table_fields(t)[field].min || value > table_fields(t)[field].max)
 				continue;
-			pfmi_field_put(&table_fields(t)[field], want, value);
-			assert_true(pfmi_event_from_config(t, want, 15, &ev));
-			assert_memory_equal(pfmi_event_words(&ev, own), want, sizeof(want));
-			assert_true(ev.n_set <= 1);
-			if (ev.n_set && !table_row(t, ev.row)->n_takes)
-				assert_true(order_of(t, ev.row) == best_with(t, (unsigned)field, value, want));
-			n += ev.n_set != 0;
+			field_insert(&table_fields(t)[field], want, value);
+			assert_true(pfmi_decode_config_words(t, want, 15, &ev));
+			assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), want, sizeof(want));
+			assert_true(ev.n_user_fields <= 1);
+			if (ev.n_user_fields && !table_row(t, ev.row_index)->n_takes)
+				assert_true(order_of(t, ev.row_index) == best_with(t, (unsigned)field, value, want));
+			n += ev.n_user_fields != 0;
 		}
 	}
 	assert_true(n > 500);
@@ -232,7 +232,7 @@ static void other_extra_values(void **state)
 static bool has_presets(const struct table *t, uint32_t row)
 {
 	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++)
-		if (!(pfmi_row_group(t, row, i)->flags & GROUP_DEFAULT))
+		if (!(pfmi_pmu_row_group(t, row, i)->flags & GROUP_DEFAULT))
 			return false;
 	return table_row(t, row)->n_takes > 0;
 }
@@ -246,17 +246,17 @@ static void rows_with_presets(void **state)
 	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
 		const struct table *t = pfmi_builtin(i);
 
-		for (uint32_t row = 0; row < t->n_rows && table_has_bits(t) && t->encoder != ENCODER_NETBURST; row++) {
+		for (uint32_t row = 0; row < t->n_rows && table_has_field_bits(t) && t->encoder != ENCODER_NETBURST; row++) {
 			struct event ev = { .counter_pin = ANYWHERE };
 			uint64_t config[4], own[4];
 
 			if (!is_event(t, row) || !has_presets(t, row))
 				continue;
 			config_of(t, row, config);
-			if (!pfmi_event_from_config(t, config, 15, &ev) || ev.n_set || ev.given || order_of(t, ev.row) > order_of(t, row))
+			if (!pfmi_decode_config_words(t, config, 15, &ev) || ev.n_user_fields || ev.chosen_groups || order_of(t, ev.row_index) > order_of(t, row))
 				fail_msg("%s::%s is taken for another row", table_text(t, t->name), table_row_name(t, row));
-			if (!ev.by_counter)
-				assert_memory_equal(pfmi_event_words(&ev, own), config, sizeof(config));
+			if (!ev.has_counter_values)
+				assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), config, sizeof(config));
 			n++;
 		}
 	}

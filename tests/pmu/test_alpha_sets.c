@@ -12,16 +12,16 @@
 
 /* Dispatches rows of one table. */
 static int place(int pmu, const unsigned *rows, unsigned n, const pfmlib_alpha_input_param_t *in, pfmlib_alpha_output_param_t *out,
-                 struct placement *where, struct regs *regs, pfm_error_t *why)
+                 struct placement *where, struct register_values *regs, pfm_error_t *why)
 {
 	struct event events[4];
-	struct request req = {
-		.table = table_of(pmu), .events = events, .n = n, .plm = PFM_PLM0 | PFM_PLM3, .model_in = in, .model_out = out
+	struct encode_request req = {
+		.table = table_of(pmu), .events = events, .n_events = n, .plm = PFM_PLM0 | PFM_PLM3, .model_in = in, .model_out = out
 	};
 
 	for (unsigned i = 0; i < n; i++)
-		pfmi_event_init(&events[i], req.table, rows[i]);
-	return pfmi_dispatch(&req, where, regs, why);
+		pfmi_pmu_init_event(&events[i], req.table, rows[i]);
+	return pfmi_encode_dispatch(&req, where, regs, why);
 }
 
 /* ---- brute force ------------------------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static void check_set(int pmu, const unsigned *rows, unsigned n, unsigned counts
 	const struct table *t = table_of(pmu);
 	pfm_error_t why = { .size = sizeof why };
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 	int rc = place(pmu, rows, n, NULL, NULL, &where, &regs, &why);
 	unsigned used = 0;
 
@@ -90,9 +90,9 @@ static void check_set(int pmu, const unsigned *rows, unsigned n, unsigned counts
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		assert_true(row_counters(t, table_row(t, rows[i])) >> where.counter[i] & 1);
-		assert_false(used >> where.counter[i] & 1);
-		used |= 1u << where.counter[i];
+		assert_true(row_counters(t, table_row(t, rows[i])) >> where.counters[i] & 1);
+		assert_false(used >> where.counters[i] & 1);
+		used |= 1u << where.counters[i];
 	}
 }
 
@@ -151,15 +151,15 @@ static void ev5_cycles_moves_to_counter_2_when_0_is_taken(void **state)
 {
 	unsigned rows[] = { row_of(PFMLIB_ALPHA_EV5_PMU, "cycles"), row_of(PFMLIB_ALPHA_EV5_PMU, "issues") };
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	(void)state;
 	assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
-	assert_int_equal(where.counter[0], 2); /* cycles can also count there */
-	assert_int_equal(where.counter[1], 0); /* issues cannot */
+	assert_int_equal(where.counters[0], 2); /* cycles can also count there */
+	assert_int_equal(where.counters[1], 0); /* issues cannot */
 	assert_int_equal(regs.pmcs[0].value, 0x8000000c);
 	assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, rows, 1, NULL, NULL, &where, &regs, NULL), 0);
-	assert_int_equal(where.counter[0], 0); /* the lowest when nothing is in the way */
+	assert_int_equal(where.counters[0], 0); /* the lowest when nothing is in the way */
 }
 
 static void ev67_cycles_take_the_counter_that_the_other_statistic_leaves(void **state)
@@ -172,14 +172,14 @@ static void ev67_cycles_take_the_counter_that_the_other_statistic_leaves(void **
 		{ "retinst", 1, 0x0 }, { "replay", 0, 0xc }
 	};
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned rows[] = { row_of(PFMLIB_ALPHA_EV67_PMU, "anycycles"), row_of(PFMLIB_ALPHA_EV67_PMU, cases[i].other) };
 
 		assert_int_equal(place(PFMLIB_ALPHA_EV67_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
-		assert_int_equal(where.counter[0], cases[i].counter);
+		assert_int_equal(where.counters[0], cases[i].counter);
 		assert_int_equal(regs.pmcs[0].value, cases[i].word);
 	}
 }
@@ -189,7 +189,7 @@ static void ev4_is_told_what_to_count_and_to_count(void **state)
 {
 	unsigned rows[] = { row_of(PFMLIB_ALPHA_EV4_PMU, "cycles"), row_of(PFMLIB_ALPHA_EV4_PMU, "dcache") };
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	(void)state;
 	assert_int_equal(place(PFMLIB_ALPHA_EV4_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
@@ -205,20 +205,20 @@ static void counters_others_hold_are_left_alone(void **state)
 {
 	struct event ev;
 	pfmlib_regmask_t taken = { { 1 } };
-	struct request req = { .table = table_of(PFMLIB_ALPHA_EV5_PMU), .events = &ev, .n = 1, .plm = 9, .unavailable = &taken };
+	struct encode_request req = { .table = table_of(PFMLIB_ALPHA_EV5_PMU), .events = &ev, .n_events = 1, .plm = 9, .unavailable_regs = &taken };
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	(void)state;
-	pfmi_event_init(&ev, req.table, row_of(PFMLIB_ALPHA_EV5_PMU, "cycles"));
-	assert_int_equal(pfmi_dispatch(&req, &where, &regs, NULL), 0);
-	assert_int_equal(where.counter[0], 2);
+	pfmi_pmu_init_event(&ev, req.table, row_of(PFMLIB_ALPHA_EV5_PMU, "cycles"));
+	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, NULL), 0);
+	assert_int_equal(where.counters[0], 2);
 	taken.bits[0] = 5;
-	assert_int_equal(pfmi_dispatch(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
 	req.table = table_of(PFMLIB_ALPHA_EV67_PMU); /* an event that takes both counters */
 	taken.bits[0] = 2;
-	pfmi_event_init(&ev, req.table, row_of(PFMLIB_ALPHA_EV67_PMU, "abort"));
-	assert_int_equal(pfmi_dispatch(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
+	pfmi_pmu_init_event(&ev, req.table, row_of(PFMLIB_ALPHA_EV67_PMU, "abort"));
+	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
@@ -338,7 +338,7 @@ static void counts_are_kept_or_begin_anew(void **state)
 		pfmlib_alpha_input_param_t in = { .pfp_alpha_flags = keep ? PFM_ALPHA_FL_KEEP : 0 };
 		pfmlib_alpha_output_param_t out;
 		struct placement where;
-		struct regs regs;
+		struct register_values regs;
 		unsigned row = 0, starts = 0;
 
 		memset(&out, 0, sizeof out);
@@ -392,7 +392,7 @@ static void profiling_requests_come_in_the_order_the_driver_wants(void **state)
 	unsigned row = row_of(PFMLIB_ALPHA_EV5_PMU, "loads");
 	pfmlib_alpha_output_param_t out;
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	(void)state;
 	assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);
@@ -416,7 +416,7 @@ static void a_statistic_travels_beside_the_items(void **state)
 	unsigned row = row_of(PFMLIB_ALPHA_EV67_PMU, "delay_per_ret");
 	pfmlib_alpha_output_param_t out;
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
 	(void)state;
 	assert_int_equal(place(PFMLIB_ALPHA_EV67_PMU, &row, 1, NULL, &out, &where, &regs, NULL), 0);
@@ -476,7 +476,7 @@ static void settings_that_make_no_sense_are_refused(void **state)
 		unsigned row = row_of(bad[i].pmu, bad[i].event);
 		pfm_error_t why = { .size = sizeof why };
 		struct placement where;
-		struct regs regs;
+		struct register_values regs;
 		int rc = place(bad[i].pmu, &row, 1, &bad[i].in, NULL, &where, &regs, &why);
 
 		if (rc != bad[i].rc || !why.detail)
@@ -786,7 +786,7 @@ static void linux_pairs_are_hardware_pairs(void **state)
 				 rows[2] = { row_of(PFMLIB_ALPHA_EV67_PMU, names[a]), row_of(PFMLIB_ALPHA_EV67_PMU, names[b]) };
 			unsigned counter[2];
 			struct placement where;
-			struct regs regs;
+			struct register_values regs;
 			uint64_t mode;
 			int kernel = pfm_alpha_linux_pair(raw, counter, &mode);
 			int ours = place(PFMLIB_ALPHA_EV67_PMU, rows, 2, NULL, NULL, &where, &regs, NULL);
@@ -795,7 +795,7 @@ static void linux_pairs_are_hardware_pairs(void **state)
 			if (kernel)
 				continue;
 			assert_int_equal(mode, regs.pmcs[0].value);
-			assert_true(counter[0] == where.counter[0] && counter[1] == where.counter[1]);
+			assert_true(counter[0] == where.counters[0] && counter[1] == where.counters[1]);
 		}
 }
 

@@ -35,16 +35,16 @@ static unsigned popcount(uint64_t x)
 
 /* A plan and the request it belongs to. */
 struct set {
-	struct request req;
+	struct encode_request req;
 	struct plan plan;
 };
 
 static void begin(struct set *s, unsigned n, unsigned n_alternatives)
 {
 	memset(&s->req, 0, sizeof(s->req));
-	s->req.n = n;
-	s->plan.req = &s->req;
-	s->plan.none = 0;
+	s->req.n_events = n;
+	s->plan.request = &s->req;
+	s->plan.counterless_events = 0;
 	s->plan.n_alternatives = n_alternatives;
 	for (unsigned a = 0; a < n_alternatives; a++)
 		s->plan.alternatives[a].n_holds = 0;
@@ -107,7 +107,7 @@ static bool try_alternative(const struct alternative *alt, uint64_t active, unsi
 	unsigned order[PLAN_MAX_EVENTS];
 	struct attempt t = { alt, mask, order, active, n, 0, counter };
 
-	memcpy(mask, alt->mask, n * sizeof(mask[0]));
+	memcpy(mask, alt->counter_masks, n * sizeof(mask[0]));
 	for (unsigned h = 0; h < alt->n_holds; h++)
 		for (unsigned i = 0; i < n && alt->holds[h].events & active; i++)
 			if (!(alt->holds[h].events >> i & 1))
@@ -122,8 +122,8 @@ static bool brute(const struct plan *plan, uint64_t active, struct placement *ou
 		const struct alternative *alt = &plan->alternatives[a];
 
 		out->alternative = a;
-		memset(out->counter, NONE, plan->req->n);
-		if (try_alternative(alt, active, plan->req->n, out->counter))
+		memset(out->counters, NONE, plan->request->n_events);
+		if (try_alternative(alt, active, plan->request->n_events, out->counters))
 			return true;
 	}
 	return false;
@@ -133,7 +133,7 @@ static bool brute(const struct plan *plan, uint64_t active, struct placement *ou
 
 static uint64_t all_of(const struct plan *plan)
 {
-	return (plan->req->n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << plan->req->n) - 1) & ~plan->none;
+	return (plan->request->n_events >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << plan->request->n_events) - 1) & ~plan->counterless_events;
 }
 
 static void check_clash(const struct plan *plan, const pfm_error_t *why)
@@ -149,8 +149,8 @@ static void check_clash(const struct plan *plan, const pfm_error_t *why)
 		if (popcount(s) < popcount(why->clash))
 			assert_true(brute(plan, s, &scratch));
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
-		for (unsigned i = 0; i < plan->req->n; i++)
-			counters |= why->clash >> i & 1 ? plan->alternatives[a].mask[i] : 0;
+		for (unsigned i = 0; i < plan->request->n_events; i++)
+			counters |= why->clash >> i & 1 ? plan->alternatives[a].counter_masks[i] : 0;
 	assert_true(why->clash_counters == counters);
 }
 
@@ -159,7 +159,7 @@ static bool compare(const struct plan *plan)
 {
 	struct placement fast, slow;
 	pfm_error_t why = PFM_INIT(why);
-	int rc = pfmi_assign(plan, &fast, &why);
+	int rc = pfmi_pmu_assign_counters(plan, &fast, &why);
 
 	if (!brute(plan, all_of(plan), &slow)) {
 		assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
@@ -168,18 +168,18 @@ static bool compare(const struct plan *plan)
 	}
 	assert_int_equal(rc, PFMLIB_SUCCESS);
 	assert_int_equal(fast.alternative, slow.alternative);
-	assert_memory_equal(fast.counter, slow.counter, plan->req->n);
+	assert_memory_equal(fast.counters, slow.counters, plan->request->n_events);
 	return true;
 }
 
 static void fill(struct alternative *alt, unsigned n, unsigned n_counters, unsigned density)
 {
 	for (unsigned i = 0; i < n; i++) {
-		alt->mask[i] = 0;
+		alt->counter_masks[i] = 0;
 		for (unsigned c = 0; c < n_counters; c++)
 			/* Counters all over the 64: general ones and fixed ones. */
 			if (random_below(100) < density)
-				alt->mask[i] |= (uint64_t)1 << (c * 7 % 64);
+				alt->counter_masks[i] |= (uint64_t)1 << (c * 7 % 64);
 	}
 }
 
@@ -211,17 +211,17 @@ static void so_do_holds_alternatives_and_events_without_a_counter(void **state)
 
 		begin(&s, n, 1 + random_below(3));
 		if (random_below(3) == 0)
-			s.plan.none = random_bits() & (((uint64_t)1 << n) - 1);
+			s.plan.counterless_events = random_bits() & (((uint64_t)1 << n) - 1);
 		for (unsigned a = 0; a < s.plan.n_alternatives; a++) {
 			struct alternative *alt = &s.plan.alternatives[a];
 
 			fill(alt, n, n_counters, 20 + random_below(70));
 			alt->n_holds = random_below(3);
 			for (unsigned h = 0; h < alt->n_holds; h++)
-				alt->holds[h] = (struct hold){ random_bits() & (((uint64_t)1 << n) - 1),
-					                       random_below(n_counters) * 7 % 64 };
+				alt->holds[h] = (struct counter_hold){ random_bits() & (((uint64_t)1 << n) - 1),
+					                               random_below(n_counters) * 7 % 64 };
 			for (unsigned i = 0; i < n; i++)
-				alt->mask[i] = s.plan.none >> i & 1 ? 0 : alt->mask[i];
+				alt->counter_masks[i] = s.plan.counterless_events >> i & 1 ? 0 : alt->counter_masks[i];
 		}
 		*(compare(&s.plan) ? &placed : &refused) += 1;
 	}
@@ -236,8 +236,8 @@ static int assign_masks(const uint64_t *mask, unsigned n, struct placement *out,
 	static struct set s;
 
 	begin(&s, n, 1);
-	memcpy(s.plan.alternatives[0].mask, mask, n * sizeof(mask[0]));
-	return pfmi_assign(&s.plan, out, why);
+	memcpy(s.plan.alternatives[0].counter_masks, mask, n * sizeof(mask[0]));
+	return pfmi_pmu_assign_counters(&s.plan, out, why);
 }
 
 static void the_choosy_come_first_and_take_their_lowest(void **state)
@@ -249,14 +249,14 @@ static void the_choosy_come_first_and_take_their_lowest(void **state)
 
 	(void)state;
 	assert_int_equal(assign_masks(ev5, 2, &p, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(p.counter[0], 2);
-	assert_int_equal(p.counter[1], 0);
+	assert_int_equal(p.counters[0], 2);
+	assert_int_equal(p.counters[1], 0);
 	assert_int_equal(assign_masks(free_ones, 3, &p, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(p.counter[0] | p.counter[1] << 4 | p.counter[2] << 8, 0x210);
+	assert_int_equal(p.counters[0] | p.counters[1] << 4 | p.counters[2] << 8, 0x210);
 	/* libpfm 3.10 puts both of these on counter 1. */
 	assert_int_equal(assign_masks(core, 2, &p, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(p.counter[0], 0);
-	assert_int_equal(p.counter[1], 1);
+	assert_int_equal(p.counters[0], 0);
+	assert_int_equal(p.counters[1], 1);
 }
 
 /* Three that share two counters while a fourth is free: greedy choices alone would not do for the first set. */
@@ -268,9 +268,9 @@ static void who_must_step_aside_does(void **state)
 
 	(void)state;
 	assert_int_equal(assign_masks(fits, 3, &p, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(p.counter[0], 0);
-	assert_int_equal(p.counter[1], 1);
-	assert_int_equal(p.counter[2], 2);
+	assert_int_equal(p.counters[0], 0);
+	assert_int_equal(p.counters[1], 1);
+	assert_int_equal(p.counters[2], 2);
 	assert_int_equal(assign_masks(clashes, 4, &p, &why), PFMLIB_ERR_NOASSIGN);
 	assert_true(why.clash == 0xe);
 	assert_true(why.clash_counters == 0x3);
@@ -326,14 +326,14 @@ static void hard_sets_take_no_time(void **state)
 		mask[i] = i < 63 ? (uint64_t)3 << i : (uint64_t)1 << 63;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 64; i++)
-		assert_int_equal(p.counter[i], i);
+		assert_int_equal(p.counters[i], i);
 
 	/* The same backwards, so that every lowest counter is the wrong one. */
 	for (unsigned i = 0; i < 64; i++)
 		mask[i] = i < 63 ? (uint64_t)3 << (62 - i) : (uint64_t)1;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 63; i++)
-		assert_int_equal(p.counter[i], 63 - i);
+		assert_int_equal(p.counters[i], 63 - i);
 
 	/* One event too many for 63 counters, everybody everywhere. */
 	for (unsigned i = 0; i < 64; i++)

@@ -8,7 +8,7 @@ static void expect_layout(const char *table, const char *reg, const char *drawn)
 {
 	const struct table *t = table_with(ENCODER_X86, table);
 	unsigned n = 0;
-	const struct bits *b = pfmi_x86_layout(t, reg, &n);
+	const struct register_field *b = pfmi_x86_layout(t, reg, &n);
 	char text[1024] = "";
 	size_t used = 0;
 

@@ -46,7 +46,7 @@ static void begin_session(void)
 static void use(const char *name)
 {
 	make_machine(name);
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
 	begin_session();
 }
 
@@ -85,7 +85,7 @@ static struct event event_of(const char *text)
 	struct event ev;
 	unsigned unit;
 
-	assert_int_equal(pfmi_ctx_event(ctx, text, &unit, &ev, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_lookup_event(ctx, text, &unit, &ev, NULL), PFMLIB_SUCCESS);
 	return ev;
 }
 
@@ -140,7 +140,7 @@ static void add_count(const char *text, const char *device, unsigned group)
 	c = &s->counts[s->n_counts++];
 	memset(c, 0, sizeof(*c));
 	c->config.event = event_of(text);
-	c->config.kernel_pmu = device ? pfmi_kernel_find(ctx->kernel, pfmi_slice(device)) : NULL;
+	c->config.kernel_pmu = device ? pfmi_machine_find_kernel_pmu(ctx->kernel, pfmi_slice(device)) : NULL;
 	c->config.group = group;
 	c->config.cpu = -1;
 	c->config.cpus = "";
@@ -293,7 +293,7 @@ static void one_instance(void **state)
 	const char *where[] = { "0", "4-5" };
 	static const char *const names[] = { "box_0", "box_1" };
 	static const int types[] = { 40, 41 };
-	struct kernel_pmu box = { .name = "box", .n_instances = 2, .types = types, .instances = names, .instance_cpus = where };
+	struct kernel_pmu box = { .name = "box", .n_instances = 2, .instance_types = types, .instance_names = names, .instance_cpu_lists = where };
 
 	(void)state;
 	use("uncore");
@@ -491,7 +491,7 @@ static void readings_in_user_space(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/armv8_pmuv3/format/rdpmc", "config1:33");
 	fake_file(&fake, "/sys/bus/event_source/devices/software/type", "1");
 	open_context("0x00000000413fd0c1");
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
 	assert_true(read_text("cycles")->get_user_read_bits == 0);
 	options.flags = PFM_SESSION_USER_READ;
 	assert_true(read_text("cycles")->get_user_read_bits == (uint64_t)1 << 33);

@@ -34,7 +34,7 @@ static int end(void **state)
 static void use(const char *name)
 {
 	make_machine(name);
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
 	begin_text();
 }
 
@@ -96,7 +96,7 @@ static void cores(void **state)
 		fake_file(&fake, path, (const char[]){ (char)(c - 'a' + '0'), '\0' });
 	}
 	open_context("GenuineIntel-6-97-2");
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
 	begin_text();
 	assert_int_equal(opening.n_core_pmus, MAX_CORE_PMUS);
 	parse_event_text("cycles", MAX_CORE_PMUS);
@@ -268,7 +268,7 @@ static void on_each_type(void **state)
 	parse_event_text("cycles", 2);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_ptr_equal(asked(i)->kernel_pmu, opening.core_pmus[i]);
-		assert_true(asked(i)->attr.config >> 32 == (uint64_t)opening.core_pmus[i]->types[0]);
+		assert_true(asked(i)->attr.config >> 32 == (uint64_t)opening.core_pmus[i]->instance_types[0]);
 		assert_int_equal(asked(i)->group, i);
 		assert_true(asked(i)->sibling_set && asked(i)->sibling_set == asked(0)->sibling_set);
 		assert_true(!asked(i)->lacks_core_types && !asked(i)->missing_core);

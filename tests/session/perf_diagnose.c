@@ -15,7 +15,7 @@ static struct pfm_ctx *ctx;
 static struct session_count counts[2];
 static struct kernel_event part;
 static struct perf_state perf;
-static struct kernel kernel;
+static struct kernel_info kernel;
 static struct kernel_pmu pmu;
 static struct table *format;
 
@@ -62,7 +62,7 @@ static int begin(void **state)
 	part = (struct kernel_event){ .fd = -1, .leader = -1, .time_reference = -1, .pid = 0, .cpu = -1 };
 	perf = (struct perf_state){ .events = &part, .n_events = 7, .cgroup_fd = -1 };
 	pmu = (struct kernel_pmu){ .name = "cpu", .is_core = true, .table = format };
-	kernel = (struct kernel){ .n = 1, .pmus = &pmu };
+	kernel = (struct kernel_info){ .n_pmus = 1, .pmus = &pmu };
 	ctx->kernel = &kernel;
 	s->ctx = ctx;
 	s->sys = fake.sys;

@@ -22,7 +22,7 @@ static int make(void **state)
 	if (!made)
 		return -1;
 	memset(list, 0, sizeof(list));
-	pmu = (struct kernel_pmu){ .n_instances = 2, .types = types };
+	pmu = (struct kernel_pmu){ .n_instances = 2, .instance_types = types };
 	perf = (struct perf_state){ .events = parts };
 	for (unsigned i = 0; i < COUNT(list); i++) {
 		list[i].config.group = i;

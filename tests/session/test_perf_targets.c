@@ -108,7 +108,7 @@ static void the_folder_cannot_be_read(void **state)
 		fake.fail = FAKE_LIST;
 		fake.fail_on = true;
 		fake.fail_errno = errors[i];
-		assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+		assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), 0);
 		fake.fail_at = fake.uses[FAKE_LIST] + 1;
 		must_open(TEXTS("cycles"));
 		run_session();

@@ -126,7 +126,7 @@ static void add(struct fixture *f, const char *name)
 	for (uint32_t i = 0; i < t->n_rows; i++)
 		if (strcmp(table_row_name(t, i), name) == 0) {
 			*c = (struct session_count){ .config.request = f->s.n_counts++, .config.cpus = "", .config.cpu = -1, .config.unit = "", .config.scale = 1 };
-			pfmi_event_init(&c->config.event, t, i);
+			pfmi_pmu_init_event(&c->config.event, t, i);
 			return;
 		}
 	fail_msg("no event %s", name);

@@ -31,7 +31,7 @@ static void own_thread(void **state)
 {
 	(void)state;
 	make_machine("uncore");
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), 0);
 	memset(fake.uses, 0, sizeof(fake.uses));
 	must_open(TEXTS("cycles"));
 	for (unsigned i = 0; i < N_FAKE_CALLS; i++)
@@ -411,7 +411,7 @@ static void cpus_that_are_all_there(void **state)
 {
 	(void)state;
 	make_machine("uncore");
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), 0);
 	fake_file(&fake, ONLINE, "0-3");
 	fake_file(&fake, POSSIBLE, "0-3");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
@@ -444,7 +444,7 @@ static void named_cpu_of_all_has_gone(void **state)
 	fake_file(&fake, ONLINE, "0-3");
 	fake_file(&fake, POSSIBLE, "0-3");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), 0);
 	must_be_on(4, 1);
 	must_be_on(4, 2);
 	fake_file(&fake, ONLINE, "0-2");
@@ -464,7 +464,7 @@ static void cpus_that_may_come(void **state)
 {
 	(void)state;
 	make_machine("uncore");
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), 0);
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	fake_file(&fake, ONLINE, "0-3");
 	fake_file(&fake, POSSIBLE, "0-7");
@@ -527,7 +527,7 @@ static void no_call_more_than_by_hand(void **state)
 	make_machine("uncore");
 	fake_file(&fake, ONLINE, "0-1");
 	fake_file(&fake, POSSIBLE, "0-1");
-	assert_int_equal(pfmi_ctx_load(ctx, LOADED_ALL), 0);
+	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), 0);
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_be_on(2, 1);
 	must_be_on(2, 2);

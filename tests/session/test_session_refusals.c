@@ -483,8 +483,8 @@ static void ask_for_missing(bool loaded, bool by_number)
 	int pmu = pfm_find_pmu(ctx, "intel_arch"), rc;
 	unsigned row = 0;
 
-	assert_true(pmu >= 0 && !pfmi_ctx_loaded(ctx, LOADED_ALL));
-	while (strcmp(table_row_name(pfmi_unit_table(ctx, (unsigned)pmu), row), "LLC_MISSES") != 0)
+	assert_true(pmu >= 0 && !context_is_loaded(ctx, LOADED_ALL));
+	while (strcmp(table_row_name(context_pmu_table(ctx, (unsigned)pmu), row), "LLC_MISSES") != 0)
 		row++;
 	if (loaded)
 		assert_true(pfm_count_pmus(ctx) > 0);
@@ -492,7 +492,7 @@ static void ask_for_missing(bool loaded, bool by_number)
 	               : pfm_encode_event(ctx, "intel_arch::LLC_MISSES", 0, &e, &error);
 	assert_int_equal(rc, PFMLIB_ERR_BADHOST);
 	assert_int_equal(error.kind, PFM_KIND_NOT_ON_CPU);
-	assert_int_equal(pfmi_ctx_event_on(ctx, "LLC_MISSES", (unsigned)pmu, &ev, &error), PFMLIB_ERR_BADHOST);
+	assert_int_equal(pfmi_lookup_event_on_pmu(ctx, "LLC_MISSES", (unsigned)pmu, &ev, &error), PFMLIB_ERR_BADHOST);
 	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_REFERENCES", 0, &e, &error), PFMLIB_SUCCESS);
 	/* Another processor's list is not this one's business. */
 	assert_int_equal(pfm_encode_event(ctx, "coreduo::LLC_MISSES", 0, &e, &error), PFMLIB_SUCCESS);

@@ -28,11 +28,11 @@ static inline const struct table *table_called(const char *name)
 }
 
 /* The registers of @n events together; fails if there are none. */
-static inline void find_place(const struct event *events, unsigned n, unsigned plm, struct placement *where, struct regs *out)
+static inline void find_place(const struct event *events, unsigned n, unsigned plm, struct placement *where, struct register_values *out)
 {
-	const struct request req = { .table = events[0].table, .events = events, .n = n, .plm = plm };
+	const struct encode_request req = { .table = events[0].table, .events = events, .n_events = n, .plm = plm };
 
-	assert_int_equal(pfmi_dispatch(&req, where, out, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_encode_dispatch(&req, where, out, NULL), PFMLIB_SUCCESS);
 }
 
 /* True if @row of @t stands for an event. */

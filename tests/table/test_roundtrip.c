@@ -87,7 +87,7 @@ static void make_text(char text[512], const struct table *t, uint32_t row, bool 
 {
 	snprintf(text, 512, "%s", table_row_name(t, row));
 	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
-		const struct group *g = pfmi_row_group(t, row, i);
+		const struct group *g = pfmi_pmu_row_group(t, row, i);
 
 		if (full || g->flags & GROUP_REQUIRED)
 			add_group(text, t, g);
@@ -147,7 +147,7 @@ static bool must_print(const struct table *t, const pfm_encoding_t *e, const cha
 	case PFM_DIALECT_LIBPFM:
 	case PFM_DIALECT_VENDOR: return true;
 	case PFM_DIALECT_LIBPMC: return !no_level && !strstr(text, "=0"); /* it can set flags, but not clear them */
-	case PFM_DIALECT_PERF: return e->attr.expressible && table_has_bits(t) && !no_level;
+	case PFM_DIALECT_PERF: return e->attr.expressible && table_has_field_bits(t) && !no_level;
 	}
 	return false;
 }
@@ -290,8 +290,8 @@ static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, uns
 
 	(void)i;
 	for (uint32_t row = t->n_rows; table_has_row(t, row); row++) {
-		for (unsigned k = 0; k < pfmi_row_n_masks(t, row); k++) {
-			snprintf(text, sizeof(text), "%s:%s", table_row_name(t, row), table_text(t, pfmi_row_mask(t, row, k, NULL)->name));
+		for (unsigned k = 0; k < pfmi_pmu_count_row_umasks(t, row); k++) {
+			snprintf(text, sizeof(text), "%s:%s", table_row_name(t, row), table_text(t, pfmi_pmu_get_row_umask(t, row, k, NULL)->name));
 			full_name_and_back(ctx, text, all);
 		}
 		for (unsigned k = 0; k < n_variants(); k++) {
@@ -431,9 +431,9 @@ static bool leads_to(const struct table *t, const char *text, uint32_t row)
 	struct name n;
 
 	if (pfmi_spec_parse(text, &spec, NULL) || spec.form != SPEC_NAME || spec.name.s + spec.name.len != text + strlen(text) ||
-	    strncmp(text, table_text(t, t->name), spec.pmu.len) != 0)
+	    strncmp(text, table_text(t, t->name), spec.pmu_name.len) != 0)
 		return false;
-	n = pfmi_table_find(t, spec.cuts[spec.n_cuts - 1].hash, spec.name.s, spec.name.len);
+	n = pfmi_table_find(t, spec.prefixes[spec.n_prefixes - 1].hash, spec.name.s, spec.name.len);
 	return n.kind < NAME_UNSUPPORTED && n.row == row;
 }
 
@@ -452,7 +452,7 @@ static void every_bare_name_leads_back(void **state)
 
 			if (table_row(t, row)->n_takes || table_row(t, row)->flags & ROW_METRIC)
 				continue;
-			pfmi_event_init(&ev, t, row);
+			pfmi_pmu_init_event(&ev, t, row);
 			spell_out(text, t, row);
 			if (pfmi_event_print(&ev, NULL, PFM_DIALECT_LIBPFM, (struct slice){ 0 }, buf, sizeof(buf), NULL)) {
 				if (leads_to(t, text, row))
@@ -501,30 +501,30 @@ static void no_metric_encodes(void **state)
 
 static bool same_event(const struct event *a, const struct event *b)
 {
-	bool same = a->table == b->table && a->row == b->row && a->facts == b->facts && a->given == b->given && a->n_set == b->n_set &&
-	            a->has == b->has && memcmp(a->base, b->base, sizeof(a->base)) == 0 && a->by_counter == b->by_counter &&
-	            a->touched == b->touched && a->plm == b->plm && a->plm_none == b->plm_none && a->precise == b->precise &&
-	            a->left_out == b->left_out && a->counter_pin == b->counter_pin && a->raw_mask == b->raw_mask;
+	bool same = a->table == b->table && a->row_index == b->row_index && a->row == b->row && a->chosen_groups == b->chosen_groups && a->n_user_fields == b->n_user_fields &&
+	            a->row_keys == b->row_keys && memcmp(a->base_config, b->base_config, sizeof(a->base_config)) == 0 && a->has_counter_values == b->has_counter_values &&
+	            a->user_keys == b->user_keys && a->plm == b->plm && a->has_no_levels == b->has_no_levels && a->precise == b->precise &&
+	            a->exclude_flags == b->exclude_flags && a->counter_pin == b->counter_pin && a->has_raw_umask == b->has_raw_umask;
 
-	for (unsigned i = 0; same && i < a->n_set; i++)
-		same = a->set[i].field == b->set[i].field && a->set[i].value == b->set[i].value;
-	for (unsigned i = 0; same && a->facts && i < a->facts->n_takes; i++)
-		same = a->group[i] == b->group[i];
+	for (unsigned i = 0; same && i < a->n_user_fields; i++)
+		same = a->user_fields[i].field == b->user_fields[i].field && a->user_fields[i].value == b->user_fields[i].value;
+	for (unsigned i = 0; same && a->row && i < a->row->n_takes; i++)
+		same = a->group_values[i] == b->group_values[i];
 	return same;
 }
 
 /* What perf calls a code, and a unit mask beside it. */
-static void spell(char text[256], const char *pmu, const struct spec_numbers *n, bool decimal)
+static void spell(char text[256], const char *pmu, const struct spec_codes *n, bool decimal)
 {
 	size_t at = (size_t)snprintf(text, 200, decimal ? "%s/event=%" PRIu64 : "%s/event=0x%" PRIx64, pmu, n->code);
 
-	if (n->n == 2)
+	if (n->n_terms == 2)
 		at += (size_t)snprintf(text + at, 40, decimal ? ",umask=%" PRIu64 : ",umask=0x%" PRIx64, n->umask);
 	strcpy(text + at, "/");
 }
 
 /* Hexadecimal digits are looked up as they are, others make an event of fields first. Counts those that were found at once, and not. */
-static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct spec_numbers n, unsigned tally[2])
+static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct spec_codes n, unsigned tally[2])
 {
 	char hexadecimal[256], decimal[256];
 	struct event quick, slow;
@@ -534,14 +534,14 @@ static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct s
 
 	spell(hexadecimal, pmu, &n, false);
 	spell(decimal, pmu, &n, true);
-	rc = pfmi_ctx_event(ctx, decimal, &unit[0], &slow, NULL);
-	if (pfmi_ctx_event(ctx, hexadecimal, &unit[1], &quick, NULL) != rc)
+	rc = pfmi_lookup_event(ctx, decimal, &unit[0], &slow, NULL);
+	if (pfmi_lookup_event(ctx, hexadecimal, &unit[1], &quick, NULL) != rc)
 		fail_msg("%s is refused otherwise than %s", hexadecimal, decimal);
 	if (rc)
 		return;
 	if (unit[0] != unit[1] || !same_event(&quick, &slow))
 		fail_msg("%s is another event than %s", hexadecimal, decimal);
-	tally[pfmi_row_from_numbers(slow.table, &n, &at_once)]++;
+	tally[pfmi_decode_row_from_codes(slow.table, &n, &at_once)]++;
 }
 
 /* The numbers of every @step-th row of @t, and some beside them. */
@@ -553,20 +553,20 @@ static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uin
 		struct event ev;
 		uint64_t own[4];
 		const uint64_t *words;
-		struct spec_numbers n = { .n = 2 };
+		struct spec_codes n = { .n_terms = 2 };
 
-		pfmi_event_init(&ev, t, row);
-		words = pfmi_event_words(&ev, own);
+		pfmi_pmu_init_event(&ev, t, row);
+		words = pfmi_pmu_get_config_words(&ev, own);
 		if (!words)
 			continue;
-		n.code = pfmi_field_get(code, words);
-		n.umask = umask ? pfmi_field_get(umask, words) : 0;
+		n.code = pfmi_pmu_extract_field(code, words);
+		n.umask = umask ? pfmi_pmu_extract_field(umask, words) : 0;
 		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
 		n.umask ^= 1;
 		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
 		n.umask = 0;
 		n.code += row % 5;
-		n.n = 1;
+		n.n_terms = 1;
 		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
 	}
 }
@@ -695,7 +695,7 @@ static void rows_beside_the_one_that_numbers_mean(void **state)
 	assert_int_equal(pfm_print_event(ctx, "numbers/event=0x6,umask=0x1/", PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_ERR_NOTSUPP);
 	assert_int_not_equal(pfm_print_event(ctx, "numbers/event=0x1,umask=0x11/", PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_SUCCESS);
 	for (unsigned i = pfmi_n_builtin(); i < (unsigned)pfm_count_pmus(ctx); i++)
-		all_in_other_digits(ctx, pfmi_unit_table(ctx, i), 1, tally);
+		all_in_other_digits(ctx, context_pmu_table(ctx, i), 1, tally);
 	assert_true(tally[1] > 0);
 	pfm_close_context(ctx);
 }
@@ -739,7 +739,7 @@ static void an_invented_processor_from_an_image(void **state)
 	if (!make_image(text))
 		skip();
 	ctx = open_image("testpmu");
-	t = pfmi_unit_table(ctx, (unsigned)pfm_find_pmu(ctx, "testpmu"));
+	t = context_pmu_table(ctx, (unsigned)pfm_find_pmu(ctx, "testpmu"));
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		for (unsigned k = 0; k < 10 * n_variants() && !(table_row(t, row)->flags & ROW_SHADOWED); k++) {
 			make_text(text, t, row, k > 0);
@@ -777,8 +777,8 @@ static void imported_lists(void **state)
 		pfm_ctx_t *ctx;
 		char text[512];
 
-		assert_true(pfmi_unit_ready(all, i));
-		t = pfmi_unit_table(all, i);
+		assert_true(context_is_pmu_usable(all, i));
+		t = context_pmu_table(all, i);
 		ctx = open_image(table_text(t, t->name));
 		for (uint32_t row = 0; row < t->n_rows; row++)
 			for (unsigned k = 0; k < (n_variants() > 4 ? 3 : 1) &&
@@ -894,7 +894,7 @@ static void every_row_is_found_behind_its_register(void **state)
 			rows[listed]++;
 			make_text(text, t, row, false);
 			found[listed] += is_found_behind_its_register(ctx, t, text);
-			for (unsigned k = 0; k < 3 && table_has_bits(t) && t->encoder != ENCODER_PERF; k++) {
+			for (unsigned k = 0; k < 3 && table_has_field_bits(t) && t->encoder != ENCODER_PERF; k++) {
 				make_text(text, t, row, true);
 				varied += is_found_behind_its_register(ctx, t, text);
 			}

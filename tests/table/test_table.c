@@ -296,17 +296,17 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 	struct event ev;
 
 	(void)state;
-	pfmi_field_put(code, config, 0xf61);
+	field_insert(code, config, 0xf61);
 	assert_true(config[0] == 0xf00000061ull);
-	assert_int_equal(pfmi_field_get(code, config), 0xf61);
-	pfmi_field_put(code, config, 0);
+	assert_int_equal(pfmi_pmu_extract_field(code, config), 0xf61);
+	field_insert(code, config, 0);
 	assert_true(config[0] == 0);
-	pfmi_event_init(&ev, t, row(t, "LAST_ONE"));
-	pfmi_event_config(&ev, ANYWHERE, config);
+	pfmi_pmu_init_event(&ev, t, row(t, "LAST_ONE"));
+	pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
 	assert_true(config[0] == (0x01ull | 0xffull << 24 | 1ull << 23 | 1ull << 18));
 	assert_true(config[1] == 0xffff && config[2] == 0xfull << 60 && config[3] == 0);
-	pfmi_event_init(&ev, t, row(t, "L2_LINES_IN"));
-	pfmi_event_config(&ev, ANYWHERE, config);
+	pfmi_pmu_init_event(&ev, t, row(t, "L2_LINES_IN"));
+	pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
 	assert_true(config[0] == 0x4c24); /* this core, states m and e */
 }
 
@@ -323,9 +323,9 @@ static void use(const struct table *t)
 	for (uint32_t i = 0; i < table_count_names(t); i++)
 		find(t, table_text(t, table_name(t, i).text));
 	for (uint32_t i = 0; i < t->n_rows; i++) {
-		struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM0 | PFM_PLM3 };
+		struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM0 | PFM_PLM3 };
 		struct placement where;
-		struct regs regs;
+		struct register_values regs;
 		pfm_error_t why = PFM_INIT(why);
 		pfm_attr_t attr;
 		struct spec spec;
@@ -338,24 +338,24 @@ static void use(const struct table *t)
 			if (f && f->kind == FIELD_TEXT)
 				assert_true(strlen(pfmi_row_text(t, i, (enum key)key)) < t->n_pool);
 		}
-		for (unsigned m = 0; m < pfmi_row_n_masks(t, i); m++)
-			assert_true(strlen(table_text(t, pfmi_row_mask(t, i, m, NULL)->name)) < t->n_pool);
-		if (!pfmi_has_encoder(t))
+		for (unsigned m = 0; m < pfmi_pmu_count_row_umasks(t, i); m++)
+			assert_true(strlen(table_text(t, pfmi_pmu_get_row_umask(t, i, m, NULL)->name)) < t->n_pool);
+		if (!pfmi_pmu_has_encoder(t))
 			continue;
 		assert_int_equal(pfmi_spec_parse("x", &spec, NULL), PFMLIB_SUCCESS);
 		spec.text = attributes[i % 5];
 		spec.len = (uint32_t)strlen(spec.text);
-		spec.rest = pfmi_slice(spec.text);
-		if (pfmi_resolve(t, i, &spec, &ev, &why))
-			pfmi_event_init(&ev, t, i);
-		pfmi_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
-		pfmi_dispatch(&req, &where, &regs, &why);
+		spec.attrs = pfmi_slice(spec.text);
+		if (pfmi_lookup_resolve_attrs(t, i, &spec, &ev, &why))
+			pfmi_pmu_init_event(&ev, t, i);
+		pfmi_encode_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
+		pfmi_encode_dispatch(&req, &where, &regs, &why);
 		pfmi_event_print(&ev, NULL, (pfm_dialect_t)(i % 4), pfmi_slice("cpu"), buf, sizeof(buf), &why);
 		if (i == 0)
-			pfmi_event_from_config(t, (uint64_t[4]){ 0x3c }, 1, &ev);
-		pfmi_row_from_numbers(t, &(struct spec_numbers){ .n = 2, .code = i, .umask = 1 }, &found);
+			pfmi_decode_config_words(t, (uint64_t[4]){ 0x3c }, 1, &ev);
+		pfmi_decode_row_from_codes(t, &(struct spec_codes){ .n_terms = 2, .code = i, .umask = 1 }, &found);
 	}
-	pfmi_encoder_layout(t, "PERFEVTSEL0", &n);
+	pfmi_pmu_get_register_layout(t, "PERFEVTSEL0", &n);
 }
 
 /* How far to go from one place to the next: everywhere, but where an emulator runs us. */

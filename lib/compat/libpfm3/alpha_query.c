@@ -165,13 +165,13 @@ pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int c
 static bool go_together(const struct table *t, unsigned a, unsigned b)
 {
 	struct event events[2];
-	struct request req = { .table = t, .events = events, .n = 2, .plm = PFM_PLM0 | PFM_PLM3 };
+	struct encode_request req = { .table = t, .events = events, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3 };
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 
-	pfmi_event_init(&events[0], t, a);
-	pfmi_event_init(&events[1], t, b);
-	return pfmi_dispatch(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
+	pfmi_pmu_init_event(&events[0], t, a);
+	pfmi_pmu_init_event(&events[1], t, b);
+	return pfmi_encode_dispatch(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
 }
 
 pfm_err_t pfm_alpha_get_event_partner(int pmu, unsigned int idx, unsigned int n, unsigned int *partner)

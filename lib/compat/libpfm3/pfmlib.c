@@ -55,7 +55,7 @@ static const struct table *table_of_name(const char *name)
 	for (unsigned i = 0; i < pfmi_n_builtin() && !p.typed; i++) {
 		const struct table *t = pfmi_builtin(i);
 
-		if ((t->libpfm_type < 0 && (p.other || !is_core(t))) || !pfmi_table_is(t, pfmi_slice(name)))
+		if ((t->libpfm_type < 0 && (p.other || !is_core(t))) || !pfmi_context_table_has_name(t, pfmi_slice(name)))
 			continue;
 		if (t->libpfm_type >= 0)
 			p.typed = t;
@@ -78,13 +78,13 @@ static void keep_better(void *arg, uint32_t table, unsigned core)
 		*kept = t;
 }
 
-static const struct table *table_of_host(const struct wishes *w)
+static const struct table *table_of_host(const struct env_options *w)
 {
 	struct pick p = { NULL, NULL };
 	struct sys sys;
 	struct host host;
 
-	pfmi_sys_real(&sys, w->sysfs);
+	pfmi_sys_real(&sys, w->sysfs_root);
 	pfmi_host_identify(&sys, w->cpuid, &host);
 	pfmi_image_hosts(pfmi_builtins(), &host, TABLE_UNCORE, keep_better, &p);
 	return picked(&p);
@@ -93,10 +93,10 @@ static const struct table *table_of_host(const struct wishes *w)
 /* What the environment demands, else this machine's. */
 static const struct table *first_choice(void)
 {
-	struct wishes w;
+	struct env_options w;
 	uint64_t number;
 
-	pfmi_wishes_read(&w);
+	pfmi_machine_read_env_options(&w);
 	if (w.force_pmu)
 		return pfmi_spec_number(pfmi_slice(w.force_pmu), &number) && number <= INT32_MAX ? table_of_type((int)number) : NULL;
 	return w.pmu ? table_of_name(w.pmu) : table_of_host(&w);
@@ -310,14 +310,14 @@ static uint64_t row_code(const struct table *t, unsigned row, unsigned counter)
 /* Montecito's states are known by their position, all other unit masks by their bits. */
 static uint64_t mask_code(const struct table *t, unsigned row, unsigned mask)
 {
-	const struct word *w = pfmi_row_mask(t, row, mask, NULL);
+	const struct word *w = pfmi_pmu_get_row_umask(t, row, mask, NULL);
 
 	return t->encoder == ENCODER_MONTECITO ? mask : w->value;
 }
 
 static const char *mask_name(const struct table *t, unsigned row, unsigned mask)
 {
-	return table_text(t, pfmi_row_mask(t, row, mask, NULL)->name);
+	return table_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
 }
 
 /* ---- finding -------------------------------------------------------------------------------------------------- */
@@ -394,7 +394,7 @@ pfm_err_t pfm_find_event(const char *str, unsigned int *idx)
 
 static int find_mask(const struct table *t, unsigned row, struct slice s, unsigned *mask)
 {
-	unsigned n = pfmi_row_n_masks(t, row);
+	unsigned n = pfmi_pmu_count_row_umasks(t, row);
 	uint64_t code;
 
 	for (unsigned i = 0; i < n; i++)
@@ -435,7 +435,7 @@ static int add_mask(pfmlib_event_t *e, unsigned mask)
 /* A number that is no mask's own code: all masks within it, if together they are the number. */
 static int add_union(const struct table *t, struct slice s, pfmlib_event_t *e)
 {
-	unsigned n = pfmi_row_n_masks(t, e->event);
+	unsigned n = pfmi_pmu_count_row_umasks(t, e->event);
 	uint64_t number, all = 0;
 
 	if (!pfmi_spec_number(s, &number))
@@ -489,7 +489,7 @@ pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
 	rc = find_row(t, str, len, &e->event);
 	if (rc)
 		return rc;
-	if (pfmi_row_n_masks(t, e->event) == 0)
+	if (pfmi_pmu_count_row_umasks(t, e->event) == 0)
 		return str[len] ? PFMLIB_ERR_UMASK : PFMLIB_SUCCESS;
 	return str[len] ? read_masks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
 }
@@ -520,7 +520,7 @@ pfm_err_t pfm_get_max_event_name_len(size_t *len)
 	for (unsigned i = 0; i < t->n_rows; i++) {
 		size_t this_len = strlen(table_row_name(t, i));
 
-		for (unsigned m = pfmi_row_n_masks(t, i); m-- > 0;)
+		for (unsigned m = pfmi_pmu_count_row_umasks(t, i); m-- > 0;)
 			this_len += 1 + strlen(mask_name(t, i, m));
 		*len = this_len > *len ? this_len : *len;
 	}
@@ -558,7 +558,7 @@ static int check_event(const struct table *t, const pfmlib_event_t *e)
 
 	if (e->event >= t->n_rows || e->num_masks > PFMLIB_MAX_MASKS_PER_EVENT)
 		return PFMLIB_ERR_INVAL;
-	n = pfmi_row_n_masks(t, e->event);
+	n = pfmi_pmu_count_row_umasks(t, e->event);
 	if ((n == 0) != (e->num_masks == 0))
 		return PFMLIB_ERR_UMASK;
 	for (unsigned i = 0; i < e->num_masks; i++)
@@ -649,7 +649,7 @@ pfm_err_t pfm_get_num_event_masks(unsigned int idx, unsigned int *count)
 		return PFMLIB_ERR_NOINIT;
 	if (idx >= t->n_rows || !count)
 		return PFMLIB_ERR_INVAL;
-	*count = pfmi_row_n_masks(t, idx);
+	*count = pfmi_pmu_count_row_umasks(t, idx);
 	return PFMLIB_SUCCESS;
 }
 
@@ -663,7 +663,7 @@ pfm_err_t pfm_get_event_mask_name(unsigned int idx, unsigned int mask_idx, char 
 		return PFMLIB_ERR_NOINIT;
 	if (idx >= t->n_rows || !name || maxlen < 1)
 		return PFMLIB_ERR_INVAL;
-	n = pfmi_row_n_masks(t, idx);
+	n = pfmi_pmu_count_row_umasks(t, idx);
 	if (n == 0)
 		return PFMLIB_ERR_NOTSUPP;
 	if (mask_idx >= n)
@@ -680,7 +680,7 @@ pfm_err_t pfm_get_event_mask_code(unsigned int idx, unsigned int mask_idx, unsig
 
 	if (!t)
 		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !code || mask_idx >= pfmi_row_n_masks(t, idx))
+	if (idx >= t->n_rows || !code || mask_idx >= pfmi_pmu_count_row_umasks(t, idx))
 		return PFMLIB_ERR_INVAL;
 	*code = (unsigned)mask_code(t, idx, mask_idx);
 	return PFMLIB_SUCCESS;
@@ -692,9 +692,9 @@ pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx
 
 	if (!t)
 		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !desc || mask_idx >= pfmi_row_n_masks(t, idx))
+	if (idx >= t->n_rows || !desc || mask_idx >= pfmi_pmu_count_row_umasks(t, idx))
 		return PFMLIB_ERR_INVAL;
-	return copy_text(table_text(t, pfmi_row_mask(t, idx, mask_idx, NULL)->desc), desc);
+	return copy_text(table_text(t, pfmi_pmu_get_row_umask(t, idx, mask_idx, NULL)->desc), desc);
 }
 
 /* The row a feature of the table names. */
@@ -742,10 +742,10 @@ static int make_event(const struct table *t, const pfmlib_event_t *e, struct eve
 	/* Levels a processor does not have are its encoder's business. */
 	if (e->plm > 0xff)
 		return PFMLIB_ERR_INVAL;
-	pfmi_event_init(ev, t, e->event);
+	pfmi_pmu_init_event(ev, t, e->event);
 	ev->plm = (uint8_t)e->plm;
 	for (unsigned i = 0; !rc && i < e->num_masks; i++)
-		rc = pfmi_event_add_mask(ev, e->unit_masks[i]);
+		rc = pfmi_pmu_add_umask(ev, e->unit_masks[i]);
 	return rc;
 }
 
@@ -762,22 +762,22 @@ static int dispatch(const struct table *t, const pfmlib_input_param_t *in, const
                     void *model_out)
 {
 	struct event events[PLAN_MAX_EVENTS];
-	struct request req = { .table = t,
-		               .events = events,
-		               .n = in->pfp_event_count,
-		               .plm = in->pfp_dfl_plm,
-		               .flags = in->pfp_flags,
-		               .unavailable = &in->pfp_unavail_pmcs,
-		               .model_in = model_in,
-		               .model_out = model_out };
+	struct encode_request req = { .table = t,
+		                      .events = events,
+		                      .n_events = in->pfp_event_count,
+		                      .plm = in->pfp_dfl_plm,
+		                      .flags = in->pfp_flags,
+		                      .unavailable_regs = &in->pfp_unavail_pmcs,
+		                      .model_in = model_in,
+		                      .model_out = model_out };
 	struct placement where;
-	struct regs regs;
+	struct register_values regs;
 	int rc = PFMLIB_SUCCESS;
 
-	for (unsigned i = 0; !rc && i < req.n; i++)
+	for (unsigned i = 0; !rc && i < req.n_events; i++)
 		rc = make_event(t, &in->pfp_events[i], &events[i]);
 	if (!rc)
-		rc = pfmi_dispatch(&req, &where, &regs, NULL);
+		rc = pfmi_encode_dispatch(&req, &where, &regs, NULL);
 	if (rc)
 		return rc;
 	out->pfp_pmc_count = regs.n_pmcs;

@@ -149,13 +149,13 @@ static void partners(void **state)
 
 		for (uint32_t i = 0; i < t->n_rows; i++) {
 			struct event events[2];
-			struct request req = { .table = t, .events = events, .n = 2, .plm = PFM_PLM0 | PFM_PLM3 };
+			struct encode_request req = { .table = t, .events = events, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3 };
 			struct placement where;
-			struct regs regs;
+			struct register_values regs;
 
-			pfmi_event_init(&events[0], t, i);
-			pfmi_event_init(&events[1], t, row);
-			if (pfmi_dispatch(&req, &where, &regs, NULL) != PFMLIB_SUCCESS)
+			pfmi_pmu_init_event(&events[0], t, i);
+			pfmi_pmu_init_event(&events[1], t, row);
+			if (pfmi_encode_dispatch(&req, &where, &regs, NULL) != PFMLIB_SUCCESS)
 				continue;
 			assert_int_equal(pfm_alpha_get_event_partner(pmus[p], row, n++, &with), PFMLIB_SUCCESS);
 			assert_int_equal(with, i);
