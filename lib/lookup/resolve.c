@@ -539,10 +539,10 @@ static int read_common_attr(struct attr_reader *r)
 
 /* Sets of letters, a bit for each. */
 #define LETTER_BIT(C)         ((uint64_t)1 << ((C) - 'A'))
-#define EXCLUSION_LETTERS     (LETTER('G') | LETTER('H') | LETTER('I'))
-#define LEVEL_LETTERS         (LETTER('u') | LETTER('k') | LETTER('h'))
-#define MODIFIER_LETTERS      (LEVELS | NO_LEVELS | LETTER('p') | LETTER('P') | LETTER('D') | LETTER('S') | LETTER('W'))
-#define PERF_MODIFIER_LETTERS (MODIFIERS | LETTER('e') | LETTER('b')) /* those below, and two that are refused */
+#define EXCLUSION_LETTERS     (LETTER_BIT('G') | LETTER_BIT('H') | LETTER_BIT('I'))
+#define LEVEL_LETTERS         (LETTER_BIT('u') | LETTER_BIT('k') | LETTER_BIT('h'))
+#define MODIFIER_LETTERS      (LEVEL_LETTERS | EXCLUSION_LETTERS | LETTER_BIT('p') | LETTER_BIT('P') | LETTER_BIT('D') | LETTER_BIT('S') | LETTER_BIT('W'))
+#define PERF_MODIFIER_LETTERS (MODIFIER_LETTERS | LETTER_BIT('e') | LETTER_BIT('b')) /* those below, and two that are refused */
 
 static inline bool is_letter_in_set(uint64_t letters, char c)
 {
