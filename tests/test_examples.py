@@ -183,7 +183,7 @@ class Examples(unittest.TestCase):
         rows = [line for line in text.splitlines() if line.startswith("|") and not line.startswith(("| trouble |", "| surprise |", "|---"))]
         self.assertEqual(len(rows), 30)
         for row in rows:
-            named = re.findall(r"`(test_\w+\.(?:c|py)|units/\w+\.c)` `(\w+)`", row)
+            named = re.findall(r"`((?:\w+/)*\w+\.(?:c|py))` `(\w+)`", row)
             self.assertTrue(named, row)
             for file, name in named:
                 uses = re.findall(r"\b%s\b" % name, read("tests", file))
