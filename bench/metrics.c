@@ -92,15 +92,15 @@ static void time_evaluate(const char *pmu)
 		double begin;
 		unsigned step;
 
-		if (pfmi_metric_find(NULL, number, e, &m))
+		if (pfmi_metric_find_by_row(NULL, number, e, &m))
 			continue;
-		for (const char *c = m.code; (step = pfmi_metric_step(c)); c += step)
+		for (const char *c = m.code; (step = pfmi_metric_get_instruction_length(c)); c += step)
 			operations += REPEATS;
-		for (const char *c = m.threshold; (step = pfmi_metric_step(c)); c += step)
+		for (const char *c = m.threshold_code; (step = pfmi_metric_get_instruction_length(c)); c += step)
 			operations += REPEATS;
 		begin = read_clock_ns();
 		for (unsigned r = 0; r < REPEATS; r++)
-			pfm_evaluate_metric(NULL, number, e, counts, pfmi_metric_inputs(&m), &v);
+			pfm_evaluate_metric(NULL, number, e, counts, pfmi_metric_count_inputs(&m), &v);
 		took += read_clock_ns() - begin;
 		metrics++;
 	}

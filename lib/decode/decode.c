@@ -5,12 +5,12 @@
 
 /* ---- fields --------------------------------------------------------------------------------------------------- */
 
-static bool in_word(const struct field *f, unsigned word)
+static bool is_field_in_word(const struct field *f, unsigned word)
 {
 	return f->n_ranges && f->kind != FIELD_TEXT && f->range[0].word == word;
 }
 
-static const char *choice_word(const struct table *t, const struct field *f, uint64_t value)
+static const char *get_choice_word(const struct table *t, const struct field *f, uint64_t value)
 {
 	const struct word *w = table_words(t) + f->word;
 
@@ -20,30 +20,30 @@ static const char *choice_word(const struct table *t, const struct field *f, uin
 	return "";
 }
 
-static int declared_field(const struct decode_target *g, unsigned word, unsigned i, const char **name, uint64_t *field, const char **text)
+static int decode_declared_field(const struct decode_target *g, unsigned word, unsigned i, const char **name, uint64_t *field, const char **text)
 {
 	const struct field *f = table_fields(g->table);
 	uint64_t config[4] = { 0 };
 
 	config[word] = g->value;
 	for (unsigned k = 0; k < g->table->n_fields; k++)
-		if (in_word(&f[k], word) && i-- == 0) {
+		if (is_field_in_word(&f[k], word) && i-- == 0) {
 			*name = table_text(g->table, f[k].name);
 			*field = pfmi_pmu_extract_field(&f[k], config);
-			*text = choice_word(g->table, &f[k], *field);
+			*text = get_choice_word(g->table, &f[k], *field);
 			return PFMLIB_SUCCESS;
 		}
 	return PFMLIB_ERR_NOTFOUND;
 }
 
 /* Meaning of a hardware field that has a namesake among the table's. */
-static const char *namesake_word(const struct table *t, const char *name, uint64_t value)
+static const char *get_namesake_word(const struct table *t, const char *name, uint64_t value)
 {
 	const struct field *f = table_fields(t);
 
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (strcmp(table_text(t, f[i].name), name) == 0)
-			return choice_word(t, &f[i], value);
+			return get_choice_word(t, &f[i], value);
 	return "";
 }
 
@@ -57,19 +57,19 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		return PFMLIB_ERR_INVAL;
 	word = pfmi_decode_config_index(reg);
 	if (word >= 0)
-		return declared_field(&g, (unsigned)word, i, name, field, text);
+		return decode_declared_field(&g, (unsigned)word, i, name, field, text);
 	if (i >= g.n_layout)
 		return PFMLIB_ERR_NOTFOUND;
 	*name = g.layout[i].name;
 	*field = register_field_extract(value, g.layout[i]);
-	*text = namesake_word(g.table, *name, *field);
+	*text = get_namesake_word(g.table, *name, *field);
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------- */
 
 /* Levels are told where they are not the usual ones; a register that counts at none says nothing about the event. */
-static void tell_levels(const struct decode_target *g, struct event *ev)
+static void normalize_levels(const struct decode_target *g, struct event *ev)
 {
 	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
 
@@ -89,6 +89,6 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		return PFMLIB_ERR_NOTFOUND;
 	if (!pfmi_decode_find_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;
-	tell_levels(&g, &ev);
-	return pfmi_event_print(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len, NULL);
+	normalize_levels(&g, &ev);
+	return pfmi_format_print_event(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len, NULL);
 }

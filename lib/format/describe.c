@@ -14,7 +14,7 @@ int pfm_count_pmus(const pfm_ctx_t *ctx)
 	return rc ? rc : (int)ctx->n_pmus;
 }
 
-static int find_pmu(const pfm_ctx_t *ctx, struct slice name)
+static int find_named_pmu(const pfm_ctx_t *ctx, struct slice name)
 {
 	struct pmu_name_iter c = { 0 };
 
@@ -28,11 +28,11 @@ int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
 	if (!name)
 		return -1;
 	ctx = context_or_default(ctx);
-	found = find_pmu(ctx, pfmi_slice(name));
+	found = find_named_pmu(ctx, pfmi_slice(name));
 	if (found >= 0 || context_is_loaded(ctx, LOADED_ALL))
 		return found;
 	rc = pfmi_context_load(ctx, LOADED_ALL);
-	return rc ? rc : find_pmu(ctx, pfmi_slice(name));
+	return rc ? rc : find_named_pmu(ctx, pfmi_slice(name));
 }
 
 int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
@@ -88,14 +88,14 @@ int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char *
 	return PFMLIB_SUCCESS;
 }
 
-static double scale_of(const char *text)
+static double parse_scale(const char *text)
 {
 	double scale;
 
 	return *text && pfmi_decimal(text, &scale) && scale > 0 ? scale : 1;
 }
 
-static unsigned public_flags(const struct table *t, uint32_t event)
+static unsigned get_public_flags(const struct table *t, uint32_t event)
 {
 	const unsigned told = PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED | PFM_EVENT_ALONE | PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL |
 	                      PFM_EVENT_ARCH | PFM_EVENT_METRIC;
@@ -117,7 +117,7 @@ static inline void describe_value(const char *pool, enum key key, uint64_t value
 	case KEY_REPLACED: info->replaced = text; break;
 	case KEY_UNIT: info->unit = text; break;
 	case KEY_TOPIC: info->topic = text; break;
-	case KEY_SCALE: info->scale = scale_of(text); break;
+	case KEY_SCALE: info->scale = parse_scale(text); break;
 	default: break;
 	}
 }
@@ -151,7 +151,7 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 }
 
 /* For callers whose struct has fewer members than ours. */
-static int describe_part(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
+static int describe_event_partly(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
 {
 	pfm_event_info_t full = { .size = sizeof(full) };
 	int rc = pfmi_sized(info) ? pfm_describe_event(ctx, pmu, event, &full) : PFMLIB_ERR_INVAL;
@@ -171,9 +171,9 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	if (!t || !table_has_row(t, event) || !info)
 		return PFMLIB_ERR_INVAL;
 	if (info->size < sizeof(*info))
-		return describe_part(ctx, pmu, event, info);
+		return describe_event_partly(ctx, pmu, event, info);
 	r = table_row(t, event);
-	flags = public_flags(t, event); /* before anything is written: the compiler cannot know that it would read the same again */
+	flags = get_public_flags(t, event); /* before anything is written: the compiler cannot know that it would read the same again */
 	pool = table_text(t, 0);
 	info->pmu = pmu;
 	info->event = event;
@@ -192,7 +192,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 }
 
 /* The first other word of the group with the same value. */
-static const char *other_spelling(const struct table *t, const struct group *g, const struct word *w)
+static const char *find_other_spelling(const struct table *t, const struct group *g, const struct word *w)
 {
 	const struct word *all = table_words(t) + g->word;
 
@@ -218,7 +218,7 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 		.group = table_text(t, g->name),
 		.name = table_text(t, w->name),
 		.desc = table_text(t, w->desc),
-		.spellings = other_spelling(t, g, w),
+		.spellings = find_other_spelling(t, g, w),
 		.value = w->value,
 		.is_any = (g->flags & GROUP_ANY) != 0,
 		.is_default = g->flags & GROUP_DEFAULT &&
@@ -229,7 +229,7 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 }
 
 /* The words of a trait that are set, or the word of a choice: the first one found, as text. */
-static const char *field_word(const struct table *t, const struct field *f, uint64_t value)
+static const char *get_field_word(const struct table *t, const struct field *f, uint64_t value)
 {
 	const struct word *w = table_words(t) + f->word;
 
@@ -256,12 +256,12 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 	*name = table_text(t, f->name);
 	/* Where a text lies is nobody's business. */
 	*value = f->kind == FIELD_TEXT ? 0 : v.value;
-	*text = f->kind == FIELD_TEXT ? table_text(t, (uint32_t)v.value) : field_word(t, f, v.value);
+	*text = f->kind == FIELD_TEXT ? table_text(t, (uint32_t)v.value) : get_field_word(t, f, v.value);
 	*counter = v.counter == ANYWHERE ? -1 : v.counter;
 	return PFMLIB_SUCCESS;
 }
 
-static int find_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event, pfm_error_t *error)
+static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event, pfm_error_t *error)
 {
 	struct spec spec;
 	unsigned unit;
@@ -287,5 +287,5 @@ int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, uns
 {
 	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
 
-	return pfmi_error_end(error, why, find_by_text(ctx, text, pmu, event, why));
+	return pfmi_error_end(error, why, find_event_by_text(ctx, text, pmu, event, why));
 }

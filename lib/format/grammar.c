@@ -7,7 +7,7 @@
 
 /* ---- registers ------------------------------------------------------------------------------------------------------- */
 
-static bool has_fields_in(const struct table *t, int word)
+static bool has_fields_in_word(const struct table *t, int word)
 {
 	const struct field *f = table_fields(t);
 	bool any = false;
@@ -22,12 +22,12 @@ static bool has_register(const struct table *t, const char *name)
 	struct decode_target g = { .table = t, .reg_name = name };
 	int word = pfmi_decode_config_index(name);
 
-	return pfmi_pmu_has_encoder(t) && pfmi_decode_init_target(&g) && (word < 0 || has_fields_in(t, word));
+	return pfmi_pmu_has_encoder(t) && pfmi_decode_init_target(&g) && (word < 0 || has_fields_in_word(t, word));
 }
 
 /* The @i-th of the registers that one word of a list ("PMC[0-7]", "I_STAT") names and @t has. False if there are no more; then @i is
  * less by those there are. */
-static bool in_word(const struct table *t, const char *word, unsigned *i, char *name, size_t len)
+static bool find_register_in_word(const struct table *t, const char *word, unsigned *i, char *name, size_t len)
 {
 	size_t base = strcspn(word, "[ ");
 	unsigned first = 0, last = 0;
@@ -45,10 +45,10 @@ static bool in_word(const struct table *t, const char *word, unsigned *i, char *
 }
 
 /* The same for a whole list. */
-static bool in_list(const struct table *t, const char *list, unsigned *i, char *name, size_t len)
+static bool find_register_in_list(const struct table *t, const char *list, unsigned *i, char *name, size_t len)
 {
 	while (*list) {
-		if (in_word(t, list, i, name, len))
+		if (find_register_in_word(t, list, i, name, len))
 			return true;
 		list += strcspn(list, " ");
 		list += *list == ' ';
@@ -63,8 +63,8 @@ int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name,
 
 	if (!t || !name || !len)
 		return PFMLIB_ERR_INVAL;
-	if (!in_list(t, pfmi_pmu_list_registers(t), &i, found, sizeof(found)) &&
-	    !in_list(t, "config config1 config2 config3", &i, found, sizeof(found)))
+	if (!find_register_in_list(t, pfmi_pmu_list_registers(t), &i, found, sizeof(found)) &&
+	    !find_register_in_list(t, "config config1 config2 config3", &i, found, sizeof(found)))
 		return PFMLIB_ERR_NOTFOUND;
 	if (strlen(found) >= len)
 		return PFMLIB_ERR_FULL;

@@ -3,89 +3,89 @@
 #include <inttypes.h>
 #include "format/printer.h"
 
-static char separator(const struct printer *p)
+static char get_separator(const struct event_printer *p)
 {
 	return p->dialect == PFM_DIALECT_LIBPMC ? ',' : ':';
 }
 
 /* ---- groups --------------------------------------------------------------------------------------------------- */
 
-enum spelling { FIRST_SPELLING,
+enum spelling { PRIMARY_SPELLING,
 	        LIBPFM_SPELLING };
 
 /* The words of a group in one spelling. */
-struct words {
-	const struct word *w;
-	unsigned n;
+struct word_list {
+	const struct word *words;
+	unsigned n_words;
 };
 
-static struct words spelled(const struct table *t, const struct group *g, enum spelling s)
+static struct word_list get_spelled_words(const struct table *t, const struct group *g, enum spelling s)
 {
 	const struct word *w = table_words(t) + g->word;
 
-	if (s == FIRST_SPELLING)
-		return (struct words){ w, g->n_values };
-	return (struct words){ w + g->n_values, (unsigned)(g->n_words - g->n_values) };
+	if (s == PRIMARY_SPELLING)
+		return (struct word_list){ w, g->n_values };
+	return (struct word_list){ w + g->n_values, (unsigned)(g->n_words - g->n_values) };
 }
 
-static int exact_word(struct words ws, uint64_t value)
+static int find_exact_word(struct word_list ws, uint64_t value)
 {
-	for (unsigned i = 0; i < ws.n; i++)
-		if (ws.w[i].value == value)
+	for (unsigned i = 0; i < ws.n_words; i++)
+		if (ws.words[i].value == value)
 			return (int)i;
 	return -1;
 }
 
 /* Words that make up a value together. */
-struct choice {
-	const struct word *w[64];
-	unsigned n; /* 0: no words do */
+struct word_choice {
+	const struct word *words[64];
+	unsigned n_words; /* 0: no words do */
 };
 
 /* Adds those of @ws that bring a bit of @value which is not in *@bits yet. */
-static void add_words(struct choice *c, struct words ws, uint64_t value, uint64_t *bits)
+static void add_matching_words(struct word_choice *c, struct word_list ws, uint64_t value, uint64_t *bits)
 {
-	for (unsigned i = 0; i < ws.n; i++)
-		if (!(ws.w[i].value & ~value) && ws.w[i].value & ~*bits) {
-			*bits |= ws.w[i].value;
-			c->w[c->n++] = &ws.w[i]; /* each brings a bit of its own: at most 64 */
+	for (unsigned i = 0; i < ws.n_words; i++)
+		if (!(ws.words[i].value & ~value) && ws.words[i].value & ~*bits) {
+			*bits |= ws.words[i].value;
+			c->words[c->n_words++] = &ws.words[i]; /* each brings a bit of its own: at most 64 */
 		}
 }
 
 /* The words of @ws for @value, and of @more where these do not do. */
-static struct choice compose_of_both(const struct group *g, struct words ws, struct words more, uint64_t value)
+static struct word_choice compose_from_two_lists(const struct group *g, struct word_list ws, struct word_list more, uint64_t value)
 {
-	struct choice c = { .n = 0 };
+	struct word_choice c = { .n_words = 0 };
 	uint64_t bits = 0;
-	int exact = exact_word(ws, value);
+	int exact = find_exact_word(ws, value);
 
-	if (exact < 0 && (exact = exact_word(more, value)) >= 0)
+	if (exact < 0 && (exact = find_exact_word(more, value)) >= 0)
 		ws = more;
 	if (exact >= 0) {
-		c.w[c.n++] = &ws.w[exact];
+		c.words[c.n_words++] = &ws.words[exact];
 		return c;
 	}
 	if (g->flags & GROUP_ANY) {
-		add_words(&c, ws, value, &bits);
-		add_words(&c, more, value, &bits);
+		add_matching_words(&c, ws, value, &bits);
+		add_matching_words(&c, more, value, &bits);
 	}
 	if (bits != value)
-		c.n = 0;
+		c.n_words = 0;
 	return c;
 }
 
-static struct choice compose(const struct group *g, struct words ws, uint64_t value)
+static struct word_choice compose_words(const struct group *g, struct word_list ws, uint64_t value)
 {
-	return compose_of_both(g, ws, (struct words){ ws.w, 0 }, value);
+	return compose_from_two_lists(g, ws, (struct word_list){ ws.words, 0 }, value);
 }
 
-static bool nameable(const struct table *t, const struct group *g, uint64_t value)
+static bool is_nameable_value(const struct table *t, const struct group *g, uint64_t value)
 {
-	return compose(g, spelled(t, g, FIRST_SPELLING), value).n || (!value && !(g->flags & (GROUP_REQUIRED | GROUP_DEFAULT)));
+	return compose_words(g, get_spelled_words(t, g, PRIMARY_SPELLING), value).n_words || (!value && !(g->flags & (GROUP_REQUIRED | GROUP_DEFAULT)));
 }
 
 /* Must the value of group @i be written, where no field is set? */
-static bool is_told_alone(const struct event *ev, unsigned i)
+static bool is_written_without_fields(const struct event *ev, unsigned i)
 {
 	const struct group *g = row_group(ev->table, ev->row, i);
 	bool behind = i && g->flags & GROUP_BEHIND && ev->group_values[i - 1] == row_group(ev->table, ev->row, i - 1)->preset;
@@ -96,46 +96,46 @@ static bool is_told_alone(const struct event *ev, unsigned i)
 }
 
 /* Must it, where its field may be given as a whole? */
-static bool is_told(const struct event *ev, unsigned i)
+static bool is_written_group(const struct event *ev, unsigned i)
 {
-	return (ev->group_values[i] || !pfmi_pmu_event_user_value(ev, row_group(ev->table, ev->row, i)->field)) && is_told_alone(ev, i);
+	return (ev->group_values[i] || !pfmi_pmu_event_user_value(ev, row_group(ev->table, ev->row, i)->field)) && is_written_without_fields(ev, i);
 }
 
 /* A lent row may have another's name, and the masks behind it tell them apart. */
-static bool is_spelled_out(const struct printer *p, unsigned i)
+static bool is_group_spelled_out(const struct event_printer *p, unsigned i)
 {
-	const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
+	const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
-	return p->spell_out && p->ev->row_index >= p->t->n_rows && compose(g, spelled(p->t, g, FIRST_SPELLING), p->ev->group_values[i]).n;
+	return p->spells_out_groups && p->event->row_index >= p->table->n_rows && compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING), p->event->group_values[i]).n_words;
 }
 
 /* What stands in the place of all groups: they must all go into the unit mask, and fit the 8 bits it has. */
-static bool raw_mask(const struct printer *p, uint64_t *raw)
+static bool get_raw_umask(const struct event_printer *p, uint64_t *raw)
 {
 	*raw = 0;
-	for (unsigned i = 0; i < event_groups(p->ev); i++) {
-		const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
+	for (unsigned i = 0; i < format_count_groups(p->event); i++) {
+		const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
-		if (g->field + 1u != table_key(p->t, KEY_UMASK) && (i == 0 || p->ev->group_values[i]))
+		if (g->field + 1u != table_key(p->table, KEY_UMASK) && (i == 0 || p->event->group_values[i]))
 			return false;
-		*raw |= p->ev->group_values[i];
+		*raw |= p->event->group_values[i];
 	}
 	return *raw <= 0xff;
 }
 
 /* "0x41" */
-static bool put_raw_mask(struct printer *p)
+static bool append_raw_umask(struct event_printer *p)
 {
 	uint64_t raw;
 
-	if (!raw_mask(p, &raw))
-		return pfmi_cannot(p, "a value of this event has no spelling of libpfm");
-	pfmi_put(p, ":0x%" PRIx64, raw);
+	if (!get_raw_umask(p, &raw))
+		return pfmi_format_set_reason(p, "a value of this event has no spelling of libpfm");
+	pfmi_format_append_printf(p, ":0x%" PRIx64, raw);
 	return true;
 }
 
 /* A bare word can be taken for a level, a modifier of one letter or a word of an earlier group. */
-static bool is_taken(const struct printer *p, unsigned group, const char *word)
+static bool is_ambiguous_word(const struct event_printer *p, unsigned group, const char *word)
 {
 	static const struct {
 		char letter[2];
@@ -152,107 +152,107 @@ static bool is_taken(const struct printer *p, unsigned group, const char *word)
 	struct slice s = pfmi_slice(word);
 
 	for (unsigned i = 0; s.len == 1 && i < sizeof(taken) / sizeof(taken[0]); i++) {
-		const struct field *f = table_field(p->t, taken[i].key);
+		const struct field *f = table_field(p->table, taken[i].key);
 
 		if (pfmi_slice_is(s, taken[i].letter) && (taken[i].key == KEY_NONE || (f && f->modifier)))
 			return true;
 	}
 	for (unsigned i = 0; i < group; i++) {
-		const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
+		const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
-		if (pfmi_table_word(p->t, g->word, g->n_words, s))
+		if (pfmi_table_word(p->table, g->word, g->n_words, s))
 			return true;
 	}
 	return false;
 }
 
-static bool all_letters(const struct table *t, const struct choice *c)
+static bool has_only_letters(const struct table *t, const struct word_choice *c)
 {
-	for (unsigned i = 0; i < c->n; i++)
-		if (strlen(table_text(t, c->w[i]->name)) != 1)
+	for (unsigned i = 0; i < c->n_words; i++)
+		if (strlen(table_text(t, c->words[i]->name)) != 1)
 			return false;
 	return true;
 }
 
 /* "group=word", "group=ms", "group=a+b" */
-static bool put_group(struct printer *p, unsigned i)
+static bool append_group(struct event_printer *p, unsigned i)
 {
-	const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
-	struct choice c = compose(g, spelled(p->t, g, FIRST_SPELLING), p->ev->group_values[i]);
-	bool letters = all_letters(p->t, &c);
+	const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+	struct word_choice c = compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING), p->event->group_values[i]);
+	bool letters = has_only_letters(p->table, &c);
 
-	if (!c.n)
-		return pfmi_cannot(p, "a value of this event has no word");
-	pfmi_put(p, "%c%s=", separator(p), table_text(p->t, g->name));
-	for (unsigned k = 0; k < c.n; k++)
-		pfmi_put(p, "%s%s", k && !letters ? "+" : "", table_text(p->t, c.w[k]->name));
+	if (!c.n_words)
+		return pfmi_format_set_reason(p, "a value of this event has no word");
+	pfmi_format_append_printf(p, "%c%s=", get_separator(p), table_text(p->table, g->name));
+	for (unsigned k = 0; k < c.n_words; k++)
+		pfmi_format_append_printf(p, "%s%s", k && !letters ? "+" : "", table_text(p->table, c.words[k]->name));
 	return true;
 }
 
-static bool put_groups(struct printer *p)
+static bool append_groups(struct event_printer *p)
 {
-	if (p->ev->has_raw_umask && p->dialect == PFM_DIALECT_LIBPMC)
-		return pfmi_cannot(p, "this raw unit mask has no words");
-	if (p->ev->has_raw_umask)
-		return put_raw_mask(p);
-	for (unsigned i = 0; i < event_groups(p->ev); i++)
-		if (is_told(p->ev, i) && !put_group(p, i))
+	if (p->event->has_raw_umask && p->dialect == PFM_DIALECT_LIBPMC)
+		return pfmi_format_set_reason(p, "this raw unit mask has no words");
+	if (p->event->has_raw_umask)
+		return append_raw_umask(p);
+	for (unsigned i = 0; i < format_count_groups(p->event); i++)
+		if (is_written_group(p->event, i) && !append_group(p, i))
 			return false;
 	return true;
 }
 
 /* The words libpfm has for the value of group @i; none if it has other words only, and a raw mask does. */
-static struct choice libpfm_words(const struct printer *p, unsigned i)
+static struct word_choice get_libpfm_words(const struct event_printer *p, unsigned i)
 {
-	const struct group *g = pfmi_pmu_row_group(p->t, p->ev->row_index, i);
-	struct words ws = spelled(p->t, g, LIBPFM_SPELLING), first = spelled(p->t, g, FIRST_SPELLING);
-	struct choice c = compose(g, ws.n ? ws : first, p->ev->group_values[i]);
+	const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+	struct word_list ws = get_spelled_words(p->table, g, LIBPFM_SPELLING), first = get_spelled_words(p->table, g, PRIMARY_SPELLING);
+	struct word_choice c = compose_words(g, ws.n_words ? ws : first, p->event->group_values[i]);
 	uint64_t raw;
 
-	return c.n || !ws.n || raw_mask(p, &raw) ? c : compose_of_both(g, ws, first, p->ev->group_values[i]);
+	return c.n_words || !ws.n_words || get_raw_umask(p, &raw) ? c : compose_from_two_lists(g, ws, first, p->event->group_values[i]);
 }
 
 /* libpfm has no default where the manual page has none, so it wants one of the values named, if there is a way to. */
-static bool is_told_to_libpfm(const struct printer *p, unsigned i)
+static bool is_written_in_libpfm(const struct event_printer *p, unsigned i)
 {
 	uint64_t raw;
 
-	if (is_told(p->ev, i) || is_spelled_out(p, i))
+	if (is_written_group(p->event, i) || is_group_spelled_out(p, i))
 		return true;
-	return !(pfmi_pmu_row_group(p->t, p->ev->row_index, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (libpfm_words(p, i).n || raw_mask(p, &raw));
+	return !(pfmi_pmu_row_group(p->table, p->event->row_index, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (get_libpfm_words(p, i).n_words || get_raw_umask(p, &raw));
 }
 
-static void put_masks(struct printer *p, unsigned i, const struct choice *c)
+static void append_umasks(struct event_printer *p, unsigned i, const struct word_choice *c)
 {
-	for (unsigned k = 0; k < c->n; k++) {
-		const char *word = table_text(p->t, c->w[k]->name);
+	for (unsigned k = 0; k < c->n_words; k++) {
+		const char *word = table_text(p->table, c->words[k]->name);
 
-		pfmi_put_char(p, ':');
-		if (p->spell_out || is_taken(p, i, word)) {
-			pfmi_put_text(p, table_text(p->t, pfmi_pmu_row_group(p->t, p->ev->row_index, i)->name));
-			pfmi_put_char(p, '=');
+		pfmi_format_append_char(p, ':');
+		if (p->spells_out_groups || is_ambiguous_word(p, i, word)) {
+			pfmi_format_append_text(p, table_text(p->table, pfmi_pmu_row_group(p->table, p->event->row_index, i)->name));
+			pfmi_format_append_char(p, '=');
 		}
-		pfmi_put_text(p, word);
+		pfmi_format_append_text(p, word);
 	}
 }
 
-static bool put_libpfm_groups(struct printer *p)
+static bool append_libpfm_groups(struct event_printer *p)
 {
-	size_t begun = p->n;
+	size_t begun = p->length;
 
-	if (p->ev->has_raw_umask)
-		return put_raw_mask(p);
-	for (unsigned i = 0; i < event_groups(p->ev); i++) {
-		struct choice c;
+	if (p->event->has_raw_umask)
+		return append_raw_umask(p);
+	for (unsigned i = 0; i < format_count_groups(p->event); i++) {
+		struct word_choice c;
 
-		if (!is_told_to_libpfm(p, i))
+		if (!is_written_in_libpfm(p, i))
 			continue;
-		c = libpfm_words(p, i);
-		if (!c.n) {
-			p->n = begun;
-			return put_raw_mask(p);
+		c = get_libpfm_words(p, i);
+		if (!c.n_words) {
+			p->length = begun;
+			return append_raw_umask(p);
 		}
-		put_masks(p, i, &c);
+		append_umasks(p, i, &c);
 	}
 	return true;
 }
@@ -260,28 +260,28 @@ static bool put_libpfm_groups(struct printer *p)
 /* ---- the same event in other terms ----------------------------------------------------------------------------- */
 
 /* A raw unit mask told apart into the groups it stands for, where they can all be named. */
-static void split_raw(struct event *ev)
+static void split_raw_umask(struct event *ev)
 {
 	uint64_t raw = 0, seen = 0, parts[EVENT_MAX_GROUPS];
 
-	for (unsigned i = 0; i < event_groups(ev); i++)
+	for (unsigned i = 0; i < format_count_groups(ev); i++)
 		raw |= ev->group_values[i];
-	for (unsigned i = 0; i < event_groups(ev); i++) {
+	for (unsigned i = 0; i < format_count_groups(ev); i++) {
 		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 		bool masks = g->field + 1u == table_key(ev->table, KEY_UMASK);
 
 		parts[i] = masks ? raw & g->mask : 0;
-		if ((masks && seen & g->mask) || !nameable(ev->table, g, parts[i]))
+		if ((masks && seen & g->mask) || !is_nameable_value(ev->table, g, parts[i]))
 			return;
 		seen |= masks ? g->mask : 0;
 	}
 	if (raw & ~seen)
 		return;
-	memcpy(ev->group_values, parts, event_groups(ev) * sizeof(parts[0]));
+	memcpy(ev->group_values, parts, format_count_groups(ev) * sizeof(parts[0]));
 	ev->has_raw_umask = 0;
 }
 
-static bool set_field(struct event *ev, unsigned field, uint64_t value)
+static bool merge_field_value(struct event *ev, unsigned field, uint64_t value)
 {
 	for (unsigned i = 0; i < ev->n_user_fields; i++)
 		if (ev->user_fields[i].field == field) {
@@ -292,107 +292,107 @@ static bool set_field(struct event *ev, unsigned field, uint64_t value)
 }
 
 /* A raw mask of an event whose masks are parts of a modifier's field is that field as a whole. All of it is in the first group. */
-static void say_raw_as_field(struct event *ev)
+static void convert_raw_to_field(struct event *ev)
 {
 	const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, 0);
 
-	if (table_fields(ev->table)[g->field].modifier && set_field(ev, g->field, ev->group_values[0]))
+	if (table_fields(ev->table)[g->field].modifier && merge_field_value(ev, g->field, ev->group_values[0]))
 		ev->group_values[0] = ev->has_raw_umask = 0;
 }
 
 /* A unit mask that means a flag ("TRIPS" is edge): libpfm says it as a mask, everybody else as the flag. */
-static void say_as_flag(struct event *ev)
+static void convert_umask_to_flag(struct event *ev)
 {
-	for (unsigned i = 0; i < event_groups(ev); i++) {
+	for (unsigned i = 0; i < format_count_groups(ev); i++) {
 		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 		const struct field *f = table_fields(ev->table) + g->field;
 
 		if (f->modifier && f->width == 1 && !(g->flags & GROUP_REQUIRED) &&
-		    (!ev->group_values[i] || set_field(ev, g->field, ev->group_values[i])))
+		    (!ev->group_values[i] || merge_field_value(ev, g->field, ev->group_values[i])))
 			ev->group_values[i] = 0;
 	}
 }
 
 /* Has a group of @field no words for what it has to say, once the field is no longer given as a whole? */
-static bool has_unsayable(const struct event *ev, unsigned field)
+static bool has_unnameable_group(const struct event *ev, unsigned field)
 {
-	for (unsigned i = 0; i < event_groups(ev); i++) {
+	for (unsigned i = 0; i < format_count_groups(ev); i++) {
 		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
-		if (g->field == field && is_told_alone(ev, i) && !nameable(ev->table, g, ev->group_values[i]))
+		if (g->field == field && is_written_without_fields(ev, i) && !is_nameable_value(ev->table, g, ev->group_values[i]))
 			return true;
 	}
 	return false;
 }
 
-static void say_as_mask(struct event *ev)
+static void convert_flag_to_umask(struct event *ev)
 {
-	for (unsigned i = 0; i < event_groups(ev); i++)
+	for (unsigned i = 0; i < format_count_groups(ev); i++)
 		for (unsigned k = 0; k < ev->n_user_fields; k++) {
 			const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 			uint64_t value = ev->user_fields[k].value | ev->group_values[i], before = ev->group_values[i];
 
-			if (ev->user_fields[k].field != g->field || !value || !compose(g, spelled(ev->table, g, FIRST_SPELLING), value).n)
+			if (ev->user_fields[k].field != g->field || !value || !compose_words(g, get_spelled_words(ev->table, g, PRIMARY_SPELLING), value).n_words)
 				continue;
 			ev->group_values[i] = value;
-			if (has_unsayable(ev, g->field))
+			if (has_unnameable_group(ev, g->field))
 				ev->group_values[i] = before;
 			else
 				ev->user_fields[k--] = ev->user_fields[--ev->n_user_fields];
 		}
 }
 
-void pfmi_say_in_words(struct event *ev, pfm_dialect_t dialect)
+void pfmi_format_use_dialect_terms(struct event *ev, pfm_dialect_t dialect)
 {
 	if (ev->has_raw_umask)
-		split_raw(ev);
+		split_raw_umask(ev);
 	if (ev->has_raw_umask)
-		say_raw_as_field(ev);
+		convert_raw_to_field(ev);
 	if (dialect == PFM_DIALECT_LIBPFM)
-		say_as_mask(ev);
+		convert_flag_to_umask(ev);
 	else if (dialect != PFM_DIALECT_PERF)
-		say_as_flag(ev);
+		convert_umask_to_flag(ev);
 }
 
 /* ---- levels and common attributes ----------------------------------------------------------------------------- */
 
-static void put_levels(struct printer *p)
+static void append_levels(struct event_printer *p)
 {
-	const struct event *ev = p->ev;
+	const struct event *ev = p->event;
 
 	if (ev->has_no_levels)
-		pfmi_put(p, ":u=0");
+		pfmi_format_append_printf(p, ":u=0");
 	else if (ev->plm & (PFM_PLM1 | PFM_PLM2))
-		pfmi_put(p, ":plm=0x%x", ev->plm & 15u);
+		pfmi_format_append_printf(p, ":plm=0x%x", ev->plm & 15u);
 	else
-		pfmi_put_text(p, ev->plm & PFM_PLM0 ? ev->plm & PFM_PLM3 ? ":k:u" : ":k" : ev->plm & PFM_PLM3 ? ":u"
-		                                                                                              : "");
+		pfmi_format_append_text(p, ev->plm & PFM_PLM0 ? ev->plm & PFM_PLM3 ? ":k:u" : ":k" : ev->plm & PFM_PLM3 ? ":u"
+		                                                                                                        : "");
 	if (ev->plm & PFMI_PLMH)
-		pfmi_put_text(p, ":h");
+		pfmi_format_append_text(p, ":h");
 }
 
-static bool put_libpmc_levels(struct printer *p)
+static bool append_libpmc_levels(struct event_printer *p)
 {
-	const struct event *ev = p->ev;
+	const struct event *ev = p->event;
 
 	if (ev->has_no_levels)
-		return pfmi_cannot(p, "libpmc cannot switch every level off");
+		return pfmi_format_set_reason(p, "libpmc cannot switch every level off");
 	if (ev->plm & ~(PFM_PLM0 | PFM_PLM3))
-		return pfmi_cannot(p, "libpmc knows the levels os and usr alone");
+		return pfmi_format_set_reason(p, "libpmc knows the levels os and usr alone");
 	if (ev->precise)
-		return pfmi_cannot(p, "libpmc has no precise events");
+		return pfmi_format_set_reason(p, "libpmc has no precise events");
 	if (ev->counter_pin != ANYWHERE)
-		return pfmi_cannot(p, "libpmc cannot name the counter");
-	pfmi_put(p, "%s%s", ev->plm & PFM_PLM0 ? ",os" : "", ev->plm & PFM_PLM3 ? ",usr" : "");
+		return pfmi_format_set_reason(p, "libpmc cannot name the counter");
+	pfmi_format_append_printf(p, "%s%s", ev->plm & PFM_PLM0 ? ",os" : "", ev->plm & PFM_PLM3 ? ",usr" : "");
 	return true;
 }
 
-static void put_rest(struct printer *p)
+static void append_precise_and_counter(struct event_printer *p)
 {
-	if (p->ev->precise)
-		pfmi_put(p, ":precise=%u", p->ev->precise);
-	if (p->ev->counter_pin != ANYWHERE)
-		pfmi_put(p, ":counter=%u", p->ev->counter_pin);
+	if (p->event->precise)
+		pfmi_format_append_printf(p, ":precise=%u", p->event->precise);
+	if (p->event->counter_pin != ANYWHERE)
+		pfmi_format_append_printf(p, ":counter=%u", p->event->counter_pin);
 }
 
 /* ---- fields --------------------------------------------------------------------------------------------------- */
@@ -407,7 +407,7 @@ static bool has_modifier(const struct table *t, const char *name)
 	return false;
 }
 
-static const char *field_name(const struct printer *p, const struct field *f)
+static const char *get_field_name(const struct event_printer *p, const struct field *f)
 {
 	static const struct {
 		enum key key;
@@ -423,13 +423,13 @@ static const char *field_name(const struct printer *p, const struct field *f)
 
 	if (p->dialect == PFM_DIALECT_LIBPFM)
 		for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
-			if (f == table_field(p->t, shorts[i].key) && !has_modifier(p->t, shorts[i].word))
+			if (f == table_field(p->table, shorts[i].key) && !has_modifier(p->table, shorts[i].word))
 				return shorts[i].word;
-	return table_text(p->t, f->name);
+	return table_text(p->table, f->name);
 }
 
 /* Is the event the same without what the user set as number @i? */
-static bool is_usual(const struct event *ev, unsigned i)
+static bool is_redundant_setting(const struct event *ev, unsigned i)
 {
 	const struct row *r = table_row(ev->table, ev->row_index);
 	const struct field *f = table_fields(ev->table) + ev->user_fields[i].field;
@@ -445,11 +445,11 @@ static bool is_usual(const struct event *ev, unsigned i)
 	}
 	bare.user_fields[i] = bare.user_fields[--bare.n_user_fields];
 	return pfmi_pmu_event_field_value(&bare, ev->user_fields[i].field, ANYWHERE) == pfmi_pmu_event_field_value(ev, ev->user_fields[i].field, ANYWHERE) &&
-	       pfmi_same_config(ev, &bare);
+	       pfmi_format_has_equal_config(ev, &bare);
 }
 
 /* Is the bare word @name a mask of the group? Not if the mask has a libpfm spelling beside it. */
-static bool is_bare_mask(const struct table *t, const struct group *g, const char *name)
+static bool is_bare_umask(const struct table *t, const struct group *g, const char *name)
 {
 	const struct word *w = table_words(t) + g->word;
 	bool found = false;
@@ -465,89 +465,89 @@ static bool is_bare_mask(const struct table *t, const struct group *g, const cha
 }
 
 /* A bare ":i" is the mask I where the event has one, or where the event's name begins as that of one does that has it. */
-static bool is_mask_of_row(const struct printer *p, const char *name)
+static bool is_umask_of_row(const struct event_printer *p, const char *name)
 {
-	const char *row = table_row_name(p->t, p->ev->row_index);
+	const char *row = table_row_name(p->table, p->event->row_index);
 
 	for (struct slice head = { row, 1 }; *row && row[head.len - 1]; head.len++)
-		if (strchr(".:", row[head.len]) && pfmi_lookup_is_umask_name(p->t, head, pfmi_name_hash(head), pfmi_slice(name)))
+		if (strchr(".:", row[head.len]) && pfmi_lookup_is_umask_name(p->table, head, pfmi_name_hash(head), pfmi_slice(name)))
 			return true;
-	for (unsigned i = 0; i < event_groups(p->ev); i++)
-		if (is_bare_mask(p->t, pfmi_pmu_row_group(p->t, p->ev->row_index, i), name))
+	for (unsigned i = 0; i < format_count_groups(p->event); i++)
+		if (is_bare_umask(p->table, pfmi_pmu_row_group(p->table, p->event->row_index, i), name))
 			return true;
 	return false;
 }
 
-static bool put_field(struct printer *p, unsigned i)
+static bool append_field(struct event_printer *p, unsigned i)
 {
-	const struct field *f = table_fields(p->t) + p->ev->user_fields[i].field;
-	uint64_t value = p->ev->user_fields[i].value;
+	const struct field *f = table_fields(p->table) + p->event->user_fields[i].field;
+	uint64_t value = p->event->user_fields[i].value;
 
-	if (is_usual(p->ev, i))
+	if (is_redundant_setting(p->event, i))
 		return true;
 	if (!f->modifier)
-		return pfmi_cannot(p, "it sets a field that only perf's grammar can name");
-	pfmi_put(p, "%c%s", separator(p), field_name(p, f));
-	if (f->width == 1 && value && (p->dialect != PFM_DIALECT_LIBPFM || !is_mask_of_row(p, field_name(p, f))))
+		return pfmi_format_set_reason(p, "it sets a field that only perf's grammar can name");
+	pfmi_format_append_printf(p, "%c%s", get_separator(p), get_field_name(p, f));
+	if (f->width == 1 && value && (p->dialect != PFM_DIALECT_LIBPFM || !is_umask_of_row(p, get_field_name(p, f))))
 		return true;
 	if (f->width == 1 && p->dialect == PFM_DIALECT_LIBPMC)
-		return pfmi_cannot(p, "libpmc can set this flag, but not clear it");
-	pfmi_put(p, "=");
-	pfmi_put_value(p, f, value);
+		return pfmi_format_set_reason(p, "libpmc can set this flag, but not clear it");
+	pfmi_format_append_printf(p, "=");
+	pfmi_format_append_value(p, f, value);
 	return true;
 }
 
 /* Fields in the order of @first, then the others as the table has them. */
-static bool put_fields(struct printer *p, const enum key *first, unsigned n)
+static bool append_fields(struct event_printer *p, const enum key *first, unsigned n)
 {
-	const struct event *ev = p->ev;
+	const struct event *ev = p->event;
 	uint32_t done = 0;
 
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned i = 0; i < ev->n_user_fields; i++)
-			if (ev->user_fields[i].field + 1u == table_key(p->t, first[k])) {
+			if (ev->user_fields[i].field + 1u == table_key(p->table, first[k])) {
 				done |= 1u << i;
-				if (!put_field(p, i))
+				if (!append_field(p, i))
 					return false;
 			}
-	for (unsigned field = 0; field < p->t->n_fields; field++)
+	for (unsigned field = 0; field < p->table->n_fields; field++)
 		for (unsigned i = 0; i < ev->n_user_fields; i++)
-			if (ev->user_fields[i].field == field && !(done >> i & 1) && !put_field(p, i))
+			if (ev->user_fields[i].field == field && !(done >> i & 1) && !append_field(p, i))
 				return false;
 	return true;
 }
 
-static bool put_libpfm(struct printer *p)
+static bool append_libpfm_event(struct event_printer *p)
 {
 	static const enum key order[] = { KEY_EDGE, KEY_INV, KEY_CMASK, KEY_ANY };
 
-	pfmi_put_text(p, table_text(p->t, p->t->name));
-	pfmi_put_text(p, "::");
-	pfmi_put_capitals(p, table_row_name(p->t, p->ev->row_index));
-	if (!put_libpfm_groups(p))
+	pfmi_format_append_text(p, table_text(p->table, p->table->name));
+	pfmi_format_append_text(p, "::");
+	pfmi_format_append_capitals(p, table_row_name(p->table, p->event->row_index));
+	if (!append_libpfm_groups(p))
 		return false;
-	put_levels(p);
-	if (!put_fields(p, order, sizeof(order) / sizeof(order[0])))
+	append_levels(p);
+	if (!append_fields(p, order, sizeof(order) / sizeof(order[0])))
 		return false;
-	put_rest(p);
+	append_precise_and_counter(p);
 	return true;
 }
 
-static bool put_named(struct printer *p)
+static bool append_named_event(struct event_printer *p)
 {
 	static const enum key order[] = { KEY_CMASK, KEY_INV, KEY_EDGE };
 
-	pfmi_put_text(p, table_row_name(p->t, p->ev->row_index));
-	if (!put_groups(p) || !put_fields(p, order, sizeof(order) / sizeof(order[0])))
+	pfmi_format_append_text(p, table_row_name(p->table, p->event->row_index));
+	if (!append_groups(p) || !append_fields(p, order, sizeof(order) / sizeof(order[0])))
 		return false;
 	if (p->dialect == PFM_DIALECT_LIBPMC)
-		return put_libpmc_levels(p);
-	put_levels(p);
-	put_rest(p);
+		return append_libpmc_levels(p);
+	append_levels(p);
+	append_precise_and_counter(p);
 	return true;
 }
 
-bool pfmi_put_words(struct printer *p)
+bool pfmi_format_append_named_event(struct event_printer *p)
 {
-	return p->dialect == PFM_DIALECT_LIBPFM ? put_libpfm(p) : put_named(p);
+	return p->dialect == PFM_DIALECT_LIBPFM ? append_libpfm_event(p) : append_named_event(p);
 }

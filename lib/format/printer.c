@@ -5,102 +5,102 @@
 #include <stdio.h>
 #include "format/printer.h"
 
-void pfmi_put(struct printer *p, const char *format, ...)
+void pfmi_format_append_printf(struct event_printer *p, const char *format, ...)
 {
 	va_list args;
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(p->text + p->n, sizeof(p->text) - p->n, format, args);
+	n = vsnprintf(p->text + p->length, sizeof(p->text) - p->length, format, args);
 	va_end(args);
 	if (n > 0)
-		p->n += (size_t)n < sizeof(p->text) - p->n ? (size_t)n : sizeof(p->text) - 1 - p->n;
-	if (p->n == sizeof(p->text) - 1)
-		p->why = "the text is too long";
+		p->length += (size_t)n < sizeof(p->text) - p->length ? (size_t)n : sizeof(p->text) - 1 - p->length;
+	if (p->length == sizeof(p->text) - 1)
+		p->reason = "the text is too long";
 }
 
-void pfmi_put_char(struct printer *p, char c)
+void pfmi_format_append_char(struct event_printer *p, char c)
 {
-	if (p->n < sizeof(p->text) - 1) {
-		p->text[p->n++] = c;
-		p->text[p->n] = '\0';
+	if (p->length < sizeof(p->text) - 1) {
+		p->text[p->length++] = c;
+		p->text[p->length] = '\0';
 	}
-	if (p->n == sizeof(p->text) - 1)
-		p->why = "the text is too long";
+	if (p->length == sizeof(p->text) - 1)
+		p->reason = "the text is too long";
 }
 
 /* As much of the next @n bytes as there is room for. */
-static size_t room_for(struct printer *p, size_t n)
+static size_t limit_to_available(struct event_printer *p, size_t n)
 {
-	size_t room = sizeof(p->text) - 1 - p->n;
+	size_t room = sizeof(p->text) - 1 - p->length;
 
 	if (n >= room)
-		p->why = "the text is too long";
+		p->reason = "the text is too long";
 	return n < room ? n : room;
 }
 
-void pfmi_put_text(struct printer *p, const char *s)
+void pfmi_format_append_text(struct event_printer *p, const char *s)
 {
-	size_t n = room_for(p, strlen(s));
+	size_t n = limit_to_available(p, strlen(s));
 
-	memcpy(p->text + p->n, s, n);
-	p->text[p->n += n] = '\0';
+	memcpy(p->text + p->length, s, n);
+	p->text[p->length += n] = '\0';
 }
 
 /* capital() for so many that the compiler can do them at once. */
-static inline void put_capital_run(char *to, const char *s, size_t n)
+static inline void copy_capital_run(char *to, const char *s, size_t n)
 {
 	char run[16];
 
 	memcpy(run, s, n);
 	for (size_t i = 0; i < n; i++)
-		run[i] = capital(run[i]);
+		run[i] = format_capitalize_char(run[i]);
 	memcpy(to, run, n);
 }
 
 /* The last ones of a run with some before them, few with what a pool has behind. */
-void pfmi_capitals(char *to, const char *s, size_t n)
+void pfmi_format_copy_capitals(char *to, const char *s, size_t n)
 {
 	char few[POOL_PAD];
 
 	if (n >= 16) {
 		for (size_t i = 0; i < n - 16; i += 16)
-			put_capital_run(to + i, s + i, 16);
-		put_capital_run(to + n - 16, s + n - 16, 16);
+			copy_capital_run(to + i, s + i, 16);
+		copy_capital_run(to + n - 16, s + n - 16, 16);
 	} else if (n >= 8) {
-		put_capital_run(to, s, 8);
-		put_capital_run(to + n - 8, s + n - 8, 8);
+		copy_capital_run(to, s, 8);
+		copy_capital_run(to + n - 8, s + n - 8, 8);
 	} else {
-		put_capital_run(few, s, POOL_PAD);
+		copy_capital_run(few, s, POOL_PAD);
 		memcpy(to, few, n);
 	}
 }
 
-void pfmi_put_capitals(struct printer *p, const char *s)
+void pfmi_format_append_capitals(struct event_printer *p, const char *s)
 {
-	size_t n = room_for(p, strlen(s));
+	size_t n = limit_to_available(p, strlen(s));
 
-	pfmi_capitals(p->text + p->n, s, n);
-	p->text[p->n += n] = '\0';
+	pfmi_format_copy_capitals(p->text + p->length, s, n);
+	p->text[p->length += n] = '\0';
 }
 
-bool pfmi_cannot(struct printer *p, const char *why)
+bool pfmi_format_set_reason(struct event_printer *p, const char *why)
 {
-	if (!p->why)
-		p->why = why;
+	if (!p->reason)
+		p->reason = why;
 	return false;
 }
 
 /* Codes and whatever is wider than 16 bits are hexadecimal, thresholds and the like are not. */
-static void put_number(struct printer *p, const struct field *f, uint64_t value)
+static void append_number(struct event_printer *p, const struct field *f, uint64_t value)
 {
 	bool hex = f->width > 16 || f->key == KEY_CODE || f->key == KEY_UMASK;
 
-	pfmi_put(p, hex ? "0x%" PRIx64 : "%" PRIu64, value);
+	pfmi_format_append_printf(p, hex ? "0x%" PRIx64 : "%" PRIu64, value);
 }
 
 /* A word for @value that reads back as that value in every grammar, or NULL. */
-static const char *field_word(const struct table *t, const struct field *f, uint64_t value)
+static const char *find_readable_word(const struct table *t, const struct field *f, uint64_t value)
 {
 	const struct word *w = table_words(t) + f->word;
 
@@ -108,18 +108,18 @@ static const char *field_word(const struct table *t, const struct field *f, uint
 		const char *word = table_text(t, w[i].name);
 		uint64_t number;
 
-		if (w[i].value == value && has_none(word, ":.,/=") && !pfmi_spec_number(pfmi_slice(word), &number))
+		if (w[i].value == value && format_has_none_of(word, ":.,/=") && !pfmi_spec_number(pfmi_slice(word), &number))
 			return word;
 	}
 	return NULL;
 }
 
-void pfmi_put_value(struct printer *p, const struct field *f, uint64_t value)
+void pfmi_format_append_value(struct event_printer *p, const struct field *f, uint64_t value)
 {
-	const char *word = f->kind == FIELD_NUMBER ? NULL : field_word(p->t, f, value);
+	const char *word = f->kind == FIELD_NUMBER ? NULL : find_readable_word(p->table, f, value);
 
 	if (word)
-		pfmi_put(p, "%s", word);
+		pfmi_format_append_printf(p, "%s", word);
 	else
-		put_number(p, f, value);
+		append_number(p, f, value);
 }

@@ -6,52 +6,52 @@
 #include <string.h>
 #include "format/format.h"
 
-struct printer {
-	const struct event *ev;       /* as the dialect says it best */
+struct event_printer {
+	const struct event *event;    /* as the dialect says it best */
 	const struct event *original; /* what must come out when the text is read */
-	const struct table *t;
+	const struct table *table;
 	pfm_dialect_t dialect;
 	struct slice device;
-	bool spell_out;  /* write "group=word" where a bare word would do, were it not part of another event's name */
-	const char *why; /* what the dialect cannot say */
-	size_t n;
-	char text[PRINT_MAX];
+	bool spells_out_groups; /* write "group=word" where a bare word would do, were it not part of another event's name */
+	const char *reason;     /* what the dialect cannot say */
+	size_t length;
+	char text[PRINTED_TEXT_SIZE];
 };
 
 #define PRINTF(FORMAT, FIRST) __attribute__((format(printf, FORMAT, FIRST)))
 
 /* (lib/format/printer.c) They add to the text; where it has no room they say so in why. */
 PRINTF(2, 3)
-void pfmi_put(struct printer *p, const char *format, ...);
-void pfmi_put_char(struct printer *p, char c);
-void pfmi_put_text(struct printer *p, const char *s);
+void pfmi_format_append_printf(struct event_printer *p, const char *format, ...);
+void pfmi_format_append_char(struct event_printer *p, char c);
+void pfmi_format_append_text(struct event_printer *p, const char *s);
 /* The same with the capital letters of libpfm's texts; @s is one of a pool. */
-void pfmi_put_capitals(struct printer *p, const char *s);
+void pfmi_format_append_capitals(struct event_printer *p, const char *s);
 /* A value of @f: its word where that reads back as the value, or a number. */
-void pfmi_put_value(struct printer *p, const struct field *f, uint64_t value);
+void pfmi_format_append_value(struct event_printer *p, const struct field *f, uint64_t value);
 
 /* Keeps @why as the reason, unless there is one. Always false. */
-bool pfmi_cannot(struct printer *p, const char *why);
+bool pfmi_format_set_reason(struct event_printer *p, const char *why);
 
 /* (lib/format/print_attributes.c) libpfm, libpmc and the vendor: a name and the words of its groups and modifiers. */
-bool pfmi_put_words(struct printer *p);
+bool pfmi_format_append_named_event(struct event_printer *p);
 
 /* Rewrites @ev, which stays the same event, in the terms that the dialect has words for. */
-void pfmi_say_in_words(struct event *ev, pfm_dialect_t dialect);
+void pfmi_format_use_dialect_terms(struct event *ev, pfm_dialect_t dialect);
 
 /* (lib/format/print_perf.c) perf's grammar: fields between slashes, raw numbers, names of the kernel. */
-bool pfmi_put_perf(struct printer *p);
+bool pfmi_format_append_perf_event(struct event_printer *p);
 
 /* (lib/format/print.c) Equal configuration words, extra registers included. An encoder that refuses both has no such words. */
-bool pfmi_same_config(const struct event *a, const struct event *b);
+bool pfmi_format_has_equal_config(const struct event *a, const struct event *b);
 
-static inline bool has_none(const char *text, const char *characters)
+static inline bool format_has_none_of(const char *text, const char *characters)
 {
 	return !text[strcspn(text, characters)];
 }
 
 /* Event names are capital letters in libpfm's texts, whatever the table has. */
-static inline char capital(char c)
+static inline char format_capitalize_char(char c)
 {
 	char letter = (char)-(c >= 'a' && c <= 'z'), dot = (char)-(c == '.'); /* every bit, or none */
 
@@ -59,9 +59,9 @@ static inline char capital(char c)
 }
 
 /* Writes the @n bytes at @s, a text of a pool, to @to so. (lib/format/printer.c) */
-void pfmi_capitals(char *to, const char *s, size_t n);
+void pfmi_format_copy_capitals(char *to, const char *s, size_t n);
 
-static inline unsigned event_groups(const struct event *ev)
+static inline unsigned format_count_groups(const struct event *ev)
 {
 	return ev->row_index == ROW_NONE ? 0 : table_row(ev->table, ev->row_index)->n_takes;
 }

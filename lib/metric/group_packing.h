@@ -20,34 +20,34 @@
 
 /* What proves the bound. */
 enum pack_proof {
-	PACK_ONE,      /* there is something to count */
-	PACK_COUNTERS, /* so many items have only these counters */
-	PACK_GIVEN,    /* the caller's own bound */
-	PACK_APART,    /* so many items are kept apart */
-	PACK_SEARCH    /* every way to use fewer groups was tried */
+	PACK_PROOF_ONE_GROUP, /* there is something to count */
+	PACK_PROOF_COUNTERS,  /* so many items have only these counters */
+	PACK_PROOF_CALLER,    /* the caller's own bound */
+	PACK_PROOF_EXCLUSIVE, /* so many items are kept apart */
+	PACK_PROOF_SEARCH     /* every way to use fewer groups was tried */
 };
 
-struct pack {
-	unsigned n;
-	const uint64_t *mask; /* counters of each item; 0: takes none */
-	const bool *plain;
-	const bool *apart; /* of those that are not plain; or NULL */
+struct pack_problem {
+	unsigned n_items;
+	const uint64_t *counter_mask; /* counters of each item; 0: takes none */
+	const bool *is_plain;
+	const bool *is_exclusive; /* of those that are not plain; or NULL */
 	/* Can these items, of which some are not plain, be counted together? Asked of items that are not plain, and of whole groups. */
-	bool (*fits)(void *arg, const uint16_t *items, unsigned n);
+	bool (*can_share_group)(void *arg, const uint16_t *items, unsigned n);
 	void *arg;
-	unsigned given;         /* a bound the caller has proved */
-	const uint16_t *family; /* items of one family (not 0) go together where that costs nothing; or NULL */
-	unsigned long effort;   /* steps of the search beyond one straight walk through it */
+	unsigned proven_bound;    /* a bound the caller has proved */
+	const uint16_t *affinity; /* items of one family (not 0) go together where that costs nothing; or NULL */
+	unsigned long effort;     /* steps of the search beyond one straight walk through it */
 	/* What comes out. */
 	uint16_t *group;
 	unsigned n_groups, bound;
-	bool optimal;
+	bool is_optimal;
 	enum pack_proof proof;
-	uint64_t counters; /* of PACK_COUNTERS */
+	uint64_t proof_counters; /* of PACK_PROOF_COUNTERS */
 };
 
 /* PFMLIB_SUCCESS, PFMLIB_ERR_NOMEM, PFMLIB_ERR_TOOMANY, or PFMLIB_ERR_NOASSIGN for an item that does not even fit alone
  * (p->n_groups is its number then). */
-int pfmi_pack(struct pack *p);
+int pfmi_plan_pack_groups(struct pack_problem *p);
 
 #endif

@@ -13,62 +13,62 @@
 #include "base/sizes.h"
 #include "context/context.h"
 
-#define MAX_EVENTS 4096u
-#define MAX_IDS    (1u << 20)
-#define IN_ROOM    (1u << 18)
-#define POOL_MAX   ((size_t)1 << 30) /* where nobody marks rounds, so much is sorted at once */
+#define MAX_RECORDED_EVENTS 4096u
+#define MAX_RECORDED_IDS    (1u << 20)
+#define INPUT_BUFFER_SIZE   (1u << 18)
+#define MAX_POOL_SIZE       ((size_t)1 << 30) /* where nobody marks rounds, so much is sorted at once */
 
-struct pending {
-	uint64_t time, seq;
-	size_t at, size;
+struct pending_record {
+	uint64_t time, sequence;
+	size_t pool_offset, size;
 };
 
-struct reading {
+struct perfdata_reader {
 	int fd;
-	bool foreign, big, ended, pipe;
-	bool damaged;  /* it ended before its end: what follows cannot be read */
-	uint64_t left; /* bytes of the data that were not taken yet */
-	uint8_t *in;   /* input, in_at .. in_end of it not used */
-	size_t in_at, in_end;
+	bool is_foreign, is_big_endian, has_ended, is_pipe;
+	bool is_damaged;       /* it ended before its end: what follows cannot be read */
+	uint64_t n_bytes_left; /* bytes of the data that were not taken yet */
+	uint8_t *input;        /* input, in_at .. in_end of it not used */
+	size_t input_start, input_end;
 	uint8_t *pool; /* records that wait */
-	size_t used, room;
-	struct pending *list;
-	size_t n, list_room, next, ready;
-	struct zstd *zstd;
-	struct bytes plain;           /* what packed records stand for: it comes before what follows them */
-	uint64_t seq, newest, round;  /* the newest time, now and at the last mark */
-	unsigned known_room, settled; /* settled: so many ids are in order */
-	uint8_t *tracing;             /* how tracepoints' fields lie; NULL: not told */
-	size_t tracing_size;
+	size_t pool_used, pool_capacity;
+	struct pending_record *pending;
+	size_t n_pending, pending_capacity, next_pending, n_ready;
+	struct zstd_codec *zstd;
+	struct byte_buffer unpacked;                     /* what packed records stand for: it comes before what follows them */
+	uint64_t next_sequence, newest_time, round_time; /* the newest time, now and at the last mark */
+	unsigned ids_capacity, n_sorted_ids;             /* settled: so many ids are in order */
+	uint8_t *tracing_data;                           /* how tracepoints' fields lie; NULL: not told */
+	size_t tracing_data_size;
 };
 
 /* ---- numbers -------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t u64_at(const struct reading *r, const uint8_t *p)
+static uint64_t decode_u64(const struct perfdata_reader *r, const uint8_t *p)
 {
 	uint64_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return r->foreign ? bswap_64(v) : v;
+	return r->is_foreign ? bswap_64(v) : v;
 }
 
-static uint32_t u32_at(const struct reading *r, const uint8_t *p)
+static uint32_t decode_u32(const struct perfdata_reader *r, const uint8_t *p)
 {
 	uint32_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return r->foreign ? bswap_32(v) : v;
+	return r->is_foreign ? bswap_32(v) : v;
 }
 
-static uint16_t u16_at(const struct reading *r, const uint8_t *p)
+static uint16_t decode_u16(const struct perfdata_reader *r, const uint8_t *p)
 {
 	uint16_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return r->foreign ? bswap_16(v) : v;
+	return r->is_foreign ? bswap_16(v) : v;
 }
 
-static bool read_at(const struct reading *r, void *to, size_t n, uint64_t offset)
+static bool read_at_offset(const struct perfdata_reader *r, void *to, size_t n, uint64_t offset)
 {
 	uint8_t *p = to;
 
@@ -89,120 +89,120 @@ static bool read_at(const struct reading *r, void *to, size_t n, uint64_t offset
 /* ---- events ---------------------------------------------------------------------------------------------------------------- */
 
 /* Bit @i of the flags: where the highest byte comes first, so do the first bits. */
-static bool flag(const struct reading *r, uint64_t flags, unsigned i)
+static bool get_attr_flag(const struct perfdata_reader *r, uint64_t flags, unsigned i)
 {
-	return (r->big ? flags >> (63 - i) : flags >> i) & 1;
+	return (r->is_big_endian ? flags >> (63 - i) : flags >> i) & 1;
 }
 
 /* The part of an event's attributes that says how its records are laid out; @n bytes are there. */
 static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 {
-	const struct reading *r = s->recording;
+	const struct perfdata_reader *r = s->recording;
 	struct session_count *counts = realloc(s->counts, (s->n_counts + 1) * sizeof(*counts));
-	struct tally *tallies = realloc(s->sampling->tallies, (s->n_counts + 1) * sizeof(*tallies));
-	uint8_t a[DATA_ATTR_SIZE] = { 0 };
+	struct sample_totals *tallies = realloc(s->sampling->totals, (s->n_counts + 1) * sizeof(*tallies));
+	uint8_t a[PERFDATA_ATTR_SIZE] = { 0 };
 	char *name = pfmi_session_alloc_name(s, 256);
 	struct session_count *c;
 	uint64_t flags;
 	uint16_t frames;
 
 	s->counts = counts ? counts : s->counts;
-	s->sampling->tallies = tallies ? tallies : s->sampling->tallies;
-	if (!counts || !tallies || !name || s->n_counts == MAX_EVENTS)
+	s->sampling->totals = tallies ? tallies : s->sampling->totals;
+	if (!counts || !tallies || !name || s->n_counts == MAX_RECORDED_EVENTS)
 		return PFMLIB_ERR_NOMEM;
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
-	flags = u64_at(r, a + 40);
-	frames = u16_at(r, a + 108);
-	tallies[s->n_counts] = (struct tally){ .layout = { .fields = u64_at(r, a + 24),
-		                                           .read_format = u64_at(r, a + 32),
-		                                           .branch_type = u64_at(r, a + 72),
-		                                           .regs = u64_at(r, a + 80),
-		                                           .intr_regs = u64_at(r, a + 96),
-		                                           .max_stack = frames ? frames : USUAL_FRAMES,
-		                                           .trailers = flag(r, flags, 18) } };
+	flags = decode_u64(r, a + 40);
+	frames = decode_u16(r, a + 108);
+	tallies[s->n_counts] = (struct sample_totals){ .layout = { .fields = decode_u64(r, a + 24),
+		                                                   .read_format = decode_u64(r, a + 32),
+		                                                   .branch_type = decode_u64(r, a + 72),
+		                                                   .user_regs = decode_u64(r, a + 80),
+		                                                   .intr_regs = decode_u64(r, a + 96),
+		                                                   .max_frames = frames ? frames : DEFAULT_MAX_FRAMES,
+		                                                   .has_trailers = get_attr_flag(r, flags, 18) } };
 	c = &counts[s->n_counts++];
 	*c = (struct session_count){ .config = { .name = name, .cpus = "", .unit = "", .scale = 1, .group = s->n_counts - 1, .request = s->n_counts - 1 } };
-	c->config.attr = (pfm_attr_t){ .type = u32_at(r, a), .type_known = 1, .config = u64_at(r, a + 8), .expressible = 1 };
-	c->config.attr.exclude_user = flag(r, flags, 4);
-	c->config.attr.exclude_kernel = flag(r, flags, 5);
-	*(flag(r, flags, 10) ? &c->config.freq : &c->config.period) = u64_at(r, a + 16);
+	c->config.attr = (pfm_attr_t){ .type = decode_u32(r, a), .type_known = 1, .config = decode_u64(r, a + 8), .expressible = 1 };
+	c->config.attr.exclude_user = get_attr_flag(r, flags, 4);
+	c->config.attr.exclude_kernel = get_attr_flag(r, flags, 5);
+	*(get_attr_flag(r, flags, 10) ? &c->config.freq : &c->config.period) = decode_u64(r, a + 16);
 	pfmi_session_fail_count(c, PFM_CAUSE_OTHER, 0, "", "a recording has samples, no counts");
 	return 0;
 }
 
-static int add_id(struct pfm_session *s, uint64_t id, unsigned event)
+static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 {
-	struct sampling *sm = s->sampling;
-	struct reading *r = s->recording;
+	struct sampling_state *sm = s->sampling;
+	struct perfdata_reader *r = s->recording;
 
-	if (sm->n_known == MAX_IDS)
+	if (sm->n_event_ids == MAX_RECORDED_IDS)
 		return PFMLIB_ERR_INVAL;
-	if (sm->n_known == r->known_room) {
-		unsigned room = r->known_room * 2 + 64;
-		struct known *known = realloc(sm->known, room * sizeof(*known));
+	if (sm->n_event_ids == r->ids_capacity) {
+		unsigned room = r->ids_capacity * 2 + 64;
+		struct event_id *known = realloc(sm->event_ids, room * sizeof(*known));
 
 		if (!known)
 			return PFMLIB_ERR_NOMEM;
-		sm->known = known;
-		r->known_room = room;
+		sm->event_ids = known;
+		r->ids_capacity = room;
 	}
-	sm->known[sm->n_known++] = (struct known){ id, event };
+	sm->event_ids[sm->n_event_ids++] = (struct event_id){ id, event };
 	return 0;
 }
 
-static int by_id(const void *a, const void *b)
+static int compare_event_ids(const void *a, const void *b)
 {
-	const struct known *x = a, *y = b;
+	const struct event_id *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
 /* Puts what was added in among those that are in order: a pipe may announce one event after another between its records. */
-static void order_ids(struct pfm_session *s)
+static void sort_event_ids(struct pfm_session *s)
 {
-	struct sampling *sm = s->sampling;
-	struct reading *r = s->recording;
-	unsigned added = sm->n_known - r->settled, at = sm->n_known, left = r->settled;
-	struct known *tail;
+	struct sampling_state *sm = s->sampling;
+	struct perfdata_reader *r = s->recording;
+	unsigned added = sm->n_event_ids - r->n_sorted_ids, at = sm->n_event_ids, left = r->n_sorted_ids;
+	struct event_id *tail;
 
-	if (!sm->known)
+	if (!sm->event_ids)
 		return;
 	tail = malloc((added + 1) * sizeof(*tail));
-	qsort(sm->known + r->settled, added, sizeof(*sm->known), by_id);
+	qsort(sm->event_ids + r->n_sorted_ids, added, sizeof(*sm->event_ids), compare_event_ids);
 	if (!tail) { /* it takes longer, and that is all */
-		qsort(sm->known, sm->n_known, sizeof(*sm->known), by_id);
-		r->settled = sm->n_known;
+		qsort(sm->event_ids, sm->n_event_ids, sizeof(*sm->event_ids), compare_event_ids);
+		r->n_sorted_ids = sm->n_event_ids;
 		return;
 	}
-	memcpy(tail, sm->known + r->settled, added * sizeof(*tail));
+	memcpy(tail, sm->event_ids + r->n_sorted_ids, added * sizeof(*tail));
 	while (added)
-		sm->known[--at] = left && by_id(&sm->known[left - 1], &tail[added - 1]) > 0 ? sm->known[--left] : tail[--added];
+		sm->event_ids[--at] = left && compare_event_ids(&sm->event_ids[left - 1], &tail[added - 1]) > 0 ? sm->event_ids[--left] : tail[--added];
 	free(tail);
-	r->settled = sm->n_known;
+	r->n_sorted_ids = sm->n_event_ids;
 }
 
-static int event_of(struct pfm_session *s, uint64_t id)
+static int find_event_by_id(struct pfm_session *s, uint64_t id)
 {
-	const struct known key = { id, 0 };
-	const struct known *k;
+	const struct event_id key = { id, 0 };
+	const struct event_id *k;
 
-	if (s->recording->settled != s->sampling->n_known)
-		order_ids(s);
-	k = !s->sampling->n_known ? NULL : bsearch(&key, s->sampling->known, s->sampling->n_known, sizeof(key), by_id);
+	if (s->recording->n_sorted_ids != s->sampling->n_event_ids)
+		sort_event_ids(s);
+	k = !s->sampling->n_event_ids ? NULL : bsearch(&key, s->sampling->event_ids, s->sampling->n_event_ids, sizeof(key), compare_event_ids);
 
-	return k ? (int)k->count : -1;
+	return k ? (int)k->count_index : -1;
 }
 
 /* Whose and when can be told of every record by the first event's layout, if the events agree so far. */
-static void settle(struct pfm_session *s)
+static void update_common_layout(struct pfm_session *s)
 {
-	if (s->recording->settled != s->sampling->n_known)
-		order_ids(s);
+	if (s->recording->n_sorted_ids != s->sampling->n_event_ids)
+		sort_event_ids(s);
 	if (s->n_counts)
-		s->sampling->common = s->sampling->tallies[0].layout;
+		s->sampling->common_layout = s->sampling->totals[0].layout;
 }
 
-static void set_name(struct pfm_session *s, unsigned event, const uint8_t *text, size_t n)
+static void set_event_name(struct pfm_session *s, unsigned event, const uint8_t *text, size_t n)
 {
 	size_t len = n < 255 ? n : 255;
 	const uint8_t *end = memchr(text, 0, len);
@@ -213,7 +213,7 @@ static void set_name(struct pfm_session *s, unsigned event, const uint8_t *text,
 	s->counts[event].config.name[len] = '\0';
 }
 
-static void name_the_nameless(struct pfm_session *s)
+static void name_unnamed_events(struct pfm_session *s)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const pfm_attr_t *a = &s->counts[i].config.attr;
@@ -225,25 +225,25 @@ static void name_the_nameless(struct pfm_session *s)
 		if (*s->counts[i].config.name)
 			continue;
 		if (a->type == PERF_TYPE_SOFTWARE && a->config < sizeof(soft) / sizeof(soft[0]))
-			set_name(s, i, (const uint8_t *)soft[a->config], sizeof(soft[0]));
+			set_event_name(s, i, (const uint8_t *)soft[a->config], sizeof(soft[0]));
 		else if (a->type == PERF_TYPE_HARDWARE && a->config < sizeof(hard) / sizeof(hard[0]))
-			set_name(s, i, (const uint8_t *)hard[a->config], sizeof(hard[0]));
+			set_event_name(s, i, (const uint8_t *)hard[a->config], sizeof(hard[0]));
 		else
-			set_name(s, i, (const uint8_t *)"unnamed", sizeof("unnamed"));
+			set_event_name(s, i, (const uint8_t *)"unnamed", sizeof("unnamed"));
 	}
 }
 
 /* ---- the head of a file -------------------------------------------------------------------------------------------------------- */
 
-static int read_ids(struct pfm_session *s, unsigned event, uint64_t offset, uint64_t size)
+static int read_event_ids(struct pfm_session *s, unsigned event, uint64_t offset, uint64_t size)
 {
-	const struct reading *r = s->recording;
+	const struct perfdata_reader *r = s->recording;
 
-	if (size / 8 > MAX_IDS)
+	if (size / 8 > MAX_RECORDED_IDS)
 		return PFMLIB_ERR_INVAL;
 	for (uint64_t at = 0; at + 8 <= size; at += 8) {
 		uint8_t id[8];
-		int rc = read_at(r, id, sizeof(id), offset + at) ? add_id(s, u64_at(r, id), event) : PFMLIB_ERR_INVAL;
+		int rc = read_at_offset(r, id, sizeof(id), offset + at) ? add_event_id(s, decode_u64(r, id), event) : PFMLIB_ERR_INVAL;
 
 		if (rc)
 			return rc;
@@ -253,20 +253,20 @@ static int read_ids(struct pfm_session *s, unsigned event, uint64_t offset, uint
 
 static int read_attrs(struct pfm_session *s, const uint8_t *head)
 {
-	const struct reading *r = s->recording;
-	uint64_t entry = u64_at(r, head + 16), offset = u64_at(r, head + 24), size = u64_at(r, head + 32);
+	const struct perfdata_reader *r = s->recording;
+	uint64_t entry = decode_u64(r, head + 16), offset = decode_u64(r, head + 24), size = decode_u64(r, head + 32);
 	uint8_t bytes[4096];
 
-	if (entry < 64 + 16 || entry > sizeof(bytes) || size / entry > MAX_EVENTS || size < entry)
+	if (entry < 64 + 16 || entry > sizeof(bytes) || size / entry > MAX_RECORDED_EVENTS || size < entry)
 		return PFMLIB_ERR_INVAL;
 	for (uint64_t i = 0; i < size / entry; i++) {
 		int rc;
 
-		if (!read_at(r, bytes, (size_t)entry, offset + i * entry))
+		if (!read_at_offset(r, bytes, (size_t)entry, offset + i * entry))
 			return PFMLIB_ERR_INVAL;
 		rc = add_event(s, bytes, (size_t)entry - 16);
 		if (!rc)
-			rc = read_ids(s, s->n_counts - 1, u64_at(r, bytes + entry - 16), u64_at(r, bytes + entry - 8));
+			rc = read_event_ids(s, s->n_counts - 1, decode_u64(r, bytes + entry - 16), decode_u64(r, bytes + entry - 8));
 		if (rc)
 			return rc;
 	}
@@ -274,25 +274,25 @@ static int read_attrs(struct pfm_session *s, const uint8_t *head)
 }
 
 /* Names of events, from the table behind the data. Whatever is wrong with it, there are just no names. */
-static void read_names(struct pfm_session *s, uint64_t offset, uint64_t size)
+static void read_event_names(struct pfm_session *s, uint64_t offset, uint64_t size)
 {
-	const struct reading *r = s->recording;
+	const struct perfdata_reader *r = s->recording;
 	uint8_t *desc = size >= 8 && size <= 1u << 24 ? malloc((size_t)size) : NULL;
 	uint64_t at = 8, attr, n;
 
-	if (!desc || !read_at(r, desc, (size_t)size, offset)) {
+	if (!desc || !read_at_offset(r, desc, (size_t)size, offset)) {
 		free(desc);
 		return;
 	}
-	n = u32_at(r, desc);
-	attr = u32_at(r, desc + 4);
+	n = decode_u32(r, desc);
+	attr = decode_u32(r, desc + 4);
 	for (uint64_t i = 0; i < n && i < s->n_counts && attr <= size && at + attr + 8 <= size; i++) {
-		uint64_t ids = u32_at(r, desc + at + attr), len = u32_at(r, desc + at + attr + 4);
+		uint64_t ids = decode_u32(r, desc + at + attr), len = decode_u32(r, desc + at + attr + 4);
 
 		at += attr + 8;
 		if (len > size - at)
 			break;
-		set_name(s, (unsigned)i, desc + at, (size_t)len);
+		set_event_name(s, (unsigned)i, desc + at, (size_t)len);
 		at += len;
 		if (ids > (size - at) / 8)
 			break;
@@ -302,52 +302,52 @@ static void read_names(struct pfm_session *s, uint64_t offset, uint64_t size)
 }
 
 /* Room for what is told of tracepoints. False if it is too much. */
-static bool make_tracing(struct reading *r, uint64_t size)
+static bool alloc_tracing_data(struct perfdata_reader *r, uint64_t size)
 {
-	free(r->tracing);
-	r->tracing = size && size <= UNPACKED_MAX ? malloc((size_t)size) : NULL;
-	r->tracing_size = r->tracing ? (size_t)size : 0;
-	return r->tracing != NULL;
+	free(r->tracing_data);
+	r->tracing_data = size && size <= MAX_UNPACKED_SIZE ? malloc((size_t)size) : NULL;
+	r->tracing_data_size = r->tracing_data ? (size_t)size : 0;
+	return r->tracing_data != NULL;
 }
 
-static void read_tracing(struct reading *r, uint64_t offset, uint64_t size)
+static void read_tracing_data(struct perfdata_reader *r, uint64_t offset, uint64_t size)
 {
-	if (make_tracing(r, size) && !read_at(r, r->tracing, r->tracing_size, offset))
-		r->tracing_size = 0;
+	if (alloc_tracing_data(r, size) && !read_at_offset(r, r->tracing_data, r->tracing_data_size, offset))
+		r->tracing_data_size = 0;
 }
 
 static void read_features(struct pfm_session *s, const uint8_t *head, uint64_t table)
 {
-	const struct reading *r = s->recording;
+	const struct perfdata_reader *r = s->recording;
 	unsigned at = 0;
 
-	for (unsigned bit = 0; bit < DATA_NO_BITS; bit++) {
+	for (unsigned bit = 0; bit < PERFDATA_N_FEATURES; bit++) {
 		uint8_t section[16];
 
-		if (!(u64_at(r, head + 72 + bit / 64 * 8) >> bit % 64 & 1))
+		if (!(decode_u64(r, head + 72 + bit / 64 * 8) >> bit % 64 & 1))
 			continue;
-		if (read_at(r, section, sizeof(section), table + at * 16)) {
-			if (bit == DATA_EVENT_DESC)
-				read_names(s, u64_at(r, section), u64_at(r, section + 8));
-			else if (bit == DATA_TRACING)
-				read_tracing(s->recording, u64_at(r, section), u64_at(r, section + 8));
+		if (read_at_offset(r, section, sizeof(section), table + at * 16)) {
+			if (bit == PERFDATA_FEATURE_EVENT_DESC)
+				read_event_names(s, decode_u64(r, section), decode_u64(r, section + 8));
+			else if (bit == PERFDATA_FEATURE_TRACING)
+				read_tracing_data(s->recording, decode_u64(r, section), decode_u64(r, section + 8));
 		}
 		at++;
 	}
 }
 
-static int read_head(struct pfm_session *s)
+static int read_header(struct pfm_session *s)
 {
-	struct reading *r = s->recording;
-	uint8_t head[sizeof(struct data_head)];
+	struct perfdata_reader *r = s->recording;
+	uint8_t head[sizeof(struct perfdata_header)];
 	uint64_t offset, size;
 	struct stat st;
 	int rc;
 
-	if (!read_at(r, head, sizeof(head), 0) || fstat(r->fd, &st))
+	if (!read_at_offset(r, head, sizeof(head), 0) || fstat(r->fd, &st))
 		return PFMLIB_ERR_INVAL;
-	offset = u64_at(r, head + 40);
-	size = u64_at(r, head + 48);
+	offset = decode_u64(r, head + 40);
+	size = decode_u64(r, head + 48);
 	if (offset > (uint64_t)st.st_size)
 		return PFMLIB_ERR_INVAL;
 	rc = read_attrs(s, head);
@@ -356,72 +356,72 @@ static int read_head(struct pfm_session *s)
 	/* A writer that was killed left no size: all there is, and more there should be. */
 	if (size)
 		read_features(s, head, offset + size);
-	r->left = size ? size : UINT64_MAX;
+	r->n_bytes_left = size ? size : UINT64_MAX;
 	return lseek(r->fd, (off_t)offset, SEEK_SET) < 0 ? PFMLIB_ERR_SYS : 0;
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------------------------- */
 
 /* Makes @n bytes of input available, or fewer at the end. */
-static size_t fill(struct reading *r, size_t n)
+static size_t fill_input(struct perfdata_reader *r, size_t n)
 {
-	if (r->in_end - r->in_at >= n)
+	if (r->input_end - r->input_start >= n)
 		return n;
-	memmove(r->in, r->in + r->in_at, r->in_end - r->in_at);
-	r->in_end -= r->in_at;
-	r->in_at = 0;
-	while (r->in_end < n && r->left) {
-		size_t want = IN_ROOM - r->in_end < r->left ? IN_ROOM - r->in_end : (size_t)r->left;
-		ssize_t got = read(r->fd, r->in + r->in_end, want);
+	memmove(r->input, r->input + r->input_start, r->input_end - r->input_start);
+	r->input_end -= r->input_start;
+	r->input_start = 0;
+	while (r->input_end < n && r->n_bytes_left) {
+		size_t want = INPUT_BUFFER_SIZE - r->input_end < r->n_bytes_left ? INPUT_BUFFER_SIZE - r->input_end : (size_t)r->n_bytes_left;
+		ssize_t got = read(r->fd, r->input + r->input_end, want);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			break;
-		r->in_end += (size_t)got;
-		r->left -= (uint64_t)got;
+		r->input_end += (size_t)got;
+		r->n_bytes_left -= (uint64_t)got;
 	}
-	return r->in_end < n ? r->in_end : n;
+	return r->input_end < n ? r->input_end : n;
 }
 
-static void skip(struct reading *r, uint64_t n)
+static void skip_input(struct perfdata_reader *r, uint64_t n)
 {
 	while (n) {
-		size_t have = fill(r, n < IN_ROOM ? (size_t)n : IN_ROOM);
+		size_t have = fill_input(r, n < INPUT_BUFFER_SIZE ? (size_t)n : INPUT_BUFFER_SIZE);
 
 		if (!have)
 			return;
-		r->in_at += have;
+		r->input_start += have;
 		n -= have;
 	}
 }
 
 /* The same from a pipe, where it follows its record. */
-static void take_tracing(struct reading *r, uint64_t size)
+static void read_piped_tracing_data(struct perfdata_reader *r, uint64_t size)
 {
 	size_t done = 0;
 
-	if (!make_tracing(r, size)) {
-		skip(r, size);
+	if (!alloc_tracing_data(r, size)) {
+		skip_input(r, size);
 		return;
 	}
 	while (done < size) {
-		size_t have = fill(r, size - done < IN_ROOM ? (size_t)size - done : IN_ROOM);
+		size_t have = fill_input(r, size - done < INPUT_BUFFER_SIZE ? (size_t)size - done : INPUT_BUFFER_SIZE);
 
 		if (!have)
 			break;
-		memcpy(r->tracing + done, r->in + r->in_at, have);
-		r->in_at += have;
+		memcpy(r->tracing_data + done, r->input + r->input_start, have);
+		r->input_start += have;
 		done += have;
 	}
-	r->tracing_size = done;
+	r->tracing_data_size = done;
 }
 
 /* Whose it is, is found where it would be if the head were ours: that alone is turned first. */
-static void turn(struct pfm_session *s, uint8_t *record, size_t size)
+static void swap_record(struct pfm_session *s, uint8_t *record, size_t size)
 {
-	const struct layout *l = &s->sampling->common;
-	struct record_head head;
+	const struct record_layout *l = &s->sampling->common_layout;
+	struct record_header head;
 	uint32_t type;
 	int event;
 
@@ -429,339 +429,339 @@ static void turn(struct pfm_session *s, uint8_t *record, size_t size)
 	memcpy(&head, record, sizeof(head));
 	head.type = bswap_32(type);
 	memcpy(record, &head, sizeof(head));
-	event = event_of(s, bswap_64(pfmi_record_id(l, record, size)));
+	event = find_event_by_id(s, bswap_64(pfmi_sampling_get_record_id(l, record, size)));
 	memcpy(record, &type, sizeof(type));
-	pfmi_record_swap(event >= 0 ? &s->sampling->tallies[event].layout : l, record, size);
+	pfmi_sampling_swap_record(event >= 0 ? &s->sampling->totals[event].layout : l, record, size);
 }
 
-static int keep(struct pfm_session *s, const uint8_t *bytes, size_t size)
+static int store_record(struct pfm_session *s, const uint8_t *bytes, size_t size)
 {
-	struct reading *r = s->recording;
+	struct perfdata_reader *r = s->recording;
 	size_t padded = (size + 7) & ~(size_t)7;
-	const struct layout *l = &s->sampling->common;
+	const struct record_layout *l = &s->sampling->common_layout;
 	uint8_t *to;
 	int event;
 
-	if (r->room - r->used < padded) {
-		size_t room = r->room * 2 + RECORD_MAX;
+	if (r->pool_capacity - r->pool_used < padded) {
+		size_t room = r->pool_capacity * 2 + MAX_RECORD_SIZE;
 		uint8_t *pool = realloc(r->pool, room);
 
 		if (!pool)
 			return PFMLIB_ERR_NOMEM;
 		r->pool = pool;
-		r->room = room;
+		r->pool_capacity = room;
 	}
-	if (r->n == r->list_room) {
-		size_t room = r->list_room * 2 + 1024;
-		struct pending *list = realloc(r->list, room * sizeof(*list));
+	if (r->n_pending == r->pending_capacity) {
+		size_t room = r->pending_capacity * 2 + 1024;
+		struct pending_record *list = realloc(r->pending, room * sizeof(*list));
 
 		if (!list)
 			return PFMLIB_ERR_NOMEM;
-		r->list = list;
-		r->list_room = room;
+		r->pending = list;
+		r->pending_capacity = room;
 	}
-	to = r->pool + r->used;
+	to = r->pool + r->pool_used;
 	memcpy(to, bytes, size);
 	memset(to + size, 0, padded - size);
-	if (r->foreign)
-		turn(s, to, size);
-	event = event_of(s, pfmi_record_id(l, to, size));
-	r->list[r->n] = (struct pending){ pfmi_record_time(event >= 0 ? &s->sampling->tallies[event].layout : l, to, size), r->seq++,
-		                          r->used, size };
-	if (r->list[r->n].time > r->newest)
-		r->newest = r->list[r->n].time;
-	r->n++;
-	r->used += padded;
+	if (r->is_foreign)
+		swap_record(s, to, size);
+	event = find_event_by_id(s, pfmi_sampling_get_record_id(l, to, size));
+	r->pending[r->n_pending] = (struct pending_record){ pfmi_sampling_get_record_time(event >= 0 ? &s->sampling->totals[event].layout : l, to, size), r->next_sequence++,
+		                                            r->pool_used, size };
+	if (r->pending[r->n_pending].time > r->newest_time)
+		r->newest_time = r->pending[r->n_pending].time;
+	r->n_pending++;
+	r->pool_used += padded;
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_record_times(const void *a, const void *b)
 {
-	const struct pending *x = a, *y = b;
+	const struct pending_record *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
 /* What is not younger than @limit is ready to be handed out. */
-static void sort_up_to(struct reading *r, uint64_t limit)
+static void sort_records_until(struct perfdata_reader *r, uint64_t limit)
 {
-	size_t low = 0, high = r->n;
+	size_t low = 0, high = r->n_pending;
 
-	if (r->n)
-		qsort(r->list, r->n, sizeof(*r->list), by_time);
+	if (r->n_pending)
+		qsort(r->pending, r->n_pending, sizeof(*r->pending), compare_record_times);
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (r->list[mid].time <= limit)
+		if (r->pending[mid].time <= limit)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	r->next = 0;
-	r->ready = low;
+	r->next_pending = 0;
+	r->n_ready = low;
 }
 
 /* Moves what waits to the start of a pool of its own; what was handed out is gone. */
-static int compact(struct reading *r)
+static int compact_pool(struct perfdata_reader *r)
 {
 	size_t used = 0;
-	uint8_t *pool = r->n > r->ready ? malloc(r->room) : NULL;
+	uint8_t *pool = r->n_pending > r->n_ready ? malloc(r->pool_capacity) : NULL;
 
-	if (r->n > r->ready && !pool)
+	if (r->n_pending > r->n_ready && !pool)
 		return PFMLIB_ERR_NOMEM;
-	for (size_t i = r->ready; i < r->n; i++) {
-		struct pending *p = &r->list[i];
+	for (size_t i = r->n_ready; i < r->n_pending; i++) {
+		struct pending_record *p = &r->pending[i];
 
-		memcpy(pool + used, r->pool + p->at, p->size);
-		p->at = used;
-		r->list[i - r->ready] = *p;
+		memcpy(pool + used, r->pool + p->pool_offset, p->size);
+		p->pool_offset = used;
+		r->pending[i - r->n_ready] = *p;
 		used += (p->size + 7) & ~(size_t)7;
 	}
 	if (pool) {
 		free(r->pool);
 		r->pool = pool;
 	}
-	r->n -= r->ready;
-	r->used = used;
-	r->next = r->ready = 0;
+	r->n_pending -= r->n_ready;
+	r->pool_used = used;
+	r->next_pending = r->n_ready = 0;
 	return 0;
 }
 
 /* An event that a pipe announces. */
-static int take_attr(struct pfm_session *s, const uint8_t *p, size_t size)
+static int read_attr_record(struct pfm_session *s, const uint8_t *p, size_t size)
 {
-	const struct reading *r = s->recording;
-	size_t attr = size >= 16 ? u32_at(r, p + 12) : 0;
+	const struct perfdata_reader *r = s->recording;
+	size_t attr = size >= 16 ? decode_u32(r, p + 12) : 0;
 	int rc;
 
 	if (attr < 64 || attr > size - 8)
 		return PFMLIB_ERR_INVAL;
 	rc = add_event(s, p + 8, attr);
 	for (size_t at = 8 + attr; at + 8 <= size && !rc; at += 8)
-		rc = add_id(s, u64_at(r, p + at), s->n_counts - 1);
-	s->sampling->common = s->n_counts ? s->sampling->tallies[0].layout : s->sampling->common;
-	name_the_nameless(s);
+		rc = add_event_id(s, decode_u64(r, p + at), s->n_counts - 1);
+	s->sampling->common_layout = s->n_counts ? s->sampling->totals[0].layout : s->sampling->common_layout;
+	name_unnamed_events(s);
 	return rc;
 }
 
-static void take_update(struct pfm_session *s, const uint8_t *p, size_t size)
+static void read_update_record(struct pfm_session *s, const uint8_t *p, size_t size)
 {
-	const struct reading *r = s->recording;
-	int event = size > 24 ? event_of(s, u64_at(r, p + 16)) : -1;
+	const struct perfdata_reader *r = s->recording;
+	int event = size > 24 ? find_event_by_id(s, decode_u64(r, p + 16)) : -1;
 
-	if (event >= 0 && u64_at(r, p + 8) == DATA_UPDATE_NAME)
-		set_name(s, (unsigned)event, p + 24, size - 24);
+	if (event >= 0 && decode_u64(r, p + 8) == PERFDATA_UPDATE_NAME)
+		set_event_name(s, (unsigned)event, p + 24, size - 24);
 }
 
 /* What came before is good. */
-static int end_here(struct reading *r, bool damaged)
+static int end_input(struct perfdata_reader *r, bool damaged)
 {
-	r->ended = true;
-	r->damaged = damaged;
-	sort_up_to(r, UINT64_MAX);
+	r->has_ended = true;
+	r->is_damaged = damaged;
+	sort_records_until(r, UINT64_MAX);
 	return 1;
 }
 
-static int unpack(struct reading *r, const uint8_t *packed, size_t size)
+static int unpack_record(struct perfdata_reader *r, const uint8_t *packed, size_t size)
 {
 	if (!r->zstd)
-		r->zstd = pfmi_zstd_open();
+		r->zstd = pfmi_perfdata_open_zstd();
 	if (!r->zstd)
 		return PFMLIB_ERR_NOTSUPP;
-	return pfmi_zstd_unpack(r->zstd, &r->plain, packed, size) ? 0 : end_here(r, true);
+	return pfmi_perfdata_decompress_bytes(r->zstd, &r->unpacked, packed, size) ? 0 : end_input(r, true);
 }
 
 /* The form since Linux 6.16: filled up to a multiple of 8, so that it says how many of its bytes are packed ones. */
-static int unpack_filled(struct reading *r, const uint8_t *p, size_t size)
+static int unpack_padded_record(struct perfdata_reader *r, const uint8_t *p, size_t size)
 {
-	enum { HEAD = RECORD_HEAD + sizeof(uint64_t) };
-	uint64_t n = size >= HEAD ? u64_at(r, p + RECORD_HEAD) : UINT64_MAX;
+	enum { HEAD = RECORD_HEADER_SIZE + sizeof(uint64_t) };
+	uint64_t n = size >= HEAD ? decode_u64(r, p + RECORD_HEADER_SIZE) : UINT64_MAX;
 
-	return size >= HEAD && n <= size - HEAD ? unpack(r, p + HEAD, (size_t)n) : end_here(r, true);
+	return size >= HEAD && n <= size - HEAD ? unpack_record(r, p + HEAD, (size_t)n) : end_input(r, true);
 }
 
-static uint16_t size_at(const struct reading *r, const uint8_t *p)
+static uint16_t decode_record_size(const struct perfdata_reader *r, const uint8_t *p)
 {
 	uint16_t size;
 
 	memcpy(&size, p + 6, sizeof(size));
-	return r->foreign ? bswap_16(size) : size;
+	return r->is_foreign ? bswap_16(size) : size;
 }
 
 /* The next record of what was unpacked, if it is there whole; the rest of one may be in the next packed record. */
-static const uint8_t *next_plain(struct reading *r, uint16_t *size)
+static const uint8_t *next_unpacked_record(struct perfdata_reader *r, uint16_t *size)
 {
-	size_t left = r->plain.end - r->plain.used;
+	size_t left = r->unpacked.end - r->unpacked.n_consumed;
 	const uint8_t *p;
 
-	if (left < RECORD_HEAD)
+	if (left < RECORD_HEADER_SIZE)
 		return NULL;
-	p = r->plain.at + r->plain.used;
-	*size = size_at(r, p);
+	p = r->unpacked.data + r->unpacked.n_consumed;
+	*size = decode_record_size(r, p);
 	if (*size > left)
 		return NULL;
-	r->plain.used += *size;
+	r->unpacked.n_consumed += *size;
 	return p;
 }
 
 /* The next record of the input, or NULL: cut off, or none. */
-static const uint8_t *next_input(struct reading *r, uint16_t *size)
+static const uint8_t *next_input_record(struct perfdata_reader *r, uint16_t *size)
 {
-	const uint8_t *p = next_plain(r, size);
+	const uint8_t *p = next_unpacked_record(r, size);
 
 	if (p)
-		return *size < RECORD_HEAD ? NULL : p;
-	if (fill(r, RECORD_HEAD) < RECORD_HEAD)
+		return *size < RECORD_HEADER_SIZE ? NULL : p;
+	if (fill_input(r, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE)
 		return NULL;
-	*size = size_at(r, r->in + r->in_at);
-	if (*size < RECORD_HEAD || fill(r, *size) < *size)
+	*size = decode_record_size(r, r->input + r->input_start);
+	if (*size < RECORD_HEADER_SIZE || fill_input(r, *size) < *size)
 		return NULL;
-	r->in_at += *size;
-	return r->in + r->in_at - *size;
+	r->input_start += *size;
+	return r->input + r->input_start - *size;
 }
 
 /* Takes one record of the input. 0, 1 if records are ready, or a negative code. */
-static int take_record(struct pfm_session *s)
+static int read_input_record(struct pfm_session *s)
 {
-	struct reading *r = s->recording;
+	struct perfdata_reader *r = s->recording;
 	uint16_t size = 0;
-	const uint8_t *p = next_input(r, &size);
+	const uint8_t *p = next_input_record(r, &size);
 	uint32_t type;
 	int rc = 0;
 
 	if (!p)
-		return end_here(r, r->in_at < r->in_end || r->plain.used < r->plain.end || (r->left && !r->pipe));
-	type = u32_at(r, p);
+		return end_input(r, r->input_start < r->input_end || r->unpacked.n_consumed < r->unpacked.end || (r->n_bytes_left && !r->is_pipe));
+	type = decode_u32(r, p);
 	switch (type) {
-	case DATA_ATTR: return r->pipe ? take_attr(s, p, size) : 0;
-	case DATA_EVENT_UPDATE: take_update(s, p, size); return 0;
-	case DATA_TRACING_DATA: take_tracing(r, size >= 12 ? u32_at(r, p + 8) : 0); return 0;
-	case DATA_AUXTRACE: skip(r, size >= 16 ? u64_at(r, p + 8) : 0); return 0;
-	case DATA_COMPRESSED: return unpack(r, p + RECORD_HEAD, size - RECORD_HEAD);
-	case DATA_COMPRESSED2: return unpack_filled(r, p, size);
-	case DATA_FINISHED_ROUND:
-		sort_up_to(r, r->round);
-		r->round = r->newest;
-		return r->ready > 0;
+	case PERFDATA_RECORD_ATTR: return r->is_pipe ? read_attr_record(s, p, size) : 0;
+	case PERFDATA_RECORD_EVENT_UPDATE: read_update_record(s, p, size); return 0;
+	case PERFDATA_RECORD_TRACING_DATA: read_piped_tracing_data(r, size >= 12 ? decode_u32(r, p + 8) : 0); return 0;
+	case PERFDATA_RECORD_AUXTRACE: skip_input(r, size >= 16 ? decode_u64(r, p + 8) : 0); return 0;
+	case PERFDATA_RECORD_COMPRESSED: return unpack_record(r, p + RECORD_HEADER_SIZE, size - RECORD_HEADER_SIZE);
+	case PERFDATA_RECORD_COMPRESSED2: return unpack_padded_record(r, p, size);
+	case PERFDATA_RECORD_FINISHED_ROUND:
+		sort_records_until(r, r->round_time);
+		r->round_time = r->newest_time;
+		return r->n_ready > 0;
 	default: break;
 	}
-	if (type < DATA_USER_TYPES)
-		rc = keep(s, p, size);
-	s->sampling->skipped += type > DATA_LAST;
-	if (!rc && r->used > POOL_MAX) {
-		sort_up_to(r, UINT64_MAX);
-		r->ready = (r->n + 1) / 2;
+	if (type < PERFDATA_RECORD_USER_FIRST)
+		rc = store_record(s, p, size);
+	s->sampling->n_unknown_records += type > PERFDATA_RECORD_USER_LAST;
+	if (!rc && r->pool_used > MAX_POOL_SIZE) {
+		sort_records_until(r, UINT64_MAX);
+		r->n_ready = (r->n_pending + 1) / 2;
 		return 1;
 	}
 	return rc;
 }
 
-int pfmi_data_next(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
+int pfmi_perfdata_read_record(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
 {
-	struct reading *r = s->recording;
+	struct perfdata_reader *r = s->recording;
 
-	while (r->next == r->ready) {
+	while (r->next_pending == r->n_ready) {
 		int rc;
 
-		if (r->ended || go_on)
+		if (r->has_ended || go_on)
 			return 0;
-		rc = r->ready ? compact(r) : 0;
+		rc = r->n_ready ? compact_pool(r) : 0;
 		while (!rc)
-			rc = take_record(s);
+			rc = read_input_record(s);
 		if (rc < 0)
 			return rc;
-		settle(s);
+		update_common_layout(s);
 	}
-	*bytes = r->pool + r->list[r->next].at;
-	*size = r->list[r->next++].size;
-	s->sampling->bytes += *size;
+	*bytes = r->pool + r->pending[r->next_pending].pool_offset;
+	*size = r->pending[r->next_pending++].size;
+	s->sampling->n_bytes += *size;
 	return 1;
 }
 
-const uint8_t *pfmi_data_tracing(const struct pfm_session *s, size_t *len, bool *foreign)
+const uint8_t *pfmi_perfdata_get_tracing_data(const struct pfm_session *s, size_t *len, bool *foreign)
 {
-	*len = s->recording->tracing_size;
-	*foreign = s->recording->foreign;
-	return *len ? s->recording->tracing : NULL;
+	*len = s->recording->tracing_data_size;
+	*foreign = s->recording->is_foreign;
+	return *len ? s->recording->tracing_data : NULL;
 }
 
-bool pfmi_data_foreign(const struct pfm_session *s)
+bool pfmi_perfdata_is_foreign_endian(const struct pfm_session *s)
 {
-	return s->recording->foreign;
+	return s->recording->is_foreign;
 }
 
-bool pfmi_data_damaged(const struct pfm_session *s)
+bool pfmi_perfdata_is_damaged(const struct pfm_session *s)
 {
-	return s->recording->damaged;
+	return s->recording->is_damaged;
 }
 
 /* ---- opening -------------------------------------------------------------------------------------------------------------------- */
 
-void pfmi_data_close(struct pfm_session *s)
+void pfmi_perfdata_close_reader(struct pfm_session *s)
 {
-	struct reading *r = s->recording;
+	struct perfdata_reader *r = s->recording;
 
 	if (!r)
 		return;
 	close(r->fd);
-	pfmi_zstd_close(r->zstd);
-	free(r->plain.at);
-	free(r->tracing);
-	free(r->in);
+	pfmi_perfdata_close_zstd(r->zstd);
+	free(r->unpacked.data);
+	free(r->tracing_data);
+	free(r->input);
 	free(r->pool);
-	free(r->list);
+	free(r->pending);
 	free(r);
-	free(s->sampling->known);
-	free(s->sampling->tallies);
+	free(s->sampling->event_ids);
+	free(s->sampling->totals);
 	s->recording = NULL;
 }
 
 /* A pipe: events come as records, before all others. */
-static int read_pipe(struct pfm_session *s)
+static int read_pipe_header(struct pfm_session *s)
 {
-	struct reading *r = s->recording;
+	struct perfdata_reader *r = s->recording;
 	int rc = 0;
 
-	r->pipe = true;
-	while (!rc && fill(r, RECORD_HEAD) == RECORD_HEAD && (s->n_counts == 0 || u32_at(r, r->in + r->in_at) >= DATA_USER_TYPES))
-		rc = take_record(s);
+	r->is_pipe = true;
+	while (!rc && fill_input(r, RECORD_HEADER_SIZE) == RECORD_HEADER_SIZE && (s->n_counts == 0 || decode_u32(r, r->input + r->input_start) >= PERFDATA_RECORD_USER_FIRST))
+		rc = read_input_record(s);
 	return rc < 0 ? rc : s->n_counts ? 0
 	                                 : PFMLIB_ERR_INVAL;
 }
 
-static int read_start(struct pfm_session *s)
+static int read_recording_start(struct pfm_session *s)
 {
 	const uint32_t one = 1;
-	struct reading *r = s->recording;
+	struct perfdata_reader *r = s->recording;
 	uint64_t magic, size;
 	bool native_big = *(const uint8_t *)&one == 0;
 	int rc;
 
-	r->in = malloc(IN_ROOM);
-	if (!r->in)
+	r->input = malloc(INPUT_BUFFER_SIZE);
+	if (!r->input)
 		return PFMLIB_ERR_NOMEM;
-	r->left = 16;
-	if (fill(r, 16) < 16)
+	r->n_bytes_left = 16;
+	if (fill_input(r, 16) < 16)
 		return PFMLIB_ERR_INVAL;
-	memcpy(&magic, r->in, sizeof(magic));
-	if (magic != DATA_MAGIC && magic != bswap_64(DATA_MAGIC))
+	memcpy(&magic, r->input, sizeof(magic));
+	if (magic != PERFDATA_MAGIC && magic != bswap_64(PERFDATA_MAGIC))
 		return PFMLIB_ERR_INVAL;
-	r->foreign = magic != DATA_MAGIC;
-	r->big = native_big != r->foreign;
-	size = u64_at(r, r->in + 8);
-	r->in_at = r->in_end = 0;
-	r->left = UINT64_MAX;
-	rc = size == 16 ? read_pipe(s) : size == sizeof(struct data_head) ? read_head(s)
-	                                                                  : PFMLIB_ERR_INVAL;
-	settle(s);
-	name_the_nameless(s);
+	r->is_foreign = magic != PERFDATA_MAGIC;
+	r->is_big_endian = native_big != r->is_foreign;
+	size = decode_u64(r, r->input + 8);
+	r->input_start = r->input_end = 0;
+	r->n_bytes_left = UINT64_MAX;
+	rc = size == 16 ? read_pipe_header(s) : size == sizeof(struct perfdata_header) ? read_header(s)
+	                                                                               : PFMLIB_ERR_INVAL;
+	update_common_layout(s);
+	name_unnamed_events(s);
 	return rc;
 }
 
 /* A session that only reads, and has no context. NULL without memory. */
-static struct pfm_session *new_reader(void)
+static struct pfm_session *create_reader_session(void)
 {
 	struct pfm_session *s = calloc(1, sizeof(*s));
 
@@ -777,9 +777,9 @@ static struct pfm_session *new_reader(void)
 	return s;
 }
 
-static int read_recording(pfm_session_t **out, const char *path, pfm_error_t *why)
+static int open_recording_reader(pfm_session_t **out, const char *path, pfm_error_t *why)
 {
-	struct pfm_session *s = new_reader();
+	struct pfm_session *s = create_reader_session();
 	int rc;
 
 	if (!s)
@@ -790,7 +790,7 @@ static int read_recording(pfm_session_t **out, const char *path, pfm_error_t *wh
 		pfm_close_session(s);
 		return rc;
 	}
-	rc = read_start(s);
+	rc = read_recording_start(s);
 	s->last_counts = rc ? NULL : calloc(s->n_counts + 1, sizeof(*s->last_counts));
 	if (s->last_counts) {
 		*out = s;
@@ -810,7 +810,7 @@ int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error
 	if (out)
 		*out = NULL;
 	if (out && path)
-		rc = read_recording(out, path, why);
+		rc = open_recording_reader(out, path, why);
 	else
 		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL");
 	return pfmi_error_end(error, why, rc);

@@ -13,272 +13,272 @@
 #include "perfdata/perfdata.h"
 #include "base/sizes.h"
 
-#define PACK_MAX 60000u /* packed at a time: even what cannot be packed fits a record */
+#define MAX_PACKED_INPUT 60000u /* packed at a time: even what cannot be packed fits a record */
 
 struct pfm_recording {
-	struct pfm_session *s;
-	struct zstd *zstd; /* NULL: what the buffers hold is written as it is */
-	int level;
-	uint64_t plain, packed; /* bytes before and after */
-	struct bytes formats;   /* of tracepoints; empty: there are none */
-	int fd, err;            /* err: errno of the first write that failed */
-	struct data_head head;
-	uint64_t at, started;
-	char *command;
+	struct pfm_session *session;
+	struct zstd_codec *zstd; /* NULL: what the buffers hold is written as it is */
+	int zstd_level;
+	uint64_t plain_size, packed_size; /* bytes before and after */
+	struct byte_buffer tracing_data;  /* of tracepoints; empty: there are none */
+	int fd, write_errno;              /* err: errno of the first write that failed */
+	struct perfdata_header header;
+	uint64_t offset, start_time;
+	char *command_line;
 };
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------ */
 
-static int put_bytes(struct pfm_recording *r, const void *bytes, size_t n)
+static int write_bytes(struct pfm_recording *r, const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
 
-	while (n && !r->err) {
-		ssize_t done = pwrite(r->fd, p, n, (off_t)r->at);
+	while (n && !r->write_errno) {
+		ssize_t done = pwrite(r->fd, p, n, (off_t)r->offset);
 
 		if (done < 0 && errno != EINTR)
-			r->err = errno;
+			r->write_errno = errno;
 		if (done <= 0)
 			continue;
 		p += done;
 		n -= (size_t)done;
-		r->at += (uint64_t)done;
+		r->offset += (uint64_t)done;
 	}
-	return r->err ? -r->err : 0;
+	return r->write_errno ? -r->write_errno : 0;
 }
 
 /* Whole frames, each in a record of its own: what was written before the writer was killed can be unpacked. */
-static void put_packed(struct pfm_recording *r, const uint8_t *bytes, size_t n)
+static void write_packed_bytes(struct pfm_recording *r, const uint8_t *bytes, size_t n)
 {
 	uint8_t record[UINT16_MAX];
 
-	while (n && !r->err) {
-		size_t part = n < PACK_MAX ? n : PACK_MAX;
-		size_t size = pfmi_zstd_pack(r->zstd, record + RECORD_HEAD, sizeof(record) - RECORD_HEAD, bytes, part, r->level);
-		struct record_head head = { DATA_COMPRESSED, 0, (uint16_t)(size + sizeof(head)) };
+	while (n && !r->write_errno) {
+		size_t part = n < MAX_PACKED_INPUT ? n : MAX_PACKED_INPUT;
+		size_t size = pfmi_perfdata_compress_frame(r->zstd, record + RECORD_HEADER_SIZE, sizeof(record) - RECORD_HEADER_SIZE, bytes, part, r->zstd_level);
+		struct record_header head = { PERFDATA_RECORD_COMPRESSED, 0, (uint16_t)(size + sizeof(head)) };
 
 		if (!size)
-			r->err = EIO;
+			r->write_errno = EIO;
 		memcpy(record, &head, sizeof(head));
-		put_bytes(r, record, head.size);
+		write_bytes(r, record, head.size);
 		bytes += part;
 		n -= part;
-		r->plain += part;
-		r->packed += size;
+		r->plain_size += part;
+		r->packed_size += size;
 	}
 }
 
-static int put_record(void *arg, const void *bytes, size_t n)
+static int write_record(void *arg, const void *bytes, size_t n)
 {
-	return put_bytes(arg, bytes, n);
+	return write_bytes(arg, bytes, n);
 }
 
 /* What has been written is all the data so far. Where a write failed there should be more, and readers are told so: what there is may end
  * with a whole record. */
-static void end_data(struct pfm_recording *r)
+static void update_data_size(struct pfm_recording *r)
 {
-	r->head.data.size = r->at - r->head.data.offset + (r->err ? RECORD_HEAD : 0);
+	r->header.data.size = r->offset - r->header.data.offset + (r->write_errno ? RECORD_HEADER_SIZE : 0);
 }
 
-static void put_head(struct pfm_recording *r)
+static void write_header(struct pfm_recording *r)
 {
-	uint64_t at = r->at;
-	int err = r->err;
+	uint64_t at = r->offset;
+	int err = r->write_errno;
 
 	/* It has its place, be the disk full: what was written before can be read. */
-	r->at = 0;
-	r->err = 0;
-	put_bytes(r, &r->head, sizeof(r->head));
-	r->at = at;
-	r->err = err ? err : r->err;
+	r->offset = 0;
+	r->write_errno = 0;
+	write_bytes(r, &r->header, sizeof(r->header));
+	r->offset = at;
+	r->write_errno = err ? err : r->write_errno;
 }
 
-static void put_u32(struct pfm_recording *r, uint32_t v)
+static void write_u32(struct pfm_recording *r, uint32_t v)
 {
-	put_bytes(r, &v, sizeof(v));
+	write_bytes(r, &v, sizeof(v));
 }
 
 /* A text as features have it: its length with the zeros behind it, then both. */
-static void put_text(struct pfm_recording *r, const char *s)
+static void write_padded_string(struct pfm_recording *r, const char *s)
 {
 	static const char zeros[64];
 	size_t len = strlen(s) + 1, padded = (len + 63) & ~(size_t)63;
 
-	put_u32(r, (uint32_t)padded);
-	put_bytes(r, s, len);
-	put_bytes(r, zeros, padded - len);
+	write_u32(r, (uint32_t)padded);
+	write_bytes(r, s, len);
+	write_bytes(r, zeros, padded - len);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------------------- */
 
 /* Events of the file: the counts that are open, then the one beside samples, if there is one. */
-static bool written(const struct pfm_session *s, unsigned i)
+static bool is_written_event(const struct pfm_session *s, unsigned i)
 {
-	return i == s->n_counts ? s->sampling->n_places > 0 : s->counts[i].kernel_state.n_open;
+	return i == s->n_counts ? s->sampling->n_side_events > 0 : s->counts[i].kernel_state.n_open;
 }
 
 /* A device that is none of perf's: how its records are laid out, and what each stands for. */
-static void device_attr(const struct pfm_session *s, unsigned i, struct perf_event_attr *a)
+static void fill_device_attr(const struct pfm_session *s, unsigned i, struct perf_event_attr *a)
 {
-	const struct layout *l = &s->sampling->common;
+	const struct record_layout *l = &s->sampling->common_layout;
 
 	a->type = PERF_TYPE_RAW;
 	a->config = i;
 	a->sample_type = l->fields;
 	a->read_format = l->read_format;
-	a->sample_id_all = l->trailers;
+	a->sample_id_all = l->has_trailers;
 	a->sample_period = s->counts[i].config.period;
 }
 
-static void attr_of(const struct pfm_session *s, unsigned i, union perf_attr_buffer *a)
+static void fill_event_attr(const struct pfm_session *s, unsigned i, union perf_attr_buffer *a)
 {
 	memset(a, 0, sizeof(*a));
 	if (s->backend->next_sample_record)
-		device_attr(s, i, &a->attr);
+		fill_device_attr(s, i, &a->attr);
 	else if (i < s->n_counts)
 		pfmi_perf_build_attr(s, i, 0, true, a);
 	else
-		pfmi_sampling_side_attr(s, &a->attr);
-	a->attr.size = DATA_ATTR_SIZE;
+		pfmi_sampling_fill_side_attr(s, &a->attr);
+	a->attr.size = PERFDATA_ATTR_SIZE;
 }
 
-static const char *name_of(const struct pfm_session *s, unsigned i)
+static const char *get_event_name(const struct pfm_session *s, unsigned i)
 {
 	return i < s->n_counts ? s->counts[i].config.name : "dummy:u";
 }
 
-static uint32_t n_ids(const struct pfm_session *s, unsigned i)
+static uint32_t count_event_ids(const struct pfm_session *s, unsigned i)
 {
-	const struct sampling *sm = s->sampling;
+	const struct sampling_state *sm = s->sampling;
 	uint32_t n = 0;
 
-	for (unsigned k = 0; k < sm->n_known; k++)
-		n += sm->known[k].count == i;
-	for (unsigned k = 0; k < sm->n_places && i == s->n_counts; k++)
-		n += sm->places[k].fd >= 0;
+	for (unsigned k = 0; k < sm->n_event_ids; k++)
+		n += sm->event_ids[k].count_index == i;
+	for (unsigned k = 0; k < sm->n_side_events && i == s->n_counts; k++)
+		n += sm->side_events[k].fd >= 0;
 	return n;
 }
 
-static void put_ids(struct pfm_recording *r, unsigned i)
+static void write_event_ids(struct pfm_recording *r, unsigned i)
 {
-	const struct pfm_session *s = r->s;
-	const struct sampling *sm = s->sampling;
+	const struct pfm_session *s = r->session;
+	const struct sampling_state *sm = s->sampling;
 
-	for (unsigned k = 0; k < sm->n_known; k++)
-		if (sm->known[k].count == i)
-			put_bytes(r, &sm->known[k].id, sizeof(uint64_t));
-	for (unsigned k = 0; k < sm->n_places && i == s->n_counts; k++)
-		if (sm->places[k].fd >= 0)
-			put_bytes(r, &sm->places[k].id, sizeof(uint64_t));
+	for (unsigned k = 0; k < sm->n_event_ids; k++)
+		if (sm->event_ids[k].count_index == i)
+			write_bytes(r, &sm->event_ids[k].id, sizeof(uint64_t));
+	for (unsigned k = 0; k < sm->n_side_events && i == s->n_counts; k++)
+		if (sm->side_events[k].fd >= 0)
+			write_bytes(r, &sm->side_events[k].id, sizeof(uint64_t));
 }
 
-static void put_attrs(struct pfm_recording *r)
+static void write_attrs(struct pfm_recording *r)
 {
-	const struct pfm_session *s = r->s;
-	uint64_t ids = sizeof(r->head);
+	const struct pfm_session *s = r->session;
+	uint64_t ids = sizeof(r->header);
 
-	r->at = ids;
+	r->offset = ids;
 	for (unsigned i = 0; i <= s->n_counts; i++)
-		if (written(s, i))
-			put_ids(r, i);
-	r->head.attrs.offset = r->at;
+		if (is_written_event(s, i))
+			write_event_ids(r, i);
+	r->header.attrs.offset = r->offset;
 	for (unsigned i = 0; i <= s->n_counts; i++) {
-		struct data_section section = { ids, n_ids(s, i) * sizeof(uint64_t) };
+		struct perfdata_section section = { ids, count_event_ids(s, i) * sizeof(uint64_t) };
 		union perf_attr_buffer a;
 
-		if (!written(s, i))
+		if (!is_written_event(s, i))
 			continue;
-		attr_of(s, i, &a);
-		put_bytes(r, &a, DATA_ATTR_SIZE);
-		put_bytes(r, &section, sizeof(section));
+		fill_event_attr(s, i, &a);
+		write_bytes(r, &a, PERFDATA_ATTR_SIZE);
+		write_bytes(r, &section, sizeof(section));
 		ids += section.size;
 	}
-	r->head.attrs.size = r->at - r->head.attrs.offset;
+	r->header.attrs.size = r->offset - r->header.attrs.offset;
 }
 
-static uint64_t first_id(const struct pfm_session *s, unsigned i)
+static uint64_t get_first_event_id(const struct pfm_session *s, unsigned i)
 {
-	const struct sampling *sm = s->sampling;
+	const struct sampling_state *sm = s->sampling;
 	unsigned k = 0;
 
-	while (sm->known[k].count != i)
+	while (sm->event_ids[k].count_index != i)
 		k++;
-	return sm->known[k].id;
+	return sm->event_ids[k].id;
 }
 
 /* The names once more, as records: the table of names is at the end, and there may never be an end. */
-static void put_names(struct pfm_recording *r)
+static void write_name_records(struct pfm_recording *r)
 {
-	const struct pfm_session *s = r->s;
+	const struct pfm_session *s = r->session;
 
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		uint64_t what[2] = { DATA_UPDATE_NAME, 0 };
-		struct record_head head = { DATA_EVENT_UPDATE, 0, 0 };
+		uint64_t what[2] = { PERFDATA_UPDATE_NAME, 0 };
+		struct record_header head = { PERFDATA_RECORD_EVENT_UPDATE, 0, 0 };
 		char name[256] = "";
 		size_t len;
 
-		if (!n_ids(s, i))
+		if (!count_event_ids(s, i))
 			continue;
-		what[1] = first_id(s, i);
-		snprintf(name, sizeof(name), "%s", name_of(s, i));
+		what[1] = get_first_event_id(s, i);
+		snprintf(name, sizeof(name), "%s", get_event_name(s, i));
 		len = (strlen(name) + 8) & ~(size_t)7;
 		head.size = (uint16_t)(sizeof(head) + sizeof(what) + len);
-		put_bytes(r, &head, sizeof(head));
-		put_bytes(r, what, sizeof(what));
-		put_bytes(r, name, len);
+		write_bytes(r, &head, sizeof(head));
+		write_bytes(r, what, sizeof(what));
+		write_bytes(r, name, len);
 	}
 }
 
 /* ---- features --------------------------------------------------------------------------------------------------------------- */
 
-static void put_event_desc(struct pfm_recording *r)
+static void write_event_desc(struct pfm_recording *r)
 {
-	const struct pfm_session *s = r->s;
+	const struct pfm_session *s = r->session;
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i <= s->n_counts; i++)
-		n += written(s, i);
-	put_u32(r, n);
-	put_u32(r, DATA_ATTR_SIZE);
+		n += is_written_event(s, i);
+	write_u32(r, n);
+	write_u32(r, PERFDATA_ATTR_SIZE);
 	for (unsigned i = 0; i <= s->n_counts; i++) {
 		union perf_attr_buffer a;
 
-		if (!written(s, i))
+		if (!is_written_event(s, i))
 			continue;
-		attr_of(s, i, &a);
-		put_bytes(r, &a, DATA_ATTR_SIZE);
-		put_u32(r, n_ids(s, i));
-		put_text(r, name_of(s, i));
-		put_ids(r, i);
+		fill_event_attr(s, i, &a);
+		write_bytes(r, &a, PERFDATA_ATTR_SIZE);
+		write_u32(r, count_event_ids(s, i));
+		write_padded_string(r, get_event_name(s, i));
+		write_event_ids(r, i);
 	}
 }
 
 /* One argument after the other: they are separated by newlines in r->command. */
-static void put_command(struct pfm_recording *r)
+static void write_command_line(struct pfm_recording *r)
 {
 	uint32_t n = 1;
 
-	for (const char *p = r->command; *p; p++)
+	for (const char *p = r->command_line; *p; p++)
 		n += *p == '\n';
-	put_u32(r, n);
-	for (char *p = r->command, *end; p; p = end) {
+	write_u32(r, n);
+	for (char *p = r->command_line, *end; p; p = end) {
 		end = strchr(p, '\n');
 		if (end)
 			*end++ = '\0';
-		put_text(r, p);
+		write_padded_string(r, p);
 	}
 }
 
-static uint64_t file_number(struct pfm_recording *r, unsigned cpu, const char *what)
+static uint64_t read_topology_number(struct pfm_recording *r, unsigned cpu, const char *what)
 {
 	char path[128];
 	uint64_t v = 0;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, what);
-	return pfmi_sys_number(&r->s->sys, path, &v) ? 0 : v;
+	return pfmi_sys_number(&r->session->sys, path, &v) ? 0 : v;
 }
 
-static void put_siblings(struct pfm_recording *r, unsigned cpus, const char *what)
+static void write_sibling_lists(struct pfm_recording *r, unsigned cpus, const char *what)
 {
 	char path[128], list[256], (*seen)[256] = calloc(cpus + 1, sizeof(*seen));
 	uint32_t n = 0;
@@ -287,32 +287,32 @@ static void put_siblings(struct pfm_recording *r, unsigned cpus, const char *wha
 		unsigned k = 0;
 
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, what);
-		if (pfmi_sys_slurp(&r->s->sys, path, list, sizeof(list)) <= 0)
+		if (pfmi_sys_slurp(&r->session->sys, path, list, sizeof(list)) <= 0)
 			continue;
 		while (k < n && strcmp(seen[k], list) != 0)
 			k++;
 		if (k == n)
 			memcpy(seen[n++], list, sizeof(list));
 	}
-	put_u32(r, n);
+	write_u32(r, n);
 	for (uint32_t k = 0; k < n; k++)
-		put_text(r, seen[k]);
+		write_padded_string(r, seen[k]);
 	free(seen);
 }
 
-static void put_topology(struct pfm_recording *r)
+static void write_topology(struct pfm_recording *r)
 {
 	unsigned cpus = (unsigned)sysconf(_SC_NPROCESSORS_CONF);
 
-	put_siblings(r, cpus, "core_siblings_list");
-	put_siblings(r, cpus, "thread_siblings_list");
+	write_sibling_lists(r, cpus, "core_siblings_list");
+	write_sibling_lists(r, cpus, "thread_siblings_list");
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
-		put_u32(r, (uint32_t)file_number(r, cpu, "core_id"));
-		put_u32(r, (uint32_t)file_number(r, cpu, "physical_package_id"));
+		write_u32(r, (uint32_t)read_topology_number(r, cpu, "core_id"));
+		write_u32(r, (uint32_t)read_topology_number(r, cpu, "physical_package_id"));
 	}
 }
 
-static uint64_t clock_ns(int id)
+static uint64_t get_clock_ns(int id)
 {
 	struct timespec t = { 0 };
 
@@ -320,47 +320,47 @@ static uint64_t clock_ns(int id)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void put_clock_data(struct pfm_recording *r)
+static void write_clock_data(struct pfm_recording *r)
 {
-	int id = r->s->sampling->asked.clock;
-	uint64_t times[2] = { clock_ns(CLOCK_REALTIME), clock_ns(id) };
+	int id = r->session->sampling->config.clock;
+	uint64_t times[2] = { get_clock_ns(CLOCK_REALTIME), get_clock_ns(id) };
 
-	put_u32(r, 1);
-	put_u32(r, (uint32_t)id);
-	put_bytes(r, times, sizeof(times));
+	write_u32(r, 1);
+	write_u32(r, (uint32_t)id);
+	write_bytes(r, times, sizeof(times));
 }
 
 /* Version (perf leaves it at 0, and there are readers that take nothing else), zstd, level, ratio, and the room that a reader needs. */
-static void put_packing(struct pfm_recording *r)
+static void write_compression_info(struct pfm_recording *r)
 {
-	const uint32_t words[] = { 0, 1, (uint32_t)r->level, (uint32_t)(r->packed ? r->plain / r->packed : 1), UINT16_MAX + 1u };
+	const uint32_t words[] = { 0, 1, (uint32_t)r->zstd_level, (uint32_t)(r->packed_size ? r->plain_size / r->packed_size : 1), UINT16_MAX + 1u };
 
-	put_bytes(r, words, sizeof(words));
+	write_bytes(r, words, sizeof(words));
 }
 
-static void put_feature(struct pfm_recording *r, unsigned bit, const struct utsname *u)
+static void write_feature(struct pfm_recording *r, unsigned bit, const struct utsname *u)
 {
-	uint64_t times[2] = { r->started, clock_ns(r->s->sampling->asked.clock) };
+	uint64_t times[2] = { r->start_time, get_clock_ns(r->session->sampling->config.clock) };
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024, resolution = 1;
 
 	switch (bit) {
-	case DATA_TRACING: put_bytes(r, r->formats.at, r->formats.end); break;
-	case DATA_HOSTNAME: put_text(r, u->nodename); break;
-	case DATA_OSRELEASE: put_text(r, u->release); break;
-	case DATA_VERSION: put_text(r, "perfmon"); break;
-	case DATA_ARCH: put_text(r, u->machine); break;
-	case DATA_NRCPUS:
-		put_u32(r, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-		put_u32(r, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	case PERFDATA_FEATURE_TRACING: write_bytes(r, r->tracing_data.data, r->tracing_data.end); break;
+	case PERFDATA_FEATURE_HOSTNAME: write_padded_string(r, u->nodename); break;
+	case PERFDATA_FEATURE_OSRELEASE: write_padded_string(r, u->release); break;
+	case PERFDATA_FEATURE_VERSION: write_padded_string(r, "perfmon"); break;
+	case PERFDATA_FEATURE_ARCH: write_padded_string(r, u->machine); break;
+	case PERFDATA_FEATURE_NRCPUS:
+		write_u32(r, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+		write_u32(r, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 		break;
-	case DATA_TOTAL_MEM: put_bytes(r, &memory, sizeof(memory)); break;
-	case DATA_CMDLINE: put_command(r); break;
-	case DATA_EVENT_DESC: put_event_desc(r); break;
-	case DATA_CPU_TOPOLOGY: put_topology(r); break;
-	case DATA_SAMPLE_TIME: put_bytes(r, times, sizeof(times)); break;
-	case DATA_CLOCKID: put_bytes(r, &resolution, sizeof(resolution)); break;
-	case DATA_PACKED: put_packing(r); break;
-	case DATA_CLOCK_DATA: put_clock_data(r); break;
+	case PERFDATA_FEATURE_TOTAL_MEM: write_bytes(r, &memory, sizeof(memory)); break;
+	case PERFDATA_FEATURE_CMDLINE: write_command_line(r); break;
+	case PERFDATA_FEATURE_EVENT_DESC: write_event_desc(r); break;
+	case PERFDATA_FEATURE_CPU_TOPOLOGY: write_topology(r); break;
+	case PERFDATA_FEATURE_SAMPLE_TIME: write_bytes(r, times, sizeof(times)); break;
+	case PERFDATA_FEATURE_CLOCKID: write_bytes(r, &resolution, sizeof(resolution)); break;
+	case PERFDATA_FEATURE_COMPRESSED: write_compression_info(r); break;
+	case PERFDATA_FEATURE_CLOCK_DATA: write_clock_data(r); break;
 	default: break;
 	}
 }
@@ -369,84 +369,84 @@ static void put_feature(struct pfm_recording *r, unsigned bit, const struct utsn
 static bool has_feature(const struct pfm_recording *r, unsigned bit)
 {
 	switch (bit) {
-	case DATA_PACKED: return r->zstd != NULL;
-	case DATA_TRACING: return r->formats.end > 0;
-	case DATA_SAMPLE_TIME:
-	case DATA_CLOCKID:
-	case DATA_CLOCK_DATA: return r->s->sampling->common.fields & PFM_SAMPLE_TIME;
+	case PERFDATA_FEATURE_COMPRESSED: return r->zstd != NULL;
+	case PERFDATA_FEATURE_TRACING: return r->tracing_data.end > 0;
+	case PERFDATA_FEATURE_SAMPLE_TIME:
+	case PERFDATA_FEATURE_CLOCKID:
+	case PERFDATA_FEATURE_CLOCK_DATA: return r->session->sampling->common_layout.fields & PFM_SAMPLE_TIME;
 	default: return true;
 	}
 }
 
-static void put_features(struct pfm_recording *r)
+static void write_features(struct pfm_recording *r)
 {
-	static const uint8_t bits[] = { DATA_TRACING, DATA_HOSTNAME, DATA_OSRELEASE, DATA_VERSION, DATA_ARCH, DATA_NRCPUS,
-		                        DATA_TOTAL_MEM, DATA_CMDLINE,
-		                        DATA_EVENT_DESC, DATA_CPU_TOPOLOGY, DATA_SAMPLE_TIME, DATA_CLOCKID, DATA_PACKED, DATA_CLOCK_DATA };
-	struct data_section sections[sizeof(bits)];
+	static const uint8_t bits[] = { PERFDATA_FEATURE_TRACING, PERFDATA_FEATURE_HOSTNAME, PERFDATA_FEATURE_OSRELEASE, PERFDATA_FEATURE_VERSION, PERFDATA_FEATURE_ARCH, PERFDATA_FEATURE_NRCPUS,
+		                        PERFDATA_FEATURE_TOTAL_MEM, PERFDATA_FEATURE_CMDLINE,
+		                        PERFDATA_FEATURE_EVENT_DESC, PERFDATA_FEATURE_CPU_TOPOLOGY, PERFDATA_FEATURE_SAMPLE_TIME, PERFDATA_FEATURE_CLOCKID, PERFDATA_FEATURE_COMPRESSED, PERFDATA_FEATURE_CLOCK_DATA };
+	struct perfdata_section sections[sizeof(bits)];
 	struct utsname u;
-	uint64_t table = r->at;
+	uint64_t table = r->offset;
 	unsigned n = 0;
 
 	uname(&u);
-	if (!pfmi_data_formats(r->s, &r->formats))
-		r->formats.end = 0;
+	if (!pfmi_perfdata_build_tracing_data(r->session, &r->tracing_data))
+		r->tracing_data.end = 0;
 	for (unsigned i = 0; i < sizeof(bits); i++)
 		n += has_feature(r, bits[i]);
-	r->at += n * sizeof(*sections);
+	r->offset += n * sizeof(*sections);
 	n = 0;
 	for (unsigned i = 0; i < sizeof(bits); i++) {
 		if (!has_feature(r, bits[i]))
 			continue;
-		sections[n].offset = r->at;
-		put_feature(r, bits[i], &u);
-		sections[n].size = r->at - sections[n].offset;
-		r->head.features[bits[i] / 64] |= (uint64_t)1 << bits[i] % 64;
+		sections[n].offset = r->offset;
+		write_feature(r, bits[i], &u);
+		sections[n].size = r->offset - sections[n].offset;
+		r->header.features[bits[i] / 64] |= (uint64_t)1 << bits[i] % 64;
 		n++;
 	}
-	r->at = table;
-	put_bytes(r, sections, n * sizeof(*sections));
+	r->offset = table;
+	write_bytes(r, sections, n * sizeof(*sections));
 }
 
 /* ---- a recording ---------------------------------------------------------------------------------------------------------- */
 
-static int begin(struct pfm_recording *r)
+static int begin_recording(struct pfm_recording *r)
 {
-	r->head.magic = DATA_MAGIC;
-	r->head.size = sizeof(r->head);
-	r->head.attr_size = DATA_ATTR_SIZE + sizeof(struct data_section);
-	r->started = clock_ns(r->s->sampling->asked.clock);
-	put_attrs(r);
-	r->head.data.offset = r->at;
-	put_names(r);
-	if (r->s->sampling->streams && pfmi_data_before(r->s, put_record, r) == -ENOMEM && !r->err)
-		r->err = ENOMEM;
-	end_data(r);
-	put_head(r);
-	return r->err;
+	r->header.magic = PERFDATA_MAGIC;
+	r->header.size = sizeof(r->header);
+	r->header.attr_size = PERFDATA_ATTR_SIZE + sizeof(struct perfdata_section);
+	r->start_time = get_clock_ns(r->session->sampling->config.clock);
+	write_attrs(r);
+	r->header.data.offset = r->offset;
+	write_name_records(r);
+	if (r->session->sampling->buffers && pfmi_perfdata_synthesize_records(r->session, write_record, r) == -ENOMEM && !r->write_errno)
+		r->write_errno = ENOMEM;
+	update_data_size(r);
+	write_header(r);
+	return r->write_errno;
 }
 
-static int open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *why)
+static int create_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *why)
 {
 	struct pfm_recording *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (r)
-		r->command = strdup(command ? command : "");
-	if (!r || !r->command) {
+		r->command_line = strdup(command ? command : "");
+	if (!r || !r->command_line) {
 		free(r);
 		return pfmi_refuse_errno(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
 	}
-	r->s = s;
+	r->session = s;
 	r->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	err = r->fd < 0 ? errno : begin(r);
+	err = r->fd < 0 ? errno : begin_recording(r);
 	if (!err) {
 		*out = r;
 		return PFMLIB_SUCCESS;
 	}
 	if (r->fd >= 0)
 		close(r->fd);
-	free(r->command);
+	free(r->command_line);
 	free(r);
 	return pfmi_refuse_errno(why, PFMLIB_ERR_SYS, err, "the recording cannot be written");
 }
@@ -458,8 +458,8 @@ int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s
 
 	if (out)
 		*out = NULL;
-	if (out && path && s && s->sampling && !s->recording && (s->sampling->streams || (s->backend->next_sample_record && s->sampling->n_known)))
-		rc = open_recording(out, path, s, command, why);
+	if (out && path && s && s->sampling && !s->recording && (s->sampling->buffers || (s->backend->next_sample_record && s->sampling->n_event_ids)))
+		rc = create_recording(out, path, s, command, why);
 	else
 		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");
 	return pfmi_error_end(error, why, rc);
@@ -469,43 +469,43 @@ int pfm_compress_recording(pfm_recording_t *r, int level)
 {
 	if (!r || r->zstd || level < 1 || level > 22)
 		return PFMLIB_ERR_INVAL;
-	r->level = level;
-	r->zstd = pfmi_zstd_open();
+	r->zstd_level = level;
+	r->zstd = pfmi_perfdata_open_zstd();
 	return r->zstd ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP;
 }
 
 /* Bytes of records, packed if that was asked for. */
-static void put_data(struct pfm_recording *r, const void *bytes, size_t len)
+static void write_data(struct pfm_recording *r, const void *bytes, size_t len)
 {
 	if (r->zstd)
-		put_packed(r, bytes, len);
+		write_packed_bytes(r, bytes, len);
 	else
-		put_bytes(r, bytes, len);
+		write_bytes(r, bytes, len);
 }
 
 /* Of a device without buffers: its records, which are short, some hundred at a time. Returns a negative code if it fails. */
-static int put_device(struct pfm_recording *r)
+static int write_device_records(struct pfm_recording *r)
 {
 	pfm_record_t record = PFM_INIT(record);
 	uint8_t some[16384];
 	size_t n = 0;
 	int rc;
 
-	while ((rc = pfm_next_record(r->s, &record)) == 1) {
+	while ((rc = pfm_next_record(r->session, &record)) == 1) {
 		if (record.raw_size > sizeof(some) - n) {
-			put_data(r, some, n);
+			write_data(r, some, n);
 			n = 0;
 		}
 		memcpy(some + n, record.raw, record.raw_size);
 		n += record.raw_size;
 	}
-	put_data(r, some, n);
+	write_data(r, some, n);
 	return rc;
 }
 
 int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 {
-	const struct record_head round = { DATA_FINISHED_ROUND, 0, sizeof(round) };
+	const struct record_header round = { PERFDATA_RECORD_FINISHED_ROUND, 0, sizeof(round) };
 	const void *bytes;
 	uint64_t before;
 	size_t len;
@@ -513,44 +513,44 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 
 	if (!r)
 		return PFMLIB_ERR_INVAL;
-	before = r->at;
-	if (r->s->sampling->streams)
-		while (pfm_next_bytes(r->s, &bytes, &len, NULL) == 1)
-			put_data(r, bytes, len);
+	before = r->offset;
+	if (r->session->sampling->buffers)
+		while (pfm_next_bytes(r->session, &bytes, &len, NULL) == 1)
+			write_data(r, bytes, len);
 	else
-		rc = put_device(r);
-	if (r->at != before)
-		put_bytes(r, &round, sizeof(round));
-	end_data(r);
-	if (r->at != before || r->err)
-		put_head(r);
+		rc = write_device_records(r);
+	if (r->offset != before)
+		write_bytes(r, &round, sizeof(round));
+	update_data_size(r);
+	if (r->offset != before || r->write_errno)
+		write_header(r);
 	if (size)
-		*size = r->at;
+		*size = r->offset;
 	if (rc == 0)
-		r->s->sys_errno = r->err;
-	return rc ? rc : r->err ? PFMLIB_ERR_SYS
-	                        : PFMLIB_SUCCESS;
+		r->session->sys_errno = r->write_errno;
+	return rc ? rc : r->write_errno ? PFMLIB_ERR_SYS
+	                                : PFMLIB_SUCCESS;
 }
 
 /* What was lost behind the last record that a buffer had room for stands in none of it: the events' own account, as perf puts it. */
-static void put_losses(struct pfm_recording *r)
+static void write_lost_records(struct pfm_recording *r)
 {
-	struct pfm_session *s = r->s;
-	size_t n = 2 + (size_t)__builtin_popcountll(s->sampling->asked.fields & TRAILER);
+	struct pfm_session *s = r->session;
+	size_t n = 2 + (size_t)__builtin_popcountll(s->sampling->config.fields & SAMPLE_TRAILER_FIELDS);
 
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		struct record_head head = { PFM_RECORD_LOST_SAMPLES, 0, (uint16_t)(n * 8) };
+		struct record_header head = { PFM_RECORD_LOST_SAMPLES, 0, (uint16_t)(n * 8) };
 		pfm_sample_count_t c = PFM_INIT(c);
 		uint64_t words[16] = { 0 };
 
-		if (pfm_read_samples(s, i, &c) || !c.lost || c.lost == PFM_LOST_UNKNOWN || !n_ids(s, i))
+		if (pfm_read_samples(s, i, &c) || !c.lost || c.lost == PFM_LOST_UNKNOWN || !count_event_ids(s, i))
 			continue;
 		memcpy(words, &head, sizeof(head));
 		words[1] = c.lost;
-		words[n - 1] = first_id(s, i);
-		put_bytes(r, words, n * 8);
+		words[n - 1] = get_first_event_id(s, i);
+		write_bytes(r, words, n * 8);
 	}
-	end_data(r);
+	update_data_size(r);
 }
 
 int pfm_close_recording(pfm_recording_t *r)
@@ -561,18 +561,18 @@ int pfm_close_recording(pfm_recording_t *r)
 		return PFMLIB_SUCCESS;
 	rc = pfm_write_records(r, NULL);
 	if (!rc)
-		put_losses(r);
+		write_lost_records(r);
 	if (!rc)
-		put_features(r);
+		write_features(r);
 	if (!rc)
-		put_head(r);
-	rc = r->err ? PFMLIB_ERR_SYS : rc;
-	r->s->sys_errno = r->err;
+		write_header(r);
+	rc = r->write_errno ? PFMLIB_ERR_SYS : rc;
+	r->session->sys_errno = r->write_errno;
 	if (close(r->fd) && !rc)
 		rc = PFMLIB_ERR_SYS;
-	pfmi_zstd_close(r->zstd);
-	free(r->formats.at);
-	free(r->command);
+	pfmi_perfdata_close_zstd(r->zstd);
+	free(r->tracing_data.data);
+	free(r->command_line);
 	free(r);
 	return rc;
 }

@@ -6,26 +6,26 @@
 #include "perfdata/perfdata.h"
 
 /* How the library sees what it reads and writes: a place, its size, and how far it has come. */
-struct zstd_in {
-	const void *at;
-	size_t size, done;
+struct zstd_input {
+	const void *data;
+	size_t size, pos;
 };
 
-struct zstd_out {
-	void *at;
-	size_t size, done;
+struct zstd_output {
+	void *data;
+	size_t size, pos;
 };
 
-struct zstd {
+struct zstd_codec {
 	void *library, *stream;
 	size_t (*compress)(void *to, size_t room, const void *from, size_t n, int level);
-	unsigned (*failed)(size_t rc);
-	void *(*begin)(void);
-	size_t (*end)(void *stream);
-	size_t (*decompress)(void *stream, struct zstd_out *out, struct zstd_in *in);
+	unsigned (*is_error)(size_t rc);
+	void *(*create_stream)(void);
+	size_t (*free_stream)(void *stream);
+	size_t (*decompress_stream)(void *stream, struct zstd_output *out, struct zstd_input *in);
 };
 
-static bool find(const struct zstd *z, const char *name, void *fn)
+static bool load_symbol(const struct zstd_codec *z, const char *name, void *fn)
 {
 	void *symbol = dlsym(z->library, name);
 
@@ -33,77 +33,77 @@ static bool find(const struct zstd *z, const char *name, void *fn)
 	return symbol != NULL;
 }
 
-struct zstd *pfmi_zstd_open(void)
+struct zstd_codec *pfmi_perfdata_open_zstd(void)
 {
-	struct zstd *z = calloc(1, sizeof(*z));
+	struct zstd_codec *z = calloc(1, sizeof(*z));
 
 	if (!z)
 		return NULL;
 	z->library = dlopen("libzstd.so.1", RTLD_NOW);
-	if (z->library && find(z, "ZSTD_compress", &z->compress) && find(z, "ZSTD_isError", &z->failed) &&
-	    find(z, "ZSTD_createDStream", &z->begin) && find(z, "ZSTD_freeDStream", &z->end) &&
-	    find(z, "ZSTD_decompressStream", &z->decompress))
+	if (z->library && load_symbol(z, "ZSTD_compress", &z->compress) && load_symbol(z, "ZSTD_isError", &z->is_error) &&
+	    load_symbol(z, "ZSTD_createDStream", &z->create_stream) && load_symbol(z, "ZSTD_freeDStream", &z->free_stream) &&
+	    load_symbol(z, "ZSTD_decompressStream", &z->decompress_stream))
 		return z;
-	pfmi_zstd_close(z);
+	pfmi_perfdata_close_zstd(z);
 	return NULL;
 }
 
-void pfmi_zstd_close(struct zstd *z)
+void pfmi_perfdata_close_zstd(struct zstd_codec *z)
 {
 	if (!z)
 		return;
 	if (z->stream)
-		z->end(z->stream);
+		z->free_stream(z->stream);
 	if (z->library)
 		dlclose(z->library);
 	free(z);
 }
 
-size_t pfmi_zstd_pack(const struct zstd *z, void *to, size_t room, const void *from, size_t n, int level)
+size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t room, const void *from, size_t n, int level)
 {
 	size_t size = z->compress(to, room, from, n, level);
 
-	return z->failed(size) ? 0 : size;
+	return z->is_error(size) ? 0 : size;
 }
 
-bool pfmi_zstd_unpack(struct zstd *z, struct bytes *out, const void *from, size_t n)
+bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *out, const void *from, size_t n)
 {
-	struct zstd_in in = { from, n, 0 };
+	struct zstd_input in = { from, n, 0 };
 	bool full = false;
 
 	if (!z->stream)
-		z->stream = z->begin();
-	while (z->stream && (in.done < in.size || full)) {
-		struct zstd_out to;
+		z->stream = z->create_stream();
+	while (z->stream && (in.pos < in.size || full)) {
+		struct zstd_output to;
 
-		if (!pfmi_bytes_room(out, ZSTD_STEP))
+		if (!pfmi_perfdata_reserve_bytes(out, MIN_UNPACK_SIZE))
 			return false;
-		to = (struct zstd_out){ out->at + out->end, out->room - out->end, 0 };
-		if (z->failed(z->decompress(z->stream, &to, &in)))
+		to = (struct zstd_output){ out->data + out->end, out->capacity - out->end, 0 };
+		if (z->is_error(z->decompress_stream(z->stream, &to, &in)))
 			return false;
-		out->end += to.done;
-		full = to.done == to.size;
+		out->end += to.pos;
+		full = to.pos == to.size;
 	}
 	return z->stream != NULL;
 }
 
 /* ---- a buffer that grows --------------------------------------------------------------------------------------------------------- */
 
-bool pfmi_bytes_room(struct bytes *b, size_t n)
+bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n)
 {
-	size_t room = b->room * 2 + n;
+	size_t room = b->capacity * 2 + n;
 	uint8_t *more;
 
-	if (b->used)
-		memmove(b->at, b->at + b->used, b->end - b->used);
-	b->end -= b->used;
-	b->used = 0;
-	if (b->room - b->end >= n)
+	if (b->n_consumed)
+		memmove(b->data, b->data + b->n_consumed, b->end - b->n_consumed);
+	b->end -= b->n_consumed;
+	b->n_consumed = 0;
+	if (b->capacity - b->end >= n)
 		return true;
-	more = room <= UNPACKED_MAX ? realloc(b->at, room) : NULL;
+	more = room <= MAX_UNPACKED_SIZE ? realloc(b->data, room) : NULL;
 	if (!more)
 		return false;
-	b->at = more;
-	b->room = room;
+	b->data = more;
+	b->capacity = room;
 	return true;
 }

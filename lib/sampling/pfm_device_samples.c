@@ -12,40 +12,40 @@
 #include "session/pfm_device.h"
 #include "sampling/sampling.h"
 
-#define STEP_NS      10000000L /* between looks: the device wakes nobody */
-#define USUAL_STRIDE 4u        /* instructions in a bucket */
+#define POLL_INTERVAL_NS 10000000L /* between looks: the device wakes nobody */
+#define DEFAULT_STRIDE   4u        /* instructions in a bucket */
 
 /* Whether reading empties the buckets is not documented: it is seen when there is something in them for the first time. */
-enum habit { NOT_KNOWN,
-	     KEEPS,
-	     CLEARS };
+enum bucket_read_mode { READ_MODE_UNKNOWN,
+	                READ_KEEPS_BUCKETS,
+	                READ_CLEARS_BUCKETS };
 
 struct pc_profile {
-	enum habit habit;
-	size_t n, per_entry; /* buckets of all entries; 0: there is no profile, but pairs */
-	uint64_t start, width;
-	pfcntr_bucket_t *seen, *now, *fresh; /* at the last reading; room for the next; not handed out yet */
-	uint64_t waiting;                    /* sum of fresh, or pairs that are new */
-	size_t at;                           /* where handing out has come to */
-	bool passing;                        /* handing out, up to the end of the buckets */
-	bool last;                           /* the last look was at a device that had been stopped */
+	enum bucket_read_mode read_mode;
+	size_t n_buckets, buckets_per_entry; /* buckets of all entries; 0: there is no profile, but pairs */
+	uint64_t start_address, bucket_width;
+	pfcntr_bucket_t *last_buckets, *new_buckets, *pending_buckets; /* at the last reading; room for the next; not handed out yet */
+	uint64_t n_pending;                                            /* sum of fresh, or pairs that are new */
+	size_t pass_position;                                          /* where handing out has come to */
+	bool is_in_pass;                                               /* handing out, up to the end of the buckets */
+	bool is_final_look;                                            /* the last look was at a device that had been stopped */
 	uint64_t record[8];
 };
 
 /* ---- what is asked ---------------------------------------------------------------------------------------------------- */
 
 /* The event's own period, else the session's. */
-static uint64_t period_wanted(const struct pfm_session *s, const struct session_count *c)
+static uint64_t get_requested_period(const struct pfm_session *s, const struct session_count *c)
 {
 	if (pfmi_pmu_has_user_key(&c->config.event, KEY_PERIOD))
 		return 0;
-	return c->config.period ? c->config.period : s->sampling->asked.period;
+	return c->config.period ? c->config.period : s->sampling->config.period;
 }
 
-static void choose_rates(const struct pfm_session *s, pfmlib_alpha_input_param_t *in)
+static void choose_interrupt_rates(const struct pfm_session *s, pfmlib_alpha_input_param_t *in)
 {
 	const struct session_count *c = &s->counts[0];
-	uint64_t period = period_wanted(s, c);
+	uint64_t period = get_requested_period(s, c);
 	int pmu = c->config.event.table->libpfm_type;
 
 	for (unsigned k = 0; k < PFM_ALPHA_MAX_COUNTERS && period; k++)
@@ -56,21 +56,21 @@ static void choose_rates(const struct pfm_session *s, pfmlib_alpha_input_param_t
 int pfmi_device_prepare_sampling(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 	pfmlib_alpha_input_param_t *in = &d->encoder_input;
 
-	sm->tallies = calloc(s->n_counts, sizeof(*sm->tallies));
-	sm->known = calloc(s->n_counts, sizeof(*sm->known));
-	if (!sm->tallies || !sm->known)
+	sm->totals = calloc(s->n_counts, sizeof(*sm->totals));
+	sm->event_ids = calloc(s->n_counts, sizeof(*sm->event_ids));
+	if (!sm->totals || !sm->event_ids)
 		return PFMLIB_ERR_NOMEM;
-	if (sm->asked.fields & PFM_SAMPLE_CPU)
+	if (sm->config.fields & PFM_SAMPLE_CPU)
 		in->pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	in->pfp_alpha_items |= PFM_COUNTERS | PFM_PROFILING;
 	if (d->emulator.m && !in->pfp_alpha_n_ranges) { /* the program that the model invents */
 		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->emulator.text, d->emulator.text_end };
 		in->pfp_alpha_n_ranges = 1;
 	}
-	choose_rates(s, in);
+	choose_interrupt_rates(s, in);
 	return PFMLIB_SUCCESS;
 }
 
@@ -83,7 +83,7 @@ void pfmi_device_set_sampling_event(struct device_state *d)
 	d->encoder_input.pfp_alpha_n_ranges = 0;
 }
 
-static bool is_period_of(const struct device_state *d, unsigned counter, uint64_t period)
+static bool is_counter_period(const struct device_state *d, unsigned counter, uint64_t period)
 {
 	return d->encoder_output.rates[counter] == period;
 }
@@ -93,19 +93,19 @@ const char *pfmi_device_explain_no_sampling(const struct pfm_session *s, unsigne
 	const struct device_state *d = s->backend_state;
 	const struct session_count *c = &s->counts[i];
 	unsigned counter = (unsigned)d->locations[i].counter;
-	uint64_t period = period_wanted(s, c);
+	uint64_t period = get_requested_period(s, c);
 
-	if (c->config.freq || s->sampling->asked.freq)
+	if (c->config.freq || s->sampling->config.freq)
 		return "the device samples by period, not by frequency";
-	if (c->config.attr.precise && !(s->sampling->asked.flags & PFM_SAMPLING_LESS_PRECISE))
+	if (c->config.attr.precise && !(s->sampling->config.flags & PFM_SAMPLING_LESS_PRECISE))
 		return "the device's samples are not precise";
 	if (d->encoder_output.statistic)
 		return period ? "the device says no period of ProfileMe" : NULL;
 	if (!d->encoder_input.pfp_alpha_n_ranges)
 		return "no addresses to profile are named (pfp_alpha_ranges)";
-	if (period && !is_period_of(d, counter, period))
+	if (period && !is_counter_period(d, counter, period))
 		return "its counter does not interrupt after so many events";
-	if (!pfm_alpha_rate(d->pmu_type, counter, 1) && !is_period_of(d, counter, pfm_alpha_rate(d->pmu_type, counter, 0)))
+	if (!pfm_alpha_rate(d->pmu_type, counter, 1) && !is_counter_period(d, counter, pfm_alpha_rate(d->pmu_type, counter, 0)))
 		return "after an interrupt its counter begins at 0 again: its samples are 1048576 events apart";
 	return NULL;
 }
@@ -113,12 +113,12 @@ const char *pfmi_device_explain_no_sampling(const struct pfm_session *s, unsigne
 /* ---- room --------------------------------------------------------------------------------------------------------------- */
 
 /* The number that records of count @i carry, and the count that those of @entry belong to. */
-static uint64_t id_of(unsigned i)
+static uint64_t get_count_id(unsigned i)
 {
 	return i + 1;
 }
 
-static unsigned count_of(const struct pfm_session *s, size_t entry)
+static unsigned find_count_of_entry(const struct pfm_session *s, size_t entry)
 {
 	const struct device_state *d = s->backend_state;
 
@@ -128,56 +128,56 @@ static unsigned count_of(const struct pfm_session *s, size_t entry)
 	return 0;
 }
 
-static void lay_out(struct pfm_session *s)
+static void set_record_layouts(struct pfm_session *s)
 {
 	const struct device_state *d = s->backend_state;
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 	bool each = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
 
-	sm->common = (struct layout){ .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | (each ? PFM_SAMPLE_CPU : 0u),
-		                      .read_format = PERF_FORMAT_GROUP,
-		                      .trailers = true };
+	sm->common_layout = (struct record_layout){ .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | (each ? PFM_SAMPLE_CPU : 0u),
+		                                    .read_format = PERF_FORMAT_GROUP,
+		                                    .has_trailers = true };
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
 
-		sm->tallies[i].layout = sm->common;
+		sm->totals[i].layout = sm->common_layout;
 		c->config.attr.precise = 0;
 		if (d->locations[i].counter < 0)
 			continue;
 		c->config.period = d->encoder_output.statistic ? 0 : d->encoder_output.rates[d->locations[i].counter];
-		sm->known[sm->n_known++] = (struct known){ id_of(i), i };
+		sm->event_ids[sm->n_event_ids++] = (struct event_id){ get_count_id(i), i };
 	}
 }
 
-static int size_profile(struct pfm_session *s, struct pc_profile *p)
+static int alloc_profile(struct pfm_session *s, struct pc_profile *p)
 {
 	const struct device_state *d = s->backend_state;
-	uint64_t bytes = 0, stride = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_STRIDE ? d->encoder_input.pfp_alpha_stride : USUAL_STRIDE;
+	uint64_t bytes = 0, stride = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_STRIDE ? d->encoder_input.pfp_alpha_stride : DEFAULT_STRIDE;
 	int err = pfmi_device_send_request(s, PCNTGETRSIZE, &bytes);
 
 	if (err < 0)
 		return pfmi_device_record_errno(s, err);
-	p->start = d->encoder_input.pfp_alpha_ranges[0].start;
-	p->width = stride * 4;
-	p->per_entry = (size_t)(bytes / sizeof(*p->now) / d->n_entries);
-	p->n = p->per_entry * d->n_entries;
-	p->seen = calloc(p->n + 1, sizeof(*p->seen));
-	p->now = calloc(p->n + 1, sizeof(*p->now));
-	p->fresh = calloc(p->n + 1, sizeof(*p->fresh));
-	return p->seen && p->now && p->fresh ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
+	p->start_address = d->encoder_input.pfp_alpha_ranges[0].start;
+	p->bucket_width = stride * 4;
+	p->buckets_per_entry = (size_t)(bytes / sizeof(*p->new_buckets) / d->n_entries);
+	p->n_buckets = p->buckets_per_entry * d->n_entries;
+	p->last_buckets = calloc(p->n_buckets + 1, sizeof(*p->last_buckets));
+	p->new_buckets = calloc(p->n_buckets + 1, sizeof(*p->new_buckets));
+	p->pending_buckets = calloc(p->n_buckets + 1, sizeof(*p->pending_buckets));
+	return p->last_buckets && p->new_buckets && p->pending_buckets ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 
 int pfmi_device_open_sampling(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
 
-	lay_out(s);
-	if (!s->sampling->n_known)
+	set_record_layouts(s);
+	if (!s->sampling->n_event_ids)
 		return PFMLIB_SUCCESS; /* no event can be sampled */
 	d->profile = calloc(1, sizeof(*d->profile));
 	if (!d->profile)
 		return PFMLIB_ERR_NOMEM;
-	return d->encoder_output.statistic ? PFMLIB_SUCCESS : size_profile(s, d->profile);
+	return d->encoder_output.statistic ? PFMLIB_SUCCESS : alloc_profile(s, d->profile);
 }
 
 void pfmi_device_close_sampling(struct pfm_session *s)
@@ -185,14 +185,14 @@ void pfmi_device_close_sampling(struct pfm_session *s)
 	struct device_state *d = s->backend_state;
 
 	if (d->profile) {
-		free(d->profile->seen);
-		free(d->profile->now);
-		free(d->profile->fresh);
+		free(d->profile->last_buckets);
+		free(d->profile->new_buckets);
+		free(d->profile->pending_buckets);
 	}
 	free(d->profile);
 	d->profile = NULL;
 	if (s->sampling)
-		pfmi_sampling_close(s);
+		pfmi_sampling_close_buffers(s);
 }
 
 /* ---- looking ------------------------------------------------------------------------------------------------------------ */
@@ -221,7 +221,7 @@ static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
 {
 	const struct device_state *d = s->backend_state;
 	const struct sys *sys = pfmi_device_get_sys(s);
-	size_t bytes = d->profile->n * sizeof(*to);
+	size_t bytes = d->profile->n_buckets * sizeof(*to);
 	long got = sys->read(sys, d->fd, to, bytes);
 
 	return got < 0 ? (int)got : (size_t)got == bytes ? 0
@@ -230,73 +230,73 @@ static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
 
 /* The first reading that finds something is made twice: buckets that are fewer the second time were emptied by the first. What
  * both found is then in p->now, and in p->seen what the device still holds of it. */
-static int learn_habit(struct pfm_session *s)
+static int detect_read_mode(struct pfm_session *s)
 {
 	struct pc_profile *p = ((struct device_state *)s->backend_state)->profile;
 	bool any = false, fewer = false;
 	int err;
 
-	for (size_t i = 0; i < p->n; i++)
-		any |= p->now[i] != 0;
+	for (size_t i = 0; i < p->n_buckets; i++)
+		any |= p->new_buckets[i] != 0;
 	if (!any)
 		return 0;
-	err = read_buckets(s, p->seen);
-	for (size_t i = 0; i < p->n && err >= 0; i++)
-		fewer |= p->seen[i] < p->now[i];
-	p->habit = fewer ? CLEARS : KEEPS;
-	for (size_t i = 0; i < p->n && err >= 0; i++) {
-		p->now[i] = fewer ? p->now[i] + p->seen[i] : p->seen[i];
-		p->seen[i] = 0;
+	err = read_buckets(s, p->last_buckets);
+	for (size_t i = 0; i < p->n_buckets && err >= 0; i++)
+		fewer |= p->last_buckets[i] < p->new_buckets[i];
+	p->read_mode = fewer ? READ_CLEARS_BUCKETS : READ_KEEPS_BUCKETS;
+	for (size_t i = 0; i < p->n_buckets && err >= 0; i++) {
+		p->new_buckets[i] = fewer ? p->new_buckets[i] + p->last_buckets[i] : p->last_buckets[i];
+		p->last_buckets[i] = 0;
 	}
 	return err;
 }
 
-static int look_at_profile(struct pfm_session *s)
+static int update_profile(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
 	struct pc_profile *p = d->profile;
-	int err = read_buckets(s, p->now);
+	int err = read_buckets(s, p->new_buckets);
 
-	if (err >= 0 && p->habit == NOT_KNOWN)
-		err = learn_habit(s);
-	for (size_t i = 0; i < p->n && err >= 0; i++) {
-		pfcntr_bucket_t more = p->habit == CLEARS ? p->now[i] : p->now[i] - p->seen[i];
+	if (err >= 0 && p->read_mode == READ_MODE_UNKNOWN)
+		err = detect_read_mode(s);
+	for (size_t i = 0; i < p->n_buckets && err >= 0; i++) {
+		pfcntr_bucket_t more = p->read_mode == READ_CLEARS_BUCKETS ? p->new_buckets[i] : p->new_buckets[i] - p->last_buckets[i];
 
-		p->fresh[i] += more;
-		p->waiting += more;
-		d->entries[i / p->per_entry].n_in_range += more;
-		p->seen[i] = p->now[i];
+		p->pending_buckets[i] += more;
+		p->n_pending += more;
+		d->entries[i / p->buckets_per_entry].n_in_range += more;
+		p->last_buckets[i] = p->new_buckets[i];
 	}
 	return err;
 }
 
-static int look_at_pairs(struct pfm_session *s)
+static int update_pairs(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
 	int err = pfmi_device_read_entries(s);
 
-	d->profile->waiting = 0;
+	d->profile->n_pending = 0;
 	for (unsigned e = 0; e < d->n_entries && err >= 0; e++)
-		d->profile->waiting += memcmp(d->entries[e].last_pair, d->entries[e].events, sizeof(d->entries[e].last_pair)) != 0;
+		d->profile->n_pending += memcmp(d->entries[e].last_pair, d->entries[e].events, sizeof(d->entries[e].last_pair)) != 0;
 	return err;
 }
 
 /* The counts of interrupts say cheaply whether the profile has changed. */
-static int look(struct pfm_session *s)
+static int update_pending_samples(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
 	bool more = false;
 	int err;
 
-	d->profile->last = !d->started_at;
+	d->profile->is_final_look = !d->started_at;
 	if (!d->has_started)
 		return PFMLIB_SUCCESS;
 	if (d->encoder_output.statistic) {
-		err = look_at_pairs(s);
+		err = update_pairs(s);
 	} else {
 		err = count_interrupts(s, &more);
 		if (err >= 0 && more)
-			err = look_at_profile(s);
+			err = update_profile(s);
 	}
 	return err < 0 ? pfmi_device_record_errno(s, err) : PFMLIB_SUCCESS;
 }
@@ -304,39 +304,39 @@ static int look(struct pfm_session *s)
 /* ---- handing out -------------------------------------------------------------------------------------------------------- */
 
 /* The processor, where that is known: one word or none. */
-static size_t put_cpu(const struct pfm_session *s, size_t entry, uint64_t *to)
+static size_t write_cpu_word(const struct pfm_session *s, size_t entry, uint64_t *to)
 {
 	const uint32_t cpu[2] = { (uint32_t)entry, 0 };
 
-	if (!(s->sampling->common.fields & PFM_SAMPLE_CPU))
+	if (!(s->sampling->common_layout.fields & PFM_SAMPLE_CPU))
 		return 0;
 	memcpy(to, cpu, sizeof(cpu));
 	return 1;
 }
 
-static size_t put_head(uint64_t *record, uint32_t type, uint16_t misc, size_t words)
+static size_t write_record_header(uint64_t *record, uint32_t type, uint16_t misc, size_t words)
 {
-	struct record_head head = { type, misc, (uint16_t)(words * sizeof(*record)) };
+	struct record_header head = { type, misc, (uint16_t)(words * sizeof(*record)) };
 
 	memcpy(record, &head, sizeof(head));
 	return words * sizeof(*record);
 }
 
-static size_t put_sample(const struct pfm_session *s, size_t bucket)
+static size_t write_sample_record(const struct pfm_session *s, size_t bucket)
 {
 	const struct device_state *d = s->backend_state;
 	struct pc_profile *p = d->profile;
 	uint64_t *record = p->record;
-	size_t entry = bucket / p->per_entry;
+	size_t entry = bucket / p->buckets_per_entry;
 	uint16_t mode = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_KERNEL ? PFM_MISC_KERNEL : PFM_MISC_USER;
 
-	record[1] = id_of(count_of(s, entry));
-	record[2] = p->start + bucket % p->per_entry * p->width;
-	return put_head(record, PFM_RECORD_SAMPLE, mode, 3 + put_cpu(s, entry, record + 3));
+	record[1] = get_count_id(find_count_of_entry(s, entry));
+	record[2] = p->start_address + bucket % p->buckets_per_entry * p->bucket_width;
+	return write_record_header(record, PFM_RECORD_SAMPLE, mode, 3 + write_cpu_word(s, entry, record + 3));
 }
 
 /* A group of two: the statistic, and what retired. Nobody says in which task. */
-static size_t put_pair(const struct pfm_session *s, size_t e)
+static size_t write_pair_record(const struct pfm_session *s, size_t e)
 {
 	const struct device_state *d = s->backend_state;
 	uint64_t *record = d->profile->record;
@@ -348,27 +348,27 @@ static size_t put_pair(const struct pfm_session *s, size_t e)
 	memcpy(entry->last_pair, entry->events, sizeof(entry->last_pair));
 	for (unsigned k = 0; k < 2; k++)
 		record[3 + k] = entry->events[k] - entry->reset_events[k];
-	words += put_cpu(s, e, record + words);
-	record[words++] = id_of(count_of(s, e));
-	return put_head(record, PFM_RECORD_READ, 0, words);
+	words += write_cpu_word(s, e, record + words);
+	record[words++] = get_count_id(find_count_of_entry(s, e));
+	return write_record_header(record, PFM_RECORD_READ, 0, words);
 }
 
 /* The size of the next record of this pass, which is put together; 0: it is over. */
-static size_t next_of_pass(const struct pfm_session *s)
+static size_t write_next_record(const struct pfm_session *s)
 {
 	const struct device_state *d = s->backend_state;
 	struct pc_profile *p = d->profile;
 
-	for (; p->at < p->n; p->at++)
-		if (p->fresh[p->at]) {
-			p->fresh[p->at]--;
-			p->waiting--;
-			return put_sample(s, p->at);
+	for (; p->pass_position < p->n_buckets; p->pass_position++)
+		if (p->pending_buckets[p->pass_position]) {
+			p->pending_buckets[p->pass_position]--;
+			p->n_pending--;
+			return write_sample_record(s, p->pass_position);
 		}
-	for (; d->encoder_output.statistic && p->at < d->n_entries; p->at++)
-		if (memcmp(d->entries[p->at].last_pair, d->entries[p->at].events, sizeof(d->entries[p->at].last_pair)) != 0) {
-			p->waiting--;
-			return put_pair(s, p->at);
+	for (; d->encoder_output.statistic && p->pass_position < d->n_entries; p->pass_position++)
+		if (memcmp(d->entries[p->pass_position].last_pair, d->entries[p->pass_position].events, sizeof(d->entries[p->pass_position].last_pair)) != 0) {
+			p->n_pending--;
+			return write_pair_record(s, p->pass_position);
 		}
 	return 0;
 }
@@ -380,20 +380,20 @@ int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size
 	struct pc_profile *p = d ? d->profile : NULL;
 
 	while (p) {
-		int rc = p->passing ? PFMLIB_SUCCESS : look(s);
+		int rc = p->is_in_pass ? PFMLIB_SUCCESS : update_pending_samples(s);
 
 		if (rc)
 			return rc;
-		p->at = p->passing ? p->at : 0;
-		p->passing = true;
-		*size = next_of_pass(s);
+		p->pass_position = p->is_in_pass ? p->pass_position : 0;
+		p->is_in_pass = true;
+		*size = write_next_record(s);
 		*bytes = p->record;
 		if (*size) {
-			s->sampling->bytes += *size;
+			s->sampling->n_bytes += *size;
 			return 1;
 		}
-		p->passing = false;
-		if (d->started_at || (p->last && !p->waiting))
+		p->is_in_pass = false;
+		if (d->started_at || (p->is_final_look && !p->n_pending))
 			break;
 	}
 	return 0;
@@ -404,12 +404,12 @@ int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout)
 	const struct device_state *d = s->backend_state;
 
 	for (int64_t left = timeout < 0 ? INT64_MAX : timeout * INT64_C(1000000); d && d->profile;) {
-		struct timespec step = { .tv_nsec = left < STEP_NS ? (long)left : STEP_NS };
-		int rc = d->profile->waiting ? PFMLIB_SUCCESS : look(s);
+		struct timespec step = { .tv_nsec = left < POLL_INTERVAL_NS ? (long)left : POLL_INTERVAL_NS };
+		int rc = d->profile->n_pending ? PFMLIB_SUCCESS : update_pending_samples(s);
 
 		if (rc)
 			return rc;
-		if (d->profile->waiting)
+		if (d->profile->n_pending)
 			return PFM_WAIT_READY;
 		if (!d->started_at)
 			return PFM_WAIT_ENDED;

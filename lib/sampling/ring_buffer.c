@@ -5,34 +5,34 @@
 #include <string.h>
 #include "sampling/sampling.h"
 
-static struct perf_event_mmap_page *page_of(const struct ring *r)
+static struct perf_event_mmap_page *get_control_page(const struct ring_buffer *r)
 {
-	return r->base;
+	return r->control_page;
 }
 
-bool pfmi_ring_open(struct ring *r, void *base, size_t len)
+bool pfmi_sampling_init_ring(struct ring_buffer *r, void *base, size_t len)
 {
 	const struct perf_event_mmap_page *page = base;
 	uint64_t size = page->data_size, offset = page->data_offset;
 
-	*r = (struct ring){ .base = base };
-	if (size == 0 || (size & (size - 1)) || size < RECORD_HEAD || offset > len || size > len - offset)
+	*r = (struct ring_buffer){ .control_page = base };
+	if (size == 0 || (size & (size - 1)) || size < RECORD_HEADER_SIZE || offset > len || size > len - offset)
 		return false;
 	r->data = (const uint8_t *)base + offset;
 	r->size = size;
-	r->head = r->tail = r->released = page->data_tail;
+	r->head = r->tail = r->released_tail = page->data_tail;
 	return true;
 }
 
-void pfmi_ring_close(struct ring *r)
+void pfmi_sampling_free_ring(struct ring_buffer *r)
 {
-	free(r->bounce);
-	*r = (struct ring){ 0 };
+	free(r->wrapped_record);
+	*r = (struct ring_buffer){ 0 };
 }
 
 /* Where a load or store of 64 bits is not one access, the kernel's side is one of 32 bits as well: the head is read until it
  * stands still, and the tail is written by halves, of which the kernel looks at the low one. */
-uint64_t pfmi_ring_head(const struct perf_event_mmap_page *page)
+uint64_t pfmi_sampling_load_ring_head(const struct perf_event_mmap_page *page)
 {
 #if __GCC_ATOMIC_LLONG_LOCK_FREE == 2
 	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
@@ -49,7 +49,7 @@ uint64_t pfmi_ring_head(const struct perf_event_mmap_page *page)
 #endif
 }
 
-static void set_tail(struct perf_event_mmap_page *page, uint64_t tail)
+static void store_ring_tail(struct perf_event_mmap_page *page, uint64_t tail)
 {
 #if __GCC_ATOMIC_LLONG_LOCK_FREE == 2
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
@@ -62,51 +62,51 @@ static void set_tail(struct perf_event_mmap_page *page, uint64_t tail)
 }
 
 /* What was written before the head moved must be seen after it: acquire. */
-void pfmi_ring_begin(struct ring *r)
+void pfmi_sampling_begin_ring_pass(struct ring_buffer *r)
 {
-	r->head = pfmi_ring_head(page_of(r));
+	r->head = pfmi_sampling_load_ring_head(get_control_page(r));
 	if (r->head - r->tail > r->size)
-		r->damaged = true;
+		r->is_damaged = true;
 }
 
 /* What was read must be read before the kernel may write there: release. */
-void pfmi_ring_release(struct ring *r, size_t keep)
+void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep)
 {
-	if (r->released == r->tail - keep)
+	if (r->released_tail == r->tail - keep)
 		return;
-	r->released = r->tail - keep;
-	set_tail(page_of(r), r->released);
+	r->released_tail = r->tail - keep;
+	store_ring_tail(get_control_page(r), r->released_tail);
 }
 
 /* A record that goes on at the start of the buffer: its two parts, joined. */
-static const void *joined(struct ring *r, uint64_t at, size_t size)
+static const void *join_wrapped_record(struct ring_buffer *r, uint64_t at, size_t size)
 {
 	size_t first = (size_t)(r->size - at);
 
-	if (!r->bounce)
-		r->bounce = malloc(RECORD_MAX);
-	if (!r->bounce)
+	if (!r->wrapped_record)
+		r->wrapped_record = malloc(MAX_RECORD_SIZE);
+	if (!r->wrapped_record)
 		return NULL;
-	memcpy(r->bounce, r->data + at, first);
-	memcpy((uint8_t *)r->bounce + first, r->data, size - first);
-	return r->bounce;
+	memcpy(r->wrapped_record, r->data + at, first);
+	memcpy((uint8_t *)r->wrapped_record + first, r->data, size - first);
+	return r->wrapped_record;
 }
 
-const void *pfmi_ring_next(struct ring *r, size_t *size)
+const void *pfmi_sampling_read_ring_record(struct ring_buffer *r, size_t *size)
 {
 	uint64_t at = r->tail & (r->size - 1), left = r->head - r->tail;
-	struct record_head head;
+	struct record_header head;
 	const void *record;
 
-	if (r->damaged || left == 0)
+	if (r->is_damaged || left == 0)
 		return NULL;
 	/* Everything in it is a multiple of 8: a header never goes over the end. */
 	memcpy(&head, r->data + at, sizeof(head));
-	if (head.size < RECORD_HEAD || head.size % 8 || head.size > left) {
-		r->damaged = true;
+	if (head.size < RECORD_HEADER_SIZE || head.size % 8 || head.size > left) {
+		r->is_damaged = true;
 		return NULL;
 	}
-	record = at + head.size <= r->size ? r->data + at : joined(r, at, head.size);
+	record = at + head.size <= r->size ? r->data + at : join_wrapped_record(r, at, head.size);
 	if (!record)
 		return NULL; /* no memory: it stays where it is */
 	*size = head.size;
@@ -114,9 +114,9 @@ const void *pfmi_ring_next(struct ring *r, size_t *size)
 	return record;
 }
 
-const void *pfmi_ring_span(struct ring *r, size_t *len)
+const void *pfmi_sampling_read_ring_bytes(struct ring_buffer *r, size_t *len)
 {
-	uint64_t at = r->tail & (r->size - 1), left = r->damaged ? 0 : r->head - r->tail;
+	uint64_t at = r->tail & (r->size - 1), left = r->is_damaged ? 0 : r->head - r->tail;
 
 	*len = (size_t)(left < r->size - at ? left : r->size - at);
 	r->tail += *len;

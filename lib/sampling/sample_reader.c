@@ -16,68 +16,68 @@
 #include "perfdata/perfdata.h"
 #include "base/sizes.h"
 
-#define LATE_NS 1000000u /* what a buffer may be late without its records coming out of order */
+#define MAX_BUFFER_DELAY_NS 1000000u /* what a buffer may be late without its records coming out of order */
 
 /* ---- the order of buffers ---------------------------------------------------------------------------------------------- */
 
-static bool before(const struct sampling *sm, unsigned a, unsigned b)
+static bool is_earlier_buffer(const struct sampling_state *sm, unsigned a, unsigned b)
 {
-	const struct stream *x = &sm->streams[a], *y = &sm->streams[b];
+	const struct sample_buffer *x = &sm->buffers[a], *y = &sm->buffers[b];
 
 	return x->next_time < y->next_time || (x->next_time == y->next_time && a < b);
 }
 
 /* Lets the top of the heap sink to its place. */
-static void sink(struct sampling *sm)
+static void sift_down_heap(struct sampling_state *sm)
 {
 	unsigned at = 0;
 
 	for (;;) {
-		unsigned child = 2 * at + 1, top = sm->heap[at];
+		unsigned child = 2 * at + 1, top = sm->buffer_heap[at];
 
 		if (child >= sm->n_heap)
 			return;
-		if (child + 1 < sm->n_heap && before(sm, sm->heap[child + 1], sm->heap[child]))
+		if (child + 1 < sm->n_heap && is_earlier_buffer(sm, sm->buffer_heap[child + 1], sm->buffer_heap[child]))
 			child++;
-		if (!before(sm, sm->heap[child], top))
+		if (!is_earlier_buffer(sm, sm->buffer_heap[child], top))
 			return;
-		sm->heap[at] = sm->heap[child];
-		sm->heap[child] = top;
+		sm->buffer_heap[at] = sm->buffer_heap[child];
+		sm->buffer_heap[child] = top;
 		at = child;
 	}
 }
 
-static void enter(struct sampling *sm, unsigned stream)
+static void push_buffer(struct sampling_state *sm, unsigned stream)
 {
 	unsigned at = sm->n_heap++;
 
-	sm->heap[at] = stream;
-	while (at && before(sm, sm->heap[at], sm->heap[(at - 1) / 2])) {
-		sm->heap[at] = sm->heap[(at - 1) / 2];
+	sm->buffer_heap[at] = stream;
+	while (at && is_earlier_buffer(sm, sm->buffer_heap[at], sm->buffer_heap[(at - 1) / 2])) {
+		sm->buffer_heap[at] = sm->buffer_heap[(at - 1) / 2];
 		at = (at - 1) / 2;
-		sm->heap[at] = stream;
+		sm->buffer_heap[at] = stream;
 	}
 }
 
 /* ---- passes ------------------------------------------------------------------------------------------------------------- */
 
 /* A record without a time comes with what is before it in its buffer. */
-static bool look_ahead(struct sampling *sm, struct stream *st)
+static bool peek_next_record(struct sampling_state *sm, struct sample_buffer *st)
 {
 	uint64_t time;
 
-	st->next = pfmi_ring_next(&st->ring, &st->next_size);
-	if (!st->next) {
+	st->next_record = pfmi_sampling_read_ring_record(&st->ring, &st->next_size);
+	if (!st->next_record) {
 		st->next_size = 0;
 		return false;
 	}
-	time = sm->n_streams > 1 ? pfmi_record_time(&sm->common, st->next, st->next_size) : 0;
+	time = sm->n_buffers > 1 ? pfmi_sampling_get_record_time(&sm->common_layout, st->next_record, st->next_size) : 0;
 	if (time > st->next_time)
 		st->next_time = time;
 	return true;
 }
 
-static uint64_t now(int32_t clock)
+static uint64_t get_clock_ns(int32_t clock)
 {
 	struct timespec t = { 0 };
 
@@ -85,101 +85,101 @@ static uint64_t now(int32_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool all_ended(const struct sampling *sm)
+static bool has_only_ended_tasks(const struct sampling_state *sm)
 {
-	for (unsigned i = 0; i < sm->n_streams; i++)
-		if (sm->streams[i].place >= 0)
+	for (unsigned i = 0; i < sm->n_buffers; i++)
+		if (sm->buffers[i].polled_event >= 0)
 			return false;
 	return true;
 }
 
 /* A buffer that holds no records is given up: what follows cannot be found any more. */
-static void give_up_damaged(struct sampling *sm, struct stream *st)
+static void discard_damaged_buffer(struct sampling_state *sm, struct sample_buffer *st)
 {
-	sm->damaged++;
+	sm->n_damaged_buffers++;
 	st->ring.tail = st->ring.head;
-	st->ring.damaged = false;
-	pfmi_ring_release(&st->ring, 0);
+	st->ring.is_damaged = false;
+	pfmi_sampling_release_ring_data(&st->ring, 0);
 }
 
 /* Everything that is in the buffers now, but for what is younger than a buffer may be late. */
 static void begin_pass(struct pfm_session *s)
 {
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 
 	/* The clock before the buffers: what they are found to lack is younger. */
-	sm->until = sm->n_streams > 1 && s->running && !all_ended(sm) ? now(sm->asked.clock) - LATE_NS : UINT64_MAX;
+	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !has_only_ended_tasks(sm) ? get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS : UINT64_MAX;
 	sm->n_heap = 0;
-	for (unsigned i = 0; i < sm->n_streams; i++) {
-		struct stream *st = &sm->streams[i];
+	for (unsigned i = 0; i < sm->n_buffers; i++) {
+		struct sample_buffer *st = &sm->buffers[i];
 
-		pfmi_ring_release(&st->ring, st->next_size);
-		pfmi_ring_begin(&st->ring);
-		if (st->next || look_ahead(sm, st))
-			enter(sm, i);
-		else if (st->ring.damaged)
-			give_up_damaged(sm, st);
+		pfmi_sampling_release_ring_data(&st->ring, st->next_size);
+		pfmi_sampling_begin_ring_pass(&st->ring);
+		if (st->next_record || peek_next_record(sm, st))
+			push_buffer(sm, i);
+		else if (st->ring.is_damaged)
+			discard_damaged_buffer(sm, st);
 	}
 }
 
 /* The stream that gave the last record steps on. */
-static void step_on(struct sampling *sm)
+static void advance_last_buffer(struct sampling_state *sm)
 {
-	struct stream *st = &sm->streams[sm->heap[0]];
+	struct sample_buffer *st = &sm->buffers[sm->buffer_heap[0]];
 
-	sm->bytes += st->next_size;
-	if (!look_ahead(sm, st))
-		sm->heap[0] = sm->heap[--sm->n_heap];
-	sink(sm);
+	sm->n_bytes += st->next_size;
+	if (!peek_next_record(sm, st))
+		sm->buffer_heap[0] = sm->buffer_heap[--sm->n_heap];
+	sift_down_heap(sm);
 }
 
 /* What the calls before have handed out is no longer looked at: room is given back before the kernel could miss it. */
-static void give_room(struct sampling *sm, unsigned stream)
+static void release_read_data(struct sampling_state *sm, unsigned stream)
 {
-	struct stream *st = &sm->streams[stream];
+	struct sample_buffer *st = &sm->buffers[stream];
 
-	if (st->ring.tail - st->ring.released > st->ring.size / 4)
-		pfmi_ring_release(&st->ring, (int)stream == sm->last ? 0 : st->next_size);
+	if (st->ring.tail - st->ring.released_tail > st->ring.size / 4)
+		pfmi_sampling_release_ring_data(&st->ring, (int)stream == sm->last_buffer ? 0 : st->next_size);
 }
 
 /* True if no record of this pass is left. */
-static bool pass_is_over(const struct sampling *sm)
+static bool is_pass_over(const struct sampling_state *sm)
 {
-	return !sm->n_heap || sm->streams[sm->heap[0]].next_time > sm->until;
+	return !sm->n_heap || sm->buffers[sm->buffer_heap[0]].next_time > sm->pass_time_limit;
 }
 
 /* The stream whose record is next, or NULL. @go_on: what was handed out is still looked at, so that no pass may begin. */
-static struct stream *next_stream(struct pfm_session *s, bool go_on)
+static struct sample_buffer *select_next_buffer(struct pfm_session *s, bool go_on)
 {
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 
-	if (sm->last >= 0)
-		step_on(sm);
-	sm->last = -1;
-	sm->alike = 0;
-	if (pass_is_over(sm) && !go_on)
+	if (sm->last_buffer >= 0)
+		advance_last_buffer(sm);
+	sm->last_buffer = -1;
+	sm->n_run_left = 0;
+	if (is_pass_over(sm) && !go_on)
 		begin_pass(s);
-	if (pass_is_over(sm))
+	if (is_pass_over(sm))
 		return NULL;
-	sm->last = (int)sm->heap[0];
-	return &sm->streams[sm->last];
+	sm->last_buffer = (int)sm->buffer_heap[0];
+	return &sm->buffers[sm->last_buffer];
 }
 
 /* ---- what a record says -------------------------------------------------------------------------------------------------- */
 
 /* Most often it is the one that the record before had. */
-static int count_of(struct sampling *sm, uint64_t id)
+static int find_count_by_id(struct sampling_state *sm, uint64_t id)
 {
-	unsigned low = 0, high = sm->n_known;
+	unsigned low = 0, high = sm->n_event_ids;
 
-	if (sm->recent < high && sm->known[sm->recent].id == id)
-		return (int)sm->known[sm->recent].count;
+	if (sm->last_id_index < high && sm->event_ids[sm->last_id_index].id == id)
+		return (int)sm->event_ids[sm->last_id_index].count_index;
 	while (low < high) {
 		unsigned mid = (low + high) / 2;
 
-		if (sm->known[mid].id == id)
-			return (int)sm->known[sm->recent = mid].count;
-		if (sm->known[mid].id < id)
+		if (sm->event_ids[mid].id == id)
+			return (int)sm->event_ids[sm->last_id_index = mid].count_index;
+		if (sm->event_ids[mid].id < id)
 			low = mid + 1;
 		else
 			high = mid;
@@ -187,48 +187,48 @@ static int count_of(struct sampling *sm, uint64_t id)
 	return -1;
 }
 
-static void tally_sample(const struct session_count *c, struct tally *t, pfm_record_t *r)
+static void add_sample_to_totals(const struct session_count *c, struct sample_totals *t, pfm_record_t *r)
 {
 	if (!(r->has & PFM_SAMPLE_PERIOD)) {
 		r->sample.period = c->config.period;
 		r->has |= PFM_SAMPLE_PERIOD;
 	}
-	t->samples++;
-	t->exact += (r->misc & PFM_MISC_EXACT) != 0;
-	t->weight += r->sample.period;
+	t->n_samples++;
+	t->n_exact += (r->misc & PFM_MISC_EXACT) != 0;
+	t->total_weight += r->sample.period;
 }
 
-static void tally_side(struct tally *t, const pfm_record_t *r)
+static void add_side_record_to_totals(struct sample_totals *t, const pfm_record_t *r)
 {
 	if (r->type == PFM_RECORD_LOST_SAMPLES) {
-		t->discarded += r->lost.lost;
+		t->n_discarded += r->lost.lost;
 	} else if (r->type == PFM_RECORD_THROTTLE) {
-		t->throttled++;
-		t->since = r->time;
-	} else if (r->type == PFM_RECORD_UNTHROTTLE && t->since) {
-		t->throttled_ns += r->time > t->since ? r->time - t->since : 0;
-		t->since = 0;
+		t->n_throttled++;
+		t->throttled_since = r->time;
+	} else if (r->type == PFM_RECORD_UNTHROTTLE && t->throttled_since) {
+		t->throttled_ns += r->time > t->throttled_since ? r->time - t->throttled_since : 0;
+		t->throttled_since = 0;
 	}
 }
 
 /* An event that the kernel raises itself, clocks apart. Where several are open for one occurrence, be they of different processes,
  * newer kernels (6.18 does) give all their samples the id of the first. */
-static bool shares_ids(const struct session_count *c)
+static bool has_shared_ids(const struct session_count *c)
 {
 	return c->config.attr.type == PERF_TYPE_SOFTWARE && c->config.attr.config > PERF_COUNT_SW_TASK_CLOCK;
 }
 
 /* Of which count such a sample can be: *@several if of more than one. -1: of none. */
-static int software_count(const struct pfm_session *s, bool *several)
+static int find_software_count(const struct pfm_session *s, bool *several)
 {
-	const struct sampling *sm = s->sampling;
-	int cpu = sm->last >= 0 && sm->streams ? sm->streams[sm->last].cpu : -1, found = -1;
+	const struct sampling_state *sm = s->sampling;
+	int cpu = sm->last_buffer >= 0 && sm->buffers ? sm->buffers[sm->last_buffer].cpu : -1, found = -1;
 
 	*several = false;
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const struct session_count *c = &s->counts[i];
 
-		if (!shares_ids(c) || (!s->recording && (!c->kernel_state.n_open || (c->config.cpu >= 0 && c->config.cpu != cpu))))
+		if (!has_shared_ids(c) || (!s->recording && (!c->kernel_state.n_open || (c->config.cpu >= 0 && c->config.cpu != cpu))))
 			continue;
 		*several |= found >= 0;
 		found = found < 0 ? (int)i : found;
@@ -237,79 +237,79 @@ static int software_count(const struct pfm_session *s, bool *several)
 }
 
 /* The layout of a record that carries the id of nobody here, and in *@i its count, if there is only one it can be of. */
-static const struct layout *of_nobody(struct pfm_session *s, const void *bytes, int *i)
+static const struct record_layout *guess_record_layout(struct pfm_session *s, const void *bytes, int *i)
 {
-	struct sampling *sm = s->sampling;
-	struct record_head head;
+	struct sampling_state *sm = s->sampling;
+	struct record_header head;
 	bool several = false;
 	int like = -1;
 
 	memcpy(&head, bytes, sizeof(head));
-	if (s->n_counts == 1 && !sm->n_known)
+	if (s->n_counts == 1 && !sm->n_event_ids)
 		like = 0; /* a recording of one event, without ids */
 	else if (head.type == PFM_RECORD_SAMPLE)
-		like = software_count(s, &several);
-	sm->strange += several;
+		like = find_software_count(s, &several);
+	sm->n_ambiguous_samples += several;
 	if (!several)
 		*i = like;
-	return like >= 0 ? &sm->tallies[like].layout : &sm->common;
+	return like >= 0 ? &sm->totals[like].layout : &sm->common_layout;
 }
 
 /* Decodes a record. One that is damaged has its type and its bytes. */
-static void decode(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
+static void decode_record(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
 {
-	struct sampling *sm = s->sampling;
-	int i = count_of(sm, pfmi_record_id(&sm->common, bytes, size));
-	const struct layout *l = i >= 0 ? &sm->tallies[i].layout : of_nobody(s, bytes, &i);
-	bool ok = pfmi_record_decode(l, bytes, size, r);
+	struct sampling_state *sm = s->sampling;
+	int i = find_count_by_id(sm, pfmi_sampling_get_record_id(&sm->common_layout, bytes, size));
+	const struct record_layout *l = i >= 0 ? &sm->totals[i].layout : guess_record_layout(s, bytes, &i);
+	bool ok = pfmi_sampling_decode_record(l, bytes, size, r);
 
 	/* In a shared buffer the record about losses carries the id of the event that came through, not of those that did not. */
 	if (r->type == PFM_RECORD_LOST)
-		sm->lost += r->lost.lost;
+		sm->n_lost += r->lost.lost;
 	else if (i >= 0)
 		r->event = (uint32_t)i;
 	if (i >= 0 && ok && r->type == PFM_RECORD_SAMPLE)
-		tally_sample(&s->counts[i], &sm->tallies[i], r);
+		add_sample_to_totals(&s->counts[i], &sm->totals[i], r);
 	else if (i >= 0 && ok)
-		tally_side(&sm->tallies[i], r);
+		add_side_record_to_totals(&sm->totals[i], r);
 	r->has &= ~(uint64_t)(r->type == PFM_RECORD_LOST ? PFM_SAMPLE_ID : 0);
 }
 
-static bool samples(const pfm_session_t *s)
+static bool is_sampling_session(const pfm_session_t *s)
 {
-	return s && s->sampling && s->sampling->tallies && !s->recording;
+	return s && s->sampling && s->sampling->totals && !s->recording;
 }
 
 static bool has_buffers(const pfm_session_t *s)
 {
-	return samples(s) && s->sampling->streams;
+	return is_sampling_session(s) && s->sampling->buffers;
 }
 
 /* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code. @go_on: only if those that were handed
  * out before stay where they are. */
-static int next_bytes(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
+static int read_next_bytes(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
 {
-	const struct stream *st;
+	const struct sample_buffer *st;
 
 	if (s->recording)
-		return pfmi_data_next(s, go_on, bytes, size);
+		return pfmi_perfdata_read_record(s, go_on, bytes, size);
 	if (s->backend->next_sample_record)
 		return go_on ? 0 : s->backend->next_sample_record(s, bytes, size);
-	st = next_stream(s, go_on);
+	st = select_next_buffer(s, go_on);
 	if (!st)
 		return 0;
-	*bytes = st->next;
+	*bytes = st->next_record;
 	*size = st->next_size;
 	return 1;
 }
 
 /* A record of the stream whose turn it is goes before those of others up to this time. */
-static uint64_t limit_of_run(const struct sampling *sm)
+static uint64_t get_run_time_limit(const struct sampling_state *sm)
 {
-	uint64_t limit = sm->until;
+	uint64_t limit = sm->pass_time_limit;
 
 	for (unsigned child = 1; child <= 2 && child < sm->n_heap; child++) {
-		uint64_t theirs = sm->streams[sm->heap[child]].next_time - (sm->heap[child] < sm->heap[0]);
+		uint64_t theirs = sm->buffers[sm->buffer_heap[child]].next_time - (sm->buffer_heap[child] < sm->buffer_heap[0]);
 
 		limit = theirs < limit ? theirs : limit;
 	}
@@ -317,7 +317,7 @@ static uint64_t limit_of_run(const struct sampling *sm)
 }
 
 /* How many records of @size bytes lie in one piece at @at of the buffer, up to @n. */
-static unsigned in_one_piece(const struct ring *r, uint64_t at, size_t size, unsigned n)
+static unsigned count_contiguous_records(const struct ring_buffer *r, uint64_t at, size_t size, unsigned n)
 {
 	uint64_t left = r->head - r->tail < r->size - at ? r->head - r->tail : r->size - at;
 
@@ -328,73 +328,73 @@ static unsigned in_one_piece(const struct ring *r, uint64_t at, size_t size, uns
  * and before those of other buffers: most records of most sessions. */
 static void begin_run(struct pfm_session *s)
 {
-	struct sampling *sm = s->sampling;
-	const struct ring *ring = sm->last >= 0 && sm->streams ? &sm->streams[sm->last].ring : NULL;
+	struct sampling_state *sm = s->sampling;
+	const struct ring_buffer *ring = sm->last_buffer >= 0 && sm->buffers ? &sm->buffers[sm->last_buffer].ring : NULL;
 	uint64_t at = ring ? ring->tail & (ring->size - 1) : 0, id;
-	const struct layout *l;
+	const struct record_layout *l;
 	int i;
 
-	if (!ring || !in_one_piece(ring, at, RECORD_HEAD + sizeof(id), 1))
+	if (!ring || !count_contiguous_records(ring, at, RECORD_HEADER_SIZE + sizeof(id), 1))
 		return;
-	memcpy(&id, ring->data + at + RECORD_HEAD, sizeof(id));
-	i = count_of(sm, id);
-	l = i >= 0 ? &sm->tallies[i].layout : NULL;
-	if (!l || !l->flat)
+	memcpy(&id, ring->data + at + RECORD_HEADER_SIZE, sizeof(id));
+	i = find_count_by_id(sm, id);
+	l = i >= 0 ? &sm->totals[i].layout : NULL;
+	if (!l || !l->is_fixed_size)
 		return;
-	sm->alike = in_one_piece(ring, at, l->size, UINT_MAX);
-	sm->run = (struct run){ ring->data + at, l->size, l->fields, id, limit_of_run(sm), s->counts[i].config.period, (uint32_t)i, 0, 0 };
+	sm->n_run_left = count_contiguous_records(ring, at, l->sample_size, UINT_MAX);
+	sm->run = (struct sample_run){ ring->data + at, l->sample_size, l->fields, id, get_run_time_limit(sm), s->counts[i].config.period, (uint32_t)i, 0, 0 };
 }
 
 /* Does for up to @n samples of the run what next_bytes() and decode() would, and returns how many there were. */
-static unsigned go_on_with_run(struct sampling *sm, pfm_record_t *records, unsigned n)
+static unsigned continue_run(struct sampling_state *sm, pfm_record_t *records, unsigned n)
 {
-	const struct run *u = &sm->run;
-	struct stream *st = &sm->streams[sm->last];
-	struct tally *t = &sm->tallies[u->event];
+	const struct sample_run *u = &sm->run;
+	struct sample_buffer *st = &sm->buffers[sm->last_buffer];
+	struct sample_totals *t = &sm->totals[u->count_index];
 
-	n = pfmi_record_run(&sm->run, records, n < sm->alike ? n : sm->alike);
-	sm->alike = n ? sm->alike - n : 0;
+	n = pfmi_sampling_decode_run(&sm->run, records, n < sm->n_run_left ? n : sm->n_run_left);
+	sm->n_run_left = n ? sm->n_run_left - n : 0;
 	if (n == 0)
 		return 0;
-	sm->bytes += st->next_size + (n - 1) * u->size;
-	st->next = u->at - u->size;
-	st->next_size = u->size;
-	st->ring.tail += n * u->size;
+	sm->n_bytes += st->next_size + (n - 1) * u->sample_size;
+	st->next_record = u->next_sample - u->sample_size;
+	st->next_size = u->sample_size;
+	st->ring.tail += n * u->sample_size;
 	if (records[n - 1].time > st->next_time)
 		st->next_time = records[n - 1].time;
-	t->samples += n;
-	t->exact += u->exact;
-	t->weight += u->weight;
+	t->n_samples += n;
+	t->n_exact += u->n_exact;
+	t->total_weight += u->total_weight;
 	return n;
 }
 
-static unsigned next_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
+static unsigned read_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
 {
-	struct sampling *sm = s->sampling;
-	unsigned k = sm->alike ? go_on_with_run(sm, records, n) : 0;
+	struct sampling_state *sm = s->sampling;
+	unsigned k = sm->n_run_left ? continue_run(sm, records, n) : 0;
 
 	if (k)
 		return k;
 	begin_run(s);
-	return sm->alike ? go_on_with_run(sm, records, n) : 0;
+	return sm->n_run_left ? continue_run(sm, records, n) : 0;
 }
 
 /* The next record, into a struct of the caller's, which is @size bytes long. */
-static int next_one(struct pfm_session *s, bool go_on, size_t size, pfm_record_t *record)
+static int read_one_record(struct pfm_session *s, bool go_on, size_t size, pfm_record_t *record)
 {
 	size_t len;
 	const void *bytes;
 	pfm_record_t r;
-	int rc = next_bytes(s, go_on, &bytes, &len);
+	int rc = read_next_bytes(s, go_on, &bytes, &len);
 
 	if (rc != 1)
 		return rc;
 	if (size >= sizeof(r)) {
-		decode(s, bytes, len, record);
+		decode_record(s, bytes, len, record);
 		record->size = size;
 		return 1;
 	}
-	decode(s, bytes, len, &r);
+	decode_record(s, bytes, len, &r);
 	record->size = size;
 	pfmi_give(record, &r, sizeof(r));
 	return 1;
@@ -402,27 +402,27 @@ static int next_one(struct pfm_session *s, bool go_on, size_t size, pfm_record_t
 
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
 {
-	if ((!samples(s) && !(s && s->recording)) || !pfmi_sized(record))
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !pfmi_sized(record))
 		return PFMLIB_ERR_INVAL;
-	if (s->sampling->n_streams && s->sampling->last >= 0)
-		give_room(s->sampling, (unsigned)s->sampling->last);
-	if (record->size == sizeof(*record) && next_run(s, record, 1))
+	if (s->sampling->n_buffers && s->sampling->last_buffer >= 0)
+		release_read_data(s->sampling, (unsigned)s->sampling->last_buffer);
+	if (record->size == sizeof(*record) && read_run(s, record, 1))
 		return 1;
-	return next_one(s, false, record->size, record);
+	return read_one_record(s, false, record->size, record);
 }
 
 int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 {
 	unsigned k = 0;
 
-	if ((!samples(s) && !(s && s->recording)) || !pfmi_sized(records) || n > INT_MAX)
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !pfmi_sized(records) || n > INT_MAX)
 		return PFMLIB_ERR_INVAL;
-	for (unsigned i = 0; i < s->sampling->n_streams; i++)
-		give_room(s->sampling, i);
+	for (unsigned i = 0; i < s->sampling->n_buffers; i++)
+		release_read_data(s->sampling, i);
 	while (k < n) {
 		pfm_record_t *r = pfmi_nth(records, k);
-		unsigned more = records->size == sizeof(*r) ? next_run(s, r, n - k) : 0;
-		int rc = more ? 1 : next_one(s, k > 0, records->size, r);
+		unsigned more = records->size == sizeof(*r) ? read_run(s, r, n - k) : 0;
+		int rc = more ? 1 : read_one_record(s, k > 0, records->size, r);
 
 		if (rc != 1)
 			return k ? (int)k : rc;
@@ -433,89 +433,89 @@ int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 
 int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *buffer)
 {
-	struct sampling *sm;
+	struct sampling_state *sm;
 
-	if (!samples(s) || !bytes || !len)
+	if (!is_sampling_session(s) || !bytes || !len)
 		return PFMLIB_ERR_INVAL;
 	if (!has_buffers(s))
 		return PFMLIB_ERR_NOTSUPP;
 	sm = s->sampling;
-	for (unsigned i = 0; i < sm->n_streams && sm->at == 0; i++) {
-		pfmi_ring_release(&sm->streams[i].ring, 0);
-		pfmi_ring_begin(&sm->streams[i].ring);
+	for (unsigned i = 0; i < sm->n_buffers && sm->next_bytes_buffer == 0; i++) {
+		pfmi_sampling_release_ring_data(&sm->buffers[i].ring, 0);
+		pfmi_sampling_begin_ring_pass(&sm->buffers[i].ring);
 	}
-	for (sm->at += sm->at == 0; sm->at <= sm->n_streams; sm->at++) {
-		struct stream *st = &sm->streams[sm->at - 1];
+	for (sm->next_bytes_buffer += sm->next_bytes_buffer == 0; sm->next_bytes_buffer <= sm->n_buffers; sm->next_bytes_buffer++) {
+		struct sample_buffer *st = &sm->buffers[sm->next_bytes_buffer - 1];
 
-		pfmi_ring_release(&st->ring, 0);
-		*bytes = pfmi_ring_span(&st->ring, len);
+		pfmi_sampling_release_ring_data(&st->ring, 0);
+		*bytes = pfmi_sampling_read_ring_bytes(&st->ring, len);
 		if (*len == 0)
 			continue;
-		sm->bytes += *len;
+		sm->n_bytes += *len;
 		if (buffer)
-			*buffer = sm->at - 1;
+			*buffer = sm->next_bytes_buffer - 1;
 		return 1;
 	}
-	sm->at = 0;
+	sm->next_bytes_buffer = 0;
 	return 0;
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------------------------------- */
 
-static bool has_data(const struct stream *st, uint64_t at_least)
+static bool has_buffer_data(const struct sample_buffer *st, uint64_t at_least)
 {
-	const struct perf_event_mmap_page *page = st->base;
-	uint64_t head = pfmi_ring_head(page);
+	const struct perf_event_mmap_page *page = st->mapping;
+	uint64_t head = pfmi_sampling_load_ring_head(page);
 
 	return head - (st->ring.tail - st->next_size) >= at_least && head != st->ring.tail - st->next_size;
 }
 
 /* poll(2) tells of a wakeup once, whether anything is read or not: what is there is seen in the buffers themselves. */
-static bool ready(const struct sampling *sm, bool any)
+static bool is_data_ready(const struct sampling_state *sm, bool any)
 {
-	for (unsigned i = 0; i < sm->n_streams; i++) {
-		const struct stream *st = &sm->streams[i];
+	for (unsigned i = 0; i < sm->n_buffers; i++) {
+		const struct sample_buffer *st = &sm->buffers[i];
 
-		if (has_data(st, any || sm->asked.wakeup_events ? 1 : pfmi_sampling_mark(sm, st->ring.size)))
+		if (has_buffer_data(st, any || sm->config.wakeup_events ? 1 : pfmi_sampling_get_watermark(sm, st->ring.size)))
 			return true;
 	}
 	return false;
 }
 
 /* The task that owned the buffer has ended: another that writes into it is polled from now on. */
-static void pass_on(struct sampling *sm, unsigned stream)
+static void replace_polled_event(struct sampling_state *sm, unsigned stream)
 {
-	struct stream *st = &sm->streams[stream];
+	struct sample_buffer *st = &sm->buffers[stream];
 
-	sm->places[st->place].ended = true;
-	st->place = -1;
-	for (unsigned i = 0; i < sm->n_places; i++)
-		if (sm->places[i].fd >= 0 && !sm->places[i].ended && sm->places[i].stream == stream) {
-			st->place = (int)i;
+	sm->side_events[st->polled_event].has_ended = true;
+	st->polled_event = -1;
+	for (unsigned i = 0; i < sm->n_side_events; i++)
+		if (sm->side_events[i].fd >= 0 && !sm->side_events[i].has_ended && sm->side_events[i].buffer_index == stream) {
+			st->polled_event = (int)i;
 			return;
 		}
 }
 
-static unsigned to_poll(const struct sampling *sm)
+static unsigned fill_poll_fds(const struct sampling_state *sm)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < sm->n_streams; i++)
-		if (sm->streams[i].place >= 0)
-			sm->polled[n++] = (struct pollfd){ .fd = sm->places[sm->streams[i].place].fd, .events = POLLIN };
+	for (unsigned i = 0; i < sm->n_buffers; i++)
+		if (sm->buffers[i].polled_event >= 0)
+			sm->poll_fds[n++] = (struct pollfd){ .fd = sm->side_events[sm->buffers[i].polled_event].fd, .events = POLLIN };
 	return n;
 }
 
 /* True if a task has ended since the last look. */
-static bool note_ends(struct sampling *sm)
+static bool note_ended_tasks(struct sampling_state *sm)
 {
 	bool any = false;
 
-	for (unsigned i = 0, at = 0; i < sm->n_streams; i++) {
-		if (sm->streams[i].place < 0)
+	for (unsigned i = 0, at = 0; i < sm->n_buffers; i++) {
+		if (sm->buffers[i].polled_event < 0)
 			continue;
-		if (sm->polled[at++].revents & (POLLHUP | POLLERR | POLLNVAL)) {
-			pass_on(sm, i);
+		if (sm->poll_fds[at++].revents & (POLLHUP | POLLERR | POLLNVAL)) {
+			replace_polled_event(sm, i);
 			any = true;
 		}
 	}
@@ -524,50 +524,50 @@ static bool note_ends(struct sampling *sm)
 
 int pfm_wait_session(pfm_session_t *s, int timeout)
 {
-	struct sampling *sm;
+	struct sampling_state *sm;
 
-	if (!samples(s))
+	if (!is_sampling_session(s))
 		return PFMLIB_ERR_INVAL;
 	if (s->backend->wait_for_sample)
 		return s->backend->wait_for_sample(s, timeout);
 	sm = s->sampling;
-	if (timeout && ready(sm, false))
+	if (timeout && is_data_ready(sm, false))
 		return PFM_WAIT_READY;
 	for (;;) {
-		int rc = s->sys.poll(&s->sys, sm->polled, to_poll(sm), all_ended(sm) ? 0 : timeout);
+		int rc = s->sys.poll(&s->sys, sm->poll_fds, fill_poll_fds(sm), has_only_ended_tasks(sm) ? 0 : timeout);
 
 		if (rc < 0 && rc != -EINTR) {
 			s->sys_errno = -rc;
 			return PFMLIB_ERR_SYS;
 		}
-		if (rc <= 0 || !note_ends(sm))
+		if (rc <= 0 || !note_ended_tasks(sm))
 			break;
 		timeout = 0; /* others may have ended as well: no more waiting */
 	}
-	if (ready(sm, true))
+	if (is_data_ready(sm, true))
 		return PFM_WAIT_READY;
-	return all_ended(sm) ? PFM_WAIT_ENDED : PFM_WAIT_TIMEOUT;
+	return has_only_ended_tasks(sm) ? PFM_WAIT_ENDED : PFM_WAIT_TIMEOUT;
 }
 
 unsigned pfm_session_fds(const pfm_session_t *s, int *fds, unsigned n)
 {
 	unsigned k = 0;
 
-	if (!samples(s))
+	if (!is_sampling_session(s))
 		return 0;
-	for (unsigned i = 0; i < s->sampling->n_streams; i++) {
-		const struct stream *st = &s->sampling->streams[i];
+	for (unsigned i = 0; i < s->sampling->n_buffers; i++) {
+		const struct sample_buffer *st = &s->sampling->buffers[i];
 
-		if (st->place < 0)
+		if (st->polled_event < 0)
 			continue;
 		if (k < n && fds)
-			fds[k] = s->sampling->places[st->place].fd;
+			fds[k] = s->sampling->side_events[st->polled_event].fd;
 		k++;
 	}
 	return k;
 }
 
-static int send_signals(int fd, int signo)
+static int set_signal_delivery(int fd, int signo)
 {
 	struct f_owner_ex me = { .type = F_OWNER_TID, .pid = (pid_t)syscall(SYS_gettid) };
 	int flags = fcntl(fd, F_GETFL);
@@ -582,13 +582,13 @@ int pfm_session_signal(pfm_session_t *s, int signo)
 {
 	const struct perf_state *st;
 
-	if (!samples(s) || signo < 0 || signo > SIGRTMAX)
+	if (!is_sampling_session(s) || signo < 0 || signo > SIGRTMAX)
 		return PFMLIB_ERR_INVAL;
 	if (!has_buffers(s))
 		return PFMLIB_ERR_NOTSUPP;
 	st = s->backend_state;
 	for (unsigned i = 0; i < st->n_events; i++) {
-		int rc = st->events[i].fd >= 0 ? send_signals(st->events[i].fd, signo) : 0;
+		int rc = st->events[i].fd >= 0 ? set_signal_delivery(st->events[i].fd, signo) : 0;
 
 		if (rc) {
 			s->sys_errno = -rc;
@@ -600,7 +600,7 @@ int pfm_session_signal(pfm_session_t *s, int signo)
 
 /* ---- accounts ------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t losses(const struct pfm_session *s, const struct session_count *c)
+static uint64_t get_lost_samples(const struct pfm_session *s, const struct session_count *c)
 {
 	const struct perf_state *st = s->backend_state;
 	uint64_t lost = 0;
@@ -609,27 +609,27 @@ static uint64_t losses(const struct pfm_session *s, const struct session_count *
 		return 0;
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++)
 		lost += st->events[c->kernel_state.first_event + k].lost_samples;
-	return s->sampling->no_losses ? PFM_LOST_UNKNOWN : lost;
+	return s->sampling->lacks_lost_counts ? PFM_LOST_UNKNOWN : lost;
 }
 
 /* True if samples of count @i may have been taken for those of another, or for nobody's. For two counts of one event their number
  * shows it, once all were taken. */
-static bool mixed_up(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+static bool has_mixed_samples(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
 {
 	const struct session_count *c = &s->counts[i];
 	uint64_t all = o->samples + o->lost, right = o->period ? o->count / o->period : all;
 	bool twin = false, known = o->lost != PFM_LOST_UNKNOWN && !s->running;
 
-	if (!shares_ids(c))
+	if (!has_shared_ids(c))
 		return false;
 	for (unsigned k = 0; k < s->n_counts; k++)
-		twin |= k != i && shares_ids(&s->counts[k]) && s->counts[k].config.attr.config == c->config.attr.config;
-	return s->sampling->strange || (twin && known && (all > right ? all - right : right - all) > c->kernel_state.n_events);
+		twin |= k != i && has_shared_ids(&s->counts[k]) && s->counts[k].config.attr.config == c->config.attr.config;
+	return s->sampling->n_ambiguous_samples || (twin && known && (all > right ? all - right : right - all) > c->kernel_state.n_events);
 }
 
 /* Less than half of what a fixed period makes of the count: a virtual machine whose overflow interrupts wait for its clock. Each counter
  * may have begun a period; those that children inherit are too many to know. */
-static bool too_few(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+static bool has_too_few_samples(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
 {
 	uint64_t due = o->period ? o->count / o->period : 0, parts = s->counts[i].kernel_state.n_events;
 
@@ -637,14 +637,14 @@ static bool too_few(const struct pfm_session *s, unsigned i, const pfm_sample_co
 }
 
 /* Dropped by the processor, or for want of room; what fell outside of the addresses that are profiled was never wanted. */
-static bool is_lossy(const struct pfm_session *s, const pfm_sample_count_t *o)
+static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_count_t *o)
 {
 	if (o->discarded && !s->backend->count_out_of_range)
 		return true;
-	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->lost != 0 : o->lost != 0;
+	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->n_lost != 0 : o->lost != 0;
 }
 
-static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
+static void assess_sample_quality(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
 {
 	const pfm_count_t *count = &s->last_counts[i];
 
@@ -655,10 +655,10 @@ static void judge(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o
 	if (o->throttled) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_THROTTLED;
-	} else if (is_lossy(s, o)) {
+	} else if (has_lost_samples(s, o)) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_LOST;
-	} else if (mixed_up(s, i, o) || too_few(s, i, o)) {
+	} else if (has_mixed_samples(s, i, o) || has_too_few_samples(s, i, o)) {
 		o->quality = PFM_QUALITY_PARTIAL;
 		o->cause = PFM_CAUSE_OTHER;
 	}
@@ -669,28 +669,28 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	pfm_sample_count_t full = { .size = sizeof(full) };
 	pfm_count_t count = PFM_INIT(count);
 	const struct session_count *c;
-	const struct tally *t;
+	const struct sample_totals *t;
 	int rc;
 
-	if (!samples(s) || i >= s->n_counts || !pfmi_sized(out))
+	if (!is_sampling_session(s) || i >= s->n_counts || !pfmi_sized(out))
 		return PFMLIB_ERR_INVAL;
 	rc = pfm_read_count(s, i, &count);
 	if (rc)
 		return rc;
 	c = &s->counts[i];
-	t = &s->sampling->tallies[i];
+	t = &s->sampling->totals[i];
 	full.precise = c->config.attr.precise;
-	full.samples = t->samples;
-	full.exact = t->exact;
-	full.weight = t->weight;
-	full.discarded = s->backend->count_out_of_range ? s->backend->count_out_of_range(s, i) : t->discarded;
-	full.throttled = t->throttled;
+	full.samples = t->n_samples;
+	full.exact = t->n_exact;
+	full.weight = t->total_weight;
+	full.discarded = s->backend->count_out_of_range ? s->backend->count_out_of_range(s, i) : t->n_discarded;
+	full.throttled = t->n_throttled;
 	full.throttled_ns = t->throttled_ns;
-	full.lost = losses(s, c);
+	full.lost = get_lost_samples(s, c);
 	full.count = count.value;
 	full.period = c->config.period;
 	full.freq = c->config.freq;
-	judge(s, i, &full);
+	assess_sample_quality(s, i, &full);
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
@@ -699,15 +699,15 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 {
 	pfm_buffers_t full = PFM_INIT(full);
 
-	if ((!samples(s) && !(s && s->recording)) || !pfmi_sized(out))
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !pfmi_sized(out))
 		return PFMLIB_ERR_INVAL;
-	full.n = s->sampling->n_streams;
-	full.pages = s->sampling->pages;
-	full.wanted = s->sampling->asked.pages;
-	full.lost = s->sampling->lost;
-	full.bytes = s->sampling->bytes;
-	full.skipped = s->sampling->skipped;
-	full.damaged = s->recording ? pfmi_data_damaged(s) : s->sampling->damaged;
+	full.n = s->sampling->n_buffers;
+	full.pages = s->sampling->buffer_pages;
+	full.wanted = s->sampling->config.pages;
+	full.lost = s->sampling->n_lost;
+	full.bytes = s->sampling->n_bytes;
+	full.skipped = s->sampling->n_unknown_records;
+	full.damaged = s->recording ? pfmi_perfdata_is_damaged(s) : s->sampling->n_damaged_buffers;
 	pfmi_give(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -13,14 +13,14 @@
 #include "sampling/sampling.h"
 #include "base/sizes.h"
 
-#define USUAL_FIELDS (PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD)
-#define USUAL_PAGES  128u
-#define CLOCK_PERIOD 1000000u /* nanoseconds */
-#define USUAL_FREQ   1000u
+#define DEFAULT_FIELDS          (PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD)
+#define DEFAULT_BUFFER_PAGES    128u
+#define DEFAULT_CLOCK_PERIOD_NS 1000000u /* nanoseconds */
+#define DEFAULT_FREQUENCY       1000u
 
 /* ---- what is asked ------------------------------------------------------------------------------------------------------ */
 
-static const char *wrong(const pfm_sampling_t *q)
+static const char *find_option_error(const pfm_sampling_t *q)
 {
 	if (q->period && q->freq)
 		return "sampling.period and sampling.freq are both set";
@@ -46,7 +46,7 @@ static const char *wrong(const pfm_sampling_t *q)
 }
 
 /* The counter device knows addresses, and processors where each is opened for itself; it writes no other records. */
-static const char *beyond_the_device(const pfm_sampling_t *q)
+static const char *find_option_without_device(const pfm_sampling_t *q)
 {
 	if (q->fields & ~(uint64_t)(PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CPU))
 		return "samples of this device hold IP, PERIOD and CPU: sampling.fields asks for more";
@@ -55,67 +55,67 @@ static const char *beyond_the_device(const pfm_sampling_t *q)
 	return NULL;
 }
 
-int pfmi_sampling_ask(struct session_builder *o)
+int pfmi_sampling_read_options(struct session_builder *o)
 {
 	const pfm_sampling_t *given = o->session->options.sampling;
-	struct sampling *sm;
+	struct sampling_state *sm;
 	const char *what;
 
 	sm = o->session->sampling = calloc(1, sizeof(*sm));
 	if (!sm)
 		return pfmi_session_report_no_memory(o);
-	if (!pfmi_take(&sm->asked, sizeof(sm->asked), given))
+	if (!pfmi_take(&sm->config, sizeof(sm->config), given))
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "sampling.size is not set");
-	what = wrong(&sm->asked);
+	what = find_option_error(&sm->config);
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
-	what = o->session->policy_backend == &pfmi_device_backend ? beyond_the_device(&sm->asked) : NULL;
+	what = o->session->policy_backend == &pfmi_device_backend ? find_option_without_device(&sm->config) : NULL;
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0, what);
 	if (o->session->policy_backend == &pfmi_device_backend)
 		return PFMLIB_SUCCESS;
-	if (!sm->asked.fields)
-		sm->asked.fields = USUAL_FIELDS;
-	sm->asked.fields |= PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER;
-	if (!(sm->asked.flags & PFM_SAMPLING_CLOCK))
-		sm->asked.clock = CLOCK_MONOTONIC;
-	if (!sm->asked.pages)
-		sm->asked.pages = USUAL_PAGES;
-	if (!sm->asked.branch_filter)
-		sm->asked.branch_filter = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-	sm->last = -1;
+	if (!sm->config.fields)
+		sm->config.fields = DEFAULT_FIELDS;
+	sm->config.fields |= PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER;
+	if (!(sm->config.flags & PFM_SAMPLING_CLOCK))
+		sm->config.clock = CLOCK_MONOTONIC;
+	if (!sm->config.pages)
+		sm->config.pages = DEFAULT_BUFFER_PAGES;
+	if (!sm->config.branch_filter)
+		sm->config.branch_filter = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+	sm->last_buffer = -1;
 	return PFMLIB_SUCCESS;
 }
 
-void pfmi_sampling_free(struct pfm_session *s)
+void pfmi_sampling_free_state(struct pfm_session *s)
 {
 	if (s->sampling)
-		pfmi_data_free_fields(s->sampling);
+		pfmi_perfdata_free_trace_formats(s->sampling);
 	free(s->sampling);
 	s->sampling = NULL;
 }
 
 /* Events that happen once at a time are taken one by one, clocks each millisecond, the rest a thousand times a second. */
-static void choose_rate(const struct sampling *sm, struct session_count *c)
+static void choose_rate(const struct sampling_state *sm, struct session_count *c)
 {
 	uint32_t type = c->config.attr.type;
 	uint64_t config = c->config.attr.config;
 
 	if (c->config.period || c->config.freq)
 		return;
-	c->config.period = sm->asked.period;
-	c->config.freq = sm->asked.freq;
+	c->config.period = sm->config.period;
+	c->config.freq = sm->config.freq;
 	if (c->config.period || c->config.freq)
 		return;
 	if (type == PERF_TYPE_SOFTWARE && config <= PERF_COUNT_SW_TASK_CLOCK)
-		c->config.period = CLOCK_PERIOD;
+		c->config.period = DEFAULT_CLOCK_PERIOD_NS;
 	else if (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
 		c->config.period = 1;
 	else
-		c->config.freq = USUAL_FREQ;
+		c->config.freq = DEFAULT_FREQUENCY;
 }
 
-void pfmi_sampling_prepare(struct pfm_session *s)
+void pfmi_sampling_choose_rates(struct pfm_session *s)
 {
 	uint64_t max = 0;
 
@@ -126,7 +126,7 @@ void pfmi_sampling_prepare(struct pfm_session *s)
 
 		choose_rate(s->sampling, c);
 		if (!c->config.attr.precise)
-			c->config.attr.precise = (uint8_t)s->sampling->asked.precise;
+			c->config.attr.precise = (uint8_t)s->sampling->config.precise;
 		if (max && c->config.freq > max && !c->status.cause)
 			pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
 			                        "ask for a lower frequency, or raise kernel.perf_event_max_sample_rate",
@@ -135,12 +135,12 @@ void pfmi_sampling_prepare(struct pfm_session *s)
 }
 
 /* The kernel ignores the period of its own events if every sample is to tell it. Where it is fixed we know it. */
-static uint64_t fields_of(const struct sampling *sm, const struct session_count *c)
+static uint64_t get_sample_fields(const struct sampling_state *sm, const struct session_count *c)
 {
-	return c->config.freq ? sm->asked.fields : sm->asked.fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
+	return c->config.freq ? sm->config.fields : sm->config.fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
 }
 
-static void add_payload(const pfm_sampling_t *q, struct perf_event_attr *a)
+static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 {
 	if (q->fields & PFM_SAMPLE_CHAIN) {
 		a->sample_max_stack = (uint16_t)q->max_stack;
@@ -157,14 +157,14 @@ static void add_payload(const pfm_sampling_t *q, struct perf_event_attr *a)
 }
 
 /* A buffer that is full before it is filled so far wakes nobody: never above its half, be it smaller than was asked for. */
-uint32_t pfmi_sampling_mark(const struct sampling *sm, uint64_t size)
+uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size)
 {
-	uint64_t mark = sm->asked.watermark ? sm->asked.watermark : size / 4;
+	uint64_t mark = sm->config.watermark ? sm->config.watermark : size / 4;
 
 	return (uint32_t)(mark < size / 2 ? mark : size / 2);
 }
 
-static void add_common(const pfm_sampling_t *q, struct perf_event_attr *a)
+static void set_common_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 {
 	a->sample_id_all = 1;
 	a->use_clockid = 1;
@@ -176,11 +176,11 @@ static void add_common(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->wakeup_events = q->wakeup_events;
 }
 
-void pfmi_sampling_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a)
+void pfmi_sampling_fill_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a)
 {
-	const struct sampling *sm = s->sampling;
+	const struct sampling_state *sm = s->sampling;
 
-	a->sample_type = fields_of(sm, c);
+	a->sample_type = get_sample_fields(sm, c);
 	a->freq = c->config.freq != 0;
 	if (a->freq)
 		a->sample_freq = c->config.freq;
@@ -188,21 +188,21 @@ void pfmi_sampling_attr(const struct pfm_session *s, const struct session_count 
 		a->sample_period = c->config.period;
 	a->precise_ip = c->config.attr.precise & 3u;
 	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	if (!sm->no_losses)
+	if (!sm->lacks_lost_counts)
 		a->read_format |= PERF_FORMAT_LOST;
-	add_payload(&sm->asked, a);
-	add_common(&sm->asked, a);
+	set_payload_attr(&sm->config, a);
+	set_common_attr(&sm->config, a);
 }
 
-int pfmi_sampling_settle(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err)
+int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err)
 {
 	if (err == -EINVAL && a->attr.read_format & PERF_FORMAT_LOST) {
 		a->attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 		err = pfmi_perf_open_event(&s->sys, a, pid, cpu, group);
-		s->sampling->no_losses |= err >= 0;
+		s->sampling->lacks_lost_counts |= err >= 0;
 	}
 	while (err < 0 && (err == -EOPNOTSUPP || err == -EINVAL) && a->attr.precise_ip &&
-	       s->sampling->asked.flags & PFM_SAMPLING_LESS_PRECISE) {
+	       s->sampling->config.flags & PFM_SAMPLING_LESS_PRECISE) {
 		a->attr.precise_ip--;
 		err = pfmi_perf_open_event(&s->sys, a, pid, cpu, group);
 		if (err >= 0)
@@ -212,7 +212,7 @@ int pfmi_sampling_settle(struct pfm_session *s, struct session_count *c, union p
 }
 
 /* Asks for part @k of count @i again, changed by @change. True if it can be opened then. */
-static bool opens_if(struct pfm_session *s, unsigned i, unsigned k, void (*change)(struct perf_event_attr *a))
+static bool can_open_with_change(struct pfm_session *s, unsigned i, unsigned k, void (*change)(struct perf_event_attr *a))
 {
 	const struct perf_state *st = s->backend_state;
 	const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
@@ -227,60 +227,60 @@ static bool opens_if(struct pfm_session *s, unsigned i, unsigned k, void (*chang
 	return fd >= 0;
 }
 
-static void without_precision(struct perf_event_attr *a)
+static void strip_precision(struct perf_event_attr *a)
 {
 	a->precise_ip = 0;
 }
 
-static void without_branches(struct perf_event_attr *a)
+static void strip_branches(struct perf_event_attr *a)
 {
 	a->sample_type &= ~(uint64_t)PFM_SAMPLE_BRANCH;
 	a->branch_sample_type = 0;
 }
 
-static void without_payload(struct perf_event_attr *a)
+static void strip_payload(struct perf_event_attr *a)
 {
-	a->sample_type &= USUAL_FIELDS | PFM_SAMPLE_IDENTIFIER;
+	a->sample_type &= DEFAULT_FIELDS | PFM_SAMPLE_IDENTIFIER;
 	a->branch_sample_type = a->sample_regs_user = a->sample_regs_intr = 0;
 	a->sample_stack_user = 0;
 	a->sample_max_stack = 0;
 	a->precise_ip = 0;
 }
 
-static void without_samples(struct perf_event_attr *a)
+static void strip_sampling(struct perf_event_attr *a)
 {
-	without_payload(a);
+	strip_payload(a);
 	a->freq = 0;
 	a->sample_period = 0;
 }
 
-void pfmi_sampling_diagnose(struct pfm_session *s, unsigned i, unsigned k, int err)
+void pfmi_sampling_diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int err)
 {
 	struct session_count *c = &s->counts[i];
 
-	if (c->config.attr.precise && opens_if(s, i, k, without_precision))
+	if (c->config.attr.precise && can_open_with_change(s, i, k, strip_precision))
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "ask for less, or allow less with PFM_SAMPLING_LESS_PRECISE",
 		                        "the PMU cannot sample this event with precision %u", c->config.attr.precise);
-	else if (s->sampling->asked.fields & PFM_SAMPLE_BRANCH && opens_if(s, i, k, without_branches))
+	else if (s->sampling->config.fields & PFM_SAMPLE_BRANCH && can_open_with_change(s, i, k, strip_branches))
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave PFM_SAMPLE_BRANCH away", "the PMU of this event records no branches");
-	else if (opens_if(s, i, k, without_payload))
+	else if (can_open_with_change(s, i, k, strip_payload))
 		pfmi_session_fail_count(c, c->status.cause == PFM_CAUSE_PERMISSION ? PFM_CAUSE_PERMISSION : PFM_CAUSE_ATTRIBUTE, err,
 		                        "ask for fewer fields of PFM_SAMPLE_*", "the kernel does not give all that samples shall hold");
-	else if (opens_if(s, i, k, without_samples))
+	else if (can_open_with_change(s, i, k, strip_sampling))
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "sample a clock (task-clock, cpu-clock) and count this event beside it",
 		                        "its PMU has no overflow interrupt: the event can be counted, not sampled");
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------------- */
 
-void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr *a)
+void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a)
 {
-	const pfm_sampling_t *q = &s->sampling->asked;
+	const pfm_sampling_t *q = &s->sampling->config;
 	const struct perf_state *state = s->backend_state;
 
 	*a = (struct perf_event_attr){ .size = sizeof(*a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
 	a->disabled = a->exclude_kernel = a->exclude_hv = 1;
-	a->sample_type = q->fields & TRAILER;
+	a->sample_type = q->fields & SAMPLE_TRAILER_FIELDS;
 	a->mmap = a->mmap2 = (q->records & (PFM_SIDE_MAPS | PFM_SIDE_DATA_MAPS)) != 0;
 	a->mmap_data = (q->records & PFM_SIDE_DATA_MAPS) != 0;
 	a->build_id = a->mmap && (q->records & PFM_SIDE_BUILD_ID);
@@ -292,17 +292,17 @@ void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr
 	a->bpf_event = (q->records & PFM_SIDE_BPF) != 0;
 	a->cgroup = (q->records & PFM_SIDE_CGROUPS) != 0;
 	a->text_poke = (q->records & PFM_SIDE_TEXT_POKE) != 0;
-	add_common(q, a);
+	set_common_attr(q, a);
 	if (a->watermark)
-		a->wakeup_watermark = pfmi_sampling_mark(s->sampling, (uint64_t)s->sampling->pages * state->page_size);
+		a->wakeup_watermark = pfmi_sampling_get_watermark(s->sampling, (uint64_t)s->sampling->buffer_pages * state->page_size);
 }
 
-static int open_side(struct pfm_session *s, struct place *p)
+static int open_side_event_fd(struct pfm_session *s, struct side_event *p)
 {
 	union perf_attr_buffer a = { .words = { 0 } };
 	int fd;
 
-	pfmi_sampling_side_attr(s, &a.attr);
+	pfmi_sampling_fill_side_attr(s, &a.attr);
 	a.attr.inherit = (s->options.flags & PFM_SESSION_INHERIT) && p->pid >= 0;
 	a.attr.enable_on_exec = p->pid >= 0 && (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC);
 	fd = pfmi_perf_open_event(&s->sys, &a, p->pid, p->cpu, -1);
@@ -314,60 +314,60 @@ static int open_side(struct pfm_session *s, struct place *p)
 }
 
 /* The place of part @p; a new one is added at the end. */
-static struct place *place_of(struct sampling *sm, const struct kernel_event *p)
+static struct side_event *get_side_event(struct sampling_state *sm, const struct kernel_event *p)
 {
-	for (unsigned i = 0; i < sm->n_places; i++)
-		if (sm->places[i].pid == p->pid && sm->places[i].cpu == p->cpu)
-			return &sm->places[i];
-	sm->places[sm->n_places] = (struct place){ .fd = -1, .pid = p->pid, .cpu = p->cpu };
-	return &sm->places[sm->n_places++];
+	for (unsigned i = 0; i < sm->n_side_events; i++)
+		if (sm->side_events[i].pid == p->pid && sm->side_events[i].cpu == p->cpu)
+			return &sm->side_events[i];
+	sm->side_events[sm->n_side_events] = (struct side_event){ .fd = -1, .pid = p->pid, .cpu = p->cpu };
+	return &sm->side_events[sm->n_side_events++];
 }
 
 /* The buffer that the place writes into: one for each CPU, or each task. */
-static struct stream *stream_of(struct sampling *sm, const struct place *p)
+static struct sample_buffer *get_sample_buffer(struct sampling_state *sm, const struct side_event *p)
 {
-	for (unsigned i = 0; i < sm->n_streams; i++)
-		if (p->cpu >= 0 ? sm->streams[i].cpu == p->cpu : sm->streams[i].cpu < 0 && sm->streams[i].pid == p->pid)
-			return &sm->streams[i];
-	sm->streams[sm->n_streams] = (struct stream){ .cpu = p->cpu, .pid = p->pid, .place = (int)(p - sm->places) };
-	return &sm->streams[sm->n_streams++];
+	for (unsigned i = 0; i < sm->n_buffers; i++)
+		if (p->cpu >= 0 ? sm->buffers[i].cpu == p->cpu : sm->buffers[i].cpu < 0 && sm->buffers[i].pid == p->pid)
+			return &sm->buffers[i];
+	sm->buffers[sm->n_buffers] = (struct sample_buffer){ .cpu = p->cpu, .pid = p->pid, .polled_event = (int)(p - sm->side_events) };
+	return &sm->buffers[sm->n_buffers++];
 }
 
-static int map(struct pfm_session *s, struct stream *st, int fd, unsigned pages)
+static int map_buffer(struct pfm_session *s, struct sample_buffer *st, int fd, unsigned pages)
 {
 	const struct perf_state *state = s->backend_state;
 	size_t len = ((size_t)pages + 1) * state->page_size;
-	int rc = s->sys.mmap(&s->sys, fd, len, 1, &st->base);
+	int rc = s->sys.mmap(&s->sys, fd, len, 1, &st->mapping);
 
 	if (rc)
 		return rc;
-	st->len = len;
-	if (pfmi_ring_open(&st->ring, st->base, len))
+	st->mapping_size = len;
+	if (pfmi_sampling_init_ring(&st->ring, st->mapping, len))
 		return 0;
-	s->sys.munmap(&s->sys, st->base, len);
-	st->base = NULL;
+	s->sys.munmap(&s->sys, st->mapping, len);
+	st->mapping = NULL;
 	return -EINVAL;
 }
 
-static void unmap(struct pfm_session *s, struct stream *st)
+static void unmap_buffer(struct pfm_session *s, struct sample_buffer *st)
 {
-	if (st->base)
-		s->sys.munmap(&s->sys, st->base, st->len);
-	st->base = NULL;
-	pfmi_ring_close(&st->ring);
+	if (st->mapping)
+		s->sys.munmap(&s->sys, st->mapping, st->mapping_size);
+	st->mapping = NULL;
+	pfmi_sampling_free_ring(&st->ring);
 }
 
 /* Opens a place and what it writes into. 0, -errno, or 1 if the task or the CPU has gone. */
-static int open_place(struct pfm_session *s, struct place *p)
+static int open_side_event(struct pfm_session *s, struct side_event *p)
 {
-	struct sampling *sm = s->sampling;
-	struct stream *st;
+	struct sampling_state *sm = s->sampling;
+	struct sample_buffer *st;
 	int rc;
 
-	p->fd = open_side(s, p);
+	p->fd = open_side_event_fd(s, p);
 	if (p->fd == -ESRCH || p->fd == -ENODEV) {
 		p->fd = -1;
-		p->ended = true;
+		p->has_ended = true;
 		return 1;
 	}
 	if (p->fd < 0)
@@ -375,34 +375,34 @@ static int open_place(struct pfm_session *s, struct place *p)
 	rc = s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_ID, &p->id);
 	if (rc)
 		return rc;
-	st = stream_of(sm, p);
-	p->stream = (unsigned)(st - sm->streams);
-	if (st->base)
-		return s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)sm->places[st->place].fd);
-	return map(s, st, p->fd, sm->pages);
+	st = get_sample_buffer(sm, p);
+	p->buffer_index = (unsigned)(st - sm->buffers);
+	if (st->mapping)
+		return s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)sm->side_events[st->polled_event].fd);
+	return map_buffer(s, st, p->fd, sm->buffer_pages);
 }
 
-static void close_places(struct pfm_session *s)
+static void close_side_events(struct pfm_session *s)
 {
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 
-	for (unsigned i = 0; i < sm->n_streams; i++)
-		unmap(s, &sm->streams[i]);
-	for (unsigned i = 0; i < sm->n_places; i++) {
-		if (sm->places[i].fd >= 0)
-			s->sys.close(&s->sys, sm->places[i].fd);
-		sm->places[i].fd = -1;
-		sm->places[i].ended = false;
+	for (unsigned i = 0; i < sm->n_buffers; i++)
+		unmap_buffer(s, &sm->buffers[i]);
+	for (unsigned i = 0; i < sm->n_side_events; i++) {
+		if (sm->side_events[i].fd >= 0)
+			s->sys.close(&s->sys, sm->side_events[i].fd);
+		sm->side_events[i].fd = -1;
+		sm->side_events[i].has_ended = false;
 	}
-	sm->n_streams = 0;
+	sm->n_buffers = 0;
 }
 
-static int open_places(struct pfm_session *s)
+static int open_side_events(struct pfm_session *s)
 {
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 
-	for (unsigned i = 0; i < sm->n_places; i++) {
-		int rc = open_place(s, &sm->places[i]);
+	for (unsigned i = 0; i < sm->n_side_events; i++) {
+		int rc = open_side_event(s, &sm->side_events[i]);
 
 		if (rc < 0)
 			return rc;
@@ -411,76 +411,76 @@ static int open_places(struct pfm_session *s)
 }
 
 /* The allowance is for all buffers of a user together: all are made half as large until they fit. */
-static int open_shrinking(struct pfm_session *s)
+static int open_shrinking_buffers(struct pfm_session *s)
 {
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 	int rc;
 
-	for (sm->pages = sm->asked.pages;; sm->pages /= 2) {
-		rc = open_places(s);
-		if (rc != -EPERM || sm->pages == 1)
+	for (sm->buffer_pages = sm->config.pages;; sm->buffer_pages /= 2) {
+		rc = open_side_events(s);
+		if (rc != -EPERM || sm->buffer_pages == 1)
 			return rc;
-		close_places(s);
+		close_side_events(s);
 	}
 }
 
-static int by_id(const void *a, const void *b)
+static int compare_event_ids(const void *a, const void *b)
 {
-	const struct known *x = a, *y = b;
+	const struct event_id *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
 /* Leads the event of part @p into its buffer and notes its id. */
-static int join(struct pfm_session *s, const struct kernel_event *p)
+static int redirect_event(struct pfm_session *s, const struct kernel_event *p)
 {
-	struct sampling *sm = s->sampling;
-	const struct place *at = place_of(sm, p);
+	struct sampling_state *sm = s->sampling;
+	const struct side_event *at = get_side_event(sm, p);
 	uint64_t id = 0;
 	int rc;
 
 	if (at->fd < 0)
 		return 0; /* gone since */
 	rc = s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_SET_OUTPUT,
-	                  (void *)(intptr_t)sm->places[sm->streams[at->stream].place].fd);
+	                  (void *)(intptr_t)sm->side_events[sm->buffers[at->buffer_index].polled_event].fd);
 	if (!rc)
 		rc = s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_ID, &id);
 	if (!rc)
-		sm->known[sm->n_known++] = (struct known){ id, p->count_index };
+		sm->event_ids[sm->n_event_ids++] = (struct event_id){ id, p->count_index };
 	return rc;
 }
 
-static void lay_out(struct pfm_session *s)
+static void set_record_layouts(struct pfm_session *s)
 {
-	struct sampling *sm = s->sampling;
-	uint64_t frames = sm->asked.max_stack;
+	struct sampling_state *sm = s->sampling;
+	uint64_t frames = sm->config.max_stack;
 
 	if (!frames && pfmi_sys_number(&s->sys, "/proc/sys/kernel/perf_event_max_stack", &frames))
-		frames = USUAL_FRAMES;
-	sm->common = (struct layout){ .fields = sm->asked.fields,
-		                      .branch_type = sm->asked.branch_filter,
-		                      .regs = sm->asked.user_regs,
-		                      .intr_regs = sm->asked.intr_regs,
-		                      .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
-		                                     (sm->no_losses ? 0u : PERF_FORMAT_LOST),
-		                      .max_stack = (uint32_t)frames,
-		                      .trailers = true };
+		frames = DEFAULT_MAX_FRAMES;
+	sm->common_layout = (struct record_layout){ .fields = sm->config.fields,
+		                                    .branch_type = sm->config.branch_filter,
+		                                    .user_regs = sm->config.user_regs,
+		                                    .intr_regs = sm->config.intr_regs,
+		                                    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+		                                                   (sm->lacks_lost_counts ? 0u : PERF_FORMAT_LOST),
+		                                    .max_frames = (uint32_t)frames,
+		                                    .has_trailers = true };
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		sm->tallies[i].layout = sm->common;
-		sm->tallies[i].layout.fields = fields_of(sm, &s->counts[i]);
-		pfmi_layout_settle(&sm->tallies[i].layout);
+		sm->totals[i].layout = sm->common_layout;
+		sm->totals[i].layout.fields = get_sample_fields(sm, &s->counts[i]);
+		pfmi_sampling_complete_layout(&sm->totals[i].layout);
 	}
 }
 
 /* Of events and of those that own buffers. */
-static uint64_t files_needed(const struct pfm_session *s)
+static uint64_t count_needed_files(const struct pfm_session *s)
 {
 	const struct perf_state *state = s->backend_state;
 
-	return (uint64_t)state->n_events + s->sampling->n_places;
+	return (uint64_t)state->n_events + s->sampling->n_side_events;
 }
 
-static int refuse(const struct pfm_session *s, pfm_error_t *why, int err)
+static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, int err)
 {
 	uint64_t number = 0;
 	const char *detail = "the buffers for samples cannot be set up";
@@ -501,7 +501,7 @@ static int refuse(const struct pfm_session *s, pfm_error_t *why, int err)
 	case EMFILE:
 		detail = "too many open files for the buffers: raise the limit (ulimit -n), or sample fewer CPUs, threads or events; number: "
 			 "files that the session needs";
-		number = files_needed(s);
+		number = count_needed_files(s);
 		break;
 	default: break;
 	}
@@ -511,70 +511,70 @@ static int refuse(const struct pfm_session *s, pfm_error_t *why, int err)
 	return code;
 }
 
-static int make_room(struct pfm_session *s)
+static int alloc_sampling_arrays(struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 	size_t n = st->n_events + 1;
 
-	sm->places = calloc(n, sizeof(*sm->places));
-	sm->streams = calloc(n, sizeof(*sm->streams));
-	sm->heap = calloc(n, sizeof(*sm->heap));
-	sm->polled = calloc(n, sizeof(*sm->polled));
-	sm->known = calloc(n, sizeof(*sm->known));
-	sm->tallies = calloc(s->n_counts, sizeof(*sm->tallies));
-	return sm->places && sm->streams && sm->heap && sm->polled && sm->known && sm->tallies ? 0 : -ENOMEM;
+	sm->side_events = calloc(n, sizeof(*sm->side_events));
+	sm->buffers = calloc(n, sizeof(*sm->buffers));
+	sm->buffer_heap = calloc(n, sizeof(*sm->buffer_heap));
+	sm->poll_fds = calloc(n, sizeof(*sm->poll_fds));
+	sm->event_ids = calloc(n, sizeof(*sm->event_ids));
+	sm->totals = calloc(s->n_counts, sizeof(*sm->totals));
+	return sm->side_events && sm->buffers && sm->buffer_heap && sm->poll_fds && sm->event_ids && sm->totals ? 0 : -ENOMEM;
 }
 
-int pfmi_sampling_open(struct pfm_session *s, struct pfm_error *why)
+int pfmi_sampling_open_buffers(struct pfm_session *s, struct pfm_error *why)
 {
 	const struct perf_state *st = s->backend_state;
-	struct sampling *sm = s->sampling;
-	int rc = make_room(s);
+	struct sampling_state *sm = s->sampling;
+	int rc = alloc_sampling_arrays(s);
 
 	for (unsigned i = 0; i < st->n_events && !rc; i++)
 		if (st->events[i].fd >= 0)
-			place_of(sm, &st->events[i]);
+			get_side_event(sm, &st->events[i]);
 	if (!rc)
-		rc = open_shrinking(s);
+		rc = open_shrinking_buffers(s);
 	for (unsigned i = 0; i < st->n_events && !rc; i++)
 		if (st->events[i].fd >= 0)
-			rc = join(s, &st->events[i]);
+			rc = redirect_event(s, &st->events[i]);
 	if (rc)
-		return refuse(s, why, rc);
-	lay_out(s);
-	if (sm->n_known)
-		qsort(sm->known, sm->n_known, sizeof(*sm->known), by_id);
+		return report_buffer_error(s, why, rc);
+	set_record_layouts(s);
+	if (sm->n_event_ids)
+		qsort(sm->event_ids, sm->n_event_ids, sizeof(*sm->event_ids), compare_event_ids);
 	return PFMLIB_SUCCESS;
 }
 
-void pfmi_sampling_close(struct pfm_session *s)
+void pfmi_sampling_close_buffers(struct pfm_session *s)
 {
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 
-	if (sm->places && sm->streams)
-		close_places(s);
-	free(sm->places);
-	free(sm->streams);
-	free(sm->heap);
-	free(sm->polled);
-	free(sm->known);
-	free(sm->tallies);
-	sm->places = NULL;
-	sm->streams = NULL;
-	sm->heap = NULL;
-	sm->polled = NULL;
-	sm->known = NULL;
-	sm->tallies = NULL;
+	if (sm->side_events && sm->buffers)
+		close_side_events(s);
+	free(sm->side_events);
+	free(sm->buffers);
+	free(sm->buffer_heap);
+	free(sm->poll_fds);
+	free(sm->event_ids);
+	free(sm->totals);
+	sm->side_events = NULL;
+	sm->buffers = NULL;
+	sm->buffer_heap = NULL;
+	sm->poll_fds = NULL;
+	sm->event_ids = NULL;
+	sm->totals = NULL;
 }
 
-int pfmi_sampling_command(struct pfm_session *s, unsigned long request)
+int pfmi_sampling_control_side_events(struct pfm_session *s, unsigned long request)
 {
-	struct sampling *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 	bool waits = s->options.flags & PFM_SESSION_ENABLE_ON_EXEC;
 
-	for (unsigned i = 0; i < sm->n_places; i++) {
-		const struct place *p = &sm->places[i];
+	for (unsigned i = 0; i < sm->n_side_events; i++) {
+		const struct side_event *p = &sm->side_events[i];
 		int rc = 0;
 
 		if (p->fd >= 0 && !(waits && request == PERF_EVENT_IOC_ENABLE && p->pid >= 0))

@@ -6,82 +6,82 @@
 #include <perfmon/sampling.h>
 #include <stdbool.h>
 
-#define RECORD_HEAD 8u     /* u32 type, u16 misc, u16 size */
-#define RECORD_MAX  65536u /* more than a u16 size can say */
+#define RECORD_HEADER_SIZE 8u     /* u32 type, u16 misc, u16 size */
+#define MAX_RECORD_SIZE    65536u /* more than a u16 size can say */
 /* Fields that stand behind every record, if samples have them. */
-#define TRAILER (PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER)
+#define SAMPLE_TRAILER_FIELDS (PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER)
 
 /* ---- records (sample_decode.c) --------------------------------------------------------------------------------------- */
 
 /* How an event's records are laid out: a part of its perf_event_attr. */
-struct layout {
-	uint64_t fields, read_format, branch_type, regs, intr_regs;
-	uint32_t max_stack; /* frames of a call chain, 0: not known */
-	bool trailers;      /* records that are no samples end with the fields that tell whose they are */
-	bool flat;          /* samples are an identifier, the words of their first fields and nothing else, ... */
-	size_t size;        /* ... so many bytes with the header; set by pfmi_layout_settle() */
+struct record_layout {
+	uint64_t fields, read_format, branch_type, user_regs, intr_regs;
+	uint32_t max_frames; /* frames of a call chain, 0: not known */
+	bool has_trailers;   /* records that are no samples end with the fields that tell whose they are */
+	bool is_fixed_size;  /* samples are an identifier, the words of their first fields and nothing else, ... */
+	size_t sample_size;  /* ... so many bytes with the header; set by pfmi_sampling_complete_layout() */
 };
 
-struct record_head {
+struct record_header {
 	uint32_t type;
 	uint16_t misc, size;
 };
 
 /* Works out what can be said of every sample beforehand. */
-void pfmi_layout_settle(struct layout *l);
+void pfmi_sampling_complete_layout(struct record_layout *l);
 /* Samples of one event that follow each other in memory. */
-struct run {
-	const uint8_t *at;
-	size_t size;        /* of each, with a flat layout ... */
-	uint64_t fields;    /* ... of these fields */
-	uint64_t id, limit; /* limit: those of a later time are not taken */
-	uint64_t period;    /* of samples that do not say it */
-	uint32_t event;
-	uint64_t weight, exact; /* of all that were taken */
+struct sample_run {
+	const uint8_t *next_sample;
+	size_t sample_size;      /* of each, with a flat layout ... */
+	uint64_t fields;         /* ... of these fields */
+	uint64_t id, time_limit; /* limit: those of a later time are not taken */
+	uint64_t period;         /* of samples that do not say it */
+	uint32_t count_index;
+	uint64_t total_weight, n_exact; /* of all that were taken */
 };
 
 /* Decodes up to @n samples from @u->at on, which steps on, to the first that does not belong to the run. Each says what
- * pfmi_record_decode() says of it, the event and its period as well. Where @out holds a sample of the same event, only what differs is
+ * pfmi_sampling_decode_record() says of it, the event and its period as well. Where @out holds a sample of the same event, only what differs is
  * written. Returns how many there were. */
-unsigned pfmi_record_run(struct run *u, pfm_record_t *out, unsigned n);
+unsigned pfmi_sampling_decode_run(struct sample_run *u, pfm_record_t *out, unsigned n);
 /* Decodes the record at @bytes, aligned to 8, of @size bytes in all. @out is zeroed first, but for its size. False if something
  * in it points beyond its end: type, misc and raw are filled even then. */
-bool pfmi_record_decode(const struct layout *l, const void *bytes, size_t size, pfm_record_t *out);
+bool pfmi_sampling_decode_record(const struct record_layout *l, const void *bytes, size_t size, pfm_record_t *out);
 /* The id of the event it belongs to, 0 if the record does not say. */
-uint64_t pfmi_record_id(const struct layout *l, const void *bytes, size_t size);
+uint64_t pfmi_sampling_get_record_id(const struct record_layout *l, const void *bytes, size_t size);
 /* Its time, 0 if the record does not say. */
-uint64_t pfmi_record_time(const struct layout *l, const void *bytes, size_t size);
+uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void *bytes, size_t size);
 /* Turns a record of the other byte order into ours, in place, header included. False if it is damaged. */
-bool pfmi_record_swap(const struct layout *l, void *bytes, size_t size);
+bool pfmi_sampling_swap_record(const struct record_layout *l, void *bytes, size_t size);
 
 /* ---- one buffer (ring.c) --------------------------------------------------------------------------------------------- */
 
 struct perf_event_mmap_page;
 
-struct ring {
-	void *base; /* the kernel's page; data behind it */
+struct ring_buffer {
+	void *control_page; /* the kernel's page; data behind it */
 	const uint8_t *data;
-	uint64_t size;     /* of the data: a power of two */
-	uint64_t head;     /* as it was when this pass began */
-	uint64_t tail;     /* read so far */
-	uint64_t released; /* what the kernel has been told */
-	uint64_t *bounce;  /* for the record that goes over the end; made when first needed */
-	bool damaged;
+	uint64_t size;            /* of the data: a power of two */
+	uint64_t head;            /* as it was when this pass began */
+	uint64_t tail;            /* read so far */
+	uint64_t released_tail;   /* what the kernel has been told */
+	uint64_t *wrapped_record; /* for the record that goes over the end; made when first needed */
+	bool is_damaged;
 };
 
 /* A ring over the mapping at @base of @len bytes. False if its page says what cannot be. */
-bool pfmi_ring_open(struct ring *r, void *base, size_t len);
-void pfmi_ring_close(struct ring *r);
+bool pfmi_sampling_init_ring(struct ring_buffer *r, void *base, size_t len);
+void pfmi_sampling_free_ring(struct ring_buffer *r);
 /* How far the kernel has written; what it wrote before is there to be read. */
-uint64_t pfmi_ring_head(const struct perf_event_mmap_page *page);
+uint64_t pfmi_sampling_load_ring_head(const struct perf_event_mmap_page *page);
 /* Looks how far the kernel has written. One pass ends there, however fast it writes on. */
-void pfmi_ring_begin(struct ring *r);
+void pfmi_sampling_begin_ring_pass(struct ring_buffer *r);
 /* The next record of this pass and its size, or NULL; it stays readable until the next call that gives room back. */
-const void *pfmi_ring_next(struct ring *r, size_t *size);
+const void *pfmi_sampling_read_ring_record(struct ring_buffer *r, size_t *size);
 /* The bytes of this pass that follow each other in memory: for those who copy. *@len 0: none. */
-const void *pfmi_ring_span(struct ring *r, size_t *len);
+const void *pfmi_sampling_read_ring_bytes(struct ring_buffer *r, size_t *len);
 /* Gives the room of what was read back to the kernel, but for the last @keep bytes. */
-void pfmi_ring_release(struct ring *r, size_t keep);
+void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep);
 
 /* ---- samples of a session (sampling.c, sample_read.c) ------------------------------------------------------------------ */
 
@@ -92,85 +92,85 @@ struct perf_event_attr;
 union perf_attr_buffer;
 
 /* One buffer: of a CPU, or of a task wherever it runs. */
-struct stream {
-	struct ring ring;
-	void *base;
-	size_t len;
+struct sample_buffer {
+	struct ring_buffer ring;
+	void *mapping;
+	size_t mapping_size;
 	int cpu, pid;
-	int place;        /* whose descriptor is polled; -1: every task of it has ended */
-	const void *next; /* the record that comes next, NULL: none in this pass */
+	int polled_event;        /* whose descriptor is polled; -1: every task of it has ended */
+	const void *next_record; /* the record that comes next, NULL: none in this pass */
 	size_t next_size;
 	uint64_t next_time;
 };
 
 /* A CPU or task that is watched: an event that counts nothing owns the buffer (or joins it) and brings the records beside samples. */
-struct place {
+struct side_event {
 	int fd, pid, cpu;
 	uint64_t id;
-	unsigned stream;
-	bool ended;
+	unsigned buffer_index;
+	bool has_ended;
 };
 
 /* Samples of one count. */
-struct tally {
-	uint64_t samples, exact, weight, discarded, throttled, throttled_ns, since;
-	struct layout layout;
+struct sample_totals {
+	uint64_t n_samples, n_exact, total_weight, n_discarded, n_throttled, throttled_ns, throttled_since;
+	struct record_layout layout;
 };
 
 /* From the kernel's ids to counts. */
-struct known {
+struct event_id {
 	uint64_t id;
-	unsigned count;
+	unsigned count_index;
 };
 
-struct sampling {
-	pfm_sampling_t asked;
-	bool no_losses; /* the kernel does not tell them for each event */
-	unsigned pages; /* of each buffer, as granted */
-	unsigned n_streams, n_places, n_heap;
-	struct stream *streams;
-	struct place *places;
-	unsigned *heap; /* streams with a next record, the oldest first */
-	struct known *known;
-	unsigned n_known, recent; /* recent: the one that was looked up last */
-	struct layout common;     /* enough for whose and when */
-	struct tally *tallies;
-	int last;       /* the stream that gave the last record, -1: none */
-	struct run run; /* samples alike, of that stream, ... */
-	unsigned alike; /* ... at most so many; 0: it is not known what comes */
-	uint64_t until; /* records after this time wait for the next pass */
-	uint64_t lost, bytes;
-	uint32_t skipped;     /* records of a recording that nobody here knows */
-	uint64_t strange;     /* samples of the kernel's own events that carry the id of nobody here, and could be of several */
-	unsigned damaged, at; /* at: 1 + the stream where pfm_next_bytes() is, 0: between passes */
-	struct pollfd *polled;
-	struct trace *traces; /* fields of tracepoints that were asked for (data_fields.c) */
+struct sampling_state {
+	pfm_sampling_t config;
+	bool lacks_lost_counts; /* the kernel does not tell them for each event */
+	unsigned buffer_pages;  /* of each buffer, as granted */
+	unsigned n_buffers, n_side_events, n_heap;
+	struct sample_buffer *buffers;
+	struct side_event *side_events;
+	unsigned *buffer_heap; /* streams with a next record, the oldest first */
+	struct event_id *event_ids;
+	unsigned n_event_ids, last_id_index; /* recent: the one that was looked up last */
+	struct record_layout common_layout;  /* enough for whose and when */
+	struct sample_totals *totals;
+	int last_buffer;          /* the stream that gave the last record, -1: none */
+	struct sample_run run;    /* samples alike, of that stream, ... */
+	unsigned n_run_left;      /* ... at most so many; 0: it is not known what comes */
+	uint64_t pass_time_limit; /* records after this time wait for the next pass */
+	uint64_t n_lost, n_bytes;
+	uint32_t n_unknown_records;                    /* records of a recording that nobody here knows */
+	uint64_t n_ambiguous_samples;                  /* samples of the kernel's own events that carry the id of nobody here, and could be of several */
+	unsigned n_damaged_buffers, next_bytes_buffer; /* at: 1 + the stream where pfm_next_bytes() is, 0: between passes */
+	struct pollfd *poll_fds;
+	struct trace_format *trace_formats; /* fields of tracepoints that were asked for (data_fields.c) */
 };
 
 /* Frames of a call chain where nobody says otherwise and the kernel does not tell. */
-#define USUAL_FRAMES 127u
+#define DEFAULT_MAX_FRAMES 127u
 
 /* Reads options.sampling. */
-int pfmi_sampling_ask(struct session_builder *o);
-void pfmi_sampling_free(struct pfm_session *s);
-struct sampling;
-void pfmi_data_free_fields(struct sampling *sm);
+int pfmi_sampling_read_options(struct session_builder *o);
+void pfmi_sampling_free_state(struct pfm_session *s);
+struct sampling_state;
+void pfmi_perfdata_free_trace_formats(struct sampling_state *sm);
 /* Settles periods and frequencies, before anything is opened. */
-void pfmi_sampling_prepare(struct pfm_session *s);
+void pfmi_sampling_choose_rates(struct pfm_session *s);
 /* What sampling adds to the attributes of a count. */
-void pfmi_sampling_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a);
+void pfmi_sampling_fill_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a);
 /* Asks again for an event that was refused with @err, for less where that is allowed. Returns a descriptor or -errno. */
-int pfmi_sampling_settle(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err);
+int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err);
 /* Says so if the count could be opened if only it did not sample. */
-void pfmi_sampling_diagnose(struct pfm_session *s, unsigned i, unsigned k, int err);
+void pfmi_sampling_diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int err);
 /* Maps the buffers and leads the events into them. */
-int pfmi_sampling_open(struct pfm_session *s, struct pfm_error *why);
-void pfmi_sampling_close(struct pfm_session *s);
+int pfmi_sampling_open_buffers(struct pfm_session *s, struct pfm_error *why);
+void pfmi_sampling_close_buffers(struct pfm_session *s);
 /* What the event beside samples was asked for. */
-void pfmi_sampling_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
+void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
 /* How many bytes in a buffer of @size wake who waits. */
-uint32_t pfmi_sampling_mark(const struct sampling *sm, uint64_t size);
+uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size);
 /* Enables or disables the records beside samples. */
-int pfmi_sampling_command(struct pfm_session *s, unsigned long request);
+int pfmi_sampling_control_side_events(struct pfm_session *s, unsigned long request);
 
 #endif

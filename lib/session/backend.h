@@ -58,7 +58,7 @@ static inline bool session_count_has_instance(const struct session_count *c, uns
 	return c->config.instance == 0 || c->config.instance == k + 1;
 }
 
-struct sampling;
+struct sampling_state;
 struct session_metric;
 struct name_block;
 
@@ -72,10 +72,10 @@ struct pfm_session {
 	struct session_count *counts;
 	struct name_block *name_blocks; /* those of the counts */
 	unsigned n_metrics;
-	struct session_metric *metrics; /* in the order of the texts */
-	void *backend_state;            /* the backend's */
-	struct sampling *sampling;      /* NULL: counts only */
-	struct reading *recording;      /* a recording that is read, else NULL */
+	struct session_metric *metrics;    /* in the order of the texts */
+	void *backend_state;               /* the backend's */
+	struct sampling_state *sampling;   /* NULL: counts only */
+	struct perfdata_reader *recording; /* a recording that is read, else NULL */
 	int sys_errno;
 	bool running;
 	bool started;         /* at least once */

@@ -11,7 +11,7 @@
 
 /* A metric, and for each of its inputs 1 + the number of the planned event; 0 for what is no event. */
 struct session_metric {
-	struct metric_at ref;
+	struct metric_ref ref;
 	unsigned request, n_inputs;
 	uint16_t *planned_events;
 };
@@ -23,18 +23,18 @@ int pfmi_session_add_metrics(struct session_builder *o, const char *text)
 	struct pfm_session *s = o->session;
 	struct metric_list list = { 0 };
 	struct session_metric *all = NULL;
-	int rc = pfmi_metric_named(s->ctx, text, &list);
+	int rc = pfmi_metric_find_by_name(s->ctx, text, &list);
 
 	if (rc == PFMLIB_ERR_NOTFOUND)
-		rc = pfmi_metric_group(s->ctx, text, &list);
+		rc = pfmi_metric_find_group(s->ctx, text, &list);
 	if (!rc)
-		all = realloc(s->metrics, (s->n_metrics + list.n) * sizeof(*all));
+		all = realloc(s->metrics, (s->n_metrics + list.n_metrics) * sizeof(*all));
 	if (all) {
 		s->metrics = all;
-		for (unsigned i = 0; i < list.n; i++)
-			all[s->n_metrics++] = (struct session_metric){ .ref = list.at[i], .request = o->request };
+		for (unsigned i = 0; i < list.n_metrics; i++)
+			all[s->n_metrics++] = (struct session_metric){ .ref = list.refs[i], .request = o->request };
 	}
-	free(list.at);
+	free(list.refs);
 	return rc || all ? rc : PFMLIB_ERR_NOMEM;
 }
 
@@ -112,12 +112,12 @@ static int map_metric_inputs(struct session_builder *o, const pfm_plan_t *plan, 
 	pfm_metric_input_t in = PFM_INIT(in);
 	const struct pfm_ctx *ctx = o->session->ctx;
 
-	pfm_describe_metric(ctx, (int)m->ref.unit, m->ref.row, &info);
+	pfm_describe_metric(ctx, (int)m->ref.pmu, m->ref.row, &info);
 	m->planned_events = calloc(info.n_inputs + 1, sizeof(*m->planned_events));
 	if (!m->planned_events)
 		return pfmi_session_report_no_memory(o);
 	m->n_inputs = info.n_inputs;
-	for (unsigned i = 0; i < m->n_inputs && !pfm_describe_metric_input(ctx, (int)m->ref.unit, m->ref.row, i, &in); i++)
+	for (unsigned i = 0; i < m->n_inputs && !pfm_describe_metric_input(ctx, (int)m->ref.pmu, m->ref.row, i, &in); i++)
 		m->planned_events[i] = in.is_constant ? 0 : find_planned_event(plan, in.text);
 	return PFMLIB_SUCCESS;
 }
@@ -261,7 +261,7 @@ static double sum_input_counts(struct metric_input_counts *in, unsigned round, u
 		sum += (double)c->value;
 		any = true;
 	}
-	if (any || in->metric->planned_events[input] || pfm_describe_metric_input(in->session->ctx, (int)in->metric->ref.unit, in->metric->ref.row, input, &d) ||
+	if (any || in->metric->planned_events[input] || pfm_describe_metric_input(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, input, &d) ||
 	    !d.is_constant)
 		return any ? sum : make_nan();
 	return get_machine_constant(in->session, d.text, in->seconds, &sum) ? sum : d.has_preset ? d.preset
@@ -272,13 +272,13 @@ static int estimate_metric(struct metric_input_counts *in, unsigned rounds, pfm_
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	double *samples = calloc((size_t)rounds * in->metric->n_inputs + 1, sizeof(*samples));
-	int rc = samples ? pfm_describe_metric(in->session->ctx, (int)in->metric->ref.unit, in->metric->ref.row, &info) : PFMLIB_ERR_NOMEM;
+	int rc = samples ? pfm_describe_metric(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, &info) : PFMLIB_ERR_NOMEM;
 
 	for (unsigned r = 0; r < rounds && !rc; r++)
 		for (unsigned i = 0; i < in->metric->n_inputs; i++)
 			samples[(size_t)r * in->metric->n_inputs + i] = sum_input_counts(in, r, i, i < info.n_value_inputs);
 	if (!rc)
-		rc = pfm_estimate_metric(in->session->ctx, (int)in->metric->ref.unit, in->metric->ref.row, samples, rounds, in->metric->n_inputs, value);
+		rc = pfm_estimate_metric(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, samples, rounds, in->metric->n_inputs, value);
 	free(samples);
 	return rc;
 }
@@ -316,7 +316,7 @@ int pfm_compute_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *co
 	if (rounds == 1 && !v.state)
 		set_single_round_error(&in, &v);
 	full = (pfm_session_metric_t){ .size = sizeof(full),
-		                       .pmu = (int)in.metric->ref.unit,
+		                       .pmu = (int)in.metric->ref.pmu,
 		                       .event = in.metric->ref.row,
 		                       .request = in.metric->request,
 		                       .value = v.value,

@@ -39,7 +39,7 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 	a->exclusive = leader && c->config.exclusive;
 	a->enable_on_exec = leader && p->pid >= 0 && (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC);
 	if (s->sampling)
-		pfmi_sampling_attr(s, c, a);
+		pfmi_sampling_fill_attr(s, c, a);
 }
 
 bool pfmi_perf_is_kernel_only_event(const pfm_attr_t *attr)
@@ -201,7 +201,7 @@ static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int gro
 			s->counts[i].config.get_user_read_bits = 0;
 	}
 	if (fd < 0 && s->sampling)
-		fd = pfmi_sampling_settle(s, &s->counts[i], &a, p->pid, p->cpu, group, fd);
+		fd = pfmi_sampling_retry_open(s, &s->counts[i], &a, p->pid, p->cpu, group, fd);
 	p->reads_group = (a.attr.read_format & PERF_FORMAT_GROUP) != 0;
 	p->reads_lost_samples = (a.attr.read_format & PERF_FORMAT_LOST) != 0;
 	return fd;
@@ -343,7 +343,7 @@ static void open_count(struct pfm_session *s, unsigned i)
 		else
 			pfmi_perf_diagnose_event(s, i, k, lead < 0 ? -1 : st->events[lead].fd, -err);
 		if (s->sampling)
-			pfmi_sampling_diagnose(s, i, k, -err);
+			pfmi_sampling_diagnose_count(s, i, k, -err);
 		return;
 	}
 	if (!c->kernel_state.n_open && gone && !c->status.cause)
@@ -480,7 +480,7 @@ static void close_perf_counts(struct pfm_session *s)
 	if (!st)
 		return;
 	if (s->sampling)
-		pfmi_sampling_close(s);
+		pfmi_sampling_close_buffers(s);
 	close_round(s);
 	if (st->cgroup_fd >= 0)
 		s->sys.close(&s->sys, st->cgroup_fd);
@@ -643,7 +643,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 	}
 	st->reads_singly = s->sampling != NULL; /* each with its own losses */
 	if (s->sampling)
-		pfmi_sampling_prepare(s);
+		pfmi_sampling_choose_rates(s);
 	for (unsigned i = 0; i < s->n_counts; i++)
 		s->counts[i].kernel_state.is_rejected_early = s->counts[i].status.cause != PFM_CAUSE_NONE;
 	st->page_size = page > 0 ? (size_t)page : 4096;
@@ -651,7 +651,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 	if (!rc)
 		pfmi_perf_init_hotplug(s);
 	if (!rc && s->sampling && !(s->options.flags & PFM_SESSION_DRY_RUN)) {
-		rc = pfmi_sampling_open(s, why);
+		rc = pfmi_sampling_open_buffers(s, why);
 		if (rc)
 			close_perf_counts(s);
 		return rc;

@@ -85,7 +85,7 @@ int pfmi_perf_start_counting(struct pfm_session *s)
 	int rc = send_to_time_references(s, PERF_EVENT_IOC_ENABLE);
 
 	if (s->sampling)
-		rc = keep_first_error(rc, pfmi_sampling_command(s, PERF_EVENT_IOC_ENABLE));
+		rc = keep_first_error(rc, pfmi_sampling_control_side_events(s, PERF_EVENT_IOC_ENABLE));
 	rc = keep_first_error(rc, send_to_leaders(s, PERF_EVENT_IOC_ENABLE));
 	if (!rc) {
 		pfmi_perf_start_process_clock(s);
@@ -106,7 +106,7 @@ int pfmi_perf_stop_counting(struct pfm_session *s)
 	rc = send_to_leaders(s, PERF_EVENT_IOC_DISABLE);
 	rc = keep_first_error(rc, send_to_time_references(s, PERF_EVENT_IOC_DISABLE));
 	if (s->sampling)
-		rc = keep_first_error(rc, pfmi_sampling_command(s, PERF_EVENT_IOC_DISABLE));
+		rc = keep_first_error(rc, pfmi_sampling_control_side_events(s, PERF_EVENT_IOC_DISABLE));
 	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
 }
 

@@ -125,7 +125,7 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	pfmi_session_find_core_pmus(o);
 	rc = choose_backend(o);
 	if (!rc && s->options.sampling)
-		rc = pfmi_sampling_ask(o);
+		rc = pfmi_sampling_read_options(o);
 	for (o->request = 0; o->request < n && !rc; o->request++)
 		rc = texts[o->request] ? add_text_or_metrics(o, texts[o->request])
 		                       : pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "an event is NULL");
@@ -203,8 +203,8 @@ void pfm_close_session(pfm_session_t *s)
 		return;
 	if (s->backend)
 		s->backend->close_counts(s);
-	pfmi_data_close(s);
-	pfmi_sampling_free(s);
+	pfmi_perfdata_close_reader(s);
+	pfmi_sampling_free_state(s);
 	pfmi_session_free_metrics(s);
 	pfmi_session_free_names(s);
 	free(s->counts);

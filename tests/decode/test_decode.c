@@ -59,7 +59,7 @@ static void registers_in_order_of_likelihood(void **state)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		pfm_ctx_t *ctx = open_for(lines[i].pmu);
 		int pmu = pfm_find_pmu(ctx, lines[i].pmu);
-		char buf[PRINT_MAX];
+		char buf[PRINTED_TEXT_SIZE];
 
 		for (unsigned k = 0; k < 4; k++) {
 			int rc = pfm_decode_event(ctx, pmu, lines[i].reg, lines[i].value, k, buf, sizeof(buf));
@@ -79,7 +79,7 @@ static void registers_in_order_of_likelihood(void **state)
 static unsigned count_events(const char *name, const char *reg, uint64_t value, const char *part, unsigned *with_part)
 {
 	pfm_ctx_t *ctx = open_for(name);
-	char buf[PRINT_MAX];
+	char buf[PRINTED_TEXT_SIZE];
 	unsigned n = 0;
 	int rc;
 

@@ -34,8 +34,8 @@ static void other_terms_are_the_same_event(void **state)
 			ev.has_raw_umask = unit_random(&random) & 1;
 			for (size_t d = 0; d < COUNT(dialects); d++) {
 				said = ev;
-				pfmi_say_in_words(&said, dialects[d]);
-				assert_true(pfmi_same_config(&ev, &said));
+				pfmi_format_use_dialect_terms(&said, dialects[d]);
+				assert_true(pfmi_format_has_equal_config(&ev, &said));
 			}
 		}
 	assert_true(tried > 1000);
@@ -44,7 +44,7 @@ static void other_terms_are_the_same_event(void **state)
 static const char *written(const char *name, pfm_dialect_t dialect, void (*change)(struct event *ev))
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
-	static struct printer p;
+	static struct event_printer p;
 	struct event ev;
 	uint32_t row = 0;
 
@@ -54,8 +54,8 @@ static const char *written(const char *name, pfm_dialect_t dialect, void (*chang
 	pfmi_pmu_init_event(&ev, t, row);
 	if (change)
 		change(&ev);
-	p = (struct printer){ .ev = &ev, .t = t, .dialect = dialect };
-	return pfmi_put_words(&p) ? p.text : p.why;
+	p = (struct event_printer){ .event = &ev, .table = t, .dialect = dialect };
+	return pfmi_format_append_named_event(&p) ? p.text : p.reason;
 }
 
 static void levels_off(struct event *ev)

@@ -27,7 +27,7 @@ static void letters(void **state)
 			if (r >> (3 + k) & 1)
 				expect[n++] = "GHI"[k];
 		expect[n] = '\0';
-		pfmi_perf_letters(&ev, got);
+		pfmi_format_write_perf_modifiers(&ev, got);
 		assert_string_equal(got, expect);
 	}
 }
@@ -50,7 +50,7 @@ static void terms(void **state)
 		for (unsigned i = 0; i < 20 && is_event(t, row) && !table_row(t, row)->n_takes; i++, tried++) {
 			uint64_t r = unit_random(&random), umask = pfmi_row_value(t, row, KEY_UMASK, ANYWHERE);
 			unsigned cmask = r & 1 ? (unsigned)(r >> 8 & 255) : 0, inv = r >> 1 & 1, edge = r >> 2 & 1;
-			static struct printer p;
+			static struct event_printer p;
 			struct event ev;
 			char expect[128];
 			int n;
@@ -68,8 +68,8 @@ static void terms(void **state)
 			if (cmask)
 				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",cmask=%u", cmask);
 			snprintf(expect + n, sizeof(expect) - (size_t)n, "%s%s/%s", inv ? ",inv" : "", edge ? ",edge" : "", ev.plm ? "u" : "");
-			p = (struct printer){ .ev = &ev, .t = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_slice("cpu") };
-			assert_true(pfmi_put_perf(&p));
+			p = (struct event_printer){ .event = &ev, .table = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_slice("cpu") };
+			assert_true(pfmi_format_append_perf_event(&p));
 			assert_string_equal(p.text, expect);
 		}
 	}
@@ -80,25 +80,25 @@ static void terms(void **state)
 static void refusals(void **state)
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
-	static struct printer p;
+	static struct event_printer p;
 	struct event ev;
 
 	(void)state;
-	p = (struct printer){ .ev = &ev, .t = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_slice("cpu") };
+	p = (struct event_printer){ .event = &ev, .table = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_slice("cpu") };
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.has_no_levels = true;
-	assert_false(pfmi_put_perf(&p));
-	assert_string_equal(p.why, "perf cannot switch every level off");
+	assert_false(pfmi_format_append_perf_event(&p));
+	assert_string_equal(p.reason, "perf cannot switch every level off");
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.plm = PFM_PLM1;
-	p.why = NULL;
-	assert_false(pfmi_put_perf(&p));
-	assert_string_equal(p.why, "perf tells user from kernel and hypervisor, no other levels");
+	p.reason = NULL;
+	assert_false(pfmi_format_append_perf_event(&p));
+	assert_string_equal(p.reason, "perf tells user from kernel and hypervisor, no other levels");
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.counter_pin = 1;
-	p.why = NULL;
-	assert_false(pfmi_put_perf(&p));
-	assert_string_equal(p.why, "perf leaves the choice of the counter to the kernel");
+	p.reason = NULL;
+	assert_false(pfmi_format_append_perf_event(&p));
+	assert_string_equal(p.reason, "perf leaves the choice of the counter to the kernel");
 }
 
 /* The extra register that the text names, with @value, 0 as well: perf's spelling says the same one. */

@@ -3,55 +3,55 @@
 #include "unit_tables.h"
 #include "format/printer.h"
 
-static void begin(struct printer *p, const struct table *t)
+static void begin(struct event_printer *p, const struct table *t)
 {
 	memset(p, 0, sizeof(*p));
-	p->t = t;
+	p->table = t;
 }
 
 /* The last letter that fits, then one more: what is there stays a string. */
 static void the_room_ends(void **state)
 {
-	static struct printer p;
+	static struct event_printer p;
 
 	(void)state;
 	begin(&p, NULL);
-	for (size_t i = 0; i < PRINT_MAX - 2; i++)
-		pfmi_put_char(&p, 'x');
-	assert_null(p.why);
-	assert_int_equal(strlen(p.text), PRINT_MAX - 2);
-	pfmi_put_text(&p, "yz");
-	assert_string_equal(p.why, "the text is too long");
-	assert_int_equal(p.n, PRINT_MAX - 1);
-	assert_int_equal(strlen(p.text), PRINT_MAX - 1);
-	assert_int_equal(p.text[PRINT_MAX - 2], 'y');
+	for (size_t i = 0; i < PRINTED_TEXT_SIZE - 2; i++)
+		pfmi_format_append_char(&p, 'x');
+	assert_null(p.reason);
+	assert_int_equal(strlen(p.text), PRINTED_TEXT_SIZE - 2);
+	pfmi_format_append_text(&p, "yz");
+	assert_string_equal(p.reason, "the text is too long");
+	assert_int_equal(p.length, PRINTED_TEXT_SIZE - 1);
+	assert_int_equal(strlen(p.text), PRINTED_TEXT_SIZE - 1);
+	assert_int_equal(p.text[PRINTED_TEXT_SIZE - 2], 'y');
 
 	begin(&p, NULL);
-	pfmi_put(&p, "%*s", PRINT_MAX - 10, "");
-	assert_null(p.why);
-	pfmi_put(&p, "%s", "0123456789abcdef");
-	assert_string_equal(p.why, "the text is too long");
-	assert_int_equal(p.n, PRINT_MAX - 1);
-	assert_string_equal(p.text + PRINT_MAX - 10, "012345678");
+	pfmi_format_append_printf(&p, "%*s", PRINTED_TEXT_SIZE - 10, "");
+	assert_null(p.reason);
+	pfmi_format_append_printf(&p, "%s", "0123456789abcdef");
+	assert_string_equal(p.reason, "the text is too long");
+	assert_int_equal(p.length, PRINTED_TEXT_SIZE - 1);
+	assert_string_equal(p.text + PRINTED_TEXT_SIZE - 10, "012345678");
 }
 
 static void the_first_reason_stays(void **state)
 {
-	static struct printer p;
+	static struct event_printer p;
 
 	(void)state;
 	begin(&p, NULL);
-	assert_false(pfmi_cannot(&p, "first"));
-	assert_false(pfmi_cannot(&p, "second"));
-	assert_string_equal(p.why, "first");
+	assert_false(pfmi_format_set_reason(&p, "first"));
+	assert_false(pfmi_format_set_reason(&p, "second"));
+	assert_string_equal(p.reason, "first");
 }
 
 static const char *value_of(const struct table *t, enum key key, uint64_t value)
 {
-	static struct printer p;
+	static struct event_printer p;
 
 	begin(&p, t);
-	pfmi_put_value(&p, table_field(t, key), value);
+	pfmi_format_append_value(&p, table_field(t, key), value);
 	return p.text;
 }
 
@@ -68,7 +68,7 @@ static void numbers(void **state)
 /* Every word of every field that has some: what is written for its value is a word of that value, or the number. */
 static void words(void **state)
 {
-	static struct printer p;
+	static struct event_printer p;
 	unsigned as_word = 0;
 
 	(void)state;
@@ -83,7 +83,7 @@ static void words(void **state)
 				bool same = false;
 
 				begin(&p, t);
-				pfmi_put_value(&p, f, w->value);
+				pfmi_format_append_value(&p, f, w->value);
 				for (unsigned m = 0; m < f->n_words; m++)
 					same |= table_words(t)[f->word + m].value == w->value &&
 					        strcmp(p.text, table_text(t, table_words(t)[f->word + m].name)) == 0;

@@ -23,7 +23,7 @@ static void check_lines(const struct line *lines, size_t n)
 		pfm_ctx_t *ctx = open_for(lines[i].pmu);
 
 		for (pfm_dialect_t d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
-			char buf[PRINT_MAX];
+			char buf[PRINTED_TEXT_SIZE];
 			int rc = pfm_print_event(ctx, lines[i].text, d, buf, sizeof(buf), NULL);
 
 			assert_int_equal(rc, lines[i].printed[d] ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP);
@@ -207,8 +207,8 @@ static bool same_words(const pfm_ctx_t *ctx, const char *a, const char *b)
 
 	assert_int_equal(pfmi_lookup_event(ctx, a, &unit, &x, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(pfmi_lookup_event(ctx, b, &unit, &y, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_same_config(&x, &y), pfmi_same_config(&y, &x));
-	return pfmi_same_config(&x, &y);
+	assert_int_equal(pfmi_format_has_equal_config(&x, &y), pfmi_format_has_equal_config(&y, &x));
+	return pfmi_format_has_equal_config(&x, &y);
 }
 
 static void words_that_are_compared(void **state)

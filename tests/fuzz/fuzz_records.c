@@ -68,10 +68,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	head.type %= 24;
 	memcpy(copy, &head, sizeof(head));
 	if (flags & 2)
-		pfmi_record_swap(&l, copy, size);
-	pfmi_record_id(&l, copy, size);
-	pfmi_record_time(&l, copy, size);
-	if (pfmi_record_decode(&l, copy, size, &r))
+		pfmi_sampling_swap_record(&l, copy, size);
+	pfmi_sampling_get_record_id(&l, copy, size);
+	pfmi_sampling_get_record_time(&l, copy, size);
+	if (pfmi_sampling_decode_record(&l, copy, size, &r))
 		check(&r, copy, size);
 	free(copy);
 	return 0;

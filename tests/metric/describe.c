@@ -23,11 +23,11 @@ static struct table *make(const char *input)
 /* What code (of the threshold, if @threshold) is as a formula. */
 static void prints(const struct table *t, const char *code, int threshold, const char *want)
 {
-	const struct metric m = { .table = t, .row = 1, .code = threshold ? "i1" : code, .threshold = code };
+	const struct metric m = { .table = t, .row = 1, .code = threshold ? "i1" : code, .threshold_code = code };
 	char buf[512];
 
 	memset(buf, 'x', sizeof(buf));
-	assert_int_equal(pfmi_metric_print(&m, threshold, buf, sizeof(buf)), strlen(want));
+	assert_int_equal(pfmi_metric_print_formula(&m, threshold, buf, sizeof(buf)), strlen(want));
 	assert_string_equal(buf, want);
 }
 
@@ -140,17 +140,17 @@ static void numbers(void **state)
 static void no_numbers(void **state)
 {
 	static const char *const codes[] = { "kookkikookki", "k7o`00000000", "k?o`00000000", "k7oh00000000" };
-	const struct cell own = { .v = 2 };
+	const struct metric_number own = { .value = 2 };
 	struct table *t = make("Input||");
-	struct cell value;
+	struct metric_number value;
 	char buf[64];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(codes); i++) {
-		const struct metric m = { .table = t, .row = 1, .code = codes[i], .threshold = "" };
+		const struct metric m = { .table = t, .row = 1, .code = codes[i], .threshold_code = "" };
 
-		assert_int_equal(pfmi_metric_print(&m, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfmi_metric_run(codes[i], NULL, 0, 0, &own, &value), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_print_formula(&m, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_run_code(codes[i], NULL, 0, 0, &own, &value), PFMLIB_ERR_INVAL);
 	}
 	free(t);
 }
@@ -159,7 +159,7 @@ static void no_numbers(void **state)
 static void buffers(void **state)
 {
 	struct table *t = make("Input||");
-	const struct metric m = { .table = t, .row = 1, .code = "e00i2+", .threshold = "" };
+	const struct metric m = { .table = t, .row = 1, .code = "e00i2+", .threshold_code = "" };
 	const char want[] = "(Input + 2)";
 	char buf[32];
 
@@ -168,13 +168,13 @@ static void buffers(void **state)
 		size_t n = len < sizeof(want) ? len : sizeof(want);
 
 		memset(buf, 'x', sizeof(buf));
-		assert_int_equal(pfmi_metric_print(&m, 0, buf, len), sizeof(want) - 1);
+		assert_int_equal(pfmi_metric_print_formula(&m, 0, buf, len), sizeof(want) - 1);
 		if (len)
 			assert_true(memcmp(buf, want, n - 1) == 0 && buf[n - 1] == '\0');
 		assert_int_equal(buf[n], 'x');
 	}
-	assert_int_equal(pfmi_metric_print(&m, 0, NULL, 0), sizeof(want) - 1);
-	assert_int_equal(pfmi_metric_print(&m, 1, buf, sizeof(buf)), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_print_formula(&m, 0, NULL, 0), sizeof(want) - 1);
+	assert_int_equal(pfmi_metric_print_formula(&m, 1, buf, sizeof(buf)), PFMLIB_ERR_NOTFOUND);
 	free(t);
 }
 
@@ -186,10 +186,10 @@ static void code_that_is_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(codes); i++) {
-		const struct metric m = { .table = t, .row = 1, .code = codes[i], .threshold = codes[i] };
+		const struct metric m = { .table = t, .row = 1, .code = codes[i], .threshold_code = codes[i] };
 
-		assert_int_equal(pfmi_metric_print(&m, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfmi_metric_print(&m, 1, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_print_formula(&m, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_print_formula(&m, 1, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
 	}
 	free(t);
 }
@@ -210,15 +210,15 @@ static void pieces_of_inputs(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct table *t = make(rows[i].item);
-		const struct metric m = { .table = t, .row = 1, .code = "", .threshold = "" }, other = { .table = t, .row = 0 };
+		const struct metric m = { .table = t, .row = 1, .code = "", .threshold_code = "" }, other = { .table = t, .row = 0 };
 		struct metric_input in;
 
-		assert_int_equal(pfmi_metric_inputs(&m), 1);
-		assert_true(pfmi_metric_input(&m, 0, &in));
+		assert_int_equal(pfmi_metric_count_inputs(&m), 1);
+		assert_true(pfmi_metric_get_input(&m, 0, &in));
 		assert_true(pfmi_slice_is(in.name, rows[i].name) && pfmi_slice_is(in.alias, rows[i].alias) && pfmi_slice_is(in.preset, rows[i].preset));
-		assert_false(pfmi_metric_input(&m, 1, &in));
-		assert_int_equal(pfmi_metric_inputs(&other), 0);
-		assert_false(pfmi_metric_input(&other, 0, &in));
+		assert_false(pfmi_metric_get_input(&m, 1, &in));
+		assert_int_equal(pfmi_metric_count_inputs(&other), 0);
+		assert_false(pfmi_metric_get_input(&other, 0, &in));
 		free(t);
 	}
 }
@@ -231,13 +231,13 @@ static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row, cons
 	const char *code = pfmi_row_text(t, row, KEY_METRIC);
 	struct metric m;
 
-	assert_int_equal(pfmi_metric_find(ctx, (int)unit, row, &m), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_metric_find_by_row(ctx, (int)unit, row, &m), PFMLIB_SUCCESS);
 	assert_true(m.table == t && m.row == row && m.code == code);
 	for (unsigned i = 0; key && i < table_row(t, row)->n_values; i++)
 		n += row_value(t, table_row(t, row), i).field == key - 1;
-	for (unsigned step; (step = pfmi_metric_step(code)); code += step)
-		if (*code == 'e' && pfmi_metric_operand(code) + 1 > reads)
-			reads = (unsigned)pfmi_metric_operand(code) + 1;
+	for (unsigned step; (step = pfmi_metric_get_instruction_length(code)); code += step)
+		if (*code == 'e' && pfmi_metric_get_operand(code) + 1 > reads)
+			reads = (unsigned)pfmi_metric_get_operand(code) + 1;
 	assert_true(info->pmu == (int)unit && info->event == row && info->n_inputs == n && info->n_value_inputs == reads);
 	assert_string_equal(info->name, table_row_name(t, row));
 	assert_string_equal(info->unit, pfmi_row_text(t, row, KEY_UNIT));

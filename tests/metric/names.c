@@ -41,14 +41,14 @@ static void groups_of(const pfm_ctx_t *ctx, const struct table *t, uint32_t row)
 	for (char *p = group; *p; p++)
 		*p = (char)toupper((unsigned char)*p);
 	snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name), group);
-	assert_int_equal(pfmi_metric_group(ctx, text, &found), PFMLIB_SUCCESS);
-	for (unsigned i = 0; i < found.n; i++) {
-		const struct table *of = context_pmu_table(ctx, found.at[i].unit);
+	assert_int_equal(pfmi_metric_find_group(ctx, text, &found), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < found.n_metrics; i++) {
+		const struct table *of = context_pmu_table(ctx, found.refs[i].pmu);
 
-		assert_true(word_in(pfmi_row_text(of, found.at[i].row, KEY_METRIC_GROUP), group));
+		assert_true(word_in(pfmi_row_text(of, found.refs[i].row, KEY_METRIC_GROUP), group));
 	}
-	assert_true(found.n >= members(t, group));
-	free(found.at);
+	assert_true(found.n_metrics >= members(t, group));
+	free(found.refs);
 }
 
 static void groups(void **state)
@@ -74,24 +74,24 @@ static void by_name(void **state)
 	struct metric_list list = { 0 };
 
 	(void)state;
-	assert_int_equal(pfmi_metric_named(ctx, "hardware::ipc", &list), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_metric_named(ctx, "HARDWARE::GHZ", &list), PFMLIB_SUCCESS);
-	assert_int_equal(list.n, 2);
-	assert_true(table_row(context_pmu_table(ctx, list.at[1].unit), list.at[1].row)->flags & ROW_METRIC);
-	assert_int_equal(strcasecmp(table_row_name(context_pmu_table(ctx, list.at[1].unit), list.at[1].row), "ghz"), 0);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::ipc", &list), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "HARDWARE::GHZ", &list), PFMLIB_SUCCESS);
+	assert_int_equal(list.n_metrics, 2);
+	assert_true(table_row(context_pmu_table(ctx, list.refs[1].pmu), list.refs[1].row)->flags & ROW_METRIC);
+	assert_int_equal(strcasecmp(table_row_name(context_pmu_table(ctx, list.refs[1].pmu), list.refs[1].row), "ghz"), 0);
 	/* Events are none, nor are groups or what nobody knows; the list stays as it is. */
-	assert_int_equal(pfmi_metric_named(ctx, "hardware::cycles", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_named(ctx, "software::ratios", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_named(ctx, "hardware::nothing", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_named(ctx, "", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_group(ctx, "hardware::ipc", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_group(ctx, "software::ratio", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_group(ctx, "software::ratioss", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_group(ctx, "", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(list.n, 2);
-	assert_int_equal(pfmi_metric_group(ctx, "software::ratios", &list), PFMLIB_SUCCESS);
-	assert_int_equal(list.n, 6);
-	free(list.at);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::cycles", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "software::ratios", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::nothing", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_group(ctx, "hardware::ipc", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratio", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratioss", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_group(ctx, "", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(list.n_metrics, 2);
+	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratios", &list), PFMLIB_SUCCESS);
+	assert_int_equal(list.n_metrics, 6);
+	free(list.refs);
 	pfm_close_context(ctx);
 }
 
@@ -103,11 +103,11 @@ static void many(void **state)
 
 	(void)state;
 	for (unsigned i = 1; i <= 100; i++) {
-		assert_int_equal(pfmi_metric_group(ctx, "software::ratios", &list), PFMLIB_SUCCESS);
-		assert_int_equal(list.n, 4 * i);
-		assert_true(list.at[4 * i - 4].row == list.at[0].row && list.at[4 * i - 1].row == list.at[3].row);
+		assert_int_equal(pfmi_metric_find_group(ctx, "software::ratios", &list), PFMLIB_SUCCESS);
+		assert_int_equal(list.n_metrics, 4 * i);
+		assert_true(list.refs[4 * i - 4].row == list.refs[0].row && list.refs[4 * i - 1].row == list.refs[3].row);
 	}
-	free(list.at);
+	free(list.refs);
 	pfm_close_context(ctx);
 }
 

@@ -12,15 +12,15 @@ static struct pfm_plan_result *plan_of(const pfm_ctx_t *ctx, const char *const *
 
 	assert_non_null(plan);
 	plan->ctx = ctx;
-	plan->optimal = true;
+	plan->is_optimal = true;
 	for (unsigned i = 0; i < n; i++) {
-		struct planned *e = pfmi_plan_event(plan);
+		struct planned_event *e = pfmi_plan_add_event(plan);
 
 		assert_non_null(e);
-		*e = (struct planned){ .request = i, .counter = -1 };
+		*e = (struct planned_event){ .request_index = i, .counter = -1 };
 		snprintf(e->text, sizeof(e->text), "%s", texts[i]);
-		assert_int_equal(pfmi_lookup_event(ctx, texts[i], &e->unit, &e->event, NULL), PFMLIB_SUCCESS);
-		*unit = e->unit;
+		assert_int_equal(pfmi_lookup_event(ctx, texts[i], &e->pmu, &e->event, NULL), PFMLIB_SUCCESS);
+		*unit = e->pmu;
 	}
 	return plan;
 }
@@ -36,7 +36,7 @@ static int part(struct pfm_plan_result *plan, unsigned unit, bool several, pfm_e
 {
 	struct pmu_info u = pfmi_context_get_pmu(plan->ctx, unit);
 
-	return pfmi_plan_part(plan, &u, several, why);
+	return pfmi_plan_group_pmu_events(plan, &u, several, why);
 }
 
 static const char TEXTS[][40] = { "skx::L2_RQSTS.MISS", "skx::L2_RQSTS.REFERENCES", "skx::LONGEST_LAT_CACHE.MISS",
@@ -59,14 +59,14 @@ static void groups_of(unsigned n, uint64_t taken, unsigned want, const char *pro
 	assert_int_equal(part(plan, unit, false, NULL), PFMLIB_SUCCESS);
 	if (strcmp(plan->certificate, proof) != 0)
 		fail_msg("%s", plan->certificate);
-	assert_true(plan->n_groups == want && plan->bound == want && plan->n_rounds == want && plan->optimal);
+	assert_true(plan->n_groups == want && plan->bound == want && plan->n_rounds == want && plan->is_optimal);
 	for (unsigned i = 0; i < n; i++) {
-		const struct planned *e = &plan->events[i];
+		const struct planned_event *e = &plan->events[i];
 
 		assert_true(e->group < want && e->counter >= 0 && e->counter < 8 && !(taken >> e->counter & 1));
 		assert_false(used[e->group] >> e->counter & 1);
 		used[e->group] |= (uint64_t)1 << e->counter;
-		assert_int_equal(e->in_proof, want > 1);
+		assert_int_equal(e->is_in_proof, want > 1);
 	}
 	done(plan);
 	pfm_close_context(ctx);
@@ -136,11 +136,11 @@ static void extra_registers(void **state)
 	(void)state;
 	plan = plan_of(ctx, texts, 4, &unit);
 	assert_int_equal(part(plan, unit, false, NULL), PFMLIB_SUCCESS);
-	if (plan->n_groups != 3 || plan->bound != 3 || !plan->optimal)
+	if (plan->n_groups != 3 || plan->bound != 3 || !plan->is_optimal)
 		fail_msg("%u: %s", plan->n_groups, plan->certificate);
 	assert_string_equal(plan->certificate, "3 events need different values in the same extra registers: at least 3 groups");
 	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(plan->events[i].in_proof, i < 3);
+		assert_int_equal(plan->events[i].is_in_proof, i < 3);
 	done(plan);
 	pfm_close_context(ctx);
 }
@@ -167,14 +167,14 @@ static void write_plan(const struct pfm_plan_result *plan, char *buf, size_t len
 {
 	size_t at = 0;
 
-	for (unsigned i = 0; i < plan->n && at < len; i++) {
-		const struct planned *e = &plan->events[i];
+	for (unsigned i = 0; i < plan->n_events && at < len; i++) {
+		const struct planned_event *e = &plan->events[i];
 		char counter[8] = "-";
 
 		if (e->counter >= 0)
 			snprintf(counter, sizeof(counter), "%s%d", e->counter < 32 ? "" : "F", e->counter % 32);
-		at += (size_t)snprintf(buf + at, len - at, "%s%u:%s%s%s%s", i ? " " : "", e->group, counter, e->added ? "+" : "",
-		                       e->leads ? "!" : "", e->in_proof ? "*" : "");
+		at += (size_t)snprintf(buf + at, len - at, "%s%u:%s%s%s%s", i ? " " : "", e->group, counter, e->is_added ? "+" : "",
+		                       e->is_leader ? "!" : "", e->is_in_proof ? "*" : "");
 	}
 }
 
@@ -376,7 +376,7 @@ static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsig
 	u.flags |= flags;
 	plan->ctx = &machine;
 	plan->options.flags = plan_flags;
-	assert_int_equal(pfmi_plan_part(plan, &u, false, NULL), want ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfmi_plan_group_pmu_events(plan, &u, false, NULL), want ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
 	write_plan(plan, text, sizeof(text));
 	if (want)
 		assert_string_equal(text, want);

@@ -11,9 +11,9 @@
 
 static const pfm_metric_count_t none;
 
-static int run(const char *code, const pfm_metric_count_t *in, unsigned n, struct cell *out)
+static int run(const char *code, const pfm_metric_count_t *in, unsigned n, struct metric_number *out)
 {
-	return pfmi_metric_run(code, in, n, n, NULL, out);
+	return pfmi_metric_run_code(code, in, n, n, NULL, out);
 }
 
 static void instructions(void **state)
@@ -51,14 +51,14 @@ static void instructions(void **state)
 		{ "e02i1|", 1, 0 },
 		{ "i1i0/e00m", 0, PFM_METRIC_DIVISION },
 	};
-	struct cell out;
+	struct metric_number out;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(run(cases[i].code, in, 3, &out), PFMLIB_SUCCESS);
 		assert_int_equal(out.state, cases[i].state);
 		if (!out.state)
-			assert_true(fabs(out.v - cases[i].value) < 1e-12);
+			assert_true(fabs(out.value - cases[i].value) < 1e-12);
 	}
 }
 
@@ -94,7 +94,7 @@ static void operators_on_either_way(void **state)
 	static const double values[] = { -7.5, -2, -1, -0.5, 0, 0.5, 1, 2, 7.5 };
 	const unsigned n = sizeof(values) / sizeof(values[0]);
 	char code[] = "e00e01?";
-	struct cell out;
+	struct metric_number out;
 
 	(void)state;
 	for (const char *op = "+-*/%<>[]=!&|^mMd"; *op; op++)
@@ -105,9 +105,9 @@ static void operators_on_either_way(void **state)
 
 			code[6] = *op;
 			for (unsigned along = 2; along < 4; along++) {
-				assert_int_equal(pfmi_metric_run(code, in, 2, along, NULL, &out), PFMLIB_SUCCESS);
-				if (out.state != known || (!known && fabs(out.v - v) > 1e-12))
-					fail_msg("%g %c %g: %g, state %d", in[0].value, *op, in[1].value, out.v, out.state);
+				assert_int_equal(pfmi_metric_run_code(code, in, 2, along, NULL, &out), PFMLIB_SUCCESS);
+				if (out.state != known || (!known && fabs(out.value - v) > 1e-12))
+					fail_msg("%g %c %g: %g, state %d", in[0].value, *op, in[1].value, out.value, out.state);
 			}
 		}
 }
@@ -116,7 +116,7 @@ static void operators_on_either_way(void **state)
 static void the_machine_is_full_when_it_is_full(void **state)
 {
 	char code[3 * METRIC_MAX_STACK + 3 * METRIC_MAX_SLOTS + 32];
-	struct cell out;
+	struct metric_number out;
 
 	(void)state;
 	for (unsigned more = 0; more < 2; more++)
@@ -126,15 +126,15 @@ static void the_machine_is_full_when_it_is_full(void **state)
 				strcat(code, "i1");
 			for (unsigned i = 1; i < METRIC_MAX_STACK + more; i++)
 				strcat(code, "+");
-			assert_int_equal(pfmi_metric_run(code, &none, 1, along, NULL, &out), more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
-			assert_true(more || out.v == METRIC_MAX_STACK);
+			assert_int_equal(pfmi_metric_run_code(code, &none, 1, along, NULL, &out), more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
+			assert_true(more || out.value == METRIC_MAX_STACK);
 			strcpy(code, "i1");
 			for (unsigned i = 0; i < METRIC_MAX_SLOTS + more; i++) {
 				char one[4] = { 's', (char)('0' + i / 64), (char)('0' + i % 64), '\0' };
 
 				strcat(code, one);
 			}
-			assert_int_equal(pfmi_metric_run(code, &none, 1, along, NULL, &out), more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_metric_run_code(code, &none, 1, along, NULL, &out), more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
 		}
 }
 
@@ -144,7 +144,7 @@ static void code_that_is_none_is_refused(void **state)
 		                             "v", "x", "i", "k0000",
 		                             "i1l00+" };
 	char deep[3 * 80 + 1] = "", slots[8000] = "i1";
-	struct cell out;
+	struct metric_number out;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
@@ -173,7 +173,7 @@ static void noise_never_leaves_the_machine(void **state)
 	static const char letters[] = "eijkslv+-*/%<>[]=!&|^mMd~?00001230";
 	pfm_metric_count_t in[4] = { { .value = 1, .known = 1 }, { .value = 0, .known = 1 }, { .value = 1e300, .known = 1 } };
 	char code[64];
-	struct cell out, careful;
+	struct metric_number out, careful;
 	unsigned n_defined = 0, rounds = is_quick() ? 20000 : 200000;
 
 	(void)state;
@@ -185,10 +185,10 @@ static void noise_never_leaves_the_machine(void **state)
 			code[i] = letters[(unsigned)rand() % (sizeof(letters) - 1)];
 		code[n] = '\0';
 		if (run(code, in, 4, &out) == PFMLIB_SUCCESS && !out.state) {
-			assert_true(isfinite(out.v));
+			assert_true(isfinite(out.value));
 			/* With a slope it takes the long way, which has to come to the same. */
-			assert_int_equal(pfmi_metric_run(code, in, 4, 0, NULL, &careful), PFMLIB_SUCCESS);
-			assert_true(!careful.state && careful.v == out.v);
+			assert_int_equal(pfmi_metric_run_code(code, in, 4, 0, NULL, &careful), PFMLIB_SUCCESS);
+			assert_true(!careful.state && careful.value == out.value);
 			n_defined++;
 		}
 	}
@@ -202,18 +202,18 @@ static void slopes_are_those_of_differences(void **state)
 		                             "e00e01me02*" };
 	pfm_metric_count_t in[3] = { { .value = 7, .known = 1 }, { .value = 3, .known = 1 }, { .value = 11, .known = 1 } };
 	const double step = 1e-6;
-	struct cell low, high, at;
+	struct metric_number low, high, at;
 
 	(void)state;
 	for (size_t c = 0; c < sizeof(codes) / sizeof(codes[0]); c++)
 		for (unsigned i = 0; i < 3; i++) {
-			assert_int_equal(pfmi_metric_run(codes[c], in, 3, i, NULL, &at), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_metric_run_code(codes[c], in, 3, i, NULL, &at), PFMLIB_SUCCESS);
 			in[i].value += step;
 			run(codes[c], in, 3, &high);
 			in[i].value -= 2 * step;
 			run(codes[c], in, 3, &low);
 			in[i].value += step;
-			assert_true(fabs((high.v - low.v) / (2 * step) - at.d) < 1e-6);
+			assert_true(fabs((high.value - low.value) / (2 * step) - at.derivative) < 1e-6);
 		}
 }
 

@@ -377,7 +377,7 @@ static void packing_is_exact(void **state)
 		struct clashes c = { .n = 2 + (unsigned)rand() % 8 };
 		bool plain[MOST];
 		uint16_t group[MOST];
-		struct pack p = { .n = c.n, .mask = c.mask, .plain = plain, .fits = together, .arg = &c, .group = group, .effort = 1000000 };
+		struct pack_problem p = { .n_items = c.n, .counter_mask = c.mask, .is_plain = plain, .can_share_group = together, .arg = &c, .group = group, .effort = 1000000 };
 		unsigned counters = 2 + (unsigned)rand() % 4;
 
 		for (unsigned i = 0; i < c.n; i++) {
@@ -390,8 +390,8 @@ static void packing_is_exact(void **state)
 		}
 		for (unsigned i = 0; i < c.n; i++)
 			plain[i] = !c.with[i];
-		assert_int_equal(pfmi_pack(&p), PFMLIB_SUCCESS);
-		assert_true(p.optimal);
+		assert_int_equal(pfmi_plan_pack_groups(&p), PFMLIB_SUCCESS);
+		assert_true(p.is_optimal);
 		assert_int_equal(p.n_groups, least_of(&c));
 		assert_int_equal(p.bound, p.n_groups);
 		for (unsigned g = 0; g < p.n_groups; g++) {
@@ -425,7 +425,7 @@ static void eighteen_on_four(void **state)
 	uint64_t mask[18];
 	bool plain[18];
 	uint16_t group[18];
-	struct pack p = { .n = 18, .mask = mask, .plain = plain, .fits = never_asked, .group = group, .effort = 1 };
+	struct pack_problem p = { .n_items = 18, .counter_mask = mask, .is_plain = plain, .can_share_group = never_asked, .group = group, .effort = 1 };
 
 	(void)state;
 	for (unsigned i = 0; i < 18; i++) {
@@ -434,15 +434,15 @@ static void eighteen_on_four(void **state)
 		                              : 0xc;
 		plain[i] = true;
 	}
-	assert_int_equal(pfmi_pack(&p), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_plan_pack_groups(&p), PFMLIB_SUCCESS);
 	assert_int_equal(p.n_groups, 5);
 	assert_int_equal(p.bound, 5);
 	for (unsigned i = 0; i < 18; i++)
 		mask[i] = i < 11 ? 0x3 : 0xf;
-	assert_int_equal(pfmi_pack(&p), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_plan_pack_groups(&p), PFMLIB_SUCCESS);
 	assert_int_equal(p.n_groups, 6);
-	assert_int_equal(p.proof, PACK_COUNTERS);
-	assert_int_equal(p.counters, 0x3);
+	assert_int_equal(p.proof, PACK_PROOF_COUNTERS);
+	assert_int_equal(p.proof_counters, 0x3);
 }
 
 /* A search without any steps says how far off it can be; what fits nowhere is named. */
@@ -452,7 +452,7 @@ static void packing_that_gives_up_says_so(void **state)
 	bool plain[12] = { false };
 	uint16_t group[12];
 	struct clashes c = { .n = 12 };
-	struct pack p = { .n = 12, .mask = mask, .plain = plain, .fits = together, .arg = &c, .group = group, .effort = 1 };
+	struct pack_problem p = { .n_items = 12, .counter_mask = mask, .is_plain = plain, .can_share_group = together, .arg = &c, .group = group, .effort = 1 };
 
 	(void)state;
 	/* Pairs that clash, all on four counters. */
@@ -460,18 +460,18 @@ static void packing_that_gives_up_says_so(void **state)
 		mask[i] = c.mask[i] = 0xf;
 		c.with[i] = 0xfffu & ~(1u << i) & ~(1u << (11 - i));
 	}
-	assert_int_equal(pfmi_pack(&p), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_plan_pack_groups(&p), PFMLIB_SUCCESS);
 	assert_true(p.n_groups >= 6);
 	assert_true(p.bound <= 6);
-	assert_int_equal(p.optimal, p.n_groups == p.bound);
+	assert_int_equal(p.is_optimal, p.n_groups == p.bound);
 	c.mask[7] = mask[7] = 0;
 	c.with[7] = 1u << 7;
-	p.fits = never_asked;
-	p.n = PACK_MAX_ITEMS + 1;
-	assert_int_equal(pfmi_pack(&p), PFMLIB_ERR_TOOMANY);
-	p.n = 12;
-	p.fits = nothing_fits;
-	assert_int_equal(pfmi_pack(&p), PFMLIB_ERR_NOASSIGN);
+	p.can_share_group = never_asked;
+	p.n_items = PACK_MAX_ITEMS + 1;
+	assert_int_equal(pfmi_plan_pack_groups(&p), PFMLIB_ERR_TOOMANY);
+	p.n_items = 12;
+	p.can_share_group = nothing_fits;
+	assert_int_equal(pfmi_plan_pack_groups(&p), PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(p.n_groups, 7);
 }
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct sampling sampling;
+static struct sampling_state sampling;
 
 static _Alignas(8) uint8_t records[64][5120];
 static size_t sizes[64];
@@ -23,7 +23,7 @@ static int put(void *arg, const void *bytes, size_t size)
 	return fail_at && n >= fail_at ? -EIO - (int)(n - fail_at) : 0;
 }
 
-static int begin(void **state)
+static int begin_record(void **state)
 {
 	(void)state;
 	if (!begin_bare())
@@ -46,7 +46,7 @@ static int end(void **state)
 static int before(void)
 {
 	n = 0;
-	return pfmi_data_before(s, put, records);
+	return pfmi_perfdata_synthesize_records(s, put, records);
 }
 
 static uint64_t number(unsigned i, size_t at, size_t bytes)
@@ -144,7 +144,7 @@ static void long_names(void **state)
 	name[4095] = '\0';
 	snprintf(line, sizeof(line), "1000-2000 r-xp 0 0:0 1 %s", name);
 	fake_file(&fake, "/proc/42/maps", line);
-	sampling.asked.fields = UINT64_MAX;
+	sampling.config.fields = UINT64_MAX;
 	assert_int_equal(before(), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(sizes[0], 72 + 4096 + 6 * 8);
@@ -168,10 +168,10 @@ static void trailers(void **state)
 	for (unsigned set = 0; set < 64; set++) {
 		unsigned words = 0;
 
-		sampling.asked.fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW;
+		sampling.config.fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW;
 		for (unsigned k = 0; k < 6; k++)
 			if (set >> k & 1) {
-				sampling.asked.fields |= fields[k];
+				sampling.config.fields |= fields[k];
 				words++;
 			}
 		assert_int_equal(before(), 0);
@@ -295,7 +295,7 @@ static void errors(void **state)
 	}
 }
 
-#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
+#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin_record, end)
 
 UNIT(perfdata_perfdata_synthesize, CASE(names), CASE(maps), CASE(long_names), CASE(trailers), CASE(system_wide), CASE(where_the_kernel_is),
      CASE(errors));

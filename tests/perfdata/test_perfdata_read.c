@@ -106,7 +106,7 @@ static void put_sample(uint64_t id, uint64_t ip, uint64_t time)
 
 static void put_round(void)
 {
-	put_head(DATA_FINISHED_ROUND, 0, 8);
+	put_head(PERFDATA_RECORD_FINISHED_ROUND, 0, 8);
 }
 
 /* The head and the attributes of two events, page faults with id 11 and cycles (1000 a second) with ids 12 and 13. Data follows. */
@@ -114,8 +114,8 @@ static void begin_file(bool foreign)
 {
 	memset(&file, 0, sizeof(file));
 	file.foreign = foreign;
-	put64(DATA_MAGIC);
-	put64(sizeof(struct data_head));
+	put64(PERFDATA_MAGIC);
+	put64(sizeof(struct perfdata_header));
 	put64(64 + 16);
 	put64(128); /* attributes */
 	put64(2 * 80);
@@ -140,7 +140,7 @@ static void end_file(const char *const *names, unsigned n)
 	size_t end = file.n;
 
 	set64(48, end - 288);
-	set64(72, 1u << DATA_HOSTNAME | 1u << DATA_EVENT_DESC);
+	set64(72, 1u << PERFDATA_FEATURE_HOSTNAME | 1u << PERFDATA_FEATURE_EVENT_DESC);
 	put64(0); /* the host has no name */
 	put64(0);
 	put64(end + 32);
@@ -163,13 +163,13 @@ static void begin_pipe(bool foreign)
 {
 	memset(&file, 0, sizeof(file));
 	file.foreign = foreign;
-	put64(DATA_MAGIC);
+	put64(PERFDATA_MAGIC);
 	put64(16);
 }
 
 static void put_pipe_attr(uint64_t config, uint64_t id)
 {
-	put_head(DATA_ATTR, 0, 8 + 64 + 8);
+	put_head(PERFDATA_RECORD_ATTR, 0, 8 + 64 + 8);
 	put_attr(PERF_TYPE_SOFTWARE, config, 1, FIELDS, false);
 	put64(id);
 }
@@ -257,7 +257,7 @@ static void a_file_of_either_byte_order_is_read_the_same(void **state)
 		put32(8);
 		put64(35); /* older than what another CPU wrote in the round before */
 		put64(11);
-		put_head(DATA_AUXTRACE, 0, 16);
+		put_head(PERFDATA_RECORD_AUXTRACE, 0, 16);
 		put64(3);
 		put("\377\377\377", 3); /* its bytes follow it, and are no record */
 		put_sample(11, 0x4000, 50);
@@ -291,12 +291,12 @@ static void a_pipe_announces_its_events(void **state)
 		begin_pipe(foreign);
 		put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
 		put_pipe_attr(PERF_COUNT_SW_CONTEXT_SWITCHES, 22);
-		put_head(DATA_EVENT_UPDATE, 0, 32);
-		put64(DATA_UPDATE_NAME);
+		put_head(PERFDATA_RECORD_EVENT_UPDATE, 0, 32);
+		put64(PERFDATA_UPDATE_NAME);
 		put64(22);
 		put("changes", 8);
-		put_head(DATA_EVENT_UPDATE, 0, 32); /* of an event that is not there */
-		put64(DATA_UPDATE_NAME);
+		put_head(PERFDATA_RECORD_EVENT_UPDATE, 0, 32); /* of an event that is not there */
+		put64(PERFDATA_UPDATE_NAME);
 		put64(99);
 		put("nothing", 8);
 		put_sample(22, 1, 2);
@@ -339,8 +339,8 @@ static void put_chain(bool foreign, unsigned most, unsigned frames, unsigned mar
 
 	memset(&file, 0, sizeof(file));
 	file.foreign = foreign;
-	put64(DATA_MAGIC);
-	put64(sizeof(struct data_head));
+	put64(PERFDATA_MAGIC);
+	put64(sizeof(struct perfdata_header));
 	put64(ATTR + 16);
 	put64(104);
 	put64(ATTR + 16);
@@ -441,11 +441,11 @@ static void what_cannot_be_a_recording_is_refused(void **state)
 	assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
 	begin_pipe(false);
 	assert_int_equal(read_it(), PFMLIB_ERR_INVAL); /* no event */
-	put_head(DATA_ATTR, 0, 16);
+	put_head(PERFDATA_RECORD_ATTR, 0, 16);
 	put64(0);
 	assert_int_equal(read_it(), PFMLIB_ERR_INVAL); /* attributes that are too short */
 	begin_pipe(false);
-	put_head(DATA_ATTR, 0, 8);
+	put_head(PERFDATA_RECORD_ATTR, 0, 8);
 	assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_read_recording(NULL, path, &error), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_read_recording(&reading, NULL, &error), PFMLIB_ERR_INVAL);
@@ -551,7 +551,7 @@ static void begin_session(void)
 static void fault(uint64_t ip, uint64_t time)
 {
 	const uint64_t id = fake_id(fake_fd(1));
-	struct record_head head = { PFM_RECORD_SAMPLE, PFM_MISC_USER, 48 };
+	struct record_header head = { PFM_RECORD_SAMPLE, PFM_MISC_USER, 48 };
 	uint64_t words[6] = { 0, id, ip, 0, time, 0 };
 
 	memcpy(words, &head, sizeof(head));
@@ -593,7 +593,7 @@ static void what_a_script_records_is_read(void **state)
 /* What the recording of this machine says of how it is packed: version, kind, level, ratio, room. */
 static void read_packing(uint32_t words[5])
 {
-	struct data_head head;
+	struct perfdata_header head;
 	uint64_t section[2];
 	uint64_t before;
 	FILE *f = fopen(path, "r");
@@ -601,8 +601,8 @@ static void read_packing(uint32_t words[5])
 	assert_non_null(f);
 	assert_int_equal(fread(&head, sizeof(head), 1, f), 1);
 	memcpy(&before, (const uint8_t *)&head + 72, sizeof(before));
-	assert_true(before >> DATA_PACKED & 1);
-	before &= ((uint64_t)1 << DATA_PACKED) - 1;
+	assert_true(before >> PERFDATA_FEATURE_COMPRESSED & 1);
+	before &= ((uint64_t)1 << PERFDATA_FEATURE_COMPRESSED) - 1;
 	memcpy(section, (const uint8_t *)&head + 40, sizeof(section));
 	assert_int_equal(fseek(f, (long)(section[0] + section[1]) + 16 * __builtin_popcountll(before), SEEK_SET), 0);
 	assert_int_equal(fread(section, sizeof(section), 1, f), 1);
@@ -673,20 +673,20 @@ static void what_is_packed_is_read_the_same(void **state)
 static void put_packed_as(uint32_t type, const void *bytes, size_t n, size_t lie)
 {
 	static uint8_t packed[UINT16_MAX];
-	struct zstd *z = pfmi_zstd_open();
+	struct zstd_codec *z = pfmi_perfdata_open_zstd();
 	size_t size, fill = 0;
 
 	if (!z) {
 		print_message("# SKIP no libzstd.so.1\n");
 		skip();
 	}
-	size = pfmi_zstd_pack(z, packed, sizeof(packed) - 8, bytes, n, 1);
-	pfmi_zstd_close(z);
+	size = pfmi_perfdata_compress_frame(z, packed, sizeof(packed) - 8, bytes, n, 1);
+	pfmi_perfdata_close_zstd(z);
 	assert_true(size > 0);
-	if (type == DATA_COMPRESSED2)
+	if (type == PERFDATA_RECORD_COMPRESSED2)
 		fill = -size % 8;
-	put_head(type, 0, (type == DATA_COMPRESSED2 ? 16 : 8) + size + fill);
-	if (type == DATA_COMPRESSED2)
+	put_head(type, 0, (type == PERFDATA_RECORD_COMPRESSED2 ? 16 : 8) + size + fill);
+	if (type == PERFDATA_RECORD_COMPRESSED2)
 		put64(size + lie);
 	put(packed, size);
 	put("\xff\xff\xff\xff\xff\xff\xff", fill);
@@ -694,7 +694,7 @@ static void put_packed_as(uint32_t type, const void *bytes, size_t n, size_t lie
 
 static void put_packed(const void *bytes, size_t n)
 {
-	put_packed_as(DATA_COMPRESSED, bytes, n, 0);
+	put_packed_as(PERFDATA_RECORD_COMPRESSED, bytes, n, 0);
 }
 
 /* Since Linux 6.16 a piece says how many bytes it has and is filled up; on a machine of either byte order. */
@@ -710,14 +710,14 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 		memcpy(plain, file.bytes + 288, sizeof(plain));
 		file.n = 288;
 		for (unsigned i = 0; i < 7; i++) /* of different lengths: also records that go on in the next piece */
-			put_packed_as(DATA_COMPRESSED2, plain + 41 * i, i < 6 ? 41 : 34, 0);
+			put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain + 41 * i, i < 6 ? 41 : 34, 0);
 		set64(48, file.n - 288);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
 		for (unsigned i = 0; i < 7; i++)
 			expect_sample(0, i, i);
 		assert_int_equal(next(), 0);
 		assert_false(broke_off());
-		put_packed_as(DATA_COMPRESSED2, plain, 40, 8); /* more than there are */
+		put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain, 40, 8); /* more than there are */
 		put_sample(11, 9, 9);
 		set64(48, file.n - 288);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
@@ -761,7 +761,7 @@ static void packed_pieces_that_lie_end_the_reading(void **state)
 	expect_sample(0, 1, 1);
 	assert_int_equal(next(), 0);
 	file.n = at;
-	put_head(DATA_COMPRESSED2, 0, 8); /* no room for the number of its bytes */
+	put_head(PERFDATA_RECORD_COMPRESSED2, 0, 8); /* no room for the number of its bytes */
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
 	expect_sample(0, 1, 1);
 	assert_int_equal(next(), 0);
@@ -942,18 +942,18 @@ static void begin_trace(bool foreign, bool pipe, size_t cut)
 		put_trace_sample();
 		at = file.n;
 		set64(48, at - 288);
-		set64(72, 1u << DATA_TRACING);
+		set64(72, 1u << PERFDATA_FEATURE_TRACING);
 		put64(at + 16);
 		put64(0);
 		put_tracing(cut);
 		set64(at + 8, file.n - at - 16);
 		return;
 	}
-	put_head(DATA_ATTR, 0, 8 + 64 + 8);
+	put_head(PERFDATA_RECORD_ATTR, 0, 8 + 64 + 8);
 	put_attr(PERF_TYPE_TRACEPOINT, 372, 1, FIELDS | PFM_SAMPLE_RAW, false);
 	put64(21);
 	at = file.n + 16;
-	put_head(DATA_TRACING_DATA, 0, 16);
+	put_head(PERFDATA_RECORD_TRACING_DATA, 0, 16);
 	put64(0);
 	put_tracing(cut);
 	put("\0\0\0\0\0\0\0", -(file.n - at) % 8);
@@ -1007,10 +1007,10 @@ static void what_follows_a_record_may_be_long(void **state)
 		begin_pipe(false);
 		put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
 		if (type) {
-			put_head(DATA_AUXTRACE, 0, 16);
+			put_head(PERFDATA_RECORD_AUXTRACE, 0, 16);
 			put64(LONG);
 		} else {
-			put_head(DATA_TRACING_DATA, 0, 12);
+			put_head(PERFDATA_RECORD_TRACING_DATA, 0, 12);
 			put32(LONG);
 		}
 		put(zeros, LONG - 1);
@@ -1020,7 +1020,7 @@ static void what_follows_a_record_may_be_long(void **state)
 		expect_sample(0, 0x1000, 5);
 		assert_int_equal(next(), 0);
 		assert_false(broke_off());
-		at = pfmi_data_tracing(reading, &len, &foreign);
+		at = pfmi_perfdata_get_tracing_data(reading, &len, &foreign);
 		assert_true(type ? !at && !len : len == LONG && at[LONG - 1] == 1 && at[LONG - 2] == 0);
 		file.n -= 40 + LONG / 2; /* cut off within it */
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
@@ -1028,12 +1028,12 @@ static void what_follows_a_record_may_be_long(void **state)
 	}
 	begin_pipe(false);
 	put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
-	put_head(DATA_TRACING_DATA, 0, 12);
+	put_head(PERFDATA_RECORD_TRACING_DATA, 0, 12);
 	put32((1u << 26) + 1); /* more than anybody has: passed over, and the file ends before it does */
 	put_sample(21, 0x1000, 5);
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
 	assert_int_equal(next(), 0);
-	assert_null(pfmi_data_tracing(reading, &len, &foreign));
+	assert_null(pfmi_perfdata_get_tracing_data(reading, &len, &foreign));
 }
 
 /* Also where a record ends, and where the writer was killed before it could say how much there is. */

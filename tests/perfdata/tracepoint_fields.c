@@ -5,7 +5,7 @@
 
 #define FORMAT "/sys/kernel/tracing/events/a/b/format"
 
-static struct sampling sampling;
+static struct sampling_state sampling;
 static struct session_count counts[3];
 static char name[] = "a:b", other[] = "cycles";
 
@@ -31,8 +31,8 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	pfmi_data_free_fields(&sampling);
-	assert_null(sampling.traces);
+	pfmi_perfdata_free_trace_formats(&sampling);
+	assert_null(sampling.trace_formats);
 	end_bare();
 	return 0;
 }
@@ -99,7 +99,7 @@ static void declarations(void **state)
 	          "name: b\nID: 7\n\tfield:int ;\toffset:0;\tsize:4;\n\tfield:;\toffset:0;\tsize:4;\n\tfield:int a;\tsize:4;\n"
 	          "\tfield:int b;\toffset:;\tsize:4;\n\tfield:int c;\toffset:8;\n\tint d;\toffset:8;\tsize:4;\n"
 	          "\tfield:char[] ;\toffset:0;\tsize:4;\n\tfield:int good;\toffset:8;\tsize:2;\n\nprint fmt: \"field:x\"");
-	pfmi_data_free_fields(&sampling);
+	pfmi_perfdata_free_trace_formats(&sampling);
 	assert_string_equal(field(0).name, "good");
 	assert_true(field(0).offset == 8 && field(0).length == 2 && field(0).flags == 0); /* older kernels say nothing of signs */
 	assert_int_equal(pfm_describe_trace_field(s, 0, 1, &(pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t) }), PFMLIB_ERR_NOTFOUND);

@@ -41,7 +41,7 @@ static void add_count(const char *name, uint32_t type, uint64_t config)
 
 static void expect_format(unsigned i, const char *text)
 {
-	char *format = pfmi_data_format(s, i);
+	char *format = pfmi_perfdata_read_trace_format(s, i);
 
 	if (text)
 		assert_string_equal(format, text);
@@ -53,14 +53,14 @@ static void expect_format(unsigned i, const char *text)
 static void numbers(void **state)
 {
 	(void)state;
-	assert_true(pfmi_data_is_format("name: x\nID: 372\nformat:\n", 372));
-	assert_false(pfmi_data_is_format("name: x\nID: 372\nformat:\n", 37));
-	assert_false(pfmi_data_is_format("name: x\nID: 37\nformat:\n", 372));
-	assert_true(pfmi_data_is_format("\nID: 18446744073709551615", UINT64_MAX));
-	assert_false(pfmi_data_is_format("ID: 372\n", 372)); /* the first line is a name's */
-	assert_false(pfmi_data_is_format("name: x\nXID: 372\n", 372));
-	assert_false(pfmi_data_is_format("", 0));
-	assert_true(pfmi_data_is_format("\nID: 0\n", 0));
+	assert_true(pfmi_perfdata_has_tracepoint_id("name: x\nID: 372\nformat:\n", 372));
+	assert_false(pfmi_perfdata_has_tracepoint_id("name: x\nID: 372\nformat:\n", 37));
+	assert_false(pfmi_perfdata_has_tracepoint_id("name: x\nID: 37\nformat:\n", 372));
+	assert_true(pfmi_perfdata_has_tracepoint_id("\nID: 18446744073709551615", UINT64_MAX));
+	assert_false(pfmi_perfdata_has_tracepoint_id("ID: 372\n", 372)); /* the first line is a name's */
+	assert_false(pfmi_perfdata_has_tracepoint_id("name: x\nXID: 372\n", 372));
+	assert_false(pfmi_perfdata_has_tracepoint_id("", 0));
+	assert_true(pfmi_perfdata_has_tracepoint_id("\nID: 0\n", 0));
 }
 
 static void which_text(void **state)
@@ -113,12 +113,12 @@ static void modifiers_are_no_name(void **state)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------- */
 
-static struct bytes expected, out;
+static struct byte_buffer expected, out;
 
 static void put(const void *p, size_t n)
 {
-	assert_true(pfmi_bytes_room(&expected, n));
-	memcpy(expected.at + expected.end, p, n);
+	assert_true(pfmi_perfdata_reserve_bytes(&expected, n));
+	memcpy(expected.data + expected.end, p, n);
 	expected.end += n;
 }
 
@@ -162,17 +162,17 @@ static void put_tail(void)
 
 static void expect_bytes(bool any)
 {
-	out = (struct bytes){ .at = NULL };
-	assert_int_equal(pfmi_data_formats(s, &out), any);
+	out = (struct byte_buffer){ .data = NULL };
+	assert_int_equal(pfmi_perfdata_build_tracing_data(s, &out), any);
 	assert_int_equal(out.end, expected.end);
-	assert_memory_equal(out.at, expected.at, out.end);
-	free(out.at);
+	assert_memory_equal(out.data, expected.data, out.end);
+	free(out.data);
 }
 
 static void byte_for_byte(void **state)
 {
 	(void)state;
-	expected = (struct bytes){ .at = NULL };
+	expected = (struct byte_buffer){ .data = NULL };
 	add_count("a:b", PERF_TYPE_TRACEPOINT, 1);
 	add_count("a:b", PERF_TYPE_TRACEPOINT, 1); /* once is enough */
 	add_count("a:b", PERF_TYPE_SOFTWARE, 2);   /* is none */
@@ -202,14 +202,14 @@ static void byte_for_byte(void **state)
 	put_text("second\nID: 2\n");
 	put_tail();
 	expect_bytes(true);
-	free(expected.at);
+	free(expected.data);
 }
 
 /* Behind what a buffer already has. */
 static void it_is_added(void **state)
 {
 	(void)state;
-	expected = out = (struct bytes){ .at = NULL };
+	expected = out = (struct byte_buffer){ .data = NULL };
 	fake_file(&fake, EVENTS "a/b/format", "first\nID: 1");
 	add_count("a:b", PERF_TYPE_TRACEPOINT, 1);
 	put_head("", "", 1);
@@ -217,15 +217,15 @@ static void it_is_added(void **state)
 	put32(1);
 	put_text("first\nID: 1\n");
 	put_tail();
-	assert_true(pfmi_bytes_room(&out, 5));
-	memcpy(out.at, "12345", 5);
+	assert_true(pfmi_perfdata_reserve_bytes(&out, 5));
+	memcpy(out.data, "12345", 5);
 	out.end = 5;
-	assert_true(pfmi_data_formats(s, &out));
+	assert_true(pfmi_perfdata_build_tracing_data(s, &out));
 	assert_int_equal(out.end, expected.end + 5);
-	assert_memory_equal(out.at, "12345", 5);
-	assert_memory_equal(out.at + 5, expected.at, expected.end);
-	free(out.at);
-	free(expected.at);
+	assert_memory_equal(out.data, "12345", 5);
+	assert_memory_equal(out.data + 5, expected.data, expected.end);
+	free(out.data);
+	free(expected.data);
 }
 
 /* A buffer that cannot grow any more: there is nothing, wherever it ends. */
@@ -237,15 +237,15 @@ static void no_room(void **state)
 	fake_file(&fake, EVENTS "a/b/format", "first\nID: 1");
 	add_count("a:b", PERF_TYPE_TRACEPOINT, 1);
 	/* More than half of what may be: it is never made longer. */
-	out = (struct bytes){ .at = malloc(UNPACKED_MAX / 2 + 1), .room = UNPACKED_MAX / 2 + 1 };
-	assert_non_null(out.at);
+	out = (struct byte_buffer){ .data = malloc(MAX_UNPACKED_SIZE / 2 + 1), .capacity = MAX_UNPACKED_SIZE / 2 + 1 };
+	assert_non_null(out.data);
 	for (size_t left = 0; !ok; left++) {
 		assert_true(left < 200);
-		out.end = out.room - left;
-		ok = pfmi_data_formats(s, &out);
-		assert_true(out.end <= out.room && (!ok || out.end == out.room));
+		out.end = out.capacity - left;
+		ok = pfmi_perfdata_build_tracing_data(s, &out);
+		assert_true(out.end <= out.capacity && (!ok || out.end == out.capacity));
 	}
-	free(out.at);
+	free(out.data);
 }
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)

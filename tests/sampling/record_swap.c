@@ -53,13 +53,13 @@ static void begin(uint32_t type, uint16_t misc)
 	put(0x1234, 2); /* the size: nobody asks it */
 }
 
-static void expect_swapped(const struct layout *l, const char *what)
+static void expect_swapped(const struct record_layout *l, const char *what)
 {
 	_Alignas(8) uint8_t bytes[sizeof(p.ours) + 16];
 
 	memset(bytes, GUARD, sizeof(bytes));
 	memcpy(bytes, p.theirs, p.n);
-	if (!pfmi_record_swap(l, bytes, p.n))
+	if (!pfmi_sampling_swap_record(l, bytes, p.n))
 		fail_msg("%s: damaged", what);
 	for (size_t i = 0; i < p.n; i++)
 		if (bytes[i] != p.ours[i])
@@ -69,14 +69,14 @@ static void expect_swapped(const struct layout *l, const char *what)
 }
 
 /* Cut before byte @least every such record is damaged. */
-static void expect_damaged_before(const struct layout *l, size_t least, const char *what)
+static void expect_damaged_before(const struct record_layout *l, size_t least, const char *what)
 {
 	_Alignas(8) uint8_t bytes[sizeof(p.ours) + 16];
 
 	for (size_t n = 8; n < p.n; n++) {
 		memset(bytes, GUARD, sizeof(bytes));
 		memcpy(bytes, p.theirs, n);
-		if (pfmi_record_swap(l, bytes, n) != (n >= least))
+		if (pfmi_sampling_swap_record(l, bytes, n) != (n >= least))
 			fail_msg("%s of %zu bytes: %s", what, n, n >= least ? "damaged" : "not damaged");
 		for (size_t i = n; i < sizeof(bytes); i++)
 			assert_int_equal(bytes[i], GUARD);
@@ -85,7 +85,7 @@ static void expect_damaged_before(const struct layout *l, size_t least, const ch
 
 /* ---- samples ------------------------------------------------------------------------------------------------------- */
 
-static const struct layout plain = { .read_format = 0, .regs = 0x8000000000000001, .intr_regs = 0x70 };
+static const struct record_layout plain = { .read_format = 0, .user_regs = 0x8000000000000001, .intr_regs = 0x70 };
 
 static unsigned bit(uint64_t set, unsigned n)
 {
@@ -112,7 +112,7 @@ static void put_branches(uint64_t type, unsigned n)
 }
 
 /* What the kernel writes for the fields of @l, in its order. */
-static void put_sample(const struct layout *l, unsigned size)
+static void put_sample(const struct record_layout *l, unsigned size)
 {
 	uint64_t f = l->fields;
 
@@ -163,7 +163,7 @@ static void samples(void **state)
 	for (unsigned a = 0; a < 25; a++)
 		for (unsigned b = a; b < 25; b++)
 			for (unsigned size = 0; size <= 3; size += size ? 2 : 1) {
-				struct layout l = plain;
+				struct record_layout l = plain;
 				char what[64];
 
 				l.fields = (uint64_t)1 << a | (uint64_t)1 << b;
@@ -175,7 +175,7 @@ static void samples(void **state)
 
 static void samples_with_everything(void **state)
 {
-	struct layout l = plain;
+	struct record_layout l = plain;
 
 	(void)state;
 	l.fields = ((uint64_t)1 << 25) - 1;
@@ -194,7 +194,7 @@ static void samples_with_everything(void **state)
 /* The bytes of AUX are the last of a sample, and nobody looks at them; whatever is before them must be there. */
 static void samples_that_are_cut(void **state)
 {
-	struct layout l = plain;
+	struct record_layout l = plain;
 
 	(void)state;
 	for (unsigned bit = 0; bit < 25; bit++) {
@@ -219,12 +219,12 @@ static void lengths_that_lie(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(lies); i++)
 		for (size_t k = 0; k < COUNT(fields); k++) {
-			struct layout l = { .fields = fields[k], .read_format = 8 };
+			struct record_layout l = { .fields = fields[k], .read_format = 8 };
 
 			begin(9, 0);
 			put(fields[k] == PFM_SAMPLE_STACK ? lies[i] + 14 : lies[i], 8);
 			put_some(fields[k] == PFM_SAMPLE_BRANCH ? 8 : 2, 8);
-			assert_false(pfmi_record_swap(&l, p.theirs, p.n));
+			assert_false(pfmi_sampling_swap_record(&l, p.theirs, p.n));
 		}
 }
 
@@ -289,7 +289,7 @@ static void records_and_their_trailers(void **state)
 	for (size_t i = 0; i < COUNT(records); i++)
 		for (unsigned set = 0; set < 64; set++) {
 			/* Fields that have no place in a trailer must not look for one. */
-			struct layout l = { .fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CHAIN, .trailers = true };
+			struct record_layout l = { .fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CHAIN, .has_trailers = true };
 			bool known = records[i].type <= PFM_RECORD_AUX_ID;
 			char what[64];
 
@@ -308,7 +308,7 @@ static void records_and_their_trailers(void **state)
 
 static void records_without_trailers(void **state)
 {
-	const struct layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER };
+	const struct record_layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(records); i++) {
@@ -326,23 +326,23 @@ static void records_without_trailers(void **state)
 /* A trailer that does not fit, and one that leaves nothing of the record. */
 static void trailers_that_do_not_fit(void **state)
 {
-	const struct layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER, .trailers = true };
+	const struct record_layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER, .has_trailers = true };
 
 	(void)state;
 	begin(PFM_RECORD_SWITCH, 0);
 	put_list("448");
-	assert_false(pfmi_record_swap(&l, p.theirs, p.n));
+	assert_false(pfmi_sampling_swap_record(&l, p.theirs, p.n));
 	begin(PFM_RECORD_SWITCH, 0);
 	put_list("4488");
 	expect_swapped(&l, "nothing but a trailer");
 	begin(PFM_RECORD_LOST_SAMPLES, 0);
 	put_list("4488");
-	assert_false(pfmi_record_swap(&l, p.theirs, p.n));
+	assert_false(pfmi_sampling_swap_record(&l, p.theirs, p.n));
 }
 
 static void namespaces(void **state)
 {
-	const struct layout l = { .fields = PFM_SAMPLE_TIME, .trailers = true };
+	const struct record_layout l = { .fields = PFM_SAMPLE_TIME, .has_trailers = true };
 
 	(void)state;
 	for (unsigned n = 0; n < 8; n += 7) {
@@ -357,14 +357,14 @@ static void namespaces(void **state)
 	put_list("44");
 	put(8, 8);
 	put_some(2 * 7 + 1, 8);
-	assert_false(pfmi_record_swap(&l, p.theirs, p.n));
+	assert_false(pfmi_sampling_swap_record(&l, p.theirs, p.n));
 }
 
 static void readings(void **state)
 {
 	(void)state;
 	for (unsigned format = 0; format < 32; format++) {
-		const struct layout l = { .read_format = format };
+		const struct record_layout l = { .read_format = format };
 
 		begin(PFM_RECORD_READ, 0);
 		put_list("44");

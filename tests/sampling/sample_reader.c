@@ -18,12 +18,12 @@
 static struct fake fake;
 static struct pfm_session *s;
 static struct pfm_ctx *ctx;
-static struct sampling sm;
+static struct sampling_state sm;
 static struct session_count counts[COUNTS];
-static struct tally tallies[COUNTS];
-static struct known known[COUNTS];
-static struct stream streams[BUFFERS];
-static struct place places[BUFFERS];
+static struct sample_totals tallies[COUNTS];
+static struct event_id known[COUNTS];
+static struct sample_buffer streams[BUFFERS];
+static struct side_event places[BUFFERS];
 static struct pollfd polled[BUFFERS];
 static unsigned heap[BUFFERS];
 static struct perf_state perf;
@@ -38,7 +38,7 @@ static struct perf_event_mmap_page *page(unsigned i)
 
 static int begin(void **state)
 {
-	const struct layout layout = { .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TIME, .trailers = true };
+	const struct record_layout layout = { .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TIME, .has_trailers = true };
 
 	(void)state;
 	fake_begin(&fake);
@@ -53,18 +53,18 @@ static int begin(void **state)
 	memset(maps, 0, sizeof(maps));
 	memset(heads, 0, sizeof(heads));
 	perf = (struct perf_state){ .cgroup_fd = -1 };
-	sm = (struct sampling){
-		.streams = streams,
-		.places = places,
-		.heap = heap,
-		.known = known,
-		.tallies = tallies,
-		.last = -1,
-		.polled = polled,
-		.asked = { .clock = CLOCK_MONOTONIC, .wakeup_events = 1 },
-		.common = layout,
+	sm = (struct sampling_state){
+		.buffers = streams,
+		.side_events = places,
+		.buffer_heap = heap,
+		.event_ids = known,
+		.totals = tallies,
+		.last_buffer = -1,
+		.poll_fds = polled,
+		.config = { .clock = CLOCK_MONOTONIC, .wakeup_events = 1 },
+		.common_layout = layout,
 	};
-	pfmi_layout_settle(&sm.common);
+	pfmi_sampling_complete_layout(&sm.common_layout);
 	s->ctx = ctx;
 	s->sys = fake.sys;
 	s->backend = &pfmi_perf_backend;
@@ -72,11 +72,11 @@ static int begin(void **state)
 	s->backend_state = &perf;
 	s->sampling = &sm;
 	s->n_counts = COUNTS;
-	sm.n_known = COUNTS;
+	sm.n_event_ids = COUNTS;
 	for (unsigned i = 0; i < COUNTS; i++) { /* ids 100, 110 ...; those of later counts come first */
-		known[i] = (struct known){ 100 + 10 * i, COUNTS - 1 - i };
+		known[i] = (struct event_id){ 100 + 10 * i, COUNTS - 1 - i };
 		tallies[i].layout = layout;
-		pfmi_layout_settle(&tallies[i].layout);
+		pfmi_sampling_complete_layout(&tallies[i].layout);
 		counts[i].config.period = 1000 + i;
 		counts[i].config.cpu = -1;
 		counts[i].config.attr.type = PERF_TYPE_RAW;
@@ -87,8 +87,8 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < sm.n_streams; i++)
-		pfmi_ring_close(&streams[i].ring);
+	for (unsigned i = 0; i < sm.n_buffers; i++)
+		pfmi_sampling_free_ring(&streams[i].ring);
 	fake_end(&fake);
 	free(s);
 	free(ctx);
@@ -102,20 +102,20 @@ static uint64_t id_of(unsigned count)
 
 static void open_buffers(unsigned n)
 {
-	sm.n_streams = n;
+	sm.n_buffers = n;
 	for (unsigned i = 0; i < n; i++) {
 		page(i)->data_offset = PAGE;
 		page(i)->data_size = PAGE;
-		streams[i] = (struct stream){ .base = maps[i], .len = 2 * PAGE, .cpu = (int)i, .pid = -1, .place = (int)i };
-		places[i] = (struct place){ .fd = -1, .cpu = (int)i, .stream = i };
-		assert_true(pfmi_ring_open(&streams[i].ring, maps[i], 2 * PAGE));
+		streams[i] = (struct sample_buffer){ .mapping = maps[i], .mapping_size = 2 * PAGE, .cpu = (int)i, .pid = -1, .polled_event = (int)i };
+		places[i] = (struct side_event){ .fd = -1, .cpu = (int)i, .buffer_index = i };
+		assert_true(pfmi_sampling_init_ring(&streams[i].ring, maps[i], 2 * PAGE));
 	}
 }
 
 static bool write_words(unsigned i, uint32_t type, uint16_t misc, const uint64_t *words, size_t n)
 {
 	uint64_t bytes[16];
-	struct record_head head = { type, misc, (uint16_t)(8 * (n + 1)) };
+	struct record_header head = { type, misc, (uint16_t)(8 * (n + 1)) };
 
 	if (heads[i] + head.size - page(i)->data_tail > PAGE)
 		return false;
@@ -175,7 +175,7 @@ static void fill(unsigned most, uint64_t *seed)
 	uint64_t ip = 0;
 
 	n_written = 0;
-	for (unsigned i = 0; i < sm.n_streams; i++) {
+	for (unsigned i = 0; i < sm.n_buffers; i++) {
 		uint64_t time = 1000 + unit_random(seed) % 5;
 		unsigned n = (unsigned)(unit_random(seed) % (most + 1));
 
@@ -210,12 +210,12 @@ static void expect_accounts(void)
 		exact[written[k].count] += written[k].ip % 2;
 	}
 	for (unsigned i = 0; i < COUNTS; i++) {
-		assert_true(tallies[i].samples == samples[i] && tallies[i].exact == exact[i]);
-		assert_true(tallies[i].weight == samples[i] * (1000 + i));
-		tallies[i].samples = tallies[i].exact = tallies[i].weight = 0;
+		assert_true(tallies[i].n_samples == samples[i] && tallies[i].n_exact == exact[i]);
+		assert_true(tallies[i].total_weight == samples[i] * (1000 + i));
+		tallies[i].n_samples = tallies[i].n_exact = tallies[i].total_weight = 0;
 	}
-	assert_true(sm.bytes == n_written * (uint64_t)32);
-	sm.bytes = 0;
+	assert_true(sm.n_bytes == n_written * (uint64_t)32);
+	sm.n_bytes = 0;
 }
 
 static void the_oldest_comes_first(void **state)
@@ -280,9 +280,9 @@ static void records_without_a_time(void **state)
 
 	(void)state;
 	open_buffers(2);
-	sm.common.trailers = false;
+	sm.common_layout.has_trailers = false;
 	for (unsigned i = 0; i < COUNTS; i++)
-		tallies[i].layout.trailers = false;
+		tallies[i].layout.has_trailers = false;
 	assert_true(write_sample(0, 0, 1, 50));
 	assert_true(write_words(0, PFM_RECORD_LOST_SAMPLES, 0, (const uint64_t[]){ 2 }, 1));
 	assert_true(write_sample(1, 0, 3, 60));
@@ -309,7 +309,7 @@ static void the_last_time_stays(void **state)
 		end(NULL);
 		begin(NULL);
 		open_buffers(2);
-		sm.common.trailers = false;
+		sm.common_layout.has_trailers = false;
 		for (uint64_t i = 0; i < 5; i++)
 			assert_true(write_sample(0, 0, i, 50 + i));
 		while ((got = pfm_next_records(s, records, at_once)) > 0)
@@ -328,7 +328,7 @@ static void the_last_time_stays(void **state)
 
 /* ---- passes ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t now(void)
+static uint64_t get_clock_ns(void)
 {
 	struct timespec t;
 
@@ -348,9 +348,9 @@ static void what_is_young_waits(void **state)
 		open_buffers(why == 3 ? 1 : 2);
 		s->running = why != 1;
 		if (why == 2) /* every task has ended */
-			streams[0].place = streams[1].place = -1;
+			streams[0].polled_event = streams[1].polled_event = -1;
 		assert_true(write_sample(0, 0, 1, 5));
-		assert_true(write_sample(0, 0, 2, now() + later));
+		assert_true(write_sample(0, 0, 2, get_clock_ns() + later));
 		assert_true(next() && record.sample.ip == 1);
 		assert_int_equal(next(), why != 0);
 	}
@@ -362,7 +362,7 @@ static void what_is_young_waits(void **state)
 		begin(NULL);
 		open_buffers(2);
 		s->running = true;
-		assert_true(write_sample(0, 0, 1, now()));
+		assert_true(write_sample(0, 0, 1, get_clock_ns()));
 		got = next();
 		s->running = false;
 		if (!got)
@@ -434,12 +434,12 @@ static void a_damaged_buffer(void **state)
 	page(0)->data_head = heads[0] = 64; /* zeros are no record */
 	assert_true(next() && record.sample.ip == 7);
 	assert_false(next());
-	assert_int_equal(sm.damaged, 1);
+	assert_int_equal(sm.n_damaged_buffers, 1);
 	assert_true(page(0)->data_tail == 64);
 	/* What comes afterwards is read. */
 	assert_true(write_sample(0, 0, 8, 20));
 	assert_true(next() && record.sample.ip == 8);
-	assert_int_equal(sm.damaged, 1);
+	assert_int_equal(sm.n_damaged_buffers, 1);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------------- */
@@ -470,11 +470,11 @@ static void raw_bytes_of_a_busy_buffer(void **state)
 		/* Both of the first buffer's are there for the next pass; one of them is taken out of its way. */
 		page(0)->data_head = heads[0] -= 32;
 	}
-	assert_true(sm.bytes == 200 * 64);
+	assert_true(sm.n_bytes == 200 * 64);
 	assert_int_equal(pfm_next_bytes(s, NULL, &len, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_next_bytes(s, &bytes, NULL, NULL), PFMLIB_ERR_INVAL);
-	sm.streams = NULL;
-	sm.n_streams = 0;
+	sm.buffers = NULL;
+	sm.n_buffers = 0;
 	assert_int_equal(pfm_next_bytes(s, &bytes, &len, NULL), PFMLIB_ERR_NOTSUPP);
 }
 
@@ -488,7 +488,7 @@ static void raw_bytes_over_the_end(void **state)
 	(void)state;
 	open_buffers(2);
 	page(0)->data_tail = page(0)->data_head = heads[0] = PAGE - 32;
-	assert_true(pfmi_ring_open(&streams[0].ring, maps[0], 2 * PAGE));
+	assert_true(pfmi_sampling_init_ring(&streams[0].ring, maps[0], 2 * PAGE));
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(write_sample(0, 0, i, 10));
 	assert_true(write_sample(1, 0, 9, 10));
@@ -519,7 +519,7 @@ static void every_event_is_found(void **state)
 		assert_true(next());
 		assert_true(record.event == PFM_NO_EVENT && record.sample.ip == 5 && record.time == 6);
 	}
-	assert_true(sm.strange == 0);
+	assert_true(sm.n_ambiguous_samples == 0);
 }
 
 /* Events of the kernel's own may come with the id of another one: where one count alone can be meant it is that, else nobody. */
@@ -534,7 +534,7 @@ static void ids_of_others(void **state)
 	assert_true(next() && record.event == PFM_NO_EVENT); /* it is not open */
 	counts[3].kernel_state.n_open = 1;
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
-	assert_true(next() && record.event == 3 && sm.strange == 0);
+	assert_true(next() && record.event == 3 && sm.n_ambiguous_samples == 0);
 	counts[3].config.cpu = 1; /* of the second buffer's CPU */
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == PFM_NO_EVENT);
@@ -544,15 +544,15 @@ static void ids_of_others(void **state)
 	counts[4].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
 	counts[4].kernel_state.n_open = 1;
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
-	assert_true(next() && record.event == 3 && sm.strange == 0);
+	assert_true(next() && record.event == 3 && sm.n_ambiguous_samples == 0);
 	counts[4].config.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
-	assert_true(next() && record.event == PFM_NO_EVENT && sm.strange == 1);
+	assert_true(next() && record.event == PFM_NO_EVENT && sm.n_ambiguous_samples == 1);
 }
 
 static void what_is_added_up(void **state)
 {
-	const struct tally *t = &tallies[2];
+	const struct sample_totals *t = &tallies[2];
 
 	(void)state;
 	open_buffers(1);
@@ -566,11 +566,11 @@ static void what_is_added_up(void **state)
 	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0, (const uint64_t[]){ 80, 0, 0, 80, id_of(2) }, 5)); /* clocks */
 	while (next())
 		assert_int_equal(record.event, 2);
-	assert_true(t->discarded == 11 && t->throttled == 2 && t->throttled_ns == 30);
+	assert_true(t->n_discarded == 11 && t->n_throttled == 2 && t->throttled_ns == 30);
 	/* Lost records are everybody's in that buffer: the id is of whoever came through. */
 	assert_true(write_words(0, PFM_RECORD_LOST, 0, (const uint64_t[]){ id_of(2), 9, 100, id_of(2) }, 4));
 	assert_true(next() && record.event == PFM_NO_EVENT && record.lost.lost == 9 && !(record.has & PFM_SAMPLE_ID));
-	assert_true(sm.lost == 9 && t->discarded == 11);
+	assert_true(sm.n_lost == 9 && t->n_discarded == 11);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------------------------------------- */
@@ -582,9 +582,9 @@ static void waiting(void **state)
 
 	(void)state;
 	open_buffers(2);
-	sm.n_places = 3;
+	sm.n_side_events = 3;
 	for (unsigned i = 0; i < 3; i++)
-		places[i] = (struct place){ .fd = fake.sys.perf_event_open(&fake.sys, &a, 40 + (int)i, -1, -1, 0), .stream = i ? 1 : 0 };
+		places[i] = (struct side_event){ .fd = fake.sys.perf_event_open(&fake.sys, &a, 40 + (int)i, -1, -1, 0), .buffer_index = i ? 1 : 0 };
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_TIMEOUT);
 	assert_int_equal(fake.uses[FAKE_POLL], 1);
 	assert_int_equal(pfm_session_fds(s, fds, 1), 2);
@@ -602,10 +602,10 @@ static void waiting(void **state)
 	/* A task ends; another writes into the same buffer. */
 	fake_event(&fake, places[1].fd)->revents = POLLHUP;
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_TIMEOUT);
-	assert_true(streams[1].place == 2 && places[1].ended && !places[2].ended);
+	assert_true(streams[1].polled_event == 2 && places[1].has_ended && !places[2].has_ended);
 	fake_event(&fake, places[0].fd)->revents = POLLHUP;
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_TIMEOUT);
-	assert_true(streams[0].place == -1);
+	assert_true(streams[0].polled_event == -1);
 	assert_int_equal(pfm_session_fds(s, fds, 4), 1);
 	assert_int_equal(fds[0], places[2].fd);
 	fake_event(&fake, places[2].fd)->revents = POLLERR;
@@ -627,16 +627,16 @@ static void waiting_for_a_mark(void **state)
 
 	(void)state;
 	open_buffers(2);
-	sm.n_places = 2;
+	sm.n_side_events = 2;
 	for (unsigned i = 0; i < 2; i++)
-		places[i] = (struct place){ .fd = fake.sys.perf_event_open(&fake.sys, &a, 40 + (int)i, -1, -1, 0), .stream = i };
-	sm.asked.wakeup_events = 0;
+		places[i] = (struct side_event){ .fd = fake.sys.perf_event_open(&fake.sys, &a, 40 + (int)i, -1, -1, 0), .buffer_index = i };
+	sm.config.wakeup_events = 0;
 	assert_true(write_sample(0, 0, 1, 1) && write_sample(1, 0, 1, 2) && write_sample(1, 0, 1, 3)); /* 32 bytes each */
 	assert_true(next());
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		unsigned before = fake.uses[FAKE_POLL];
 
-		sm.asked.watermark = rows[i].mark;
+		sm.config.watermark = rows[i].mark;
 		assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_READY);
 		assert_int_equal(fake.uses[FAKE_POLL] - before, rows[i].polls);
 	}
@@ -646,7 +646,7 @@ static void waiting_that_fails(void **state)
 {
 	(void)state;
 	open_buffers(1);
-	sm.n_places = 1;
+	sm.n_side_events = 1;
 	fake.fail = FAKE_POLL;
 	fake.fail_at = 1;
 	fake.fail_errno = EINTR;
@@ -655,7 +655,7 @@ static void waiting_that_fails(void **state)
 	fake.fail_errno = ENOMEM;
 	assert_int_equal(pfm_wait_session(s, 10), PFMLIB_ERR_SYS);
 	assert_int_equal(s->sys_errno, ENOMEM);
-	sm.tallies = NULL;
+	sm.totals = NULL;
 	assert_int_equal(pfm_wait_session(s, 10), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_wait_session(NULL, 10), PFMLIB_ERR_INVAL);
 }
@@ -692,9 +692,9 @@ static void begin_accounts(uint64_t count, uint64_t samples)
 	for (unsigned i = 0; i < 2; i++) {
 		counts[i].kernel_state = (struct count_kernel_state){ .first_event = 2 * i, .n_events = 2, .n_open = 2 };
 		counts[i].config.period = 10;
-		memset(&tallies[i], 0, offsetof(struct tally, layout));
+		memset(&tallies[i], 0, offsetof(struct sample_totals, layout));
 	}
-	tallies[one].samples = samples;
+	tallies[one].n_samples = samples;
 }
 
 /* Each of two counts is asked about, beside the other. */
@@ -715,7 +715,7 @@ static pfm_sample_count_t expect_account(int quality, int cause)
 	if (c.quality != quality || c.cause != cause)
 		fail_msg("%llu samples of %llu are %s %s", (unsigned long long)c.samples, (unsigned long long)c.count, pfm_quality_name(c.quality),
 		         pfm_cause_name(c.cause));
-	assert_true(c.count == counted && c.period == 10 && c.samples == tallies[one].samples);
+	assert_true(c.count == counted && c.period == 10 && c.samples == tallies[one].n_samples);
 	return c;
 }
 
@@ -742,7 +742,7 @@ static void fewer_samples_than_are_due(void **state)
 	of_both(state, fewer_samples);
 }
 
-static void losses(void)
+static void get_lost_samples(void)
 {
 	pfm_sample_count_t c;
 
@@ -756,15 +756,15 @@ static void losses(void)
 	c = expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
 	assert_true(c.lost == 7);
 	/* A kernel that does not tell: records about losses are all there is. */
-	sm.no_losses = true;
+	sm.lacks_lost_counts = true;
 	c = expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_true(c.lost == PFM_LOST_UNKNOWN);
-	sm.lost = 1;
+	sm.n_lost = 1;
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
-	sm.lost = 0;
-	tallies[one].discarded = 1;
+	sm.n_lost = 0;
+	tallies[one].n_discarded = 1;
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
-	tallies[one].throttled = 1; /* says more */
+	tallies[one].n_throttled = 1; /* says more */
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_THROTTLED);
 	assert_int_equal(pfm_read_samples(s, 2, &c), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_read_samples(s, 0, NULL), PFMLIB_ERR_INVAL);
@@ -772,7 +772,7 @@ static void losses(void)
 
 static void what_was_lost(void **state)
 {
-	of_both(state, losses);
+	of_both(state, get_lost_samples);
 }
 
 /* Two counts of one event of the kernel's own may have taken each other's samples: their number shows it, once all were taken. */
@@ -794,7 +794,7 @@ static void twins(void)
 	begin_accounts(50, 0);
 	counts[other].config.attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES; /* no twin */
 	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	sm.strange = 1;
+	sm.n_ambiguous_samples = 1;
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
 	counts[one].config.attr.type = PERF_TYPE_RAW; /* these are never another's */
 	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);

@@ -71,12 +71,12 @@ static void finish(struct maker *m)
 
 #define VALUE(BIT) (0x1111111111110000u + (BIT))
 
-static const struct layout plain = {
+static const struct record_layout plain = {
 	.read_format = 4 | 16,
 	.branch_type = (uint64_t)1 << 17,
-	.regs = 0x15,
+	.user_regs = 0x15,
 	.intr_regs = 0x7,
-	.trailers = true,
+	.has_trailers = true,
 };
 
 /* Tables of the kernel: the order in which it writes. */
@@ -223,7 +223,7 @@ static void expect_sample(uint64_t f, const pfm_record_t *r)
 
 static void check_fields(uint64_t f)
 {
-	struct layout l = plain;
+	struct record_layout l = plain;
 
 	l.fields = f;
 	for (unsigned foreign = 0; foreign < 2; foreign++) {
@@ -232,18 +232,18 @@ static void check_fields(uint64_t f)
 
 		put_sample(&m, f, foreign);
 		if (foreign)
-			assert_true(pfmi_record_swap(&l, m.bytes, m.n));
-		assert_true(pfmi_record_decode(&l, m.bytes, m.n, &r));
+			assert_true(pfmi_sampling_swap_record(&l, m.bytes, m.n));
+		assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 		expect_sample(f, &r);
-		assert_int_equal(pfmi_record_id(&l, m.bytes, m.n), r.id);
-		assert_int_equal(pfmi_record_time(&l, m.bytes, m.n), r.time);
+		assert_int_equal(pfmi_sampling_get_record_id(&l, m.bytes, m.n), r.id);
+		assert_int_equal(pfmi_sampling_get_record_time(&l, m.bytes, m.n), r.time);
 		/* Cut short anywhere it is refused, never read beyond. */
 		for (size_t n = 8; n < m.n; n += 4) {
 			uint8_t *cut = malloc(n);
 
 			memcpy(cut, m.bytes, n);
-			assert_false(pfmi_record_decode(&l, cut, n, &r));
-			pfmi_record_swap(&l, cut, n);
+			assert_false(pfmi_sampling_decode_record(&l, cut, n, &r));
+			pfmi_sampling_swap_record(&l, cut, n);
 			free(cut);
 		}
 	}
@@ -276,7 +276,7 @@ static void every_field_is_where_the_kernel_puts_it(void **state)
 
 static void newer_bytes_behind_the_known_fields_are_no_error(void **state)
 {
-	struct layout l = { .fields = PFM_SAMPLE_IP };
+	struct record_layout l = { .fields = PFM_SAMPLE_IP };
 	struct maker m;
 	pfm_record_t r;
 
@@ -285,7 +285,7 @@ static void newer_bytes_behind_the_known_fields_are_no_error(void **state)
 	put64(&m, 42);
 	put64(&m, 43);
 	finish(&m);
-	assert_true(pfmi_record_decode(&l, m.bytes, m.n, &r));
+	assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 	assert_int_equal(r.sample.ip, 42);
 	assert_int_equal(r.unread, 8);
 }
@@ -442,7 +442,7 @@ static void expect_own(const pfm_record_t *r)
 
 static void every_record_has_its_fields_and_its_trailer(void **state)
 {
-	struct layout l = plain;
+	struct record_layout l = plain;
 
 	(void)state;
 	l.fields = TRAILER_FIELDS;
@@ -458,19 +458,19 @@ static void every_record_has_its_fields_and_its_trailer(void **state)
 			put_trailer(&m);
 			finish(&m);
 			if (foreign)
-				assert_true(pfmi_record_swap(&l, m.bytes, m.n));
-			assert_true(pfmi_record_decode(&l, m.bytes, m.n, &r));
+				assert_true(pfmi_sampling_swap_record(&l, m.bytes, m.n));
+			assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 			assert_int_equal(r.type, type);
 			assert_int_equal(r.cpu, 6);
 			expect_own(&r);
-			assert_int_equal(pfmi_record_id(&l, m.bytes, m.n), 777);
-			assert_int_equal(pfmi_record_time(&l, m.bytes, m.n), 3);
+			assert_int_equal(pfmi_sampling_get_record_id(&l, m.bytes, m.n), 777);
+			assert_int_equal(pfmi_sampling_get_record_time(&l, m.bytes, m.n), 3);
 			for (size_t n = 8; n < m.n; n += 4) {
 				uint8_t *cut = malloc(n);
 
 				memcpy(cut, m.bytes, n);
-				pfmi_record_decode(&l, cut, n, &r);
-				pfmi_record_swap(&l, cut, n);
+				pfmi_sampling_decode_record(&l, cut, n, &r);
+				pfmi_sampling_swap_record(&l, cut, n);
 				free(cut);
 			}
 		}
@@ -503,14 +503,14 @@ static void a_patch_that_is_not_there(void **state)
 	put16(&m, 500);
 	put32(&m, 0x90909090);
 	finish(&m);
-	assert_false(pfmi_record_decode(&plain, m.bytes, m.n, &r));
+	assert_false(pfmi_sampling_decode_record(&plain, m.bytes, m.n, &r));
 	expect_nothing_of(PFM_RECORD_TEXT_POKE, m.bytes, m.n, &r);
 }
 
 /* What is there of a record that ends too early, before its own fields are over, or its trailer, is not taken for all of it. */
 static void a_record_that_is_cut_is_damaged(void **state)
 {
-	struct layout l = plain;
+	struct record_layout l = plain;
 
 	(void)state;
 	for (unsigned trailer = 0; trailer < 2; trailer++)
@@ -526,12 +526,12 @@ static void a_record_that_is_cut_is_damaged(void **state)
 			if (trailer)
 				put_trailer(&m);
 			finish(&m);
-			assert_true(pfmi_record_decode(&l, m.bytes, m.n, &r));
+			assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 			for (size_t n = 8; n < m.n; n += 8) {
 				uint8_t *cut = malloc(n);
 
 				memcpy(cut, m.bytes, n);
-				assert_false(pfmi_record_decode(&l, cut, n, &r));
+				assert_false(pfmi_sampling_decode_record(&l, cut, n, &r));
 				expect_nothing_of(type, cut, n, &r);
 				free(cut);
 			}
@@ -552,7 +552,7 @@ static void links_that_are_not_there(void **state)
 		put_own(&m, PFM_RECORD_NAMESPACES);
 		finish(&m);
 		memcpy(m.bytes + 16, &lies[i], sizeof(lies[i]));
-		assert_int_equal(pfmi_record_decode(&plain, m.bytes, m.n, &r), fits);
+		assert_int_equal(pfmi_sampling_decode_record(&plain, m.bytes, m.n, &r), fits);
 		assert_int_equal(r.namespaces.links != NULL, fits);
 		assert_int_equal(r.has, fits ? PFM_SAMPLE_TID : 0);
 	}
@@ -560,7 +560,7 @@ static void links_that_are_not_there(void **state)
 
 static void the_id_is_found_without_an_identifier(void **state)
 {
-	struct layout l = { .fields = TRAILER_FIELDS & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, .trailers = true };
+	struct record_layout l = { .fields = TRAILER_FIELDS & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, .has_trailers = true };
 	struct maker m;
 
 	(void)state;
@@ -569,13 +569,13 @@ static void the_id_is_found_without_an_identifier(void **state)
 	put_trailer(&m);
 	m.n -= 8;
 	finish(&m);
-	assert_int_equal(pfmi_record_id(&l, m.bytes, m.n), 777);
-	assert_int_equal(pfmi_record_time(&l, m.bytes, m.n), 3);
+	assert_int_equal(pfmi_sampling_get_record_id(&l, m.bytes, m.n), 777);
+	assert_int_equal(pfmi_sampling_get_record_time(&l, m.bytes, m.n), 3);
 }
 
 static void a_record_nobody_knows_is_handed_on_whole(void **state)
 {
-	struct layout l = { .fields = TRAILER_FIELDS, .trailers = true };
+	struct record_layout l = { .fields = TRAILER_FIELDS, .has_trailers = true };
 	struct maker m;
 	pfm_record_t r;
 
@@ -583,12 +583,12 @@ static void a_record_nobody_knows_is_handed_on_whole(void **state)
 	begin(&m, false, 4000, 1);
 	put64(&m, 5);
 	finish(&m);
-	assert_true(pfmi_record_decode(&l, m.bytes, m.n, &r));
+	assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 	assert_int_equal(r.type, 4000);
 	assert_int_equal(r.raw_size, 16);
 	assert_int_equal(r.unread, 8);
 	assert_ptr_equal(r.raw, m.bytes);
-	assert_int_equal(pfmi_record_id(&l, m.bytes, m.n), 0);
+	assert_int_equal(pfmi_sampling_get_record_id(&l, m.bytes, m.n), 0);
 }
 
 /* A sample with the counts of its group: how many, times, then for each member its value, id and losses. */
@@ -601,8 +601,8 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 	(void)state;
 	for (unsigned times = 0; times < 2; times++)
 		for (unsigned foreign = 0; foreign < 2; foreign++) {
-			struct layout l = { .fields = PFM_SAMPLE_READ | PFM_SAMPLE_PERIOD,
-				            .read_format = GROUP_ID_LOST | (times ? TIMES : 0) };
+			struct record_layout l = { .fields = PFM_SAMPLE_READ | PFM_SAMPLE_PERIOD,
+				                   .read_format = GROUP_ID_LOST | (times ? TIMES : 0) };
 			unsigned n = times ? 9 : 7;
 			struct maker m;
 			pfm_record_t r;
@@ -614,8 +614,8 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 					put64(&m, words[i]);
 			finish(&m);
 			if (foreign)
-				assert_true(pfmi_record_swap(&l, m.bytes, m.n));
-			assert_true(pfmi_record_decode(&l, m.bytes, m.n, &r));
+				assert_true(pfmi_sampling_swap_record(&l, m.bytes, m.n));
+			assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 			assert_int_equal(r.sample.period, 5);
 			assert_int_equal(r.sample.n_read, n);
 			assert_int_equal(r.sample.read_format, l.read_format);
@@ -623,9 +623,9 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 			assert_memory_equal(r.sample.read + n - 6, words + 3, 6 * sizeof(words[0]));
 			assert_int_equal(r.unread, 0);
 			/* Cut off, or with more members than there is room for. */
-			assert_false(pfmi_record_decode(&l, m.bytes, 16 + (times ? 16 : 0), &r));
+			assert_false(pfmi_sampling_decode_record(&l, m.bytes, 16 + (times ? 16 : 0), &r));
 			m.bytes[16] = m.bytes[23] = 3;
-			assert_false(pfmi_record_decode(&l, m.bytes, m.n, &r));
+			assert_false(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 			assert_int_equal(r.sample.n_read, 0);
 		}
 }
@@ -638,7 +638,7 @@ static void lengths_that_lie_lead_nowhere(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++)
 		for (unsigned k = 0; k < 5; k++) {
-			struct layout l = { .fields = fields[k] };
+			struct record_layout l = { .fields = fields[k] };
 			struct maker m;
 			pfm_record_t r;
 
@@ -651,7 +651,7 @@ static void lengths_that_lie_lead_nowhere(void **state)
 			}
 			put64(&m, 0);
 			finish(&m);
-			assert_false(pfmi_record_decode(&l, m.bytes, m.n, &r));
+			assert_false(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 			assert_int_equal(r.sample.n_chain + r.sample.n_branches + r.sample.raw_size, 0);
 		}
 }

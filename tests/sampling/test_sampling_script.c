@@ -81,7 +81,7 @@ static uint64_t pair(uint32_t a, uint32_t b)
 static bool write_words(int fd, uint32_t type, uint16_t misc, const uint64_t *words, size_t n)
 {
 	uint64_t bytes[32];
-	struct record_head head = { type, misc, (uint16_t)(8 * (n + 1)) };
+	struct record_header head = { type, misc, (uint16_t)(8 * (n + 1)) };
 
 	assert_true(n < 32);
 	memcpy(bytes, &head, sizeof(head));
@@ -915,7 +915,7 @@ static void tasks_end_one_after_the_other(void **state)
 /* A program that has closed its standard input gets 0 from open calls. */
 static void a_buffer_goes_to_descriptor_0_as_to_any(void **state)
 {
-	struct place *second = NULL;
+	struct side_event *second = NULL;
 	int fds[4], fd;
 
 	(void)state;
@@ -927,9 +927,9 @@ static void a_buffer_goes_to_descriptor_0_as_to_any(void **state)
 	options.flags = PFM_SESSION_INHERIT;
 	must_open(TEXTS("page-faults"));
 	fd = side_on(0, 1);
-	for (unsigned i = 0; i < session->sampling->n_places; i++)
-		if (session->sampling->places[i].fd == fd)
-			second = &session->sampling->places[i];
+	for (unsigned i = 0; i < session->sampling->n_side_events; i++)
+		if (session->sampling->side_events[i].fd == fd)
+			second = &session->sampling->side_events[i];
 	assert_non_null(second);
 	second->fd = 0;
 	fake_event(&fake, side_on(0, 0))->revents = POLLHUP;

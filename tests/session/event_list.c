@@ -318,7 +318,7 @@ static void groups_on_each_type(void **state)
 
 static void terms_of_samples(void **state)
 {
-	static struct sampling sampling;
+	static struct sampling_state sampling;
 
 	(void)state;
 	use("uncore");

@@ -161,7 +161,7 @@ static void once_as_twice(const pfm_ctx_t *ctx, const char *text, const pfm_enco
 {
 	pfm_encoding_t same = PFM_INIT(same);
 	pfm_error_t error = PFM_INIT(error), other = PFM_INIT(other);
-	char again[PRINT_MAX] = "untouched", short_of[PRINT_MAX] = "untouched";
+	char again[PRINTED_TEXT_SIZE] = "untouched", short_of[PRINTED_TEXT_SIZE] = "untouched";
 
 	assert_int_equal(pfm_encode_and_print(ctx, text, 0, &same, d, again, sizeof(again), &error), rc);
 	assert_memory_equal(&same, e, sizeof(same));
@@ -180,7 +180,7 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 {
 	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
 	pfm_error_t error = PFM_INIT(error);
-	char printed[PRINT_MAX];
+	char printed[PRINTED_TEXT_SIZE];
 
 	if (pfm_encode_event(ctx, text, 0, &before, &error)) {
 		if (must_encode)
@@ -253,7 +253,7 @@ static void every_row_in_every_dialect(void **state)
 static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text, const pfm_encoding_t *before)
 {
 	pfm_encoding_t after = PFM_INIT(after);
-	char printed[PRINT_MAX];
+	char printed[PRINTED_TEXT_SIZE];
 	int rc = pfm_print_event(ctx, text, PFM_DIALECT_PERF, printed, sizeof(printed), NULL);
 
 	if (rc)
@@ -266,7 +266,7 @@ static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text, const p
 static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct tally *tally)
 {
 	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
-	char printed[PRINT_MAX];
+	char printed[PRINTED_TEXT_SIZE];
 	int rc;
 
 	if (pfm_encode_event(ctx, text, 0, &before, NULL)) {
@@ -352,7 +352,7 @@ static void offcore_registers_are_those_of_the_codes(void **state)
 static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *same, uint32_t row, bool names)
 {
 	pfm_encoding_t a = PFM_INIT(a), b = PFM_INIT(b);
-	char name[PRINT_MAX] = "", other[PRINT_MAX] = "";
+	char name[PRINTED_TEXT_SIZE] = "", other[PRINTED_TEXT_SIZE] = "";
 	int rc = pfm_encode_and_print(ctx, text, 0, &a, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL);
 
 	if (rc == 0 && a.event != row)
@@ -447,14 +447,14 @@ static void every_bare_name_leads_back(void **state)
 		const struct table *t = pfmi_builtin(i);
 
 		for (uint32_t row = 0; table_has_row(t, row); row++) {
-			char text[512], buf[PRINT_MAX];
+			char text[512], buf[PRINTED_TEXT_SIZE];
 			struct event ev;
 
 			if (table_row(t, row)->n_takes || table_row(t, row)->flags & ROW_METRIC)
 				continue;
 			pfmi_pmu_init_event(&ev, t, row);
 			spell_out(text, t, row);
-			if (pfmi_event_print(&ev, NULL, PFM_DIALECT_LIBPFM, (struct slice){ 0 }, buf, sizeof(buf), NULL)) {
+			if (pfmi_format_print_event(&ev, NULL, PFM_DIALECT_LIBPFM, (struct slice){ 0 }, buf, sizeof(buf), NULL)) {
 				if (leads_to(t, text, row))
 					fail_msg("%s is not printed", text);
 				refused++;
@@ -605,7 +605,7 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 
 		for (uint32_t row = 0; ctx && row < t->n_rows; row++) {
 			pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
-			char text[512], printed[PRINT_MAX];
+			char text[512], printed[PRINTED_TEXT_SIZE];
 
 			if (!is_fixed(t, table_row(t, row)))
 				continue;
@@ -728,7 +728,7 @@ static void an_invented_processor_from_an_image(void **state)
 		  "LAST_ONE:inv=0",
 		  { "testpmu::LAST_ONE:i=0", NULL, "testcpu/event=0x1,cmask=255,edge,filter=65535,tag=15/", "LAST_ONE:inv=0" } },
 	};
-	char buf[PRINT_MAX], text[512];
+	char buf[PRINTED_TEXT_SIZE], text[512];
 	const struct table *t;
 	struct tally tally = { 0 };
 	pfm_ctx_t *ctx;
@@ -800,7 +800,7 @@ static void imported_lists(void **state)
 
 static bool decodes_to(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, const char *text)
 {
-	char buf[PRINT_MAX];
+	char buf[PRINTED_TEXT_SIZE];
 
 	for (unsigned i = 0; pfm_decode_event(ctx, pmu, reg, value, i, buf, sizeof(buf)) == PFMLIB_SUCCESS; i++)
 		if (strcmp(buf, text) == 0)
@@ -846,7 +846,7 @@ static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct tabl
 {
 	int pmu = pfm_find_pmu(ctx, table_text(t, t->name));
 	pfm_encoding_t e = PFM_INIT(e);
-	char vendor[PRINT_MAX], name[32];
+	char vendor[PRINTED_TEXT_SIZE], name[32];
 
 	if (pfm_encode_event(ctx, text, 0, &e, NULL) || !is_decodable(t, &e, text))
 		return false;

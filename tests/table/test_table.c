@@ -316,7 +316,7 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 static void use(const struct table *t)
 {
 	static const char *const attributes[] = { ":0x3", ":c=1:e:i:u", ":core=all:state=ms", ",core=this,cmask=2,usr", "" };
-	char buf[PRINT_MAX];
+	char buf[PRINTED_TEXT_SIZE];
 	struct event ev;
 	unsigned n;
 
@@ -350,7 +350,7 @@ static void use(const struct table *t)
 			pfmi_pmu_init_event(&ev, t, i);
 		pfmi_encode_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
 		pfmi_encode_dispatch(&req, &where, &regs, &why);
-		pfmi_event_print(&ev, NULL, (pfm_dialect_t)(i % 4), pfmi_slice("cpu"), buf, sizeof(buf), &why);
+		pfmi_format_print_event(&ev, NULL, (pfm_dialect_t)(i % 4), pfmi_slice("cpu"), buf, sizeof(buf), &why);
 		if (i == 0)
 			pfmi_decode_config_words(t, (uint64_t[4]){ 0x3c }, 1, &ev);
 		pfmi_decode_row_from_codes(t, &(struct spec_codes){ .n_terms = 2, .code = i, .umask = 1 }, &found);
