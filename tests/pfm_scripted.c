@@ -78,7 +78,7 @@ static bool is_process(const char *path)
 
 static int list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
 {
-	return is_process(path) ? real.list(&real, path, each, arg) : scripted.list(sys, path, each, arg);
+	return is_process(path) ? real.list_folder(&real, path, each, arg) : scripted.list_folder(sys, path, each, arg);
 }
 
 static int open_file(const struct sys *sys, const char *path, int flags)
@@ -86,7 +86,7 @@ static int open_file(const struct sys *sys, const char *path, int flags)
 	size_t len;
 	char *text;
 
-	if (is_process(path) && !pfmi_sys_read(&real, path, &text, &len)) {
+	if (is_process(path) && !pfmi_machine_read_file(&real, path, &text, &len)) {
 		fake_file(&fake, path, text);
 		free(text);
 	}
@@ -115,9 +115,9 @@ static void read_script(void)
 			l++;
 	n_lines = (unsigned)(l - lines);
 	fclose(in);
-	pfmi_sys_real(&real, "");
+	pfmi_machine_init_real_sys(&real, "");
 	scripted = fake.sys;
-	fake.sys.list = list;
+	fake.sys.list_folder = list;
 	fake.sys.open = open_file;
 	fake.decide = decide_call;
 	fake.tick = advance_clock;

@@ -506,17 +506,17 @@ int main(void)
 {
 	char line[512];
 
-	fwrite(pfmi_builtins(), 1, (size_t)pfmi_builtins()->size, stdout);
+	fwrite(table_builtin_image(), 1, (size_t)table_builtin_image()->size, stdout);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		char *name = strchr(line, ' ') + 1, *end = strchr(name, '\n');
-		const struct table *t = pfmi_builtin((unsigned)(line[0] - 'A'));
+		const struct table *t = table_builtin_at((unsigned)(line[0] - 'A'));
 		uint32_t h = NAME_HASH_SEED;
 		struct name n;
 
 		for (const char *p = name; p < end; p++)
 			h = name_hash(h, (unsigned char)*p);
-		n = pfmi_table_find(t, h, name, (size_t)(end - name));
+		n = table_find_name(t, h, name, (size_t)(end - name));
 		fprintf(stderr, "%ld\n", n.kind < NAME_UNSUPPORTED ? (long)n.row : -1L);
 	}
 	return 0;
@@ -540,7 +540,7 @@ int main(void)
     @unittest.skipUnless(CC, "no C compiler")
     def test_no_tables_at_all(self):
         with tempfile.TemporaryDirectory() as tmp:
-            program, _ = self.program(tmp, [], "int main(void)\n{\n\treturn (int)pfmi_n_builtin();\n}\n")
+            program, _ = self.program(tmp, [], "int main(void)\n{\n\treturn (int)table_count_builtins();\n}\n")
             subprocess.run([program], check=True)
 
     def test_records_of_the_header(self):

@@ -30,14 +30,14 @@ static int run_device(struct command_args *args)
 {
 	uint64_t cpus = 0, mhz = 0;
 	const char *value, *name = "ev5";
-	struct model_options model;
+	struct alpha_device_options model;
 	int id, family;
 
 	while ((id = next_option(args, &value)) > 0)
 		switch (id) {
 		case 'm': name = value; break;
 		case OPT_CPUS:
-			if (!option_number(args, "--cpus", value, 1, MODEL_MAX_CPUS, &cpus))
+			if (!option_number(args, "--cpus", value, 1, ALPHA_DEVICE_MAX_CPUS, &cpus))
 				return args->status;
 			break;
 		case OPT_MHZ:
@@ -49,10 +49,10 @@ static int run_device(struct command_args *args)
 		return args->status;
 	if (args->n == 0)
 		return report_usage_error(args, "which program?");
-	family = pfmi_model_family(name);
+	family = alpha_device_find_family(name);
 	if (family < 0)
 		return report_unknown_model(args, name);
-	pfmi_model_defaults(&model, (enum model_family)family);
+	alpha_device_set_defaults(&model, (enum alpha_device_family)family);
 	if (cpus)
 		model.n_cpus = (unsigned)cpus;
 	if (mhz)

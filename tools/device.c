@@ -69,11 +69,11 @@ struct open_device {
 };
 
 struct device_server {
-	struct model *m;
+	struct alpha_device *m;
 	int listener;
 	int high;      /* descriptors from here on are the device's; reads of lower ones are never seen */
 	uint64_t then; /* nanoseconds up to which the model has run */
-	struct open_device opened[MODEL_MAX_CPUS];
+	struct open_device opened[ALPHA_DEVICE_MAX_CPUS];
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *resp;
 	size_t notif_size, resp_size;
@@ -247,15 +247,15 @@ static bool find_opened(pid_t task, struct caller *out)
 /* The processor a task is bound to: the only one it may run on. */
 static int read_bound_cpu(const struct device_server *s, pid_t task)
 {
-	unsigned n = pfmi_model_options(s->m)->n_cpus;
+	unsigned n = alpha_device_get_options(s->m)->n_cpus;
 	cpu_set_t set;
 
 	if (sched_getaffinity(task, sizeof set, &set) || CPU_COUNT(&set) != 1)
-		return MODEL_UNBOUND;
+		return ALPHA_DEVICE_UNBOUND;
 	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &set))
 			return (int)(cpu % n);
-	return MODEL_UNBOUND;
+	return ALPHA_DEVICE_UNBOUND;
 }
 
 /* Makes the model know the process of @task. A new one is a copy of the nearest ancestor that is known: marks are inherited. */
@@ -265,11 +265,11 @@ static int identify_caller(struct device_server *s, pid_t task, int *cpu)
 
 	if (!find_opened(task, &who))
 		return -ESRCH;
-	for (up = who; pfmi_model_marked(s->m, who.pid) < 0 && up.parent > 1 && find_opened(up.parent, &up);)
-		if (pfmi_model_marked(s->m, up.pid) >= 0)
-			(void)pfmi_model_fork(s->m, up.pid, who.pid);
+	for (up = who; alpha_device_is_process_marked(s->m, who.pid) < 0 && up.parent > 1 && find_opened(up.parent, &up);)
+		if (alpha_device_is_process_marked(s->m, up.pid) >= 0)
+			(void)alpha_device_fork_process(s->m, up.pid, who.pid);
 	*cpu = read_bound_cpu(s, task);
-	if (pfmi_model_process(s->m, who.pid, who.uid, *cpu))
+	if (alpha_device_set_process(s->m, who.pid, who.uid, *cpu))
 		return -ENOMEM;
 	return who.pid;
 }
@@ -287,7 +287,7 @@ static void advance_time(struct device_server *s, int pid, int cpu)
 {
 	uint64_t t = read_clock_ns();
 
-	pfmi_model_run(s->m, t - s->then, pid, cpu < 0 ? 0 : (unsigned)cpu, s->notif->data.instruction_pointer);
+	alpha_device_run(s->m, t - s->then, pid, cpu < 0 ? 0 : (unsigned)cpu, s->notif->data.instruction_pointer);
 	s->then = t;
 }
 
@@ -302,7 +302,7 @@ static int find_handle(const struct device_server *s, pid_t task, unsigned fd)
 	snprintf(path, sizeof path, "/proc/%d/fd/%u", (int)task, fd);
 	if (stat(path, &st) || !S_ISSOCK(st.st_mode))
 		return -1;
-	for (int i = 0; i < MODEL_MAX_CPUS; i++)
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 		if (s->opened[i].open && s->opened[i].inode == st.st_ino)
 			return i;
 	return -1;
@@ -311,14 +311,14 @@ static int find_handle(const struct device_server *s, pid_t task, unsigned fd)
 /* Opens whose last descriptor is gone are closed. */
 static void drop_closed_files(struct device_server *s)
 {
-	for (int i = 0; i < MODEL_MAX_CPUS; i++) {
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++) {
 		struct pollfd p = { .fd = s->opened[i].fd };
 
 		if (!s->opened[i].open || poll(&p, 1, 0) <= 0 || !(p.revents & (POLLHUP | POLLERR)))
 			continue;
 		close(s->opened[i].fd);
 		s->opened[i].open = false;
-		(void)pfmi_model_close(s->m, i);
+		(void)alpha_device_close_session(s->m, i);
 	}
 }
 
@@ -328,7 +328,7 @@ static int free_number(const struct device_server *s, pid_t task)
 	char path[64];
 	struct stat st;
 
-	for (int fd = s->high; fd < s->high + MODEL_MAX_CPUS; fd++) {
+	for (int fd = s->high; fd < s->high + ALPHA_DEVICE_MAX_CPUS; fd++) {
 		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)task, fd);
 		if (lstat(path, &st) && errno == ENOENT)
 			return fd;
@@ -411,10 +411,10 @@ static void serve_open(struct device_server *s)
 		return;
 	}
 	advance_time(s, pid, cpu);
-	handle = pfmi_model_open(s->m, pid, flags);
+	handle = alpha_device_open_session(s->m, pid, flags);
 	number = handle < 0 ? handle : add_descriptor(s, handle, flags & O_CLOEXEC);
 	if (handle >= 0 && number < 0)
-		(void)pfmi_model_close(s->m, handle);
+		(void)alpha_device_close_session(s->m, handle);
 	send_response(s, number);
 }
 
@@ -422,7 +422,7 @@ static void serve_call(struct device_server *s, bool is_read)
 {
 	const struct seccomp_data *d = &s->notif->data;
 	pid_t task = (pid_t)s->notif->pid;
-	const struct model_memory mem = { read_caller_memory, write_caller_memory, &task };
+	const struct alpha_device_memory mem = { read_caller_memory, write_caller_memory, &task };
 	int handle = find_handle(s, task, (unsigned)d->args[0]), pid, cpu;
 
 	if (handle < 0) {
@@ -436,9 +436,9 @@ static void serve_call(struct device_server *s, bool is_read)
 	}
 	advance_time(s, pid, cpu);
 	if (is_read)
-		send_response(s, pfmi_model_read(s->m, handle, d->args[1], (size_t)d->args[2], &mem));
+		send_response(s, alpha_device_read_samples(s->m, handle, d->args[1], (size_t)d->args[2], &mem));
 	else
-		send_response(s, pfmi_model_ioctl(s->m, handle, pid, (uint32_t)d->args[1], d->args[2], &mem));
+		send_response(s, alpha_device_do_ioctl(s->m, handle, pid, (uint32_t)d->args[1], d->args[2], &mem));
 }
 
 /* One notification. False when there will be no more. */
@@ -463,10 +463,10 @@ static bool serve_request(struct device_server *s)
 static void serve_until_exit(struct device_server *s)
 {
 	for (;;) {
-		struct pollfd p[1 + MODEL_MAX_CPUS] = { { .fd = s->listener, .events = POLLIN } };
+		struct pollfd p[1 + ALPHA_DEVICE_MAX_CPUS] = { { .fd = s->listener, .events = POLLIN } };
 		nfds_t n = 1;
 
-		for (int i = 0; i < MODEL_MAX_CPUS; i++)
+		for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 			if (s->opened[i].open)
 				p[n++] = (struct pollfd){ .fd = s->opened[i].fd };
 		if (poll(p, n, -1) < 0 && errno != EINTR)
@@ -483,15 +483,15 @@ static void serve_until_exit(struct device_server *s)
 
 /* ---- start and end ----------------------------------------------------------------------------------------------- */
 
-static int make_server(struct device_server *s, const struct model_options *options)
+static int make_server(struct device_server *s, const struct alpha_device_options *options)
 {
 	struct seccomp_notif_sizes sizes;
 	struct rlimit limit;
 
 	s->listener = -1;
 	s->high = HIGH;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGH + MODEL_MAX_CPUS)
-		s->high = limit.rlim_cur > 2 * MODEL_MAX_CPUS ? (int)limit.rlim_cur - MODEL_MAX_CPUS : MODEL_MAX_CPUS;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGH + ALPHA_DEVICE_MAX_CPUS)
+		s->high = limit.rlim_cur > 2 * ALPHA_DEVICE_MAX_CPUS ? (int)limit.rlim_cur - ALPHA_DEVICE_MAX_CPUS : ALPHA_DEVICE_MAX_CPUS;
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
 		return -errno;
 	/* The kernel's structs may be larger than ours. */
@@ -499,18 +499,18 @@ static int make_server(struct device_server *s, const struct model_options *opti
 	s->resp_size = sizes.seccomp_notif_resp > sizeof *s->resp ? sizes.seccomp_notif_resp : sizeof *s->resp;
 	s->notif = malloc(s->notif_size);
 	s->resp = malloc(s->resp_size);
-	s->m = pfmi_model_new(options);
+	s->m = alpha_device_new(options);
 	return s->notif && s->resp && s->m ? 0 : -ENOMEM;
 }
 
 static void free_server(struct device_server *s)
 {
-	for (int i = 0; i < MODEL_MAX_CPUS; i++)
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 		if (s->opened[i].open)
 			close(s->opened[i].fd);
 	if (s->listener >= 0)
 		close(s->listener);
-	pfmi_model_free(s->m);
+	alpha_device_free(s->m);
 	free(s->notif);
 	free(s->resp);
 }
@@ -560,7 +560,7 @@ static int run_served(struct device_server *s, char *const argv[], const sigset_
 	return exit_status(child);
 }
 
-int device_run(const struct model_options *options, char *const argv[])
+int device_run(const struct alpha_device_options *options, char *const argv[])
 {
 	struct device_server s;
 	sigset_t terminal, before;

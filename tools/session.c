@@ -18,7 +18,7 @@
 #define AT_POINTER    UINT64_C(0x2000)
 #define AT_ARRAY      UINT64_C(0x10000)
 #define MAX_WORDS     4
-#define MAX_ARRAY     (MODEL_MAX_CPUS * 72u)
+#define MAX_ARRAY     (ALPHA_DEVICE_MAX_CPUS * 72u)
 #define MAX_PROCESSES 26
 
 struct program_memory {
@@ -28,7 +28,7 @@ struct program_memory {
 };
 
 struct session_replay_state {
-	struct model *m;
+	struct alpha_device *m;
 	struct program_memory memory;
 	json_t *answer;
 	json_t *pal;               /* wrperfmon calls so far */
@@ -165,7 +165,7 @@ static int read_pid(struct session_replay_state *r, const json_t *step, const ch
 /* Errors whose number is not known are answered with FAIL and, beside it, the number the model gives. */
 static void record_result(struct session_replay_state *r, json_t *step, long err)
 {
-	bool unknown = err < 0 && pfmi_model_unconfirmed(r->m);
+	bool unknown = err < 0 && alpha_device_is_error_unconfirmed(r->m);
 
 	json_object_set_new(step, "ret", json_string(err >= 0 ? "OK" : unknown ? "FAIL"
 	                                                                       : errno_name((int)-err)));
@@ -176,11 +176,11 @@ static void record_result(struct session_replay_state *r, json_t *step, long err
 static int register_process(struct session_replay_state *r, const json_t *step, int pid)
 {
 	const json_t *bound = json_object_get(step, "bound");
-	json_int_t cpu = json_is_integer(bound) ? json_integer_value(bound) : MODEL_UNBOUND;
+	json_int_t cpu = json_is_integer(bound) ? json_integer_value(bound) : ALPHA_DEVICE_UNBOUND;
 
-	if (pfmi_model_marked(r->m, pid) < 0 || bound || json_object_get(step, "uid"))
-		return pfmi_model_process(r->m, pid, read_key_small(r, step, "uid"),
-		                          cpu < INT32_MIN || cpu > INT32_MAX ? INT32_MAX : (int)cpu);
+	if (alpha_device_is_process_marked(r->m, pid) < 0 || bound || json_object_get(step, "uid"))
+		return alpha_device_set_process(r->m, pid, read_key_small(r, step, "uid"),
+		                                cpu < INT32_MIN || cpu > INT32_MAX ? INT32_MAX : (int)cpu);
 	return 0;
 }
 
@@ -189,7 +189,7 @@ static void step_open(struct session_replay_state *r, json_t *step)
 	int pid = read_pid(r, step, "proc"), handle = register_process(r, step, pid);
 
 	if (handle == 0)
-		handle = pfmi_model_open(r->m, pid, read_key_number(r, step, "flags", 0));
+		handle = alpha_device_open_session(r->m, pid, read_key_number(r, step, "flags", 0));
 	if (handle >= 0)
 		r->handle[pid - 1] = handle;
 	record_result(r, step, handle);
@@ -199,7 +199,7 @@ static void step_close(struct session_replay_state *r, json_t *step)
 {
 	int pid = read_pid(r, step, "proc");
 
-	record_result(r, step, pfmi_model_close(r->m, r->handle[pid - 1]));
+	record_result(r, step, alpha_device_close_session(r->m, r->handle[pid - 1]));
 	r->handle[pid - 1] = -1;
 }
 
@@ -212,20 +212,20 @@ static bool has_prefix(uint32_t request)
 /* The registers of the first processor the session holds. */
 static void record_registers(struct session_replay_state *r)
 {
-	struct model_view v = { .holder = -1 };
+	struct alpha_device_view v = { .holder_pid = -1 };
 
-	for (unsigned i = 0; i < r->n_cpus && v.holder < 0; i++)
-		(void)pfmi_model_look(r->m, i, &v);
+	for (unsigned i = 0; i < r->n_cpus && v.holder_pid < 0; i++)
+		(void)alpha_device_get_view(r->m, i, &v);
 	json_object_clear(r->regs);
-	switch (pfmi_model_options(r->m)->family) {
-	case MODEL_EV4:
+	switch (alpha_device_get_options(r->m)->family) {
+	case ALPHA_DEVICE_EV4:
 		json_object_set_new(r->regs, "ICCSR_write", read_hex(v.iccsr, 16));
 		break;
-	case MODEL_EV5:
+	case ALPHA_DEVICE_EV5:
 		json_object_set_new(r->regs, "PMCTR", read_hex(v.pmctr, 16));
 		json_object_set_new(r->regs, "BC_CTL_24_19", read_hex(v.cbox, 2));
 		break;
-	case MODEL_PCA56:
+	case ALPHA_DEVICE_PCA56:
 		json_object_set_new(r->regs, "PMCTR", read_hex(v.pmctr, 16));
 		json_object_set_new(r->regs, "a1_13_8", read_hex(v.cbox, 2));
 		break;
@@ -260,10 +260,10 @@ static void show_array(struct session_replay_state *r, json_t *step, size_t size
 
 static void step_ioctl(struct session_replay_state *r, json_t *step)
 {
-	const struct model_memory mem = { read_program_memory, write_program_memory, &r->memory };
+	const struct alpha_device_memory mem = { read_program_memory, write_program_memory, &r->memory };
 	uint32_t request = (uint32_t)read_key_number(r, step, "req", 0);
 	int pid = read_pid(r, step, "proc"), handle = r->handle[pid - 1], err = register_process(r, step, pid);
-	size_t size = pfmi_model_result_size(r->m, handle, request);
+	size_t size = alpha_device_get_result_size(r->m, handle, request);
 
 	load_words(r, step);
 	r->memory.capacity = (size_t)read_key_number(r, step, "user_bytes", size);
@@ -271,9 +271,9 @@ static void step_ioctl(struct session_replay_state *r, json_t *step)
 		r->memory.capacity = MAX_ARRAY;
 	r->memory.pointer = AT_ARRAY;
 	if (read_key_number(r, step, "alloc_fails", 0))
-		pfmi_model_fail_alloc(r->m);
+		alpha_device_fail_next_alloc(r->m);
 	if (err == 0)
-		err = pfmi_model_ioctl(r->m, handle, pid, request, size ? AT_POINTER : AT_WORDS, &mem);
+		err = alpha_device_do_ioctl(r->m, handle, pid, request, size ? AT_POINTER : AT_WORDS, &mem);
 	record_result(r, step, err);
 	if (size && (err == 0 || err == -EFAULT))
 		json_object_set_new(step, "out_bytes", json_integer((json_int_t)size));
@@ -290,15 +290,15 @@ static void step_ioctl(struct session_replay_state *r, json_t *step)
 
 static void step_read(struct session_replay_state *r, json_t *step)
 {
-	const struct model_memory mem = { read_program_memory, write_program_memory, &r->memory };
+	const struct alpha_device_memory mem = { read_program_memory, write_program_memory, &r->memory };
 	json_t *out = json_array();
 	uint32_t bucket;
 	long got;
 
 	memset(&r->memory, 0, sizeof r->memory);
 	r->memory.capacity = MAX_ARRAY;
-	got = pfmi_model_read(r->m, r->handle[read_pid(r, step, "proc") - 1], AT_ARRAY,
-	                      (size_t)read_key_number(r, step, "bytes", MAX_ARRAY), &mem);
+	got = alpha_device_read_samples(r->m, r->handle[read_pid(r, step, "proc") - 1], AT_ARRAY,
+	                                (size_t)read_key_number(r, step, "bytes", MAX_ARRAY), &mem);
 	record_result(r, step, got);
 	for (long at = 0; at + (long)sizeof bucket <= got; at += (long)sizeof bucket) {
 		memcpy(&bucket, r->memory.array + at, sizeof bucket);
@@ -311,10 +311,10 @@ static void step_read(struct session_replay_state *r, json_t *step)
 static void step_fork(struct session_replay_state *r, json_t *step)
 {
 	int parent = read_pid(r, step, "proc"), child = json_object_get(step, "child") ? read_pid(r, step, "child") : MAX_PROCESSES;
-	int err = pfmi_model_fork(r->m, parent, child);
+	int err = alpha_device_fork_process(r->m, parent, child);
 
 	if (err == 0)
-		json_object_set_new(step, "child_pme", json_integer(pfmi_model_marked(r->m, child)));
+		json_object_set_new(step, "child_pme", json_integer(alpha_device_is_process_marked(r->m, child)));
 	else
 		record_result(r, step, err);
 	r->touches_mark = true;
@@ -324,38 +324,38 @@ static void step_exit(struct session_replay_state *r, json_t *step)
 {
 	int pid = read_pid(r, step, "proc");
 
-	record_result(r, step, pfmi_model_exit(r->m, pid));
+	record_result(r, step, alpha_device_exit_process(r->m, pid));
 	r->handle[pid - 1] = -1;
 }
 
 static void step_work(struct session_replay_state *r, json_t *step)
 {
-	struct model_work w = { .pid = read_pid(r, step, "proc"),
-		                .user = read_key_number(r, step, "user", 0) != 0,
-		                .pal = read_key_number(r, step, "pal", 0) != 0,
-		                .idle = read_key_number(r, step, "idle", 0) != 0,
-		                .ipl = read_key_small(r, step, "ipl"),
-		                .pc = read_key_number(r, step, "pc", 0),
-		                .caller = read_key_number(r, step, "caller", 0),
-		                .cycles = read_key_number(r, step, "cycles", 0) };
+	struct alpha_device_work w = { .pid = read_pid(r, step, "proc"),
+		                       .is_user = read_key_number(r, step, "user", 0) != 0,
+		                       .is_pal = read_key_number(r, step, "pal", 0) != 0,
+		                       .is_idle = read_key_number(r, step, "idle", 0) != 0,
+		                       .ipl = read_key_small(r, step, "ipl"),
+		                       .pc = read_key_number(r, step, "pc", 0),
+		                       .return_address = read_key_number(r, step, "caller", 0),
+		                       .cycles = read_key_number(r, step, "cycles", 0) };
 	const json_t *events = json_object_get(step, "events");
 
-	for (size_t i = 0; i < MODEL_MAX_COUNTERS && i < json_array_size(events); i++) {
+	for (size_t i = 0; i < ALPHA_DEVICE_MAX_COUNTERS && i < json_array_size(events); i++) {
 		w.events[i] = read_number(r, json_array_get(events, i), 0);
 		if (w.events[i] > UINT64_C(1) << 34)
 			r->wrong = "too many events in one step";
 	}
 	if (!r->wrong)
-		record_result(r, step, pfmi_model_work(r->m, read_key_small(r, step, "cpu"), &w));
+		record_result(r, step, alpha_device_do_work(r->m, read_key_small(r, step, "cpu"), &w));
 }
 
 static void step_other(struct session_replay_state *r, json_t *step, const char *op)
 {
 	if (strcmp(op, "foreign_handler") == 0) {
-		if (pfmi_model_foreign(r->m, read_key_small(r, step, "cpu"), true))
+		if (alpha_device_set_foreign(r->m, read_key_small(r, step, "cpu"), true))
 			r->wrong = "no such processor";
 	} else if (strcmp(op, "exec") == 0) {
-		record_result(r, step, pfmi_model_exec(r->m, read_pid(r, step, "proc")));
+		record_result(r, step, alpha_device_exec_process(r->m, read_pid(r, step, "proc")));
 	} else if (strcmp(op, "bind") == 0) {
 		int pid = read_pid(r, step, "proc");
 
@@ -414,9 +414,9 @@ static unsigned find_n_cpus(struct session_replay_state *r, const json_t *reques
 
 	for (size_t i = 0; n == 0 && i < json_array_size(steps); i++)
 		n = read_key_number(r, json_array_get(steps, i), "ncpu", 0);
-	if (n > MODEL_MAX_CPUS)
+	if (n > ALPHA_DEVICE_MAX_CPUS)
 		r->wrong = "too many processors";
-	return n == 0 || n > MODEL_MAX_CPUS ? 4 : (unsigned)n;
+	return n == 0 || n > ALPHA_DEVICE_MAX_CPUS ? 4 : (unsigned)n;
 }
 
 static bool has_op(const json_t *steps, const char *op)
@@ -430,19 +430,19 @@ static bool has_op(const json_t *steps, const char *op)
 	return false;
 }
 
-static struct model *make_model(struct session_replay_state *r, const json_t *request, const json_t *steps)
+static struct alpha_device *make_model(struct session_replay_state *r, const json_t *request, const json_t *steps)
 {
 	const char *pmu = json_string_value(json_object_get(request, "pmu"));
-	struct model_options options;
-	int family = pmu && strcmp(pmu, "any") != 0 ? pfmi_model_family(pmu) : MODEL_EV5;
+	struct alpha_device_options options;
+	int family = pmu && strcmp(pmu, "any") != 0 ? alpha_device_find_family(pmu) : ALPHA_DEVICE_EV5;
 
 	if (family < 0) {
 		r->wrong = "pmu is one of ev4, ev5, pca56, ev6, ev67, any";
 		return NULL;
 	}
-	pfmi_model_defaults(&options, (enum model_family)family);
+	alpha_device_set_defaults(&options, (enum alpha_device_family)family);
 	options.n_cpus = r->n_cpus = find_n_cpus(r, request, steps);
-	return pfmi_model_new(&options);
+	return alpha_device_new(&options);
 }
 
 /* What the answer says about the whole. */
@@ -458,7 +458,7 @@ static void add_outcome(struct session_replay_state *r, const json_t *steps, boo
 	}
 	json_object_set_new(r->answer, "expect", json_string(ret ? json_string_value(ret) : "OK"));
 	if (r->touches_mark)
-		json_object_set_new(r->answer, "pme_after", json_integer(pfmi_model_marked(r->m, 1) > 0));
+		json_object_set_new(r->answer, "pme_after", json_integer(alpha_device_is_process_marked(r->m, 1) > 0));
 }
 
 static void replay_steps(struct session_replay_state *r)
@@ -475,13 +475,13 @@ static void replay_steps(struct session_replay_state *r)
 	r->m = r->wrong ? NULL : make_model(r, r->answer, steps);
 	if (!r->m)
 		return;
-	pfmi_model_trace(r->m, record_pal_call, r);
+	alpha_device_trace_pal(r->m, record_pal_call, r);
 	r->show_out = has_op(steps, "advance");
 	for (size_t i = 0; i < json_array_size(steps) && !r->wrong; i++)
 		run_step(r, json_array_get(steps, i));
 	if (!r->wrong)
 		add_outcome(r, steps, session);
-	pfmi_model_free(r->m);
+	alpha_device_free(r->m);
 }
 
 /* Answers @r->answer in place; false if it could not be understood. */

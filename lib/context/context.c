@@ -12,21 +12,21 @@ static unsigned get_table_pmu_flags(const struct table *t)
 
 	if (t->flags & TABLE_UNCORE)
 		flags |= PFM_PMU_UNCORE;
-	else if (t->encoder != ENCODER_PERF && !(t->flags & TABLE_KERNEL))
+	else if (t->encoder != ENCODER_PERF && !(t->flags & TABLE_FROM_KERNEL))
 		flags |= PFM_PMU_CORE;
 	if (t->flags & TABLE_FALLBACK)
 		flags |= PFM_PMU_FALLBACK;
-	if (t->flags & (TABLE_VIEW | TABLE_TEST))
+	if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
 		flags |= PFM_PMU_HIDDEN;
 	return flags;
 }
 
 bool pfmi_context_table_has_alias(const struct table *t, struct slice s)
 {
-	const char *aka = table_text(t, t->aka);
+	const char *aka = table_text(t, t->aliases);
 
 	while (*aka) {
-		const char *rest = pfmi_name_behind(aka, s);
+		const char *rest = pfmi_table_skip_prefix_icase(aka, s);
 
 		if (rest && (*rest == ' ' || *rest == '\0'))
 			return true;
@@ -47,7 +47,7 @@ struct image_map *pfmi_context_pmu_image(const struct pfm_ctx *ctx, unsigned i)
 {
 	unsigned k = ctx->images.n_maps;
 
-	if (i < pfmi_n_builtin() || i >= ctx->first_kernel_pmu)
+	if (i < table_count_builtins() || i >= ctx->first_kernel_pmu)
 		return NULL;
 	while (k-- > 0 && ctx->images.maps[k].first_pmu > i)
 		;
@@ -61,7 +61,7 @@ const struct table *pfmi_context_pmu_table_slowpath(const struct pfm_ctx *ctx, u
 	if (i >= ctx->first_kernel_pmu)
 		return ctx->kernel->pmus[i - ctx->first_kernel_pmu].table;
 	map = pfmi_context_pmu_image(ctx, i);
-	return image_table(map->image, i - map->first_pmu);
+	return table_image_table_at(map->image, i - map->first_pmu);
 }
 
 /* Unit @i among those that this machine has, or NULL. */
@@ -102,12 +102,12 @@ struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i)
 	struct pmu_info u = { .table = t, .origin = "built in", .flags = get_table_pmu_flags(t), .perf_type = t->perf_type };
 	const struct host_pmu *here = find_host_pmu(ctx, i);
 
-	if (i >= pfmi_n_builtin()) {
+	if (i >= table_count_builtins()) {
 		u.image_map = pfmi_context_pmu_image(ctx, i);
 		u.origin = u.image_map ? u.image_map->path : "kernel";
 	}
 	u.kernel_pmu = context_pmu_kernel(ctx, i);
-	if (t->flags & TABLE_KERNEL)
+	if (t->flags & TABLE_FROM_KERNEL)
 		u.flags |= get_kernel_pmu_flags(u.kernel_pmu);
 	if (here) {
 		u.flags |= PFM_PMU_HOST | (here->kernel_pmu ? (unsigned)PFM_PMU_KERNEL : 0);
@@ -122,7 +122,7 @@ struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i)
 
 static struct pmu_source make_image_source(const struct image *im, struct image_map *map, unsigned first)
 {
-	return (struct pmu_source){ im, map, first, im->n_tables, image_array(im, ARRAY_CALLS), im->arrays[ARRAY_CALLS].n };
+	return (struct pmu_source){ im, map, first, im->n_tables, table_image_array(im, ARRAY_PMU_NAMES), im->arrays[ARRAY_PMU_NAMES].n_elements };
 }
 
 int pfmi_context_next_alias_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c)
@@ -137,13 +137,13 @@ int pfmi_context_next_alias_pmu(const struct pfm_ctx *ctx, struct slice s, uint3
 	}
 	for (; c->source_index < n_stages; c->source_index++) {
 		const struct pmu_source *st = &stages[c->source_index];
-		uint32_t at = c->next_slot ? c->next_slot - 1 : slot_of(h, st->n_name_slots), slot;
+		uint32_t at = c->next_slot ? c->next_slot - 1 : table_first_slot(h, st->n_name_slots), slot;
 
 		while ((slot = st->name_slots[at]) > h << 16) {
-			uint32_t i = (slot & CALL_NUMBER) - 1;
+			uint32_t i = (slot & PMU_NAME_NUMBER_MASK) - 1;
 
 			at = at + 1 < st->n_name_slots ? at + 1 : 0;
-			if (slot >> 16 != (uint16_t)h || !(slot & CALL_OTHER) || i >= st->n_pmus)
+			if (slot >> 16 != (uint16_t)h || !(slot & PMU_NAME_IS_ALIAS) || i >= st->n_pmus)
 				continue;
 			c->table = source_get_table(ctx, st, i);
 			if (pfmi_context_table_has_alias(c->table, s)) {
@@ -162,17 +162,17 @@ int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint3
 	return context_next_named_pmu(ctx, s, h, c);
 }
 
-const struct whole *pfmi_context_find_family(const struct image *im, struct slice s, uint32_t h)
+const struct pmu_family *pfmi_context_find_family(const struct image *im, struct slice s, uint32_t h)
 {
-	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
-	const char *pool = image_array(im, ARRAY_POOL);
+	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
+	const char *pool = table_image_array(im, ARRAY_POOL);
 	uint32_t at = 0;
 	int i;
 
-	while ((i = image_next_called(im, h, &at)) >= 0) {
-		const struct whole *w = wholes + ((unsigned)i - im->n_tables);
+	while ((i = table_next_pmu_by_name(im, h, &at)) >= 0) {
+		const struct pmu_family *w = wholes + ((unsigned)i - im->n_tables);
 
-		if ((unsigned)i >= im->n_tables && pfmi_slice_is(s, pool + w->name))
+		if ((unsigned)i >= im->n_tables && pfmi_base_is_slice_icase(s, pool + w->name))
 			return w;
 	}
 	return NULL;
@@ -180,10 +180,10 @@ const struct whole *pfmi_context_find_family(const struct image *im, struct slic
 
 const uint16_t *pfmi_context_find_family_members(const struct image *im, struct slice s, uint32_t h, uint32_t *n)
 {
-	const struct whole *w = pfmi_context_find_family(im, s, h);
+	const struct pmu_family *w = pfmi_context_find_family(im, s, h);
 
-	*n = w ? w->n_parts : 0;
-	return w ? whole_parts(im, w) : NULL;
+	*n = w ? w->n_members : 0;
+	return w ? table_family_members(im, w) : NULL;
 }
 
 /* ---- this machine --------------------------------------------------------------------------------------------- */
@@ -195,8 +195,8 @@ static const struct kernel_pmu *find_table_device(const struct pfm_ctx *ctx, con
 
 	if (!ctx->kernel)
 		return NULL;
-	if (!(t->flags & TABLE_UNCORE) && ctx->host.n_types > core && ctx->host.types[core].device[0])
-		device = ctx->host.types[core].device;
+	if (!(t->flags & TABLE_UNCORE) && ctx->host.n_core_types > core && ctx->host.core_types[core].device[0])
+		device = ctx->host.core_types[core].device;
 	if (!*device)
 		return NULL;
 	return pfmi_machine_find_kernel_pmu(ctx->kernel, (struct slice){ device, (uint32_t)strlen(device) });
@@ -254,10 +254,10 @@ static void add_matching_table(void *arg, uint32_t table, unsigned core)
 {
 	struct host_pmu_list *f = arg;
 	struct pfm_ctx *ctx = f->ctx;
-	const struct table *t = image_table(f->image_map ? f->image_map->image : pfmi_builtins(), table);
+	const struct table *t = table_image_table_at(f->image_map ? f->image_map->image : table_builtin_image(), table);
 	struct host_pmu u = { f->first_pmu + table, core, NULL };
 
-	if (t->flags & (TABLE_VIEW | TABLE_TEST))
+	if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
 		return;
 	if (t->encoder != ENCODER_PERF) {
 		u.kernel_pmu = find_table_device(ctx, t, core);
@@ -273,7 +273,7 @@ static void add_matching_table(void *arg, uint32_t table, unsigned core)
 static void add_matching_device(void *arg, uint32_t table, unsigned core)
 {
 	struct host_pmu_list *f = arg;
-	const struct table *t = image_table(f->image_map ? f->image_map->image : pfmi_builtins(), table);
+	const struct table *t = table_image_table_at(f->image_map ? f->image_map->image : table_builtin_image(), table);
 	const struct kernel_pmu *device = find_table_device(f->ctx, t, core);
 
 	if (device && context_is_image_usable(f->image_map) && pfmi_machine_has_kernel_identifier(device, t))
@@ -282,13 +282,13 @@ static void add_matching_device(void *arg, uint32_t table, unsigned core)
 
 static void find_host_pmus_in_image(struct host_pmu_list *f, struct image_map *map, unsigned first)
 {
-	const struct image *im = map ? map->image : pfmi_builtins();
+	const struct image *im = map ? map->image : table_builtin_image();
 
 	f->image_map = map;
 	f->first_pmu = first;
-	pfmi_image_hosts(im, &f->ctx->host, 0, add_matching_table, f);
+	pfmi_machine_visit_host_tables(im, &f->ctx->host, 0, add_matching_table, f);
 	for (unsigned i = 0; f->ctx->kernel && i < f->ctx->kernel->n_pmus; i++)
-		pfmi_image_devices(im, f->ctx->kernel->pmus[i].name, add_matching_device, f);
+		pfmi_machine_visit_device_tables(im, f->ctx->kernel->pmus[i].name, add_matching_device, f);
 }
 
 /* Leaves out the tables that another core's makes needless. */
@@ -300,11 +300,11 @@ static void drop_generic_fallbacks(struct pfm_ctx *ctx)
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++) {
 		const struct table *t = context_pmu_table(ctx, ctx->host_pmus[i].pmu_index);
 
-		if (get_table_pmu_flags(t) & PFM_PMU_CORE && (!best || pfmi_host_prefers(t, best)))
+		if (get_table_pmu_flags(t) & PFM_PMU_CORE && (!best || pfmi_machine_is_better_table(t, best)))
 			best = t;
 	}
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
-		if (!best || !pfmi_host_prefers(best, context_pmu_table(ctx, ctx->host_pmus[i].pmu_index)))
+		if (!best || !pfmi_machine_is_better_table(best, context_pmu_table(ctx, ctx->host_pmus[i].pmu_index)))
 			ctx->host_pmus[kept++] = ctx->host_pmus[i];
 	ctx->n_host_pmus = kept;
 }
@@ -332,10 +332,10 @@ static int order_host_pmus(struct pfm_ctx *ctx)
 	for (unsigned i = 0; i < n_kernel; i++)
 		ctx->search_order[n++] = ctx->first_kernel_pmu + i;
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
-		if (ctx->host_pmus[i].pmu_index >= pfmi_n_builtin())
+		if (ctx->host_pmus[i].pmu_index >= table_count_builtins())
 			ctx->search_order[n++] = ctx->host_pmus[i].pmu_index;
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
-		if (ctx->host_pmus[i].pmu_index < pfmi_n_builtin())
+		if (ctx->host_pmus[i].pmu_index < table_count_builtins())
 			ctx->search_order[n++] = ctx->host_pmus[i].pmu_index;
 	ctx->n_search_order = n;
 	return PFMLIB_SUCCESS;
@@ -356,7 +356,7 @@ static int index_kernel_names(struct pfm_ctx *ctx, struct pmu_source *st)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < st->n_pmus; i++)
-		n += 1 + count_aliases(table_text(ctx->kernel->pmus[i].table, ctx->kernel->pmus[i].table->aka));
+		n += 1 + count_aliases(table_text(ctx->kernel->pmus[i].table, ctx->kernel->pmus[i].table->aliases));
 	st->n_name_slots = 4 * n + 1;
 	ctx->kernel_name_slots = calloc(st->n_name_slots, sizeof(*ctx->kernel_name_slots));
 	st->name_slots = ctx->kernel_name_slots;
@@ -364,13 +364,13 @@ static int index_kernel_names(struct pfm_ctx *ctx, struct pmu_source *st)
 		return PFMLIB_ERR_NOMEM;
 	for (unsigned i = 0; i < st->n_pmus; i++) {
 		const struct table *t = ctx->kernel->pmus[i].table;
-		const char *aka = table_text(t, t->aka);
+		const char *aka = table_text(t, t->aliases);
 
-		pfmi_enter_name(ctx->kernel_name_slots, st->n_name_slots, pfmi_name_hash(pfmi_slice(table_text(t, t->name))), i + 1);
+		pfmi_table_insert_name(ctx->kernel_name_slots, st->n_name_slots, pfmi_table_hash_name(pfmi_base_make_slice(table_text(t, t->name))), i + 1);
 		for (size_t len; *aka; aka += len + (aka[len] == ' ')) {
 			len = strcspn(aka, " ");
-			pfmi_enter_name(ctx->kernel_name_slots, st->n_name_slots, pfmi_name_hash((struct slice){ aka, (uint32_t)len }),
-			                (i + 1) | CALL_OTHER);
+			pfmi_table_insert_name(ctx->kernel_name_slots, st->n_name_slots, pfmi_table_hash_name((struct slice){ aka, (uint32_t)len }),
+			                       (i + 1) | PMU_NAME_IS_ALIAS);
 		}
 	}
 	return PFMLIB_SUCCESS;
@@ -388,7 +388,7 @@ static int number_pmus(struct pfm_ctx *ctx)
 	ctx->sources = next;
 	if (!ctx->image_path)
 		*next++ = ctx->builtin_source;
-	ctx->n_pmus = pfmi_n_builtin();
+	ctx->n_pmus = table_count_builtins();
 	for (unsigned i = 0; i < ctx->images.n_maps; i++) {
 		struct image_map *map = &ctx->images.maps[i];
 
@@ -416,34 +416,34 @@ static int load_images(struct pfm_ctx *ctx)
 	return pfmi_image_open_path(ctx->image_path ? ctx->image_path : path, &ctx->images, NULL);
 }
 
-static int get_watch_error(const struct watched *w)
+static int get_watch_error(const struct watched_sys *w)
 {
-	return !w->want ? PFMLIB_SUCCESS : w->want == -ENOMEM ? PFMLIB_ERR_NOMEM
-	                                                      : PFMLIB_ERR_SYS;
+	return !w->resource_error ? PFMLIB_SUCCESS : w->resource_error == -ENOMEM ? PFMLIB_ERR_NOMEM
+	                                                                          : PFMLIB_ERR_SYS;
 }
 
 static int load_host_identity(struct pfm_ctx *ctx)
 {
-	struct watched w;
+	struct watched_sys w;
 
 	if (ctx->flags & PFM_CTX_NO_HOST)
 		return PFMLIB_SUCCESS;
-	pfmi_sys_watch(&w, &ctx->sys);
-	pfmi_host_identify(&w.sys, ctx->assumed_cpuid, &ctx->host);
+	pfmi_machine_init_watched_sys(&w, &ctx->sys);
+	pfmi_machine_identify_host(&w.sys, ctx->assumed_cpuid, &ctx->host);
 	return get_watch_error(&w);
 }
 
 static int load_machine_state(struct pfm_ctx *ctx)
 {
-	struct watched w;
+	struct watched_sys w;
 
-	pfmi_sys_watch(&w, &ctx->sys);
-	pfmi_host_cores(&w.sys, ctx->assumed_cpuid, &ctx->host);
+	pfmi_machine_init_watched_sys(&w, &ctx->sys);
+	pfmi_machine_read_core_types(&w.sys, ctx->assumed_cpuid, &ctx->host);
 	ctx->kernel = pfmi_machine_read_kernel_info(&w.sys);
 	if (!ctx->kernel)
 		return PFMLIB_ERR_NOMEM;
 	if (!ctx->assumed_cpuid)
-		pfmi_host_detail(&w.sys, &ctx->host);
+		pfmi_machine_read_host_details(&w.sys, &ctx->host);
 	return get_watch_error(&w);
 }
 
@@ -536,9 +536,9 @@ int pfmi_context_require_all(const struct pfm_ctx *ctx, pfm_error_t *why)
 {
 	int rc = pfmi_context_load(ctx, LOADED_ALL);
 
-	return rc ? pfmi_refuse(why, rc, rc == PFMLIB_ERR_IMAGE ? PFM_KIND_IMAGE : PFM_KIND_SYSTEM, NULL, (struct slice){ 0 },
-	                        rc == PFMLIB_ERR_SYS ? "what this machine has could not be read: no file can be opened any more"
-	                                             : "what this machine has could not be read")
+	return rc ? pfmi_base_set_error(why, rc, rc == PFMLIB_ERR_IMAGE ? PFM_KIND_IMAGE : PFM_KIND_SYSTEM, NULL, (struct slice){ 0 },
+	                                rc == PFMLIB_ERR_SYS ? "what this machine has could not be read: no file can be opened any more"
+	                                                     : "what this machine has could not be read")
 	          : PFMLIB_SUCCESS;
 }
 
@@ -609,14 +609,14 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 
 	pfmi_machine_read_env_options(&w);
 	ctx->flags = o ? o->flags : 0;
-	ctx->builtin_source = make_image_source(pfmi_builtins(), NULL, 0);
+	ctx->builtin_source = make_image_source(table_builtin_image(), NULL, 0);
 	ctx->default_pmu = copy_option(o ? o->pmu : NULL, w.pmu, failed);
 	if (ctx->default_pmu)
-		ctx->default_pmu_name = pfmi_slice(ctx->default_pmu);
-	ctx->default_pmu_hash = pfmi_name_hash(ctx->default_pmu_name);
+		ctx->default_pmu_name = pfmi_base_make_slice(ctx->default_pmu);
+	ctx->default_pmu_hash = pfmi_table_hash_name(ctx->default_pmu_name);
 	ctx->image_path = copy_option(o ? o->images : NULL, w.events, failed);
 	ctx->assumed_cpuid = copy_option(o ? o->cpuid : NULL, w.cpuid, failed);
-	pfmi_sys_real(&ctx->sys, o && o->sysfs_root ? o->sysfs_root : w.sysfs_root);
+	pfmi_machine_init_real_sys(&ctx->sys, o && o->sysfs_root ? o->sysfs_root : w.sysfs_root);
 	atomic_store_explicit(&ctx->loaded_parts, LOADED_BUILTIN, memory_order_release);
 }
 
@@ -630,10 +630,10 @@ static void init_no_memory_context(void)
 		return;
 	atomic_init(&no_memory_context.n_refs, 1);
 	no_memory_context.default_pmu = no_memory_context.image_path = without;
-	no_memory_context.default_pmu_name = pfmi_slice(without);
-	no_memory_context.default_pmu_hash = pfmi_name_hash(no_memory_context.default_pmu_name);
-	no_memory_context.builtin_source = make_image_source(pfmi_builtins(), NULL, 0);
-	pfmi_sys_real(&no_memory_context.sys, NULL);
+	no_memory_context.default_pmu_name = pfmi_base_make_slice(without);
+	no_memory_context.default_pmu_hash = pfmi_table_hash_name(no_memory_context.default_pmu_name);
+	no_memory_context.builtin_source = make_image_source(table_builtin_image(), NULL, 0);
+	pfmi_machine_init_real_sys(&no_memory_context.sys, NULL);
 	atomic_store_explicit(&no_memory_context.loaded_parts, LOADED_BUILTIN, memory_order_release);
 }
 
@@ -687,7 +687,7 @@ static int check_context_options(struct pfm_ctx *ctx, pfm_error_t *error)
 	if (ctx->default_pmu && !has_default_pmu(ctx)) {
 		rc = pfmi_context_require_all(ctx, error);
 		if (!rc && !has_default_pmu(ctx))
-			rc = pfmi_refuse(error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, ctx->default_pmu, ctx->default_pmu_name, NULL);
+			rc = pfmi_base_set_error(error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, ctx->default_pmu, ctx->default_pmu_name, NULL);
 	}
 	return rc;
 }
@@ -699,14 +699,14 @@ static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options
 	bool failed = false;
 	int rc;
 
-	if (!pfmi_take(&o, sizeof(o), options))
-		return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
+	if (!base_copy_struct_in(&o, sizeof(o), options))
+		return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
-		return pfmi_refuse(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	atomic_init(&ctx->n_refs, 1);
 	init_context(ctx, &o, &failed);
-	rc = failed ? pfmi_refuse(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL)
+	rc = failed ? pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL)
 	            : check_context_options(ctx, error);
 	if (rc) {
 		pfm_close_context(ctx);
@@ -718,14 +718,14 @@ static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options
 
 int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	pfm_error_t mine, *why = base_begin_error(error, &mine);
 	int rc;
 
 	if (out)
 		*out = NULL;
 	rc = out ? create_context(out, options, why)
-	         : pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out is NULL");
-	return pfmi_error_end(error, why, rc);
+	         : pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out is NULL");
+	return base_finish_error(error, why, rc);
 }
 
 const struct pfm_ctx *pfmi_context_add_ref(const struct pfm_ctx *ctx)

@@ -113,7 +113,7 @@ bool pfmi_context_table_has_alias(const struct table *t, struct slice s);
 /* How many units are known so far. */
 static inline unsigned context_count_pmus(const struct pfm_ctx *ctx)
 {
-	return context_is_loaded(ctx, LOADED_ALL) ? ctx->n_pmus : pfmi_n_builtin();
+	return context_is_loaded(ctx, LOADED_ALL) ? ctx->n_pmus : table_count_builtins();
 }
 /* The image that unit number @i, which is not built in and not the kernel's, is in. */
 struct image_map *pfmi_context_pmu_image(const struct pfm_ctx *ctx, unsigned i);
@@ -121,7 +121,7 @@ const struct table *pfmi_context_pmu_table_slowpath(const struct pfm_ctx *ctx, u
 /* The table of unit number @i, of those that are known. */
 static inline const struct table *context_pmu_table(const struct pfm_ctx *ctx, unsigned i)
 {
-	return i < pfmi_n_builtin() ? pfmi_builtin(i) : pfmi_context_pmu_table_slowpath(ctx, i);
+	return i < table_count_builtins() ? table_builtin_at(i) : pfmi_context_pmu_table_slowpath(ctx, i);
 }
 /* All that is known of it. */
 struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i);
@@ -132,7 +132,7 @@ static inline bool context_is_image_usable(struct image_map *map)
 }
 static inline bool context_is_pmu_usable(const struct pfm_ctx *ctx, unsigned i)
 {
-	return i < pfmi_n_builtin() || context_is_image_usable(pfmi_context_pmu_image(ctx, i));
+	return i < table_count_builtins() || context_is_image_usable(pfmi_context_pmu_image(ctx, i));
 }
 /* The kernel's PMU that counts what unit @i has, or NULL. */
 const struct kernel_pmu *pfmi_context_pmu_kernel_slowpath(const struct pfm_ctx *ctx, unsigned i);
@@ -167,21 +167,21 @@ static inline bool context_table_has_own_name(const struct table *t, struct slic
 
 	if (s.len < 8) {
 		memcpy(&here, name, 8);
-		if (pfmi_first_bytes(here, s.len) == pfmi_eight_bytes(s))
+		if (base_keep_first_bytes(here, s.len) == base_load_first_bytes(s))
 			return !name[s.len];
 	}
-	rest = pfmi_name_behind(name, s);
+	rest = pfmi_table_skip_prefix_icase(name, s);
 	return rest && *rest == '\0';
 }
 /* The table that is unit @i of @st. */
 static inline const struct table *source_get_table(const struct pfm_ctx *ctx, const struct pmu_source *st, uint32_t i)
 {
-	return st->image ? image_table(st->image, i) : ctx->kernel->pmus[i].table;
+	return st->image ? table_image_table_at(st->image, i) : ctx->kernel->pmus[i].table;
 }
 /* The first slot of @st that may be for a name with hash @h, or shows that there is none. */
 static inline uint32_t source_find_slot(const struct pmu_source *st, uint32_t h)
 {
-	uint32_t at = slot_of(h, st->n_name_slots);
+	uint32_t at = table_first_slot(h, st->n_name_slots);
 
 	while (st->name_slots[at] > (h << 16 | 0xffff))
 		at = at + 1 < st->n_name_slots ? at + 1 : 0;
@@ -195,16 +195,16 @@ static inline bool source_may_have_name(const struct pmu_source *st, uint32_t h)
 /* The next unit of stage @st whose own name is @s; -1 at the stage's end. */
 static inline int source_next_named_pmu(const struct pfm_ctx *ctx, const struct pmu_source *st, struct slice s, uint32_t h, struct pmu_name_iter *c)
 {
-	uint32_t at = c->next_slot ? c->next_slot - 1 : slot_of(h, st->n_name_slots), slot;
+	uint32_t at = c->next_slot ? c->next_slot - 1 : table_first_slot(h, st->n_name_slots), slot;
 
 	while ((slot = st->name_slots[at]) > h << 16) {
-		uint32_t i = (slot & (CALL_OTHER | CALL_NUMBER)) - 1, here = at + 1; /* beyond all units if it is another name */
+		uint32_t i = (slot & (PMU_NAME_IS_ALIAS | PMU_NAME_NUMBER_MASK)) - 1, here = at + 1; /* beyond all units if it is another name */
 
 		at = here < st->n_name_slots ? here : 0;
 		if (slot >> 16 != (uint16_t)h)
 			continue;
 		if (i >= st->n_pmus) {
-			if (!(slot & CALL_OTHER)) {
+			if (!(slot & PMU_NAME_IS_ALIAS)) {
 				c->may_be_family = true;
 			} else if (!c->alias_slot) {
 				c->alias_source = c->source_index;
@@ -223,7 +223,7 @@ static inline int source_next_named_pmu(const struct pfm_ctx *ctx, const struct 
 }
 /* The next unit that has @s as another name, from where the first one is. */
 int pfmi_context_next_alias_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c);
-/* The next unit called @s; -1 when there are no more. @h is the pfmi_name_hash() of @s. */
+/* The next unit called @s; -1 when there are no more. @h is the pfmi_table_hash_name() of @s. */
 static inline int context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c)
 {
 	unsigned n_stages;
@@ -242,7 +242,7 @@ static inline int context_next_named_pmu(const struct pfm_ctx *ctx, struct slice
 /* The same where it is no step of an encoding. */
 int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c);
 /* What the processor called @s has for parts in an image; NULL if it has none. */
-const struct whole *pfmi_context_find_family(const struct image *im, struct slice s, uint32_t h);
+const struct pmu_family *pfmi_context_find_family(const struct image *im, struct slice s, uint32_t h);
 /* The parts of the processor called @s in an image, as table numbers; NULL if it has none. */
 const uint16_t *pfmi_context_find_family_members(const struct image *im, struct slice s, uint32_t h, uint32_t *n);
 /* The context behind calls that are given NULL, and behind the libpfm 3 interface. Made on first use, never freed. */
@@ -256,8 +256,8 @@ static inline const struct pfm_ctx *context_or_default(const struct pfm_ctx *ctx
 static inline const struct table *context_usable_table(const struct pfm_ctx *ctx, int pmu)
 {
 	/* Negative numbers are above any count. What is built in is known from the start, and sound. */
-	if ((unsigned)pmu < pfmi_n_builtin())
-		return pfmi_builtin((unsigned)pmu);
+	if ((unsigned)pmu < table_count_builtins())
+		return table_builtin_at((unsigned)pmu);
 	return (unsigned)pmu < context_count_pmus(ctx) && context_is_pmu_usable(ctx, (unsigned)pmu) ? context_pmu_table(ctx, (unsigned)pmu) : NULL;
 }
 /* One more user of @ctx; pfm_close_context() is its counterpart. */

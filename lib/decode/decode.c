@@ -7,14 +7,14 @@
 
 static bool is_field_in_word(const struct field *f, unsigned word)
 {
-	return f->n_ranges && f->kind != FIELD_TEXT && f->range[0].word == word;
+	return f->n_ranges && f->kind != FIELD_TEXT && f->ranges[0].config_word == word;
 }
 
 static const char *get_choice_word(const struct table *t, const struct field *f, uint64_t value)
 {
-	const struct word *w = table_words(t) + f->word;
+	const struct named_value *w = table_named_values(t) + f->first_named_value;
 
-	for (unsigned i = 0; f->kind == FIELD_CHOICE && i < f->n_words; i++)
+	for (unsigned i = 0; f->kind == FIELD_ENUMERATION && i < f->n_named_values; i++)
 		if (w[i].value == value)
 			return table_text(t, w[i].name);
 	return "";

@@ -20,8 +20,8 @@ static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 {
 	const struct table *t = ev->table;
 	const struct row *r = ev->row;
-	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
-	const uint32_t *values = table_values(t) + r->value, first = (table_key(t, KEY_ALT) - 1u) << 24;
+	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
+	const uint32_t *values = table_values(t) + r->first_value, first = (table_key_field_plus1(t, KEY_ALT) - 1u) << 24;
 	unsigned i = r->n_values;
 
 	if (!code || !umask)
@@ -30,7 +30,7 @@ static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 	while (i && values[i - 1] >= first)
 		i--;
 	for (; i < r->n_values && (values[i] ^ first) < 1u << 24 && out->n_alternatives < PFM_MAX_ALTERNATIVES; i++) {
-		uint64_t config[4] = { out->attr.config }, alt = row_value(t, r, i).value;
+		uint64_t config[4] = { out->attr.config }, alt = table_row_value_at(t, r, i).value;
 
 		field_insert(code, config, alt & 0xffff);
 		field_insert(umask, config, alt >> 16 & 0xffff);
@@ -110,7 +110,7 @@ static int deliver_encoding_truncated(const struct event *ev, unsigned unit, int
 	int rc = deliver_encoding_full(ev, unit, type, plm, &full, why);
 
 	if (rc == PFMLIB_SUCCESS)
-		pfmi_give(out, &full, sizeof(full));
+		base_copy_struct_out(out, &full, sizeof(full));
 	return rc;
 }
 
@@ -121,7 +121,7 @@ static int deliver_encoding(const struct event *ev, unsigned unit, int type, uns
 
 static int refuse_argument(pfm_error_t *error, const char *detail)
 {
-	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
+	return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
 }
 
 /* The kernel is asked once, when an event of @t first needs the number of its PMU. */
@@ -164,7 +164,7 @@ static int encode_with_short_error(const pfm_ctx_t *ctx, const char *text, unsig
 {
 	pfm_error_t why = { .size = sizeof(why) };
 
-	return pfmi_error_end(error, &why, pfm_encode_event(ctx, text, plm, out, &why));
+	return base_finish_error(error, &why, pfm_encode_event(ctx, text, plm, out, &why));
 }
 
 int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
@@ -176,7 +176,7 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 
 	if (error && error->size < sizeof(*error))
 		return encode_with_short_error(ctx, text, plm, out, error);
-	if (!text || !pfmi_sized(out))
+	if (!text || !base_has_struct_size(out))
 		return refuse_argument(error, "text or out is NULL, or out->size is not set");
 	if (plm > PFMI_LEVEL_MASK)
 		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
@@ -199,17 +199,17 @@ static int encode_event_row(const pfm_ctx_t *ctx, int pmu, unsigned event, unsig
 	if (!ctx)
 		ctx = pfmi_context_get_default();
 	t = context_usable_table(ctx, pmu);
-	if (!t || !table_has_row(t, event) || !pfmi_sized(out))
+	if (!t || !table_has_row(t, event) || !base_has_struct_size(out))
 		return refuse_argument(error, "pmu, event or out->size is out of range");
 	if (plm > PFMI_LEVEL_MASK)
 		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
 	if (table_row(t, event)->flags & ROW_METRIC)
 		return pfmi_lookup_refuse_metric(NULL, (struct slice){ 0 }, error);
 	pfmi_pmu_init_event(&ev, t, event);
-	for (unsigned i = 0; i < ev.row->n_takes; i++)
-		if (row_group(t, ev.row, i)->flags & GROUP_REQUIRED)
-			return pfmi_refuse(error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL, (struct slice){ 0 },
-			                   table_text(t, row_group(t, ev.row, i)->name));
+	for (unsigned i = 0; i < ev.row->n_groups; i++)
+		if (table_row_group_at(t, ev.row, i)->flags & GROUP_REQUIRED)
+			return pfmi_base_set_error(error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL, (struct slice){ 0 },
+			                           table_text(t, table_row_group_at(t, ev.row, i)->name));
 	rc = pfmi_lookup_check_present(ctx, (unsigned)pmu, &ev, NULL, (struct slice){ 0 }, error);
 	if (!rc)
 		rc = load_driver_type(ctx, t, error);
@@ -218,9 +218,9 @@ static int encode_event_row(const pfm_ctx_t *ctx, int pmu, unsigned event, unsig
 
 int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm, pfm_encoding_t *out, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	pfm_error_t mine, *why = base_begin_error(error, &mine);
 
-	return pfmi_error_end(error, why, encode_event_row(ctx, pmu, event, plm, out, why));
+	return base_finish_error(error, why, encode_event_row(ctx, pmu, event, plm, out, why));
 }
 
 /* ---- sets ----------------------------------------------------------------------------------------------------- */
@@ -234,8 +234,8 @@ static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, u
 		                  : refuse_argument(error, "an event is NULL");
 
 		if (!rc && i && events[i].table != events[0].table)
-			rc = pfmi_refuse(error, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, texts[i], pfmi_slice(texts[i]),
-			                 "the events of a set must belong to one PMU");
+			rc = pfmi_base_set_error(error, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, texts[i], pfmi_base_make_slice(texts[i]),
+			                         "the events of a set must belong to one PMU");
 		if (rc) {
 			if (error)
 				error->event = (int)i;
@@ -268,12 +268,12 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 	unsigned unit = 0;
 	int rc;
 
-	if (!texts || n == 0 || !pfmi_take(&o, sizeof(o), options))
+	if (!texts || n == 0 || !base_copy_struct_in(&o, sizeof(o), options))
 		return refuse_argument(error, "texts is NULL or empty, or options->size is not set");
 	if (o.plm > PFMI_LEVEL_MASK)
 		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
 	if (n > PFM_MAX_SET)
-		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "at most 64 events in a set");
+		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "at most 64 events in a set");
 	if (!ctx)
 		ctx = pfmi_context_get_default();
 	rc = read_event_set(ctx, texts, n, events, &unit, error);
@@ -301,24 +301,24 @@ static int dispatch_set_truncated(const pfm_ctx_t *ctx, const char *const *texts
 	pfm_set_t full;
 	int rc;
 
-	pfmi_take(&full, sizeof(full), out);
+	base_copy_struct_in(&full, sizeof(full), out);
 	rc = dispatch_event_set(ctx, texts, n, options, &full, why);
 	if (rc == PFMLIB_SUCCESS)
-		pfmi_give(out, &full, sizeof(full));
+		base_copy_struct_out(out, &full, sizeof(full));
 	return rc;
 }
 
 int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_set_options_t *options,
                      pfm_set_t *out, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	pfm_error_t mine, *why = base_begin_error(error, &mine);
 	int rc;
 
-	if (!pfmi_sized(out))
+	if (!base_has_struct_size(out))
 		rc = refuse_argument(why, "out is NULL, or out->size is not set");
 	else if (out->size < sizeof(*out))
 		rc = dispatch_set_truncated(ctx, texts, n, options, out, why);
 	else
 		rc = dispatch_event_set(ctx, texts, n, options, out, why);
-	return pfmi_error_end(error, why, rc);
+	return base_finish_error(error, why, rc);
 }

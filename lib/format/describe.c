@@ -18,7 +18,7 @@ static int find_named_pmu(const pfm_ctx_t *ctx, struct slice name)
 {
 	struct pmu_name_iter c = { 0 };
 
-	return pfmi_context_next_named_pmu(ctx, name, pfmi_name_hash(name), &c);
+	return pfmi_context_next_named_pmu(ctx, name, pfmi_table_hash_name(name), &c);
 }
 
 int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
@@ -28,11 +28,11 @@ int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
 	if (!name)
 		return -1;
 	ctx = context_or_default(ctx);
-	found = find_named_pmu(ctx, pfmi_slice(name));
+	found = find_named_pmu(ctx, pfmi_base_make_slice(name));
 	if (found >= 0 || context_is_loaded(ctx, LOADED_ALL))
 		return found;
 	rc = pfmi_context_load(ctx, LOADED_ALL);
-	return rc ? rc : find_named_pmu(ctx, pfmi_slice(name));
+	return rc ? rc : find_named_pmu(ctx, pfmi_base_make_slice(name));
 }
 
 int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
@@ -47,13 +47,13 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	if (rc)
 		return rc;
 	t = context_usable_table(ctx, pmu);
-	if (!t || !pfmi_sized(info))
+	if (!t || !base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
 	u = pfmi_context_get_pmu(ctx, (unsigned)pmu);
 	full = (pfm_pmu_info_t){
 		.name = table_text(t, t->name),
 		.desc = table_text(t, t->desc),
-		.aka = table_text(t, t->aka),
+		.aka = table_text(t, t->aliases),
 		.origin = u.origin,
 		.source = table_text(t, t->source),
 		.device = u.kernel_pmu ? u.kernel_pmu->name : table_text(t, t->device),
@@ -68,7 +68,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 		                                                                                 : 0,
 		.cpus = u.kernel_pmu ? u.kernel_pmu->cpu_list : "",
 	};
-	pfmi_give(info, &full, sizeof(full));
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
@@ -92,7 +92,7 @@ static double parse_scale(const char *text)
 {
 	double scale;
 
-	return *text && pfmi_decimal(text, &scale) && scale > 0 ? scale : 1;
+	return *text && pfmi_base_parse_decimal(text, &scale) && scale > 0 ? scale : 1;
 }
 
 static unsigned get_public_flags(const struct table *t, uint32_t event)
@@ -103,7 +103,7 @@ static unsigned get_public_flags(const struct table *t, uint32_t event)
 	return (table_row(t, event)->flags & told) | table_row_sources(t, event) * PFM_EVENT_BY_VENDOR;
 }
 
-static inline void describe_value(const char *pool, enum key key, uint64_t value, pfm_event_info_t *info)
+static inline void describe_value(const char *pool, enum field_key key, uint64_t value, pfm_event_info_t *info)
 {
 	const char *text = pool + (uint32_t)value;
 
@@ -131,17 +131,17 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 #undef BIT
 	const struct field *f = table_fields(t);
 	const char *pool = table_text(t, 0);
-	const uint32_t *packed = table_values(t) + r->value, *end = packed + r->n_values;
+	const uint32_t *packed = table_values(t) + r->first_value, *end = packed + r->n_values;
 
 	for (; packed < end; packed++) {
 		const uint32_t one = *packed;
-		const enum key key = (enum key)f[one >> 24].key;
-		struct value v;
+		const enum field_key key = (enum field_key)f[one >> 24].key;
+		struct field_value v;
 
 		if (!(told >> key & 1))
 			continue;
-		v = value_unpack(t, one);
-		if (v.counter != ANYWHERE)
+		v = table_unpack_value(t, one);
+		if (v.counter != ANY_COUNTER)
 			continue;
 		if (key == KEY_CODE) /* nearly every event has one, and few have more than that to tell */
 			info->code = v.value;
@@ -154,10 +154,10 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 static int describe_event_partly(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
 {
 	pfm_event_info_t full = { .size = sizeof(full) };
-	int rc = pfmi_sized(info) ? pfm_describe_event(ctx, pmu, event, &full) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(info) ? pfm_describe_event(ctx, pmu, event, &full) : PFMLIB_ERR_INVAL;
 
 	if (rc == PFMLIB_SUCCESS)
-		pfmi_give(info, &full, sizeof(full));
+		base_copy_struct_out(info, &full, sizeof(full));
 	return rc;
 }
 
@@ -182,9 +182,9 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	info->detail = info->errata = info->note = info->replaced = info->unit = info->topic = pool;
 	info->scale = 1;
 	info->code = info->counters_htoff = info->period = 0;
-	info->counters = row_counters(t, r);
+	info->counters = table_row_counter_mask(t, r);
 	info->flags = flags;
-	info->n_umasks = r->n_takes ? pfmi_pmu_count_row_umasks(t, event) : 0;
+	info->n_umasks = r->n_groups ? pfmi_pmu_count_row_umasks(t, event) : 0;
 	info->n_fields = r->n_values;
 	info->precise = 0;
 	describe_values(t, r, info);
@@ -192,11 +192,11 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 }
 
 /* The first other word of the group with the same value. */
-static const char *find_other_spelling(const struct table *t, const struct group *g, const struct word *w)
+static const char *find_other_spelling(const struct table *t, const struct umask_group *g, const struct named_value *w)
 {
-	const struct word *all = table_words(t) + g->word;
+	const struct named_value *all = table_named_values(t) + g->first_named_value;
 
-	for (unsigned i = g->n_values; i < g->n_words; i++)
+	for (unsigned i = g->n_values; i < g->n_named_values; i++)
 		if (all[i].value == w->value)
 			return table_text(t, all[i].name);
 	return "";
@@ -205,11 +205,11 @@ static const char *find_other_spelling(const struct table *t, const struct group
 int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_umask_info_t *info)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
-	const struct group *g = NULL;
-	const struct word *w;
+	const struct umask_group *g = NULL;
+	const struct named_value *w;
 	pfm_umask_info_t full;
 
-	if (!t || !table_has_row(t, event) || !pfmi_sized(info))
+	if (!t || !table_has_row(t, event) || !base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
 	w = pfmi_pmu_get_row_umask(t, event, i, &g);
 	if (!w)
@@ -220,21 +220,21 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 		.desc = table_text(t, w->desc),
 		.spellings = find_other_spelling(t, g, w),
 		.value = w->value,
-		.is_any = (g->flags & GROUP_ANY) != 0,
-		.is_default = g->flags & GROUP_DEFAULT &&
-		              (g->flags & GROUP_ANY ? w->value && (w->value & ~g->preset) == 0 : w->value == g->preset),
+		.is_any = (g->flags & GROUP_COMBINABLE) != 0,
+		.is_default = g->flags & GROUP_HAS_DEFAULT &&
+		              (g->flags & GROUP_COMBINABLE ? w->value && (w->value & ~g->default_value) == 0 : w->value == g->default_value),
 	};
-	pfmi_give(info, &full, sizeof(full));
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
 /* The words of a trait that are set, or the word of a choice: the first one found, as text. */
 static const char *get_field_word(const struct table *t, const struct field *f, uint64_t value)
 {
-	const struct word *w = table_words(t) + f->word;
+	const struct named_value *w = table_named_values(t) + f->first_named_value;
 
-	if (f->kind == FIELD_CHOICE)
-		for (unsigned i = 0; i < f->n_words; i++)
+	if (f->kind == FIELD_ENUMERATION)
+		for (unsigned i = 0; i < f->n_named_values; i++)
 			if (w[i].value == value)
 				return table_text(t, w[i].name);
 	return "";
@@ -244,20 +244,20 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
                        const char **name, const char **text, uint64_t *value, int *counter)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
-	struct value v;
+	struct field_value v;
 	const struct field *f;
 
 	if (!t || !table_has_row(t, event) || !name || !text || !value || !counter)
 		return PFMLIB_ERR_INVAL;
 	if (i >= table_row(t, event)->n_values)
 		return PFMLIB_ERR_NOTFOUND;
-	v = row_value(t, table_row(t, event), i);
+	v = table_row_value_at(t, table_row(t, event), i);
 	f = table_fields(t) + v.field;
 	*name = table_text(t, f->name);
 	/* Where a text lies is nobody's business. */
 	*value = f->kind == FIELD_TEXT ? 0 : v.value;
 	*text = f->kind == FIELD_TEXT ? table_text(t, (uint32_t)v.value) : get_field_word(t, f, v.value);
-	*counter = v.counter == ANYWHERE ? -1 : v.counter;
+	*counter = v.counter == ANY_COUNTER ? -1 : v.counter;
 	return PFMLIB_SUCCESS;
 }
 
@@ -269,15 +269,15 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 	int rc;
 
 	if (!text || !pmu || !event)
-		return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an argument is NULL");
+		return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an argument is NULL");
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
 		rc = pfmi_lookup_row(context_or_default(ctx), &spec, &unit, &row, error);
 	if (rc)
 		return rc;
 	if (row == ROW_NONE)
-		return pfmi_refuse(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, text, pfmi_slice(text),
-		                   "the text names fields, no event");
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, text, pfmi_base_make_slice(text),
+		                           "the text names fields, no event");
 	*pmu = (int)unit;
 	*event = row;
 	return PFMLIB_SUCCESS;
@@ -285,7 +285,7 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 
 int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	pfm_error_t mine, *why = base_begin_error(error, &mine);
 
-	return pfmi_error_end(error, why, find_event_by_text(ctx, text, pmu, event, why));
+	return base_finish_error(error, why, find_event_by_text(ctx, text, pmu, event, why));
 }

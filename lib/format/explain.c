@@ -45,9 +45,9 @@ static void find_token_attr(struct error_location *p)
 	struct spec_attr a;
 
 	while (pfmi_spec_next_attr(&rest, &a)) {
-		const char *end = a.has_value ? a.value.s + a.value.len : a.name.s + a.name.len;
+		const char *end = a.has_value ? a.value.text + a.value.len : a.name.text + a.name.len;
 
-		if (p->token.s < a.name.s || p->token.s > end)
+		if (p->token.text < a.name.text || p->token.text > end)
 			continue;
 		p->attr = a;
 		p->has_attr = true;
@@ -103,11 +103,11 @@ static PRINTF(2, 3) void append_text(struct sentence *s, const char *format, ...
 /* What a terminal would obey: the control characters of ASCII and, in UTF-8, U+0080 to U+009F. */
 static bool is_control(struct slice t, uint32_t i)
 {
-	unsigned char c = (unsigned char)t.s[i];
+	unsigned char c = (unsigned char)t.text[i];
 
 	if (c == 0xc2 && i + 1 < t.len)
-		return (unsigned char)t.s[i + 1] >= 0x80 && (unsigned char)t.s[i + 1] <= 0x9f;
-	return c < ' ' || c == 127 || (c >= 0x80 && c <= 0x9f && i && (unsigned char)t.s[i - 1] == 0xc2);
+		return (unsigned char)t.text[i + 1] >= 0x80 && (unsigned char)t.text[i + 1] <= 0x9f;
+	return c < ' ' || c == 127 || (c >= 0x80 && c <= 0x9f && i && (unsigned char)t.text[i - 1] == 0xc2);
 }
 
 /* In quotes; what cannot be printed becomes '?', and nobody wants to read more than so much of it. */
@@ -117,7 +117,7 @@ static void append_quoted(struct sentence *s, struct slice t)
 
 	append_text(s, "\"");
 	for (uint32_t i = 0; i < t.len && i < SHOWN; i++)
-		append_text(s, "%c", is_control(t, i) ? '?' : t.s[i]);
+		append_text(s, "%c", is_control(t, i) ? '?' : t.text[i]);
 	append_text(s, t.len > SHOWN ? "...\"" : "\"");
 }
 
@@ -153,10 +153,10 @@ static bool has_comma_syntax(const struct error_location *p)
 }
 
 /* Words of a group in the grammar of the attribute: libpfm's behind a colon, where it has its own. */
-static unsigned append_words(struct sentence *s, const struct table *t, const struct group *g, bool libpfm)
+static unsigned append_words(struct sentence *s, const struct table *t, const struct umask_group *g, bool libpfm)
 {
-	const struct word *w = table_words(t) + g->word;
-	unsigned first = libpfm && g->n_words > g->n_values ? g->n_values : 0, end = first ? g->n_words : g->n_values, n = 0;
+	const struct named_value *w = table_named_values(t) + g->first_named_value;
+	unsigned first = libpfm && g->n_named_values > g->n_values ? g->n_values : 0, end = first ? g->n_named_values : g->n_values, n = 0;
 
 	for (unsigned i = first; i < end; i++)
 		append_list_item(s, n++, table_text(t, w[i].name));
@@ -171,8 +171,8 @@ static void append_qualifiers(struct sentence *s)
 	unsigned n = 0;
 
 	if (p->row != ROW_NONE && !is_perf_form(p))
-		for (unsigned i = 0; i < table_row(p->table, p->row)->n_takes; i++) {
-			const struct group *g = pfmi_pmu_row_group(p->table, p->row, i);
+		for (unsigned i = 0; i < table_row(p->table, p->row)->n_groups; i++) {
+			const struct umask_group *g = pfmi_pmu_row_group(p->table, p->row, i);
 
 			if (has_comma_syntax(p))
 				append_list_item(s, n++, table_text(p->table, g->name));
@@ -182,7 +182,7 @@ static void append_qualifiers(struct sentence *s)
 			}
 		}
 	for (unsigned i = 0; i < p->table->n_fields; i++)
-		if (f[i].kind != FIELD_TEXT && (f[i].modifier || (is_perf_form(p) && f[i].n_ranges)))
+		if (f[i].kind != FIELD_TEXT && (f[i].is_modifier || (is_perf_form(p) && f[i].n_ranges)))
 			append_list_item(s, n++, is_perf_form(p) && f[i].key == KEY_CODE ? "event" : table_text(p->table, f[i].name));
 	if (has_comma_syntax(p))
 		append_text(s, "%sos, usr", n ? ", " : "");
@@ -198,12 +198,12 @@ static void append_accepted_qualifiers(struct sentence *s, const char *before)
 	append_qualifiers(s);
 }
 
-static const struct group *find_named_group(const struct error_location *p)
+static const struct umask_group *find_named_group(const struct error_location *p)
 {
 	if (!p->has_attr || p->row == ROW_NONE)
 		return NULL;
-	for (unsigned i = 0; i < table_row(p->table, p->row)->n_takes; i++)
-		if (pfmi_slice_is(p->attr.name, table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
+	for (unsigned i = 0; i < table_row(p->table, p->row)->n_groups; i++)
+		if (pfmi_base_is_slice_icase(p->attr.name, table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
 			return pfmi_pmu_row_group(p->table, p->row, i);
 	return NULL;
 }
@@ -214,7 +214,7 @@ static void explain_unknown_event(struct sentence *s)
 {
 	const struct error_location *p = &s->location;
 
-	if (p->is_parsed && strspn(p->spec.name.s, ":., \t") >= p->spec.name.len) {
+	if (p->is_parsed && strspn(p->spec.name.text, ":., \t") >= p->spec.name.len) {
 		append_text(s, "an event name is missing%s", p->spec.pmu_name.len ? " behind \"::\"" : "");
 		return;
 	}
@@ -225,7 +225,7 @@ static void explain_unknown_event(struct sentence *s)
 	}
 	if (p->is_parsed && p->spec.pmu_name.len) {
 		append_text(s, " is not an event of ");
-		append_text(s, "%.*s", (int)p->spec.pmu_name.len, p->spec.pmu_name.s);
+		append_text(s, "%.*s", (int)p->spec.pmu_name.len, p->spec.pmu_name.text);
 	} else if (s->ctx->default_pmu) {
 		append_text(s, " is not an event of %s; another processor's is written PROCESSOR::EVENT", s->ctx->default_pmu);
 	} else {
@@ -235,7 +235,7 @@ static void explain_unknown_event(struct sentence *s)
 
 static bool is_modifier_letter(const struct error_location *p)
 {
-	return is_perf_form(p) && p->token.s >= p->spec.modifiers.s && p->spec.modifiers.len;
+	return is_perf_form(p) && p->token.text >= p->spec.modifiers.text && p->spec.modifiers.len;
 }
 
 static void explain_unknown_qualifier(struct sentence *s)
@@ -279,7 +279,7 @@ static bool is_field_given(const struct spec *spec, const char *name, size_t len
 	struct spec_attr a;
 
 	while (pfmi_spec_next_attr(&rest, &a))
-		if (a.name.len == len && pfmi_behind(a.name, name))
+		if (a.name.len == len && pfmi_base_skip_prefix_icase(a.name, name))
 			return true;
 	return false;
 }
@@ -287,7 +287,7 @@ static bool is_field_given(const struct spec *spec, const char *name, size_t len
 /* Fields the kernel wants of an event ("chip=?") that the text does not give, each behind @before and before @behind. */
 static unsigned append_missing_fields(struct sentence *s, const char *before, const char *between, const char *behind)
 {
-	const char *name = pfmi_row_text(s->location.table, s->location.row, KEY_PARAMS);
+	const char *name = pfmi_table_row_text(s->location.table, s->location.row, KEY_PARAMS);
 	unsigned n = 0;
 
 	for (size_t len; *name; name += len + (name[len] == ' ')) {
@@ -302,9 +302,9 @@ static unsigned append_missing_fields(struct sentence *s, const char *before, co
 static bool explain_missing_fields(struct sentence *s)
 {
 	const struct spec *spec = &s->location.spec;
-	int end = (int)(spec->attrs.s + spec->attrs.len - spec->text);
+	int end = (int)(spec->attrs.text + spec->attrs.len - spec->text);
 
-	if (!s->location.has_event || s->location.row == ROW_NONE || !*pfmi_row_text(s->location.table, s->location.row, KEY_PARAMS))
+	if (!s->location.has_event || s->location.row == ROW_NONE || !*pfmi_table_row_text(s->location.table, s->location.row, KEY_PARAMS))
 		return false;
 	append_quoted(s, s->location.token);
 	if (!append_missing_fields(s, " wants a value for ", " and ", ""))
@@ -317,7 +317,7 @@ static bool explain_missing_fields(struct sentence *s)
 
 static void explain_missing_value(struct sentence *s)
 {
-	const struct group *g = find_named_group(&s->location);
+	const struct umask_group *g = find_named_group(&s->location);
 
 	if (s->location.token.len && !s->location.has_attr && explain_missing_fields(s))
 		return;
@@ -339,12 +339,12 @@ static void explain_missing_value(struct sentence *s)
 static void explain_bad_value(struct sentence *s)
 {
 	const struct error_location *p = &s->location;
-	const struct group *g = find_named_group(p);
+	const struct umask_group *g = find_named_group(p);
 
 	if (p->has_attr && p->attr.has_value) {
-		const char *start = p->attr.name.s;
+		const char *start = p->attr.name.text;
 
-		append_quoted(s, (struct slice){ start, (uint32_t)(p->attr.value.s + p->attr.value.len - start) });
+		append_quoted(s, (struct slice){ start, (uint32_t)(p->attr.value.text + p->attr.value.len - start) });
 		append_text(s, ": ");
 	}
 	append_token(s);
@@ -376,12 +376,12 @@ static void explain_missing_umask(struct sentence *s)
 	const struct error_location *p = &s->location;
 
 	append_text(s, "%s needs ", get_event_name(p));
-	for (unsigned i = 0; p->has_event && p->row != ROW_NONE && i < table_row(p->table, p->row)->n_takes; i++) {
-		const struct group *g = pfmi_pmu_row_group(p->table, p->row, i);
+	for (unsigned i = 0; p->has_event && p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->row, i);
 
 		if (!s->error->detail || strcmp(table_text(p->table, g->name), s->error->detail) != 0)
 			continue;
-		append_text(s, g->flags & GROUP_ANY ? "at least one of " : "one of ");
+		append_text(s, g->flags & GROUP_COMBINABLE ? "at least one of " : "one of ");
 		append_words(s, p->table, g, true);
 		return;
 	}
@@ -414,7 +414,7 @@ static void append_numbers(struct sentence *s, uint64_t set, unsigned first)
 /* The @i-th event of a list; length 0 past the last. */
 static struct slice get_list_event(const char *text, unsigned i)
 {
-	struct slice list = pfmi_slice(text), event;
+	struct slice list = pfmi_base_make_slice(text), event;
 
 	while (pfmi_spec_split_list(&list, &event))
 		if (i-- == 0)
@@ -426,7 +426,7 @@ static struct slice get_list_event(const char *text, unsigned i)
 static void append_events(struct sentence *s, uint64_t clash)
 {
 	unsigned left = (unsigned)__builtin_popcountll(clash), n = 0;
-	const char *text = s->location.token.s;
+	const char *text = s->location.token.text;
 
 	if (!s->location.is_parsed || get_list_event(text, 63 - (unsigned)__builtin_clzll(clash)).len == 0) {
 		append_text(s, left > 1 ? "events number " : "event number ");
@@ -559,7 +559,7 @@ size_t pfm_explain_error(const pfm_ctx_t *ctx, const char *text, const pfm_error
 
 	if (buf && len)
 		buf[0] = '\0';
-	if (!error || !pfmi_take(&copy, sizeof(copy), error))
+	if (!error || !base_copy_struct_in(&copy, sizeof(copy), error))
 		return 0;
 	pfmi_format_locate_error(s.ctx, text, &copy, &s.location);
 	explain_error_kind(&s);

@@ -13,7 +13,7 @@ static bool has_fields_in_word(const struct table *t, int word)
 	bool any = false;
 
 	for (unsigned i = 0; i < t->n_fields; i++)
-		any |= f[i].n_ranges && f[i].kind != FIELD_TEXT && f[i].range[0].word == word;
+		any |= f[i].n_ranges && f[i].kind != FIELD_TEXT && f[i].ranges[0].config_word == word;
 	return any;
 }
 
@@ -80,19 +80,19 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 	pfm_modifier_info_t full = { .size = sizeof(full) };
 	struct event ev;
 
-	if (!t || !table_has_row(t, event) || !pfmi_sized(info))
+	if (!t || !table_has_row(t, event) || !base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
 	pfmi_pmu_init_event(&ev, t, event);
 	for (unsigned k = 0; k < t->n_fields; k++) {
 		const struct field *f = &table_fields(t)[k];
 
-		if (!f->modifier || f->kind == FIELD_TEXT || i-- > 0)
+		if (!f->is_modifier || f->kind == FIELD_TEXT || i-- > 0)
 			continue;
 		full.name = table_text(t, f->name);
 		full.min = f->min;
 		full.max = f->max;
-		full.preset = pfmi_pmu_event_field_value(&ev, k, ANYWHERE);
-		pfmi_give(info, &full, sizeof(full));
+		full.preset = pfmi_pmu_event_field_value(&ev, k, ANY_COUNTER);
+		base_copy_struct_out(info, &full, sizeof(full));
 		return PFMLIB_SUCCESS;
 	}
 	return PFMLIB_ERR_NOTFOUND;
@@ -121,12 +121,12 @@ int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned
 	for (unsigned k = 0; k < t->n_fields; k++) {
 		const struct field *f = &table_fields(t)[k];
 
-		if ((f->kind != FIELD_TRAIT && f->kind != FIELD_CHOICE) || strcmp(table_text(t, f->name), field) != 0)
+		if ((f->kind != FIELD_FLAG_SET && f->kind != FIELD_ENUMERATION) || strcmp(table_text(t, f->name), field) != 0)
 			continue;
-		if (i >= f->n_words)
+		if (i >= f->n_named_values)
 			return PFMLIB_ERR_NOTFOUND;
-		*word = table_text(t, table_words(t)[f->word + i].name);
-		*value = table_words(t)[f->word + i].value;
+		*word = table_text(t, table_named_values(t)[f->first_named_value + i].name);
+		*value = table_named_values(t)[f->first_named_value + i].value;
 		return PFMLIB_SUCCESS;
 	}
 	return PFMLIB_ERR_NOTFOUND;
@@ -135,14 +135,14 @@ int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned
 int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask, unsigned i, const char **name)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
-	const struct group *g;
-	const struct word *w;
+	const struct umask_group *g;
+	const struct named_value *w;
 
 	if (!t || !table_has_row(t, event) || !name)
 		return PFMLIB_ERR_INVAL;
 	w = pfmi_pmu_get_row_umask(t, event, umask, &g);
-	for (unsigned k = 0; w && k < g->n_words; k++) {
-		const struct word *other = table_words(t) + g->word + k;
+	for (unsigned k = 0; w && k < g->n_named_values; k++) {
+		const struct named_value *other = table_named_values(t) + g->first_named_value + k;
 
 		if (other->value == w->value && i-- == 0) {
 			*name = table_text(t, other->name);

@@ -32,7 +32,7 @@ static bool is_same_event(const struct event *a, const struct event *b)
 	    a->counter_pin != b->counter_pin || a->exclude_flags != b->exclude_flags)
 		return false;
 	for (unsigned i = 0; i < a->table->n_fields; i++)
-		if (pfmi_pmu_event_field_value(a, i, ANYWHERE) != pfmi_pmu_event_field_value(b, i, ANYWHERE))
+		if (pfmi_pmu_event_field_value(a, i, ANY_COUNTER) != pfmi_pmu_event_field_value(b, i, ANY_COUNTER))
 			return false;
 	return true;
 }
@@ -67,11 +67,11 @@ static uint32_t find_row_in_terms(const struct table *t, struct spec *spec)
 {
 	struct slice rest = spec->attrs;
 	struct spec_attr first;
-	struct name n;
+	struct name_entry n;
 
 	if (!pfmi_spec_next_attr(&rest, &first) || first.has_value)
 		return ROW_NONE;
-	n = pfmi_table_find(t, pfmi_name_hash(first.name), first.name.s, first.name.len);
+	n = table_find_name(t, pfmi_table_hash_name(first.name), first.name.text, first.name.len);
 	if (n.kind >= NAME_UNSUPPORTED)
 		return ROW_NONE;
 	spec->attrs = rest;
@@ -83,7 +83,7 @@ static bool can_read_back_perf(const struct event_printer *p, struct spec *spec)
 	struct event back;
 	uint32_t row;
 
-	if (p->table->flags & TABLE_KERNEL && p->event->row_index != ROW_NONE)
+	if (p->table->flags & TABLE_FROM_KERNEL && p->event->row_index != ROW_NONE)
 		return true;
 	row = find_row_in_terms(p->table, spec);
 	if ((row != ROW_NONE && row != p->event->row_index) || pfmi_lookup_resolve_attrs(p->table, row, spec, &back, NULL))
@@ -96,7 +96,7 @@ static bool can_read_back(const struct event_printer *p)
 {
 	struct event back;
 	struct spec spec;
-	struct name name;
+	struct name_entry name;
 
 	if (pfmi_spec_parse(p->text, &spec, NULL))
 		return false;
@@ -115,13 +115,13 @@ static bool can_read_back(const struct event_printer *p)
 /* Is what has been written what @read has behind the processor's name, its attributes to the letter? Then it means what that meant. */
 static bool is_original_text(const struct event_printer *p, const struct spec *read)
 {
-	struct slice name = { read->name.s, (uint32_t)(read->attrs.s - read->name.s) };
+	struct slice name = { read->name.text, (uint32_t)(read->attrs.text - read->name.text) };
 	const char *rest;
 
-	if (read->form != SPEC_NAME || p->dialect != PFM_DIALECT_LIBPFM || p->table->flags & TABLE_TWINS)
+	if (read->form != SPEC_NAME || p->dialect != PFM_DIALECT_LIBPFM || p->table->flags & TABLE_HAS_FOLDED_TWINS)
 		return false;
-	rest = pfmi_behind(name, p->text + strlen(table_text(p->table, p->table->name)) + 2);
-	return rest && strcmp(rest, read->attrs.s) == 0;
+	rest = pfmi_base_skip_prefix_icase(name, p->text + strlen(table_text(p->table, p->table->name)) + 2);
+	return rest && strcmp(rest, read->attrs.text) == 0;
 }
 
 /* ---- printing ------------------------------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ static bool append_event(struct event_printer *p)
 static int copy_printed_text(const struct event_printer *p, char *buf, size_t len, pfm_error_t *why)
 {
 	if (p->length >= len)
-		return pfmi_refuse(why, PFMLIB_ERR_FULL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "the buffer is too small");
+		return pfmi_base_set_error(why, PFMLIB_ERR_FULL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "the buffer is too small");
 	memcpy(buf, p->text, p->length + 1);
 	return PFMLIB_SUCCESS;
 }
@@ -148,11 +148,11 @@ static int copy_printed_text(const struct event_printer *p, char *buf, size_t le
 /* Does @name, that of @row, lead to it, with capitals in it too? */
 static bool is_name_of_row(const struct table *t, uint32_t row, struct slice name)
 {
-	struct name back;
+	struct name_entry back;
 
-	if (t->flags & TABLE_TWINS || !name.len || !format_has_none_of(name.s, ",/"))
+	if (t->flags & TABLE_HAS_FOLDED_TWINS || !name.len || !format_has_none_of(name.text, ",/"))
 		return false;
-	back = pfmi_table_find(t, pfmi_name_hash(name), name.s, name.len);
+	back = table_find_name(t, pfmi_table_hash_name(name), name.text, name.len);
 	return back.kind < NAME_UNSUPPORTED && back.row == row;
 }
 
@@ -160,21 +160,21 @@ static bool is_name_of_row(const struct table *t, uint32_t row, struct slice nam
  * and go the longer way. */
 static inline bool has_readable_name(const struct table *t, uint32_t row, struct slice name)
 {
-	return (is_built_in(t) && !(t->flags & TABLE_TWINS)) || is_name_of_row(t, row, name);
+	return (table_is_builtin(t) && !(t->flags & TABLE_HAS_FOLDED_TWINS)) || is_name_of_row(t, row, name);
 }
 
 /* Writes the processor's name, that of the row, and @rest of the text behind it. False where @buf has no room for it. */
 static inline bool write_row_text(const struct table *t, struct slice name, struct slice rest, char *buf, size_t len)
 {
-	struct slice pmu = pfmi_slice(table_text(t, t->name));
+	struct slice pmu = pfmi_base_make_slice(table_text(t, t->name));
 	char *to = buf + pmu.len;
 
 	if ((size_t)pmu.len + 2 + name.len + rest.len >= len)
 		return false;
-	memcpy(buf, pmu.s, pmu.len);
+	memcpy(buf, pmu.text, pmu.len);
 	to[0] = to[1] = ':';
-	pfmi_format_copy_capitals(to + 2, name.s, name.len);
-	memcpy(to + 2 + name.len, rest.s, rest.len);
+	pfmi_format_copy_capitals(to + 2, name.text, name.len);
+	memcpy(to + 2 + name.len, rest.text, rest.len);
 	to[2 + name.len + rest.len] = '\0';
 	return true;
 }
@@ -182,16 +182,16 @@ static inline bool write_row_text(const struct table *t, struct slice name, stru
 /* The name of the row of @ev. False, and nothing written, where it would not read back, and where @buf has no room for it. */
 static bool print_row_name(const struct event *ev, char *buf, size_t len)
 {
-	struct slice name = pfmi_slice(table_text(ev->table, ev->row->name));
+	struct slice name = pfmi_base_make_slice(table_text(ev->table, ev->row->name));
 
-	return has_readable_name(ev->table, ev->row_index, name) && write_row_text(ev->table, name, (struct slice){ name.s, 0 }, buf, len);
+	return has_readable_name(ev->table, ev->row_index, name) && write_row_text(ev->table, name, (struct slice){ name.text, 0 }, buf, len);
 }
 
 /* Nothing but a row that takes no groups, which is the commonest text. False, and nothing written, for all other events too. */
 static bool print_bare_row(const struct event *ev, char *buf, size_t len)
 {
-	return ev->row && !ev->row->n_takes && !ev->n_user_fields && !ev->plm && !ev->has_no_levels && !ev->precise && !ev->exclude_flags &&
-	       ev->counter_pin == ANYWHERE && print_row_name(ev, buf, len);
+	return ev->row && !ev->row->n_groups && !ev->n_user_fields && !ev->plm && !ev->has_no_levels && !ev->precise && !ev->exclude_flags &&
+	       ev->counter_pin == ANY_COUNTER && print_row_name(ev, buf, len);
 }
 
 static int print_full_event(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
@@ -223,7 +223,7 @@ static int print_full_event(const struct event *ev, const struct spec *read, pfm
 	if (ok && !p.reason && !can_read_back(&p))
 		ok = pfmi_format_set_reason(&p, "read again, the text would mean another event");
 	if (!ok || p.reason)
-		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, NULL, (struct slice){ 0 }, p.reason);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, NULL, (struct slice){ 0 }, p.reason);
 	return copy_printed_text(&p, buf, len, why);
 }
 
@@ -245,7 +245,7 @@ static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned uni
 	if (spec->form == SPEC_PERF && kernel && !pfmi_context_table_has_name(t, spec->pmu_name))
 		return spec->pmu_name;
 	/* A pattern of names ("hisi_sccl,ddrc") is no name. */
-	return pfmi_slice(*device && format_has_none_of(device, ",/:") ? device : table_text(t, t->name));
+	return pfmi_base_make_slice(*device && format_has_none_of(device, ",/:") ? device : table_text(t, t->name));
 }
 
 /* Fields given to the kernel's PMU may be an event of a list that describes the same PMU. */
@@ -300,7 +300,7 @@ static bool is_dialect(pfm_dialect_t dialect)
 
 static int refuse_argument(pfm_error_t *error, const char *detail)
 {
-	return pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
+	return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
 }
 
 static int parse_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
@@ -312,7 +312,7 @@ static int print_with_short_error(const pfm_ctx_t *ctx, const char *text, unsign
 {
 	pfm_error_t why = { .size = sizeof(why) };
 
-	return pfmi_error_end(error, &why, parse_and_print(ctx, text, plm, out, dialect, buf, len, &why));
+	return base_finish_error(error, &why, parse_and_print(ctx, text, plm, out, dialect, buf, len, &why));
 }
 
 /* @out is NULL where the text alone is wanted. */
@@ -326,7 +326,7 @@ static int parse_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 
 	if (error && error->size < sizeof(*error))
 		return print_with_short_error(ctx, text, plm, out, dialect, buf, len, error);
-	if (!text || !buf || !is_dialect(dialect) || (out && !pfmi_sized(out)))
+	if (!text || !buf || !is_dialect(dialect) || (out && !base_has_struct_size(out)))
 		return refuse_argument(error, "text, out or buf is NULL, out->size is not set, or no such dialect");
 	if (plm > PFMI_LEVEL_MASK)
 		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);

@@ -15,17 +15,17 @@ enum spelling { PRIMARY_SPELLING,
 
 /* The words of a group in one spelling. */
 struct word_list {
-	const struct word *words;
+	const struct named_value *words;
 	unsigned n_words;
 };
 
-static struct word_list get_spelled_words(const struct table *t, const struct group *g, enum spelling s)
+static struct word_list get_spelled_words(const struct table *t, const struct umask_group *g, enum spelling s)
 {
-	const struct word *w = table_words(t) + g->word;
+	const struct named_value *w = table_named_values(t) + g->first_named_value;
 
 	if (s == PRIMARY_SPELLING)
 		return (struct word_list){ w, g->n_values };
-	return (struct word_list){ w + g->n_values, (unsigned)(g->n_words - g->n_values) };
+	return (struct word_list){ w + g->n_values, (unsigned)(g->n_named_values - g->n_values) };
 }
 
 static int find_exact_word(struct word_list ws, uint64_t value)
@@ -38,7 +38,7 @@ static int find_exact_word(struct word_list ws, uint64_t value)
 
 /* Words that make up a value together. */
 struct word_choice {
-	const struct word *words[64];
+	const struct named_value *words[64];
 	unsigned n_words; /* 0: no words do */
 };
 
@@ -53,7 +53,7 @@ static void add_matching_words(struct word_choice *c, struct word_list ws, uint6
 }
 
 /* The words of @ws for @value, and of @more where these do not do. */
-static struct word_choice compose_from_two_lists(const struct group *g, struct word_list ws, struct word_list more, uint64_t value)
+static struct word_choice compose_from_two_lists(const struct umask_group *g, struct word_list ws, struct word_list more, uint64_t value)
 {
 	struct word_choice c = { .n_words = 0 };
 	uint64_t bits = 0;
@@ -65,7 +65,7 @@ static struct word_choice compose_from_two_lists(const struct group *g, struct w
 		c.words[c.n_words++] = &ws.words[exact];
 		return c;
 	}
-	if (g->flags & GROUP_ANY) {
+	if (g->flags & GROUP_COMBINABLE) {
 		add_matching_words(&c, ws, value, &bits);
 		add_matching_words(&c, more, value, &bits);
 	}
@@ -74,37 +74,37 @@ static struct word_choice compose_from_two_lists(const struct group *g, struct w
 	return c;
 }
 
-static struct word_choice compose_words(const struct group *g, struct word_list ws, uint64_t value)
+static struct word_choice compose_words(const struct umask_group *g, struct word_list ws, uint64_t value)
 {
 	return compose_from_two_lists(g, ws, (struct word_list){ ws.words, 0 }, value);
 }
 
-static bool is_nameable_value(const struct table *t, const struct group *g, uint64_t value)
+static bool is_nameable_value(const struct table *t, const struct umask_group *g, uint64_t value)
 {
-	return compose_words(g, get_spelled_words(t, g, PRIMARY_SPELLING), value).n_words || (!value && !(g->flags & (GROUP_REQUIRED | GROUP_DEFAULT)));
+	return compose_words(g, get_spelled_words(t, g, PRIMARY_SPELLING), value).n_words || (!value && !(g->flags & (GROUP_REQUIRED | GROUP_HAS_DEFAULT)));
 }
 
 /* Must the value of group @i be written, where no field is set? */
 static bool is_written_without_fields(const struct event *ev, unsigned i)
 {
-	const struct group *g = row_group(ev->table, ev->row, i);
-	bool behind = i && g->flags & GROUP_BEHIND && ev->group_values[i - 1] == row_group(ev->table, ev->row, i - 1)->preset;
+	const struct umask_group *g = table_row_group_at(ev->table, ev->row, i);
+	bool behind = i && g->flags & GROUP_DEFAULT_YIELDS && ev->group_values[i - 1] == table_row_group_at(ev->table, ev->row, i - 1)->default_value;
 
-	if (g->flags & GROUP_DEFAULT)
-		return ev->group_values[i] != (behind ? 0 : g->preset);
+	if (g->flags & GROUP_HAS_DEFAULT)
+		return ev->group_values[i] != (behind ? 0 : g->default_value);
 	return ev->group_values[i] || g->flags & GROUP_REQUIRED;
 }
 
 /* Must it, where its field may be given as a whole? */
 static bool is_written_group(const struct event *ev, unsigned i)
 {
-	return (ev->group_values[i] || !pfmi_pmu_event_user_value(ev, row_group(ev->table, ev->row, i)->field)) && is_written_without_fields(ev, i);
+	return (ev->group_values[i] || !pfmi_pmu_event_user_value(ev, table_row_group_at(ev->table, ev->row, i)->field)) && is_written_without_fields(ev, i);
 }
 
 /* A lent row may have another's name, and the masks behind it tell them apart. */
 static bool is_group_spelled_out(const struct event_printer *p, unsigned i)
 {
-	const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
 	return p->spells_out_groups && p->event->row_index >= p->table->n_rows && compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING), p->event->group_values[i]).n_words;
 }
@@ -114,9 +114,9 @@ static bool get_raw_umask(const struct event_printer *p, uint64_t *raw)
 {
 	*raw = 0;
 	for (unsigned i = 0; i < format_count_groups(p->event); i++) {
-		const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
-		if (g->field + 1u != table_key(p->table, KEY_UMASK) && (i == 0 || p->event->group_values[i]))
+		if (g->field + 1u != table_key_field_plus1(p->table, KEY_UMASK) && (i == 0 || p->event->group_values[i]))
 			return false;
 		*raw |= p->event->group_values[i];
 	}
@@ -139,7 +139,7 @@ static bool is_ambiguous_word(const struct event_printer *p, unsigned group, con
 {
 	static const struct {
 		char letter[2];
-		enum key key;
+		enum field_key key;
 	} taken[] = {
 		{ "u", KEY_NONE },
 		{ "k", KEY_NONE },
@@ -149,18 +149,18 @@ static bool is_ambiguous_word(const struct event_printer *p, unsigned group, con
 		{ "e", KEY_EDGE },
 		{ "t", KEY_ANY },
 	};
-	struct slice s = pfmi_slice(word);
+	struct slice s = pfmi_base_make_slice(word);
 
 	for (unsigned i = 0; s.len == 1 && i < sizeof(taken) / sizeof(taken[0]); i++) {
-		const struct field *f = table_field(p->table, taken[i].key);
+		const struct field *f = table_key_field(p->table, taken[i].key);
 
-		if (pfmi_slice_is(s, taken[i].letter) && (taken[i].key == KEY_NONE || (f && f->modifier)))
+		if (pfmi_base_is_slice_icase(s, taken[i].letter) && (taken[i].key == KEY_NONE || (f && f->is_modifier)))
 			return true;
 	}
 	for (unsigned i = 0; i < group; i++) {
-		const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
-		if (pfmi_table_word(p->table, g->word, g->n_words, s))
+		if (pfmi_table_find_named_value(p->table, g->first_named_value, g->n_named_values, s))
 			return true;
 	}
 	return false;
@@ -177,7 +177,7 @@ static bool has_only_letters(const struct table *t, const struct word_choice *c)
 /* "group=word", "group=ms", "group=a+b" */
 static bool append_group(struct event_printer *p, unsigned i)
 {
-	const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 	struct word_choice c = compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING), p->event->group_values[i]);
 	bool letters = has_only_letters(p->table, &c);
 
@@ -204,7 +204,7 @@ static bool append_groups(struct event_printer *p)
 /* The words libpfm has for the value of group @i; none if it has other words only, and a raw mask does. */
 static struct word_choice get_libpfm_words(const struct event_printer *p, unsigned i)
 {
-	const struct group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 	struct word_list ws = get_spelled_words(p->table, g, LIBPFM_SPELLING), first = get_spelled_words(p->table, g, PRIMARY_SPELLING);
 	struct word_choice c = compose_words(g, ws.n_words ? ws : first, p->event->group_values[i]);
 	uint64_t raw;
@@ -219,7 +219,7 @@ static bool is_written_in_libpfm(const struct event_printer *p, unsigned i)
 
 	if (is_written_group(p->event, i) || is_group_spelled_out(p, i))
 		return true;
-	return !(pfmi_pmu_row_group(p->table, p->event->row_index, i)->flags & (GROUP_DEFAULT | GROUP_ANY)) && (get_libpfm_words(p, i).n_words || get_raw_umask(p, &raw));
+	return !(pfmi_pmu_row_group(p->table, p->event->row_index, i)->flags & (GROUP_HAS_DEFAULT | GROUP_COMBINABLE)) && (get_libpfm_words(p, i).n_words || get_raw_umask(p, &raw));
 }
 
 static void append_umasks(struct event_printer *p, unsigned i, const struct word_choice *c)
@@ -267,8 +267,8 @@ static void split_raw_umask(struct event *ev)
 	for (unsigned i = 0; i < format_count_groups(ev); i++)
 		raw |= ev->group_values[i];
 	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
-		bool masks = g->field + 1u == table_key(ev->table, KEY_UMASK);
+		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+		bool masks = g->field + 1u == table_key_field_plus1(ev->table, KEY_UMASK);
 
 		parts[i] = masks ? raw & g->mask : 0;
 		if ((masks && seen & g->mask) || !is_nameable_value(ev->table, g, parts[i]))
@@ -294,9 +294,9 @@ static bool merge_field_value(struct event *ev, unsigned field, uint64_t value)
 /* A raw mask of an event whose masks are parts of a modifier's field is that field as a whole. All of it is in the first group. */
 static void convert_raw_to_field(struct event *ev)
 {
-	const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, 0);
+	const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, 0);
 
-	if (table_fields(ev->table)[g->field].modifier && merge_field_value(ev, g->field, ev->group_values[0]))
+	if (table_fields(ev->table)[g->field].is_modifier && merge_field_value(ev, g->field, ev->group_values[0]))
 		ev->group_values[0] = ev->has_raw_umask = 0;
 }
 
@@ -304,10 +304,10 @@ static void convert_raw_to_field(struct event *ev)
 static void convert_umask_to_flag(struct event *ev)
 {
 	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 		const struct field *f = table_fields(ev->table) + g->field;
 
-		if (f->modifier && f->width == 1 && !(g->flags & GROUP_REQUIRED) &&
+		if (f->is_modifier && f->width == 1 && !(g->flags & GROUP_REQUIRED) &&
 		    (!ev->group_values[i] || merge_field_value(ev, g->field, ev->group_values[i])))
 			ev->group_values[i] = 0;
 	}
@@ -317,7 +317,7 @@ static void convert_umask_to_flag(struct event *ev)
 static bool has_unnameable_group(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
 		if (g->field == field && is_written_without_fields(ev, i) && !is_nameable_value(ev->table, g, ev->group_values[i]))
 			return true;
@@ -329,7 +329,7 @@ static void convert_flag_to_umask(struct event *ev)
 {
 	for (unsigned i = 0; i < format_count_groups(ev); i++)
 		for (unsigned k = 0; k < ev->n_user_fields; k++) {
-			const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+			const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 			uint64_t value = ev->user_fields[k].value | ev->group_values[i], before = ev->group_values[i];
 
 			if (ev->user_fields[k].field != g->field || !value || !compose_words(g, get_spelled_words(ev->table, g, PRIMARY_SPELLING), value).n_words)
@@ -381,7 +381,7 @@ static bool append_libpmc_levels(struct event_printer *p)
 		return pfmi_format_set_reason(p, "libpmc knows the levels os and usr alone");
 	if (ev->precise)
 		return pfmi_format_set_reason(p, "libpmc has no precise events");
-	if (ev->counter_pin != ANYWHERE)
+	if (ev->counter_pin != ANY_COUNTER)
 		return pfmi_format_set_reason(p, "libpmc cannot name the counter");
 	pfmi_format_append_printf(p, "%s%s", ev->plm & PFM_PLM0 ? ",os" : "", ev->plm & PFM_PLM3 ? ",usr" : "");
 	return true;
@@ -391,7 +391,7 @@ static void append_precise_and_counter(struct event_printer *p)
 {
 	if (p->event->precise)
 		pfmi_format_append_printf(p, ":precise=%u", p->event->precise);
-	if (p->event->counter_pin != ANYWHERE)
+	if (p->event->counter_pin != ANY_COUNTER)
 		pfmi_format_append_printf(p, ":counter=%u", p->event->counter_pin);
 }
 
@@ -402,7 +402,7 @@ static bool has_modifier(const struct table *t, const char *name)
 	const struct field *f = table_fields(t);
 
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (f[i].modifier && pfmi_slice_is(pfmi_slice(name), table_text(t, f[i].name)))
+		if (f[i].is_modifier && pfmi_base_is_slice_icase(pfmi_base_make_slice(name), table_text(t, f[i].name)))
 			return true;
 	return false;
 }
@@ -410,7 +410,7 @@ static bool has_modifier(const struct table *t, const char *name)
 static const char *get_field_name(const struct event_printer *p, const struct field *f)
 {
 	static const struct {
-		enum key key;
+		enum field_key key;
 		char word[8];
 	} shorts[] = {
 		{ KEY_EDGE, "e" },
@@ -423,7 +423,7 @@ static const char *get_field_name(const struct event_printer *p, const struct fi
 
 	if (p->dialect == PFM_DIALECT_LIBPFM)
 		for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
-			if (f == table_field(p->table, shorts[i].key) && !has_modifier(p->table, shorts[i].word))
+			if (f == table_key_field(p->table, shorts[i].key) && !has_modifier(p->table, shorts[i].word))
 				return shorts[i].word;
 	return table_text(p->table, f->name);
 }
@@ -438,27 +438,27 @@ static bool is_redundant_setting(const struct event *ev, unsigned i)
 	if (field_is_extra_register(ev->table, f))
 		return false;
 	for (unsigned k = 0; k < r->n_values; k++) {
-		struct value v = row_value(ev->table, r, k);
+		struct field_value v = table_row_value_at(ev->table, r, k);
 
-		if (v.field == ev->user_fields[i].field && v.counter != ANYWHERE)
+		if (v.field == ev->user_fields[i].field && v.counter != ANY_COUNTER)
 			return false;
 	}
 	bare.user_fields[i] = bare.user_fields[--bare.n_user_fields];
-	return pfmi_pmu_event_field_value(&bare, ev->user_fields[i].field, ANYWHERE) == pfmi_pmu_event_field_value(ev, ev->user_fields[i].field, ANYWHERE) &&
+	return pfmi_pmu_event_field_value(&bare, ev->user_fields[i].field, ANY_COUNTER) == pfmi_pmu_event_field_value(ev, ev->user_fields[i].field, ANY_COUNTER) &&
 	       pfmi_format_has_equal_config(ev, &bare);
 }
 
 /* Is the bare word @name a mask of the group? Not if the mask has a libpfm spelling beside it. */
-static bool is_bare_umask(const struct table *t, const struct group *g, const char *name)
+static bool is_bare_umask(const struct table *t, const struct umask_group *g, const char *name)
 {
-	const struct word *w = table_words(t) + g->word;
+	const struct named_value *w = table_named_values(t) + g->first_named_value;
 	bool found = false;
 
-	for (unsigned k = 0; k < g->n_words; k++) {
-		if (!pfmi_slice_is(pfmi_slice(name), table_text(t, w[k].name)))
+	for (unsigned k = 0; k < g->n_named_values; k++) {
+		if (!pfmi_base_is_slice_icase(pfmi_base_make_slice(name), table_text(t, w[k].name)))
 			continue;
 		found = true;
-		for (unsigned i = g->n_values; k < g->n_values && i < g->n_words; i++)
+		for (unsigned i = g->n_values; k < g->n_values && i < g->n_named_values; i++)
 			found &= w[i].value != w[k].value;
 	}
 	return found;
@@ -470,7 +470,7 @@ static bool is_umask_of_row(const struct event_printer *p, const char *name)
 	const char *row = table_row_name(p->table, p->event->row_index);
 
 	for (struct slice head = { row, 1 }; *row && row[head.len - 1]; head.len++)
-		if (strchr(".:", row[head.len]) && pfmi_lookup_is_umask_name(p->table, head, pfmi_name_hash(head), pfmi_slice(name)))
+		if (strchr(".:", row[head.len]) && pfmi_lookup_is_umask_name(p->table, head, pfmi_table_hash_name(head), pfmi_base_make_slice(name)))
 			return true;
 	for (unsigned i = 0; i < format_count_groups(p->event); i++)
 		if (is_bare_umask(p->table, pfmi_pmu_row_group(p->table, p->event->row_index, i), name))
@@ -485,7 +485,7 @@ static bool append_field(struct event_printer *p, unsigned i)
 
 	if (is_redundant_setting(p->event, i))
 		return true;
-	if (!f->modifier)
+	if (!f->is_modifier)
 		return pfmi_format_set_reason(p, "it sets a field that only perf's grammar can name");
 	pfmi_format_append_printf(p, "%c%s", get_separator(p), get_field_name(p, f));
 	if (f->width == 1 && value && (p->dialect != PFM_DIALECT_LIBPFM || !is_umask_of_row(p, get_field_name(p, f))))
@@ -498,14 +498,14 @@ static bool append_field(struct event_printer *p, unsigned i)
 }
 
 /* Fields in the order of @first, then the others as the table has them. */
-static bool append_fields(struct event_printer *p, const enum key *first, unsigned n)
+static bool append_fields(struct event_printer *p, const enum field_key *first, unsigned n)
 {
 	const struct event *ev = p->event;
 	uint32_t done = 0;
 
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned i = 0; i < ev->n_user_fields; i++)
-			if (ev->user_fields[i].field + 1u == table_key(p->table, first[k])) {
+			if (ev->user_fields[i].field + 1u == table_key_field_plus1(p->table, first[k])) {
 				done |= 1u << i;
 				if (!append_field(p, i))
 					return false;
@@ -519,7 +519,7 @@ static bool append_fields(struct event_printer *p, const enum key *first, unsign
 
 static bool append_libpfm_event(struct event_printer *p)
 {
-	static const enum key order[] = { KEY_EDGE, KEY_INV, KEY_CMASK, KEY_ANY };
+	static const enum field_key order[] = { KEY_EDGE, KEY_INV, KEY_CMASK, KEY_ANY };
 
 	pfmi_format_append_text(p, table_text(p->table, p->table->name));
 	pfmi_format_append_text(p, "::");
@@ -535,7 +535,7 @@ static bool append_libpfm_event(struct event_printer *p)
 
 static bool append_named_event(struct event_printer *p)
 {
-	static const enum key order[] = { KEY_CMASK, KEY_INV, KEY_EDGE };
+	static const enum field_key order[] = { KEY_CMASK, KEY_INV, KEY_EDGE };
 
 	pfmi_format_append_text(p, table_row_name(p->table, p->event->row_index));
 	if (!append_groups(p) || !append_fields(p, order, sizeof(order) / sizeof(order[0])))

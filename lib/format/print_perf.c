@@ -68,9 +68,9 @@ static void append_row_terms(struct event_printer *p, struct printed_terms *t)
 	const struct row *r = p->event->row_index == ROW_NONE ? NULL : table_row(p->table, p->event->row_index);
 
 	for (unsigned i = 0; r && i < r->n_values; i++)
-		append_term(p, t, table_fields(p->table) + row_value(p->table, r, i).field);
-	for (unsigned i = 0; r && i < r->n_takes; i++)
-		append_term(p, t, table_fields(p->table) + row_group(p->table, r, i)->field);
+		append_term(p, t, table_fields(p->table) + table_row_value_at(p->table, r, i).field);
+	for (unsigned i = 0; r && i < r->n_groups; i++)
+		append_term(p, t, table_fields(p->table) + table_row_group_at(p->table, r, i)->field);
 }
 
 /* The narrowest field that has all the bits still wanted in @word: extra registers share one, and whole words come last. */
@@ -92,18 +92,18 @@ static void append_covering_term(struct event_printer *p, struct printed_terms *
 
 static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 {
-	static const enum key order[] = { KEY_CODE, KEY_UMASK, KEY_CMASK, KEY_INV, KEY_EDGE };
+	static const enum field_key order[] = { KEY_CODE, KEY_UMASK, KEY_CMASK, KEY_INV, KEY_EDGE };
 	struct printed_terms t = { .config = { a->config, a->config1, a->config2, a->config3 } };
 	const struct field *f = table_fields(p->table);
 	struct event bare;
 
 	pfmi_pmu_init_event(&bare, p->table, ROW_NONE);
-	pfmi_pmu_build_config_words(&bare, ANYWHERE, t.missing_bits);
+	pfmi_pmu_build_config_words(&bare, ANY_COUNTER, t.missing_bits);
 	for (unsigned i = 0; i < 4; i++)
 		t.missing_bits[i] ^= t.config[i];
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (table_key(p->table, order[i]))
-			append_term(p, &t, f + table_key(p->table, order[i]) - 1);
+		if (table_key_field_plus1(p->table, order[i]))
+			append_term(p, &t, f + table_key_field_plus1(p->table, order[i]) - 1);
 	for (unsigned i = 0; i < p->event->n_user_fields; i++)
 		if (p->event->user_fields[i].value || !field_is_extra_register(p->table, f + p->event->user_fields[i].field))
 			append_term(p, &t, f + p->event->user_fields[i].field);
@@ -124,10 +124,10 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 static bool has_fields_of_other_event(const struct event_printer *p, const pfm_attr_t *a)
 {
 	const struct row *r = p->event->row_index == ROW_NONE ? NULL : table_row(p->table, p->event->row_index);
-	uint64_t on = r ? row_counters(p->table, r) : 0;
+	uint64_t on = r ? table_row_counter_mask(p->table, r) : 0;
 	struct event found;
 
-	if (!r || r->n_takes || !(on >> 32) || on & 0xffffffff)
+	if (!r || r->n_groups || !(on >> 32) || on & 0xffffffff)
 		return false;
 	return pfmi_decode_config_words(p->table, (uint64_t[4]){ a->config, a->config1, a->config2, a->config3 }, 15, &found) &&
 	       found.row_index != p->event->row_index;
@@ -164,8 +164,8 @@ static bool append_perf_body(struct event_printer *p, const pfm_attr_t *a)
 		pfmi_format_append_printf(p, "r%" PRIx64 "%s%s", a->config, letters[0] ? ":" : "", letters);
 		return !(a->config1 | a->config2 | a->config3) || pfmi_format_set_reason(p, "a raw number is the first configuration word alone");
 	}
-	pfmi_format_append_printf(p, "%.*s/", (int)p->device.len, p->device.s);
-	named = p->event->row_index != ROW_NONE && (p->table->flags & TABLE_KERNEL || has_fields_of_other_event(p, a));
+	pfmi_format_append_printf(p, "%.*s/", (int)p->device.len, p->device.text);
+	named = p->event->row_index != ROW_NONE && (p->table->flags & TABLE_FROM_KERNEL || has_fields_of_other_event(p, a));
 	ok = named ? append_name_term(p) : append_terms(p, a);
 	pfmi_format_append_printf(p, "/%s", letters);
 	return ok;
@@ -179,7 +179,7 @@ bool pfmi_format_append_perf_event(struct event_printer *p)
 		return pfmi_format_set_reason(p, "perf cannot switch every level off");
 	if (p->event->plm & (PFM_PLM1 | PFM_PLM2))
 		return pfmi_format_set_reason(p, "perf tells user from kernel and hypervisor, no other levels");
-	if (p->event->counter_pin != ANYWHERE)
+	if (p->event->counter_pin != ANY_COUNTER)
 		return pfmi_format_set_reason(p, "perf leaves the choice of the counter to the kernel");
 	if (!pfmi_pmu_has_encoder(p->table) || pfmi_encode_event_attr(p->event, -1, pfmi_pmu_get_default_levels(p->table), &a, NULL) || !a.expressible)
 		return pfmi_format_set_reason(p, "the kernel has no way to count it");

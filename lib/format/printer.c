@@ -102,13 +102,13 @@ static void append_number(struct event_printer *p, const struct field *f, uint64
 /* A word for @value that reads back as that value in every grammar, or NULL. */
 static const char *find_readable_word(const struct table *t, const struct field *f, uint64_t value)
 {
-	const struct word *w = table_words(t) + f->word;
+	const struct named_value *w = table_named_values(t) + f->first_named_value;
 
-	for (unsigned i = 0; i < f->n_words; i++) {
+	for (unsigned i = 0; i < f->n_named_values; i++) {
 		const char *word = table_text(t, w[i].name);
 		uint64_t number;
 
-		if (w[i].value == value && format_has_none_of(word, ":.,/=") && !pfmi_spec_number(pfmi_slice(word), &number))
+		if (w[i].value == value && format_has_none_of(word, ":.,/=") && !pfmi_base_parse_number(pfmi_base_make_slice(word), &number))
 			return word;
 	}
 	return NULL;

@@ -79,7 +79,7 @@ static struct folded_name fold_text(struct slice s)
 	struct folded_name f = { .length = 0 };
 
 	for (uint32_t i = 0; i < s.len && f.length < sizeof(f.chars); i++) {
-		unsigned char c = name_fold((unsigned char)s.s[i]);
+		unsigned char c = table_fold_char((unsigned char)s.text[i]);
 
 		if (c)
 			f.chars[f.length++] = c;
@@ -133,7 +133,7 @@ static unsigned get_distance_limit(unsigned len)
  * every misspelling. */
 static unsigned compute_cost(const struct folded_name *token, const char *name, bool complete)
 {
-	struct folded_name f = fold_text(pfmi_slice(name));
+	struct folded_name f = fold_text(pfmi_base_make_slice(name));
 	unsigned limit = get_distance_limit(token->length), d = compute_edit_distance(token, &f, limit);
 
 	if (d <= limit && d < token->length)
@@ -165,7 +165,7 @@ static struct name_candidates list_name_candidates(const struct spec *spec)
 
 	for (unsigned i = spec->n_prefixes; i-- > 0;)
 		if (spec->prefixes[i].len)
-			p.names[p.n_names++] = fold_text((struct slice){ spec->name.s, spec->prefixes[i].len });
+			p.names[p.n_names++] = fold_text((struct slice){ spec->name.text, spec->prefixes[i].len });
 	return p;
 }
 
@@ -183,7 +183,7 @@ static void suggest_event_name(struct suggestion_list *l, const struct name_cand
 		add_suggestion(l, best, id, "", name);
 }
 
-static bool is_visible_name(const struct table *t, struct name n)
+static bool is_visible_name(const struct table *t, struct name_entry n)
 {
 	return n.kind < NAME_UNSUPPORTED && !(table_row(t, n.row)->flags & (ROW_HIDDEN | ROW_SHADOWED));
 }
@@ -191,7 +191,7 @@ static bool is_visible_name(const struct table *t, struct name n)
 /* True if the folded name has the folded token in it. */
 static bool has_substring(const char *name, const struct folded_name *token)
 {
-	struct folded_name f = fold_text(pfmi_slice(name));
+	struct folded_name f = fold_text(pfmi_base_make_slice(name));
 
 	for (unsigned at = 0; token->length >= 4 && at + token->length <= f.length; at++)
 		if (memcmp(f.chars + at, token->chars, token->length) == 0)
@@ -204,7 +204,7 @@ static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *
 	const struct table *t = context_pmu_table(ctx, unit);
 
 	for (uint32_t i = 0; context_is_pmu_usable(ctx, unit) && i < table_count_names(t); i++) {
-		struct name n = table_name(t, i);
+		struct name_entry n = table_name_at(t, i);
 		uint64_t id = (uint64_t)(unit + 1) << 32 | n.row;
 
 		if (!is_visible_name(t, n))
@@ -223,12 +223,12 @@ static void suggest_other_pmus(struct suggestion_list *l, const struct pfm_ctx *
 
 	for (unsigned i = 0; i < n && found < MAX_EXACT_ELSEWHERE; i++) {
 		const struct table *t = context_pmu_table(ctx, i);
-		bool skip = t->flags & (TABLE_VIEW | TABLE_TEST | TABLE_KERNEL) || !context_is_pmu_usable(ctx, i);
+		bool skip = t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY | TABLE_FROM_KERNEL) || !context_is_pmu_usable(ctx, i);
 
 		for (unsigned k = 0; k < n_mine; k++)
 			skip |= mine[k] == i;
 		for (unsigned c = spec->n_prefixes; !skip && c-- > 0;) {
-			struct name name = pfmi_table_find(t, spec->prefixes[c].hash, spec->name.s, spec->prefixes[c].len);
+			struct name_entry name = table_find_name(t, spec->prefixes[c].hash, spec->name.text, spec->prefixes[c].len);
 			char before[SUGGESTION_SIZE];
 
 			if (!is_visible_name(t, name))
@@ -251,10 +251,10 @@ static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pf
 		char before[SUGGESTION_SIZE];
 
 		snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
-		if (t->flags & (TABLE_VIEW | TABLE_TEST) || !context_is_pmu_usable(ctx, i))
+		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY) || !context_is_pmu_usable(ctx, i))
 			continue;
 		for (uint32_t k = 0; k < table_count_names(t); k++) {
-			struct name name = table_name(t, k);
+			struct name_entry name = table_name_at(t, k);
 			unsigned cost = is_visible_name(t, name) ? compute_cost(&p->names[0], table_text(t, name.text), false) : ~0u;
 
 			if (cost != ~0u)
@@ -266,17 +266,17 @@ static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pf
 /* "coreduo:NAME": the processor and one colon too few. */
 static void suggest_two_colons(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct spec *spec)
 {
-	struct slice pmu = { spec->name.s, spec->n_prefixes > 1 ? spec->prefixes[0].len : 0 };
+	struct slice pmu = { spec->name.text, spec->n_prefixes > 1 ? spec->prefixes[0].len : 0 };
 	struct pmu_name_iter c = { 0 };
-	uint32_t h = pfmi_name_hash(pmu);
+	uint32_t h = pfmi_table_hash_name(pmu);
 	int at;
 
 	while (pmu.len && !spec->pmu_name.len && (at = pfmi_context_next_named_pmu(ctx, pmu, h, &c)) >= 0)
-		if (!(context_pmu_table(ctx, (unsigned)at)->flags & (TABLE_VIEW | TABLE_TEST))) {
+		if (!(context_pmu_table(ctx, (unsigned)at)->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))) {
 			char before[SUGGESTION_SIZE];
 
-			snprintf(before, sizeof(before), "%.*s::", (int)pmu.len, pmu.s);
-			add_suggestion(l, 0, 0, before, pmu.s + pmu.len + 1);
+			snprintf(before, sizeof(before), "%.*s::", (int)pmu.len, pmu.text);
+			add_suggestion(l, 0, 0, before, pmu.text + pmu.len + 1);
 			return;
 		}
 }
@@ -314,7 +314,7 @@ static int search_subsystem(void *arg, const char *name)
 		return 0;
 	snprintf(p->prefix, sizeof(p->prefix), "%s:", name);
 	snprintf(path, sizeof(path), "%s/%s", p->tracefs_mount, name);
-	p->sys->list(p->sys, path, suggest_tracepoint, p);
+	p->sys->list_folder(p->sys, path, suggest_tracepoint, p);
 	return 0;
 }
 
@@ -322,7 +322,7 @@ static uint32_t find_name_end(struct slice s)
 {
 	uint32_t n = 0;
 
-	while (n < s.len && s.s[n] != ':' && s.s[n] != ',')
+	while (n < s.len && s.text[n] != ':' && s.text[n] != ',')
 		n++;
 	return n;
 }
@@ -335,7 +335,7 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 
 	group.len = find_name_end(group);
 	if (group.len < spec->len && spec->text[group.len] == ':') {
-		name.s += group.len + 1;
+		name.text += group.len + 1;
 		name.len -= group.len + 1;
 		p.subsystem = fold_text(group);
 	}
@@ -345,7 +345,7 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 		return;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
 		p.tracefs_mount = pfmi_lookup_tracefs_paths[i];
-		p.sys->list(p.sys, p.tracefs_mount, search_subsystem, &p);
+		p.sys->list_folder(p.sys, p.tracefs_mount, search_subsystem, &p);
 	}
 }
 
@@ -384,9 +384,9 @@ static void suggest_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx, c
 		return;
 	for (unsigned i = 0; i < ctx->n_pmus; i++) {
 		const struct table *t = context_pmu_table(ctx, i);
-		const char *aka = table_text(t, t->aka);
+		const char *aka = table_text(t, t->aliases);
 
-		if (t->flags & (TABLE_VIEW | TABLE_TEST))
+		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
 			continue;
 		suggest_name(l, &token, i + 1, table_text(t, t->name), true);
 		while (*aka) {
@@ -408,17 +408,17 @@ static bool is_perf_form(const struct error_location *p)
 }
 
 /* Words of @g as they are written behind @at: libpfm's own behind a colon. */
-static void get_group_words(const struct table *t, const struct group *g, bool libpfm, const struct word **first, unsigned *n)
+static void get_group_words(const struct table *t, const struct umask_group *g, bool libpfm, const struct named_value **first, unsigned *n)
 {
-	bool own = libpfm && g->n_words > g->n_values;
+	bool own = libpfm && g->n_named_values > g->n_values;
 
-	*first = table_words(t) + g->word + (own ? g->n_values : 0);
-	*n = own ? (unsigned)(g->n_words - g->n_values) : g->n_values;
+	*first = table_named_values(t) + g->first_named_value + (own ? g->n_values : 0);
+	*n = own ? (unsigned)(g->n_named_values - g->n_values) : g->n_values;
 }
 
-static void suggest_group(struct suggestion_list *l, const struct error_location *p, const struct group *g, const struct folded_name *token)
+static void suggest_group(struct suggestion_list *l, const struct error_location *p, const struct umask_group *g, const struct folded_name *token)
 {
-	const struct word *w = table_words(p->table) + g->word, *first;
+	const struct named_value *w = table_named_values(p->table) + g->first_named_value, *first;
 	char before[SUGGESTION_SIZE] = "";
 	unsigned n;
 
@@ -426,7 +426,7 @@ static void suggest_group(struct suggestion_list *l, const struct error_location
 	suggest_name(l, token, 0, table_text(p->table, g->name), false);
 	if (p->attr.separator == ',')
 		snprintf(before, sizeof(before), "%s=", table_text(p->table, g->name));
-	for (unsigned i = 0; i < g->n_words; i++) {
+	for (unsigned i = 0; i < g->n_named_values; i++) {
 		unsigned cost = compute_cost(token, table_text(p->table, w[i].name), false);
 
 		/* A word of another grammar stands for the one of this grammar with its value. */
@@ -444,10 +444,10 @@ static void suggest_qualifiers(struct suggestion_list *l, const struct error_loc
 	if (!token.length)
 		return;
 	if (p->row != ROW_NONE && !is_perf_form(p))
-		for (unsigned i = 0; i < table_row(p->table, p->row)->n_takes; i++)
+		for (unsigned i = 0; i < table_row(p->table, p->row)->n_groups; i++)
 			suggest_group(l, p, pfmi_pmu_row_group(p->table, p->row, i), &token);
 	for (unsigned i = 0; i < p->table->n_fields; i++)
-		if (f[i].kind != FIELD_TEXT && (f[i].modifier || (is_perf_form(p) && f[i].n_ranges)))
+		if (f[i].kind != FIELD_TEXT && (f[i].is_modifier || (is_perf_form(p) && f[i].n_ranges)))
 			suggest_name(l, &token, 0, is_perf_form(p) && f[i].key == KEY_CODE ? "event" : table_text(p->table, f[i].name), false);
 	if (p->attr.separator == ',' && !is_perf_form(p)) {
 		suggest_name(l, &token, 0, "usr", false);
@@ -455,15 +455,15 @@ static void suggest_qualifiers(struct suggestion_list *l, const struct error_loc
 	}
 }
 
-static const struct group *find_named_group(const struct error_location *p)
+static const struct umask_group *find_named_group(const struct error_location *p)
 {
-	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->table, p->row)->n_takes; i++)
-		if (pfmi_slice_is(p->attr.name, table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
+	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++)
+		if (pfmi_base_is_slice_icase(p->attr.name, table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
 			return pfmi_pmu_row_group(p->table, p->row, i);
 	return NULL;
 }
 
-static void suggest_all_words(struct suggestion_list *l, const struct table *t, const struct word *w, unsigned n, const char *before)
+static void suggest_all_words(struct suggestion_list *l, const struct table *t, const struct named_value *w, unsigned n, const char *before)
 {
 	for (unsigned i = 0; i < n; i++)
 		add_suggestion(l, COST_COMPLETION, 0, before, table_text(t, w[i].name));
@@ -472,16 +472,16 @@ static void suggest_all_words(struct suggestion_list *l, const struct table *t, 
 /* "core=both": words of the group or the field close to the value; all of them if they are few and none is close. */
 static void suggest_values(struct suggestion_list *l, const struct error_location *p)
 {
-	const struct group *g = find_named_group(p);
+	const struct umask_group *g = find_named_group(p);
 	const struct field *f = table_fields(p->table);
 	struct folded_name token = fold_text(p->attr.value);
-	const struct word *w = g ? table_words(p->table) + g->word : NULL;
+	const struct named_value *w = g ? table_named_values(p->table) + g->first_named_value : NULL;
 	unsigned n = g ? g->n_values : 0;
 
 	for (unsigned i = 0; !w && i < p->table->n_fields; i++)
-		if (f[i].n_words && pfmi_slice_is(p->attr.name, table_text(p->table, f[i].name))) {
-			w = table_words(p->table) + f[i].word;
-			n = f[i].n_words;
+		if (f[i].n_named_values && pfmi_base_is_slice_icase(p->attr.name, table_text(p->table, f[i].name))) {
+			w = table_named_values(p->table) + f[i].first_named_value;
+			n = f[i].n_named_values;
 		}
 	for (unsigned i = 0; i < n; i++)
 		suggest_name(l, &token, 0, table_text(p->table, w[i].name), false);
@@ -491,20 +491,20 @@ static void suggest_values(struct suggestion_list *l, const struct error_locatio
 
 static void suggest_assignments(struct suggestion_list *l, const struct error_location *p)
 {
-	const struct group *g = find_named_group(p);
+	const struct umask_group *g = find_named_group(p);
 	char before[SUGGESTION_SIZE];
 
 	if (!g)
 		return;
 	snprintf(before, sizeof(before), "%s=", table_text(p->table, g->name));
-	suggest_all_words(l, p->table, table_words(p->table) + g->word, g->n_values, before);
+	suggest_all_words(l, p->table, table_named_values(p->table) + g->first_named_value, g->n_values, before);
 }
 
 static void suggest_umasks(struct suggestion_list *l, const struct error_location *p, const char *group)
 {
-	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->table, p->row)->n_takes; i++) {
-		const struct group *g = pfmi_pmu_row_group(p->table, p->row, i);
-		const struct word *w;
+	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->row, i);
+		const struct named_value *w;
 		unsigned n;
 
 		if (group && strcmp(group, table_text(p->table, g->name)) != 0)
@@ -524,7 +524,7 @@ static void suggest_for_attr(struct suggestion_list *l, const struct error_locat
 	case PFM_KIND_UNEXPECTED_VALUE: {
 		char word[SUGGESTION_SIZE];
 
-		snprintf(word, sizeof(word), "%.*s", (int)p->attr.name.len, p->attr.name.s);
+		snprintf(word, sizeof(word), "%.*s", (int)p->attr.name.len, p->attr.name.text);
 		add_suggestion(l, 0, 0, "", word);
 		break;
 	}
@@ -538,7 +538,7 @@ size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error
 	pfm_error_t given;
 	struct error_location p;
 
-	if (!text || !error || !names || n == 0 || !pfmi_take(&given, sizeof(given), error))
+	if (!text || !error || !names || n == 0 || !base_copy_struct_in(&given, sizeof(given), error))
 		return 0;
 	error = &given;
 	if (!ctx)

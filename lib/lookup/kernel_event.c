@@ -12,7 +12,7 @@ static bool is_file_name(struct slice s)
 	if (s.len == 0 || s.len > 120)
 		return false;
 	for (uint32_t i = 0; i < s.len; i++)
-		if (!pfmi_is_digit(s.s[i]) && !((s.s[i] | 0x20) >= 'a' && (s.s[i] | 0x20) <= 'z') && s.s[i] != '_' && s.s[i] != '-')
+		if (!base_is_digit(s.text[i]) && !((s.text[i] | 0x20) >= 'a' && (s.text[i] | 0x20) <= 'z') && s.text[i] != '_' && s.text[i] != '-')
 			return false;
 	return true;
 }
@@ -36,13 +36,13 @@ int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct 
 		char path[320];
 		int rc;
 
-		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_lookup_tracefs_paths[i], (int)group.len, group.s, (int)name.len, name.s);
-		rc = pfmi_sys_number(sys, path, id);
+		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_lookup_tracefs_paths[i], (int)group.len, group.text, (int)name.len, name.text);
+		rc = pfmi_machine_read_number(sys, path, id);
 		if (rc == 0)
 			return 0;
 		/* An empty folder is a place where nothing is mounted. */
 		if (rc == -ENOENT) {
-			int rc2 = sys->list(sys, pfmi_lookup_tracefs_paths[i], stop_at_first_entry, NULL);
+			int rc2 = sys->list_folder(sys, pfmi_lookup_tracefs_paths[i], stop_at_first_entry, NULL);
 
 			rc = rc2 == 1 ? -ENOENT : rc2 == -EACCES ? -EACCES
 			                                         : -ENODEV;
@@ -74,8 +74,8 @@ static int resolve_kernel_event(const struct pfm_ctx *ctx, const struct spec *sp
 	struct spec levels = *spec;
 
 	if (!pmu)
-		return pfmi_refuse(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text, (struct slice){ spec->text, spec->len },
-		                   "the kernel shows no PMU that counts tracepoints or breakpoints");
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text, (struct slice){ spec->text, spec->len },
+		                           "the kernel shows no PMU that counts tracepoints or breakpoints");
 	*unit = ctx->first_kernel_pmu + (unsigned)(pmu - ctx->kernel->pmus);
 	levels.attrs = rest;
 	return pfmi_lookup_resolve_attrs(pmu->table, ROW_NONE, &levels, out, why);
@@ -84,11 +84,11 @@ static int resolve_kernel_event(const struct pfm_ctx *ctx, const struct spec *sp
 /* @s up to the next ':' becomes @part; what follows, ':' included, stays in @s. */
 static struct slice take_colon_token(struct slice *s)
 {
-	struct slice part = { s->s, 0 };
+	struct slice part = { s->text, 0 };
 
-	while (part.len < s->len && part.s[part.len] != ':' && part.s[part.len] != ',')
+	while (part.len < s->len && part.text[part.len] != ':' && part.text[part.len] != ',')
 		part.len++;
-	s->s += part.len;
+	s->text += part.len;
 	s->len -= part.len;
 	return part;
 }
@@ -98,9 +98,9 @@ static bool parse_access(struct slice s, uint64_t *access)
 	uint64_t bits = 0;
 
 	for (uint32_t i = 0; i < s.len; i++) {
-		uint64_t bit = s.s[i] == 'r' ? 1 : s.s[i] == 'w' ? 2
-		                           : s.s[i] == 'x'       ? 4
-		                                                 : 0;
+		uint64_t bit = s.text[i] == 'r' ? 1 : s.text[i] == 'w' ? 2
+		                              : s.text[i] == 'x'       ? 4
+		                                                       : 0;
 
 		if (!bit || bits & bit)
 			return false;
@@ -119,16 +119,16 @@ static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, 
 	uint64_t addr, len = 0, access = 3;
 	int rc;
 
-	for (number.len = 0; number.len < where.len && number.s[number.len] != '/'; number.len++)
+	for (number.len = 0; number.len < where.len && number.text[number.len] != '/'; number.len++)
 		;
-	length = (struct slice){ number.s + number.len + 1, number.len < where.len ? where.len - number.len - 1 : 0 };
-	if (!pfmi_perf_number(number, &addr))
-		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, number, "an address is expected");
-	if (number.len < where.len && (!pfmi_spec_number(length, &len) || len < 1 || len > 8))
-		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, length,
-		                   "a breakpoint watches 1 to 8 bytes");
-	if (all.len && all.s[0] == ':') {
-		struct slice next = { all.s + 1, all.len - 1 };
+	length = (struct slice){ number.text + number.len + 1, number.len < where.len ? where.len - number.len - 1 : 0 };
+	if (!pfmi_base_parse_perf_number(number, &addr))
+		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, number, "an address is expected");
+	if (number.len < where.len && (!pfmi_base_parse_number(length, &len) || len < 1 || len > 8))
+		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, length,
+		                           "a breakpoint watches 1 to 8 bytes");
+	if (all.len && all.text[0] == ':') {
+		struct slice next = { all.text + 1, all.len - 1 };
 
 		after = take_colon_token(&next);
 		if (parse_access(after, &access))
@@ -149,7 +149,7 @@ static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, 
 static bool is_tracepoint_spelling(struct slice group, struct slice name)
 {
 	for (uint32_t i = 0; i < group.len; i++)
-		if (group.s[i] >= 'A' && group.s[i] <= 'Z')
+		if (group.text[i] >= 'A' && group.text[i] <= 'Z')
 			return false;
 	return name.len > 3;
 }
@@ -165,7 +165,7 @@ static int refuse_unreadable_tracepoint(const struct spec *spec, struct slice gr
 		hint = "no event of that name, and tracepoints cannot be looked up: only root can read tracefs";
 	else if (rc == -ENODEV)
 		hint = "no event of that name, and tracepoints cannot be looked up: tracefs is not mounted on /sys/kernel/tracing";
-	pfmi_refuse(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, spec->text, spec->name, hint);
+	pfmi_base_set_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, spec->text, spec->name, hint);
 	if (why)
 		why->sys_errno = -rc;
 	return PFMLIB_ERR_NOTFOUND;
@@ -182,9 +182,9 @@ int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec,
 	if (spec->len > 4 && strncmp(spec->text, "mem:", 4) == 0)
 		return parse_breakpoint(ctx, spec, unit, out, why);
 	group = take_colon_token(&rest);
-	if (rest.len < 2 || rest.s[0] != ':')
+	if (rest.len < 2 || rest.text[0] != ':')
 		return PFMLIB_ERR_NOTFOUND;
-	rest.s++;
+	rest.text++;
 	rest.len--;
 	name = take_colon_token(&rest);
 	if (!is_file_name(group) || !is_file_name(name))

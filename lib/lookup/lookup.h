@@ -27,7 +27,7 @@ struct spec {
 	uint32_t len;
 	enum spec_form form;
 	struct slice pmu_name;  /* before "::" or the first '/'; length 0 if not given */
-	uint32_t pmu_name_hash; /* SPEC_NAME: pfmi_name_hash() of it */
+	uint32_t pmu_name_hash; /* SPEC_NAME: pfmi_table_hash_name() of it */
 	struct slice name;      /* SPEC_NAME: everything up to the first ','; SPEC_PERF: the terms; SPEC_RAW: the digits */
 	struct slice attrs;     /* what follows the event name: attributes, separator included */
 	struct slice modifiers; /* SPEC_PERF: what follows the last '/' */
@@ -79,7 +79,7 @@ int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *uni
 /* Finds the event of the parsed text @spec; spec->rest becomes its attributes. */
 int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
 /* The name of @t that @spec, which has a processor's name, is read as; spec->rest is what follows it then. */
-struct name pfmi_lookup_spec_name(const struct table *t, struct spec *spec);
+struct name_entry pfmi_lookup_spec_name(const struct table *t, struct spec *spec);
 /* The event of a text on unit @unit alone: how a hybrid machine's event reaches its other cores. */
 int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why);
 /* Refuses an event of @unit, with a place in @text, that this machine's processor says it lacks. */

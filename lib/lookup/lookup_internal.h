@@ -11,7 +11,7 @@ struct pmu_search {
 	struct spec *spec;
 	pfm_error_t *error;
 	struct slice pmu_name;  /* the processor that was named, by the text or by the context */
-	uint32_t pmu_name_hash; /* its pfmi_name_hash() */
+	uint32_t pmu_name_hash; /* its pfmi_table_hash_name() */
 	bool has_pmu;           /* there is one of that name */
 	bool may_be_family;     /* that may be the name of a whole */
 	/* The first table that has the name for its own, NULL if none has, and the stage it is in. */
@@ -23,15 +23,15 @@ struct pmu_search {
 	struct spec_codes codes; /* perf's form: what its terms are, if no more than that */
 };
 
-#define NAME_NOT_FOUND ((struct name){ .kind = NAME_NONE })
+#define NAME_NOT_FOUND ((struct name_entry){ .kind = NAME_NONE })
 
 /* find.c: the row of name @n on unit @unit is what was looked for; refused where the name is one that the library does not support. */
-int pfmi_lookup_accept_name(struct pmu_search *s, unsigned unit, struct name n);
+int pfmi_lookup_accept_name(struct pmu_search *s, unsigned unit, struct name_entry n);
 /* The lists of @map cannot be read. */
 int pfmi_lookup_refuse_damaged_image(const struct pmu_search *s, struct image_map *map);
-/* Linux's generic name @name, whose pfmi_name_hash() is @h, on a core: "cpu_core/cycles/" is what that PMU's own file cpu-cycles says, as
+/* Linux's generic name @name, whose pfmi_table_hash_name() is @h, on a core: "cpu_core/cycles/" is what that PMU's own file cpu-cycles says, as
  * perf has it. */
-struct name pfmi_lookup_generic_name(const struct pmu_search *s, unsigned unit, uint32_t h, struct slice name);
+struct name_entry pfmi_lookup_generic_name(const struct pmu_search *s, unsigned unit, uint32_t h, struct slice name);
 
 /* find_perf.c: "pmu/.../": which unit, and the row if the first term is an event's name. Its fields come from the same unit's table. */
 int pfmi_lookup_perf_spec(struct pmu_search *s);

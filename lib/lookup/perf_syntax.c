@@ -27,10 +27,10 @@ static int accept_terms(struct pmu_search *s, unsigned unit)
 static bool try_event_name(struct pmu_search *s, const struct perf_terms *t, unsigned unit, int *rc)
 {
 	struct spec *whole = s->spec, name = *whole;
-	struct name found;
+	struct name_entry found;
 
 	found = t->is_generic ? pfmi_lookup_generic_name(s, unit, t->first_term_hash, t->first_term.name)
-	                      : pfmi_table_find(context_pmu_table(s->ctx, unit), t->first_term_hash, t->first_term.name.s, t->first_term.name.len);
+	                      : table_find_name(context_pmu_table(s->ctx, unit), t->first_term_hash, t->first_term.name.text, t->first_term.name.len);
 	if (found.kind == NAME_NONE)
 		return false;
 	name.name = t->first_term.name; /* what an error points at */
@@ -57,7 +57,7 @@ static bool has_device_name(const struct pmu_search *s, unsigned unit)
 {
 	const struct table *t = context_pmu_table(s->ctx, unit);
 
-	return pfmi_slice_is(s->spec->pmu_name, table_text(t, t->device));
+	return pfmi_base_is_slice_icase(s->spec->pmu_name, table_text(t, t->device));
 }
 
 /* The processor the context was given, and its parts: a device name alone says "cpu" for every x86. */
@@ -108,7 +108,7 @@ static bool try_host_pmus(struct pmu_search *s, struct perf_terms *t, const stru
 static bool try_named_pmus(struct pmu_search *s, struct perf_terms *t, int *rc)
 {
 	struct pmu_name_iter c = { 0 };
-	uint32_t h = pfmi_name_hash(s->spec->pmu_name);
+	uint32_t h = pfmi_table_hash_name(s->spec->pmu_name);
 	int at;
 
 	while ((at = pfmi_context_next_named_pmu(s->ctx, s->spec->pmu_name, h, &c)) >= 0)
@@ -126,10 +126,10 @@ int pfmi_lookup_perf_spec(struct pmu_search *s)
 
 	pfmi_spec_read_codes(s->spec, &s->codes);
 	t.is_name = !s->codes.n_terms && pfmi_spec_next_attr(&terms, &t.first_term) && !t.first_term.has_value;
-	t.first_term_hash = t.is_name ? pfmi_name_hash(t.first_term.name) : 0;
+	t.first_term_hash = t.is_name ? pfmi_table_hash_name(t.first_term.name) : 0;
 	if (!(s->codes.n_terms || t.is_name || t.first_term.name.len))
-		return pfmi_refuse(s->error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s->spec->text, s->spec->name,
-		                   "no terms between the slashes");
+		return pfmi_base_set_error(s->error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s->spec->text, s->spec->name,
+		                           "no terms between the slashes");
 	rc = pfmi_context_require_all(s->ctx, s->error);
 	if (rc)
 		return rc;
@@ -143,7 +143,7 @@ int pfmi_lookup_perf_spec(struct pmu_search *s)
 		return rc;
 	s->spec->attrs = rest;
 	if (t.fallback_pmu == ~0u)
-		return pfmi_refuse(s->error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text, s->spec->pmu_name, NULL);
+		return pfmi_base_set_error(s->error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text, s->spec->pmu_name, NULL);
 	return accept_terms(s, t.fallback_pmu);
 }
 
@@ -154,11 +154,11 @@ static bool parse_raw_number(struct spec *spec, uint64_t *value)
 {
 	uint32_t len = spec->n_prefixes ? spec->prefixes[0].len : 0;
 
-	if (len < 2 || len > 17 || spec->name.s[0] != 'r' || (len < spec->name.len && spec->name.s[len] != ':'))
+	if (len < 2 || len > 17 || spec->name.text[0] != 'r' || (len < spec->name.len && spec->name.text[len] != ':'))
 		return false;
 	*value = 0;
 	for (uint32_t i = 1; i < len; i++) {
-		char c = spec->name.s[i];
+		char c = spec->name.text[i];
 		int d = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
 		                                                                                : -1;
 
@@ -167,7 +167,7 @@ static bool parse_raw_number(struct spec *spec, uint64_t *value)
 		*value = *value << 4 | (unsigned)d;
 	}
 	spec->form = SPEC_RAW;
-	spec->attrs = (struct slice){ spec->name.s + len, spec->len - (uint32_t)(spec->name.s + len - spec->text) };
+	spec->attrs = (struct slice){ spec->name.text + len, spec->len - (uint32_t)(spec->name.text + len - spec->text) };
 	return true;
 }
 
@@ -176,14 +176,14 @@ static int find_raw_pmu(const struct pfm_ctx *ctx, const struct spec *spec, unsi
 {
 	struct slice pmu = spec->pmu_name.len ? spec->pmu_name : ctx->default_pmu_name;
 	struct pmu_name_iter c = { 0 };
-	int at = pmu.len ? pfmi_context_next_named_pmu(ctx, pmu, pfmi_name_hash(pmu), &c) : -1;
+	int at = pmu.len ? pfmi_context_next_named_pmu(ctx, pmu, pfmi_table_hash_name(pmu), &c) : -1;
 
 	if (at < 0 && (pmu.len || pfmi_context_load(ctx, LOADED_ALL)))
 		return PFMLIB_ERR_NOTFOUND;
 	for (unsigned i = 0; at < 0 && i < ctx->n_search_order; i++) {
 		struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->search_order[i]);
 
-		if (u.flags & PFM_PMU_CORE || pfmi_slice_is(pfmi_slice("raw"), table_text(u.table, u.table->name)))
+		if (u.flags & PFM_PMU_CORE || pfmi_base_is_slice_icase(pfmi_base_make_slice("raw"), table_text(u.table, u.table->name)))
 			at = (int)ctx->search_order[i];
 	}
 	if (at < 0)
@@ -223,7 +223,7 @@ void pfmi_lookup_adopt_row(struct event *ev)
 	uint64_t own[4];
 	const uint64_t *config = NULL;
 
-	if (ev->row_index == ROW_NONE && !(ev->table->flags & TABLE_KERNEL) && table_has_field_bits(ev->table))
+	if (ev->row_index == ROW_NONE && !(ev->table->flags & TABLE_FROM_KERNEL) && table_has_field_bits(ev->table))
 		config = pfmi_pmu_get_config_words(ev, own);
 	if (!config || !pfmi_decode_config_words(ev->table, config, 15, ev))
 		return;
@@ -252,8 +252,8 @@ static int set_raw_fields(const struct table *t, uint64_t value, const struct sp
 		back[0] |= put[0];
 	}
 	if (back[0] != value)
-		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, spec->name,
-		                   "bits that belong to no field of this processor");
+		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, spec->name,
+		                           "bits that belong to no field of this processor");
 	return PFMLIB_SUCCESS;
 }
 
@@ -265,8 +265,8 @@ int pfmi_lookup_read_raw_event(const struct table *t, uint64_t raw, const struct
 	if (!table_has_field_bits(t)) {
 		/* A number of the kernel's own driver. */
 		if (!pfmi_decode_config_words(t, (uint64_t[4]){ raw }, 1, &found))
-			return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, spec->name,
-			                   "no event of this processor has that raw number");
+			return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, spec->name,
+			                           "no event of this processor has that raw number");
 		return pfmi_lookup_resolve_attrs(t, found.row_index, spec, out, why);
 	}
 	rc = pfmi_lookup_resolve_attrs(t, ROW_NONE, spec, out, why);

@@ -19,7 +19,7 @@ struct attr_reader {
 
 static int refuse_attr(const struct attr_reader *r, int code, int kind, struct slice at, const char *detail)
 {
-	return pfmi_refuse(r->error, code, kind, r->spec->text, at, detail);
+	return pfmi_base_set_error(r->error, code, kind, r->spec->text, at, detail);
 }
 
 static bool is_libpmc_attr(const struct attr_reader *r)
@@ -66,9 +66,9 @@ static int parse_bool_value(const struct attr_reader *r, bool *out)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, v, NULL);
 	if (v.len == 0)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
-	if (v.len == 1 && strchr("yYtT", v.s[0]))
+	if (v.len == 1 && strchr("yYtT", v.text[0]))
 		return PFMLIB_SUCCESS;
-	if (pfmi_spec_number(v, &number) ? number <= 1 : v.len == 1 && strchr("nNfF", v.s[0])) {
+	if (pfmi_base_parse_number(v, &number) ? number <= 1 : v.len == 1 && strchr("nNfF", v.text[0])) {
 		*out = number == 1;
 		return PFMLIB_SUCCESS;
 	}
@@ -80,7 +80,7 @@ static int parse_bool_value(const struct attr_reader *r, bool *out)
 /* libpfm4 has another word for the hypervisor on Arm. */
 static bool is_level_word(struct slice name, unsigned i)
 {
-	return pfmi_slice_is(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && pfmi_slice_is(name, "hv"));
+	return pfmi_base_is_slice_icase(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && pfmi_base_is_slice_icase(name, "hv"));
 }
 
 /* 1 if the attribute is a level, 0 if not, negative on error. */
@@ -113,7 +113,7 @@ static int read_level_attr(struct attr_reader *r)
 /* libpfm's short names of fields. */
 static const struct {
 	char word[12];
-	enum key key;
+	enum field_key key;
 } field_abbreviations[] = {
 	{ "c", KEY_CMASK },
 	{ "i", KEY_INV },
@@ -144,7 +144,7 @@ static const struct {
 static int find_modifier(const struct table *t, const char *name)
 {
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (table_fields(t)[i].modifier && strcmp(table_text(t, table_fields(t)[i].name), name) == 0)
+		if (table_fields(t)[i].is_modifier && strcmp(table_text(t, table_fields(t)[i].name), name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -153,7 +153,7 @@ static int find_modifier(const struct table *t, const char *name)
 static int find_box_modifier(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; t->flags & TABLE_UNCORE && i < sizeof(box_abbreviations) / sizeof(box_abbreviations[0]); i++)
-		if (pfmi_slice_is(word, box_abbreviations[i].word))
+		if (pfmi_base_is_slice_icase(word, box_abbreviations[i].word))
 			return find_modifier(t, box_abbreviations[i].field);
 	return -1;
 }
@@ -161,20 +161,20 @@ static int find_box_modifier(const struct table *t, struct slice word)
 bool pfmi_lookup_is_modifier(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; i < sizeof(level_words) / sizeof(level_words[0]); i++)
-		if (level_words[i].separator == ':' && pfmi_slice_is(word, level_words[i].word))
+		if (level_words[i].separator == ':' && pfmi_base_is_slice_icase(word, level_words[i].word))
 			return true;
 	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++)
-		if (pfmi_slice_is(word, field_abbreviations[i].word))
+		if (pfmi_base_is_slice_icase(word, field_abbreviations[i].word))
 			return true;
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (table_fields(t)[i].modifier && pfmi_slice_is(word, table_text(t, table_fields(t)[i].name)))
+		if (table_fields(t)[i].is_modifier && pfmi_base_is_slice_icase(word, table_text(t, table_fields(t)[i].name)))
 			return true;
 	return find_box_modifier(t, word) >= 0;
 }
 
 static bool is_event_term(struct slice name)
 {
-	return name.len == 5 && (memcmp(name.s, "event", 5) == 0 || pfmi_slice_is(name, "event"));
+	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || pfmi_base_is_slice_icase(name, "event"));
 }
 
 /* A field the user may set by the attribute's name, or -1. */
@@ -184,18 +184,18 @@ static int find_field(const struct attr_reader *r)
 	const struct field *f = table_fields(t);
 
 	/* What our tables call the code, the kernel's format files call the event. */
-	if (r->spec->form == SPEC_PERF && table_key(t, KEY_CODE) && is_event_term(r->attr.name))
-		return (int)table_key(t, KEY_CODE) - 1;
+	if (r->spec->form == SPEC_PERF && table_key_field_plus1(t, KEY_CODE) && is_event_term(r->attr.name))
+		return (int)table_key_field_plus1(t, KEY_CODE) - 1;
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if ((f[i].modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
-		    table_is_word(t, r->attr.name, f[i].name))
+		if ((f[i].is_modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
+		    table_is_text_icase(t, r->attr.name, f[i].name))
 			return (int)i;
 	if (is_libpmc_attr(r))
 		return -1;
 	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++) {
-		unsigned at = table_key(t, field_abbreviations[i].key);
+		unsigned at = table_key_field_plus1(t, field_abbreviations[i].key);
 
-		if (at && f[at - 1].modifier && pfmi_slice_is(r->attr.name, field_abbreviations[i].word))
+		if (at && f[at - 1].is_modifier && pfmi_base_is_slice_icase(r->attr.name, field_abbreviations[i].word))
 			return (int)at - 1;
 	}
 	return find_box_modifier(t, r->attr.name);
@@ -206,8 +206,8 @@ static bool has_common_bits(const struct field *a, const struct field *b)
 {
 	for (unsigned i = 0; i < a->n_ranges; i++)
 		for (unsigned k = 0; k < b->n_ranges; k++)
-			if (a->range[i].word == b->range[k].word && a->range[i].lsb < b->range[k].lsb + b->range[k].width &&
-			    b->range[k].lsb < a->range[i].lsb + a->range[i].width)
+			if (a->ranges[i].config_word == b->ranges[k].config_word && a->ranges[i].lsb < b->ranges[k].lsb + b->ranges[k].width &&
+			    b->ranges[k].lsb < a->ranges[i].lsb + a->ranges[i].width)
 				return true;
 	return false;
 }
@@ -228,17 +228,17 @@ static int set_user_field(struct attr_reader *r, unsigned field, uint64_t value)
 		}
 	if (!pfmi_pmu_set_user_field(ev, field, value))
 		return refuse_attr(r, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, r->attr.name, "too many attributes");
-	ev->user_fields[i].start = (uint32_t)(r->attr.name.s - r->spec->text);
+	ev->user_fields[i].start = (uint32_t)(r->attr.name.text - r->spec->text);
 	ev->user_fields[i].end = ev->user_fields[i].start + r->attr.name.len;
 	return PFMLIB_SUCCESS;
 }
 
 static bool find_field_word(const struct table *t, const struct field *f, struct slice s, uint64_t *out)
 {
-	const struct word *w = table_words(t) + f->word;
+	const struct named_value *w = table_named_values(t) + f->first_named_value;
 
-	for (unsigned i = 0; i < f->n_words; i++)
-		if (pfmi_slice_is(s, table_text(t, w[i].name))) {
+	for (unsigned i = 0; i < f->n_named_values; i++)
+		if (pfmi_base_is_slice_icase(s, table_text(t, w[i].name))) {
 			*out = w[i].value;
 			return true;
 		}
@@ -260,7 +260,7 @@ static int read_field_attr(struct attr_reader *r, unsigned field)
 		value = 1; /* perf: a term without a value is 1 */
 	else if (!r->attr.has_value || r->attr.value.len == 0)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
-	else if (!(r->spec->form == SPEC_PERF ? pfmi_perf_number : pfmi_spec_number)(r->attr.value, &value) &&
+	else if (!(r->spec->form == SPEC_PERF ? pfmi_base_parse_perf_number : pfmi_base_parse_number)(r->attr.value, &value) &&
 	         (f->kind == FIELD_NUMBER || !find_field_word(r->event->table, f, r->attr.value, &value)))
 		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a number is expected");
 	if (value < f->min || value > f->max) {
@@ -278,7 +278,7 @@ static int read_field_part(struct attr_reader *r, uint64_t max, uint64_t *value)
 {
 	if (!r->attr.has_value || r->attr.value.len == 0)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
-	if (!pfmi_spec_number(r->attr.value, value) || *value > max)
+	if (!pfmi_base_parse_number(r->attr.value, value) || *value > max)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
 	return PFMLIB_SUCCESS;
 }
@@ -288,8 +288,8 @@ static int read_field_part(struct attr_reader *r, uint64_t max, uint64_t *value)
 static int read_thread_filter(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
-	bool core = pfmi_slice_is(r->attr.name, "cf");
-	int tid = core || pfmi_slice_is(r->attr.name, "tf") ? find_modifier(t, "filter_tid") : -1, enable = find_modifier(t, "tid_en");
+	bool core = pfmi_base_is_slice_icase(r->attr.name, "cf");
+	int tid = core || pfmi_base_is_slice_icase(r->attr.name, "tf") ? find_modifier(t, "filter_tid") : -1, enable = find_modifier(t, "tid_en");
 	uint64_t value = 0;
 	unsigned i = 0;
 	int rc;
@@ -319,9 +319,9 @@ static int read_band_threshold(struct attr_reader *r)
 	uint64_t band, value = 0;
 	int field, rc;
 
-	if (!pfmi_slice_is(r->attr.name, "ff") || r->event->row_index == ROW_NONE)
+	if (!pfmi_base_is_slice_icase(r->attr.name, "ff") || r->event->row_index == ROW_NONE)
 		return 0;
-	band = pfmi_row_value(r->event->table, r->event->row_index, KEY_CODE, ANYWHERE) - 0xb;
+	band = pfmi_table_row_value(r->event->table, r->event->row_index, KEY_CODE, ANY_COUNTER) - 0xb;
 	name[sizeof(name) - 2] = (char)('0' + (band < 4 ? band : 9));
 	field = find_modifier(r->event->table, name);
 	if (field < 0)
@@ -334,37 +334,37 @@ static int read_band_threshold(struct attr_reader *r)
 
 /* ---- groups --------------------------------------------------------------------------------------------------- */
 
-static const struct word *find_group_word(const struct table *t, const struct group *g, struct slice s)
+static const struct named_value *find_group_word(const struct table *t, const struct umask_group *g, struct slice s)
 {
-	return pfmi_table_word(t, g->word, g->n_words, s);
+	return pfmi_table_find_named_value(t, g->first_named_value, g->n_named_values, s);
 }
 
 /* The value a bare word behind a colon stands for. Where a value has a libpfm spelling the manual page's own word is none ("i" is the
  * invert modifier there, not the invalid state). */
-static inline const struct word *filter_bare_word(const struct table *t, const struct group *g, struct slice s, const struct word *w)
+static inline const struct named_value *filter_bare_word(const struct table *t, const struct umask_group *g, struct slice s, const struct named_value *w)
 {
-	const struct word *all = table_words(t) + g->word;
+	const struct named_value *all = table_named_values(t) + g->first_named_value;
 
 	if (!w || w >= all + g->n_values)
 		return w;
-	for (unsigned i = g->n_values; i < g->n_words; i++)
-		if (all[i].value == w->value && !pfmi_slice_is(s, table_text(t, all[i].name)))
+	for (unsigned i = g->n_values; i < g->n_named_values; i++)
+		if (all[i].value == w->value && !pfmi_base_is_slice_icase(s, table_text(t, all[i].name)))
 			return NULL;
 	return w;
 }
-static const struct word *find_bare_word(const struct table *t, const struct group *g, struct slice s)
+static const struct named_value *find_bare_word(const struct table *t, const struct umask_group *g, struct slice s)
 {
 	return filter_bare_word(t, g, s, find_group_word(t, g, s));
 }
 
 static int choose_group_value(struct attr_reader *r, unsigned i, uint64_t bits, struct slice at)
 {
-	const struct group *g = pfmi_pmu_row_group(r->event->table, r->event->row_index, i);
+	const struct umask_group *g = pfmi_pmu_row_group(r->event->table, r->event->row_index, i);
 	struct event *ev = r->event;
 
 	if (!(ev->chosen_groups >> i & 1))
 		ev->group_values[i] = bits;
-	else if (g->flags & GROUP_ANY)
+	else if (g->flags & GROUP_COMBINABLE)
 		ev->group_values[i] |= bits;
 	else if (ev->group_values[i] != bits)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "only one value of this group can be chosen");
@@ -373,19 +373,19 @@ static int choose_group_value(struct attr_reader *r, unsigned i, uint64_t bits, 
 }
 
 /* Values of an "any" group: one word, words joined by '+', or single-letter words in a row. */
-static bool parse_value_union(const struct table *t, const struct group *g, struct slice v, uint64_t *bits)
+static bool parse_value_union(const struct table *t, const struct umask_group *g, struct slice v, uint64_t *bits)
 {
 	*bits = 0;
 	for (uint32_t at = 0; at < v.len;) {
-		const char *plus = memchr(v.s + at, '+', v.len - at);
-		struct slice piece = { v.s + at, plus ? (uint32_t)(plus - v.s) - at : v.len - at };
-		const struct word *w = find_group_word(t, g, piece);
+		const char *plus = memchr(v.text + at, '+', v.len - at);
+		struct slice piece = { v.text + at, plus ? (uint32_t)(plus - v.text) - at : v.len - at };
+		const struct named_value *w = find_group_word(t, g, piece);
 
 		if (w) {
 			*bits |= w->value;
 		} else {
 			for (uint32_t i = 0; i < piece.len; i++) {
-				w = find_group_word(t, g, (struct slice){ piece.s + i, 1 });
+				w = find_group_word(t, g, (struct slice){ piece.text + i, 1 });
 				if (!w)
 					return false;
 				*bits |= w->value;
@@ -399,33 +399,33 @@ static bool parse_value_union(const struct table *t, const struct group *g, stru
 }
 
 /* In libpmc's grammar a value is one of the page's words; libpfm's spellings of it belong to the colon. */
-static bool is_first_spelling(const struct group *g, const struct table *t, const struct word *w)
+static bool is_first_spelling(const struct umask_group *g, const struct table *t, const struct named_value *w)
 {
-	return w < table_words(t) + g->word + g->n_values;
+	return w < table_named_values(t) + g->first_named_value + g->n_values;
 }
 
 static int read_group_value(struct attr_reader *r, unsigned i)
 {
 	const struct table *t = r->event->table;
-	const struct group *g = pfmi_pmu_row_group(t, r->event->row_index, i);
-	const struct word *w = find_group_word(t, g, r->attr.value);
+	const struct umask_group *g = pfmi_pmu_row_group(t, r->event->row_index, i);
+	const struct named_value *w = find_group_word(t, g, r->attr.value);
 	uint64_t bits;
 
 	if (!r->attr.has_value || r->attr.value.len == 0)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
 	if (w && (!is_libpmc_attr(r) || is_first_spelling(g, t, w)))
 		return choose_group_value(r, i, w->value, r->attr.value);
-	if (!w && g->flags & GROUP_ANY && parse_value_union(t, g, r->attr.value, &bits))
+	if (!w && g->flags & GROUP_COMBINABLE && parse_value_union(t, g, r->attr.value, &bits))
 		return choose_group_value(r, i, bits, r->attr.value);
 	return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "not one of the words of this qualifier");
 }
 
-static bool row_has_group(const struct event *ev, const struct group *group)
+static bool row_has_group(const struct event *ev, const struct umask_group *group)
 {
 	const struct row *row = table_row(ev->table, ev->row_index);
 
-	for (unsigned i = 0; i < row->n_takes; i++)
-		if (row_group(ev->table, row, i) == group)
+	for (unsigned i = 0; i < row->n_groups; i++)
+		if (table_row_group_at(ev->table, row, i) == group)
 			return true;
 	return false;
 }
@@ -437,11 +437,11 @@ static int read_group_attr(struct attr_reader *r)
 
 	if (r->event->row_index == ROW_NONE)
 		return 0;
-	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_takes; i++)
-		if (pfmi_slice_is(r->attr.name, table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
+	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++)
+		if (pfmi_base_is_slice_icase(r->attr.name, table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
 			return read_group_value(r, i);
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_has_group(r->event, table_group(t, i)) && pfmi_slice_is(r->attr.name, table_text(t, table_group(t, i)->name)))
+		if (!row_has_group(r->event, table_group_at(t, i)) && pfmi_base_is_slice_icase(r->attr.name, table_text(t, table_group_at(t, i)->name)))
 			return refuse_attr(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
 	return 0;
 }
@@ -451,7 +451,7 @@ static bool is_row_umask(const struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 
-	for (unsigned i = 0; r->event->row_index != ROW_NONE && i < table_row(t, r->event->row_index)->n_takes; i++)
+	for (unsigned i = 0; r->event->row_index != ROW_NONE && i < table_row(t, r->event->row_index)->n_groups; i++)
 		if (find_bare_word(t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name))
 			return true;
 	return false;
@@ -465,8 +465,8 @@ static int read_umask(struct attr_reader *r)
 	/* A mask comes before a modifier, as in libpfm 4: ":I" is the state of a line where the event has a mask of that name; ":i=1" inverts. */
 	if (r->event->row_index == ROW_NONE || r->attr.has_value || !is_libpfm_attr(r))
 		return 0;
-	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_takes; i++) {
-		const struct word *w = find_bare_word(t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name);
+	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
+		const struct named_value *w = find_bare_word(t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name);
 
 		if (w) {
 			r->has_bare_masks = true;
@@ -476,7 +476,7 @@ static int read_umask(struct attr_reader *r)
 	if (find_field(r) >= 0)
 		return 0;
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_has_group(r->event, table_group(t, i)) && find_bare_word(t, table_group(t, i), r->attr.name))
+		if (!row_has_group(r->event, table_group_at(t, i)) && find_bare_word(t, table_group_at(t, i), r->attr.name))
 			return refuse_attr(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
 	return 0;
 }
@@ -485,20 +485,20 @@ static int read_umask(struct attr_reader *r)
 static int read_raw_umask(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
-	unsigned umask = table_key(t, KEY_UMASK);
+	unsigned umask = table_key_field_plus1(t, KEY_UMASK);
 	uint64_t value;
 
-	if (!is_libpfm_attr(r) || r->attr.has_value || r->attr.name.len < 3 || (r->attr.name.s[1] | 0x20) != 'x' ||
-	    !pfmi_spec_number(r->attr.name, &value) || r->event->row_index == ROW_NONE || !umask)
+	if (!is_libpfm_attr(r) || r->attr.has_value || r->attr.name.len < 3 || (r->attr.name.text[1] | 0x20) != 'x' ||
+	    !pfmi_base_parse_number(r->attr.name, &value) || r->event->row_index == ROW_NONE || !umask)
 		return 0;
-	if (table_row(t, r->event->row_index)->n_takes == 0)
+	if (table_row(t, r->event->row_index)->n_groups == 0)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, "the event has no unit masks");
 	if (value > 0xff)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.name, "a unit mask has 8 bits");
 	if (r->event->chosen_groups)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
 		                   "a raw unit mask cannot stand beside named ones");
-	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_takes; i++) {
+	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
 		r->event->group_values[i] = i == 0 ? value : 0;
 		r->event->chosen_groups |= (uint16_t)(1u << i);
 	}
@@ -518,13 +518,13 @@ static int read_common_attr(struct attr_reader *r)
 	unsigned which = 0;
 	uint64_t value;
 
-	while (which < 3 && !pfmi_slice_is(r->attr.name, words[which].word))
+	while (which < 3 && !pfmi_base_is_slice_icase(r->attr.name, words[which].word))
 		which++;
 	if (which == 3 || is_libpmc_attr(r))
 		return 0;
 	if (!r->attr.has_value || r->attr.value.len == 0)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
-	if (!pfmi_spec_number(r->attr.value, &value) || value > words[which].max)
+	if (!pfmi_base_parse_number(r->attr.value, &value) || value > words[which].max)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
 	if (which == 0) {
 		r->event->counter_pin = (uint16_t)value;
@@ -553,9 +553,9 @@ static inline bool is_letter_in_set(uint64_t letters, char c)
 static int read_perf_modifiers(struct attr_reader *r, struct slice m)
 {
 	for (uint32_t i = 0; i < m.len; i++) {
-		struct slice letter = { m.s + i, 1 };
+		struct slice letter = { m.text + i, 1 };
 
-		switch (m.s[i]) {
+		switch (m.text[i]) {
 		case 'u':
 			r->event->plm |= PFM_PLM3;
 			r->has_level = true;
@@ -595,7 +595,7 @@ static bool is_any_row_umask(const struct attr_reader *r)
 	const struct table *t = r->event->table;
 
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (find_bare_word(t, table_group(t, i), r->attr.name))
+		if (find_bare_word(t, table_group_at(t, i), r->attr.name))
 			return true;
 	return false;
 }
@@ -606,7 +606,7 @@ static bool is_modifier_run(const struct attr_reader *r, uint64_t letters)
 	if (r->attr.separator != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 16)
 		return false;
 	for (uint32_t i = 0; i < r->attr.name.len; i++)
-		if (!is_letter_in_set(letters, r->attr.name.s[i]))
+		if (!is_letter_in_set(letters, r->attr.name.text[i]))
 			return false;
 	return !is_any_row_umask(r) && !is_row_umask(r);
 }
@@ -617,16 +617,16 @@ bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_
 	struct slice both = { text, name.len + 1 + word.len };
 	uint32_t at;
 
-	h = name_hash_separator(h);
+	h = table_hash_separator(h);
 	for (uint32_t i = 0; i < word.len; i++)
-		h = name_hash(h, (unsigned char)word.s[i]);
-	at = table_probe(t, h, slot_of(h, t->n_slots));
-	if (!table_may_be(t, h, at) || both.len > sizeof(text))
+		h = table_hash_char(h, (unsigned char)word.text[i]);
+	at = table_probe_slot(t, h, table_first_slot(h, t->n_slots));
+	if (!table_can_slot_match(t, h, at) || both.len > sizeof(text))
 		return false;
-	memcpy(text, name.s, name.len);
+	memcpy(text, name.text, name.len);
 	text[name.len] = ':';
-	memcpy(text + name.len + 1, word.s, word.len);
-	return pfmi_table_find_from(t, at, h, both.s, both.len).kind != NAME_NONE;
+	memcpy(text + name.len + 1, word.text, word.len);
+	return pfmi_table_find_name_from_slot(t, at, h, both.text, both.len).kind != NAME_NONE;
 }
 
 /* Is what the text has up to cut @i with the word just behind it no name? It was cut there too, and has its hash. */
@@ -635,9 +635,9 @@ static inline bool is_known_non_name(const struct attr_reader *r, unsigned i)
 	const struct table *t = r->event->table;
 	const struct name_prefix *next = &r->spec->prefixes[i + 1];
 
-	return i + 1 < r->spec->n_prefixes && r->spec->name.s + next->len == r->attr.name.s + r->attr.name.len &&
+	return i + 1 < r->spec->n_prefixes && r->spec->name.text + next->len == r->attr.name.text + r->attr.name.len &&
 	       next->len == next[-1].len + 1 + r->attr.name.len &&
-	       !table_may_be(t, next->hash, table_probe(t, next->hash, slot_of(next->hash, t->n_slots)));
+	       !table_can_slot_match(t, next->hash, table_probe_slot(t, next->hash, table_first_slot(next->hash, t->n_slots)));
 }
 
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
@@ -646,13 +646,13 @@ static bool is_umask_after_modifier(const struct attr_reader *r)
 {
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
-	uint32_t whole = (uint32_t)(spec->attrs.s - spec->name.s);
+	uint32_t whole = (uint32_t)(spec->attrs.text - spec->name.text);
 
-	if (!is_libpfm_attr(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.s[0])))
+	if (!is_libpfm_attr(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.text[0])))
 		return false;
 	for (unsigned i = 0; i < spec->n_prefixes && spec->prefixes[i].len <= whole; i++)
-		if ((spec->prefixes[i].len == whole || spec->name.s[spec->prefixes[i].len] == ':') && !is_known_non_name(r, i) &&
-		    pfmi_lookup_is_umask_name(r->event->table, (struct slice){ spec->name.s, spec->prefixes[i].len }, spec->prefixes[i].hash, word))
+		if ((spec->prefixes[i].len == whole || spec->name.text[spec->prefixes[i].len] == ':') && !is_known_non_name(r, i) &&
+		    pfmi_lookup_is_umask_name(r->event->table, (struct slice){ spec->name.text, spec->prefixes[i].len }, spec->prefixes[i].hash, word))
 			return (find_field(r) >= 0 || is_modifier_run(r, PERF_MODIFIER_LETTERS)) && !is_row_umask(r);
 	return false;
 }
@@ -703,14 +703,14 @@ static int read_attribute(struct attr_reader *r)
 /* Fields that are given as a whole, and by no mask: nobody wants a default in them. */
 static void clear_overridden_defaults(struct event *ev)
 {
-	unsigned n = ev->n_user_fields ? ev->row->n_takes : 0, left = 0;
+	unsigned n = ev->n_user_fields ? ev->row->n_groups : 0, left = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const unsigned field = row_group(ev->table, ev->row, i)->field;
+		const unsigned field = table_row_group_at(ev->table, ev->row, i)->field;
 		bool alone = pfmi_pmu_event_user_value(ev, field) != NULL;
 
 		for (unsigned k = 0; alone && k < n; k++)
-			alone = !(ev->chosen_groups >> k & 1) || row_group(ev->table, ev->row, k)->field != field;
+			alone = !(ev->chosen_groups >> k & 1) || table_row_group_at(ev->table, ev->row, k)->field != field;
 		left |= (unsigned)alone << i;
 	}
 	for (unsigned i = 0; i < n; i++)
@@ -727,16 +727,16 @@ static int check_group_values(struct attr_reader *r)
 	if (r->event->row_index == ROW_NONE)
 		return PFMLIB_SUCCESS;
 	clear_overridden_defaults(r->event);
-	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_takes; i++) {
-		const struct group *g = pfmi_pmu_row_group(t, r->event->row_index, i);
+	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_row_group(t, r->event->row_index, i);
 
 		if (r->event->chosen_groups >> i & 1)
 			continue;
-		if (i && g->flags & GROUP_BEHIND && r->event->group_values[i - 1] == pfmi_pmu_row_group(t, r->event->row_index, i - 1)->preset)
+		if (i && g->flags & GROUP_DEFAULT_YIELDS && r->event->group_values[i - 1] == pfmi_pmu_row_group(t, r->event->row_index, i - 1)->default_value)
 			r->event->group_values[i] = 0;
 		if (g->flags & GROUP_REQUIRED)
 			return refuse_attr(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end, table_text(t, g->name));
-		if (g->flags & GROUP_EXPLICIT && r->has_bare_masks && r->spec->pmu_name.len == 0)
+		if (g->flags & GROUP_EXPLICIT_IN_LIBPFM && r->has_bare_masks && r->spec->pmu_name.len == 0)
 			return refuse_attr(r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, (struct slice){ r->spec->text, r->spec->len },
 			                   "libpfm 3 and 4 differ in what this leaves out: name every mask, or write the processor "
 			                   "and '::' before it for libpfm 4's default");
@@ -747,35 +747,35 @@ static int check_group_values(struct attr_reader *r)
 /* What stands behind the name, where that is one word and too long for a level; else nothing. */
 static inline struct slice get_single_attr(const struct spec *spec)
 {
-	uint32_t whole = (uint32_t)(spec->attrs.s - spec->name.s), n = spec->n_prefixes;
+	uint32_t whole = (uint32_t)(spec->attrs.text - spec->name.text), n = spec->n_prefixes;
 	bool one = n > 1 && n < SPEC_MAX_PREFIXES && spec->prefixes[n - 2].len == whole && spec->attrs.len == spec->name.len - whole;
 
-	return one && spec->attrs.len > MAX_LEVEL_LENGTH + 1 ? (struct slice){ spec->attrs.s + 1, spec->attrs.len - 1 } : (struct slice){ NULL, 0 };
+	return one && spec->attrs.len > MAX_LEVEL_LENGTH + 1 ? (struct slice){ spec->attrs.text + 1, spec->attrs.len - 1 } : (struct slice){ NULL, 0 };
 }
 
 bool pfmi_lookup_resolve_umask(const struct spec *spec, struct event *ev)
 {
 	struct slice word = get_single_attr(spec);
-	struct word_key key = word_key(word);
+	struct prefix_key key = table_make_prefix_key(word);
 	uint64_t group[EVENT_MAX_GROUPS];
-	unsigned given = 0, n = ev->row->n_takes;
+	unsigned given = 0, n = ev->row->n_groups;
 	bool was_preset = false;
 
 	if (spec->modifiers.len || (spec->attrs.len && !word.len))
 		return false;
 	for (unsigned i = 0; i < n; i++) {
-		const struct group *g = row_group(ev->table, ev->row, i);
-		const struct word *w = word.len && !given ? table_word(ev->table, g->word, g->n_words, word, key) : NULL;
+		const struct umask_group *g = table_row_group_at(ev->table, ev->row, i);
+		const struct named_value *w = word.len && !given ? table_find_named_value_by_key(ev->table, g->first_named_value, g->n_named_values, word, key) : NULL;
 
 		w = filter_bare_word(ev->table, g, word, w);
-		if (!w && g->flags & (GROUP_REQUIRED | GROUP_EXPLICIT))
+		if (!w && g->flags & (GROUP_REQUIRED | GROUP_EXPLICIT_IN_LIBPFM))
 			return false;
-		group[i] = g->flags & GROUP_DEFAULT && !(g->flags & GROUP_BEHIND && was_preset) ? g->preset : 0;
+		group[i] = g->flags & GROUP_HAS_DEFAULT && !(g->flags & GROUP_DEFAULT_YIELDS && was_preset) ? g->default_value : 0;
 		if (w) {
 			group[i] = w->value;
 			given = 1u << i;
 		}
-		was_preset = group[i] == g->preset;
+		was_preset = group[i] == g->default_value;
 	}
 	if (word.len && !given)
 		return false;
@@ -808,7 +808,7 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 		out->has_no_levels = 1;
 	if ((out->exclude_flags & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) == (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
 		out->exclude_flags &= EVENT_EXCLUDE_IDLE; /* both are counted */
-	if (out->precise && row != ROW_NONE && table_key(t, KEY_PRECISE) && !pfmi_row_value(t, row, KEY_PRECISE, ANYWHERE))
+	if (out->precise && row != ROW_NONE && table_key_field_plus1(t, KEY_PRECISE) && !pfmi_table_row_value(t, row, KEY_PRECISE, ANY_COUNTER))
 		return refuse_attr(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		                   spec->modifiers.len ? spec->modifiers : spec->attrs, "the event has no precise form");
 	return PFMLIB_SUCCESS;
@@ -818,16 +818,16 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 static int set_event_error_range(const struct spec *spec, int rc, pfm_error_t *why)
 {
 	if (rc == PFMLIB_ERR_ATTR_MISSING && why && why->end == 0) {
-		why->start = (uint32_t)(spec->name.s - spec->text);
-		why->end = (uint32_t)(spec->attrs.s - spec->text);
+		why->start = (uint32_t)(spec->name.text - spec->text);
+		why->end = (uint32_t)(spec->attrs.text - spec->text);
 	}
 	return rc;
 }
 
 int pfmi_lookup_refuse_metric(const char *text, struct slice at, pfm_error_t *why)
 {
-	return pfmi_refuse(why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
-	                   "a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
+	return pfmi_base_set_error(why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
+	                           "a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
 }
 
 int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
@@ -838,7 +838,7 @@ int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct 
 	if (event_has_flag(out, ROW_METRIC))
 		return pfmi_lookup_refuse_metric(spec->text, spec->name, why);
 	/* A bare name of a row without groups has nothing to be read. */
-	if (spec->attrs.len || spec->modifiers.len || !out->row || out->row->n_takes) {
+	if (spec->attrs.len || spec->modifiers.len || !out->row || out->row->n_groups) {
 		rc = out->row && pfmi_lookup_resolve_umask(spec, out) ? PFMLIB_SUCCESS : read_all_attributes(t, row, spec, out, why);
 		if (rc)
 			return rc;

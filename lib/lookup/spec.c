@@ -11,16 +11,16 @@ static int parse_perf_form(struct spec *spec, const char *first, pfm_error_t *wh
 	const char *last = strrchr(first, '/');
 
 	if (last == first)
-		return pfmi_refuse(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, spec->text,
-		                   (struct slice){ first, spec->len - (uint32_t)(first - spec->text) },
-		                   "a second '/' must follow the terms");
+		return pfmi_base_set_error(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, spec->text,
+		                           (struct slice){ first, spec->len - (uint32_t)(first - spec->text) },
+		                           "a second '/' must follow the terms");
 	spec->form = SPEC_PERF;
 	spec->pmu_name = (struct slice){ spec->text, (uint32_t)(first - spec->text) };
 	spec->attrs = (struct slice){ first, (uint32_t)(last - first) };
 	spec->name = (struct slice){ first + 1, (uint32_t)(last - first - 1) };
 	spec->modifiers = (struct slice){ last + 1, spec->len - (uint32_t)(last + 1 - spec->text) };
-	if (spec->modifiers.len && spec->modifiers.s[0] == ':') {
-		spec->modifiers.s++;
+	if (spec->modifiers.len && spec->modifiers.text[0] == ':') {
+		spec->modifiers.text++;
 		spec->modifiers.len--;
 	}
 	return PFMLIB_SUCCESS;
@@ -46,24 +46,24 @@ static inline const char *hash_plain_run(const char *p, uint32_t *hash)
 	uint64_t h = *hash;
 
 	for (;; p += 4) {
-		if (is_end_weight(h += pfmi_weights[(unsigned char)p[0]]))
+		if (is_end_weight(h += pfmi_table_char_weights[(unsigned char)p[0]]))
 			break;
-		if (is_end_weight(h += pfmi_weights[(unsigned char)p[1]])) {
+		if (is_end_weight(h += pfmi_table_char_weights[(unsigned char)p[1]])) {
 			p += 1;
 			break;
 		}
-		if (is_end_weight(h += pfmi_weights[(unsigned char)p[2]])) {
+		if (is_end_weight(h += pfmi_table_char_weights[(unsigned char)p[2]])) {
 			p += 2;
 			break;
 		}
-		if (is_end_weight(h += pfmi_weights[(unsigned char)p[3]])) {
+		if (is_end_weight(h += pfmi_table_char_weights[(unsigned char)p[3]])) {
 			p += 3;
 			break;
 		}
 	}
 	__asm__(""
 	        : "+r"(p)); /* read again what it is at: carrying it along the loop takes two instructions more for each character */
-	*hash = (uint32_t)(h - pfmi_weights[(unsigned char)*p]);
+	*hash = (uint32_t)(h - pfmi_table_char_weights[(unsigned char)*p]);
 	return p;
 }
 
@@ -85,10 +85,10 @@ static bool parse_name_form(struct spec *spec)
 		p = hash_plain_run(p, &h);
 		if (*p == '/') {
 			if (!spec->pmu_name.len && !is_breakpoint(spec->text)) {
-				spec->attrs.s = p;
+				spec->attrs.text = p;
 				return false;
 			}
-			h = name_hash(h, '/');
+			h = table_hash_char(h, '/');
 			continue;
 		}
 		if (*p != ':' && *p != '.')
@@ -103,7 +103,7 @@ static bool parse_name_form(struct spec *spec)
 		}
 		if (p > name && n < SPEC_MAX_PREFIXES)
 			spec->prefixes[n++] = (struct name_prefix){ (uint32_t)(p - name), h };
-		h = name_hash_separator(h);
+		h = table_hash_separator(h);
 	}
 	if (n == SPEC_MAX_PREFIXES)
 		n--;
@@ -121,33 +121,33 @@ int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 	out->pmu_name = out->attrs = out->modifiers = (struct slice){ text, 0 };
 	out->n_prefixes = 0;
 	if (!parse_name_form(out)) {
-		out->len = measure_text(text, out->attrs.s);
+		out->len = measure_text(text, out->attrs.text);
 		if (out->len <= SPEC_MAX_LENGTH)
-			return parse_perf_form(out, out->attrs.s, why);
+			return parse_perf_form(out, out->attrs.text, why);
 	}
 	if (out->len > SPEC_MAX_LENGTH)
-		return pfmi_refuse(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, text, (struct slice){ text, 0 },
-		                   "the text is longer than 4096 bytes");
+		return pfmi_base_set_error(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, text, (struct slice){ text, 0 },
+		                           "the text is longer than 4096 bytes");
 	return PFMLIB_SUCCESS;
 }
 
 /* Bytes of the attribute that @rest begins with. */
 static uint32_t measure_attr(struct slice rest)
 {
-	const char *p = rest.s + 1, *end = rest.s + rest.len;
+	const char *p = rest.text + 1, *end = rest.text + rest.len;
 
-	if (rest.s[0] == ',' || rest.s[0] == '/') {
+	if (rest.text[0] == ',' || rest.text[0] == '/') {
 		p = memchr(p, ',', (size_t)(end - p));
-		return p ? (uint32_t)(p - rest.s) : rest.len;
+		return p ? (uint32_t)(p - rest.text) : rest.len;
 	}
-	while (p < end && (!(pfmi_weights[(unsigned char)*p] & NAME_ENDS) || *p == '/'))
+	while (p < end && (!(pfmi_table_char_weights[(unsigned char)*p] & NAME_SEPARATOR_BIT) || *p == '/'))
 		p++;
-	return (uint32_t)(p - rest.s);
+	return (uint32_t)(p - rest.text);
 }
 
 bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
 {
-	const char *s = rest->s, *equals;
+	const char *s = rest->text, *equals;
 	uint32_t n, eq;
 
 	if (rest->len == 0)
@@ -159,7 +159,7 @@ bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
 	out->has_value = eq != 0;
 	out->name = (struct slice){ s + 1, (eq ? eq : n) - 1 };
 	out->value = eq ? (struct slice){ s + eq + 1, n - eq - 1 } : (struct slice){ s + n, 0 };
-	rest->s += n;
+	rest->text += n;
 	rest->len -= n;
 	return true;
 }
@@ -173,14 +173,14 @@ static const char *read_hex_term(const char *p, const char *end, const char term
 	if (end - p < 9 || memcmp(p, term, 8) != 0)
 		return NULL;
 	*value = 0;
-	for (p = digits; (d = pfmi_digit(*p)) < 16; p++)
+	for (p = digits; (d = base_digit_value(*p)) < 16; p++)
 		*value = *value << 4 | d;
 	return p > digits && p - digits < 16 ? p : NULL;
 }
 
 void pfmi_spec_read_codes(const struct spec *spec, struct spec_codes *out)
 {
-	const char *end = spec->attrs.s + spec->attrs.len, *p = read_hex_term(spec->attrs.s + 1, end, "event=0x", &out->code);
+	const char *end = spec->attrs.text + spec->attrs.len, *p = read_hex_term(spec->attrs.text + 1, end, "event=0x", &out->code);
 	unsigned n = 1;
 
 	out->umask = 0;

@@ -14,7 +14,7 @@ const char *pfmi_machine_get_env(const char *name)
 }
 
 /* What follows @start in @s; NULL if @s does not start so. No call into the C library: the first one of a process is dear. */
-static const char *behind(const char *s, const char *start)
+static const char *skip_prefix(const char *s, const char *start)
 {
 	while (*start && *s == *start) {
 		s++;
@@ -23,22 +23,22 @@ static const char *behind(const char *s, const char *start)
 	return *start ? NULL : s;
 }
 
-static void take(const char *variable, const char *name, const char **to)
+static void set_option_once(const char *variable, const char *name, const char **to)
 {
-	const char *value = *to ? NULL : behind(variable, name);
+	const char *value = *to ? NULL : skip_prefix(variable, name);
 
 	if (value && *value)
 		*to = value;
 }
 
 /* Every program's start looks for them. */
-#define NAME(VARIABLE, TEXT) static const char VARIABLE[] = TEXT
-NAME(prefix, "PERFMON_");
-NAME(pmu, "PMU=");
-NAME(events, "EVENTS=");
-NAME(cpuid, "CPUID=");
-NAME(sysfs, "SYSFS=");
-NAME(force_pmu, "LIBPFM_FORCE_PMU=");
+#define DEFINE_VARIABLE_NAME(VARIABLE, TEXT) static const char VARIABLE[] = TEXT
+DEFINE_VARIABLE_NAME(prefix, "PERFMON_");
+DEFINE_VARIABLE_NAME(pmu, "PMU=");
+DEFINE_VARIABLE_NAME(events, "EVENTS=");
+DEFINE_VARIABLE_NAME(cpuid, "CPUID=");
+DEFINE_VARIABLE_NAME(sysfs, "SYSFS=");
+DEFINE_VARIABLE_NAME(force_pmu, "LIBPFM_FORCE_PMU=");
 #undef NAME
 
 /* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
@@ -46,15 +46,15 @@ void pfmi_machine_read_env_options(struct env_options *out)
 {
 	*out = (struct env_options){ 0 };
 	for (char **e = environ; e && *e; e++) {
-		const char *ours = **e == 'P' ? behind(*e, prefix) : NULL;
+		const char *ours = **e == 'P' ? skip_prefix(*e, prefix) : NULL;
 
 		if (ours) {
-			take(ours, pmu, &out->pmu);
-			take(ours, events, &out->events);
-			take(ours, cpuid, &out->cpuid);
-			take(ours, sysfs, &out->sysfs_root);
+			set_option_once(ours, pmu, &out->pmu);
+			set_option_once(ours, events, &out->events);
+			set_option_once(ours, cpuid, &out->cpuid);
+			set_option_once(ours, sysfs, &out->sysfs_root);
 		} else if (**e == 'L') {
-			take(*e, force_pmu, &out->force_pmu);
+			set_option_once(*e, force_pmu, &out->force_pmu);
 		}
 	}
 	if ((out->pmu || out->events || out->cpuid || out->sysfs_root || out->force_pmu) && getauxval(AT_SECURE))

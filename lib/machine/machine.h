@@ -28,125 +28,125 @@ struct sys {
 	int (*mmap)(const struct sys *sys, int fd, size_t len, int writable, void **out);
 	int (*munmap)(const struct sys *sys, void *at, size_t len);
 	/* Nanoseconds of a clock that stands still while the machine sleeps; it may go in steps of ten milliseconds. */
-	uint64_t (*now)(const struct sys *sys);
+	uint64_t (*get_time)(const struct sys *sys);
 	/* Waits for any of @n descriptors, @timeout milliseconds; returns how many have something to say. */
 	int (*poll)(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout);
 	int (*perf_event_open)(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group, unsigned long flags);
 	/* Calls @each with the names in folder @path in sorted order, "." and ".." left out, until it returns nonzero. */
-	int (*list)(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg);
+	int (*list_folder)(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg);
 	/* Processor time that process @pid has taken until now, in nanoseconds, without that of its children. May be NULL: nobody knows. */
-	int (*time_of)(const struct sys *sys, int pid, uint64_t *ns);
+	int (*get_process_time)(const struct sys *sys, int pid, uint64_t *ns);
 	/* CPUID leaf of the running processor: false if there is none or it must not be asked (another root). */
-	bool (*cpuid)(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
+	bool (*read_cpuid)(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 	char root[256]; /* prefix of /sys, /proc and tracefs paths: "" for the running machine */
 	void *arg;      /* the implementation's own */
 };
 
 /* Does the error say only that the process has no room, and nothing of what it asked for? */
-static inline bool pfmi_is_want(long err)
+static inline bool machine_is_resource_error(long err)
 {
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
 }
 
 /* A system that remembers the last of these errors: to most who look for a file, one that cannot be opened is not there. */
-struct watched {
+struct watched_sys {
 	struct sys sys;
-	const struct sys *real;
-	long want; /* 0: there was none */
+	const struct sys *target;
+	long resource_error; /* 0: there was none */
 };
-void pfmi_sys_watch(struct watched *out, const struct sys *real);
+void pfmi_machine_init_watched_sys(struct watched_sys *out, const struct sys *real);
 
 /* The real system below @root ("" or "/" for this machine). */
-void pfmi_sys_real(struct sys *out, const char *root);
+void pfmi_machine_init_real_sys(struct sys *out, const char *root);
 /* Reads a whole small file into @buf, terminated, trailing newline removed. Returns its length or -errno (-EFBIG if it does not fit). */
-long pfmi_sys_slurp(const struct sys *sys, const char *path, char *buf, size_t len);
+long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char *buf, size_t len);
 /* Reads a whole file into memory the caller frees, terminated, as it is. 0 or -errno. */
-int pfmi_sys_read(const struct sys *sys, const char *path, char **out, size_t *len);
+int pfmi_machine_read_file(const struct sys *sys, const char *path, char **out, size_t *len);
 /* The same of a file that has one line: it ends with that line, and nobody asks whether there is more. */
-int pfmi_sys_read_line(const struct sys *sys, const char *path, char **out, size_t *len);
+int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **out, size_t *len);
 /* A decimal or 0x number in a file; -errno, -EINVAL if it is none. */
-int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out);
+int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out);
 
 /* ---- the processor's identity --------------------------------------------------------------------- */
 
 /* What is known of the processor at hand. Read once; every question about the machine is answered from here. */
 struct host {
-	bool known;
-	char arch[12]; /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64", "sparc", "mips" */
-	char id[96];   /* as in mapfile.csv: "GenuineIntel-6-55-4", "0x00000000413fd0c1" ... */
+	bool is_known;
+	char arch[12];    /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64", "sparc", "mips" */
+	char id_text[96]; /* as in mapfile.csv: "GenuineIntel-6-55-4", "0x00000000413fd0c1" ... */
 	char vendor[16];
 	uint32_t family, model, stepping;
-	uint64_t value;       /* MIDR, PVR, HWRPB cpu type ... */
+	uint64_t id_register; /* MIDR, PVR, HWRPB cpu type ... */
 	uint32_t pmu_version; /* architectural PMU version, 0 if none */
 	uint32_t n_general, n_fixed, width_general, width_fixed;
-	uint32_t arch_missing; /* CPUID.0AH EBX: set bit = architectural event missing */
-	bool hypervisor;
-	uint32_t n_types; /* hybrid: core types, each with its kernel PMU */
+	uint32_t missing_arch_events; /* CPUID.0AH EBX: set bit = architectural event missing */
+	bool has_hypervisor;
+	uint32_t n_core_types; /* hybrid: core types, each with its kernel PMU */
 	struct {
 		uint8_t core_type;
 		uint32_t native_model;
 		char device[24];
-	} types[4];
+	} core_types[4];
 };
 
 /* Describes the host: from @cpuid text if not NULL, else by asking @sys. Two CPUID leaves are the budget of the first call. */
-void pfmi_host_describe(const struct sys *sys, const char *cpuid, struct host *out);
+void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct host *out);
 /* Its two halves: who this is, without a system call on x86; and the core types of a hybrid. */
-void pfmi_host_identify(const struct sys *sys, const char *cpuid, struct host *out);
-void pfmi_host_cores(const struct sys *sys, const char *cpuid, struct host *h);
+void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out);
+void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h);
 /* Adds what two further CPUID leaves know: the architectural PMU, and the design of this core of a hybrid. Not part of the plain
  * path, because each leaf costs a trap in a virtual machine. */
-void pfmi_host_detail(const struct sys *sys, struct host *h);
+void pfmi_machine_read_host_details(const struct sys *sys, struct host *h);
 /* The same from an id text alone; false if it is in no known form. */
-bool pfmi_host_parse(const char *id, struct host *out);
+bool pfmi_machine_parse_host_id(const char *id, struct host *out);
 
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
-bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core);
+bool pfmi_machine_is_table_for_host(const struct host *host, const struct table *t, unsigned *core);
 /* The rule for fallbacks: true if @t leaves @other, a table for the same host, without a job. An architectural one serves only if
  * nothing better does. */
-bool pfmi_host_prefers(const struct table *t, const struct table *other);
-typedef void (*pfmi_host_each)(void *arg, uint32_t table, unsigned core);
+bool pfmi_machine_is_better_table(const struct table *t, const struct table *other);
+typedef void (*pfmi_machine_host_table_fn)(void *arg, uint32_t table, unsigned core);
 /* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked up, not searched for; those with
  * a flag of @without are left out. A table with several lines may come twice. */
-void pfmi_image_hosts(const struct image *im, const struct host *host, uint32_t without, pfmi_host_each each, void *arg);
+void pfmi_machine_visit_host_tables(const struct image *im, const struct host *host, uint32_t without, pfmi_machine_host_table_fn each, void *arg);
 /* The same for units that any processor may have, by the name the kernel has for them. */
-void pfmi_image_devices(const struct image *im, const char *device, pfmi_host_each each, void *arg);
+void pfmi_machine_visit_device_tables(const struct image *im, const char *device, pfmi_machine_host_table_fn each, void *arg);
 
 /* ---- sets of CPUs ---------------------------------------------------------------------------------- */
 
-#define CPUS_MAX (1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at most */
+#define MAX_CPU_NUMBER (1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at most */
 
 /* A set of CPUs. */
-struct cpus {
+struct cpu_mask {
 	uint64_t *words;
 	size_t n_words;
 };
 
 /* Takes the next range off a CPU list such as "0,2-3". False at the end or at what is no list; *@list tells which: it
  * points at the terminating NUL at a proper end. */
-bool pfmi_cpus_next(const char **list, unsigned *first, unsigned *last);
+bool pfmi_machine_next_cpu_range(const char **list, unsigned *first, unsigned *last);
 /* Adds the CPUs of @list to the set: -EINVAL for what is no list, -ENOMEM; the set stays the caller's to free. */
-int pfmi_cpus_add(struct cpus *set, const char *list);
-/* The set @list stands for: -EINVAL for what is no list, -ENOMEM. Free with pfmi_cpus_free(), which may be done twice. */
-int pfmi_cpus_read(const char *list, struct cpus *out);
+int pfmi_machine_add_cpu_list(struct cpu_mask *set, const char *list);
+/* The set @list stands for: -EINVAL for what is no list, -ENOMEM. Free with pfmi_machine_free_cpus(), which may be done twice. */
+int pfmi_machine_parse_cpu_list(const char *list, struct cpu_mask *out);
 /* CPUs 0 to @n less 1; at least one. 0 or -ENOMEM. */
-int pfmi_cpus_first(unsigned n, struct cpus *out);
+int pfmi_machine_make_first_cpus(unsigned n, struct cpu_mask *out);
 /* 0 or -ENOMEM. */
-int pfmi_cpus_copy(const struct cpus *from, struct cpus *out);
-void pfmi_cpus_free(struct cpus *set);
-bool pfmi_cpus_has(const struct cpus *set, unsigned cpu);
+int pfmi_machine_copy_cpus(const struct cpu_mask *from, struct cpu_mask *out);
+void pfmi_machine_free_cpus(struct cpu_mask *set);
+bool pfmi_machine_has_cpu(const struct cpu_mask *set, unsigned cpu);
 /* The first CPU of the set from *@cpu on goes to *@cpu; false if there is none. */
-bool pfmi_cpus_from(const struct cpus *set, unsigned *cpu);
-size_t pfmi_cpus_count(const struct cpus *set);
+bool pfmi_machine_next_cpu(const struct cpu_mask *set, unsigned *cpu);
+size_t pfmi_machine_count_cpus(const struct cpu_mask *set);
 /* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG:
  * the kernel had more to say than fits a page and cut it. */
-int pfmi_cpus_file(const struct sys *sys, const char *path, char **out);
-#define PFMI_CPUS_ONLINE   "/sys/devices/system/cpu/online"
-#define PFMI_CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
+int pfmi_machine_read_cpu_list(const struct sys *sys, const char *path, char **out);
+#define PFMI_ONLINE_CPUS_PATH   "/sys/devices/system/cpu/online"
+#define PFMI_POSSIBLE_CPUS_PATH "/sys/devices/system/cpu/possible"
 /* The same as a set, empty if it cannot be read. */
-int pfmi_cpus_load(const struct sys *sys, const char *path, struct cpus *out);
+int pfmi_machine_read_cpus(const struct sys *sys, const char *path, struct cpu_mask *out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */
-size_t pfmi_instance_base(const char *name);
+size_t pfmi_machine_instance_base_length(const char *name);
 
 /* ---- PMUs of the kernel ---------------------------------------------------------------------------- */
 

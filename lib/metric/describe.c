@@ -13,8 +13,8 @@ int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, 
 		return PFMLIB_ERR_INVAL;
 	out->table = context_pmu_table(ctx, (unsigned)pmu);
 	out->row = event;
-	out->code = pfmi_row_text(out->table, event, KEY_METRIC);
-	out->threshold_code = pfmi_row_text(out->table, event, KEY_METRIC_THRESHOLD);
+	out->code = pfmi_table_row_text(out->table, event, KEY_METRIC);
+	out->threshold_code = pfmi_table_row_text(out->table, event, KEY_METRIC_THRESHOLD);
 	return table_row(out->table, event)->flags & ROW_METRIC && *out->code ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND;
 }
 
@@ -24,19 +24,19 @@ int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, 
 static unsigned find_input_value(const struct metric *m, unsigned i)
 {
 	const struct row *r = table_row(m->table, m->row);
-	unsigned key = table_key(m->table, KEY_METRIC_INPUTS), at = key ? row_next_value(m->table, r, key - 1, 0) : r->n_values;
+	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS), at = key ? table_find_next_row_value(m->table, r, key - 1, 0) : r->n_values;
 
 	for (; i && at < r->n_values; i--)
-		at = row_next_value(m->table, r, key - 1, at + 1);
+		at = table_find_next_row_value(m->table, r, key - 1, at + 1);
 	return at;
 }
 
 unsigned pfmi_metric_count_inputs(const struct metric *m)
 {
 	const struct row *r = table_row(m->table, m->row);
-	unsigned key = table_key(m->table, KEY_METRIC_INPUTS), n = 0;
+	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS), n = 0;
 
-	for (unsigned at = 0; key && (at = row_next_value(m->table, r, key - 1, at)) < r->n_values; at++)
+	for (unsigned at = 0; key && (at = table_find_next_row_value(m->table, r, key - 1, at)) < r->n_values; at++)
 		n++;
 	return n;
 }
@@ -44,10 +44,10 @@ unsigned pfmi_metric_count_inputs(const struct metric *m)
 /* The part of @item up to @mark; @item is left behind it. */
 static struct slice split_at_mark(struct slice *item, char mark)
 {
-	const char *end = memchr(item->s, mark, item->len);
-	struct slice part = { item->s, end ? (uint32_t)(end - item->s) : item->len };
+	const char *end = memchr(item->text, mark, item->len);
+	struct slice part = { item->text, end ? (uint32_t)(end - item->text) : item->len };
 
-	item->s += part.len + (end != NULL);
+	item->text += part.len + (end != NULL);
 	item->len -= part.len + (end != NULL);
 	return part;
 }
@@ -60,7 +60,7 @@ bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_inp
 
 	if (at == r->n_values)
 		return false;
-	item = pfmi_slice(table_text(m->table, (uint32_t)row_value(m->table, r, at).value));
+	item = pfmi_base_make_slice(table_text(m->table, (uint32_t)table_row_value_at(m->table, r, at).value));
 	out->name = split_at_mark(&item, '|');
 	out->alias = split_at_mark(&item, '|');
 	out->preset = item;
@@ -84,22 +84,22 @@ int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metri
 {
 	pfm_metric_info_t full = { .pmu = pmu, .event = event };
 	struct metric m;
-	int rc = pfmi_sized(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
 	full.name = table_row_name(m.table, event);
 	full.desc = table_text(m.table, table_row(m.table, event)->desc);
-	full.unit = pfmi_row_text(m.table, event, KEY_UNIT);
-	full.groups = pfmi_row_text(m.table, event, KEY_METRIC_GROUP);
-	full.parent = pfmi_row_text(m.table, event, KEY_METRIC_PARENT);
-	full.level = pfmi_row_has(m.table, event, KEY_METRIC_LEVEL)
-	                     ? (unsigned)pfmi_row_value(m.table, event, KEY_METRIC_LEVEL, ANYWHERE)
+	full.unit = pfmi_table_row_text(m.table, event, KEY_UNIT);
+	full.groups = pfmi_table_row_text(m.table, event, KEY_METRIC_GROUP);
+	full.parent = pfmi_table_row_text(m.table, event, KEY_METRIC_PARENT);
+	full.level = pfmi_table_has_row_value(m.table, event, KEY_METRIC_LEVEL)
+	                     ? (unsigned)pfmi_table_row_value(m.table, event, KEY_METRIC_LEVEL, ANY_COUNTER)
 	                     : 0;
 	full.n_inputs = pfmi_metric_count_inputs(&m);
 	full.n_value_inputs = count_value_inputs(m.code);
 	full.has_threshold = *m.threshold_code != '\0';
-	pfmi_give(info, &full, sizeof(full));
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
@@ -107,21 +107,21 @@ static void append_slice(char *buf, size_t len, struct slice s)
 {
 	size_t at = strlen(buf), n = at + s.len < len ? s.len : len - 1 - at;
 
-	memcpy(buf + at, s.s, n);
+	memcpy(buf + at, s.text, n);
 	buf[at + n] = '\0';
 }
 
 /* A name of the metric's own table gets that table's name before it. */
 static void format_full_name(const struct metric *m, struct slice name, char *buf, size_t len)
 {
-	bool own = name.s[0] != '#' && !memchr(name.s, '/', name.len);
+	bool own = name.text[0] != '#' && !memchr(name.text, '/', name.len);
 
 	for (uint32_t i = 0; i + 1 < name.len && own; i++)
-		own = name.s[i] != ':' || name.s[i + 1] != ':';
+		own = name.text[i] != ':' || name.text[i + 1] != ':';
 	buf[0] = '\0';
 	if (own) {
-		append_slice(buf, len, pfmi_slice(table_text(m->table, m->table->name)));
-		append_slice(buf, len, pfmi_slice("::"));
+		append_slice(buf, len, pfmi_base_make_slice(table_text(m->table, m->table->name)));
+		append_slice(buf, len, pfmi_base_make_slice("::"));
 	}
 	append_slice(buf, len, name);
 }
@@ -132,18 +132,18 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 	struct metric_input in;
 	struct metric m;
 	char number[32] = "";
-	int rc = pfmi_sized(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
 	if (!pfmi_metric_get_input(&m, i, &in))
 		return PFMLIB_ERR_NOTFOUND;
-	full.is_constant = in.name.s[0] == '#';
+	full.is_constant = in.name.text[0] == '#';
 	append_slice(number, sizeof(number), in.preset);
-	full.has_preset = *number && pfmi_decimal(number, &full.preset);
+	full.has_preset = *number && pfmi_base_parse_decimal(number, &full.preset);
 	format_full_name(&m, in.name, full.text, sizeof(full.text));
 	append_slice(full.alias, sizeof(full.alias), in.alias);
-	pfmi_give(info, &full, sizeof(full));
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
@@ -166,12 +166,12 @@ static void write_slice(struct code_listing *l, struct slice s)
 {
 	for (uint32_t i = 0; i < s.len && l->length < MAX_FORMULA_SIZE; i++, l->length++)
 		if (l->length + 1 < l->buf_size)
-			l->buf[l->length] = s.s[i];
+			l->buf[l->length] = s.text[i];
 }
 
 static void write_text(struct code_listing *l, const char *s)
 {
-	write_slice(l, pfmi_slice(s));
+	write_slice(l, pfmi_base_make_slice(s));
 }
 
 static unsigned count_operands(char op)
@@ -246,13 +246,13 @@ static void write_expression(struct code_listing *l, unsigned end, unsigned dept
 static bool is_unquoted_name(struct slice name)
 {
 	for (uint32_t i = 0; i < name.len; i++) {
-		char c = name.s[i];
+		char c = name.text[i];
 		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 
 		if (!letter && !strchr("_.:#=", c))
 			return false;
 	}
-	return name.len && !(name.s[0] >= '0' && name.s[0] <= '9');
+	return name.len && !(name.text[0] >= '0' && name.text[0] <= '9');
 }
 
 static void write_name(struct code_listing *l, struct slice name)
@@ -279,7 +279,7 @@ static void write_leaf(struct code_listing *l, unsigned i, unsigned depth)
 
 	switch (*op) {
 	case 'e': write_input(l, x); break;
-	case 'v': write_name(l, pfmi_slice(table_row_name(l->metric->table, l->metric->row))); break;
+	case 'v': write_name(l, pfmi_base_make_slice(table_row_name(l->metric->table, l->metric->row))); break;
 	case 'k': write_double(l, x); break;
 	case 'l':
 		if (x < l->n_slots && l->slot_instruction[x])

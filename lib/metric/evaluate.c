@@ -429,7 +429,7 @@ int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm
 	pfm_metric_value_t full = PFM_INIT(full);
 	struct metric m;
 	double variance = 0;
-	int rc = pfmi_sized(out) && (counts || !n) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(out) && (counts || !n) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (!rc)
 		rc = evaluate_metric(&m, counts, n, &full);
@@ -442,7 +442,7 @@ int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm
 			variance += part * part;
 		}
 	set_interval(&full, variance, 0);
-	pfmi_give(out, &full, sizeof(full));
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
@@ -483,7 +483,7 @@ int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const dou
 	pfm_metric_count_t mean[METRIC_MAX_INPUTS];
 	double slopes[METRIC_MAX_INPUTS];
 	struct metric m;
-	int rc = pfmi_sized(out) && samples && rounds && n <= METRIC_MAX_INPUTS ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(out) && samples && rounds && n <= METRIC_MAX_INPUTS ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
@@ -498,7 +498,7 @@ int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const dou
 	} else if (!full.state) {
 		set_unknown_interval(&full);
 	}
-	pfmi_give(out, &full, sizeof(full));
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
@@ -560,7 +560,7 @@ int pfm_judge_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_me
 {
 	pfm_metric_value_t full = PFM_INIT(full);
 	struct metric m;
-	bool sane = pfmi_sized(out) && (counts || !n) && n <= METRIC_MAX_INPUTS && (parts || !n_parts) && observed >= 0 && observed <= 1;
+	bool sane = base_has_struct_size(out) && (counts || !n) && n <= METRIC_MAX_INPUTS && (parts || !n_parts) && observed >= 0 && observed <= 1;
 	int rc = sane ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (!rc)
@@ -569,7 +569,7 @@ int pfm_judge_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_me
 		return rc;
 	if (!full.state)
 		estimate_error(&m, counts, n, parts, n_parts, observed, &full);
-	pfmi_give(out, &full, sizeof(full));
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 

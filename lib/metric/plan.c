@@ -34,12 +34,12 @@ static int add_event_text(struct pfm_plan_result *p, const char *text, unsigned 
 		if (strcmp(p->events[i].text, text) == 0)
 			return PFMLIB_SUCCESS;
 	if (p->n_events == MAX_PLANNED_EVENTS)
-		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "too many events for one plan");
+		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "too many events for one plan");
 	if (strlen(text) >= PLANNED_TEXT_SIZE)
-		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, text, pfmi_slice(text), "an event's text is too long");
+		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, text, pfmi_base_make_slice(text), "an event's text is too long");
 	e = pfmi_plan_add_event(p);
 	if (!e)
-		return pfmi_refuse(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	snprintf(e->text, sizeof(e->text), "%s", text);
 	e->request_index = request;
 	e->metric_number = (uint16_t)family;
@@ -73,8 +73,8 @@ static int add_listed_metrics(struct pfm_plan_result *p, const struct metric_lis
 	for (unsigned i = 0; i < list->n_metrics && !rc; i++)
 		rc = add_metric_events(p, list->refs[i].pmu, list->refs[i].row, request, error);
 	if (rc && error->kind != PFM_KIND_TOO_MANY)
-		pfmi_refuse(error, rc, PFM_KIND_NONE, text, pfmi_slice(text),
-		            "the metric needs an event that is not known here; 'pfm show' names those it needs");
+		pfmi_base_set_error(error, rc, PFM_KIND_NONE, text, pfmi_base_make_slice(text),
+		                    "the metric needs an event that is not known here; 'pfm show' names those it needs");
 	return rc;
 }
 
@@ -88,7 +88,7 @@ static int add_text(struct pfm_plan_result *p, const char *text, unsigned reques
 	if (rc == PFMLIB_ERR_NOTFOUND && add_event_text(p, text, request, 0, &mine)) {
 		rc = pfmi_metric_find_group(p->ctx, text, &list);
 		if (rc == PFMLIB_ERR_NOTFOUND) {
-			pfmi_give(error, &mine, sizeof(mine));
+			base_copy_struct_out(error, &mine, sizeof(mine));
 			rc = mine.code;
 		}
 	} else if (rc == PFMLIB_ERR_NOTFOUND) {
@@ -97,7 +97,7 @@ static int add_text(struct pfm_plan_result *p, const char *text, unsigned reques
 	if (!rc)
 		rc = add_listed_metrics(p, &list, text, request, error);
 	if (rc == PFMLIB_ERR_NOMEM)
-		pfmi_refuse(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		pfmi_base_set_error(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	if (rc)
 		error->event = (int)request;
 	free(list.refs);
@@ -164,7 +164,7 @@ static int plan_texts(struct pfm_plan_result *plan, const char *const *texts, un
 
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = texts[i] ? add_text(plan, texts[i], i, error)
-		              : pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an event is NULL");
+		              : pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an event is NULL");
 	return rc ? rc : finish_plan(plan, error);
 }
 
@@ -175,13 +175,13 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 	int rc;
 
 	if (!plan)
-		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	plan->ctx = pfmi_context_add_ref(ctx);
 	plan->is_optimal = true;
-	if (!pfmi_take(&plan->options, sizeof(plan->options), options))
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
+	if (!base_copy_struct_in(&plan->options, sizeof(plan->options), options))
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
 	else if (plan->options.plm > PFMI_LEVEL_MASK)
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, PFMI_BAD_LEVELS_MESSAGE);
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, PFMI_BAD_LEVELS_MESSAGE);
 	else
 		rc = plan_texts(plan, texts, n, why);
 	if (rc)
@@ -194,24 +194,24 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 int pfm_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
              pfm_error_t *error)
 {
-	pfm_error_t mine = PFM_INIT(mine), *why = error ? pfmi_error_begin(error, &mine) : &mine;
+	pfm_error_t mine = PFM_INIT(mine), *why = error ? base_begin_error(error, &mine) : &mine;
 	int rc;
 
 	if (out)
 		*out = NULL;
 	if (!out || !texts || !n)
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                 "out or texts is NULL, or there are no events");
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                         "out or texts is NULL, or there are no events");
 	else
 		rc = make_plan(out, ctx, texts, n, options, why);
-	return pfmi_error_end(error, why, rc);
+	return base_finish_error(error, why, rc);
 }
 
 int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info)
 {
 	pfm_plan_info_t full;
 
-	if (!plan || !pfmi_sized(info))
+	if (!plan || !base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
 	full = (pfm_plan_info_t){ .n_events = plan->n_events,
 		                  .n_groups = plan->n_groups,
@@ -219,7 +219,7 @@ int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info)
 		                  .bound = plan->bound,
 		                  .optimal = plan->is_optimal,
 		                  .certificate = plan->certificate };
-	pfmi_give(info, &full, sizeof(full));
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
@@ -228,7 +228,7 @@ int pfm_describe_planned(const pfm_plan_t *plan, unsigned i, pfm_planned_t *even
 	const struct planned_event *e;
 	pfm_planned_t full;
 
-	if (!plan || !pfmi_sized(event))
+	if (!plan || !base_has_struct_size(event))
 		return PFMLIB_ERR_INVAL;
 	if (i >= plan->n_events)
 		return PFMLIB_ERR_NOTFOUND;
@@ -242,7 +242,7 @@ int pfm_describe_planned(const pfm_plan_t *plan, unsigned i, pfm_planned_t *even
 		.added = e->is_added,
 		.in_proof = e->is_in_proof,
 	};
-	pfmi_give(event, &full, sizeof(full));
+	base_copy_struct_out(event, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 

@@ -137,16 +137,16 @@ static bool can_share_group(void *arg, const uint16_t *items, unsigned n_items)
 /* True if the event needs nothing but a counter of its own. */
 static bool is_plain_event(const struct event *ev)
 {
-	static const enum key keys[] = { KEY_MSR, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
+	static const enum field_key keys[] = { KEY_MSR, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
 
-	if (event_has_flag(ev, ROW_ALONE))
+	if (event_has_flag(ev, ROW_EXCLUSIVE))
 		return false;
 	if (ev->table->encoder != ENCODER_X86)
 		return ev->table->encoder == ENCODER_FORMAT || ev->table->encoder == ENCODER_PERF;
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (event_has_key(ev, keys[i]) || pfmi_pmu_has_user_key(ev, keys[i]))
 			return false;
-	return !(ev->table->flags & TABLE_VIEW);
+	return !(ev->table->flags & TABLE_COMPAT_VIEW);
 }
 
 /* Every counter that could count the one event the encoder was just asked about. */
@@ -157,8 +157,8 @@ static uint64_t get_counter_mask(const struct planned_pmu *p)
 
 static int refuse_event(const struct planned_event *e, pfm_error_t *error)
 {
-	int rc = pfmi_refuse(error, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, e->text, pfmi_slice(e->text),
-	                     "no free counter can count this event");
+	int rc = pfmi_base_set_error(error, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, e->text, pfmi_base_make_slice(e->text),
+	                             "no free counter can count this event");
 
 	if (error)
 		error->event = (int)e->request_index;
@@ -179,7 +179,7 @@ static void add_item(struct planned_pmu *p, unsigned event, uint64_t mask)
 	p->first_event[item] = event;
 	p->counter_mask[item] = mask;
 	p->is_plain[item] = is_plain_event(&e->event);
-	p->is_exclusive[item] = event_has_flag(&e->event, ROW_ALONE);
+	p->is_exclusive[item] = event_has_flag(&e->event, ROW_EXCLUSIVE);
 	p->affinity[item] = e->metric_number;
 }
 
@@ -301,8 +301,8 @@ static struct extra_register_use get_extra_register_use(struct planned_pmu *p, u
 			x.value = regs.pmcs[i].value;
 			x.msr[0] = x.msr[1] = (uint32_t)regs.pmcs[i].addr;
 		}
-	if (x.is_used && ev->row_index != ROW_NONE && pfmi_row_has(p->table, ev->row_index, KEY_ALT))
-		x.msr[1] = (uint32_t)(pfmi_row_value(p->table, ev->row_index, KEY_ALT, ANYWHERE) >> 32);
+	if (x.is_used && ev->row_index != ROW_NONE && pfmi_table_has_row_value(p->table, ev->row_index, KEY_ALT))
+		x.msr[1] = (uint32_t)(pfmi_table_row_value(p->table, ev->row_index, KEY_ALT, ANY_COUNTER) >> 32);
 	return x;
 }
 
@@ -542,7 +542,7 @@ static int plan_items(struct planned_pmu *p, bool several, pfm_error_t *error)
 
 	if (!rc)
 		rc = merge_planned_pmu(p, &k, several);
-	return rc == PFMLIB_ERR_NOMEM      ? pfmi_refuse(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL)
+	return rc == PFMLIB_ERR_NOMEM      ? pfmi_base_set_error(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL)
 	       : rc == PFMLIB_ERR_NOASSIGN ? refuse_event(&p->plan->events[p->first_event[k.n_groups < p->n_items ? k.n_groups : 0]], error)
 	                                   : rc;
 }
@@ -553,7 +553,7 @@ int pfmi_plan_group_pmu_events(struct pfm_plan_result *plan, const struct pmu_in
 	int rc;
 
 	if (!p)
-		return pfmi_refuse(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	init_planned_pmu(p, plan, u);
 	rc = make_items(p, error);
 	if (!rc)

@@ -783,10 +783,10 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 	int rc;
 
 	if (!s)
-		return pfmi_refuse_errno(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
+		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
 	s->recording->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (s->recording->fd < 0) {
-		rc = pfmi_refuse_errno(why, PFMLIB_ERR_SYS, errno, "the recording cannot be opened");
+		rc = pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, errno, "the recording cannot be opened");
 		pfm_close_session(s);
 		return rc;
 	}
@@ -798,13 +798,13 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 	}
 	pfm_close_session(s);
 	if (rc == PFMLIB_SUCCESS || rc == PFMLIB_ERR_NOMEM)
-		return pfmi_refuse_errno(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
-	return pfmi_refuse(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 }, "no recording: the file is none of perf's, or damaged");
+		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
+	return pfmi_base_set_error(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 }, "no recording: the file is none of perf's, or damaged");
 }
 
 int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	pfm_error_t mine, *why = base_begin_error(error, &mine);
 	int rc = PFMLIB_ERR_INVAL;
 
 	if (out)
@@ -812,6 +812,6 @@ int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error
 	if (out && path)
 		rc = open_recording_reader(out, path, why);
 	else
-		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL");
-	return pfmi_error_end(error, why, rc);
+		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL");
+	return base_finish_error(error, why, rc);
 }

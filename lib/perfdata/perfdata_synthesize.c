@@ -101,7 +101,7 @@ static void write_process_maps(struct record_builder *m)
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", m->pid);
-	rc = pfmi_sys_read(&m->session->sys, path, &text, &len);
+	rc = pfmi_machine_read_file(&m->session->sys, path, &text, &len);
 	if (rc) {
 		m->error_code = rc == -ENOMEM && !m->error_code ? rc : m->error_code;
 		return;
@@ -123,7 +123,7 @@ static int write_comm_record(void *arg, const char *name)
 	unsigned long tid = (unsigned long)strtoull(name, NULL, 10);
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%lu/comm", m->pid, tid);
-	if (!tid || pfmi_sys_slurp(&m->session->sys, path, comm, sizeof(comm)) <= 0)
+	if (!tid || pfmi_machine_read_small_file(&m->session->sys, path, comm, sizeof(comm)) <= 0)
 		return 0;
 	begin_record(m, PFM_RECORD_COMM, 0, m->pid, (uint32_t)tid);
 	append_name(m, comm);
@@ -134,7 +134,7 @@ static int write_comm_record(void *arg, const char *name)
 /* What cannot be read is left out, but for want of memory. */
 static void visit_folder(struct record_builder *m, const char *path, int (*each)(void *arg, const char *name))
 {
-	if (m->session->sys.list(&m->session->sys, path, each, m) == -ENOMEM && !m->error_code)
+	if (m->session->sys.list_folder(&m->session->sys, path, each, m) == -ENOMEM && !m->error_code)
 		m->error_code = -ENOMEM;
 }
 

@@ -275,7 +275,7 @@ static uint64_t read_topology_number(struct pfm_recording *r, unsigned cpu, cons
 	uint64_t v = 0;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, what);
-	return pfmi_sys_number(&r->session->sys, path, &v) ? 0 : v;
+	return pfmi_machine_read_number(&r->session->sys, path, &v) ? 0 : v;
 }
 
 static void write_sibling_lists(struct pfm_recording *r, unsigned cpus, const char *what)
@@ -287,7 +287,7 @@ static void write_sibling_lists(struct pfm_recording *r, unsigned cpus, const ch
 		unsigned k = 0;
 
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, what);
-		if (pfmi_sys_slurp(&r->session->sys, path, list, sizeof(list)) <= 0)
+		if (pfmi_machine_read_small_file(&r->session->sys, path, list, sizeof(list)) <= 0)
 			continue;
 		while (k < n && strcmp(seen[k], list) != 0)
 			k++;
@@ -435,7 +435,7 @@ static int create_recording(pfm_recording_t **out, const char *path, pfm_session
 		r->command_line = strdup(command ? command : "");
 	if (!r || !r->command_line) {
 		free(r);
-		return pfmi_refuse_errno(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
+		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
 	}
 	r->session = s;
 	r->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -448,12 +448,12 @@ static int create_recording(pfm_recording_t **out, const char *path, pfm_session
 		close(r->fd);
 	free(r->command_line);
 	free(r);
-	return pfmi_refuse_errno(why, PFMLIB_ERR_SYS, err, "the recording cannot be written");
+	return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err, "the recording cannot be written");
 }
 
 int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = pfmi_error_begin(error, &mine);
+	pfm_error_t mine, *why = base_begin_error(error, &mine);
 	int rc = PFMLIB_ERR_INVAL;
 
 	if (out)
@@ -461,8 +461,8 @@ int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s
 	if (out && path && s && s->sampling && !s->recording && (s->sampling->buffers || (s->backend->next_sample_record && s->sampling->n_event_ids)))
 		rc = create_recording(out, path, s, command, why);
 	else
-		pfmi_refuse(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");
-	return pfmi_error_end(error, why, rc);
+		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");
+	return base_finish_error(error, why, rc);
 }
 
 int pfm_compress_recording(pfm_recording_t *r, int level)

@@ -237,15 +237,15 @@ void pfmi_perfdata_free_trace_formats(struct sampling_state *sm)
 
 int pfm_describe_trace_field(pfm_session_t *s, unsigned i, unsigned k, pfm_trace_field_t *out)
 {
-	const struct trace_format *t = pfmi_sized(out) ? get_trace_format(s, i) : NULL;
+	const struct trace_format *t = base_has_struct_size(out) ? get_trace_format(s, i) : NULL;
 
-	if (!s || !s->sampling || i >= s->n_counts || !pfmi_sized(out))
+	if (!s || !s->sampling || i >= s->n_counts || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
 	if (!t)
 		return PFMLIB_ERR_NOTSUPP;
 	if (k >= t->n_fields)
 		return PFMLIB_ERR_NOTFOUND;
-	pfmi_give(out, &t->fields[k], sizeof(t->fields[k]));
+	base_copy_struct_out(out, &t->fields[k], sizeof(t->fields[k]));
 	return PFMLIB_SUCCESS;
 }
 
@@ -254,12 +254,12 @@ int pfm_find_trace_field(pfm_session_t *s, unsigned i, const char *name, pfm_tra
 	pfm_trace_field_t f = PFM_INIT(f);
 	int rc = name ? PFMLIB_SUCCESS : PFMLIB_ERR_INVAL;
 
-	if (!pfmi_sized(out))
+	if (!base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
 	for (unsigned k = 0; !rc; k++) {
 		rc = pfm_describe_trace_field(s, i, k, &f);
 		if (!rc && strcmp(f.name, name) == 0) {
-			pfmi_give(out, &f, sizeof(f));
+			base_copy_struct_out(out, &f, sizeof(f));
 			break;
 		}
 	}
@@ -309,7 +309,7 @@ int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r, const pf
 	uint32_t len;
 	bool foreign = s && s->recording && pfmi_perfdata_is_foreign_endian(s);
 
-	if (!s || !r || !field || !pfmi_take(&f, sizeof(f), field) || r->type != PFM_RECORD_SAMPLE)
+	if (!s || !r || !field || !base_copy_struct_in(&f, sizeof(f), field) || r->type != PFM_RECORD_SAMPLE)
 		return PFMLIB_ERR_INVAL;
 	at = r->sample.raw ? locate_field_bytes(&r->sample, &f, foreign, &len) : NULL;
 	if (!at)

@@ -32,7 +32,7 @@ static char *read_tracefs_file(const struct pfm_session *s, const char *name, si
 
 	for (unsigned i = 0; i < 2; i++) {
 		snprintf(path, sizeof(path), "%s/%s", mounts[i], name);
-		if (pfmi_sys_read(&s->sys, path, &text, len) == 0)
+		if (pfmi_machine_read_file(&s->sys, path, &text, len) == 0)
 			return text;
 	}
 	return NULL;

@@ -12,7 +12,7 @@ static unsigned find_exclusive_event(const struct encode_request *req)
 {
 	unsigned i = 0;
 
-	while (i < req->n_events && !event_has_flag(&req->events[i], ROW_ALONE))
+	while (i < req->n_events && !event_has_flag(&req->events[i], ROW_EXCLUSIVE))
 		i++;
 	return i;
 }
@@ -20,7 +20,7 @@ static unsigned find_exclusive_event(const struct encode_request *req)
 /* Event @alone keeps event @other from its counters. */
 static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *why)
 {
-	pfmi_refuse(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, NULL, (struct slice){ 0 }, NULL);
+	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, NULL, (struct slice){ 0 }, NULL);
 	if (why) {
 		why->event = (int)alone;
 		why->clash = (uint64_t)1 << other | (uint64_t)1 << alone;

@@ -25,7 +25,7 @@ enum { EXT_CYCLES = 3,
 
 /* In TLB mode the status says where the translation was found, with the numbers of pfmlib_mont_level_t; in cache mode the
  * latency tells what cannot have answered. */
-static pfmlib_mont_level_t level(pfmlib_mont_ear_mode_t mode, bool valid, uint64_t status, uint64_t latency, bool overflow)
+static pfmlib_mont_level_t get_memory_level(pfmlib_mont_ear_mode_t mode, bool valid, uint64_t status, uint64_t latency, bool overflow)
 {
 	if (!valid || mode == PFMLIB_MONT_EAR_ALAT_MODE)
 		return PFMLIB_MONT_LEVEL_NONE;
@@ -50,7 +50,7 @@ int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t p
 	out->dear_iaddr_valid = register_field_extract(pmd36, dear_valid) != 0;
 	out->dear_iaddr = (pmd36 & BUNDLE_MASK) + 16 * register_field_extract(pmd36, dear_bundle);
 	out->dear_slot = (uint32_t)register_field_extract(pmd36, dear_slot);
-	out->dear_level = level(mode, out->dear_valid, status, out->dear_latency, out->dear_overflow);
+	out->dear_level = get_memory_level(mode, out->dear_valid, status, out->dear_latency, out->dear_overflow);
 	return PFMLIB_SUCCESS;
 }
 
@@ -66,19 +66,19 @@ int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t p
 	out->iear_iaddr = pmd34 & ~(uint64_t)31;
 	out->iear_latency = cache ? (uint32_t)register_field_extract(pmd35, iear_latency) : 0;
 	out->iear_overflow = cache && register_field_extract(pmd35, iear_overflow);
-	out->iear_level = level(mode, out->iear_valid, status, out->iear_latency, out->iear_overflow);
+	out->iear_level = get_memory_level(mode, out->iear_valid, status, out->iear_latency, out->iear_overflow);
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- trace buffer --------------------------------------------------------------------------------------------- */
 
-static unsigned extension(uint64_t pmd39, unsigned entry)
+static unsigned get_entry_extension(uint64_t pmd39, unsigned entry)
 {
 	return (unsigned)(pmd39 >> (entry < 8 ? 8 * entry : 8 * (entry - 8) + 4)) & 15;
 }
 
 /* Oldest entry, and how many there are: all of them once the buffer has wrapped, else those before the next one. */
-static unsigned entries(uint64_t pmd38, unsigned *oldest)
+static unsigned count_entries(uint64_t pmd38, unsigned *oldest)
 {
 	unsigned next = (unsigned)register_field_extract(pmd38, etb_next);
 	bool full = register_field_extract(pmd38, etb_full);
@@ -87,7 +87,7 @@ static unsigned entries(uint64_t pmd38, unsigned *oldest)
 	return full ? PMU_MONT_NUM_ETB : next;
 }
 
-static pfmlib_mont_branch_t *new_branch(pfmlib_mont_branch_t *out, unsigned *n, unsigned entry)
+static pfmlib_mont_branch_t *append_branch(pfmlib_mont_branch_t *out, unsigned *n, unsigned entry)
 {
 	pfmlib_mont_branch_t *br = &out[(*n)++];
 
@@ -97,7 +97,7 @@ static pfmlib_mont_branch_t *new_branch(pfmlib_mont_branch_t *out, unsigned *n, 
 	return br;
 }
 
-static void read_source(pfmlib_mont_branch_t *br, uint64_t pmd, unsigned ext)
+static void read_branch_source(pfmlib_mont_branch_t *br, uint64_t pmd, unsigned ext)
 {
 	br->br_source_valid = 1;
 	br->br_source = (pmd & BUNDLE_MASK) + (ext & EXT_BUNDLE ? 16 : 0);
@@ -110,7 +110,7 @@ static void read_source(pfmlib_mont_branch_t *br, uint64_t pmd, unsigned ext)
 int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_MONT_NUM_ETB],
                         pfmlib_mont_branch_t out[PMU_MONT_NUM_ETB], unsigned int *n)
 {
-	unsigned oldest, count = entries(pmd38, &oldest), found = 0;
+	unsigned oldest, count = count_entries(pmd38, &oldest), found = 0;
 	pfmlib_mont_branch_t *open = NULL; /* a taken branch whose target may come next */
 
 	if (!pmds || !out || !n)
@@ -120,8 +120,8 @@ int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_
 		uint64_t pmd = pmds[entry];
 
 		if (register_field_extract(pmd, etb_source)) {
-			open = new_branch(out, &found, entry);
-			read_source(open, pmd, extension(pmd39, entry));
+			open = append_branch(out, &found, entry);
+			read_branch_source(open, pmd, get_entry_extension(pmd39, entry));
 			if (!open->br_taken)
 				open = NULL;
 			continue;
@@ -129,7 +129,7 @@ int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_
 		if (!register_field_extract(pmd, etb_mispredict)) /* a target has this bit set: without it the entry was never written */
 			continue;
 		if (!open)
-			open = new_branch(out, &found, entry);
+			open = append_branch(out, &found, entry);
 		open->br_target = pmd & BUNDLE_MASK;
 		open->br_target_valid = open->br_taken = 1;
 		open = NULL;
@@ -141,12 +141,12 @@ int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_
 int pfm_mont_decode_ipear(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_MONT_NUM_ETB],
                           pfmlib_mont_ip_t out[PMU_MONT_NUM_ETB], unsigned int *n)
 {
-	unsigned oldest, count = entries(pmd38, &oldest);
+	unsigned oldest, count = count_entries(pmd38, &oldest);
 
 	if (!pmds || !out || !n)
 		return PFMLIB_ERR_INVAL;
 	for (unsigned i = 0; i < count; i++) {
-		unsigned entry = (oldest + i) % PMU_MONT_NUM_ETB, ext = extension(pmd39, entry);
+		unsigned entry = (oldest + i) % PMU_MONT_NUM_ETB, ext = get_entry_extension(pmd39, entry);
 		uint64_t pmd = pmds[entry];
 		pfmlib_mont_ip_t *ip = &out[i];
 

@@ -30,16 +30,16 @@ static const struct register_field counter_bits[] = {
 	{ "all", 26, 1 },
 	{ "mesi", 27, 4 },
 };
-enum { C_PLM,
-       C_EV,
-       C_OI,
-       C_PM,
-       C_ES,
-       C_UMASK,
-       C_THRES,
-       C_ISM,
-       C_ALL,
-       C_MESI };
+enum { COUNTER_FIELD_PLM,
+       COUNTER_FIELD_EV,
+       COUNTER_FIELD_OI,
+       COUNTER_FIELD_PM,
+       COUNTER_FIELD_ES,
+       COUNTER_FIELD_UMASK,
+       COUNTER_FIELD_THRES,
+       COUNTER_FIELD_ISM,
+       COUNTER_FIELD_ALL,
+       COUNTER_FIELD_MESI };
 
 static const struct register_field opcm_mask_bits[] = {
 	{ "mask", 0, 41 },
@@ -50,13 +50,13 @@ static const struct register_field opcm_mask_bits[] = {
 	{ "inv", 56, 1 },
 	{ "ig_ad", 57, 1 },
 };
-enum { O_MASK,
-       O_B,
-       O_F,
-       O_I,
-       O_M,
-       O_INV,
-       O_IG_AD };
+enum { OPCM_FIELD_MASK,
+       OPCM_FIELD_B,
+       OPCM_FIELD_F,
+       OPCM_FIELD_I,
+       OPCM_FIELD_M,
+       OPCM_FIELD_INV,
+       OPCM_FIELD_IG_AD };
 
 static const struct register_field opcm_match_bits[] = { { "match", 0, 41 } };
 static const struct register_field channel_bits[] = {
@@ -66,15 +66,15 @@ static const struct register_field channel_bits[] = {
 /* ct 1 is cache mode with a unit mask of eight bits; in TLB mode ct and the eighth bit are 0. */
 static const struct register_field iear_bits[] = { { "plm", 0, 4 }, { "pm", 4, 1 }, { "umask", 5, 8 }, { "ct", 13, 1 } };
 static const struct register_field iear_tlb_umask = { "umask", 5, 7 };
-enum { I_PLM,
-       I_PM,
-       I_UMASK,
-       I_CT };
+enum { IEAR_FIELD_PLM,
+       IEAR_FIELD_PM,
+       IEAR_FIELD_UMASK,
+       IEAR_FIELD_CT };
 
 static const struct register_field irange_bits[] = {
 	{ "ig_ibrp0", 1, 1 }, { "ig_ibrp1", 4, 1 }, { "ig_ibrp2", 7, 1 }, { "ig_ibrp3", 10, 1 }, { "fine", 13, 1 }
 };
-enum { R_FINE = 4 };
+enum { IRANGE_FIELD_FINE = 4 };
 
 static const struct register_field etb_bits[] = {
 	{ "plm", 0, 4 },
@@ -85,20 +85,20 @@ static const struct register_field etb_bits[] = {
 	{ "ppm", 12, 2 },
 	{ "brt", 14, 2 },
 };
-enum { E_PLM,
-       E_PM,
-       E_DS,
-       E_TM,
-       E_PTM,
-       E_PPM,
-       E_BRT };
+enum { ETB_FIELD_PLM,
+       ETB_FIELD_PM,
+       ETB_FIELD_DS,
+       ETB_FIELD_TM,
+       ETB_FIELD_PTM,
+       ETB_FIELD_PPM,
+       ETB_FIELD_BRT };
 
 static const struct register_field dear_bits[] = { { "plm", 0, 4 }, { "pm", 6, 1 }, { "mode", 7, 2 }, { "umask", 16, 4 }, { "ism", 24, 2 } };
-enum { D_PLM,
-       D_PM,
-       D_MODE,
-       D_UMASK,
-       D_ISM };
+enum { DEAR_FIELD_PLM,
+       DEAR_FIELD_PM,
+       DEAR_FIELD_MODE,
+       DEAR_FIELD_UMASK,
+       DEAR_FIELD_ISM };
 
 static const struct register_field drange_bits[] = {
 	{ "cfg_dtag0", 3, 2 },
@@ -111,10 +111,10 @@ static const struct register_field drange_bits[] = {
 	{ "ena_dbrp3", 48, 1 },
 };
 static const struct register_field ipear_bits[] = { { "plm", 0, 4 }, { "pm", 6, 1 }, { "mode", 8, 3 }, { "delay", 11, 8 } };
-enum { P_PLM,
-       P_PM,
-       P_MODE,
-       P_DELAY };
+enum { IPEAR_FIELD_PLM,
+       IPEAR_FIELD_PM,
+       IPEAR_FIELD_MODE,
+       IPEAR_FIELD_DELAY };
 
 /* Bits nobody sets stay as the manual demands. */
 #define OPCM1_BASE  0x030f01ffffffffffu

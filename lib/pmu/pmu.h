@@ -55,16 +55,16 @@ struct event {
 
 /* The value of field @key: what the user set, else the row's value on @counter (ANYWHERE for the general one), else the
  * preset; group values that go to this field are ORed in. */
-uint64_t pfmi_pmu_event_key_value(const struct event *ev, enum key key, unsigned counter);
+uint64_t pfmi_pmu_event_key_value(const struct event *ev, enum field_key key, unsigned counter);
 /* The same by the field's index in the table. */
 uint64_t pfmi_pmu_event_field_value(const struct event *ev, unsigned field, unsigned counter);
 /* True if the row itself gives field @key a value. */
-static inline bool event_has_key(const struct event *ev, enum key key)
+static inline bool event_has_key(const struct event *ev, enum field_key key)
 {
 	return ev->row_keys >> key & 1;
 }
 /* True if the user set field @key. */
-bool pfmi_pmu_has_user_key(const struct event *ev, enum key key);
+bool pfmi_pmu_has_user_key(const struct event *ev, enum field_key key);
 /* The value that the user set for field number @field; NULL if none. */
 const uint64_t *pfmi_pmu_event_user_value(const struct event *ev, unsigned field);
 /* Notes that the user set @field, which is not set yet; false if there is no room. */
@@ -89,10 +89,10 @@ void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint6
 void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[4], uint64_t value);
 static inline void field_insert_range(const struct field *f, uint64_t config[4], uint64_t value)
 {
-	const struct bitrange *r = &f->range[0];
+	const struct bitrange *r = &f->ranges[0];
 	uint64_t mask = ~(uint64_t)0 >> (64 - r->width) << r->lsb;
 
-	config[r->word] = (config[r->word] & ~mask) | (value << r->lsb & mask);
+	config[r->config_word] = (config[r->config_word] & ~mask) | (value << r->lsb & mask);
 }
 static inline void field_insert(const struct field *f, uint64_t config[4], uint64_t value)
 {
@@ -105,7 +105,7 @@ static inline void field_insert(const struct field *f, uint64_t config[4], uint6
  * bits. */
 static inline bool field_is_extra_register(const struct table *t, const struct field *f)
 {
-	return t->encoder == ENCODER_X86 && f->n_ranges && f->range[0].word == 1;
+	return t->encoder == ENCODER_X86 && f->n_ranges && f->ranges[0].config_word == 1;
 }
 /* What is in those bits. */
 uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4]);
@@ -113,13 +113,13 @@ uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4])
 /* An event with nothing but its row: presets in place. */
 void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row);
 /* Group number @i of those the row takes. */
-const struct group *pfmi_pmu_row_group(const struct table *t, uint32_t row, unsigned i);
+const struct umask_group *pfmi_pmu_row_group(const struct table *t, uint32_t row, unsigned i);
 /* Adds unit mask number @mask (position among all values of the row's groups) as libpfm 3 counts them.
  * PFMLIB_ERR_UMASK if the row has no such mask. */
 int pfmi_pmu_add_umask(struct event *ev, unsigned mask);
 /* Number of unit masks in that count; and the group and value word of one of them (NULL if out of range). */
 unsigned pfmi_pmu_count_row_umasks(const struct table *t, uint32_t row);
-const struct word *pfmi_pmu_get_row_umask(const struct table *t, uint32_t row, unsigned mask, const struct group **group);
+const struct named_value *pfmi_pmu_get_row_umask(const struct table *t, uint32_t row, unsigned mask, const struct umask_group **group);
 /* A set to be measured together. For libpfm 3 callers the events come from indices, else from texts. */
 struct encode_request {
 	const struct table *table;

@@ -15,7 +15,7 @@
 
 int pfmi_decode_config_index(const char *reg)
 {
-	if (!pfmi_behind((struct slice){ "config", 6 }, reg))
+	if (!pfmi_base_skip_prefix_icase((struct slice){ "config", 6 }, reg))
 		return -1;
 	if (reg[6] == '\0')
 		return 0;
@@ -120,39 +120,39 @@ bool pfmi_decode_init_target(struct decode_target *g)
 /* ---- rows ----------------------------------------------------------------------------------------------------- */
 
 /* Can these bits of the group be said with its words? */
-static bool has_group_words(const struct table *t, const struct group *g, uint64_t bits)
+static bool has_group_words(const struct table *t, const struct umask_group *g, uint64_t bits)
 {
-	const struct word *w = table_words(t) + g->word;
+	const struct named_value *w = table_named_values(t) + g->first_named_value;
 	uint64_t seen = 0;
 
 	for (unsigned i = 0; i < g->n_values; i++) {
 		if (w[i].value == bits)
 			return true;
-		if (g->flags & GROUP_ANY && !(w[i].value & ~bits))
+		if (g->flags & GROUP_COMBINABLE && !(w[i].value & ~bits))
 			seen |= w[i].value;
 	}
-	return bits ? seen == bits : !(g->flags & (GROUP_REQUIRED | GROUP_DEFAULT));
+	return bits ? seen == bits : !(g->flags & (GROUP_REQUIRED | GROUP_HAS_DEFAULT));
 }
 
 static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
 {
-	const struct group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+	const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
 	ev->group_values[i] = bits;
-	if (bits != (g->flags & GROUP_DEFAULT ? g->preset : 0) || g->flags & GROUP_REQUIRED)
+	if (bits != (g->flags & GROUP_HAS_DEFAULT ? g->default_value : 0) || g->flags & GROUP_REQUIRED)
 		ev->chosen_groups |= (uint16_t)(1u << i);
 }
 
 static bool read_group_values(const struct decode_target *g, struct event *ev)
 {
-	for (unsigned i = 0; i < table_row(ev->table, ev->row_index)->n_takes; i++) {
-		const struct group *group = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+	for (unsigned i = 0; i < table_row(ev->table, ev->row_index)->n_groups; i++) {
+		const struct umask_group *group = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 		const struct field *f = table_fields(ev->table) + group->field;
 		uint64_t bits;
 
 		if (!f->n_ranges)
 			continue;
-		if (!(g->known_words >> f->range[0].word & 1)) {
+		if (!(g->known_words >> f->ranges[0].config_word & 1)) {
 			/* What has to be said lies in a word that nobody knows. */
 			if (group->flags & GROUP_REQUIRED)
 				return false;
@@ -170,7 +170,7 @@ static bool set_modifier(struct event *ev, unsigned field, uint64_t value)
 {
 	const struct field *f = table_fields(ev->table) + field;
 
-	return f->modifier && value >= f->min && value <= f->max && pfmi_pmu_set_user_field(ev, field, value);
+	return f->is_modifier && value >= f->min && value <= f->max && pfmi_pmu_set_user_field(ev, field, value);
 }
 
 static bool has_same_words(const struct decode_target *g, const uint64_t config[4])
@@ -189,7 +189,7 @@ static const uint64_t *add_modifiers(const struct decode_target *g, struct event
 	for (unsigned i = 0; i < g->table->n_fields && config && !has_same_words(g, config); i++) {
 		uint64_t value;
 
-		if (!f[i].n_ranges || !f[i].modifier || !(g->known_words >> f[i].range[0].word & 1))
+		if (!f[i].n_ranges || !f[i].is_modifier || !(g->known_words >> f[i].ranges[0].config_word & 1))
 			continue;
 		value = pfmi_pmu_extract_field(&f[i], g->config);
 		if (value == pfmi_pmu_extract_field(&f[i], config))
@@ -233,7 +233,7 @@ static uint64_t convert_to_target_layout(const struct decode_target *g, const pf
 	uint64_t value = 0;
 	unsigned n;
 
-	if (pfmi_behind((struct slice){ "PMC", 3 }, g->reg_name) && g->reg_name[3] >= '0' && g->reg_name[3] <= '9')
+	if (pfmi_base_skip_prefix_icase((struct slice){ "PMC", 3 }, g->reg_name) && g->reg_name[3] >= '0' && g->reg_name[3] <= '9')
 		return reg->value;
 	snprintf(name, sizeof(name), "PMC%u", (unsigned)reg->num);
 	own = pfmi_pmu_get_register_layout(g->table, name, &n);
@@ -280,8 +280,8 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 
 		if (field < 0)
 			continue;
-		for (unsigned k = 0; k < table_row(g->table, ev->row_index)->n_takes; k++) {
-			const struct group *group = pfmi_pmu_row_group(g->table, ev->row_index, k);
+		for (unsigned k = 0; k < table_row(g->table, ev->row_index)->n_groups; k++) {
+			const struct umask_group *group = pfmi_pmu_row_group(g->table, ev->row_index, k);
 
 			if (group->field != field)
 				continue;
@@ -289,7 +289,7 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 				return false;
 			set_group_value(ev, k, value & group->mask);
 		}
-		if (table_fields(g->table)[field].modifier && value != pfmi_pmu_event_field_value(ev, (unsigned)field, g->counter) &&
+		if (table_fields(g->table)[field].is_modifier && value != pfmi_pmu_event_field_value(ev, (unsigned)field, g->counter) &&
 		    !set_modifier(ev, (unsigned)field, value))
 			return false;
 	}
@@ -300,7 +300,7 @@ static bool match_encoded(const struct decode_target *g, struct event *ev)
 {
 	uint64_t value;
 
-	if (!(row_counters(g->table, table_row(g->table, ev->row_index)) >> g->counter & 1) || !read_layout_fields(g, ev))
+	if (!(table_row_counter_mask(g->table, table_row(g->table, ev->row_index)) >> g->counter & 1) || !read_layout_fields(g, ev))
 		return false;
 	if (pfmi_pmu_check_event(ev, NULL))
 		return false;
@@ -310,7 +310,7 @@ static bool match_encoded(const struct decode_target *g, struct event *ev)
 /* What a fixed counter counts is settled; its nibble of FIXED_CTR_CTRL adds any thread. */
 static bool match_fixed(const struct decode_target *g, struct event *ev)
 {
-	unsigned any = table_key(g->table, KEY_ANY);
+	unsigned any = table_key_field_plus1(g->table, KEY_ANY);
 
 	if (!(g->value >> 4 * (g->counter - 32) & 4))
 		return true;
@@ -322,11 +322,11 @@ static bool match_fixed(const struct decode_target *g, struct event *ev)
 static bool row_has_code(const struct table *t, uint32_t row, uint64_t code, unsigned counter)
 {
 	const struct row *r = table_row(t, row);
-	uint32_t first = r->n_values ? table_values(t)[r->value] : VALUE_WIDE;
+	uint32_t first = r->n_values ? table_values(t)[r->first_value] : VALUE_IS_WIDE;
 
-	if (!(first & VALUE_WIDE) && (first >> 24) + 1 == table_key(t, KEY_CODE))
-		return (first & (VALUE_WIDE - 1)) == code;
-	return pfmi_row_value(t, row, KEY_CODE, counter) == code;
+	if (!(first & VALUE_IS_WIDE) && (first >> 24) + 1 == table_key_field_plus1(t, KEY_CODE))
+		return (first & (VALUE_IS_WIDE - 1)) == code;
+	return pfmi_table_row_value(t, row, KEY_CODE, counter) == code;
 }
 
 static bool is_code_match(const struct decode_target *g, uint32_t row)
@@ -338,10 +338,10 @@ static bool is_code_match(const struct decode_target *g, uint32_t row)
 static bool has_alternate_code(const struct table *t, uint32_t row, uint64_t way)
 {
 	const struct row *r = table_row(t, row);
-	const unsigned alt = table_key(t, KEY_ALT) - 1u;
+	const unsigned alt = table_key_field_plus1(t, KEY_ALT) - 1u;
 
 	for (unsigned i = 0; i < r->n_values; i++)
-		if (row_value(t, r, i).field == alt && (uint32_t)row_value(t, r, i).value == way)
+		if (table_row_value_at(t, r, i).field == alt && (uint32_t)table_row_value_at(t, r, i).value == way)
 			return true;
 	return false;
 }
@@ -353,7 +353,7 @@ static bool match_row(const struct decode_target *g, uint32_t row, struct event 
 
 	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !is_code_match(g, row) || (g->alternate_code && !has_alternate_code(g->table, row, g->alternate_code)))
 		return false;
-	if (!g->event_select_mask && g->counter != DECODE_NO_COUNTER && !(row_counters(g->table, r) >> g->counter & 1))
+	if (!g->event_select_mask && g->counter != DECODE_NO_COUNTER && !(table_row_counter_mask(g->table, r) >> g->counter & 1))
 		return false;
 	pfmi_pmu_init_event(ev, g->table, row);
 	if (g->is_fixed_control)
@@ -368,7 +368,7 @@ static bool match_row(const struct decode_target *g, uint32_t row, struct event 
 /* Has the row counters, none of which is a general one? Fields that several events have mean the one that a general counter can count. */
 static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 {
-	uint64_t counters = row_counters(t, r);
+	uint64_t counters = table_row_counter_mask(t, r);
 
 	return counters && !(counters & 0xffffffff);
 }
@@ -380,7 +380,7 @@ static uint64_t rank_event(const struct decode_target *g, const struct event *ev
 	uint64_t own[4], added = ev->n_user_fields, unlikely = 0;
 	const uint64_t *config = g->event_select_mask || g->known_words == ALL_CONFIG_WORDS ? NULL : pfmi_pmu_get_config_words(ev, own);
 
-	for (unsigned i = 0; i < r->n_takes; i++)
+	for (unsigned i = 0; i < r->n_groups; i++)
 		added += ev->chosen_groups >> i & 1;
 	for (unsigned i = 0; config && i < 4; i++)
 		unlikely |= !(g->known_words >> i & 1) && config[i];
@@ -427,7 +427,7 @@ static void add_to_ranking(const struct decode_target *g, struct event_ranking *
  * differ in these alone it has one. */
 static bool can_use_code_index(const struct decode_target *g)
 {
-	return g->table->n_ways && !g->is_fixed_control && !g->event_select_mask && (g->known_words & 3) == 3 && g->code != DECODE_ANY_CODE;
+	return g->table->n_code_index && !g->is_fixed_control && !g->event_select_mask && (g->known_words & 3) == 3 && g->code != DECODE_ANY_CODE;
 }
 
 /* Less than the rank of @row can be, cheaper than to find out: a row whose own words are other ones needs an attribute at least. */
@@ -436,7 +436,7 @@ static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
 	struct event ev;
 	uint64_t added = 0;
 
-	if (!table_row(g->table, row)->n_takes) {
+	if (!table_row(g->table, row)->n_groups) {
 		pfmi_pmu_init_event(&ev, g->table, row);
 		added = !ev.has_counter_values && !has_same_words(g, ev.base_config);
 	}
@@ -446,13 +446,13 @@ static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
 /* Rows that are in the index under the code, this unit mask and what the event has in config1. */
 static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uint64_t config1, struct event_ranking *b)
 {
-	const uint32_t h = way_hash((uint32_t)g->code, umask, config1);
+	const uint32_t h = table_hash_code((uint32_t)g->code, umask, config1);
 	struct event ev;
 	uint16_t way;
 
-	for (uint32_t i = slot_of(h, g->table->n_ways); (way = table_way(g->table, h, &i));) {
+	for (uint32_t i = table_first_slot(h, g->table->n_code_index); (way = table_next_code_index_entry(g->table, h, &i));) {
 		struct event *to = b->best_event && !b->n_ranks ? b->best_event : &ev;
-		uint32_t row = way_row(g->table, way);
+		uint32_t row = table_code_index_row(g->table, way);
 
 		/* Rows under one key come in table order: behind those that want nothing else none is better. */
 		if (b->n_ranks == b->max_ranks && b->ranks[b->n_ranks - 1] >> 48 == 0)
@@ -467,7 +467,7 @@ static inline void rank_rows(const struct decode_target *g, unsigned nth, struct
 	struct event ev;
 
 	if (can_use_code_index(g)) {
-		const struct field *umask = table_field(g->table, KEY_UMASK);
+		const struct field *umask = table_key_field(g->table, KEY_UMASK);
 		uint32_t mask = umask ? (uint32_t)pfmi_pmu_extract_field(umask, g->config) : 0;
 
 		if (g->config[1])
@@ -476,7 +476,7 @@ static inline void rank_rows(const struct decode_target *g, unsigned nth, struct
 		if (b->n_ranks == b->max_ranks && b->ranks[b->n_ranks - 1] >> 56 == 0)
 			return;
 		rank_indexed_rows(g, mask, 0, b);
-		rank_indexed_rows(g, WAY_ANY, 0, b);
+		rank_indexed_rows(g, CODE_INDEX_ANY_UMASK, 0, b);
 		return;
 	}
 	for (uint32_t row = 0; row < g->table->n_rows; row++)
@@ -509,7 +509,7 @@ static bool select_counter(struct decode_target *g, unsigned nth)
 /* What the target says of the code. */
 static void set_target_code(struct decode_target *g)
 {
-	const struct field *code = table_field(g->table, KEY_CODE);
+	const struct field *code = table_key_field(g->table, KEY_CODE);
 	bool known = !g->is_fixed_control && !g->is_register_pair && code && code->n_ranges && g->known_words & 1;
 
 	g->code = known ? pfmi_pmu_extract_field(code, g->config) : DECODE_ANY_CODE;
@@ -519,15 +519,15 @@ static void set_target_code(struct decode_target *g)
 static bool use_primary_encoding(struct decode_target *g)
 {
 	const struct table *t = g->table;
-	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
 
-	if (g->code == DECODE_ANY_CODE || !table_key(t, KEY_ALT) || !umask)
+	if (g->code == DECODE_ANY_CODE || !table_key_field_plus1(t, KEY_ALT) || !umask)
 		return false;
 	g->alternate_code = g->code | pfmi_pmu_extract_field(umask, g->config) << 16;
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		if (has_alternate_code(t, row, g->alternate_code)) {
-			field_insert(code, g->config, pfmi_row_value(t, row, KEY_CODE, ANYWHERE));
-			field_insert(umask, g->config, pfmi_row_value(t, row, KEY_UMASK, ANYWHERE));
+			field_insert(code, g->config, pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER));
+			field_insert(umask, g->config, pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER));
 			return true;
 		}
 	return false;
@@ -596,7 +596,7 @@ static bool row_matches_config(const struct table *t, uint32_t row, const uint64
 /* Can the numbers be the two fields of an event of @t? */
 static bool can_hold_codes(const struct table *t, const struct spec_codes *n)
 {
-	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
 
 	return code && n->code >= code->min && n->code <= code->max &&
 	       (umask ? n->umask >= umask->min && n->umask <= umask->max : n->n_terms < 2);
@@ -604,22 +604,22 @@ static bool can_hold_codes(const struct table *t, const struct spec_codes *n)
 
 bool pfmi_decode_row_from_codes(const struct table *t, const struct spec_codes *n, uint32_t *found)
 {
-	uint32_t h = way_hash((uint32_t)n->code, (uint32_t)n->umask, 0);
+	uint32_t h = table_hash_code((uint32_t)n->code, (uint32_t)n->umask, 0);
 	uint64_t config[4] = { 0 };
 	uint16_t way;
 
-	if (!t->n_ways || !pfmi_pmu_has_plain_config(t) || t->flags & TABLE_REPLACES || !can_hold_codes(t, n))
+	if (!t->n_code_index || !pfmi_pmu_has_plain_config(t) || t->flags & TABLE_VALUES_OVERRIDE || !can_hold_codes(t, n))
 		return false;
-	field_insert(table_field(t, KEY_CODE), config, n->code);
+	field_insert(table_key_field(t, KEY_CODE), config, n->code);
 	if (n->umask)
-		field_insert(table_field(t, KEY_UMASK), config, n->umask);
-	for (uint32_t i = slot_of(h, t->n_ways); (way = table_way(t, h, &i));) {
-		uint32_t row = way_row(t, way);
+		field_insert(table_key_field(t, KEY_UMASK), config, n->umask);
+	for (uint32_t i = table_first_slot(h, t->n_code_index); (way = table_next_code_index_entry(t, h, &i));) {
+		uint32_t row = table_code_index_row(t, way);
 
 		if (!row_has_code(t, row, n->code, DECODE_NO_COUNTER))
 			continue;
 		/* Which bits its groups explain, the longer way finds out. */
-		if (table_row(t, row)->n_takes)
+		if (table_row(t, row)->n_groups)
 			return false;
 		if (row_matches_config(t, row, config)) {
 			*found = row;

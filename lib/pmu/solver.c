@@ -14,27 +14,27 @@
 
 #define NO_COUNTER 0xffu
 
-struct problem {
+struct assignment_problem {
 	unsigned n;
-	uint64_t mask[PLAN_MAX_EVENTS];
-	uint64_t active; /* events that want a counter */
-	uint8_t order[PLAN_MAX_EVENTS];
+	uint64_t counter_masks[PLAN_MAX_EVENTS];
+	uint64_t active_events; /* events that want a counter */
+	uint8_t event_order[PLAN_MAX_EVENTS];
 	unsigned n_order;
 	const struct counter_hold *holds; /* those that some active event can fill */
 	unsigned n_holds;
 };
 
-static unsigned popcount(uint64_t x)
+static unsigned count_bits(uint64_t x)
 {
 	return (unsigned)__builtin_popcountll(x);
 }
-static unsigned lowest(uint64_t x)
+static unsigned find_lowest_bit(uint64_t x)
 {
 	return (unsigned)__builtin_ctzll(x);
 }
 
 /* Fewest candidates first; equal ones stay in the caller's order. */
-static void sort_events(struct problem *p)
+static void sort_events(struct assignment_problem *p)
 {
 	uint8_t sizes[PLAN_MAX_EVENTS]; /* of those in order: counting bits is a call where the processor may not know how */
 
@@ -43,44 +43,44 @@ static void sort_events(struct problem *p)
 		unsigned at = p->n_order;
 		uint8_t size;
 
-		if (!(p->active >> i & 1))
+		if (!(p->active_events >> i & 1))
 			continue;
-		size = (uint8_t)popcount(p->mask[i]);
+		size = (uint8_t)count_bits(p->counter_masks[i]);
 		for (; at > 0 && sizes[at - 1] > size; at--) {
 			sizes[at] = sizes[at - 1];
-			p->order[at] = p->order[at - 1];
+			p->event_order[at] = p->event_order[at - 1];
 		}
 		sizes[at] = size;
-		p->order[at] = (uint8_t)i;
+		p->event_order[at] = (uint8_t)i;
 		p->n_order++;
 	}
 }
 
-static bool greedy(const struct problem *p, uint8_t *counter)
+static bool assign_greedily(const struct assignment_problem *p, uint8_t *counter)
 {
 	uint64_t used = 0;
 
 	for (unsigned i = 0; i < p->n_order; i++) {
-		uint64_t left = p->mask[p->order[i]] & ~used;
+		uint64_t left = p->counter_masks[p->event_order[i]] & ~used;
 
 		if (!left)
 			return false;
-		counter[p->order[i]] = (uint8_t)lowest(left);
+		counter[p->event_order[i]] = (uint8_t)find_lowest_bit(left);
 		used |= left & -left;
 	}
 	return true;
 }
 
 /* Looks for a counter for event @e, moving others aside. @seen: counters already asked in this round. */
-static bool augment(const struct problem *p, unsigned e, uint64_t *seen, uint8_t owner[64])
+static bool find_augmenting_path(const struct assignment_problem *p, unsigned e, uint64_t *seen, uint8_t owner[64])
 {
-	for (uint64_t left = p->mask[e]; left; left &= left - 1) {
-		unsigned c = lowest(left);
+	for (uint64_t left = p->counter_masks[e]; left; left &= left - 1) {
+		unsigned c = find_lowest_bit(left);
 
 		if (*seen >> c & 1)
 			continue;
 		*seen |= (uint64_t)1 << c;
-		if (owner[c] == NO_COUNTER || augment(p, owner[c], seen, owner)) {
+		if (owner[c] == NO_COUNTER || find_augmenting_path(p, owner[c], seen, owner)) {
 			owner[c] = (uint8_t)e;
 			return true;
 		}
@@ -89,7 +89,7 @@ static bool augment(const struct problem *p, unsigned e, uint64_t *seen, uint8_t
 }
 
 /* Can every active event have a counter of its own? */
-static bool events_matchable(const struct problem *p)
+static bool has_event_matching(const struct assignment_problem *p)
 {
 	uint8_t owner[64];
 
@@ -97,37 +97,37 @@ static bool events_matchable(const struct problem *p)
 	for (unsigned i = 0; i < p->n; i++) {
 		uint64_t seen = 0;
 
-		if (p->active >> i & 1 && !augment(p, i, &seen, owner))
+		if (p->active_events >> i & 1 && !find_augmenting_path(p, i, &seen, owner))
 			return false;
 	}
 	return true;
 }
 
 /* Nobody to fill it takes part. */
-static bool is_void(const struct problem *p, const struct counter_hold *h)
+static bool is_hold_void(const struct assignment_problem *p, const struct counter_hold *h)
 {
-	return !(h->events & p->active);
+	return !(h->events & p->active_events);
 }
 
-/* An earlier hold wants the same counter filled; reserve_held() has left it to the events of both. */
-static bool is_repeated(const struct problem *p, unsigned h)
+/* An earlier hold wants the same counter filled; reserve_held_counters() has left it to the events of both. */
+static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
 {
 	for (unsigned i = 0; i < h; i++)
-		if (p->holds[i].counter == p->holds[h].counter && !is_void(p, &p->holds[i]))
+		if (p->holds[i].counter == p->holds[h].counter && !is_hold_void(p, &p->holds[i]))
 			return true;
 	return false;
 }
 
 /* Looks for an event that fills hold @h, moving other holds aside. @filler: hold that an event fills, or NO_COUNTER. */
-static bool fill(const struct problem *p, unsigned h, uint64_t *seen, uint8_t filler[PLAN_MAX_EVENTS])
+static bool fill_hold(const struct assignment_problem *p, unsigned h, uint64_t *seen, uint8_t filler[PLAN_MAX_EVENTS])
 {
-	for (uint64_t left = p->holds[h].events & p->active & ~*seen; left; left &= left - 1) {
-		unsigned e = lowest(left);
+	for (uint64_t left = p->holds[h].events & p->active_events & ~*seen; left; left &= left - 1) {
+		unsigned e = find_lowest_bit(left);
 
-		if (*seen >> e & 1 || !(p->mask[e] >> p->holds[h].counter & 1))
+		if (*seen >> e & 1 || !(p->counter_masks[e] >> p->holds[h].counter & 1))
 			continue;
 		*seen |= (uint64_t)1 << e;
-		if (filler[e] == NO_COUNTER || fill(p, filler[e], seen, filler)) {
+		if (filler[e] == NO_COUNTER || fill_hold(p, filler[e], seen, filler)) {
 			filler[e] = (uint8_t)h;
 			return true;
 		}
@@ -136,7 +136,7 @@ static bool fill(const struct problem *p, unsigned h, uint64_t *seen, uint8_t fi
 }
 
 /* Can every held counter have an event of its own? */
-static bool holds_fillable(const struct problem *p)
+static bool has_hold_matching(const struct assignment_problem *p)
 {
 	uint8_t filler[PLAN_MAX_EVENTS];
 
@@ -144,33 +144,33 @@ static bool holds_fillable(const struct problem *p)
 	for (unsigned h = 0; h < p->n_holds; h++) {
 		uint64_t seen = 0;
 
-		if (!is_void(p, &p->holds[h]) && !is_repeated(p, h) && !fill(p, h, &seen, filler))
+		if (!is_hold_void(p, &p->holds[h]) && !is_hold_repeated(p, h) && !fill_hold(p, h, &seen, filler))
 			return false;
 	}
 	return true;
 }
 
-static bool matchable(const struct problem *p)
+static bool has_matching(const struct assignment_problem *p)
 {
-	return events_matchable(p) && holds_fillable(p);
+	return has_event_matching(p) && has_hold_matching(p);
 }
 
 /* A held counter is for the events of its hold alone. */
-static void reserve_held(struct problem *p)
+static void reserve_held_counters(struct assignment_problem *p)
 {
 	for (unsigned h = 0; h < p->n_holds; h++)
-		for (unsigned i = 0; i < p->n && !is_void(p, &p->holds[h]); i++)
+		for (unsigned i = 0; i < p->n && !is_hold_void(p, &p->holds[h]); i++)
 			if (!(p->holds[h].events >> i & 1))
-				p->mask[i] &= ~((uint64_t)1 << p->holds[h].counter);
+				p->counter_masks[i] &= ~((uint64_t)1 << p->holds[h].counter);
 }
 
-static bool holds_filled(const struct problem *p, const uint8_t *counter)
+static bool has_filled_holds(const struct assignment_problem *p, const uint8_t *counter)
 {
 	for (unsigned h = 0; h < p->n_holds; h++) {
-		bool filled = is_void(p, &p->holds[h]);
+		bool filled = is_hold_void(p, &p->holds[h]);
 
 		for (unsigned i = 0; i < p->n_order && !filled; i++)
-			filled = counter[p->order[i]] == p->holds[h].counter;
+			filled = counter[p->event_order[i]] == p->holds[h].counter;
 		if (!filled)
 			return false;
 	}
@@ -178,47 +178,47 @@ static bool holds_filled(const struct problem *p, const uint8_t *counter)
 }
 
 /* The first placement in the order above; there is one. */
-static void settle(struct problem *p, uint8_t *counter)
+static void choose_lowest_counters(struct assignment_problem *p, uint8_t *counter)
 {
 	for (unsigned i = 0; i < p->n_order; i++) {
-		unsigned e = p->order[i];
+		unsigned e = p->event_order[i];
 
-		for (uint64_t left = p->mask[e]; left; left &= left - 1) {
-			p->mask[e] = left & -left;
-			if (matchable(p))
+		for (uint64_t left = p->counter_masks[e]; left; left &= left - 1) {
+			p->counter_masks[e] = left & -left;
+			if (has_matching(p))
 				break;
 		}
-		counter[e] = (uint8_t)lowest(p->mask[e]);
+		counter[e] = (uint8_t)find_lowest_bit(p->counter_masks[e]);
 	}
 }
 
 /* Narrows p->mask on the way. */
-static bool place(struct problem *p, uint8_t *counter)
+static bool place_events(struct assignment_problem *p, uint8_t *counter)
 {
-	reserve_held(p);
+	reserve_held_counters(p);
 	sort_events(p);
-	if (greedy(p, counter) && holds_filled(p, counter))
+	if (assign_greedily(p, counter) && has_filled_holds(p, counter))
 		return true;
-	if (!matchable(p))
+	if (!has_matching(p))
 		return false;
-	settle(p, counter);
+	choose_lowest_counters(p, counter);
 	return true;
 }
 
 /* Tries the alternatives for the events in @active. */
-static bool solve(const struct plan *plan, uint64_t active, struct placement *out)
+static bool solve_alternatives(const struct plan *plan, uint64_t active, struct placement *out)
 {
-	struct problem p;
+	struct assignment_problem p;
 
 	p.n = plan->request->n_events;
-	p.active = active;
+	p.active_events = active;
 	for (unsigned a = 0; a < plan->n_alternatives; a++) {
 		const struct alternative *alt = &plan->alternatives[a];
 
-		memcpy(p.mask, alt->counter_masks, p.n * sizeof(p.mask[0]));
+		memcpy(p.counter_masks, alt->counter_masks, p.n * sizeof(p.counter_masks[0]));
 		p.holds = alt->holds;
 		p.n_holds = alt->n_holds;
-		if (place(&p, out->counters)) {
+		if (place_events(&p, out->counters)) {
 			out->alternative = a;
 			return true;
 		}
@@ -230,7 +230,7 @@ static bool solve(const struct plan *plan, uint64_t active, struct placement *ou
 
 /* Without holds and alternatives: the smallest set T of counters that more than |T| events are confined to (Hall). T is a union
  * of candidate masks, so unions of the distinct ones are enough to look at. 0 if there are too many of those. */
-static uint64_t smallest_hall(const struct plan *plan, uint64_t active)
+static uint64_t find_hall_violator(const struct plan *plan, uint64_t active)
 {
 	const uint64_t *mask = plan->alternatives[0].counter_masks;
 	uint64_t distinct[12], best = 0;
@@ -252,19 +252,19 @@ static uint64_t smallest_hall(const struct plan *plan, uint64_t active)
 
 		for (unsigned d = 0; d < n; d++)
 			t |= pick >> d & 1 ? distinct[d] : 0;
-		for (unsigned i = 0; i < plan->request->n_events && popcount(inside) <= popcount(t); i++)
+		for (unsigned i = 0; i < plan->request->n_events && count_bits(inside) <= count_bits(t); i++)
 			if (active >> i & 1 && !(mask[i] & ~t))
 				inside |= (uint64_t)1 << i;
-		if (popcount(inside) > popcount(t) && popcount(inside) < best_size) {
+		if (count_bits(inside) > count_bits(t) && count_bits(inside) < best_size) {
 			best = inside;
-			best_size = popcount(inside);
+			best_size = count_bits(inside);
 		}
 	}
 	return best;
 }
 
 /* The next larger number with as many bits set. */
-static uint64_t next_subset(uint64_t x)
+static uint64_t get_next_subset(uint64_t x)
 {
 	uint64_t low = x & -x, ripple = x + low;
 
@@ -272,54 +272,54 @@ static uint64_t next_subset(uint64_t x)
 }
 
 /* Smallest by trying every subset, for sets that are small enough; else irreducible: no event can be left out. */
-static uint64_t smallest_clash(const struct plan *plan, uint64_t active)
+static uint64_t find_smallest_clash(const struct plan *plan, uint64_t active)
 {
 	struct placement scratch;
 	unsigned n = plan->request->n_events;
 
 	if (n <= 12) {
 		for (unsigned k = 1; k <= n; k++)
-			for (uint64_t s = ((uint64_t)1 << k) - 1; s < (uint64_t)1 << n; s = next_subset(s))
-				if (!(s & ~active) && !solve(plan, s, &scratch))
+			for (uint64_t s = ((uint64_t)1 << k) - 1; s < (uint64_t)1 << n; s = get_next_subset(s))
+				if (!(s & ~active) && !solve_alternatives(plan, s, &scratch))
 					return s;
 		return active;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (active >> i & 1 && !solve(plan, active & ~((uint64_t)1 << i), &scratch))
+		if (active >> i & 1 && !solve_alternatives(plan, active & ~((uint64_t)1 << i), &scratch))
 			active &= ~((uint64_t)1 << i);
 	return active;
 }
 
-static int refuse(const struct plan *plan, uint64_t active, pfm_error_t *why)
+static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *why)
 {
 	uint64_t clash = 0, counters = 0;
 
 	if (!why)
 		return PFMLIB_ERR_NOASSIGN;
 	if (plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0)
-		clash = smallest_hall(plan, active);
+		clash = find_hall_violator(plan, active);
 	if (!clash)
-		clash = smallest_clash(plan, active);
+		clash = find_smallest_clash(plan, active);
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		for (uint64_t left = clash; left; left &= left - 1)
-			counters |= plan->alternatives[a].counter_masks[lowest(left)];
+			counters |= plan->alternatives[a].counter_masks[find_lowest_bit(left)];
 	*why = (pfm_error_t){ .size = why->size,
 		              .code = PFMLIB_ERR_NOASSIGN,
 		              .kind = PFM_KIND_NO_PLACEMENT,
-		              .event = (int)lowest(clash | (uint64_t)1 << 63),
+		              .event = (int)find_lowest_bit(clash | (uint64_t)1 << 63),
 		              .clash = clash,
 		              .clash_counters = counters };
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-static int assign_all(const struct plan *plan, struct placement *out, pfm_error_t *why)
+static int assign_event_set(const struct plan *plan, struct placement *out, pfm_error_t *why)
 {
 	unsigned n = plan->request->n_events;
 	uint64_t active = (n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->counterless_events;
 
 	memset(out->counters, NO_COUNTER, n);
-	if (!solve(plan, active, out))
-		return refuse(plan, active, why);
+	if (!solve_alternatives(plan, active, out))
+		return report_clash(plan, active, why);
 	return PFMLIB_SUCCESS;
 }
 
@@ -329,8 +329,8 @@ int pfmi_pmu_assign_counters(const struct plan *plan, struct placement *out, pfm
 	/* By far the most common question: one event, and nothing in its way. */
 	if (plan->request->n_events == 1 && plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->counterless_events &&
 	    plan->alternatives[0].counter_masks[0]) {
-		out->counters[0] = (uint8_t)lowest(plan->alternatives[0].counter_masks[0]);
+		out->counters[0] = (uint8_t)find_lowest_bit(plan->alternatives[0].counter_masks[0]);
 		return PFMLIB_SUCCESS;
 	}
-	return assign_all(plan, out, why);
+	return assign_event_set(plan, out, why);
 }

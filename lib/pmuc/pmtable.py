@@ -53,7 +53,7 @@ fold = Cache(_folded).__getitem__       # the form of a name that is compared: t
 
 
 def _weight(c):
-    """What a character of a folded name adds to its hash: table.h, pfmi_weights."""
+    """What a character of a folded name adds to its hash: table.h, pfmi_table_char_weights."""
     c = c * 0x9E3779B1 & ANY32
     c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
     return (c ^ c >> 13) & 0x7FFFFFFF

@@ -66,8 +66,8 @@ int pfmi_device_prepare_sampling(struct pfm_session *s)
 	if (sm->config.fields & PFM_SAMPLE_CPU)
 		in->pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	in->pfp_alpha_items |= PFM_COUNTERS | PFM_PROFILING;
-	if (d->emulator.m && !in->pfp_alpha_n_ranges) { /* the program that the model invents */
-		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->emulator.text, d->emulator.text_end };
+	if (d->emulator.device && !in->pfp_alpha_n_ranges) { /* the program that the model invents */
+		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->emulator.text_start, d->emulator.text_end };
 		in->pfp_alpha_n_ranges = 1;
 	}
 	choose_interrupt_rates(s, in);

@@ -396,13 +396,13 @@ static int read_one_record(struct pfm_session *s, bool go_on, size_t size, pfm_r
 	}
 	decode_record(s, bytes, len, &r);
 	record->size = size;
-	pfmi_give(record, &r, sizeof(r));
+	base_copy_struct_out(record, &r, sizeof(r));
 	return 1;
 }
 
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
 {
-	if ((!is_sampling_session(s) && !(s && s->recording)) || !pfmi_sized(record))
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(record))
 		return PFMLIB_ERR_INVAL;
 	if (s->sampling->n_buffers && s->sampling->last_buffer >= 0)
 		release_read_data(s->sampling, (unsigned)s->sampling->last_buffer);
@@ -415,12 +415,12 @@ int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 {
 	unsigned k = 0;
 
-	if ((!is_sampling_session(s) && !(s && s->recording)) || !pfmi_sized(records) || n > INT_MAX)
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(records) || n > INT_MAX)
 		return PFMLIB_ERR_INVAL;
 	for (unsigned i = 0; i < s->sampling->n_buffers; i++)
 		release_read_data(s->sampling, i);
 	while (k < n) {
-		pfm_record_t *r = pfmi_nth(records, k);
+		pfm_record_t *r = base_struct_at(records, k);
 		unsigned more = records->size == sizeof(*r) ? read_run(s, r, n - k) : 0;
 		int rc = more ? 1 : read_one_record(s, k > 0, records->size, r);
 
@@ -672,7 +672,7 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	const struct sample_totals *t;
 	int rc;
 
-	if (!is_sampling_session(s) || i >= s->n_counts || !pfmi_sized(out))
+	if (!is_sampling_session(s) || i >= s->n_counts || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
 	rc = pfm_read_count(s, i, &count);
 	if (rc)
@@ -691,7 +691,7 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	full.period = c->config.period;
 	full.freq = c->config.freq;
 	assess_sample_quality(s, i, &full);
-	pfmi_give(out, &full, sizeof(full));
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
@@ -699,7 +699,7 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 {
 	pfm_buffers_t full = PFM_INIT(full);
 
-	if ((!is_sampling_session(s) && !(s && s->recording)) || !pfmi_sized(out))
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
 	full.n = s->sampling->n_buffers;
 	full.pages = s->sampling->buffer_pages;
@@ -708,6 +708,6 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 	full.bytes = s->sampling->n_bytes;
 	full.skipped = s->sampling->n_unknown_records;
 	full.damaged = s->recording ? pfmi_perfdata_is_damaged(s) : s->sampling->n_damaged_buffers;
-	pfmi_give(out, &full, sizeof(full));
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -64,7 +64,7 @@ int pfmi_sampling_read_options(struct session_builder *o)
 	sm = o->session->sampling = calloc(1, sizeof(*sm));
 	if (!sm)
 		return pfmi_session_report_no_memory(o);
-	if (!pfmi_take(&sm->config, sizeof(sm->config), given))
+	if (!base_copy_struct_in(&sm->config, sizeof(sm->config), given))
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "sampling.size is not set");
 	what = find_option_error(&sm->config);
 	if (what)
@@ -119,7 +119,7 @@ void pfmi_sampling_choose_rates(struct pfm_session *s)
 {
 	uint64_t max = 0;
 
-	if (pfmi_sys_number(&s->sys, "/proc/sys/kernel/perf_event_max_sample_rate", &max))
+	if (pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_max_sample_rate", &max))
 		max = 0;
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
@@ -455,7 +455,7 @@ static void set_record_layouts(struct pfm_session *s)
 	struct sampling_state *sm = s->sampling;
 	uint64_t frames = sm->config.max_stack;
 
-	if (!frames && pfmi_sys_number(&s->sys, "/proc/sys/kernel/perf_event_max_stack", &frames))
+	if (!frames && pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_max_stack", &frames))
 		frames = DEFAULT_MAX_FRAMES;
 	sm->common_layout = (struct record_layout){ .fields = sm->config.fields,
 		                                    .branch_type = sm->config.branch_filter,
@@ -492,7 +492,7 @@ static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, in
 		code = PFMLIB_ERR_PERM;
 		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb and the limit of locked memory (ulimit -l) are "
 			 "used up; raise one of them, or run as root; number: the former, in KiB for each CPU";
-		pfmi_sys_number(&s->sys, "/proc/sys/kernel/perf_event_mlock_kb", &number);
+		pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_mlock_kb", &number);
 		break;
 	case EACCES:
 		code = PFMLIB_ERR_PERM;
@@ -505,7 +505,7 @@ static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, in
 		break;
 	default: break;
 	}
-	pfmi_refuse_errno(why, code, -err, detail);
+	pfmi_base_set_errno_error(why, code, -err, detail);
 	if (why)
 		why->number = number;
 	return code;

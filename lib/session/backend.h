@@ -82,12 +82,12 @@ struct pfm_session {
 	bool is_all_exact;    /* by the last reading all counts are exact, and there was nothing to say of any of them */
 	bool has_last_counts; /* s->last */
 	unsigned n_groups;
-	pfm_count_t *last_counts;   /* room for n counts; of those that are clear still: an earlier reading */
-	pfm_count_t *caller_counts; /* while all are read: the caller's array, NULL if it is not like s->last or has been filled */
-	char *cpu_text;             /* copy of the caller's list, then the numbers that counts->asked.cpus point to */
-	struct cpus requested_cpus; /* CPUs the caller names; empty: no matter which */
-	struct cpus online_cpus;    /* those at hand when the session was opened; empty: that cannot be read */
-	bool is_online_assumed;     /* nobody has asked for them: what is opened will show it */
+	pfm_count_t *last_counts;       /* room for n counts; of those that are clear still: an earlier reading */
+	pfm_count_t *caller_counts;     /* while all are read: the caller's array, NULL if it is not like s->last or has been filled */
+	char *cpu_text;                 /* copy of the caller's list, then the numbers that counts->asked.cpus point to */
+	struct cpu_mask requested_cpus; /* CPUs the caller names; empty: no matter which */
+	struct cpu_mask online_cpus;    /* those at hand when the session was opened; empty: that cannot be read */
+	bool is_online_assumed;         /* nobody has asked for them: what is opened will show it */
 };
 
 /* @raw as it would have been had the counter run all of @enabled. */

@@ -349,7 +349,7 @@ int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int 
 	pfm_count_t a, d;
 	bool reset;
 
-	if (!earlier || !later || !pfmi_sized(out) || !pfmi_take(&a, sizeof(a), earlier) || !pfmi_take(&d, sizeof(d), later))
+	if (!earlier || !later || !base_has_struct_size(out) || !base_copy_struct_in(&a, sizeof(a), earlier) || !base_copy_struct_in(&d, sizeof(d), later))
 		return PFMLIB_ERR_INVAL;
 	reset = d.raw < a.raw || d.enabled < a.enabled || d.running < a.running;
 	if (!is_level && !reset && d.quality < PFM_QUALITY_NOT_COUNTED) {
@@ -360,7 +360,7 @@ int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int 
 		d.running -= a.running;
 		assess_difference(&a, &d, value);
 	}
-	pfmi_give(out, &d, sizeof(d));
+	base_copy_struct_out(out, &d, sizeof(d));
 	return PFMLIB_SUCCESS;
 }
 

@@ -108,8 +108,8 @@ static uint64_t get_config1_bit(const struct kernel_pmu *p, const char *name)
 	const struct field *f = table_fields(p->table);
 
 	for (unsigned i = 0; i < p->table->n_fields; i++)
-		if (strcmp(table_text(p->table, f[i].name), name) == 0 && f[i].n_ranges && f[i].range[0].word == 1)
-			return (uint64_t)1 << f[i].range[0].lsb;
+		if (strcmp(table_text(p->table, f[i].name), name) == 0 && f[i].n_ranges && f[i].ranges[0].config_word == 1)
+			return (uint64_t)1 << f[i].ranges[0].lsb;
 	return 0;
 }
 
@@ -201,10 +201,10 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 		c->config.attr.config |= (uint64_t)(uint32_t)c->config.kernel_pmu->instance_types[0] << 32;
 	}
 	c->config.is_level = event_has_flag(f->event, ROW_SNAPSHOT);
-	if (event_has_key(f->event, KEY_SCALE) && !pfmi_decimal(pfmi_row_text(u->table, f->event->row_index, KEY_SCALE), &c->config.scale))
+	if (event_has_key(f->event, KEY_SCALE) && !pfmi_base_parse_decimal(pfmi_table_row_text(u->table, f->event->row_index, KEY_SCALE), &c->config.scale))
 		c->config.scale = 1;
 	if (event_has_key(f->event, KEY_UNIT))
-		c->config.unit = pfmi_row_text(u->table, f->event->row_index, KEY_UNIT);
+		c->config.unit = pfmi_table_row_text(u->table, f->event->row_index, KEY_UNIT);
 	c->config.get_user_read_bits = get_user_read_bits(o, c);
 	c->config.name = k ? copy_count_name(s, m->name) : m->name;
 	if (!c->config.name)
@@ -273,7 +273,7 @@ static bool is_general_counter_event(const struct event *ev)
 {
 	uint64_t config[4];
 
-	pfmi_pmu_build_config_words(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	if (ev->table->encoder == ENCODER_PERF)
 		return ev->table->perf_type == 3 || (ev->table->perf_type == 0 && config[0] > 1 && config[0] != 9);
 	return (config[0] & 0xff) != 0 && (config[0] & 0xffff) != 0x3c && (config[0] & 0xffff) != 0xc0;
@@ -292,7 +292,7 @@ static bool has_solver_conflict(const struct event *alone, const struct event *o
 
 bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct event *other)
 {
-	if (!event_has_flag(alone, ROW_ALONE))
+	if (!event_has_flag(alone, ROW_EXCLUSIVE))
 		return false;
 	return other->table == alone->table ? has_solver_conflict(alone, other) : is_general_counter_event(other);
 }
@@ -319,7 +319,7 @@ static bool has_conflicting_count(const struct pfm_session *s, const struct sess
 void pfmi_session_mark_exclusive_groups(struct pfm_session *s)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		if (!event_has_flag(&s->counts[i].config.event, ROW_ALONE) || !has_conflicting_count(s, &s->counts[i]))
+		if (!event_has_flag(&s->counts[i].config.event, ROW_EXCLUSIVE) || !has_conflicting_count(s, &s->counts[i]))
 			continue;
 		for (unsigned k = 0; k < s->n_counts; k++)
 			s->counts[k].config.exclusive |= s->counts[k].config.group == s->counts[i].config.group;
@@ -328,26 +328,26 @@ void pfmi_session_mark_exclusive_groups(struct pfm_session *s)
 
 /* ---- one count per CPU ------------------------------------------------------------------------------------------------ */
 
-static void free_cpu_sets(struct cpus *sets, unsigned n)
+static void free_cpu_sets(struct cpu_mask *sets, unsigned n)
 {
 	for (unsigned i = 0; sets && i < n; i++)
-		pfmi_cpus_free(&sets[i]);
+		pfmi_machine_free_cpus(&sets[i]);
 	free(sets);
 }
 
 /* The CPUs on which the PMU of @c counts something: empty for all. */
-static int get_served_cpus(const struct session_count *c, struct cpus *out)
+static int get_served_cpus(const struct session_count *c, struct cpu_mask *out)
 {
 	const struct kernel_pmu *d = c->config.kernel_pmu;
 	int rc = 0;
 
-	*out = (struct cpus){ 0 };
+	*out = (struct cpu_mask){ 0 };
 	for (unsigned i = 0; d && !rc && i < d->n_instances; i++) {
 		if (!session_count_has_instance(c, i))
 			continue;
-		rc = pfmi_cpus_add(out, d->instance_cpu_lists[i]);
+		rc = pfmi_machine_add_cpu_list(out, d->instance_cpu_lists[i]);
 		if (rc != -ENOMEM && (rc || !*d->instance_cpu_lists[i])) {
-			pfmi_cpus_free(out);
+			pfmi_machine_free_cpus(out);
 			return 0;
 		}
 	}
@@ -355,14 +355,14 @@ static int get_served_cpus(const struct session_count *c, struct cpus *out)
 }
 
 /* The counts @old, @n of them, for CPU @cpu alone. @serves: the CPUs of each. @number: the CPU as a text that stays. */
-static int copy_counts_for_cpu(struct session_builder *o, const struct session_count *old, const struct cpus *serves, unsigned n, const char *number)
+static int copy_counts_for_cpu(struct session_builder *o, const struct session_count *old, const struct cpu_mask *serves, unsigned n, const char *number)
 {
 	unsigned cpu = (unsigned)strtoull(number, NULL, 10);
 
 	for (unsigned i = 0; i < n; i++) {
 		struct session_count *c;
 
-		if (serves[i].n_words && !pfmi_cpus_has(&serves[i], cpu))
+		if (serves[i].n_words && !pfmi_machine_has_cpu(&serves[i], cpu))
 			continue;
 		c = append_count(o);
 		if (!c)
@@ -379,14 +379,14 @@ static int copy_counts_for_cpu(struct session_builder *o, const struct session_c
 	return PFMLIB_SUCCESS;
 }
 
-static int copy_counts_for_each_cpu(struct session_builder *o, const struct session_count *old, const struct cpus *serves, unsigned n, const struct cpus *cpus,
+static int copy_counts_for_each_cpu(struct session_builder *o, const struct session_count *old, const struct cpu_mask *serves, unsigned n, const struct cpu_mask *cpus,
                                     char *text)
 {
 	unsigned groups = o->session->n_groups;
 	int rc = PFMLIB_SUCCESS;
 
 	o->session->n_groups = 0;
-	for (unsigned cpu = 0; !rc && pfmi_cpus_from(cpus, &cpu); cpu++) {
+	for (unsigned cpu = 0; !rc && pfmi_machine_next_cpu(cpus, &cpu); cpu++) {
 		int len = snprintf(text, CPU_NUMBER_SIZE, "%u", cpu);
 
 		rc = copy_counts_for_cpu(o, old, serves, n, text);
@@ -397,11 +397,11 @@ static int copy_counts_for_each_cpu(struct session_builder *o, const struct sess
 }
 
 /* Repeats the groups of a finished list for one CPU after the other. @text: room for the numbers. */
-static int split_counts_by_cpu(struct session_builder *o, const struct cpus *cpus, char *text)
+static int split_counts_by_cpu(struct session_builder *o, const struct cpu_mask *cpus, char *text)
 {
 	struct pfm_session *s = o->session;
 	struct session_count *old = s->counts;
-	struct cpus *serves = calloc(s->n_counts + 1, sizeof(*serves));
+	struct cpu_mask *serves = calloc(s->n_counts + 1, sizeof(*serves));
 	unsigned n = s->n_counts;
 	int rc = PFMLIB_SUCCESS;
 
@@ -410,7 +410,7 @@ static int split_counts_by_cpu(struct session_builder *o, const struct cpus *cpu
 	for (unsigned i = 0; i < n && !rc; i++)
 		if (get_served_cpus(&old[i], &serves[i]))
 			rc = pfmi_session_report_no_memory(o);
-	if (!rc && n * pfmi_cpus_count(cpus) > MAX_SESSION_COUNTS)
+	if (!rc && n * pfmi_machine_count_cpus(cpus) > MAX_SESSION_COUNTS)
 		rc = pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, 0, "at most 262144 counts, one for each CPU");
 	if (rc) {
 		free_cpu_sets(serves, n);
@@ -418,7 +418,7 @@ static int split_counts_by_cpu(struct session_builder *o, const struct cpus *cpu
 	}
 	s->counts = NULL;
 	s->n_counts = o->counts_capacity = 0;
-	rc = pfmi_session_reserve_counts(o, n * (unsigned)pfmi_cpus_count(cpus)) ? PFMLIB_SUCCESS : pfmi_session_report_no_memory(o);
+	rc = pfmi_session_reserve_counts(o, n * (unsigned)pfmi_machine_count_cpus(cpus)) ? PFMLIB_SUCCESS : pfmi_session_report_no_memory(o);
 	if (!rc)
 		rc = copy_counts_for_each_cpu(o, old, serves, n, cpus, text);
 	free_cpu_sets(serves, n);
@@ -457,7 +457,7 @@ static bool is_offline_cpu_detectable(const struct pfm_session *s)
 	       (s->options.flags & (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU)) == PFM_SESSION_SYSTEM_WIDE;
 }
 
-static bool is_same_cpu_set(const struct cpus *a, const struct cpus *b)
+static bool is_same_cpu_set(const struct cpu_mask *a, const struct cpu_mask *b)
 {
 	return a->n_words == b->n_words && memcmp(a->words, b->words, a->n_words * sizeof(*a->words)) == 0;
 }
@@ -465,30 +465,30 @@ static bool is_same_cpu_set(const struct cpus *a, const struct cpus *b)
 /* Keeps that all CPUs there can be are on line, if they are: that set does not change as long as the kernel runs. */
 static void cache_all_cpus(const struct pfm_session *s)
 {
-	struct cpus possible, first;
-	size_t n = pfmi_cpus_count(&s->online_cpus);
-	bool all = !pfmi_cpus_load(&s->sys, PFMI_CPUS_POSSIBLE, &possible) && n && !pfmi_cpus_first((unsigned)n, &first);
+	struct cpu_mask possible, first;
+	size_t n = pfmi_machine_count_cpus(&s->online_cpus);
+	bool all = !pfmi_machine_read_cpus(&s->sys, PFMI_POSSIBLE_CPUS_PATH, &possible) && n && !pfmi_machine_make_first_cpus((unsigned)n, &first);
 
 	if (all) {
 		all = is_same_cpu_set(&first, &possible) && is_same_cpu_set(&first, &s->online_cpus);
-		pfmi_cpus_free(&first);
+		pfmi_machine_free_cpus(&first);
 	}
-	pfmi_cpus_free(&possible);
+	pfmi_machine_free_cpus(&possible);
 	atomic_store(get_all_cpus_cache(s), all ? (int)n : ALL_CPUS_READ_ALWAYS);
 }
 
 int pfmi_session_refresh_online_cpus(struct pfm_session *s)
 {
-	struct cpus now;
-	int rc = pfmi_cpus_load(&s->sys, PFMI_CPUS_ONLINE, &now);
+	struct cpu_mask now;
+	int rc = pfmi_machine_read_cpus(&s->sys, PFMI_ONLINE_CPUS_PATH, &now);
 
 	s->is_online_assumed = false;
 	if (rc || is_same_cpu_set(&now, &s->online_cpus)) {
-		pfmi_cpus_free(&now);
+		pfmi_machine_free_cpus(&now);
 		return rc == -ENOMEM ? rc : 0;
 	}
 	atomic_store(get_all_cpus_cache(s), ALL_CPUS_READ_ALWAYS);
-	pfmi_cpus_free(&s->online_cpus);
+	pfmi_machine_free_cpus(&s->online_cpus);
 	s->online_cpus = now;
 	return -EAGAIN;
 }
@@ -501,8 +501,8 @@ static int read_online_cpus(struct pfm_session *s)
 
 	s->is_online_assumed = known > 0;
 	if (s->is_online_assumed)
-		return pfmi_cpus_first((unsigned)known, &s->online_cpus);
-	rc = pfmi_cpus_load(&s->sys, PFMI_CPUS_ONLINE, &s->online_cpus);
+		return pfmi_machine_make_first_cpus((unsigned)known, &s->online_cpus);
+	rc = pfmi_machine_read_cpus(&s->sys, PFMI_ONLINE_CPUS_PATH, &s->online_cpus);
 	if (known == ALL_CPUS_READ_ONCE)
 		cache_all_cpus(s);
 	else if (known == ALL_CPUS_UNREAD)
@@ -512,7 +512,7 @@ static int read_online_cpus(struct pfm_session *s)
 	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write at once. */
 	if (s->sampling && s->requested_cpus.n_words == 0 &&
 	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE)) == PFM_SESSION_INHERIT)
-		rc = pfmi_cpus_copy(&s->online_cpus, &s->requested_cpus);
+		rc = pfmi_machine_copy_cpus(&s->online_cpus, &s->requested_cpus);
 	return rc;
 }
 
@@ -521,16 +521,16 @@ int pfmi_session_apply_cpu_list(struct session_builder *o)
 	const unsigned per_cpu = PFM_SESSION_PER_CPU | PFM_SESSION_SYSTEM_WIDE;
 	struct pfm_session *s = o->session;
 	const char *given = s->options.cpus ? s->options.cpus : "";
-	const struct cpus *cpus = *given ? &s->requested_cpus : &s->online_cpus;
+	const struct cpu_mask *cpus = *given ? &s->requested_cpus : &s->online_cpus;
 	size_t len = strlen(given);
-	int rc = pfmi_cpus_read(given, &s->requested_cpus);
+	int rc = pfmi_machine_parse_cpu_list(given, &s->requested_cpus);
 
 	if (rc == -EINVAL)
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
 		                                 "options.cpus is no list of CPUs such as 0,2-3");
 	if (!rc && is_cpu_dependent(s))
 		rc = read_online_cpus(s);
-	s->cpu_text = rc ? NULL : malloc(len + 1 + CPU_NUMBER_SIZE * pfmi_cpus_count(cpus));
+	s->cpu_text = rc ? NULL : malloc(len + 1 + CPU_NUMBER_SIZE * pfmi_machine_count_cpus(cpus));
 	if (!s->cpu_text)
 		return pfmi_session_report_no_memory(o);
 	memcpy(s->cpu_text, given, len + 1);
@@ -539,6 +539,6 @@ int pfmi_session_apply_cpu_list(struct session_builder *o)
 		return PFMLIB_SUCCESS;
 	if (cpus->n_words == 0)
 		return pfmi_session_report_error(o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
-		                                 "which CPUs are on line cannot be read from " PFMI_CPUS_ONLINE);
+		                                 "which CPUs are on line cannot be read from " PFMI_ONLINE_CPUS_PATH);
 	return split_counts_by_cpu(o, cpus, s->cpu_text + len + 1);
 }

@@ -92,14 +92,14 @@ static int dry_run_list_folder(const struct sys *sys, const char *path, int (*ea
 {
 	const struct dry_run_system *p = sys->arg;
 
-	return p->real_sys.list(&p->real_sys, path, each, arg);
+	return p->real_sys.list_folder(&p->real_sys, path, each, arg);
 }
 
 static bool dry_run_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 	const struct dry_run_system *p = sys->arg;
 
-	return p->real_sys.cpuid(&p->real_sys, leaf, subleaf, regs);
+	return p->real_sys.read_cpuid(&p->real_sys, leaf, subleaf, regs);
 }
 
 /* Gives the session its own system back. */
@@ -117,7 +117,7 @@ static int dry_run_open_counts(struct pfm_session *s, pfm_error_t *why)
 	int rc;
 
 	if (!p)
-		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	*p = (struct dry_run_system){ .real_sys = s->sys };
 	s->sys = (struct sys){
 		.open = dry_run_open_file,
@@ -126,10 +126,10 @@ static int dry_run_open_counts(struct pfm_session *s, pfm_error_t *why)
 		.close = dry_run_close_fd,
 		.mmap = dry_run_map_fd,
 		.munmap = dry_run_unmap_memory,
-		.now = dry_run_get_time,
+		.get_time = dry_run_get_time,
 		.perf_event_open = dry_run_open_event,
-		.list = dry_run_list_folder,
-		.cpuid = dry_run_read_cpuid,
+		.list_folder = dry_run_list_folder,
+		.read_cpuid = dry_run_read_cpuid,
 		.arg = p,
 	};
 	rc = pfmi_perf_backend.open_counts(s, why);

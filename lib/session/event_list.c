@@ -10,7 +10,7 @@
 
 int pfmi_session_report_error(const struct session_builder *o, int code, int kind, const char *at, size_t len, const char *detail)
 {
-	int rc = pfmi_refuse(o->error, code, kind, o->text, (struct slice){ at, (uint32_t)len }, detail);
+	int rc = pfmi_base_set_error(o->error, code, kind, o->text, (struct slice){ at, (uint32_t)len }, detail);
 
 	if (o->error)
 		o->error->event = (int)o->request;
@@ -267,8 +267,8 @@ static unsigned hash_member_name(struct slice name)
 	uint32_t ends[2] = { 0 };
 
 	if (name.len >= sizeof(ends[0])) {
-		memcpy(&ends[0], name.s, sizeof(ends[0]));
-		memcpy(&ends[1], name.s + name.len - sizeof(ends[1]), sizeof(ends[1]));
+		memcpy(&ends[0], name.text, sizeof(ends[0]));
+		memcpy(&ends[1], name.text + name.len - sizeof(ends[1]), sizeof(ends[1]));
 	}
 	return (unsigned)((ends[0] * UINT64_C(0x9e3779b97f4a7c15) + ends[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) >> 55) % MEMBER_FILTER_BITS;
 }
@@ -285,7 +285,7 @@ static bool is_repeated_member(struct session_builder *o, const struct group_mem
 		return false;
 	/* Modifiers of the group are behind all of them alike. */
 	for (unsigned i = 0; i + 1 < n; i++)
-		if (m[i].text.len == last.len && memcmp(m[i].text.s, last.s, last.len) == 0)
+		if (m[i].text.len == last.len && memcmp(m[i].text.text, last.text, last.len) == 0)
 			return true;
 	return false;
 }
@@ -298,12 +298,12 @@ static int parse_group_members(struct session_builder *o, struct slice list, con
 	memset(o->member_filter, 0, sizeof(o->member_filter));
 	while (!rc && pfmi_spec_split_list(&list, &event)) {
 		if (event.len == 0)
-			return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, event.s, 0, "an event is missing in the group");
+			return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, event.text, 0, "an event is missing in the group");
 		if (*n == MAX_GROUP_MEMBERS)
-			return pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, event.s, event.len,
+			return pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, event.text, event.len,
 			                                 "at most 64 events in a group");
 		(*n)++;
-		rc = parse_group_member(o, event.s, event.len, mods, &m[*n - 1]);
+		rc = parse_group_member(o, event.text, event.len, mods, &m[*n - 1]);
 		if (!rc && is_repeated_member(o, m, *n))
 			--*n;
 	}
@@ -339,7 +339,7 @@ static bool is_same_event_pmu(const struct session_builder *o, const struct memb
 static bool has_exclusive_event(const struct group_member *m)
 {
 	for (unsigned i = 0; i < m->n_events; i++)
-		if (event_has_flag(m->events[i].event, ROW_ALONE))
+		if (event_has_flag(m->events[i].event, ROW_EXCLUSIVE))
 			return true;
 	return false;
 }
@@ -373,7 +373,7 @@ static int add_group_members(struct session_builder *o, const struct group_membe
 	if (alone == n)
 		return pfmi_session_add_members(o, m, n);
 	if (!o->is_group_weak)
-		return pfmi_session_report_error(o, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, m[alone].text.s, m[alone].text.len, NULL);
+		return pfmi_session_report_error(o, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, m[alone].text.text, m[alone].text.len, NULL);
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = pfmi_session_add_members(o, &m[i], 1);
 	return rc;

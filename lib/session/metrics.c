@@ -175,11 +175,11 @@ void pfmi_session_free_metrics(struct pfm_session *s)
 
 static bool count_cpus(const struct pfm_session *s, const char *path, double *value)
 {
-	struct cpus set;
-	bool known = !pfmi_cpus_load(&s->sys, path, &set);
+	struct cpu_mask set;
+	bool known = !pfmi_machine_read_cpus(&s->sys, path, &set);
 
-	*value = (double)pfmi_cpus_count(&set);
-	pfmi_cpus_free(&set);
+	*value = (double)pfmi_machine_count_cpus(&set);
+	pfmi_machine_free_cpus(&set);
 	return known && *value > 0;
 }
 
@@ -196,7 +196,7 @@ static bool get_machine_constant(const struct pfm_session *s, const char *name, 
 	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0)
 		return count_cpus(s, name[9] ? "/sys/devices/system/cpu/online" : "/sys/devices/system/cpu/present", value);
 	if ((strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0) ||
-	    pfmi_sys_number(&s->sys, "/sys/devices/system/cpu/smt/active", &smt))
+	    pfmi_machine_read_number(&s->sys, "/sys/devices/system/cpu/smt/active", &smt))
 		return false;
 	*value = (double)smt + (name[1] == 't');
 	return true;
@@ -217,7 +217,7 @@ struct metric_input_counts {
 
 static const pfm_count_t *get_round_count(const struct metric_input_counts *in, unsigned round, unsigned i)
 {
-	return (const pfm_count_t *)((const char *)in->counts + ((size_t)round * in->session->n_counts + i) * pfmi_size_of(in->counts));
+	return (const pfm_count_t *)((const char *)in->counts + ((size_t)round * in->session->n_counts + i) * base_struct_size(in->counts));
 }
 
 /* Notes how far count @i of input @input can be trusted. False if it has no value. */
@@ -306,7 +306,7 @@ int pfm_compute_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *co
 	struct metric_input_counts in = { .session = s, .counts = counts, .seconds = seconds, .group = -1, .missing_count = -1 };
 	int rc = PFMLIB_SUCCESS;
 
-	if (!s || i >= s->n_metrics || !pfmi_sized(out) || (rounds && !pfmi_sized(counts)))
+	if (!s || i >= s->n_metrics || !base_has_struct_size(out) || (rounds && !base_has_struct_size(counts)))
 		return PFMLIB_ERR_INVAL;
 	in.metric = &s->metrics[i];
 	if (rounds)
@@ -328,6 +328,6 @@ int pfm_compute_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *co
 		                       .over_threshold = v.over_threshold,
 		                       .quality = rounds && in.missing_count < 0 ? in.quality : PFM_QUALITY_NOT_COUNTED,
 		                       .across_groups = in.is_across_groups };
-	pfmi_give(out, &full, sizeof(full));
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -45,7 +45,7 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 
 	if (!ctx)
 		ctx = pfmi_context_get_default();
-	if (!encoding || !attr || !pfmi_take(&e, sizeof(e), encoding) || pfmi_context_load(ctx, LOADED_ALL) || e.pmu < 0 ||
+	if (!encoding || !attr || !base_copy_struct_in(&e, sizeof(e), encoding) || pfmi_context_load(ctx, LOADED_ALL) || e.pmu < 0 ||
 	    (unsigned)e.pmu >= context_count_pmus(ctx))
 		return PFMLIB_ERR_INVAL;
 	if (!e.attr.expressible)

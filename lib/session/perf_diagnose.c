@@ -41,7 +41,7 @@ static int read_paranoid_level(const struct sys *sys)
 	char buf[32], *end;
 	long v;
 
-	if (pfmi_sys_slurp(sys, "/proc/sys/kernel/perf_event_paranoid", buf, sizeof(buf)) <= 0)
+	if (pfmi_machine_read_small_file(sys, "/proc/sys/kernel/perf_event_paranoid", buf, sizeof(buf)) <= 0)
 		return -100;
 	v = strtol(buf, &end, 10);
 	return *end || v < -99 || v > 99 ? -100 : (int)v;
@@ -144,7 +144,7 @@ static bool has_core_pmu(const struct pfm_session *s)
 
 static void explain_no_pmu(const struct refused_event *q, int err)
 {
-	bool guest = q->session->ctx->host.hypervisor;
+	bool guest = q->session->ctx->host.has_hypervisor;
 
 	pfmi_session_fail_count(q->count, PFM_CAUSE_NO_PMU, err,
 	                        guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on), take a bigger or a bare-metal instance, or use software "
@@ -277,7 +277,7 @@ static const struct field *find_refused_field(const struct refused_event *q, uin
 		uint64_t changed[4];
 		union perf_attr_buffer a = q->attr_buffer;
 
-		if (f->n_ranges == 0 || f->kind == FIELD_TEXT || (f->width == 64 && f->range[0].word == 0))
+		if (f->n_ranges == 0 || f->kind == FIELD_TEXT || (f->width == 64 && f->ranges[0].config_word == 0))
 			continue;
 		*value = pfmi_pmu_extract_field(f, config);
 		if (!*value)
@@ -312,8 +312,8 @@ static uint64_t get_undeclared_bits(const struct session_count *c)
 		const struct field *f = table_fields(t) + i;
 
 		for (unsigned k = 0; k < f->n_ranges; k++)
-			if (f->range[k].word == 0 && f->range[k].width < 64)
-				declared |= (((uint64_t)1 << f->range[k].width) - 1) << f->range[k].lsb;
+			if (f->ranges[k].config_word == 0 && f->ranges[k].width < 64)
+				declared |= (((uint64_t)1 << f->ranges[k].width) - 1) << f->ranges[k].lsb;
 	}
 	return declared ? c->config.attr.config & ~declared : 0;
 }
@@ -375,7 +375,7 @@ static long read_file_limit(const struct sys *sys)
 	char buf[4096];
 	const char *line;
 
-	if (pfmi_sys_slurp(sys, "/proc/self/limits", buf, sizeof(buf)) <= 0)
+	if (pfmi_machine_read_small_file(sys, "/proc/self/limits", buf, sizeof(buf)) <= 0)
 		return 0;
 	line = strstr(buf, "Max open files");
 	return line ? strtol(line + strlen("Max open files"), NULL, 10) : 0;

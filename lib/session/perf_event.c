@@ -616,14 +616,14 @@ static int open_cgroup(const struct pfm_session *s, struct perf_state *st, pfm_e
 	if (!s->options.cgroup)
 		return PFMLIB_SUCCESS;
 	if (!(s->options.flags & PFM_SESSION_SYSTEM_WIDE))
-		return pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                   "a control group is counted system-wide");
+		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                           "a control group is counted system-wide");
 	fd = s->sys.open(&s->sys, s->options.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		st->cgroup_fd = fd;
 		return PFMLIB_SUCCESS;
 	}
-	return pfmi_refuse_errno(why, PFMLIB_ERR_SYS, -fd, "the folder of the control group cannot be opened");
+	return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, -fd, "the folder of the control group cannot be opened");
 }
 
 static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
@@ -633,7 +633,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 	int rc;
 
 	if (!st)
-		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	s->backend_state = st;
 	st->cgroup_fd = -1;
 	rc = open_cgroup(s, st, why);
@@ -660,9 +660,9 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 		return PFMLIB_SUCCESS;
 	close_perf_counts(s);
 	if (rc == -E2BIG)
-		return pfmi_refuse(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
-		                   "more than 262144 counters of the kernel would be opened: name CPUs, or fewer events or boxes");
-	return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
+		                           "more than 262144 counters of the kernel would be opened: name CPUs, or fewer events or boxes");
+	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 }
 
 /* The kernel shows its PMUs because it has them. Where a filter of system calls keeps them away all the same, the first event says so. */
@@ -686,7 +686,7 @@ static int probe_perf(const struct sys *sys, pfm_error_t *why)
 		sys->close(sys, fd);
 	if (fd != -ENOSYS)
 		return PFMLIB_SUCCESS; /* a refusal is an answer, too: each event will tell its own */
-	return pfmi_refuse_errno(why, PFMLIB_ERR_NOTSUPP, ENOSYS, "the kernel has no perf_event_open");
+	return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOTSUPP, ENOSYS, "the kernel has no perf_event_open");
 }
 
 const struct backend pfmi_perf_backend = {

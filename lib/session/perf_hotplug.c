@@ -31,7 +31,7 @@ void pfmi_perf_start_hotplug_clock(struct pfm_session *s)
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
 	if (w->has_cpu_events)
-		session_start_stopwatch(&w->clock, s->sys.now(&s->sys));
+		session_start_stopwatch(&w->clock, s->sys.get_time(&s->sys));
 }
 
 void pfmi_perf_stop_hotplug_clock(struct pfm_session *s)
@@ -39,7 +39,7 @@ void pfmi_perf_stop_hotplug_clock(struct pfm_session *s)
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
 	if (w->has_cpu_events)
-		session_stop_stopwatch(&w->clock, s->sys.now(&s->sys));
+		session_stop_stopwatch(&w->clock, s->sys.get_time(&s->sys));
 }
 
 void pfmi_perf_reset_hotplug_clock(struct pfm_session *s)
@@ -47,21 +47,21 @@ void pfmi_perf_reset_hotplug_clock(struct pfm_session *s)
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
 	if (w->has_cpu_events)
-		session_reset_stopwatch(&w->clock, s->sys.now(&s->sys));
+		session_reset_stopwatch(&w->clock, s->sys.get_time(&s->sys));
 }
 
 /* How long events must have been enabled since the last reset, at the least. */
 static uint64_t compute_min_enabled_time(const struct sys *sys, const struct hotplug_state *w)
 {
-	uint64_t lasted = session_read_stopwatch(&w->clock, sys->now(sys)), slack = CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
+	uint64_t lasted = session_read_stopwatch(&w->clock, sys->get_time(sys)), slack = CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
 
 	return lasted > slack ? lasted - slack : 0;
 }
 
-static bool is_cpu_subset(const struct cpus *some, const struct cpus *all)
+static bool is_cpu_subset(const struct cpu_mask *some, const struct cpu_mask *all)
 {
-	for (unsigned cpu = 0; pfmi_cpus_from(some, &cpu); cpu++)
-		if (!pfmi_cpus_has(all, cpu))
+	for (unsigned cpu = 0; pfmi_machine_next_cpu(some, &cpu); cpu++)
+		if (!pfmi_machine_has_cpu(all, cpu))
 			return false;
 	return true;
 }
@@ -69,10 +69,10 @@ static bool is_cpu_subset(const struct cpus *some, const struct cpus *all)
 /* True if @path lists CPUs that were not on line when the session was opened, or cannot be read. */
 static bool has_new_cpus(const struct pfm_session *s, const char *path)
 {
-	struct cpus now;
-	bool others = pfmi_cpus_load(&s->sys, path, &now) || !is_cpu_subset(&now, &s->online_cpus);
+	struct cpu_mask now;
+	bool others = pfmi_machine_read_cpus(&s->sys, path, &now) || !is_cpu_subset(&now, &s->online_cpus);
 
-	pfmi_cpus_free(&now);
+	pfmi_machine_free_cpus(&now);
 	return others;
 }
 
@@ -84,18 +84,18 @@ void pfmi_perf_check_hotplug(struct pfm_session *s)
 	if (!w->counts_all_cpus || w->has_new_cpu || w->new_cpus == NEW_CPUS_IMPOSSIBLE)
 		return;
 	if (w->new_cpus == NEW_CPUS_UNKNOWN)
-		w->new_cpus = has_new_cpus(s, PFMI_CPUS_POSSIBLE) ? NEW_CPUS_POSSIBLE : NEW_CPUS_IMPOSSIBLE;
-	w->has_new_cpu = w->new_cpus == NEW_CPUS_POSSIBLE && has_new_cpus(s, PFMI_CPUS_ONLINE);
+		w->new_cpus = has_new_cpus(s, PFMI_POSSIBLE_CPUS_PATH) ? NEW_CPUS_POSSIBLE : NEW_CPUS_IMPOSSIBLE;
+	w->has_new_cpu = w->new_cpus == NEW_CPUS_POSSIBLE && has_new_cpus(s, PFMI_ONLINE_CPUS_PATH);
 	w->has_missed_cpu |= w->has_new_cpu;
 }
 
 /* True too where that cannot be known. */
 static bool is_cpu_online(const struct sys *sys, int cpu)
 {
-	struct cpus online;
-	bool is = pfmi_cpus_load(sys, PFMI_CPUS_ONLINE, &online) || pfmi_cpus_has(&online, (unsigned)cpu);
+	struct cpu_mask online;
+	bool is = pfmi_machine_read_cpus(sys, PFMI_ONLINE_CPUS_PATH, &online) || pfmi_machine_has_cpu(&online, (unsigned)cpu);
 
-	pfmi_cpus_free(&online);
+	pfmi_machine_free_cpus(&online);
 	return is;
 }
 

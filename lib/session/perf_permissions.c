@@ -14,7 +14,7 @@ static bool get_process_time(const struct pfm_session *s, uint64_t *ns)
 	const struct perf_state *st = s->backend_state;
 
 	return s->options.pid > 0 && st->tasks.has_all_threads && !st->n_time_references && !s->sampling &&
-	       (s->options.flags & flags) == PFM_SESSION_INHERIT && s->sys.time_of && s->sys.time_of(&s->sys, s->options.pid, ns) == 0;
+	       (s->options.flags & flags) == PFM_SESSION_INHERIT && s->sys.get_process_time && s->sys.get_process_time(&s->sys, s->options.pid, ns) == 0;
 }
 
 void pfmi_perf_start_process_clock(struct pfm_session *s)

@@ -44,7 +44,7 @@ static int read_status_number(const struct sys *sys, const char *whose, const ch
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%s/status", whose);
-	rc = pfmi_sys_read(sys, path, &text, &len);
+	rc = pfmi_machine_read_file(sys, path, &text, &len);
 	if (rc)
 		return rc;
 	line = strstr(text, key);
@@ -90,7 +90,7 @@ int pfmi_perf_list_tasks(const struct sys *sys, int pid, bool alone, struct task
 	rc = pid > 0 && !alone ? check_thread_group_leader(sys, pid) : 0;
 	if (rc == 1) {
 		snprintf(path, sizeof(path), "/proc/%d/task", pid);
-		rc = sys->list(sys, path, add_pid, out);
+		rc = sys->list_folder(sys, path, add_pid, out);
 		out->has_all_threads = rc == 0 && out->n_pids;
 		if (out->has_all_threads)
 			return 0;
@@ -199,9 +199,9 @@ static const char *get_served_cpu_list(const struct session_count *c, unsigned k
 	return c->config.kernel_pmu && k < c->config.kernel_pmu->n_instances ? c->config.kernel_pmu->instance_cpu_lists[k] : "";
 }
 
-static bool is_cpu_in_set(const struct cpus *set, unsigned cpu)
+static bool is_cpu_in_set(const struct cpu_mask *set, unsigned cpu)
 {
-	return set->n_words == 0 || pfmi_cpus_has(set, cpu);
+	return set->n_words == 0 || pfmi_machine_has_cpu(set, cpu);
 }
 
 /* One part for each CPU that was asked for, is on line and is served by the instance. */
@@ -209,17 +209,17 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 {
 	const struct pfm_session *s = w->session;
 	const struct perf_state *st = s->backend_state;
-	const struct cpus *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+	const struct cpu_mask *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
 	unsigned next = at->task_index * st->n_cpus;
 	int only = w->count->config.cpu; /* never a task's: its witnesses are numbered from the first CPU on */
-	struct cpus serves;
+	struct cpu_mask serves;
 
-	if (pfmi_cpus_read(get_served_cpu_list(w->count, at->instance), &serves) == -ENOMEM)
+	if (pfmi_machine_parse_cpu_list(get_served_cpu_list(w->count, at->instance), &serves) == -ENOMEM)
 		w->error_code = -ENOMEM;
 	if (at->uses_instance_cpus && serves.n_words)
 		base = &serves;
 	w->is_online_unknown |= base->n_words == 0;
-	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->error_code && pfmi_cpus_from(base, &cpu); cpu++) {
+	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->error_code && pfmi_machine_next_cpu(base, &cpu); cpu++) {
 		unsigned witness = st->cgroup_fd >= 0 ? cpu : next++;
 		bool timed = at->pid >= 0 || (st->cgroup_fd >= 0 && cpu < st->n_time_references); /* a unit's own CPUs may be others */
 
@@ -240,7 +240,7 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 		if (timed)
 			st->time_references[witness] = (struct time_reference){ .is_needed = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1 };
 	}
-	pfmi_cpus_free(&serves);
+	pfmi_machine_free_cpus(&serves);
 }
 
 static void plan_count_events(struct event_planner *w)
@@ -291,14 +291,14 @@ static void explain_no_cpu(struct session_count *c, const struct event_planner *
 /* A witness for every task on every CPU that was asked for, in that order; of a control group one for each CPU, by its number. */
 static int create_time_references(struct pfm_session *s)
 {
-	const struct cpus *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+	const struct cpu_mask *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
 	struct perf_state *st = s->backend_state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
 	unsigned n;
 
 	if (wide ? st->cgroup_fd < 0 : s->requested_cpus.n_words == 0)
 		return 0;
-	st->n_cpus = wide ? (unsigned)base->n_words * 64 : (unsigned)pfmi_cpus_count(base);
+	st->n_cpus = wide ? (unsigned)base->n_words * 64 : (unsigned)pfmi_machine_count_cpus(base);
 	if ((uint64_t)st->tasks.n_pids * st->n_cpus > MAX_SESSION_COUNTS)
 		return -E2BIG;
 	n = (wide ? 1 : st->tasks.n_pids) * st->n_cpus;
@@ -340,7 +340,7 @@ static size_t estimate_event_total(const struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
-	size_t cpus = pfmi_cpus_count(s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus), each = wide ? 1 : st->tasks.n_pids, n;
+	size_t cpus = pfmi_machine_count_cpus(s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus), each = wide ? 1 : st->tasks.n_pids, n;
 
 	if (wide ? !(s->options.flags & PFM_SESSION_PER_CPU) : s->requested_cpus.n_words != 0)
 		each *= cpus;

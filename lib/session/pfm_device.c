@@ -28,7 +28,7 @@ const struct sys *pfmi_device_get_sys(const struct pfm_session *s)
 {
 	const struct device_state *d = s->backend_state;
 
-	return d->emulator.m ? &d->emulator_sys : &s->sys;
+	return d->emulator.device ? &d->emulator_sys : &s->sys;
 }
 
 int pfmi_device_record_errno(struct pfm_session *s, int err)
@@ -199,34 +199,34 @@ static void choose_events(struct pfm_session *s, struct device_state *d, struct 
 
 static int report_no_memory(pfm_error_t *why)
 {
-	return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ NULL, 0 }, NULL);
+	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ NULL, 0 }, NULL);
 }
 
 static int create_emulator(struct pfm_session *s, struct device_state *d, pfm_error_t *why)
 {
-	struct model_options o;
-	int family = pfmi_model_family(d->options.device_model), err = -ENOMEM;
+	struct alpha_device_options o;
+	int family = alpha_device_find_family(d->options.device_model), err = -ENOMEM;
 
 	if (family < 0)
-		return pfmi_refuse(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, NULL, (struct slice){ NULL, 0 },
-		                   "device_model is one of ev4, ev5, pca56, ev6, ev67");
-	pfmi_model_defaults(&o, (enum model_family)family);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, NULL, (struct slice){ NULL, 0 },
+		                           "device_model is one of ev4, ev5, pca56, ev6, ev67");
+	alpha_device_set_defaults(&o, (enum alpha_device_family)family);
 	o.n_cpus = d->options.n_cpus ? d->options.n_cpus : o.n_cpus;
-	d->emulator.m = pfmi_model_new(&o);
-	if (d->emulator.m)
-		err = pfmi_model_process(d->emulator.m, EMULATED_PID, (unsigned)d->options.uid, d->options.bind);
-	if (err == -ENOMEM && o.n_cpus <= MODEL_MAX_CPUS)
+	d->emulator.device = alpha_device_new(&o);
+	if (d->emulator.device)
+		err = alpha_device_set_process(d->emulator.device, EMULATED_PID, (unsigned)d->options.uid, d->options.bind);
+	if (err == -ENOMEM && o.n_cpus <= ALPHA_DEVICE_MAX_CPUS)
 		return report_no_memory(why);
 	if (err)
-		return pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL, (struct slice){ NULL, 0 },
-		                   "n_cpus or bind is out of range for the model");
+		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL, (struct slice){ NULL, 0 },
+		                           "n_cpus or bind is out of range for the model");
 	d->n_cpus = o.n_cpus;
 	d->emulator.pid = EMULATED_PID;
 	d->emulator.cpu = (unsigned)d->options.bind;
-	d->emulator.clock = get_monotonic_time;
-	d->emulator.text = MODEL_TEXT;
-	d->emulator.text_end = MODEL_TEXT + MODEL_TEXT_SIZE;
-	pfmi_model_sys(&d->emulator_sys, &d->emulator);
+	d->emulator.read_clock = get_monotonic_time;
+	d->emulator.text_start = ALPHA_DEVICE_TEXT;
+	d->emulator.text_end = ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE;
+	alpha_device_init_sys(&d->emulator_sys, &d->emulator);
 	for (unsigned i = 0; i < s->n_counts; i++)
 		if (is_alpha_count(&s->counts[i]) && s->counts[i].config.event.table->libpfm_type != PFMLIB_ALPHA_EV4_PMU + family)
 			fail_device_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV, "the model is of another processor", "name an event of that one");
@@ -363,13 +363,13 @@ static int alloc_entries(struct pfm_session *s, pfm_error_t *why)
 
 static void copy_device_options(const struct pfm_session *s, struct device_state *d)
 {
-	(void)pfmi_take(&d->options, sizeof d->options, s->options.backend_options); /* one without its size is none */
+	(void)base_copy_struct_in(&d->options, sizeof d->options, s->options.backend_options); /* one without its size is none */
 }
 
 /* The device can mark this process and its children, and nobody else. */
 static bool is_foreign_process(const struct pfm_session *s, const struct device_state *d)
 {
-	return !d->emulator.m && s->options.pid > 0 && s->options.pid != getpid() && d->encoder_input.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS;
+	return !d->emulator.device && s->options.pid > 0 && s->options.pid != getpid() && d->encoder_input.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS;
 }
 
 static int start_device_counting(struct pfm_session *s);
@@ -433,7 +433,7 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 	d->pmu_type = set.events[0].table->libpfm_type;
 	rc = open_and_set_up_device(s, &set);
 	if (rc)
-		rc = rc == PFMLIB_ERR_NOMEM ? report_no_memory(why) : pfmi_refuse_errno(why, rc, s->sys_errno, "the device cannot be set up");
+		rc = rc == PFMLIB_ERR_NOMEM ? report_no_memory(why) : pfmi_base_set_errno_error(why, rc, s->sys_errno, "the device cannot be set up");
 	return rc;
 }
 
@@ -677,7 +677,7 @@ static void close_device_counts(struct pfm_session *s)
 		return;
 	pfmi_device_close_sampling(s);
 	close_device(s);
-	pfmi_model_free(d->emulator.m);
+	alpha_device_free(d->emulator.device);
 	free(d->entries);
 	free(d->locations);
 	free(d);

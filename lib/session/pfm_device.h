@@ -29,7 +29,7 @@ struct pc_profile;
 
 struct device_state {
 	struct sys emulator_sys; /* with a model: its system */
-	struct model_sys emulator;
+	struct alpha_device_sys emulator;
 	int fd;
 	int pmu_type;     /* PFMLIB_ALPHA_*_PMU */
 	bool has_started; /* started before: from now on counters go on from where they are */

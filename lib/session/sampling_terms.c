@@ -14,18 +14,18 @@ struct sampling_term {
 static bool apply_term(const struct sampling_term *t, struct group_member *m, bool *known)
 {
 	uint64_t v = 0;
-	bool number = t->has_value && (t->is_perf_syntax ? pfmi_perf_number : pfmi_spec_number)(t->value, &v);
+	bool number = t->has_value && (t->is_perf_syntax ? pfmi_base_parse_perf_number : pfmi_base_parse_number)(t->value, &v);
 
 	*known = true;
-	if (pfmi_slice_is(t->name, "period") && t->has_value)
+	if (pfmi_base_is_slice_icase(t->name, "period") && t->has_value)
 		return m->period = v, m->freq = 0, number && v && !(v >> 63);
-	if (pfmi_slice_is(t->name, "freq") && t->has_value)
+	if (pfmi_base_is_slice_icase(t->name, "freq") && t->has_value)
 		return m->freq = v, m->period = 0, number && v && !(v >> 63);
-	if (pfmi_slice_is(t->name, "precise") && t->has_value)
+	if (pfmi_base_is_slice_icase(t->name, "precise") && t->has_value)
 		return m->precise = 1 + (unsigned)(v & 3), number && v < 4;
-	if (pfmi_slice_is(t->name, "pinned") && !t->has_value)
+	if (pfmi_base_is_slice_icase(t->name, "pinned") && !t->has_value)
 		return m->pinned = true;
-	if (pfmi_slice_is(t->name, "excl") && !t->has_value)
+	if (pfmi_base_is_slice_icase(t->name, "excl") && !t->has_value)
 		return m->exclusive = true;
 	return *known = false;
 }

@@ -158,10 +158,10 @@ static int open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_ses
 
 	s = session_alloc_zeroed(sizeof(*s));
 	if (!s)
-		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	o.session = s;
 	s->ctx = pfmi_context_add_ref(ctx);
-	if (!pfmi_take(&s->options, sizeof(s->options), options))
+	if (!base_copy_struct_in(&s->options, sizeof(s->options), options))
 		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.size is not set");
 	else if (s->options.pid < 0)
 		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.pid is negative");
@@ -179,17 +179,17 @@ static int open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_ses
 int pfm_open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
                      const char *const *texts, unsigned n, pfm_error_t *error)
 {
-	pfm_error_t mine = { .size = sizeof(mine) }, *why = error ? pfmi_error_begin(error, &mine) : &mine;
+	pfm_error_t mine = { .size = sizeof(mine) }, *why = error ? base_begin_error(error, &mine) : &mine;
 	int rc;
 
 	if (out)
 		*out = NULL;
 	if (!out || !texts || n == 0)
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                 "out or texts is NULL, or there are no events");
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                         "out or texts is NULL, or there are no events");
 	else
 		rc = open_session(out, ctx, options, texts, n, why);
-	return pfmi_error_end(error, why, rc);
+	return base_finish_error(error, why, rc);
 }
 
 void pfm_close_session(pfm_session_t *s)
@@ -210,8 +210,8 @@ void pfm_close_session(pfm_session_t *s)
 	free(s->counts);
 	free(s->last_counts);
 	free(s->cpu_text);
-	pfmi_cpus_free(&s->requested_cpus);
-	pfmi_cpus_free(&s->online_cpus);
+	pfmi_machine_free_cpus(&s->requested_cpus);
+	pfmi_machine_free_cpus(&s->online_cpus);
 	ctx.in = s->ctx; /* the session's own hold on it */
 	pfm_close_context(ctx.out);
 	free(s);
@@ -281,7 +281,7 @@ static bool has_current_sizes(const pfm_count_t *counts, unsigned n)
 static bool has_equal_sizes(pfm_count_t *counts, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (pfmi_size_of(pfmi_nth(counts, i)) != counts->size)
+		if (base_struct_size(base_struct_at(counts, i)) != counts->size)
 			return false;
 	return true;
 }
@@ -291,7 +291,7 @@ int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n)
 	bool alike, all;
 	int rc;
 
-	if (!s || (n && !pfmi_sized(counts)))
+	if (!s || (n && !base_has_struct_size(counts)))
 		return PFMLIB_ERR_INVAL;
 	alike = n && counts->size == sizeof(*counts);
 	if (!(alike ? has_current_sizes(counts, n) : has_equal_sizes(counts, n)))
@@ -306,7 +306,7 @@ int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n)
 	if (alike)
 		memcpy(counts, s->last_counts, n * sizeof(*counts));
 	for (unsigned i = 0; i < n && !alike; i++)
-		pfmi_give(pfmi_nth(counts, i), &s->last_counts[i], sizeof(s->last_counts[i]));
+		base_copy_struct_out(base_struct_at(counts, i), &s->last_counts[i], sizeof(s->last_counts[i]));
 	return rc;
 }
 
@@ -315,7 +315,7 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	const struct session_count *c;
 	int rc = PFMLIB_ERR_NOTSUPP;
 
-	if (!s || i >= s->n_counts || !pfmi_sized(count))
+	if (!s || i >= s->n_counts || !base_has_struct_size(count))
 		return PFMLIB_ERR_INVAL;
 	c = &s->counts[i];
 	if (!s->has_last_counts)
@@ -329,7 +329,7 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	else if (rc == PFMLIB_ERR_NOTSUPP)
 		rc = read_last_counts(s, NULL);
 	if (rc == PFMLIB_SUCCESS)
-		pfmi_give(count, &s->last_counts[i], sizeof(s->last_counts[i]));
+		base_copy_struct_out(count, &s->last_counts[i], sizeof(s->last_counts[i]));
 	return rc;
 }
 
@@ -375,7 +375,7 @@ int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *inf
 {
 	pfm_count_info_t full;
 
-	if (!s || i >= s->n_counts || !pfmi_sized(info))
+	if (!s || i >= s->n_counts || !base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
 	if (info->size >= sizeof(*info)) {
 		set_count_info(s, &s->counts[i], info);
@@ -383,7 +383,7 @@ int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *inf
 	}
 	full = (pfm_count_info_t)PFM_INIT(full);
 	set_count_info(s, &s->counts[i], &full);
-	pfmi_give(info, &full, sizeof(full));
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 

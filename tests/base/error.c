@@ -19,8 +19,8 @@ static void marks_the_culprit(void **state)
 	for (uint32_t start = 0; start < sizeof(text); start++)
 		for (uint32_t len = 0; start + len < sizeof(text); len++) {
 			dirty(&why);
-			assert_int_equal(pfmi_refuse(&why, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, text,
-			                             (struct slice){ text + start, len }, "detail"),
+			assert_int_equal(pfmi_base_set_error(&why, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, text,
+			                                     (struct slice){ text + start, len }, "detail"),
 			                 PFMLIB_ERR_ATTR);
 			assert_int_equal(why.start, start);
 			assert_int_equal(why.end, start + len);
@@ -39,8 +39,8 @@ static void marks_nothing(void **state)
 	(void)state;
 	for (int has_text = 0; has_text < 2; has_text++) {
 		dirty(&why);
-		pfmi_refuse(&why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, has_text ? text : NULL,
-		            (struct slice){ has_text ? NULL : text, 3 }, NULL);
+		pfmi_base_set_error(&why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, has_text ? text : NULL,
+		                    (struct slice){ has_text ? NULL : text, 3 }, NULL);
 		assert_int_equal(why.start, 0);
 		assert_int_equal(why.end, 0);
 		assert_int_equal(why.event, -1);
@@ -54,8 +54,8 @@ static void marks_nothing(void **state)
 static void nobody_asks(void **state)
 {
 	(void)state;
-	assert_int_equal(pfmi_refuse(NULL, PFMLIB_ERR_FULL, PFM_KIND_NONE, "x", (struct slice){ 0 }, NULL), PFMLIB_ERR_FULL);
-	assert_int_equal(pfmi_refuse_errno(NULL, PFMLIB_ERR_SYS, 13, "x"), PFMLIB_ERR_SYS);
+	assert_int_equal(pfmi_base_set_error(NULL, PFMLIB_ERR_FULL, PFM_KIND_NONE, "x", (struct slice){ 0 }, NULL), PFMLIB_ERR_FULL);
+	assert_int_equal(pfmi_base_set_errno_error(NULL, PFMLIB_ERR_SYS, 13, "x"), PFMLIB_ERR_SYS);
 }
 
 static void of_the_system(void **state)
@@ -64,7 +64,7 @@ static void of_the_system(void **state)
 
 	(void)state;
 	dirty(&why);
-	assert_int_equal(pfmi_refuse_errno(&why, PFMLIB_ERR_PERM, 13, "open"), PFMLIB_ERR_PERM);
+	assert_int_equal(pfmi_base_set_errno_error(&why, PFMLIB_ERR_PERM, 13, "open"), PFMLIB_ERR_PERM);
 	assert_int_equal(why.kind, PFM_KIND_SYSTEM);
 	assert_int_equal(why.sys_errno, 13);
 	assert_int_equal(why.start, 0);

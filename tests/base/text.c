@@ -20,7 +20,7 @@ static bool by_strtoull(const char *s, uint64_t *out)
 static void same_number(const char *s)
 {
 	uint64_t ours = 0, theirs = 0;
-	bool good = pfmi_spec_number(pfmi_slice(s), &ours), want = by_strtoull(s, &theirs);
+	bool good = pfmi_base_parse_number(pfmi_base_make_slice(s), &ours), want = by_strtoull(s, &theirs);
 
 	if (good != want || (good && ours != theirs))
 		fail_msg("%s: %d %llx, not %d %llx", s, good, (unsigned long long)ours, want, (unsigned long long)theirs);
@@ -62,14 +62,14 @@ static void numbers_of_slices(void **state)
 	uint64_t v = 77;
 
 	(void)state;
-	assert_false(pfmi_spec_number((struct slice){ digits, 2 }, &v));
-	assert_false(pfmi_spec_number((struct slice){ digits, 0 }, &v));
+	assert_false(pfmi_base_parse_number((struct slice){ digits, 2 }, &v));
+	assert_false(pfmi_base_parse_number((struct slice){ digits, 0 }, &v));
 	assert_int_equal(v, 77);
-	assert_true(pfmi_spec_number((struct slice){ digits, 1 }, &v));
+	assert_true(pfmi_base_parse_number((struct slice){ digits, 1 }, &v));
 	assert_int_equal(v, 0);
-	assert_true(pfmi_spec_number((struct slice){ digits, 3 }, &v));
+	assert_true(pfmi_base_parse_number((struct slice){ digits, 3 }, &v));
 	assert_int_equal(v, 1);
-	assert_true(pfmi_spec_number((struct slice){ digits + 2, 4 }, &v));
+	assert_true(pfmi_base_parse_number((struct slice){ digits + 2, 4 }, &v));
 	assert_int_equal(v, 1234);
 }
 
@@ -81,8 +81,8 @@ static void digits(void **state)
 		unsigned want = u > 127 || !isxdigit(u) ? 99 : isdigit(u) ? (unsigned)(u - '0')
 		                                                          : (unsigned)tolower(u) - 'a' + 10;
 
-		assert_int_equal(pfmi_is_digit((char)c), u < 128 && isdigit(u));
-		assert_int_equal(pfmi_digit((char)c), want);
+		assert_int_equal(base_is_digit((char)c), u < 128 && isdigit(u));
+		assert_int_equal(base_digit_value((char)c), want);
 	}
 }
 
@@ -94,14 +94,14 @@ static void case_of_letters(void **state)
 		for (unsigned b = 1; b < 256; b++) {
 			char one[] = { 'x', (char)a, '\0' }, two[] = { 'X', (char)b, '!', '\0' };
 			bool same = a == b || (a < 128 && b < 128 && tolower((int)a) == tolower((int)b));
-			const char *behind = pfmi_behind(pfmi_slice(one), two);
+			const char *behind = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(one), two);
 
 			if (same)
 				assert_ptr_equal(behind, two + 2);
 			else
 				assert_null(behind);
 			two[2] = '\0';
-			assert_int_equal(pfmi_slice_is(pfmi_slice(one), two), same);
+			assert_int_equal(pfmi_base_is_slice_icase(pfmi_base_make_slice(one), two), same);
 		}
 }
 
@@ -110,14 +110,14 @@ static void words(void **state)
 	static const char word[] = "Cycles";
 
 	(void)state;
-	assert_true(pfmi_slice_is((struct slice){ "CYCLESx", 6 }, word));
-	assert_false(pfmi_slice_is((struct slice){ "cycles", 5 }, word));
-	assert_false(pfmi_slice_is((struct slice){ "cycless", 7 }, word));
-	assert_true(pfmi_slice_is((struct slice){ "", 0 }, ""));
-	assert_false(pfmi_slice_is((struct slice){ "", 0 }, word));
-	assert_ptr_equal(pfmi_behind((struct slice){ "", 0 }, word), word);
-	assert_ptr_equal(pfmi_behind((struct slice){ "cyc", 3 }, word), word + 3);
-	assert_null(pfmi_behind((struct slice){ "cyclesx", 7 }, word));
+	assert_true(pfmi_base_is_slice_icase((struct slice){ "CYCLESx", 6 }, word));
+	assert_false(pfmi_base_is_slice_icase((struct slice){ "cycles", 5 }, word));
+	assert_false(pfmi_base_is_slice_icase((struct slice){ "cycless", 7 }, word));
+	assert_true(pfmi_base_is_slice_icase((struct slice){ "", 0 }, ""));
+	assert_false(pfmi_base_is_slice_icase((struct slice){ "", 0 }, word));
+	assert_ptr_equal(pfmi_base_skip_prefix_icase((struct slice){ "", 0 }, word), word);
+	assert_ptr_equal(pfmi_base_skip_prefix_icase((struct slice){ "cyc", 3 }, word), word + 3);
+	assert_null(pfmi_base_skip_prefix_icase((struct slice){ "cyclesx", 7 }, word));
 }
 
 /* Not only equal: a zero's sign counts as well. */
@@ -143,13 +143,13 @@ static void decimals_as_strtod(void **state)
 	for (size_t i = 0; i < COUNT(good); i++) {
 		double ours = 7, theirs = strtod(good[i], NULL);
 
-		if (!pfmi_decimal(good[i], &ours) || bits_of(ours) != bits_of(theirs))
+		if (!pfmi_base_parse_decimal(good[i], &ours) || bits_of(ours) != bits_of(theirs))
 			fail_msg("%s: %.17g", good[i], ours);
 	}
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		double ours = 7;
 
-		if (pfmi_decimal(bad[i], &ours))
+		if (pfmi_base_parse_decimal(bad[i], &ours))
 			fail_msg("%s: %.17g", bad[i], ours);
 	}
 }
@@ -163,11 +163,11 @@ static void long_decimals(void **state)
 	memset(s, '1', sizeof(s));
 	s[1] = '.';
 	s[200] = '\0';
-	assert_true(pfmi_decimal(s, &v));
+	assert_true(pfmi_base_parse_decimal(s, &v));
 	assert_true(v == strtod(s, NULL));
 	s[200] = '1';
 	s[201] = '\0';
-	assert_false(pfmi_decimal(s, &v));
+	assert_false(pfmi_base_parse_decimal(s, &v));
 }
 
 /* With a decimal comma, where the system has such a locale. The number stays what it is in C. */
@@ -179,9 +179,9 @@ static void decimals_in_other_locales(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(locales); i++)
 		if (setlocale(LC_NUMERIC, locales[i])) {
-			assert_true(pfmi_decimal("-12.25e1", &v));
+			assert_true(pfmi_base_parse_decimal("-12.25e1", &v));
 			assert_true(v == -122.5);
-			assert_false(pfmi_decimal("12,25", &v));
+			assert_false(pfmi_base_parse_decimal("12,25", &v));
 		}
 	setlocale(LC_NUMERIC, "C");
 }

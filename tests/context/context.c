@@ -20,10 +20,10 @@ static bool is(const char *aka, const char *s)
 	memset(&x, 0, sizeof(x));
 	x.t.pool = sizeof(x.t);
 	x.t.name = 1;
-	x.t.aka = 10;
+	x.t.aliases = 10;
 	strcpy(x.pool + 1, "own");
 	snprintf(x.pool + 10, sizeof(x.pool) - 10, "%s", aka);
-	return pfmi_context_table_has_name(&x.t, pfmi_slice(s));
+	return pfmi_context_table_has_name(&x.t, pfmi_base_make_slice(s));
 }
 
 static void names_of_tables(void **state)
@@ -41,20 +41,20 @@ static void walks_over_names(void **state)
 	pfm_ctx_t *ctx = open_for(NULL);
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
-		const char *name = table_text(t, t->name), *aka = table_text(t, t->aka);
-		struct slice s[2] = { pfmi_slice(name), { aka, (uint32_t)strcspn(aka, " ") } };
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
+		const char *name = table_text(t, t->name), *aka = table_text(t, t->aliases);
+		struct slice s[2] = { pfmi_base_make_slice(name), { aka, (uint32_t)strcspn(aka, " ") } };
 
 		for (unsigned k = 0; k < 2 && s[k].len; k++) {
 			struct pmu_name_iter c = { 0 };
 			bool met = false, others = false;
 			int unit;
 
-			while ((unit = pfmi_context_next_named_pmu(ctx, s[k], pfmi_name_hash(s[k]), &c)) >= 0) {
-				bool own = context_table_has_own_name(pfmi_builtin((unsigned)unit), s[k]);
+			while ((unit = pfmi_context_next_named_pmu(ctx, s[k], pfmi_table_hash_name(s[k]), &c)) >= 0) {
+				bool own = context_table_has_own_name(table_builtin_at((unsigned)unit), s[k]);
 
-				assert_true(pfmi_context_table_has_name(pfmi_builtin((unsigned)unit), s[k]) && c.table == pfmi_builtin((unsigned)unit) && !c.image_map);
+				assert_true(pfmi_context_table_has_name(table_builtin_at((unsigned)unit), s[k]) && c.table == table_builtin_at((unsigned)unit) && !c.image_map);
 				assert_false(own && others); /* own names first */
 				others |= !own;
 				met |= (unsigned)unit == i;
@@ -73,12 +73,12 @@ static void names_of_nobody(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++) {
-		struct slice s = pfmi_slice(names[i]);
+		struct slice s = pfmi_base_make_slice(names[i]);
 		struct pmu_name_iter c = { 0 };
 
-		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_name_hash(s), &c), -1);
-		assert_null(pfmi_context_find_family(pfmi_builtins(), s, pfmi_name_hash(s)));
-		assert_null(pfmi_context_find_family_members(pfmi_builtins(), s, pfmi_name_hash(s), &n));
+		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_table_hash_name(s), &c), -1);
+		assert_null(pfmi_context_find_family(table_builtin_image(), s, pfmi_table_hash_name(s)));
+		assert_null(pfmi_context_find_family_members(table_builtin_image(), s, pfmi_table_hash_name(s), &n));
 		assert_int_equal(n, 0);
 	}
 	pfm_close_context(ctx);
@@ -87,20 +87,20 @@ static void names_of_nobody(void **state)
 /* Parts of a processor say that they are. */
 static void parts_of_processors(void **state)
 {
-	const struct image *im = pfmi_builtins();
-	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
-	const char *pool = image_array(im, ARRAY_POOL);
+	const struct image *im = table_builtin_image();
+	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
+	const char *pool = table_image_array(im, ARRAY_POOL);
 
 	(void)state;
-	for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++) {
-		struct slice s = pfmi_slice(pool + wholes[i].name);
+	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++) {
+		struct slice s = pfmi_base_make_slice(pool + wholes[i].name);
 		uint32_t n = 0;
-		const uint16_t *parts = pfmi_context_find_family_members(im, s, pfmi_name_hash(s), &n);
+		const uint16_t *parts = pfmi_context_find_family_members(im, s, pfmi_table_hash_name(s), &n);
 
-		assert_ptr_equal(pfmi_context_find_family(im, s, pfmi_name_hash(s)), wholes + i);
-		assert_true(parts && n == wholes[i].n_parts && n > 0);
+		assert_ptr_equal(pfmi_context_find_family(im, s, pfmi_table_hash_name(s)), wholes + i);
+		assert_true(parts && n == wholes[i].n_members && n > 0);
 		for (uint32_t k = 0; parts && k < n; k++)
-			assert_true(parts[k] < pfmi_n_builtin());
+			assert_true(parts[k] < table_count_builtins());
 	}
 }
 
@@ -111,17 +111,17 @@ static void units_of_no_machine(void **state)
 
 	(void)state;
 	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-	assert_int_equal(context_count_pmus(ctx), pfmi_n_builtin());
+	assert_int_equal(context_count_pmus(ctx), table_count_builtins());
 	assert_true(ctx->n_host_pmus == 0 && ctx->n_search_order == 0 && ctx->n_sources == 2);
 	for (unsigned i = 0; i < context_count_pmus(ctx); i++) {
 		struct pmu_info u = pfmi_context_get_pmu(ctx, i);
 		uint32_t f = u.table->flags;
 
-		assert_true(u.table == pfmi_builtin(i) && !u.kernel_pmu && !u.image_map && u.core_type == 0 && u.perf_type == u.table->perf_type);
+		assert_true(u.table == table_builtin_at(i) && !u.kernel_pmu && !u.image_map && u.core_type == 0 && u.perf_type == u.table->perf_type);
 		assert_string_equal(u.origin, "built in");
 		assert_int_equal(!!(u.flags & PFM_PMU_UNCORE), !!(f & TABLE_UNCORE));
 		assert_int_equal(!!(u.flags & PFM_PMU_FALLBACK), !!(f & TABLE_FALLBACK));
-		assert_int_equal(!!(u.flags & PFM_PMU_HIDDEN), !!(f & (TABLE_VIEW | TABLE_TEST)));
+		assert_int_equal(!!(u.flags & PFM_PMU_HIDDEN), !!(f & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY)));
 		assert_int_equal(!!(u.flags & PFM_PMU_CORE), !(f & TABLE_UNCORE) && u.table->encoder != ENCODER_PERF);
 		assert_int_equal(u.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL), 0);
 		assert_true(context_is_pmu_usable(ctx, i) && !pfmi_context_pmu_image(ctx, i) && !context_pmu_kernel(ctx, i));
@@ -169,12 +169,12 @@ static void units_of_machines(void **state)
 
 			assert_true(k == 0 || ctx->host_pmus[k].pmu_index > ctx->host_pmus[k - 1].pmu_index);
 			assert_true((u.flags & PFM_PMU_HOST) && !(u.flags & PFM_PMU_HIDDEN));
-			has |= pfmi_context_table_has_name(u.table, pfmi_slice(rows[i].has));
-			has_not |= pfmi_context_table_has_name(u.table, pfmi_slice(rows[i].has_not));
+			has |= pfmi_context_table_has_name(u.table, pfmi_base_make_slice(rows[i].has));
+			has_not |= pfmi_context_table_has_name(u.table, pfmi_base_make_slice(rows[i].has_not));
 		}
 		if (!has || has_not)
 			fail_msg("%s: %d %d", rows[i].cpuid, has, has_not);
-		for (unsigned u = 0, k = 0; u < pfmi_n_builtin(); u++) { /* and no other one says so */
+		for (unsigned u = 0, k = 0; u < table_count_builtins(); u++) { /* and no other one says so */
 			bool here = k < ctx->n_host_pmus && ctx->host_pmus[k].pmu_index == u;
 
 			assert_int_equal(!!(pfmi_context_get_pmu(ctx, u).flags & PFM_PMU_HOST), here);
@@ -237,7 +237,7 @@ static void units_of_the_kernel(void **state)
 	for (unsigned i = 0; i < 2; i++) { /* and they come first where no unit is named */
 		struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->first_kernel_pmu + i);
 		bool core = strcmp(u.kernel_pmu->name, "cpu") == 0;
-		struct slice name = pfmi_slice(u.kernel_pmu->name);
+		struct slice name = pfmi_base_make_slice(u.kernel_pmu->name);
 		struct pmu_name_iter c = { 0 };
 		bool met = false;
 		int unit;
@@ -247,7 +247,7 @@ static void units_of_the_kernel(void **state)
 		assert_true(u.perf_type == (core ? 4 : 10) && u.kernel_pmu->n_instances == (core ? 1 : 2));
 		assert_int_equal(u.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL), PFM_PMU_HOST | PFM_PMU_KERNEL);
 		assert_int_equal(!!(u.flags & PFM_PMU_CORE), core);
-		while ((unit = pfmi_context_next_named_pmu(ctx, name, pfmi_name_hash(name), &c)) >= 0)
+		while ((unit = pfmi_context_next_named_pmu(ctx, name, pfmi_table_hash_name(name), &c)) >= 0)
 			met |= (unsigned)unit == ctx->first_kernel_pmu + i;
 		assert_true(met && context_is_pmu_usable(ctx, ctx->first_kernel_pmu + i) && !pfmi_context_pmu_image(ctx, ctx->first_kernel_pmu + i));
 	}
@@ -276,7 +276,7 @@ static void cores_with_names_of_their_own(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(root));
 	for (unsigned n = 1; n <= COUNT(devices); n++) {
-		struct slice nobody = pfmi_slice("armv8_z");
+		struct slice nobody = pfmi_base_make_slice("armv8_z");
 		struct pmu_name_iter c = { 0 };
 		unsigned tied = 0, cores = 0;
 		pfm_ctx_t *ctx;
@@ -300,7 +300,7 @@ static void cores_with_names_of_their_own(void **state)
 		}
 		assert_true(cores == 1 && tied == (n == 1));
 		assert_true(ctx->sources[ctx->n_sources - 1].n_name_slots > n);
-		assert_int_equal(pfmi_context_next_named_pmu(ctx, nobody, pfmi_name_hash(nobody), &c), -1);
+		assert_int_equal(pfmi_context_next_named_pmu(ctx, nobody, pfmi_table_hash_name(nobody), &c), -1);
 		pfm_close_context(ctx);
 	}
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
@@ -311,7 +311,7 @@ static void cores_with_names_of_their_own(void **state)
 /* What is built in as a file, of which @n bytes are other ones in the middle. */
 static void put_image(const char *root, const char *path, size_t n)
 {
-	const struct image *im = pfmi_builtins();
+	const struct image *im = table_builtin_image();
 	char full[256];
 	FILE *f;
 
@@ -335,20 +335,20 @@ static void is_table_of(const pfm_ctx_t *ctx, unsigned i, unsigned k, int map)
 	assert_ptr_equal(u.image_map, m);
 	assert_ptr_equal(pfmi_context_pmu_image(ctx, i), m);
 	assert_string_equal(u.origin, m ? m->path : "built in");
-	assert_string_equal(table_text(u.table, u.table->name), table_text(pfmi_builtin(k), pfmi_builtin(k)->name));
-	assert_true(u.table == image_table(m ? m->image : pfmi_builtins(), k) && u.perf_type == pfmi_builtin(k)->perf_type);
+	assert_string_equal(table_text(u.table, u.table->name), table_text(table_builtin_at(k), table_builtin_at(k)->name));
+	assert_true(u.table == table_image_table_at(m ? m->image : table_builtin_image(), k) && u.perf_type == table_builtin_at(k)->perf_type);
 }
 
 /* The units called like table @k come in this order of images. */
 static void come_in_order(const pfm_ctx_t *ctx, unsigned k, const int *maps, unsigned n)
 {
-	struct slice s = pfmi_slice(table_text(pfmi_builtin(k), pfmi_builtin(k)->name));
+	struct slice s = pfmi_base_make_slice(table_text(table_builtin_at(k), table_builtin_at(k)->name));
 	struct pmu_name_iter c = { 0 };
 
 	for (unsigned i = 0; i < n; i++) {
 		unsigned want = (maps[i] < 0 ? 0 : ctx->images.maps[maps[i]].first_pmu) + k;
 
-		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_name_hash(s), &c), want);
+		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_table_hash_name(s), &c), want);
 		assert_ptr_equal(c.image_map, maps[i] < 0 ? NULL : &ctx->images.maps[maps[i]]);
 	}
 }
@@ -369,7 +369,7 @@ static bool users_alone(void)
 static void units_of_images(void **state)
 {
 	static const int chosen[] = { 0, 1, -1 }, found[] = { -1, 0, 1 };
-	unsigned n = pfmi_n_builtin();
+	unsigned n = table_count_builtins();
 	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX", folder[64];
 
 	(void)state;
@@ -401,7 +401,7 @@ static void units_of_images(void **state)
 /* A machine has a unit of each image; they are kept in order, as many as they may be, and images' are asked first. */
 static void machines_of_images(void **state)
 {
-	unsigned n = pfmi_n_builtin(), alone;
+	unsigned n = table_count_builtins(), alone;
 	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX";
 	pfm_ctx_options_t options = { .size = sizeof(options), .cpuid = "GenuineIntel-6-8F-4" };
 	pfm_ctx_t *ctx;
@@ -471,10 +471,10 @@ static uint32_t *slots_around(uint32_t h, uint32_t n, uint32_t number, size_t be
 {
 	uint32_t *calls;
 
-	if (slot_of(h, n) < 2 || (uint16_t)h == UINT16_MAX)
+	if (table_first_slot(h, n) < 2 || (uint16_t)h == UINT16_MAX)
 		return NULL;
 	calls = (uint32_t *)((char *)guard_begin(before + n * sizeof(*calls)) + before);
-	for (uint32_t i = slot_of(h, n); i < n; i++)
+	for (uint32_t i = table_first_slot(h, n); i < n; i++)
 		calls[i] = ((uint32_t)(uint16_t)h + 1) << 16 | 1;
 	calls[0] = h << 16 | number;
 	return calls;
@@ -483,12 +483,12 @@ static uint32_t *slots_around(uint32_t h, uint32_t n, uint32_t number, size_t be
 /* The table is in the first slot, or in the last. */
 static void find_around(const char *name, unsigned table, bool other, bool last)
 {
-	struct slice s = pfmi_slice(name);
-	uint32_t h = pfmi_name_hash(s), number = other ? CALL_OTHER : 0;
+	struct slice s = pfmi_base_make_slice(name);
+	uint32_t h = pfmi_table_hash_name(s), number = other ? PMU_NAME_IS_ALIAS : 0;
 
 	for (uint32_t n = 3; n < 200; n++) {
-		uint32_t *calls = slot_of(h, n) + last < n ? slots_around(h, n, number | (table + 1), 0) : NULL;
-		struct pfm_ctx ctx = { .builtin_source = { pfmi_builtins(), NULL, 0, pfmi_n_builtin(), calls, n } };
+		uint32_t *calls = table_first_slot(h, n) + last < n ? slots_around(h, n, number | (table + 1), 0) : NULL;
+		struct pfm_ctx ctx = { .builtin_source = { table_builtin_image(), NULL, 0, table_count_builtins(), calls, n } };
 		struct pmu_name_iter c = { 0 };
 
 		if (!calls)
@@ -509,13 +509,13 @@ static void walks_around_the_end(void **state)
 	unsigned n_others = 0;
 
 	(void)state;
-	for (unsigned i = 0; i + 1 < pfmi_n_builtin() && i < 64; i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i + 1 < table_count_builtins() && i < 64; i++) {
+		const struct table *t = table_builtin_at(i);
 		char aka[64];
 
 		for (unsigned last = 0; last < 2; last++)
 			find_around(table_text(t, t->name), i, false, last);
-		if (sscanf(table_text(t, t->aka), "%63s", aka) != 1 || pfmi_context_table_has_name(pfmi_builtin(i + 1), pfmi_slice(aka)))
+		if (sscanf(table_text(t, t->aliases), "%63s", aka) != 1 || pfmi_context_table_has_name(table_builtin_at(i + 1), pfmi_base_make_slice(aka)))
 			continue;
 		for (unsigned last = 0; last < 2; last++)
 			find_around(aka, i, true, last);
@@ -529,9 +529,9 @@ static void walks_around_the_end(void **state)
 		if (!calls)
 			continue;
 		im = (struct image *)(void *)((char *)calls - sizeof(*im));
-		im->arrays[ARRAY_CALLS] = (struct span){ sizeof(*im), n };
-		assert_int_equal(image_next_called(im, h, &at), 4);
-		assert_int_equal(image_next_called(im, h, &at), -1);
+		im->arrays[ARRAY_PMU_NAMES] = (struct image_array_span){ sizeof(*im), n };
+		assert_int_equal(table_next_pmu_by_name(im, h, &at), 4);
+		assert_int_equal(table_next_pmu_by_name(im, h, &at), -1);
 		guard_end(im, sizeof(*im) + n * sizeof(*calls));
 	}
 }
@@ -541,15 +541,15 @@ static void walks_around_the_end(void **state)
 /* A processor that stands for parts can be the one that is wanted, and any table. */
 static void wanted_processors(void **state)
 {
-	const struct image *im = pfmi_builtins();
-	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
-	const char *pool = image_array(im, ARRAY_POOL);
+	const struct image *im = table_builtin_image();
+	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
+	const char *pool = table_image_array(im, ARRAY_POOL);
 
 	(void)state;
-	for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++)
+	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
 		pfm_close_context(open_for(pool + wholes[i].name));
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		pfm_close_context(open_for(table_text(pfmi_builtin(i), pfmi_builtin(i)->name)));
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		pfm_close_context(open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name)));
 }
 
 /* Closed by the last who holds it; the default one is nobody's to close. */
@@ -562,7 +562,7 @@ static void holders(void **state)
 	assert_int_equal(atomic_load(&ctx->n_refs), 2);
 	pfm_close_context(ctx);
 	assert_int_equal(atomic_load(&ctx->n_refs), 1);
-	assert_int_equal(pfm_count_pmus(ctx), pfmi_n_builtin());
+	assert_int_equal(pfm_count_pmus(ctx), table_count_builtins());
 	pfm_close_context(ctx);
 	assert_ptr_equal(pfmi_context_add_ref(NULL), pfmi_context_get_default());
 	assert_ptr_equal(context_or_default(NULL), pfmi_context_get_default());

@@ -14,20 +14,20 @@ static uint64_t clock_of_test(void *arg)
 
 struct machine {
 	struct model_device d;
-	struct model_sys state;
+	struct alpha_device_sys state;
 	struct sys sys;
 };
 
 /* A 21164 at 500 MHz whose counter 0 counts cycles from the first on. Process USER is the one that calls. */
 static void begin(struct machine *m, uint64_t text, uint64_t text_end)
 {
-	const struct model_options o = options_of(MODEL_EV5);
+	const struct alpha_device_options o = options_of(ALPHA_DEVICE_EV5);
 
 	m->d = open_device(&o, PCNTOPENALL);
-	pfmi_model_close(m->d.m, m->d.handle);
+	alpha_device_close_session(m->d.m, m->d.handle);
 	now = 1000000;
-	m->state = (struct model_sys){ .m = m->d.m, .pid = USER, .clock = clock_of_test, .clock_arg = &now, .text = text, .text_end = text_end };
-	pfmi_model_sys(&m->sys, &m->state);
+	m->state = (struct alpha_device_sys){ .device = m->d.m, .pid = USER, .read_clock = clock_of_test, .clock_arg = &now, .text_start = text, .text_end = text_end };
+	alpha_device_init_sys(&m->sys, &m->state);
 	m->d.handle = m->sys.open(&m->sys, PFCNTR_DEVICE, O_RDWR | PCNTOPENALL);
 	assert_true(m->d.handle >= 0);
 }
@@ -47,12 +47,12 @@ static void only_one_device(void **state)
 	assert_int_equal(m.sys.mmap(&m.sys, m.d.handle, 4096, 0, &at), -ENODEV);
 	assert_int_equal(m.sys.munmap(&m.sys, &m, 4096), -EINVAL);
 	assert_int_equal(m.sys.perf_event_open(&m.sys, NULL, 0, -1, -1, 0), -ENOSYS);
-	assert_int_equal(m.sys.list(&m.sys, "/", NULL, NULL), -ENOENT);
-	assert_false(m.sys.cpuid(&m.sys, 0, 0, regs));
+	assert_int_equal(m.sys.list_folder(&m.sys, "/", NULL, NULL), -ENOENT);
+	assert_false(m.sys.read_cpuid(&m.sys, 0, 0, regs));
 	assert_int_equal(m.sys.ioctl(&m.sys, m.d.handle + 1, PCNTRENABLE, NULL), -EBADF);
 	assert_int_equal(m.sys.close(&m.sys, m.d.handle), 0);
 	assert_int_equal(m.sys.close(&m.sys, m.d.handle), -EBADF);
-	pfmi_model_free(m.d.m);
+	alpha_device_free(m.d.m);
 }
 
 /* What passed before the system was made is nobody's; each call sees all that passed before it. */
@@ -63,10 +63,10 @@ static void time_passes_before_calls(void **state)
 
 	(void)state;
 	begin(&m, 0, 0);
-	assert_int_equal(m.d.m->cpus[0].clock, 0);
+	assert_int_equal(m.d.m->cpus[0].clock_cycles, 0);
 	now += 3000;
 	assert_int_equal(m.sys.ioctl(&m.sys, m.d.handle, PCNT5RESTART, &word), 0);
-	assert_int_equal(read_kernel_log(&m.d, 0).value[0], 0); /* before it was started */
+	assert_int_equal(read_kernel_log(&m.d, 0).chip_values[0], 0); /* before it was started */
 	now += 2000;
 	m.sys.ioctl(&m.sys, m.d.handle, PCNT5GETCNTRS, &word);
 	assert_int_equal(word, PF5_CTRS(1, PMCTRS_ALL_CPUS, 1000, 0, 0));
@@ -74,11 +74,11 @@ static void time_passes_before_calls(void **state)
 	assert_int_equal(m.sys.read(&m.sys, m.d.handle, &word, sizeof word), 0);
 	now += 90;
 	(void)m.sys.open(&m.sys, "/dev/null", 0);
-	assert_int_equal(read_kernel_log(&m.d, 0).value[0], 1050);
+	assert_int_equal(read_kernel_log(&m.d, 0).chip_values[0], 1050);
 	now += 2000;
 	m.sys.close(&m.sys, m.d.handle);
-	assert_int_equal(read_kernel_log(&m.d, 0).value[0], 2050);
-	pfmi_model_free(m.d.m);
+	assert_int_equal(read_kernel_log(&m.d, 0).chip_values[0], 2050);
+	alpha_device_free(m.d.m);
 }
 
 /* Without a clock no time passes. */
@@ -89,13 +89,13 @@ static void no_clock(void **state)
 
 	(void)state;
 	begin(&m, 0, 0);
-	m.state.clock = NULL;
-	pfmi_model_sys(&m.sys, &m.state);
+	m.state.read_clock = NULL;
+	alpha_device_init_sys(&m.sys, &m.state);
 	m.sys.ioctl(&m.sys, m.d.handle, PCNT5RESTART, &word);
 	now += 1000;
 	m.sys.ioctl(&m.sys, m.d.handle, PCNT5GETCNTRS, &word);
 	assert_int_equal(word, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
-	pfmi_model_free(m.d.m);
+	alpha_device_free(m.d.m);
 }
 
 enum { PARTS = 4,
@@ -117,7 +117,7 @@ static uint64_t samples_of(uint64_t ns, uint32_t bucket[BUCKETS])
 	assert_int_equal(m.sys.read(&m.sys, m.d.handle, bucket, BUCKETS * sizeof bucket[0]), BUCKETS * sizeof bucket[0]);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		n += bucket[i];
-	pfmi_model_free(m.d.m);
+	alpha_device_free(m.d.m);
 	return n;
 }
 

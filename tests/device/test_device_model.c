@@ -156,164 +156,164 @@ static void lines_that_make_no_sense_are_answered_with_an_error(void **state)
 
 /* ---- a model at hand ------------------------------------------------------------------------------------------------ */
 
-static struct model *make(enum model_family family, unsigned n_cpus)
+static struct alpha_device *make(enum alpha_device_family family, unsigned n_cpus)
 {
-	struct model_options o;
-	struct model *m;
+	struct alpha_device_options o;
+	struct alpha_device *m;
 
-	pfmi_model_defaults(&o, family);
+	alpha_device_set_defaults(&o, family);
 	o.n_cpus = n_cpus;
-	m = pfmi_model_new(&o);
+	m = alpha_device_new(&o);
 	assert_non_null(m);
-	assert_int_equal(pfmi_model_process(m, 1, 100, 0), 0);
-	assert_int_equal(pfmi_model_process(m, 2, 100, n_cpus > 1 ? 1 : 0), 0);
-	assert_int_equal(pfmi_model_process(m, 3, 0, MODEL_UNBOUND), 0);
+	assert_int_equal(alpha_device_set_process(m, 1, 100, 0), 0);
+	assert_int_equal(alpha_device_set_process(m, 2, 100, n_cpus > 1 ? 1 : 0), 0);
+	assert_int_equal(alpha_device_set_process(m, 3, 0, ALPHA_DEVICE_UNBOUND), 0);
 	return m;
 }
 
 /* A request of process 1 whose argument is a word. */
-static int word(struct model *m, int h, uint32_t request, uint64_t arg)
+static int word(struct alpha_device *m, int h, uint32_t request, uint64_t arg)
 {
-	return pfmi_model_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&arg, &pfmi_model_own_memory);
+	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&arg, &alpha_device_own_memory);
 }
 
-static int array(struct model *m, int h, uint32_t request, void *out)
+static int array(struct alpha_device *m, int h, uint32_t request, void *out)
 {
 	uint64_t pointer = (uint64_t)(uintptr_t)out;
 
-	return pfmi_model_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&pointer, &pfmi_model_own_memory);
+	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&pointer, &alpha_device_own_memory);
 }
 
-static struct model_work user_work(int pid, uint64_t c0, uint64_t c1, uint64_t c2)
+static struct alpha_device_work user_work(int pid, uint64_t c0, uint64_t c1, uint64_t c2)
 {
-	return (struct model_work){ .pid = pid, .user = true, .cycles = 1000, .events = { c0, c1, c2 }, .pc = 0x20001008 };
+	return (struct alpha_device_work){ .pid = pid, .is_user = true, .cycles = 1000, .events = { c0, c1, c2 }, .pc = 0x20001008 };
 }
 
 static void interrupts_come_at_the_rate_and_the_rest_stays(void **state)
 {
-	struct model *m = make(MODEL_EV5, 2);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
-	struct model_work w = user_work(1, 65536 * 3 + 7, 100, 16384);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
+	struct alpha_device_work w = user_work(1, 65536 * 3 + 7, 100, 16384);
 	struct pfcntrs_ev5 counts, events;
 
 	(void)state;
 	assert_int_equal(word(m, h, PCNT5RESTART, PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
-	assert_int_equal(pfmi_model_work(m, 0, &w), 0);
-	assert_int_equal(pfmi_model_work(m, 1, &w), 0);
+	assert_int_equal(alpha_device_do_work(m, 0, &w), 0);
+	assert_int_equal(alpha_device_do_work(m, 1, &w), 0);
 	assert_int_equal(array(m, h, PCNT5GETCNT, &counts), 0);
 	assert_int_equal(array(m, h, PCNT5READCNTRS, &events), 0);
 	assert_true(counts.pf_cntr0 == 6 && counts.pf_cntr1 == 0 && counts.pf_cntr2 == 2);
 	assert_true(events.pf_cntr0 == 2 * (65536 * 3 + 7) && events.pf_cntr1 == 200 && events.pf_cntr2 == 32768);
 	assert_int_equal(counts.pr_cycle, 2000);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void each_has_an_entry_for_every_processor_and_one_has_its_own(void **state)
 {
-	struct model *m = make(MODEL_EV6, 3);
-	int h = pfmi_model_open(m, 1, PCNTOPENEACH);
-	struct model_work w = user_work(1, 5, 6, 0);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV6, 3);
+	int h = alpha_device_open_session(m, 1, PCNTOPENEACH);
+	struct alpha_device_work w = user_work(1, 5, 6, 0);
 	struct pfcntrs_ev6 events[3];
 
 	(void)state;
 	word(m, h, PCNT6RESTART, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0));
-	pfmi_model_work(m, 2, &w);
+	alpha_device_do_work(m, 2, &w);
 	assert_int_equal(array(m, h, PCNT6READCNTRS, events), 0);
 	assert_true(events[0].pf_cntr0 == 0 && events[1].pf_cntr1 == 0 && events[2].pf_cntr0 == 5 && events[2].pf_cntr1 == 6);
-	assert_int_equal(pfmi_model_close(m, h), 0);
-	h = pfmi_model_open(m, 2, PCNTOPENONE);
-	assert_int_equal(pfmi_model_ioctl(m, h, 2, PCNTCLEARCNT, 0, &pfmi_model_own_memory), 0);
-	pfmi_model_free(m);
+	assert_int_equal(alpha_device_close_session(m, h), 0);
+	h = alpha_device_open_session(m, 2, PCNTOPENONE);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 2, PCNTCLEARCNT, 0, &alpha_device_own_memory), 0);
+	alpha_device_free(m);
 }
 
 static void start_values_bring_the_first_interrupt_forward(void **state)
 {
-	struct model *m = make(MODEL_EV67, 1);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
-	struct model_work w = user_work(1, 99, 0, 0), one = user_work(1, 1, 0, 0);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV67, 1);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
+	struct alpha_device_work w = user_work(1, 99, 0, 0), one = user_work(1, 1, 0, 0);
 	struct pfcntrs_ev6 c;
 
 	(void)state;
 	word(m, h, PCNT6ENABWRITE, PF6_CTRS(1, PMCTRS_ALL_CPUS, (1 << 20) - 100, 0));
-	pfmi_model_work(m, 0, &w);
+	alpha_device_do_work(m, 0, &w);
 	array(m, h, PCNT6GETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 0);
-	pfmi_model_work(m, 0, &one);
+	alpha_device_do_work(m, 0, &one);
 	array(m, h, PCNT6GETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 1);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void muted_counters_of_ev4_interrupt_and_leave_nothing(void **state)
 {
-	struct model *m = make(MODEL_EV4, 1);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
-	struct model_work w = user_work(1, 65536, 4096, 0);
-	struct model_view v;
+	struct alpha_device *m = make(ALPHA_DEVICE_EV4, 1);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
+	struct alpha_device_work w = user_work(1, 65536, 4096, 0);
+	struct alpha_device_view v;
 	struct pfcntrs c;
 
 	(void)state;
 	assert_int_equal(word(m, h, PCNTSETMUX, ICCSR_DISABLE_MASK), -EINVAL);
 	assert_int_equal(word(m, h, PCNTSETMUX, UINT64_C(2) << ICCSR_DISABLE_SHIFT), 0);
 	assert_int_equal(word(m, h, PCNTRENABLE, 0), 0);
-	pfmi_model_work(m, 0, &w);
+	alpha_device_do_work(m, 0, &w);
 	assert_int_equal(array(m, h, PCNTGETCNT, &c), 0);
 	assert_true(c.pf_cntr0 == 1 && c.pf_cntr1 == 0 && c.pr_cycle == 1000);
-	pfmi_model_look(m, 0, &v);
-	assert_int_equal(v.discarded, 1);
+	alpha_device_get_view(m, 0, &v);
+	assert_int_equal(v.n_discarded, 1);
 	word(m, h, PCNTRDISABLE, 0);
-	pfmi_model_work(m, 0, &w);
+	alpha_device_do_work(m, 0, &w);
 	array(m, h, PCNTGETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 1);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void only_marked_processes_count_under_log_select(void **state)
 {
-	struct model *m = make(MODEL_EV5, 2);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
-	struct model_work mine = user_work(1, 10, 0, 0), other = user_work(2, 10, 0, 0), child = user_work(7, 10, 0, 0);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
+	struct alpha_device_work mine = user_work(1, 10, 0, 0), other = user_work(2, 10, 0, 0), child = user_work(7, 10, 0, 0);
 	struct pfcntrs_ev5 c;
 
 	(void)state;
 	assert_int_equal(word(m, h, PCNTLOGSELECT, 0), 0);
-	assert_int_equal(pfmi_model_marked(m, 1), 1);
-	assert_int_equal(pfmi_model_fork(m, 1, 7), 0);
-	assert_int_equal(pfmi_model_exec(m, 7), 0);
-	assert_int_equal(pfmi_model_marked(m, 7), 1);
+	assert_int_equal(alpha_device_is_process_marked(m, 1), 1);
+	assert_int_equal(alpha_device_fork_process(m, 1, 7), 0);
+	assert_int_equal(alpha_device_exec_process(m, 7), 0);
+	assert_int_equal(alpha_device_is_process_marked(m, 7), 1);
 	word(m, h, PCNT5RESTART, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
-	pfmi_model_work(m, 0, &mine);
-	pfmi_model_work(m, 0, &other);
-	pfmi_model_work(m, 1, &child);
+	alpha_device_do_work(m, 0, &mine);
+	alpha_device_do_work(m, 0, &other);
+	alpha_device_do_work(m, 1, &child);
 	array(m, h, PCNT5READCNTRS, &c);
 	assert_int_equal(c.pf_cntr0, 20);
 	assert_int_equal(word(m, h, PCNTCLEARPCBPME, 0), 0);
-	pfmi_model_work(m, 0, &mine);
+	alpha_device_do_work(m, 0, &mine);
 	array(m, h, PCNT5READCNTRS, &c);
 	assert_int_equal(c.pf_cntr0, 20);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void the_21064_before_pass_3_counts_everybody(void **state)
 {
-	struct model_options o;
-	struct model *m;
-	struct model_work w = user_work(2, 65536, 0, 0);
+	struct alpha_device_options o;
+	struct alpha_device *m;
+	struct alpha_device_work w = user_work(2, 65536, 0, 0);
 	struct pfcntrs c;
 	int h;
 
 	(void)state;
-	pfmi_model_defaults(&o, MODEL_EV4);
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV4);
 	o.ev4_pass3 = false;
-	m = pfmi_model_new(&o);
-	pfmi_model_process(m, 1, 0, MODEL_UNBOUND);
-	h = pfmi_model_open(m, 1, PCNTOPENALL);
+	m = alpha_device_new(&o);
+	alpha_device_set_process(m, 1, 0, ALPHA_DEVICE_UNBOUND);
+	h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	word(m, h, PCNTLOGSELECT, 0);
 	word(m, h, PCNTRENABLE, 0);
-	pfmi_model_work(m, 0, &w);
+	alpha_device_do_work(m, 0, &w);
 	array(m, h, PCNTGETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 1);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void modes_of_the_21164_gate_its_counters(void **state)
@@ -333,26 +333,26 @@ static void modes_of_the_21164_gate_its_counters(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct model *m = make(MODEL_EV5, 1);
-		int h = pfmi_model_open(m, 1, PCNTOPENALL);
-		struct model_work user = user_work(1, 1, 0, 0), kernel = { .events = { 100 } }, pal = { .pal = true, .events = { 10000 } };
+		struct alpha_device *m = make(ALPHA_DEVICE_EV5, 1);
+		int h = alpha_device_open_session(m, 1, PCNTOPENALL);
+		struct alpha_device_work user = user_work(1, 1, 0, 0), kernel = { .events = { 100 } }, pal = { .is_pal = true, .events = { 10000 } };
 		struct pfcntrs_ev5 c;
 
 		word(m, h, PCNT5CTXTS, cases[i].modes);
 		word(m, h, PCNT5RESTART, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
-		pfmi_model_work(m, 0, &user);
-		pfmi_model_work(m, 0, &kernel);
-		pfmi_model_work(m, 0, &pal);
+		alpha_device_do_work(m, 0, &user);
+		alpha_device_do_work(m, 0, &kernel);
+		alpha_device_do_work(m, 0, &pal);
 		array(m, h, PCNT5READCNTRS, &c);
 		assert_int_equal(c.pf_cntr0, cases[i].user + 100 * cases[i].kernel + 10000 * cases[i].pal);
-		pfmi_model_free(m);
+		alpha_device_free(m);
 	}
 }
 
 static void levels_are_told_apart(void **state)
 {
-	struct model *m = make(MODEL_EV6, 1);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV6, 1);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct pfipls levels;
 
 	(void)state;
@@ -360,135 +360,135 @@ static void levels_are_told_apart(void **state)
 	assert_int_equal(word(m, h, PCNTSETITEMS, PFM_IPL), 0);
 	word(m, h, PCNT6ENABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
 	for (unsigned ipl = 0; ipl < 6; ipl++) {
-		struct model_work w = { .ipl = ipl };
+		struct alpha_device_work w = { .ipl = ipl };
 
 		for (unsigned i = 0; i <= ipl; i++)
-			pfmi_model_interrupt(m, 0, 0, &w);
+			alpha_device_raise_interrupt(m, 0, 0, &w);
 	}
-	pfmi_model_interrupt(m, 0, 0, &(struct model_work){ .idle = true });
-	pfmi_model_interrupt(m, 0, 0, &(struct model_work){ .user = true });
+	alpha_device_raise_interrupt(m, 0, 0, &(struct alpha_device_work){ .is_idle = true });
+	alpha_device_raise_interrupt(m, 0, 0, &(struct alpha_device_work){ .is_user = true });
 	assert_int_equal(array(m, h, PCNTGETIPLHIS, &levels), 0);
 	for (unsigned ipl = 0; ipl < 6; ipl++)
 		assert_int_equal(levels.ipl[ipl], ipl + 1);
 	assert_true(levels.ipl[6] == 0 && levels.ipl[PFM_IPL_IDLE] == 1 && levels.ipl[PFM_IPL_USER] == 1);
 	assert_int_equal(array(m, h, PCNT6GETCNT, &levels), -EINVAL); /* counters are not collected */
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void samples_fall_into_buckets(void **state)
 {
-	struct model *m = make(MODEL_EV5, 2);
-	int h = pfmi_model_open(m, 1, PCNTOPENEACH);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	int h = alpha_device_open_session(m, 1, PCNTOPENEACH);
 	addr_range_t range = { 0x20001000, 0x20001040, 2, 0 };
-	struct model_work w = user_work(1, 0, 0, 0), kernel = { .pc = 0x20001008 };
+	struct alpha_device_work w = user_work(1, 0, 0, 0), kernel = { .pc = 0x20001008 };
 	pfcntr_bucket_t buckets[16];
 
 	(void)state;
 	word(m, h, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTSETURANGE, (uint64_t)(uintptr_t)&range, &pfmi_model_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETURANGE, (uint64_t)(uintptr_t)&range, &alpha_device_own_memory), 0);
 	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
-	pfmi_model_interrupt(m, 1, 0, &w);
-	pfmi_model_interrupt(m, 1, 0, &kernel); /* not the mode that is profiled */
+	alpha_device_raise_interrupt(m, 1, 0, &w);
+	alpha_device_raise_interrupt(m, 1, 0, &kernel); /* not the mode that is profiled */
 	w.pc = 0x2000103c;
-	pfmi_model_interrupt(m, 0, 0, &w);
+	alpha_device_raise_interrupt(m, 0, 0, &w);
 	w.pc = 0x20001040;
-	pfmi_model_interrupt(m, 0, 0, &w);
-	assert_int_equal(pfmi_model_read(m, h, (uint64_t)(uintptr_t)buckets, sizeof buckets, &pfmi_model_own_memory), 64);
+	alpha_device_raise_interrupt(m, 0, 0, &w);
+	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets, sizeof buckets, &alpha_device_own_memory), 64);
 	for (unsigned i = 0; i < 16; i++)
 		assert_int_equal(buckets[i], i == 7 || i == 9);
-	assert_int_equal(pfmi_model_read(m, h, (uint64_t)(uintptr_t)buckets, 8, &pfmi_model_own_memory), 8);
-	pfmi_model_free(m);
+	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets, 8, &alpha_device_own_memory), 8);
+	alpha_device_free(m);
 }
 
 static void callers_are_charged_for_utility_routines(void **state)
 {
-	struct model *m = make(MODEL_EV5, 1);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 1);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct addr_range all = { 0xfffffc0000230000, 0xfffffc0000230040 }, utility = { 0xfffffc0000231000, 0xfffffc0000231100 };
-	struct model_work w = { .pc = 0xfffffc0000231010, .caller = 0xfffffc0000230014 };
+	struct alpha_device_work w = { .pc = 0xfffffc0000231010, .return_address = 0xfffffc0000230014 };
 	pfcntr_bucket_t buckets[4];
 
 	(void)state;
 	word(m, h, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&all, &pfmi_model_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&all, &alpha_device_own_memory), 0);
 	assert_int_equal(word(m, h, PCNTCALLER, 0), 0);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&utility, &pfmi_model_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&utility, &alpha_device_own_memory), 0);
 	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
-	pfmi_model_interrupt(m, 0, 0, &w);
-	assert_int_equal(pfmi_model_read(m, h, (uint64_t)(uintptr_t)buckets, sizeof buckets, &pfmi_model_own_memory), 16);
+	alpha_device_raise_interrupt(m, 0, 0, &w);
+	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets, sizeof buckets, &alpha_device_own_memory), 16);
 	assert_true(buckets[0] == 0 && buckets[1] == 1);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void values_are_written_and_read_back(void **state)
 {
-	struct model *m = make(MODEL_EV5, 2);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	uint64_t w = PF5_CTRS(7, 1, 0, 0, 0);
 
 	(void)state;
 	assert_int_equal(word(m, h, PCNT5SETCNTRS, PF5_CTRS(5, 1, 0xabcd, 0x1111, 0x3fff)), 0);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w, &pfmi_model_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w, &alpha_device_own_memory), 0);
 	assert_int_equal(w, PF5_CTRS(7, 1, 0xabcd, 0, 0x3fff)); /* counter 1 was not chosen */
 	assert_int_equal(word(m, h, PCNT5CLEAR, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
 	w = PF5_CTRS(7, 1, 0, 0, 0);
-	pfmi_model_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w, &pfmi_model_own_memory);
+	alpha_device_do_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w, &alpha_device_own_memory);
 	assert_int_equal(w, PF5_CTRS(7, 1, 0, 0, 0x3fff));
 	assert_int_equal(word(m, h, PCNT5SETCNTRS, PF5_CTRS(1, 2, 0, 0, 0)), -EINVAL); /* no such processor */
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void requests_of_others_and_bad_pointers_are_refused(void **state)
 {
-	struct model *m = make(MODEL_EV6, 1);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV6, 1);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 
 	(void)state;
 	assert_int_equal(word(m, h, PCNT5MUX, 0), -EINVAL);
 	assert_int_equal(word(m, h, PCNTSETMUX, 0), -EINVAL);
 	assert_int_equal(word(m, h, PFCNTR_REQUEST(PFCNTR_IN, 0x7fu, 8), 0), -EINVAL);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNT6MUX, 0, &pfmi_model_own_memory), -EFAULT);
-	assert_int_equal(pfmi_model_ioctl(m, h, 99, PCNT6MUX, 0, &pfmi_model_own_memory), -ESRCH);
-	assert_int_equal(pfmi_model_ioctl(m, 5, 1, PCNTLOGALL, 0, &pfmi_model_own_memory), -EBADF);
-	assert_int_equal(pfmi_model_open(m, 1, 0), -EINVAL); /* no mode */
-	pfmi_model_close(m, h);
-	assert_int_equal(pfmi_model_close(m, h), -EBADF);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6MUX, 0, &alpha_device_own_memory), -EFAULT);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 99, PCNT6MUX, 0, &alpha_device_own_memory), -ESRCH);
+	assert_int_equal(alpha_device_do_ioctl(m, 5, 1, PCNTLOGALL, 0, &alpha_device_own_memory), -EBADF);
+	assert_int_equal(alpha_device_open_session(m, 1, 0), -EINVAL); /* no mode */
+	alpha_device_close_session(m, h);
+	assert_int_equal(alpha_device_close_session(m, h), -EBADF);
 	assert_int_equal(word(m, h, PCNTLOGALL, 0), -EBADF);
-	assert_int_equal(pfmi_model_read(m, h, 0, 8, &pfmi_model_own_memory), -EBADF);
-	pfmi_model_free(m);
+	assert_int_equal(alpha_device_read_samples(m, h, 0, 8, &alpha_device_own_memory), -EBADF);
+	alpha_device_free(m);
 }
 
 static void opening_keeps_the_counts_of_the_driver(void **state)
 {
-	struct model *m = make(MODEL_EV4, 1);
-	int h = pfmi_model_open(m, 1, PCNTOPENALL);
-	struct model_work w = user_work(1, 65536, 0, 0);
+	struct alpha_device *m = make(ALPHA_DEVICE_EV4, 1);
+	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
+	struct alpha_device_work w = user_work(1, 65536, 0, 0);
 	struct pfcntrs c;
 
 	(void)state;
 	word(m, h, PCNTRENABLE, 0);
-	pfmi_model_work(m, 0, &w);
-	pfmi_model_close(m, h);
-	pfmi_model_work(m, 0, &w); /* closed: silent */
-	h = pfmi_model_open(m, 1, PCNTOPENALL);
+	alpha_device_do_work(m, 0, &w);
+	alpha_device_close_session(m, h);
+	alpha_device_do_work(m, 0, &w); /* closed: silent */
+	h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	array(m, h, PCNTGETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 1);
 	word(m, h, PCNTCLEARCNT, 0);
 	array(m, h, PCNTGETCNT, &c);
 	assert_true(c.pf_cntr0 == 0 && c.pr_cycle == 0);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 /* ---- settings --------------------------------------------------------------------------------------------------------- */
 
 static void rules_that_nobody_confirms_are_settings(void **state)
 {
-	struct model_options o;
-	struct model *m;
+	struct alpha_device_options o;
+	struct alpha_device *m;
 	int h;
 
 	(void)state;
-	pfmi_model_defaults(&o, MODEL_EV5);
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV5);
 	o.single_holder = true;
 	o.root_evicts = true;
 	o.rate_errno = EACCES;
@@ -498,88 +498,88 @@ static void rules_that_nobody_confirms_are_settings(void **state)
 	o.unknown_errno = ENOTTY;
 	o.stride_errno = ERANGE;
 	o.items_errno = ENOSPC;
-	m = pfmi_model_new(&o);
-	pfmi_model_process(m, 1, 100, 0);
-	pfmi_model_process(m, 2, 100, 1);
-	pfmi_model_process(m, 3, 0, 2);
-	pfmi_model_process(m, 4, 100, MODEL_UNBOUND);
-	h = pfmi_model_open(m, 1, 0); /* as ONE */
+	m = alpha_device_new(&o);
+	alpha_device_set_process(m, 1, 100, 0);
+	alpha_device_set_process(m, 2, 100, 1);
+	alpha_device_set_process(m, 3, 0, 2);
+	alpha_device_set_process(m, 4, 100, ALPHA_DEVICE_UNBOUND);
+	h = alpha_device_open_session(m, 1, 0); /* as ONE */
 	assert_true(h >= 0);
-	assert_int_equal(pfmi_model_open(m, 2, PCNTOPENONE), -EBUSY); /* though its processor is free */
-	assert_int_equal(pfmi_model_open(m, 4, PCNTOPENONE), -ENXIO);
-	assert_true(pfmi_model_unconfirmed(m));
+	assert_int_equal(alpha_device_open_session(m, 2, PCNTOPENONE), -EBUSY); /* though its processor is free */
+	assert_int_equal(alpha_device_open_session(m, 4, PCNTOPENONE), -ENXIO);
+	assert_true(alpha_device_is_error_unconfirmed(m));
 	assert_int_equal(word(m, h, PCNT5FREQ, 0x3a0), -EACCES);
 	assert_int_equal(word(m, h, PCNT6MUX, 0), -ENOTTY);
 	assert_int_equal(word(m, h, 0x1234, 0), -ENOTTY);
 	assert_int_equal(word(m, h, PCNTSETITEMS, 0x11), -ENOSPC);
-	assert_true(pfmi_model_open(m, 3, PCNTOPENALL) >= 0); /* the superuser takes it away */
+	assert_true(alpha_device_open_session(m, 3, PCNTOPENALL) >= 0); /* the superuser takes it away */
 	{
-		struct model_view v;
+		struct alpha_device_view v;
 
-		pfmi_model_look(m, 0, &v);
-		assert_int_equal(v.holder, 3);
+		alpha_device_get_view(m, 0, &v);
+		assert_int_equal(v.holder_pid, 3);
 	}
-	pfmi_model_free(m);
+	alpha_device_free(m);
 	o.n_cpus = 0;
-	assert_null(pfmi_model_new(&o));
-	o.n_cpus = MODEL_MAX_CPUS + 1;
-	assert_null(pfmi_model_new(&o));
+	assert_null(alpha_device_new(&o));
+	o.n_cpus = ALPHA_DEVICE_MAX_CPUS + 1;
+	assert_null(alpha_device_new(&o));
 }
 
 static void counting_can_hang_on_the_enable_request(void **state)
 {
-	struct model_options o;
-	struct model *m;
-	struct model_work w = user_work(1, 5, 0, 0);
+	struct alpha_device_options o;
+	struct alpha_device *m;
+	struct alpha_device_work w = user_work(1, 5, 0, 0);
 	struct pfcntrs_ev6 c;
 	int h;
 
 	(void)state;
-	pfmi_model_defaults(&o, MODEL_EV6);
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV6);
 	o.enable_gates = true;
-	m = pfmi_model_new(&o);
-	pfmi_model_process(m, 1, 0, MODEL_UNBOUND);
-	h = pfmi_model_open(m, 1, PCNTOPENALL);
+	m = alpha_device_new(&o);
+	alpha_device_set_process(m, 1, 0, ALPHA_DEVICE_UNBOUND);
+	h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	word(m, h, PCNT6RESTART, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0));
-	pfmi_model_work(m, 0, &w);
+	alpha_device_do_work(m, 0, &w);
 	array(m, h, PCNT6READCNTRS, &c);
 	assert_int_equal(c.pf_cntr0, 0);
 	word(m, h, PCNTRENABLE, 0);
-	pfmi_model_work(m, 0, &w);
+	alpha_device_do_work(m, 0, &w);
 	array(m, h, PCNT6READCNTRS, &c);
 	assert_int_equal(c.pf_cntr0, 5);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
-static struct model *with(const struct model_options *o, unsigned mode, int *h)
+static struct alpha_device *with(const struct alpha_device_options *o, unsigned mode, int *h)
 {
-	struct model *m = pfmi_model_new(o);
+	struct alpha_device *m = alpha_device_new(o);
 
 	assert_non_null(m);
-	assert_int_equal(pfmi_model_process(m, 1, 0, MODEL_UNBOUND), 0);
-	*h = pfmi_model_open(m, 1, mode);
+	assert_int_equal(alpha_device_set_process(m, 1, 0, ALPHA_DEVICE_UNBOUND), 0);
+	*h = alpha_device_open_session(m, 1, mode);
 	assert_true(*h >= 0);
 	return m;
 }
 
-static int range(struct model *m, int h, uint32_t request, uint64_t start, uint64_t end, uint64_t stride)
+static int range(struct alpha_device *m, int h, uint32_t request, uint64_t start, uint64_t end, uint64_t stride)
 {
 	addr_range_t r = { start, end, stride, 0 };
 
-	return pfmi_model_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&r, &pfmi_model_own_memory);
+	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&r, &alpha_device_own_memory);
 }
 
 static void samples_by_other_rules(void **state)
 {
-	struct model_work w = user_work(1, 0, 0, 0);
+	struct alpha_device_work w = user_work(1, 0, 0, 0);
 	pfcntr_bucket_t buckets[8];
-	struct model_options o;
-	struct model *m;
+	struct alpha_device_options o;
+	struct alpha_device *m;
 	uint64_t to = (uint64_t)(uintptr_t)buckets, bytes;
 	int h;
 
 	(void)state;
-	pfmi_model_defaults(&o, MODEL_EV5);
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV5);
 	o.n_cpus = 2;
 	o.read_clears = o.blocks_backwards = o.end_inclusive = o.round_down = true;
 	m = with(&o, PCNTOPENEACH, &h);
@@ -588,93 +588,93 @@ static void samples_by_other_rules(void **state)
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 2), 0);
 	assert_int_equal(word(m, h, PCNTGETRSIZE, 0), 0);
 	bytes = 0;
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTGETRSIZE, (uint64_t)(uintptr_t)&bytes, &pfmi_model_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTGETRSIZE, (uint64_t)(uintptr_t)&bytes, &alpha_device_own_memory), 0);
 	assert_int_equal(bytes, 2 * 2 * sizeof(buckets[0]));
 	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
-	pfmi_model_interrupt(m, 0, 0, &w);
+	alpha_device_raise_interrupt(m, 0, 0, &w);
 	w.pc = 0x20001010; /* inside, but its bucket was rounded away */
-	pfmi_model_interrupt(m, 0, 0, &w);
-	assert_int_equal(pfmi_model_read(m, h, 0, sizeof buckets, &pfmi_model_own_memory), -EFAULT);
-	assert_int_equal(pfmi_model_read(m, h, to, sizeof buckets, &pfmi_model_own_memory), 16);
+	alpha_device_raise_interrupt(m, 0, 0, &w);
+	assert_int_equal(alpha_device_read_samples(m, h, 0, sizeof buckets, &alpha_device_own_memory), -EFAULT);
+	assert_int_equal(alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
 	/* The last processor's block comes first. */
 	assert_true(buckets[0] == 0 && buckets[1] == 0 && buckets[2] == 0 && buckets[3] == 1);
-	assert_int_equal(pfmi_model_read(m, h, to, sizeof buckets, &pfmi_model_own_memory), 16);
+	assert_int_equal(alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
 	assert_int_equal(buckets[3], 0);
 	/* The last address makes the second bucket whole. */
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x2000100c, 2), 0);
 	w.pc = 0x2000100c;
-	pfmi_model_interrupt(m, 0, 0, &w);
-	assert_int_equal(pfmi_model_read(m, h, to, sizeof buckets, &pfmi_model_own_memory), 16);
+	alpha_device_raise_interrupt(m, 0, 0, &w);
+	assert_int_equal(alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
 	assert_true(buckets[2] == 0 && buckets[3] == 1);
 	/* Without a stride one bucket has them all. */
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 0), 0);
-	pfmi_model_interrupt(m, 0, 0, &w);
-	assert_int_equal(pfmi_model_read(m, h, to, sizeof buckets, &pfmi_model_own_memory), 8);
+	alpha_device_raise_interrupt(m, 0, 0, &w);
+	assert_int_equal(alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 8);
 	assert_true(buckets[0] == 0 && buckets[1] == 1);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void ranges_are_checked_as_the_settings_say(void **state)
 {
-	struct model_options o;
-	struct model *m;
+	struct alpha_device_options o;
+	struct alpha_device *m;
 	int h;
 
 	(void)state;
-	pfmi_model_defaults(&o, MODEL_EV6);
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV6);
 	m = with(&o, PCNTOPENALL, &h);
 	word(m, h, PCNTSETITEMS, PFM_PROFILING);
 	assert_int_equal(range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4), -EFAULT); /* no kernel text */
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x2000, 0x1000, 4), -EFAULT);
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), -EFAULT);
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1000, 0x2002, 4), -EFAULT);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTSETURANGE, 0, &pfmi_model_own_memory), -EFAULT);
-	pfmi_model_free(m);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETURANGE, 0, &alpha_device_own_memory), -EFAULT);
+	alpha_device_free(m);
 	o.check_first_range = false;
 	o.range_errno = 0;
 	m = with(&o, PCNTOPENALL, &h);
 	word(m, h, PCNTSETITEMS, PFM_PROFILING);
 	assert_int_equal(range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4), 0);
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), 0);
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void levels_and_cycles_by_other_rules(void **state)
 {
-	struct model_work idle = { .idle = true, .cycles = 500 };
-	struct model_options o;
+	struct alpha_device_work idle = { .is_idle = true, .cycles = 500 };
+	struct alpha_device_options o;
 	struct pfcntrs_ev6 c;
 	struct pfipls levels;
-	struct model *m;
+	struct alpha_device *m;
 	int h;
 
 	(void)state;
-	pfmi_model_defaults(&o, MODEL_EV6);
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV6);
 	o.n_cpus = 1;
 	o.idle_is_level0 = o.live_cycles = true;
 	m = with(&o, PCNTOPENALL, &h);
 	word(m, h, PCNTSETITEMS, PFM_IPL | PFM_COUNTERS);
 	word(m, h, PCNT6ENABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
-	pfmi_model_interrupt(m, 0, 0, &idle);
+	alpha_device_raise_interrupt(m, 0, 0, &idle);
 	array(m, h, PCNTGETIPLHIS, &levels);
 	assert_true(levels.ipl[PFM_IPL_IDLE] == 1 && levels.ipl[0] == 1);
-	pfmi_model_work(m, 0, &idle);
+	alpha_device_do_work(m, 0, &idle);
 	array(m, h, PCNT6GETCNT, &c);
 	assert_int_equal(c.pr_cycle, 500); /* no interrupt since, but the clock ran */
-	pfmi_model_free(m);
+	alpha_device_free(m);
 }
 
 static void requests_while_counting(void **state)
 {
-	struct model_work w = user_work(1, 40, 50, 0);
-	struct model_options o;
-	struct model_view v;
-	struct model *m;
+	struct alpha_device_work w = user_work(1, 40, 50, 0);
+	struct alpha_device_options o;
+	struct alpha_device_view v;
+	struct alpha_device *m;
 	uint64_t counters;
 	int h;
 
 	(void)state;
-	pfmi_model_defaults(&o, MODEL_EV6);
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV6);
 	o.n_cpus = 2;
 	o.running_errno = EBUSY;
 	o.start_cpu_errno = ENXIO;
@@ -685,67 +685,67 @@ static void requests_while_counting(void **state)
 	assert_int_equal(word(m, h, PCNTSETITEMS, PFM_IPL), -EBUSY);
 	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 1, 7, 8)), 0); /* of one processor alone */
 	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 2, 7, 8)), -EINVAL);
-	pfmi_model_work(m, 0, &w);
-	pfmi_model_work(m, 1, &w);
+	alpha_device_do_work(m, 0, &w);
+	alpha_device_do_work(m, 1, &w);
 	counters = PF6_CTRS(3, 1, 0, 0);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNT6GETCNTRS, (uint64_t)(uintptr_t)&counters, &pfmi_model_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6GETCNTRS, (uint64_t)(uintptr_t)&counters, &alpha_device_own_memory), 0);
 	assert_int_equal(counters, PF6_CTRS(0, 0, 47, 58));
 	counters = PF6_CTRS(3, 2, 0, 0);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNT6GETCNTRS, (uint64_t)(uintptr_t)&counters, &pfmi_model_own_memory), -EINVAL);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6GETCNTRS, (uint64_t)(uintptr_t)&counters, &alpha_device_own_memory), -EINVAL);
 	/* Interrupts off: nothing counts any more. */
 	assert_int_equal(word(m, h, PCNTRDISABLE, 0), 0);
-	pfmi_model_look(m, 0, &v);
-	assert_int_equal(v.running, 0);
-	pfmi_model_work(m, 0, &w);
-	pfmi_model_look(m, 0, &v);
-	assert_true(v.value[0] == 40 && v.value[1] == 50);
-	pfmi_model_free(m);
+	alpha_device_get_view(m, 0, &v);
+	assert_int_equal(v.running_counters, 0);
+	alpha_device_do_work(m, 0, &w);
+	alpha_device_get_view(m, 0, &v);
+	assert_true(v.chip_values[0] == 40 && v.chip_values[1] == 50);
+	alpha_device_free(m);
 }
 
 static void what_the_model_does_not_have(void **state)
 {
-	struct model *m = make(MODEL_EV5, 2);
-	struct model_work w = user_work(1, 5, 0, 0);
-	struct model_view v;
+	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	struct alpha_device_work w = user_work(1, 5, 0, 0);
+	struct alpha_device_view v;
 	int h;
 
 	(void)state;
-	assert_int_equal(pfmi_model_family("alpha_pca56"), MODEL_PCA56);
-	assert_int_equal(pfmi_model_family("alpha_ev8"), -1);
-	assert_int_equal(pfmi_model_process(m, 9, 0, 2), -EINVAL);
-	assert_int_equal(pfmi_model_process(m, 9, 0, -2), -EINVAL);
-	assert_int_equal(pfmi_model_fork(m, 9, 10), -ESRCH);
-	assert_int_equal(pfmi_model_fork(m, 1, 2), -EEXIST);
-	assert_int_equal(pfmi_model_exec(m, 9), -ESRCH);
-	assert_int_equal(pfmi_model_exit(m, 9), -ESRCH);
-	assert_int_equal(pfmi_model_marked(m, 9), -ESRCH);
-	assert_int_equal(pfmi_model_foreign(m, 2, true), -EINVAL);
-	assert_int_equal(pfmi_model_open(m, 9, PCNTOPENALL), -ESRCH);
-	assert_int_equal(pfmi_model_work(m, 2, &w), -EINVAL);
-	assert_int_equal(pfmi_model_interrupt(m, 2, 0, &w), -EINVAL);
-	assert_int_equal(pfmi_model_interrupt(m, 0, 3, &w), -EINVAL);
-	assert_int_equal(pfmi_model_look(m, 2, &v), -EINVAL);
+	assert_int_equal(alpha_device_find_family("alpha_pca56"), ALPHA_DEVICE_PCA56);
+	assert_int_equal(alpha_device_find_family("alpha_ev8"), -1);
+	assert_int_equal(alpha_device_set_process(m, 9, 0, 2), -EINVAL);
+	assert_int_equal(alpha_device_set_process(m, 9, 0, -2), -EINVAL);
+	assert_int_equal(alpha_device_fork_process(m, 9, 10), -ESRCH);
+	assert_int_equal(alpha_device_fork_process(m, 1, 2), -EEXIST);
+	assert_int_equal(alpha_device_exec_process(m, 9), -ESRCH);
+	assert_int_equal(alpha_device_exit_process(m, 9), -ESRCH);
+	assert_int_equal(alpha_device_is_process_marked(m, 9), -ESRCH);
+	assert_int_equal(alpha_device_set_foreign(m, 2, true), -EINVAL);
+	assert_int_equal(alpha_device_open_session(m, 9, PCNTOPENALL), -ESRCH);
+	assert_int_equal(alpha_device_do_work(m, 2, &w), -EINVAL);
+	assert_int_equal(alpha_device_raise_interrupt(m, 2, 0, &w), -EINVAL);
+	assert_int_equal(alpha_device_raise_interrupt(m, 0, 3, &w), -EINVAL);
+	assert_int_equal(alpha_device_get_view(m, 2, &v), -EINVAL);
 	/* An interrupt that nobody waits for is thrown away. */
-	assert_int_equal(pfmi_model_interrupt(m, 0, 0, &w), 0);
-	h = pfmi_model_open(m, 1, PCNTOPENALL);
-	assert_int_equal(pfmi_model_interrupt(m, 0, 0, &w), 0);
-	pfmi_model_look(m, 0, &v);
-	assert_true(v.discarded == 2 && v.holder == 1);
-	assert_int_equal(pfmi_model_result_size(m, h, PCNT5GETCNT), sizeof(struct pfcntrs_ev5));
-	assert_int_equal(pfmi_model_result_size(m, h, PCNT5MUX), 0);
-	assert_int_equal(pfmi_model_result_size(m, h + 1, PCNT5GETCNT), 0);
-	assert_int_equal(pfmi_model_result_size(m, -1, PCNT5GETCNT), 0);
-	assert_int_equal(pfmi_model_result_size(m, MODEL_MAX_CPUS, PCNT5GETCNT), 0);
-	assert_int_equal(pfmi_model_ioctl(m, h, 9, PCNTRENABLE, 0, &pfmi_model_own_memory), -ESRCH);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNTSETITEMS, 0, &pfmi_model_own_memory), -EFAULT);
-	assert_int_equal(pfmi_model_ioctl(m, h, 1, PCNT5GETCNT, 0, &pfmi_model_own_memory), -EFAULT);
+	assert_int_equal(alpha_device_raise_interrupt(m, 0, 0, &w), 0);
+	h = alpha_device_open_session(m, 1, PCNTOPENALL);
+	assert_int_equal(alpha_device_raise_interrupt(m, 0, 0, &w), 0);
+	alpha_device_get_view(m, 0, &v);
+	assert_true(v.n_discarded == 2 && v.holder_pid == 1);
+	assert_int_equal(alpha_device_get_result_size(m, h, PCNT5GETCNT), sizeof(struct pfcntrs_ev5));
+	assert_int_equal(alpha_device_get_result_size(m, h, PCNT5MUX), 0);
+	assert_int_equal(alpha_device_get_result_size(m, h + 1, PCNT5GETCNT), 0);
+	assert_int_equal(alpha_device_get_result_size(m, -1, PCNT5GETCNT), 0);
+	assert_int_equal(alpha_device_get_result_size(m, ALPHA_DEVICE_MAX_CPUS, PCNT5GETCNT), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 9, PCNTRENABLE, 0, &alpha_device_own_memory), -ESRCH);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETITEMS, 0, &alpha_device_own_memory), -EFAULT);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT5GETCNT, 0, &alpha_device_own_memory), -EFAULT);
 	assert_int_equal(array(m, h, PCNT5GETCNT, NULL), -EFAULT);
-	assert_int_equal(pfmi_model_exit(m, 1), 0); /* and what it opened is closed */
-	assert_int_equal(pfmi_model_close(m, h), -EBADF);
-	assert_int_equal(pfmi_model_close(m, -1), -EBADF);
-	assert_int_equal(pfmi_model_close(m, MODEL_MAX_CPUS), -EBADF);
-	pfmi_model_free(m);
-	pfmi_model_free(NULL);
+	assert_int_equal(alpha_device_exit_process(m, 1), 0); /* and what it opened is closed */
+	assert_int_equal(alpha_device_close_session(m, h), -EBADF);
+	assert_int_equal(alpha_device_close_session(m, -1), -EBADF);
+	assert_int_equal(alpha_device_close_session(m, ALPHA_DEVICE_MAX_CPUS), -EBADF);
+	alpha_device_free(m);
+	alpha_device_free(NULL);
 }
 
 /* ---- random walks -------------------------------------------------------------------------------------------------------- */
@@ -755,13 +755,13 @@ enum { WALKERS = 4,
 
 /* What must be true whatever happens: who holds what, and how many events the counters have seen. */
 struct walk {
-	struct model *m;
-	enum model_family family;
+	struct alpha_device *m;
+	enum alpha_device_family family;
 	uint64_t seed;
 	int handle[WALKERS];
 	unsigned mode[WALKERS];
-	uint64_t added[WALK_CPUS][MODEL_MAX_COUNTERS]; /* events since the last clearing of both kinds of counts */
-	uint64_t rate[MODEL_MAX_COUNTERS];
+	uint64_t added[WALK_CPUS][ALPHA_DEVICE_MAX_COUNTERS]; /* events since the last clearing of both kinds of counts */
+	uint64_t rate[ALPHA_DEVICE_MAX_COUNTERS];
 };
 
 static unsigned dice(struct walk *w, unsigned n)
@@ -772,12 +772,12 @@ static unsigned dice(struct walk *w, unsigned n)
 
 static bool ev6_like(const struct walk *w)
 {
-	return w->family == MODEL_EV6 || w->family == MODEL_EV67;
+	return w->family == ALPHA_DEVICE_EV6 || w->family == ALPHA_DEVICE_EV67;
 }
 
 static unsigned n_counters(const struct walk *w)
 {
-	return w->family == MODEL_EV5 || w->family == MODEL_PCA56 ? 3 : 2;
+	return w->family == ALPHA_DEVICE_EV5 || w->family == ALPHA_DEVICE_PCA56 ? 3 : 2;
 }
 
 static uint64_t held_by(const struct walk *w, unsigned who)
@@ -791,7 +791,7 @@ static uint64_t held_by(const struct walk *w, unsigned who)
 static void check_holders(const struct walk *w)
 {
 	for (unsigned cpu = 0; cpu < WALK_CPUS; cpu++) {
-		struct model_view v;
+		struct alpha_device_view v;
 		int holder = -1;
 
 		for (unsigned who = 0; who < WALKERS; who++)
@@ -799,10 +799,10 @@ static void check_holders(const struct walk *w)
 				assert_int_equal(holder, -1);
 				holder = (int)who + 1;
 			}
-		pfmi_model_look(w->m, cpu, &v);
-		assert_int_equal(v.holder, holder);
+		alpha_device_get_view(w->m, cpu, &v);
+		assert_int_equal(v.holder_pid, holder);
 		if (holder < 0)
-			assert_int_equal(v.running, 0);
+			assert_int_equal(v.running_counters, 0);
 	}
 }
 
@@ -810,11 +810,11 @@ static void check_holders(const struct walk *w)
 static void check_counts(const struct walk *w)
 {
 	for (unsigned cpu = 0; cpu < WALK_CPUS; cpu++) {
-		struct model_view v;
+		struct alpha_device_view v;
 
-		pfmi_model_look(w->m, cpu, &v);
+		alpha_device_get_view(w->m, cpu, &v);
 		for (unsigned k = 0; k < n_counters(w); k++)
-			assert_int_equal(v.interrupts_of[k] * w->rate[k] + v.value[k], w->added[cpu][k]);
+			assert_int_equal(v.interrupt_counts[k] * w->rate[k] + v.chip_values[k], w->added[cpu][k]);
 	}
 }
 
@@ -823,7 +823,7 @@ static void walk_open(struct walk *w, unsigned who)
 	static const unsigned modes[] = { PCNTOPENONE, PCNTOPENEACH, PCNTOPENALL };
 	unsigned mode = modes[dice(w, 3)];
 	uint64_t wanted = mode == PCNTOPENONE ? (uint64_t)1 << who % WALK_CPUS : (1u << WALK_CPUS) - 1, held = 0;
-	int h = pfmi_model_open(w->m, (int)who + 1, mode);
+	int h = alpha_device_open_session(w->m, (int)who + 1, mode);
 
 	for (unsigned i = 0; i < WALKERS; i++)
 		held |= held_by(w, i);
@@ -838,13 +838,13 @@ static void walk_open(struct walk *w, unsigned who)
 
 static void walk_start(struct walk *w, unsigned who, bool on)
 {
-	uint32_t request = w->family == MODEL_EV4 ? (on ? PCNTRENABLE : PCNTRDISABLE)
-	                   : ev6_like(w)          ? (on ? PCNT6ENABLE : PCNT6DISABLE)
-	                                          : (on ? PCNT5ENABLE : PCNT5DISABLE);
+	uint32_t request = w->family == ALPHA_DEVICE_EV4 ? (on ? PCNTRENABLE : PCNTRDISABLE)
+	                   : ev6_like(w)                 ? (on ? PCNT6ENABLE : PCNT6DISABLE)
+	                                                 : (on ? PCNT5ENABLE : PCNT5DISABLE);
 	uint64_t arg = ev6_like(w) ? PF6_CTRS(dice(w, 4), PMCTRS_ALL_CPUS, 0, 0) : PF5_CTRS(dice(w, 8), PMCTRS_ALL_CPUS, 0, 0, 0);
 
 	assert_int_equal(
-		pfmi_model_ioctl(w->m, w->handle[who], (int)who + 1, request, (uint64_t)(uintptr_t)&arg, &pfmi_model_own_memory),
+		alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, request, (uint64_t)(uintptr_t)&arg, &alpha_device_own_memory),
 		0);
 }
 
@@ -853,42 +853,42 @@ static void walk_clear(struct walk *w, unsigned who)
 {
 	uint64_t arg = ev6_like(w) ? PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0) : PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0);
 
-	pfmi_model_ioctl(w->m, w->handle[who], (int)who + 1, PCNTCLEARCNT, 0, &pfmi_model_own_memory);
-	if (w->family != MODEL_EV4)
-		pfmi_model_ioctl(w->m, w->handle[who], (int)who + 1, ev6_like(w) ? PCNT6CLEAR : PCNT5CLEAR, (uint64_t)(uintptr_t)&arg,
-		                 &pfmi_model_own_memory);
+	alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, PCNTCLEARCNT, 0, &alpha_device_own_memory);
+	if (w->family != ALPHA_DEVICE_EV4)
+		alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, ev6_like(w) ? PCNT6CLEAR : PCNT5CLEAR, (uint64_t)(uintptr_t)&arg,
+		                      &alpha_device_own_memory);
 	for (unsigned cpu = 0; cpu < WALK_CPUS; cpu++)
 		for (unsigned k = 0; k < n_counters(w); k++) {
-			struct model_view v;
+			struct alpha_device_view v;
 
-			pfmi_model_look(w->m, cpu, &v);
+			alpha_device_get_view(w->m, cpu, &v);
 			if (held_by(w, who) >> cpu & 1)
-				w->added[cpu][k] = w->family == MODEL_EV4 ? v.value[k] : 0;
+				w->added[cpu][k] = w->family == ALPHA_DEVICE_EV4 ? v.chip_values[k] : 0;
 		}
 }
 
 static void walk_work(struct walk *w)
 {
 	unsigned cpu = dice(w, WALK_CPUS);
-	struct model_work work = { .pid = (int)dice(w, WALKERS) + 1, .user = dice(w, 2), .cycles = dice(w, 1000) };
-	struct model_view v;
+	struct alpha_device_work work = { .pid = (int)dice(w, WALKERS) + 1, .is_user = dice(w, 2), .cycles = dice(w, 1000) };
+	struct alpha_device_view v;
 
-	pfmi_model_look(w->m, cpu, &v);
+	alpha_device_get_view(w->m, cpu, &v);
 	for (unsigned k = 0; k < n_counters(w); k++) {
 		work.events[k] = dice(w, 200000);
-		if (v.running >> k & 1)
+		if (v.running_counters >> k & 1)
 			w->added[cpu][k] += work.events[k];
 	}
-	assert_int_equal(pfmi_model_work(w->m, cpu, &work), 0);
+	assert_int_equal(alpha_device_do_work(w->m, cpu, &work), 0);
 }
 
 static void walk_close(struct walk *w, unsigned who)
 {
 	if (dice(w, 4)) {
-		assert_int_equal(pfmi_model_close(w->m, w->handle[who]), 0);
+		assert_int_equal(alpha_device_close_session(w->m, w->handle[who]), 0);
 	} else { /* the process ends without closing, and another one of that number begins */
-		assert_int_equal(pfmi_model_exit(w->m, (int)who + 1), 0);
-		assert_int_equal(pfmi_model_process(w->m, (int)who + 1, 100, (int)(who % WALK_CPUS)), 0);
+		assert_int_equal(alpha_device_exit_process(w->m, (int)who + 1), 0);
+		assert_int_equal(alpha_device_set_process(w->m, (int)who + 1, 100, (int)(who % WALK_CPUS)), 0);
 	}
 	w->handle[who] = -1;
 }
@@ -922,23 +922,23 @@ static void walks_keep_holders_single_and_counts_whole(void **state)
 
 	(void)state;
 	for (unsigned run = 0; run < 50; run++) {
-		struct walk w = { .family = (enum model_family)(run % 5), .seed = run * UINT64_C(0x9e3779b97f4a7c15) + 1 };
-		struct model_options o;
+		struct walk w = { .family = (enum alpha_device_family)(run % 5), .seed = run * UINT64_C(0x9e3779b97f4a7c15) + 1 };
+		struct alpha_device_options o;
 
-		pfmi_model_defaults(&o, w.family);
+		alpha_device_set_defaults(&o, w.family);
 		o.n_cpus = WALK_CPUS;
-		w.m = pfmi_model_new(&o);
+		w.m = alpha_device_new(&o);
 		memcpy(w.rate, rates[w.family], sizeof w.rate);
 		for (unsigned i = 0; i < WALKERS; i++) {
 			w.handle[i] = -1;
-			assert_int_equal(pfmi_model_process(w.m, (int)i + 1, 100, (int)(i % WALK_CPUS)), 0);
+			assert_int_equal(alpha_device_set_process(w.m, (int)i + 1, 100, (int)(i % WALK_CPUS)), 0);
 		}
 		for (unsigned step = 0; step < 2000; step++) {
 			walk_step(&w);
 			check_holders(&w);
 			check_counts(&w);
 		}
-		pfmi_model_free(w.m);
+		alpha_device_free(w.m);
 	}
 }
 

@@ -14,24 +14,24 @@
 enum { CANNOT_RUN = 126,
        NOT_FOUND = 127 };
 
-static int run_on(enum model_family family, const char *program, const char *word)
+static int run_on(enum alpha_device_family family, const char *program, const char *word)
 {
 	const char *build = getenv("PERFMON_BUILD");
 	char path[4096], arg[32];
 	char *argv[] = { path, arg, NULL };
-	struct model_options options;
+	struct alpha_device_options options;
 
 	snprintf(path, sizeof path, "%s/tests/%s", build ? build : ".", program);
 	snprintf(arg, sizeof arg, "%s", word);
 	if (access(path, X_OK))
 		skip(); /* not built here */
-	pfmi_model_defaults(&options, family);
+	alpha_device_set_defaults(&options, family);
 	return device_run(&options, argv);
 }
 
 static int run(const char *program, const char *word)
 {
-	return run_on(MODEL_EV5, program, word);
+	return run_on(ALPHA_DEVICE_EV5, program, word);
 }
 
 /* Kernels before 5.9, and containers that forbid it, have no user notification. */
@@ -59,9 +59,9 @@ static void a_static_program_finds_the_device(void **state)
 static void a_source_of_tru64_compiles_and_counts(void **state)
 {
 	static const struct {
-		enum model_family family;
+		enum alpha_device_family family;
 		const char *name;
-	} models[] = { { MODEL_EV4, "ev4" }, { MODEL_EV5, "ev5" }, { MODEL_EV6, "ev6" } };
+	} models[] = { { ALPHA_DEVICE_EV4, "ev4" }, { ALPHA_DEVICE_EV5, "ev5" }, { ALPHA_DEVICE_EV6, "ev6" } };
 	size_t i;
 
 	(void)state;
@@ -87,11 +87,11 @@ static void a_program_that_is_not_there_is_said_so(void **state)
 {
 	char name[] = "/nowhere/at/all";
 	char *argv[] = { name, NULL };
-	struct model_options options;
+	struct alpha_device_options options;
 	int status;
 
 	(void)state;
-	pfmi_model_defaults(&options, MODEL_EV4);
+	alpha_device_set_defaults(&options, ALPHA_DEVICE_EV4);
 	status = device_run(&options, argv);
 	if (status == CANNOT_RUN)
 		skip();

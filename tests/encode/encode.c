@@ -8,7 +8,7 @@
 static struct event with(struct event ev, uint64_t code, uint64_t umask)
 {
 	const uint64_t values[] = { code, umask };
-	const unsigned fields[] = { table_key(ev.table, KEY_CODE) - 1, table_key(ev.table, KEY_UMASK) - 1 };
+	const unsigned fields[] = { table_key_field_plus1(ev.table, KEY_CODE) - 1, table_key_field_plus1(ev.table, KEY_UMASK) - 1 };
 
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(pfmi_pmu_set_user_field(&ev, fields[i], values[i]));
@@ -30,8 +30,8 @@ static void expect_twin(const pfm_encoding_t *e)
 /* Each other way to count a row: its control register is what the event has with that code and unit mask. */
 static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t row)
 {
-	const struct table *t = pfmi_builtin(pmu);
-	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+	const struct table *t = table_builtin_at(pmu);
+	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
 	pfm_encoding_t e = PFM_INIT(e);
 
 	assert_int_equal(pfm_encode_event_at(ctx, (int)pmu, row, PFM_PLM3, &e, NULL), PFMLIB_SUCCESS);
@@ -61,12 +61,12 @@ static void other_ways(void **state)
 	unsigned found = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		unsigned here = 0;
 
-		for (uint32_t row = 0; table_key(t, KEY_ALT) && row < t->n_rows && here < 10; row++)
-			if (is_event(t, row) && pfmi_row_has(t, row, KEY_ALT))
+		for (uint32_t row = 0; table_key_field_plus1(t, KEY_ALT) && row < t->n_rows && here < 10; row++)
+			if (is_event(t, row) && pfmi_table_has_row_value(t, row, KEY_ALT))
 				here += expect_alternatives(ctx, i, row);
 		found += here;
 	}
@@ -77,7 +77,7 @@ static void other_ways(void **state)
 /* Rows that must be counted alone, with every kind of neighbour. */
 static bool beside(const struct table *t, uint32_t alone, uint32_t other)
 {
-	uint64_t fixed = row_counters(t, table_row(t, other)) >> 32;
+	uint64_t fixed = table_row_counter_mask(t, table_row(t, other)) >> 32;
 	struct event events[2];
 	struct placement where;
 	struct register_values regs;
@@ -113,21 +113,21 @@ static void counted_alone(void **state)
 	unsigned seen[2] = { 0 };
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		uint32_t alone = ROW_NONE;
 
 		if (t->encoder != ENCODER_X86)
 			continue;
 		for (uint32_t row = 0; row < t->n_rows; row++)
-			if (table_row(t, row)->flags & ROW_ALONE && is_event(t, row) && !table_row(t, row)->n_takes)
+			if (table_row(t, row)->flags & ROW_EXCLUSIVE && is_event(t, row) && !table_row(t, row)->n_groups)
 				alone = row;
 		for (uint32_t row = 0; alone != ROW_NONE && row < t->n_rows; row += 13) {
 			const struct row *r = table_row(t, row);
 
-			if (!is_event(t, row) || r->n_takes || r->flags & (ROW_ALONE | ROW_FREE_RUNNING) || !row_counters(t, r))
+			if (!is_event(t, row) || r->n_groups || r->flags & (ROW_EXCLUSIVE | ROW_FREE_RUNNING) || !table_row_counter_mask(t, r))
 				continue;
-			seen[row_counters(t, r) >> 32 != 0] += beside(t, alone, row);
+			seen[table_row_counter_mask(t, r) >> 32 != 0] += beside(t, alone, row);
 		}
 	}
 	assert_true(seen[0] > 50 && seen[1] > 0);
@@ -139,8 +139,8 @@ static void free_running(void **state)
 	unsigned seen = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event events[3];
@@ -270,12 +270,12 @@ static void counters_as_written(void **state)
 	char text[512];
 
 	(void)state;
-	for (unsigned pmu = 0; pmu < pfmi_n_builtin(); pmu++) {
-		const struct table *t = pfmi_builtin(pmu);
+	for (unsigned pmu = 0; pmu < table_count_builtins(); pmu++) {
+		const struct table *t = table_builtin_at(pmu);
 		const char *name = table_text(t, t->name);
 		pfm_ctx_t *ctx;
 
-		if ((t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT) || !t->all_counters || t->flags & TABLE_VIEW)
+		if ((t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT) || !t->all_counters || t->flags & TABLE_COMPAT_VIEW)
 			continue;
 		ctx = open_for(name);
 		for (size_t i = 0; i < COUNT(codes); i++) {

@@ -5,12 +5,12 @@
 #include "format/printer.h"
 
 /* A value that the words of group @g can make up. */
-static uint64_t some_value(const struct table *t, const struct group *g, uint64_t *random)
+static uint64_t some_value(const struct table *t, const struct umask_group *g, uint64_t *random)
 {
-	const struct word *w = table_words(t) + g->word;
+	const struct named_value *w = table_named_values(t) + g->first_named_value;
 	uint64_t value = w[unit_random(random) % g->n_values].value;
 
-	if (g->flags & GROUP_ANY && unit_random(random) & 1)
+	if (g->flags & GROUP_COMBINABLE && unit_random(random) & 1)
 		value |= w[unit_random(random) % g->n_values].value;
 	return value;
 }
@@ -25,11 +25,11 @@ static void other_terms_are_the_same_event(void **state)
 
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		for (unsigned i = 0; i < 50 && is_event(t, row) && table_row(t, row)->n_takes; i++, tried++) {
+		for (unsigned i = 0; i < 50 && is_event(t, row) && table_row(t, row)->n_groups; i++, tried++) {
 			struct event ev, said;
 
 			pfmi_pmu_init_event(&ev, t, row);
-			for (unsigned k = 0; k < table_row(t, row)->n_takes; k++)
+			for (unsigned k = 0; k < table_row(t, row)->n_groups; k++)
 				ev.group_values[k] = some_value(t, pfmi_pmu_row_group(t, row, k), &random);
 			ev.has_raw_umask = unit_random(&random) & 1;
 			for (size_t d = 0; d < COUNT(dialects); d++) {
@@ -75,8 +75,8 @@ static void pinned(struct event *ev)
 
 static void threshold(struct event *ev)
 {
-	assert_true(pfmi_pmu_set_user_field(ev, table_key(ev->table, KEY_CMASK) - 1, 2));
-	assert_true(pfmi_pmu_set_user_field(ev, table_key(ev->table, KEY_INV) - 1, 1));
+	assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, KEY_CMASK) - 1, 2));
+	assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, KEY_INV) - 1, 1));
 }
 
 static void words(void **state)

@@ -32,10 +32,10 @@ static void letters(void **state)
 	}
 }
 
-static void set(struct event *ev, enum key key, uint64_t value)
+static void set(struct event *ev, enum field_key key, uint64_t value)
 {
 	if (value)
-		assert_true(pfmi_pmu_set_user_field(ev, table_key(ev->table, key) - 1, value));
+		assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, key) - 1, value));
 }
 
 /* Code and unit mask of a row without groups, and what was set beside them; what is 0 is left out. */
@@ -47,8 +47,8 @@ static void terms(void **state)
 
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++) {
-		for (unsigned i = 0; i < 20 && is_event(t, row) && !table_row(t, row)->n_takes; i++, tried++) {
-			uint64_t r = unit_random(&random), umask = pfmi_row_value(t, row, KEY_UMASK, ANYWHERE);
+		for (unsigned i = 0; i < 20 && is_event(t, row) && !table_row(t, row)->n_groups; i++, tried++) {
+			uint64_t r = unit_random(&random), umask = pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER);
 			unsigned cmask = r & 1 ? (unsigned)(r >> 8 & 255) : 0, inv = r >> 1 & 1, edge = r >> 2 & 1;
 			static struct event_printer p;
 			struct event ev;
@@ -56,19 +56,19 @@ static void terms(void **state)
 			int n;
 
 			pfmi_pmu_init_event(&ev, t, row);
-			if (pfmi_pmu_event_field_value(&ev, table_key(t, KEY_EDGE) - 1, ANYWHERE))
+			if (pfmi_pmu_event_field_value(&ev, table_key_field_plus1(t, KEY_EDGE) - 1, ANY_COUNTER))
 				continue;
 			set(&ev, KEY_CMASK, cmask);
 			set(&ev, KEY_INV, inv);
 			set(&ev, KEY_EDGE, edge);
 			ev.plm = r & 8 ? PFM_PLM3 : 0;
-			n = snprintf(expect, sizeof(expect), "cpu/event=0x%x", (unsigned)pfmi_row_value(t, row, KEY_CODE, ANYWHERE));
+			n = snprintf(expect, sizeof(expect), "cpu/event=0x%x", (unsigned)pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER));
 			if (umask)
 				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",umask=0x%x", (unsigned)umask);
 			if (cmask)
 				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",cmask=%u", cmask);
 			snprintf(expect + n, sizeof(expect) - (size_t)n, "%s%s/%s", inv ? ",inv" : "", edge ? ",edge" : "", ev.plm ? "u" : "");
-			p = (struct event_printer){ .event = &ev, .table = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_slice("cpu") };
+			p = (struct event_printer){ .event = &ev, .table = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_base_make_slice("cpu") };
 			assert_true(pfmi_format_append_perf_event(&p));
 			assert_string_equal(p.text, expect);
 		}
@@ -84,7 +84,7 @@ static void refusals(void **state)
 	struct event ev;
 
 	(void)state;
-	p = (struct event_printer){ .event = &ev, .table = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_slice("cpu") };
+	p = (struct event_printer){ .event = &ev, .table = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_base_make_slice("cpu") };
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.has_no_levels = true;
 	assert_false(pfmi_format_append_perf_event(&p));
@@ -119,16 +119,16 @@ static void keeps_its_register(const pfm_ctx_t *ctx, const char *event, const ch
 
 static void extra_registers(void **state)
 {
-	static const enum key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND };
+	static const enum field_key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND };
 	unsigned tried = 0;
 
 	(void)state;
-	for (unsigned k = 0; k < pfmi_n_builtin(); k++) {
-		const struct table *t = pfmi_builtin(k);
+	for (unsigned k = 0; k < table_count_builtins(); k++) {
+		const struct table *t = table_builtin_at(k);
 		pfm_ctx_options_t o = PFM_INIT(o);
 		pfm_ctx_t *ctx;
 
-		if (t->encoder != ENCODER_X86 || t->flags & TABLE_VIEW || !(table_key(t, KEY_LDLAT) | table_key(t, KEY_FRONTEND)))
+		if (t->encoder != ENCODER_X86 || t->flags & TABLE_COMPAT_VIEW || !(table_key_field_plus1(t, KEY_LDLAT) | table_key_field_plus1(t, KEY_FRONTEND)))
 			continue;
 		o.pmu = table_text(t, t->name);
 		o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
@@ -137,12 +137,12 @@ static void extra_registers(void **state)
 			const struct row *r = table_row(t, row);
 
 			/* On a general counter, without a register of its own, and of a name that leads to it. */
-			if (r->n_takes || r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_FREE_RUNNING) ||
-			    pfmi_row_has(t, row, KEY_MSR) || !(row_counters(t, r) & 1))
+			if (r->n_groups || r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_FREE_RUNNING) ||
+			    pfmi_table_has_row_value(t, row, KEY_MSR) || !(table_row_counter_mask(t, r) & 1))
 				continue;
 			for (unsigned i = 0; i < COUNT(keys); i++)
-				for (unsigned value = 0; table_key(t, keys[i]) && value < 3; value++, tried++)
-					keeps_its_register(ctx, table_text(t, r->name), table_text(t, table_field(t, keys[i])->name), value);
+				for (unsigned value = 0; table_key_field_plus1(t, keys[i]) && value < 3; value++, tried++)
+					keeps_its_register(ctx, table_text(t, r->name), table_text(t, table_key_field(t, keys[i])->name), value);
 			n++;
 		}
 		pfm_close_context(ctx);

@@ -46,12 +46,12 @@ static void the_first_reason_stays(void **state)
 	assert_string_equal(p.reason, "first");
 }
 
-static const char *value_of(const struct table *t, enum key key, uint64_t value)
+static const char *value_of(const struct table *t, enum field_key key, uint64_t value)
 {
 	static struct event_printer p;
 
 	begin(&p, t);
-	pfmi_format_append_value(&p, table_field(t, key), value);
+	pfmi_format_append_value(&p, table_key_field(t, key), value);
 	return p.text;
 }
 
@@ -72,21 +72,21 @@ static void words(void **state)
 	unsigned as_word = 0;
 
 	(void)state;
-	for (unsigned k = 0; k < pfmi_n_builtin(); k++) {
-		const struct table *t = pfmi_builtin(k);
+	for (unsigned k = 0; k < table_count_builtins(); k++) {
+		const struct table *t = table_builtin_at(k);
 
 		for (unsigned i = 0; i < t->n_fields; i++) {
 			const struct field *f = table_fields(t) + i;
 
-			for (unsigned n = 0; n < f->n_words && f->kind != FIELD_NUMBER && f->kind != FIELD_TEXT; n++) {
-				const struct word *w = table_words(t) + f->word + n;
+			for (unsigned n = 0; n < f->n_named_values && f->kind != FIELD_NUMBER && f->kind != FIELD_TEXT; n++) {
+				const struct named_value *w = table_named_values(t) + f->first_named_value + n;
 				bool same = false;
 
 				begin(&p, t);
 				pfmi_format_append_value(&p, f, w->value);
-				for (unsigned m = 0; m < f->n_words; m++)
-					same |= table_words(t)[f->word + m].value == w->value &&
-					        strcmp(p.text, table_text(t, table_words(t)[f->word + m].name)) == 0;
+				for (unsigned m = 0; m < f->n_named_values; m++)
+					same |= table_named_values(t)[f->first_named_value + m].value == w->value &&
+					        strcmp(p.text, table_text(t, table_named_values(t)[f->first_named_value + m].name)) == 0;
 				as_word += same;
 				assert_true(same || strtoull(p.text, NULL, 0) == w->value);
 			}

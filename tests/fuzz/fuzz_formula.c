@@ -64,13 +64,13 @@ static struct table *table_with_input(const char *text)
 	struct builder b;
 	unsigned field;
 
-	pfmi_build_begin(&b);
+	pfmi_table_begin(&b);
 	b.head.encoder = ENCODER_PERF;
 	b.head.perf_type = b.head.libpfm_type = -1;
-	field = pfmi_build_text_field(&b, KEY_METRIC_INPUTS);
-	pfmi_build_row(&b, "metric", "", ROW_METRIC);
-	pfmi_build_value(&b, field, pfmi_build_text(&b, text, strlen(text)));
-	return pfmi_build_end(&b);
+	field = pfmi_table_add_text_field(&b, KEY_METRIC_INPUTS);
+	pfmi_table_begin_row(&b, "metric", "", ROW_METRIC);
+	pfmi_table_set_row_value(&b, field, pfmi_table_add_text(&b, text, strlen(text)));
+	return pfmi_table_finish(&b);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -43,7 +43,7 @@ static void every_word_is_a_raw_number(void **state)
 			uint64_t config[4];
 
 			pfmi_pmu_init_event(&ev, t, row);
-			pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
+			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 			if (!is_event(t, row) || config[0] > 0xffff)
 				continue;
 			expect_raw(ctx, config[0], "r%" PRIx64);
@@ -165,7 +165,7 @@ static void extra_registers_that_are_named(void **state)
 		uint64_t config[4];
 
 		pfmi_pmu_init_event(&ev, t, row);
-		pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
+		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 		for (unsigned k = 0; k < COUNT(fields) && is_event(t, row) && config[0] <= 0xffff && config[0] & 0xff; k++, n++)
 			extra_stays(ctx, fields[k], config[0]);
 	}
@@ -187,7 +187,7 @@ static void rows_between_slashes(void **state)
 		pfm_error_t error;
 		char text[256];
 
-		if (!is_event(t, row) || table_row(t, row)->n_takes)
+		if (!is_event(t, row) || table_row(t, row)->n_groups)
 			continue;
 		for (unsigned k = 0; k < 2; k++) {
 			snprintf(text, sizeof(text), "%s/%s/", pmus[k], table_row_name(t, row));

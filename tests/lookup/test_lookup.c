@@ -20,7 +20,7 @@
 /* A walk over what answers to @name: first what is called so itself, then what has it for another name, and all of them. */
 static void walk(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 {
-	struct slice s = pfmi_slice(name);
+	struct slice s = pfmi_base_make_slice(name);
 	unsigned n = context_count_pmus(c), own = 0, others = 0, steps = 0;
 	struct pmu_name_iter called = { 0 };
 	unsigned char seen[4096] = { 0 };
@@ -34,7 +34,7 @@ static void walk(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 		others += pfmi_context_table_has_name(t, s) && !context_table_has_own_name(t, s);
 	}
 	*n_others += others;
-	while ((at = pfmi_context_next_named_pmu(c, s, pfmi_name_hash(s), &called)) >= 0) {
+	while ((at = pfmi_context_next_named_pmu(c, s, pfmi_table_hash_name(s), &called)) >= 0) {
 		const struct table *t = context_pmu_table(c, (unsigned)at);
 
 		if (called.table != t || !pfmi_context_table_has_name(t, s) || context_table_has_own_name(t, s) != (own > 0))
@@ -62,7 +62,7 @@ static unsigned walk_all(const pfm_ctx_t *c)
 		const struct table *t = context_pmu_table(c, i);
 		char names[512], *name = names;
 
-		snprintf(names, sizeof(names), "%s %s", table_text(t, t->name), table_text(t, t->aka));
+		snprintf(names, sizeof(names), "%s %s", table_text(t, t->name), table_text(t, t->aliases));
 		for (unsigned k = 0; (name = strtok(k ? NULL : names, " ")); k++) {
 			walk(c, name, &others);
 			for (char *p = name; *p; p++)
@@ -89,7 +89,7 @@ static void all_of_a_name_are_called(void **state)
 /* libpfm 3 has one name twice: the first event is found. */
 static bool is_found(int pmu, const char *table, uint32_t row)
 {
-	const char *name = table_row_name(pfmi_builtin((unsigned)pmu), row);
+	const char *name = table_row_name(table_builtin_at((unsigned)pmu), row);
 	char text[512];
 	unsigned event;
 	int at;
@@ -97,7 +97,7 @@ static bool is_found(int pmu, const char *table, uint32_t row)
 	snprintf(text, sizeof(text), "%s::%s", table, name);
 	if (pfm_find_event_by_text(ctx, text, &at, &event, NULL))
 		return false;
-	return at == pmu && (event == row || (event < row && strcasecmp(table_row_name(pfmi_builtin((unsigned)pmu), event), name) == 0));
+	return at == pmu && (event == row || (event < row && strcasecmp(table_row_name(table_builtin_at((unsigned)pmu), event), name) == 0));
 }
 
 /* What the table that answers to a name first has under it. */
@@ -106,8 +106,8 @@ static void every_row_is_found_by_its_name(void **state)
 	unsigned missing = 0, twins = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		const char *name = table_text(t, t->name);
 
 		if (pfm_find_pmu(ctx, name) != (int)i)
@@ -137,8 +137,8 @@ static unsigned core_type(const struct table *t)
 
 static bool has_big_core(const char *whole)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (strcmp(table_text(pfmi_builtin(i), pfmi_builtin(i)->whole), whole) == 0 && core_type(pfmi_builtin(i)) == BIG_CORE)
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->family_name), whole) == 0 && core_type(table_builtin_at(i)) == BIG_CORE)
 			return true;
 	return false;
 }
@@ -149,16 +149,16 @@ static void the_big_core_comes_first(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const char *whole = table_text(pfmi_builtin(i), pfmi_builtin(i)->whole);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const char *whole = table_text(table_builtin_at(i), table_builtin_at(i)->family_name);
 		char text[128];
 		unsigned event;
 		int pmu;
 
-		if (!*whole || core_type(pfmi_builtin(i)) == BIG_CORE || !core_type(pfmi_builtin(i)) || !has_big_core(whole))
+		if (!*whole || core_type(table_builtin_at(i)) == BIG_CORE || !core_type(table_builtin_at(i)) || !has_big_core(whole))
 			continue;
 		snprintf(text, sizeof(text), "%s::INST_RETIRED.ANY", whole);
-		if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) || core_type(pfmi_builtin((unsigned)pmu)) != BIG_CORE)
+		if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) || core_type(table_builtin_at((unsigned)pmu)) != BIG_CORE)
 			fail_msg("%s is not the big core's", text);
 		n++;
 	}
@@ -169,14 +169,14 @@ static void the_big_core_comes_first(void **state)
 /* ---- parts ----------------------------------------------------------------------------------------------------------- */
 
 /* "skx" stands for its boxes as well: an event of each is found under that name, on that part or on one before it. */
-static bool part_is_asked(const struct image *im, const struct whole *w, uint32_t k)
+static bool part_is_asked(const struct image *im, const struct pmu_family *w, uint32_t k)
 {
-	const struct table *t = image_table(im, whole_parts(im, w)[k]);
+	const struct table *t = table_image_table_at(im, table_family_members(im, w)[k]);
 	char text[512];
 	unsigned event;
 	int pmu;
 
-	snprintf(text, sizeof(text), "%s::%s", (const char *)image_array(im, ARRAY_POOL) + w->name, table_row_name(t, 0));
+	snprintf(text, sizeof(text), "%s::%s", (const char *)table_image_array(im, ARRAY_POOL) + w->name, table_row_name(t, 0));
 	if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS)
 		return true;
 	print_message("# %s, of %s\n", text, table_text(t, t->name));
@@ -186,12 +186,12 @@ static bool part_is_asked(const struct image *im, const struct whole *w, uint32_
 static void each_part_is_asked(void **state)
 {
 	const struct image *im = (const struct image *)(const void *)pfmi_builtin_image;
-	const struct whole *w = image_array(im, ARRAY_WHOLES);
+	const struct pmu_family *w = table_image_array(im, ARRAY_FAMILIES);
 	unsigned missing = 0;
 
 	(void)state;
-	for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++)
-		for (uint32_t k = 0; k < w[i].n_parts; k++)
+	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
+		for (uint32_t k = 0; k < w[i].n_members; k++)
 			missing += !part_is_asked(im, &w[i], k);
 	assert_int_equal(missing, 0);
 }
@@ -240,8 +240,8 @@ static void no_metric_is_encoded(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			pfm_encoding_t e = PFM_INIT(e);
@@ -277,14 +277,14 @@ static void flags_are_numbers(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		const char *pmu = table_text(t, t->name), *event = t->n_rows ? table_row_name(t, t->n_rows / 2) : "";
 
 		for (unsigned f = 0; f < t->n_fields; f++) {
 			const struct field *field = &table_fields(t)[f];
 
-			for (unsigned perf = 0; perf < 2 && field->modifier && field->width == 1; perf++) {
+			for (unsigned perf = 0; perf < 2 && field->is_modifier && field->width == 1; perf++) {
 				const char *name = table_text(t, field->name);
 				pfm_encoding_t off, on, hex_off, hex_on;
 				int rc_off = encode_flag(pmu, event, name, "0", perf, &off), rc_on = encode_flag(pmu, event, name, "1", perf, &on);
@@ -306,25 +306,25 @@ static void a_separator_changes_nothing(void **state)
 	unsigned pairs = 0;
 
 	(void)state;
-	for (unsigned k = 0; k < pfmi_n_builtin(); k++) {
-		const struct table *t = pfmi_builtin(k);
+	for (unsigned k = 0; k < table_count_builtins(); k++) {
+		const struct table *t = table_builtin_at(k);
 
 		for (uint32_t i = t->n_rows; i < table_count_names(t); i++) {
-			struct name n = table_name(t, i), without;
-			struct slice s = pfmi_slice(table_text(t, n.text));
+			struct name_entry n = table_name_at(t, i), without;
+			struct slice s = pfmi_base_make_slice(table_text(t, n.text));
 
-			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || !s.len || !strchr(".:", s.s[s.len - 1]))
+			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || !s.len || !strchr(".:", s.text[s.len - 1]))
 				continue;
 			s.len--;
-			without = pfmi_table_find(t, pfmi_name_hash(s), s.s, s.len);
+			without = table_find_name(t, pfmi_table_hash_name(s), s.text, s.len);
 			if (without.kind != NAME_SYNONYM || without.row < t->n_rows)
 				continue;
 			if (without.row != n.row)
-				fail_msg("%s: %s", table_text(t, t->name), s.s);
+				fail_msg("%s: %s", table_text(t, t->name), s.text);
 			pairs++;
 		}
 	}
-	if (pfmi_n_builtin() > 400)
+	if (table_count_builtins() > 400)
 		assert_true(pairs > 700);
 }
 
@@ -333,9 +333,9 @@ static uint32_t row_before(const struct table *t, struct slice name, const char 
 {
 	char text[512];
 	struct spec spec;
-	struct name n;
+	struct name_entry n;
 
-	snprintf(text, sizeof(text), "%s::%.*s:%s", table_text(t, t->name), (int)name.len, name.s, behind);
+	snprintf(text, sizeof(text), "%s::%.*s:%s", table_text(t, t->name), (int)name.len, name.text, behind);
 	assert_int_equal(pfmi_spec_parse(text, &spec, NULL), PFMLIB_SUCCESS);
 	n = pfmi_lookup_spec_name(t, &spec);
 	return n.kind == NAME_NONE ? ROW_NONE : n.row;
@@ -343,8 +343,8 @@ static uint32_t row_before(const struct table *t, struct slice name, const char 
 
 static bool has_group(const struct table *t, uint32_t row, const char *name)
 {
-	for (unsigned i = 0; row != ROW_NONE && i < table_row(t, row)->n_takes; i++)
-		if (strcasecmp(table_text(t, row_group(t, table_row(t, row), i)->name), name) == 0)
+	for (unsigned i = 0; row != ROW_NONE && i < table_row(t, row)->n_groups; i++)
+		if (strcasecmp(table_text(t, table_row_group_at(t, table_row(t, row), i)->name), name) == 0)
 			return true;
 	return false;
 }
@@ -353,15 +353,15 @@ static bool has_group(const struct table *t, uint32_t row, const char *name)
  * both have, and what neither has, is the vendor's. */
 static void either_of_a_name(const struct table *t, struct slice name, uint32_t own, uint32_t lent)
 {
-	for (unsigned i = 0; i < table_row(t, lent)->n_takes; i++) {
-		const struct group *g = row_group(t, table_row(t, lent), i);
+	for (unsigned i = 0; i < table_row(t, lent)->n_groups; i++) {
+		const struct umask_group *g = table_row_group_at(t, table_row(t, lent), i);
 		const char *group = table_text(t, g->name);
 		char behind[256];
 
-		snprintf(behind, sizeof(behind), "%s=%s", group, table_text(t, table_words(t)[g->word].name));
+		snprintf(behind, sizeof(behind), "%s=%s", group, table_text(t, table_named_values(t)[g->first_named_value].name));
 		assert_int_equal(row_before(t, name, behind), has_group(t, own, group) ? own : lent);
 	}
-	assert_int_equal(row_before(t, name, "0x1"), own != ROW_NONE && table_row(t, own)->n_takes ? own : lent);
+	assert_int_equal(row_before(t, name, "0x1"), own != ROW_NONE && table_row(t, own)->n_groups ? own : lent);
 	assert_int_equal(row_before(t, name, "no_such_group=1"), own);
 }
 
@@ -371,17 +371,17 @@ static void groups_tell_events_of_a_name_apart(void **state)
 	unsigned pairs = 0, alone = 0;
 
 	(void)state;
-	for (unsigned k = 0; k < pfmi_n_builtin(); k++) {
-		const struct table *t = pfmi_builtin(k);
+	for (unsigned k = 0; k < table_count_builtins(); k++) {
+		const struct table *t = table_builtin_at(k);
 
 		for (uint32_t i = t->n_rows; i < table_count_names(t); i++) {
-			struct name n = table_name(t, i), own;
-			struct slice s = pfmi_slice(table_text(t, n.text));
+			struct name_entry n = table_name_at(t, i), own;
+			struct slice s = pfmi_base_make_slice(table_text(t, n.text));
 
-			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || s.len < 2 || !strchr(".:", s.s[s.len - 1]))
+			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || s.len < 2 || !strchr(".:", s.text[s.len - 1]))
 				continue;
 			s.len--;
-			own = pfmi_table_find(t, pfmi_name_hash(s), s.s, s.len);
+			own = table_find_name(t, pfmi_table_hash_name(s), s.text, s.len);
 			if (own.kind < NAME_UNSUPPORTED && own.row == n.row)
 				continue;
 			either_of_a_name(t, s, own.kind < NAME_UNSUPPORTED ? own.row : ROW_NONE, n.row);
@@ -389,7 +389,7 @@ static void groups_tell_events_of_a_name_apart(void **state)
 			alone += own.kind >= NAME_UNSUPPORTED;
 		}
 	}
-	if (pfmi_n_builtin() > 400)
+	if (table_count_builtins() > 400)
 		assert_true(pairs > 200 && alone > 0);
 }
 

@@ -350,9 +350,9 @@ static void words_that_are_modifiers(void **state)
 		for (unsigned k = 0; k < 12; k++) {
 			const struct table *t = context_pmu_table(ctx, (unsigned)pmu);
 
-			if (rows[i].words[k] && !pfmi_lookup_is_modifier(t, pfmi_slice(rows[i].words[k])))
+			if (rows[i].words[k] && !pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].words[k])))
 				fail_msg("%s has no %s", rows[i].pmu, rows[i].words[k]);
-			if (rows[i].others[k] && pfmi_lookup_is_modifier(t, pfmi_slice(rows[i].others[k])))
+			if (rows[i].others[k] && pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].others[k])))
 				fail_msg("%s has %s", rows[i].pmu, rows[i].others[k]);
 		}
 	}

@@ -14,7 +14,7 @@
 static void assert_slice(struct slice s, const char *expected)
 {
 	assert_int_equal(s.len, strlen(expected));
-	assert_memory_equal(s.s, expected, s.len);
+	assert_memory_equal(s.text, expected, s.len);
 }
 
 static uint32_t hash_of(const char *s, size_t n)
@@ -22,9 +22,9 @@ static uint32_t hash_of(const char *s, size_t n)
 	uint32_t h = NAME_HASH_SEED;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned char c = name_fold((unsigned char)s[i]);
+		unsigned char c = table_fold_char((unsigned char)s[i]);
 
-		h = c ? name_hash(h, c) : h;
+		h = c ? table_hash_char(h, c) : h;
 	}
 	return h;
 }
@@ -159,7 +159,7 @@ struct attr {
 
 static void check_attrs(const char *rest, const struct attr *expected, unsigned n)
 {
-	struct slice s = pfmi_slice(rest);
+	struct slice s = pfmi_base_make_slice(rest);
 	struct spec_attr a;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -280,21 +280,21 @@ static void numbers_as_c_has_them(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_true(pfmi_spec_number(pfmi_slice(good[i].text), &v));
+		assert_true(pfmi_base_parse_number(pfmi_base_make_slice(good[i].text), &v));
 		assert_true(v == good[i].value);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_false(pfmi_spec_number(pfmi_slice(bad[i]), &v));
+		assert_false(pfmi_base_parse_number(pfmi_base_make_slice(bad[i]), &v));
 }
 
 static void words_compare_without_case(void **state)
 {
 	(void)state;
-	assert_true(pfmi_slice_is(pfmi_slice("CMask"), "cmask"));
-	assert_false(pfmi_slice_is(pfmi_slice("cmas"), "cmask"));
-	assert_false(pfmi_slice_is(pfmi_slice("cmaskk"), "cmask"));
-	assert_true(pfmi_slice_is((struct slice){ "abcdef", 3 }, "ABC"));
-	assert_true(pfmi_slice_is(pfmi_slice(""), ""));
+	assert_true(pfmi_base_is_slice_icase(pfmi_base_make_slice("CMask"), "cmask"));
+	assert_false(pfmi_base_is_slice_icase(pfmi_base_make_slice("cmas"), "cmask"));
+	assert_false(pfmi_base_is_slice_icase(pfmi_base_make_slice("cmaskk"), "cmask"));
+	assert_true(pfmi_base_is_slice_icase((struct slice){ "abcdef", 3 }, "ABC"));
+	assert_true(pfmi_base_is_slice_icase(pfmi_base_make_slice(""), ""));
 }
 
 /* ---- anything ------------------------------------------------------------------------------------------------- */
@@ -319,13 +319,13 @@ static void any_bytes_are_cut_inside_the_text(void **state)
 		}
 		text[len] = '\0';
 		if (pfmi_spec_parse(text, &spec, NULL) == PFMLIB_SUCCESS) {
-			assert_true(spec.name.s >= text && spec.name.s + spec.name.len <= text + len);
-			assert_true(spec.pmu_name.s >= text && spec.pmu_name.s + spec.pmu_name.len <= text + len);
+			assert_true(spec.name.text >= text && spec.name.text + spec.name.len <= text + len);
+			assert_true(spec.pmu_name.text >= text && spec.pmu_name.text + spec.pmu_name.len <= text + len);
 			for (unsigned i = 0; i < spec.n_prefixes; i++)
 				assert_true(spec.prefixes[i].len <= spec.name.len && (i == 0 || spec.prefixes[i].len > spec.prefixes[i - 1].len));
 			rest = spec.form == SPEC_PERF ? spec.attrs : (struct slice){ text + len, 0 };
 			while (pfmi_spec_next_attr(&rest, &a))
-				assert_true(a.name.s + a.name.len <= text + len && a.value.s + a.value.len <= text + len);
+				assert_true(a.name.text + a.name.len <= text + len && a.value.text + a.value.len <= text + len);
 		}
 		free(text);
 	}

@@ -42,22 +42,22 @@ static void bases(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (pfmi_instance_base(rows[i].name) != rows[i].base)
-			fail_msg("%s: %zu, not %zu", rows[i].name, pfmi_instance_base(rows[i].name), rows[i].base);
+		if (pfmi_machine_instance_base_length(rows[i].name) != rows[i].base)
+			fail_msg("%s: %zu, not %zu", rows[i].name, pfmi_machine_instance_base_length(rows[i].name), rows[i].base);
 }
 
 /* A table without events that answers to other names as well and, unless that is NULL, has an identifier. */
 static struct table *table_of(const char *aka, const char *identifier)
 {
-	struct builder b;
+	struct table_builder b;
 	struct table *t;
 
-	pfmi_build_begin(&b);
-	b.head.aka = pfmi_build_text(&b, aka, strlen(aka));
-	pfmi_build_feature(&b, "identity", "not this", 0);
+	pfmi_table_begin(&b);
+	b.head.aliases = pfmi_table_add_text(&b, aka, strlen(aka));
+	pfmi_table_add_feature(&b, "identity", "not this", 0);
 	if (identifier)
-		pfmi_build_feature(&b, "identifier", identifier, 0);
-	t = pfmi_build_end(&b);
+		pfmi_table_add_feature(&b, "identifier", identifier, 0);
+	t = pfmi_table_finish(&b);
 	assert_non_null(t);
 	return t;
 }
@@ -147,25 +147,25 @@ static void found(void **state)
 /* A list's table: rows that are for the identifiers in @compat, "" for a row that says nothing of them. */
 static struct table *list_of(const char *const *compat, unsigned n, const char *field)
 {
-	const struct bitrange word = { .width = 32 }, other = { .word = 1, .width = 32 };
-	struct builder b;
+	const struct bitrange word = { .width = 32 }, other = { .config_word = 1, .width = 32 };
+	struct table_builder b;
 	struct table *t;
 	unsigned code, ids;
 
-	pfmi_build_begin(&b);
-	code = pfmi_build_field(&b, "code", KEY_NONE, &other, 1);
-	ids = pfmi_build_field(&b, field, KEY_NONE, &word, 1);
+	pfmi_table_begin(&b);
+	code = pfmi_table_add_field(&b, "code", KEY_NONE, &other, 1);
+	ids = pfmi_table_add_field(&b, field, KEY_NONE, &word, 1);
 	for (unsigned i = 0; i < n; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "E%u", i);
-		pfmi_build_row(&b, name, "", 0);
+		pfmi_table_begin_row(&b, name, "", 0);
 		/* A number that would lead to the first list's text. */
-		pfmi_build_value(&b, code, pfmi_build_text(&b, "other", 5));
+		pfmi_table_set_row_value(&b, code, pfmi_table_add_text(&b, "other", 5));
 		if (*compat[i])
-			pfmi_build_value(&b, ids, pfmi_build_text(&b, compat[i], strlen(compat[i])));
+			pfmi_table_set_row_value(&b, ids, pfmi_table_add_text(&b, compat[i], strlen(compat[i])));
 	}
-	t = pfmi_build_end(&b);
+	t = pfmi_table_finish(&b);
 	assert_non_null(t);
 	return t;
 }

@@ -29,28 +29,28 @@ static void put(const char *file, const char *text)
 {
 	char path[400];
 
-	snprintf(path, sizeof(path), DEVICES "/p/%s", file);
+	snprintf(path, sizeof(path), EVENT_SOURCE_DIR "/p/%s", file);
 	fake_file(&fake, path, text);
 }
 
 static void look(void)
 {
-	struct arena scrap = { 0 };
-	struct reading *r = calloc(1, sizeof(*r));
-	struct builder b;
+	struct memory_arena scrap = { 0 };
+	struct sysfs_reader *r = calloc(1, sizeof(*r));
+	struct table_builder b;
 	const char *why;
 
 	assert_non_null(r);
 	r->sys = &fake.sys;
-	r->scrap = &scrap;
-	pfmi_build_begin(&b);
-	pfmi_reading_table(r, &b, "p");
+	r->scratch_memory = &scrap;
+	pfmi_table_begin(&b);
+	pfmi_machine_build_pmu_table(r, &b, "p");
 	free(table);
-	table = pfmi_build_end(&b);
-	pfmi_release(&scrap);
+	table = pfmi_table_finish(&b);
+	pfmi_machine_arena_free(&scrap);
 	free(r);
 	assert_non_null(table);
-	assert_int_equal(pfmi_table_check(table, table->size, CHECK_ALL, &why), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_table_verify(table, table->size, VERIFY_ALL, &why), PFMLIB_SUCCESS);
 	assert_int_equal(fake.n_open, 0);
 }
 
@@ -78,14 +78,14 @@ static uint64_t config(const char *name, unsigned word)
 
 	assert_true(row(name) >= 0);
 	pfmi_pmu_init_event(&ev, table, (uint32_t)row(name));
-	pfmi_pmu_build_config_words(&ev, ANYWHERE, words);
+	pfmi_pmu_build_config_words(&ev, ANY_COUNTER, words);
 	return words[word];
 }
 
-static const char *text(const char *name, enum key key)
+static const char *text(const char *name, enum field_key key)
 {
 	assert_true(row(name) >= 0);
-	return pfmi_row_text(table, (uint32_t)row(name), key);
+	return pfmi_table_row_text(table, (uint32_t)row(name), key);
 }
 
 static const struct feature *feature(const char *name)
@@ -162,8 +162,8 @@ static void ranges_in_their_order(void **state)
 	assert_true(words[0] == 0x201);
 	assert_int_equal(field("x")->n_ranges, 2);
 	assert_int_equal(field("y")->n_ranges, 2);
-	assert_int_equal(field("y")->range[1].lsb, 16);
-	assert_int_equal(field("y")->range[1].width, 2);
+	assert_int_equal(field("y")->ranges[1].lsb, 16);
+	assert_int_equal(field("y")->ranges[1].width, 2);
 }
 
 /* Whole words can be given for every PMU; one that has them itself has its own. */
@@ -180,7 +180,7 @@ static void whole_words(void **state)
 		assert_non_null(f);
 		assert_int_equal(f->width, 64);
 		assert_int_equal(f->n_ranges, 1);
-		assert_int_equal(f->range[0].word, i);
+		assert_int_equal(f->ranges[0].config_word, i);
 	}
 	assert_int_equal(field("config")->key, KEY_CONFIG);
 	assert_int_equal(field("config1")->key, KEY_NONE);
@@ -195,7 +195,7 @@ static void fields_that_are_known(void **state)
 {
 	static const struct {
 		const char *file;
-		enum key key;
+		enum field_key key;
 	} known[] = {
 		{ "event", KEY_CODE },
 		{ "umask", KEY_UMASK },
@@ -233,7 +233,7 @@ static void too_many_formats(void **state)
 	char path[64];
 
 	(void)state;
-	for (unsigned i = 0; i < MAX_FORMATS + 1; i++) {
+	for (unsigned i = 0; i < MAX_FORMAT_FIELDS + 1; i++) {
 		snprintf(path, sizeof(path), "format/f%03u", i);
 		put(path, "config:0-7");
 	}

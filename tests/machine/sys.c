@@ -20,7 +20,7 @@ static int make_folder(void **state)
 	memcpy(folder, P_tmpdir "/perfmon-sys-XXXXXX", sizeof(folder));
 	if (!mkdtemp(folder))
 		return -1;
-	pfmi_sys_real(&sys, folder);
+	pfmi_machine_init_real_sys(&sys, folder);
 	return 0;
 }
 
@@ -55,7 +55,7 @@ static int forget(void *arg, const char *name)
 static int remove_folder(void **state)
 {
 	(void)state;
-	sys.list(&sys, "/", forget, NULL);
+	sys.list_folder(&sys, "/", forget, NULL);
 	return rmdir(folder);
 }
 
@@ -76,7 +76,7 @@ static void slurp(void **state)
 			long got;
 
 			memset(buf, '#', sizeof(buf));
-			got = pfmi_sys_slurp(&sys, "/f", buf, len);
+			got = pfmi_machine_read_small_file(&sys, "/f", buf, len);
 			assert_int_equal(got, n < len ? (long)kept : -EFBIG);
 			assert_int_equal(buf[len], '#');
 			if (got >= 0) {
@@ -85,8 +85,8 @@ static void slurp(void **state)
 			}
 		}
 	}
-	assert_int_equal(pfmi_sys_slurp(&sys, "/none", (char[8]){ 0 }, 8), -ENOENT);
-	assert_int_equal(pfmi_sys_slurp(&sys, "/", (char[8]){ 0 }, 8), -EISDIR);
+	assert_int_equal(pfmi_machine_read_small_file(&sys, "/none", (char[8]){ 0 }, 8), -ENOENT);
+	assert_int_equal(pfmi_machine_read_small_file(&sys, "/", (char[8]){ 0 }, 8), -EISDIR);
 }
 
 /* Lengths around those at which the buffer grows. */
@@ -103,16 +103,16 @@ static void whole_files(void **state)
 		bytes[i] = (char)unit_random(&seed);
 	for (size_t i = 0; i < COUNT(sizes); i++) {
 		write_file("f", bytes, sizes[i]);
-		assert_int_equal(pfmi_sys_read(&sys, "/f", &got, &len), 0);
+		assert_int_equal(pfmi_machine_read_file(&sys, "/f", &got, &len), 0);
 		assert_int_equal(len, sizes[i]);
 		assert_memory_equal(got, bytes, len);
 		assert_int_equal(got[len], '\0');
 		free(got);
 	}
 	free(bytes);
-	assert_int_equal(pfmi_sys_read(&sys, "/none", &got, &len), -ENOENT);
+	assert_int_equal(pfmi_machine_read_file(&sys, "/none", &got, &len), -ENOENT);
 	assert_null(got);
-	assert_int_equal(pfmi_sys_read(&sys, "/", &got, &len), -EISDIR);
+	assert_int_equal(pfmi_machine_read_file(&sys, "/", &got, &len), -EISDIR);
 	assert_null(got);
 }
 
@@ -124,8 +124,8 @@ static void endless(void **state)
 	size_t len;
 
 	(void)state;
-	pfmi_sys_real(&real, "");
-	assert_int_equal(pfmi_sys_read(&real, "/dev/zero", &got, &len), -EFBIG);
+	pfmi_machine_init_real_sys(&real, "");
+	assert_int_equal(pfmi_machine_read_file(&real, "/dev/zero", &got, &len), -EFBIG);
 	assert_null(got);
 }
 
@@ -160,10 +160,10 @@ static void numbers(void **state)
 		uint64_t v = 77;
 
 		write_file("n", files[i].text, strlen(files[i].text));
-		assert_int_equal(pfmi_sys_number(&sys, "/n", &v), files[i].rc);
+		assert_int_equal(pfmi_machine_read_number(&sys, "/n", &v), files[i].rc);
 		assert_true(v == (files[i].rc ? 77 : files[i].value));
 	}
-	assert_int_equal(pfmi_sys_number(&sys, "/none", &(uint64_t){ 0 }), -ENOENT);
+	assert_int_equal(pfmi_machine_read_number(&sys, "/none", &(uint64_t){ 0 }), -ENOENT);
 }
 
 static int join(void *arg, const char *name)
@@ -177,7 +177,7 @@ static void folders(void **state)
 	char seen[256] = "", path[64];
 
 	(void)state;
-	assert_int_equal(sys.list(&sys, "/", join, seen), 0);
+	assert_int_equal(sys.list_folder(&sys, "/", join, seen), 0);
 	assert_string_equal(seen, "");
 	write_file("b", "", 0);
 	write_file("a10", "", 0);
@@ -185,15 +185,15 @@ static void folders(void **state)
 	write_file("..c", "", 0);
 	path_of(path, "Dir");
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(sys.list(&sys, "/", join, seen), 0);
+	assert_int_equal(sys.list_folder(&sys, "/", join, seen), 0);
 	assert_string_equal(seen, "..c Dir a10 a2 b ");
 	seen[0] = '\0';
 	write_file("stop", "", 0);
 	write_file("z", "", 0);
-	assert_int_equal(sys.list(&sys, "", join, seen), 17);
+	assert_int_equal(sys.list_folder(&sys, "", join, seen), 17);
 	assert_string_equal(seen, "..c Dir a10 a2 b stop ");
-	assert_int_equal(sys.list(&sys, "/none", join, seen), -ENOENT);
-	assert_int_equal(sys.list(&sys, "/b", join, seen), -ENOTDIR);
+	assert_int_equal(sys.list_folder(&sys, "/none", join, seen), -ENOENT);
+	assert_int_equal(sys.list_folder(&sys, "/b", join, seen), -ENOTDIR);
 }
 
 /* More names than the buffer has room for at first. */
@@ -219,7 +219,7 @@ static void many_names(void **state)
 		snprintf(name, sizeof(name), "a-name-that-is-not-so-short-%04u", i);
 		write_file(name, "", 0);
 	}
-	assert_int_equal(sys.list(&sys, "/", in_order, &n), 0);
+	assert_int_equal(sys.list_folder(&sys, "/", in_order, &n), 0);
 	assert_int_equal(n, 150);
 }
 
@@ -232,19 +232,19 @@ static void roots(void **state)
 
 	(void)state;
 	assert_non_null(long_root);
-	pfmi_sys_real(&s, NULL);
+	pfmi_machine_init_real_sys(&s, NULL);
 	assert_string_equal(s.root, "");
-	pfmi_sys_real(&s, "///");
+	pfmi_machine_init_real_sys(&s, "///");
 	assert_string_equal(s.root, "");
-	pfmi_sys_real(&s, "/a/b//");
+	pfmi_machine_init_real_sys(&s, "/a/b//");
 	assert_string_equal(s.root, "/a/b");
 	assert_int_equal(s.perf_event_open(&s, NULL, 0, -1, -1, 0), -ENOSYS);
-	assert_false(s.cpuid(&s, 0, 0, regs));
+	assert_false(s.read_cpuid(&s, 0, 0, regs));
 	memset(long_root, 'x', 600);
 	long_root[0] = '/';
 	for (size_t len = 254; len < 258; len++) {
 		long_root[len] = '\0';
-		pfmi_sys_real(&s, long_root);
+		pfmi_machine_init_real_sys(&s, long_root);
 		assert_string_equal(s.root, len < sizeof(s.root) ? long_root : "/dev/null");
 		long_root[len] = 'x';
 	}
@@ -253,7 +253,7 @@ static void roots(void **state)
 	memset(path, '/', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
 	assert_int_equal(sys.open(&sys, path, O_RDONLY), -ENAMETOOLONG);
-	assert_int_equal(sys.list(&sys, path, join, NULL), -ENAMETOOLONG);
+	assert_int_equal(sys.list_folder(&sys, path, join, NULL), -ENAMETOOLONG);
 }
 
 /* Errors come back as numbers, and descriptors do not leak into programs that are started. */
@@ -299,7 +299,7 @@ static void descriptor_0(void **state)
 	struct sys here;
 
 	(void)state;
-	pfmi_sys_real(&here, NULL);
+	pfmi_machine_init_real_sys(&here, NULL);
 	write_file("f", "page", 4);
 	if (input >= 0)
 		close(0);

@@ -18,49 +18,49 @@ static void ranges_one_by_one(void **state)
 	unsigned first, last;
 
 	(void)state;
-	assert_true(pfmi_cpus_next(&p, &first, &last) && first == 0 && last == 0);
-	assert_true(pfmi_cpus_next(&p, &first, &last) && first == 2 && last == 3);
-	assert_true(pfmi_cpus_next(&p, &first, &last) && first == 10 && last == 10);
-	assert_false(pfmi_cpus_next(&p, &first, &last));
+	assert_true(pfmi_machine_next_cpu_range(&p, &first, &last) && first == 0 && last == 0);
+	assert_true(pfmi_machine_next_cpu_range(&p, &first, &last) && first == 2 && last == 3);
+	assert_true(pfmi_machine_next_cpu_range(&p, &first, &last) && first == 10 && last == 10);
+	assert_false(pfmi_machine_next_cpu_range(&p, &first, &last));
 	assert_int_equal(*p, '\0');
 }
 
 static void what_is_no_list(void **state)
 {
 	static const char *const bad[] = { "0-", "-1", "3-1", "0,,1", "0 1", ",", "0,", "a", "99999999999", "65536", "0-65536" };
-	struct cpus set;
+	struct cpu_mask set;
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(pfmi_cpus_read(bad[i], &set), -EINVAL);
+		assert_int_equal(pfmi_machine_parse_cpu_list(bad[i], &set), -EINVAL);
 		assert_null(set.words);
 	}
-	assert_int_equal(pfmi_cpus_read("", &set), 0);
+	assert_int_equal(pfmi_machine_parse_cpu_list("", &set), 0);
 	assert_int_equal(set.n_words, 0);
-	assert_int_equal(pfmi_cpus_read("65535", &set), 0);
-	assert_true(pfmi_cpus_has(&set, CPUS_MAX - 1));
-	pfmi_cpus_free(&set);
-	pfmi_cpus_free(&set);
+	assert_int_equal(pfmi_machine_parse_cpu_list("65535", &set), 0);
+	assert_true(pfmi_machine_has_cpu(&set, MAX_CPU_NUMBER - 1));
+	pfmi_machine_free_cpus(&set);
+	pfmi_machine_free_cpus(&set);
 }
 
 static void check_set(const char *list, const char *naive, unsigned n)
 {
-	struct cpus set;
+	struct cpu_mask set;
 	unsigned next = 0, count = 0;
 
-	assert_int_equal(pfmi_cpus_read(list, &set), 0);
+	assert_int_equal(pfmi_machine_parse_cpu_list(list, &set), 0);
 	for (unsigned cpu = 0; cpu < n; cpu++) {
-		if (pfmi_cpus_has(&set, cpu) != naive[cpu])
+		if (pfmi_machine_has_cpu(&set, cpu) != naive[cpu])
 			fail_msg("%s: CPU %u", list, cpu);
 		if (!naive[cpu])
 			continue;
-		assert_true(pfmi_cpus_from(&set, &next));
+		assert_true(pfmi_machine_next_cpu(&set, &next));
 		assert_int_equal(next++, cpu);
 		count++;
 	}
-	assert_false(pfmi_cpus_from(&set, &next));
-	assert_int_equal(pfmi_cpus_count(&set), count);
-	pfmi_cpus_free(&set);
+	assert_false(pfmi_machine_next_cpu(&set, &next));
+	assert_int_equal(pfmi_machine_count_cpus(&set), count);
+	pfmi_machine_free_cpus(&set);
 }
 
 /* Ranges that overlap, in any order: each CPU is in the set once. */
@@ -96,42 +96,42 @@ static char *every_second(unsigned n)
 static void files_of_any_length(void **state)
 {
 	char *list = every_second(8192), *read = NULL;
-	struct cpus set, copy;
+	struct cpu_mask set, copy;
 	struct fake fake;
 
 	(void)state;
 	fake_begin(&fake);
 	fake_file(&fake, "/list", list);
-	assert_int_equal(pfmi_cpus_file(&fake.sys, "/list", &read), 0);
+	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/list", &read), 0);
 	assert_string_equal(read, list);
 	free(read);
 	free(list);
 	fake_file(&fake, "/list", "5,0-3,2-4,9,007,5-5,63-64,65535");
-	assert_int_equal(pfmi_cpus_file(&fake.sys, "/list", &read), 0);
+	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/list", &read), 0);
 	assert_string_equal(read, "0-5,7,9,63-64,65535"); /* each CPU once, however often it is said */
 	free(read);
 	read = NULL;
-	assert_int_equal(pfmi_cpus_file(&fake.sys, "/nothing", &read), -ENOENT);
+	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/nothing", &read), -ENOENT);
 	assert_null(read);
 	fake_file(&fake, "/list", "0-");
-	assert_int_equal(pfmi_cpus_file(&fake.sys, "/list", &read), -EINVAL);
+	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/list", &read), -EINVAL);
 	assert_null(read);
 	fake_file(&fake, "/list", "");
-	assert_int_equal(pfmi_cpus_file(&fake.sys, "/list", &read), 0);
+	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/list", &read), 0);
 	assert_string_equal(read, "");
 	free(read);
 	/* The line is the file: nobody asks for more. */
 	fake.uses[FAKE_READ] = 0;
 	fake_file(&fake, "/list", "1,3-4");
-	assert_int_equal(pfmi_cpus_load(&fake.sys, "/list", &set), 0);
+	assert_int_equal(pfmi_machine_read_cpus(&fake.sys, "/list", &set), 0);
 	assert_int_equal(fake.uses[FAKE_READ], 1);
-	assert_int_equal(pfmi_cpus_count(&set), 3);
-	assert_int_equal(pfmi_cpus_copy(&set, &copy), 0);
-	assert_true(pfmi_cpus_has(&copy, 1) && !pfmi_cpus_has(&copy, 2) && pfmi_cpus_has(&copy, 4));
-	pfmi_cpus_free(&set);
-	pfmi_cpus_free(&copy);
+	assert_int_equal(pfmi_machine_count_cpus(&set), 3);
+	assert_int_equal(pfmi_machine_copy_cpus(&set, &copy), 0);
+	assert_true(pfmi_machine_has_cpu(&copy, 1) && !pfmi_machine_has_cpu(&copy, 2) && pfmi_machine_has_cpu(&copy, 4));
+	pfmi_machine_free_cpus(&set);
+	pfmi_machine_free_cpus(&copy);
 	fake_file(&fake, "/list", "1-");
-	assert_int_equal(pfmi_cpus_load(&fake.sys, "/list", &set), -EINVAL);
+	assert_int_equal(pfmi_machine_read_cpus(&fake.sys, "/list", &set), -EINVAL);
 	assert_int_equal(set.n_words, 0);
 	assert_int_equal(fake.n_open, 0);
 	fake_end(&fake);
@@ -147,7 +147,7 @@ static void a_list_the_kernel_has_cut(void **state)
 	fake_begin(&fake);
 	list[4095] = '\0';
 	fake_file(&fake, "/list", list)->text[4095] = '\0';
-	assert_int_equal(pfmi_cpus_file(&fake.sys, "/list", &read), -EFBIG);
+	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/list", &read), -EFBIG);
 	assert_null(read);
 	free(list);
 	fake_end(&fake);

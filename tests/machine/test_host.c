@@ -66,14 +66,14 @@ static bool machine_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf
 
 static struct sys sys_of(struct machine *m)
 {
-	return (struct sys){ .open = machine_open, .read = machine_read, .close = machine_close, .cpuid = machine_cpuid, .arg = m };
+	return (struct sys){ .open = machine_open, .read = machine_read, .close = machine_close, .read_cpuid = machine_cpuid, .arg = m };
 }
 
 static void describe(struct machine *m, struct host *h)
 {
 	struct sys sys = sys_of(m);
 
-	pfmi_host_describe(&sys, NULL, h);
+	pfmi_machine_describe_host(&sys, NULL, h);
 }
 
 #define INTEL 0x756e6547, 0x6c65746e, 0x49656e69 /* EBX, ECX, EDX of leaf 0 */
@@ -87,35 +87,35 @@ static void cpuid_of_a_core_duo(void **state)
 
 	(void)state;
 	describe(&m, &h);
-	assert_true(h.known);
+	assert_true(h.is_known);
 	assert_int_equal(m.asked, 2);
 	assert_string_equal(h.arch, "x86");
-	assert_string_equal(h.id, "GenuineIntel-6-E-8");
+	assert_string_equal(h.id_text, "GenuineIntel-6-E-8");
 	assert_int_equal(h.family, 6);
 	assert_int_equal(h.model, 14);
-	assert_false(h.hypervisor);
+	assert_false(h.has_hypervisor);
 	assert_int_equal(h.pmu_version, 0);
-	pfmi_host_detail(&sys, &h);
+	pfmi_machine_read_host_details(&sys, &h);
 	assert_int_equal(h.pmu_version, 1);
 	assert_int_equal(h.n_general, 2);
 	assert_int_equal(h.width_general, 40);
 	assert_int_equal(h.n_fixed, 0);
-	assert_int_equal(h.arch_missing, 0xffffff80);
+	assert_int_equal(h.missing_arch_events, 0xffffff80);
 	/* A bit of each register that there is. */
 	m.leaves[2].regs[0] = 0x20280201;
 	m.leaves[2].regs[1] = 0x80000001;
-	pfmi_host_detail(&sys, &h);
-	assert_int_equal(h.arch_missing, 0x80000001);
+	pfmi_machine_read_host_details(&sys, &h);
+	assert_int_equal(h.missing_arch_events, 0x80000001);
 	m.leaves[2].regs[0] = 0x1f280201;
 	m.leaves[2].regs[1] = 1;
-	pfmi_host_detail(&sys, &h);
-	assert_int_equal(h.arch_missing, 0x80000001);
+	pfmi_machine_read_host_details(&sys, &h);
+	assert_int_equal(h.missing_arch_events, 0x80000001);
 }
 
 /* What CPUID says is asked of known x86 processors alone. */
 static void details_are_of_known_x86_processors(void **state)
 {
-	static const struct host hosts[] = { { .known = true, .arch = "x86" }, { .known = true, .arch = "ia64" }, { .arch = "x86" } };
+	static const struct host hosts[] = { { .is_known = true, .arch = "x86" }, { .is_known = true, .arch = "ia64" }, { .arch = "x86" } };
 	struct machine m = { .n_leaves = 3, .leaves = { { 0, { 10, INTEL } }, { 1, { 0x6e8, 0, 0, 0 } }, { 0xa, { 0x07280201, 0, 0, 0 } } } };
 	struct sys sys = sys_of(&m);
 
@@ -124,7 +124,7 @@ static void details_are_of_known_x86_processors(void **state)
 		struct host h = hosts[i];
 
 		snprintf(h.vendor, sizeof(h.vendor), "GenuineIntel");
-		pfmi_host_detail(&sys, &h);
+		pfmi_machine_read_host_details(&sys, &h);
 		assert_int_equal(h.pmu_version, i == 0);
 	}
 }
@@ -138,12 +138,12 @@ static void cpuid_with_extended_numbers(void **state)
 
 	(void)state;
 	describe(&skx, &h);
-	assert_string_equal(h.id, "GenuineIntel-6-55-4");
-	assert_true(h.hypervisor);
+	assert_string_equal(h.id_text, "GenuineIntel-6-55-4");
+	assert_true(h.has_hypervisor);
 	describe(&zen4, &h);
-	assert_string_equal(h.id, "AuthenticAMD-25-61-2");
+	assert_string_equal(h.id_text, "AuthenticAMD-25-61-2");
 	describe(&nova, &h);
-	assert_string_equal(h.id, "GenuineIntel-18-1-0");
+	assert_string_equal(h.id_text, "GenuineIntel-18-1-0");
 }
 
 static void core_types_of_a_hybrid(void **state)
@@ -161,14 +161,14 @@ static void core_types_of_a_hybrid(void **state)
 	(void)state;
 	describe(&m, &h);
 	assert_int_equal(m.asked, 2);
-	assert_int_equal(h.n_types, 3);
-	assert_string_equal(h.types[0].device, "cpu_core");
-	assert_int_equal(h.types[0].core_type, 0x40);
-	assert_int_equal(h.types[1].core_type, 0x20);
-	assert_int_equal(h.types[1].native_model, 3);
-	assert_int_equal(h.types[2].native_model, 2);
-	pfmi_host_detail(&sys, &h);
-	assert_int_equal(h.types[0].native_model, 3);
+	assert_int_equal(h.n_core_types, 3);
+	assert_string_equal(h.core_types[0].device, "cpu_core");
+	assert_int_equal(h.core_types[0].core_type, 0x40);
+	assert_int_equal(h.core_types[1].core_type, 0x20);
+	assert_int_equal(h.core_types[1].native_model, 3);
+	assert_int_equal(h.core_types[2].native_model, 2);
+	pfmi_machine_read_host_details(&sys, &h);
+	assert_int_equal(h.core_types[0].native_model, 3);
 }
 
 #define NOT_KNOWN 0xffffffffu
@@ -200,11 +200,11 @@ static void a_core_speaks_for_its_own_type(void **state)
 		describe(&m, &h);
 		for (unsigned k = 0; k < 2; k++) {
 			m.leaves[2].regs[0] = rows[i][k].says;
-			pfmi_host_detail(&sys, &h);
-			assert_int_equal(h.n_types, 3);
-			assert_int_equal(h.types[0].native_model, rows[i][k].core);
-			assert_int_equal(h.types[1].native_model, rows[i][k].atom);
-			assert_int_equal(h.types[2].native_model, rows[i][k].atom);
+			pfmi_machine_read_host_details(&sys, &h);
+			assert_int_equal(h.n_core_types, 3);
+			assert_int_equal(h.core_types[0].native_model, rows[i][k].core);
+			assert_int_equal(h.core_types[1].native_model, rows[i][k].atom);
+			assert_int_equal(h.core_types[2].native_model, rows[i][k].atom);
 		}
 	}
 }
@@ -236,12 +236,12 @@ static void check_files(const char *path, const char *text, const char *more, co
 	struct host h, named;
 
 	describe(&m, &h);
-	assert_true(h.known);
+	assert_true(h.is_known);
 	assert_string_equal(h.arch, arch);
-	assert_string_equal(h.id, id);
+	assert_string_equal(h.id_text, id);
 	/* Who is given the identity knows what the files say. */
-	if (pfmi_host_parse(id, &named))
-		assert_true(h.value == named.value && h.family == named.family && h.model == named.model);
+	if (pfmi_machine_parse_host_id(id, &named))
+		assert_true(h.id_register == named.id_register && h.family == named.family && h.model == named.model);
 }
 
 static void files_of_every_architecture(void **state)
@@ -279,10 +279,10 @@ static void nothing_known(void **state)
 
 	(void)state;
 	describe(&m, &h);
-	assert_false(h.known);
+	assert_false(h.is_known);
 	describe(&empty, &h);
-	assert_false(h.known);
-	assert_string_equal(h.id, "");
+	assert_false(h.is_known);
+	assert_string_equal(h.id_text, "");
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
@@ -317,22 +317,22 @@ static void texts_of_every_form(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_true(pfmi_host_parse(good[i].id, &h));
-		assert_true(h.known);
-		assert_string_equal(h.id, good[i].id);
+		assert_true(pfmi_machine_parse_host_id(good[i].id, &h));
+		assert_true(h.is_known);
+		assert_string_equal(h.id_text, good[i].id);
 		assert_string_equal(h.arch, good[i].arch);
-		assert_int_equal(h.value, good[i].value);
+		assert_int_equal(h.id_register, good[i].value);
 		assert_int_equal(h.family, good[i].family);
 		assert_int_equal(h.model, good[i].model);
 		assert_int_equal(h.stepping, good[i].stepping);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_false(pfmi_host_parse(bad[i], &h));
-		assert_false(h.known);
+		assert_false(pfmi_machine_parse_host_id(bad[i], &h));
+		assert_false(h.is_known);
 	}
 	memset(lengthy, '1', sizeof(lengthy) - 1);
 	lengthy[sizeof(lengthy) - 1] = '\0';
-	assert_false(pfmi_host_parse(lengthy, &h));
+	assert_false(pfmi_machine_parse_host_id(lengthy, &h));
 }
 
 /* ---- matching ------------------------------------------------------------------------------------------------- */
@@ -340,11 +340,11 @@ static void texts_of_every_form(void **state)
 /* A table that is nothing but its matches. */
 struct small {
 	struct table head;
-	struct match matches[2];
+	struct host_match matches[2];
 	char pool[256];
 };
 
-static void make(struct small *s, const struct match *m, unsigned n, const char *arch, const char *vendor, const char *prefix)
+static void make(struct small *s, const struct host_match *m, unsigned n, const char *arch, const char *vendor, const char *prefix)
 {
 	memset(s, 0, sizeof(*s));
 	s->head.matches = offsetof(struct small, matches);
@@ -357,24 +357,24 @@ static void make(struct small *s, const struct match *m, unsigned n, const char 
 		s->matches[i] = m[i];
 		s->matches[i].arch = 1;
 		s->matches[i].vendor = 64;
-		s->matches[i].prefix = 128;
+		s->matches[i].id_prefix = 128;
 	}
 }
 
 #define ANY 0xffffffffu
-static const struct match anything = { .family = ANY, .model_hi = ANY, .version_hi = 255, .native_model = ANY };
+static const struct host_match anything = { .family = ANY, .model_hi = ANY, .version_hi = 255, .native_model = ANY };
 
 static bool matches(const struct small *s, const char *id, unsigned *core)
 {
 	struct host h;
 
-	assert_true(pfmi_host_parse(id, &h));
-	return pfmi_host_matches(&h, &s->head, core);
+	assert_true(pfmi_machine_parse_host_id(id, &h));
+	return pfmi_machine_is_table_for_host(&h, &s->head, core);
 }
 
 static void numbers_match(void **state)
 {
-	struct match m = anything;
+	struct host_match m = anything;
 	struct small s;
 	unsigned core;
 
@@ -390,8 +390,8 @@ static void numbers_match(void **state)
 	assert_false(matches(&s, "GenuineIntel-6-56-4", &core));
 	assert_false(matches(&s, "AuthenticAMD-6-55-4", &core));
 	m = anything;
-	m.value = 0x410fd0c0;
-	m.mask = 0xff0ffff0;
+	m.id_value = 0x410fd0c0;
+	m.id_mask = 0xff0ffff0;
 	make(&s, &m, 1, "arm64", "", "");
 	assert_true(matches(&s, "0x00000000413fd0c1", &core));
 	assert_false(matches(&s, "0x00000000413fd0b1", &core));
@@ -400,11 +400,11 @@ static void numbers_match(void **state)
 
 static bool starts(const char *prefix, bool exact, const char *id)
 {
-	struct match m = anything;
+	struct host_match m = anything;
 	struct small s;
 	unsigned core;
 
-	m.exact = exact;
+	m.is_whole_id = exact;
 	make(&s, &m, 1, "", "", prefix);
 	return matches(&s, id, &core);
 }
@@ -423,7 +423,7 @@ static void identities_start_with_a_prefix_or_are_it(void **state)
 
 static void hybrid_tables_find_their_cores(void **state)
 {
-	struct match m = anything;
+	struct host_match m = anything;
 	struct small big, atom;
 	struct host h;
 	unsigned core = 9;
@@ -439,19 +439,19 @@ static void hybrid_tables_find_their_cores(void **state)
 	assert_true(matches(&big, "GenuineIntel-6-C5-2", &core));
 	assert_int_equal(core, 0);
 	assert_true(matches(&atom, "GenuineIntel-6-C5-2", &core));
-	assert_true(pfmi_host_parse("GenuineIntel-6-C5-2", &h));
-	h.n_types = 3;
-	h.types[0].core_type = 0x40;
-	h.types[0].native_model = ANY;
-	h.types[1].core_type = h.types[2].core_type = 0x20;
-	h.types[1].native_model = 3;
-	h.types[2].native_model = 2;
-	assert_true(pfmi_host_matches(&h, &atom.head, &core));
+	assert_true(pfmi_machine_parse_host_id("GenuineIntel-6-C5-2", &h));
+	h.n_core_types = 3;
+	h.core_types[0].core_type = 0x40;
+	h.core_types[0].native_model = ANY;
+	h.core_types[1].core_type = h.core_types[2].core_type = 0x20;
+	h.core_types[1].native_model = 3;
+	h.core_types[2].native_model = 2;
+	assert_true(pfmi_machine_is_table_for_host(&h, &atom.head, &core));
 	assert_int_equal(core, 2);
-	assert_true(pfmi_host_matches(&h, &big.head, &core));
+	assert_true(pfmi_machine_is_table_for_host(&h, &big.head, &core));
 	assert_int_equal(core, 0);
-	h.n_types = 1;
-	assert_false(pfmi_host_matches(&h, &atom.head, &core));
+	h.n_core_types = 1;
+	assert_false(pfmi_machine_is_table_for_host(&h, &atom.head, &core));
 }
 
 static void built_in_tables_know_their_hosts(void **state)
@@ -483,12 +483,12 @@ static void built_in_tables_know_their_hosts(void **state)
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
 		const struct table *found = NULL;
 
-		assert_true(pfmi_host_parse(hosts[i].id, &h));
-		for (unsigned k = 0; k < pfmi_n_builtin(); k++) {
-			const struct table *t = pfmi_builtin(k);
+		assert_true(pfmi_machine_parse_host_id(hosts[i].id, &h));
+		for (unsigned k = 0; k < table_count_builtins(); k++) {
+			const struct table *t = table_builtin_at(k);
 
 			/* A fallback stands aside for a table of the processor itself. */
-			if (!(t->flags & TABLE_VIEW) && pfmi_host_matches(&h, t, &core) && (!found || found->flags & TABLE_FALLBACK))
+			if (!(t->flags & TABLE_COMPAT_VIEW) && pfmi_machine_is_table_for_host(&h, t, &core) && (!found || found->flags & TABLE_FALLBACK))
 				found = t;
 		}
 		assert_non_null(found);
@@ -519,22 +519,22 @@ static void meet(void *arg, uint32_t table, unsigned core)
  * one the key is @key, and of that. */
 static void walk(uint32_t key, unsigned n, bool of_device)
 {
-	const struct host nobody = { .known = false };
+	const struct host nobody = { .is_known = false };
 	size_t size = sizeof(struct hosts_last) + n * sizeof(struct host_slot);
 	struct hosts_last *im = guard_begin(size);
-	unsigned start = slot_of(key, n), last = n - start;
+	unsigned start = table_first_slot(key, n), last = n - start;
 
-	im->head.arrays[ARRAY_TABLES].at = offsetof(struct hosts_last, tables);
-	im->head.arrays[ARRAY_HOSTS] = (struct span){ offsetof(struct hosts_last, hosts), n };
+	im->head.arrays[ARRAY_TABLES].offset = offsetof(struct hosts_last, tables);
+	im->head.arrays[ARRAY_HOSTS] = (struct image_array_span){ offsetof(struct hosts_last, hosts), n };
 	for (unsigned i = 0; i <= last; i++) {
 		im->tables[i].encoder = ENCODER_PERF;
 		im->hosts[(start + i) % n] = (struct host_slot){ i % 2 || i == last ? key : key + 1, i + 1 };
 	}
 	memset(met, 0, sizeof(met));
 	if (of_device)
-		pfmi_image_devices(&im->head, "box", meet, met);
+		pfmi_machine_visit_device_tables(&im->head, "box", meet, met);
 	else
-		pfmi_image_hosts(&im->head, &nobody, 0, meet, met);
+		pfmi_machine_visit_host_tables(&im->head, &nobody, 0, meet, met);
 	for (unsigned i = 0; i < SLOTS; i++)
 		assert_int_equal(met[i], i <= last && (i % 2 || i == last));
 	guard_end(im, size);
@@ -543,16 +543,16 @@ static void walk(uint32_t key, unsigned n, bool of_device)
 /* A walk that comes to the end goes on at the start, and looks at nothing beyond. */
 static void walks_around_the_end(void **state)
 {
-	uint32_t keys[2] = { host_hash(HOST_ARCH, NAME_HASH_SEED), NAME_HASH_SEED };
+	uint32_t keys[2] = { table_hash_host_key(HOST_ARCH, NAME_HASH_SEED), NAME_HASH_SEED };
 	unsigned tried[2] = { 0 };
 
 	(void)state;
 	for (const char *c = "box"; *c; c++)
-		keys[1] = name_hash(keys[1], (unsigned char)*c);
-	keys[1] = host_hash(HOST_DEVICE, keys[1]);
+		keys[1] = table_hash_char(keys[1], (unsigned char)*c);
+	keys[1] = table_hash_host_key(HOST_DEVICE, keys[1]);
 	for (unsigned of_device = 0; of_device < 2; of_device++)
 		for (unsigned n = 3; n <= SLOTS; n++)
-			if (slot_of(keys[of_device], n) > 1) { /* slot 1 stays free */
+			if (table_first_slot(keys[of_device], n) > 1) { /* slot 1 stays free */
 				walk(keys[of_device], n, of_device);
 				tried[of_device]++;
 			}

@@ -55,7 +55,7 @@ static void check_tables(void)
 		const struct table *t = kernel->pmus[i].table;
 		const char *why;
 
-		assert_int_equal(pfmi_table_check(t, t->size, CHECK_ALL, &why), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_table_verify(t, t->size, VERIFY_ALL, &why), PFMLIB_SUCCESS);
 	}
 }
 
@@ -76,7 +76,7 @@ static uint64_t config_of(const struct kernel_pmu *p, const char *row, unsigned 
 
 	assert_true(at >= 0);
 	pfmi_pmu_init_event(&ev, p->table, (uint32_t)at);
-	pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 	return config[word];
 }
 
@@ -148,8 +148,8 @@ static void units_of_different_make_are_not_one(void **state)
 	assert_string_equal(find("box_1")->name, "box_1");
 	assert_string_equal(find("pair_0")->name, "pair");
 	/* Neighbouring bits are one range, however they are written. */
-	assert_int_equal(table_field(find("pair")->table, KEY_CODE)->n_ranges, 1);
-	assert_int_equal(table_field(find("pair")->table, KEY_CODE)->width, 8);
+	assert_int_equal(table_key_field(find("pair")->table, KEY_CODE)->n_ranges, 1);
+	assert_int_equal(table_key_field(find("pair")->table, KEY_CODE)->width, 8);
 	check_tables();
 }
 
@@ -280,8 +280,8 @@ static void the_folder_of_a_pmu_is_listed_once(void **state)
 
 	(void)state;
 	fake_recorded(&fake, "uncore");
-	list = fake.sys.list;
-	fake.sys.list = counted_list;
+	list = fake.sys.list_folder;
+	fake.sys.list_folder = counted_list;
 	n_listed = 0;
 	look();
 	for (unsigned i = 0; i < kernel->n_pmus; i++)
@@ -321,8 +321,8 @@ static void companions_are_not_events(void **state)
 	imc = find("uncore_imc");
 	assert_int_equal(imc->table->n_rows, 2);
 	row = row_of(imc, "cas_count_read");
-	assert_string_equal(pfmi_row_text(imc->table, (uint32_t)row, KEY_SCALE), "6.103515625e-5");
-	assert_string_equal(pfmi_row_text(imc->table, (uint32_t)row, KEY_UNIT), "MiB");
+	assert_string_equal(pfmi_table_row_text(imc->table, (uint32_t)row, KEY_SCALE), "6.103515625e-5");
+	assert_string_equal(pfmi_table_row_text(imc->table, (uint32_t)row, KEY_UNIT), "MiB");
 	assert_true(table_row(imc->table, (uint32_t)row)->flags & ROW_PER_PKG);
 	row = row_of(find("mesh"), "occupancy");
 	assert_true(table_row(find("mesh")->table, (uint32_t)row)->flags & ROW_SNAPSHOT);
@@ -338,7 +338,7 @@ static void split_fields_keep_their_order(void **state)
 	fake_recorded(&fake, "uncore");
 	look();
 	t = find("uncore_cha")->table;
-	f = table_field(t, KEY_UMASK);
+	f = table_key_field(t, KEY_UMASK);
 	assert_int_equal(f->n_ranges, 3);
 	assert_int_equal(f->width, 8 + 12 + 11);
 	field_insert(f, config, 0x7fffffff);
@@ -360,7 +360,7 @@ static void parameters_must_be_given(void **state)
 	/* A value that is no number loses that event, not the PMU. */
 	assert_int_equal(row_of(hv, "HPM_INST"), -1);
 	row = row_of(hv, "PM_PB_CYC");
-	assert_string_equal(pfmi_row_text(hv->table, (uint32_t)row, KEY_PARAMS), "chip");
+	assert_string_equal(pfmi_table_row_text(hv->table, (uint32_t)row, KEY_PARAMS), "chip");
 	pfmi_pmu_init_event(&ev, hv->table, (uint32_t)row);
 	assert_int_equal(pfmi_pmu_check_event(&ev, &why), PFMLIB_ERR_ATTR_MISSING);
 	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
@@ -452,16 +452,16 @@ static void odd_files_cost_only_themselves(void **state)
 		if (strcmp(events[i][0], "twice") != 0)
 			assert_int_equal(row_of(find("cpu_core"), events[i][0]), -1);
 	assert_int_equal(config_of(find("cpu_core"), "twice", 0), 2);
-	assert_string_equal(pfmi_row_text(find("cpu_core")->table, (uint32_t)row_of(find("cpu_core"), "cpu-cycles"), KEY_SCALE), "");
+	assert_string_equal(pfmi_table_row_text(find("cpu_core")->table, (uint32_t)row_of(find("cpu_core"), "cpu-cycles"), KEY_SCALE), "");
 	assert_int_equal(config_of(find("cpu_core"), "instructions", 0), 0xc0);
 }
 
 /* The name of the row that is found by @name. */
 static const char *found_as(const struct table *t, const char *name)
 {
-	struct slice s = pfmi_slice(name);
+	struct slice s = pfmi_base_make_slice(name);
 
-	return table_text(t, pfmi_table_find(t, pfmi_name_hash(s), s.s, s.len).text);
+	return table_text(t, table_find_name(t, pfmi_table_hash_name(s), s.text, s.len).text);
 }
 
 /* Each is found by its exact spelling, and the first by any other. */
@@ -569,13 +569,13 @@ static void decimals_do_not_depend_on_the_locale(void **state)
 	for (unsigned i = 0; i < sizeof(locales) / sizeof(locales[0]); i++) {
 		if (!setlocale(LC_ALL, locales[i]))
 			continue;
-		assert_true(pfmi_decimal("2.3283064365386962890625e-10", &v));
+		assert_true(pfmi_base_parse_decimal("2.3283064365386962890625e-10", &v));
 		assert_true(v == 1.0 / 4294967296.0);
-		assert_true(pfmi_decimal("6.103515625e-5", &v) && v == 1.0 / 16384);
-		assert_true(pfmi_decimal("1", &v) && v == 1);
-		assert_true(pfmi_decimal("-.5", &v) && v == -0.5);
+		assert_true(pfmi_base_parse_decimal("6.103515625e-5", &v) && v == 1.0 / 16384);
+		assert_true(pfmi_base_parse_decimal("1", &v) && v == 1);
+		assert_true(pfmi_base_parse_decimal("-.5", &v) && v == -0.5);
 		for (unsigned k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
-			assert_false(pfmi_decimal(bad[k], &v));
+			assert_false(pfmi_base_parse_decimal(bad[k], &v));
 	}
 	setlocale(LC_ALL, "C");
 }
@@ -600,7 +600,7 @@ static void instance_numbers(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(pfmi_instance_base(rows[i].name), rows[i].base);
+		assert_int_equal(pfmi_machine_instance_base_length(rows[i].name), rows[i].base);
 }
 
 /* ---- the real file system --------------------------------------------------------------------------------------------- */
@@ -677,29 +677,29 @@ static void real_files_below_a_root(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s///", folder);
-	pfmi_sys_real(&sys, path);
+	pfmi_machine_init_real_sys(&sys, path);
 	assert_string_equal(sys.root, folder);
 	put("/a/text", "hello\n");
 	put("/a/number", "0x1f\n");
 	put("/a/long", "0123456789abcdef");
 	put("/a/B", "12x\n");
 	put("/a/empty", "");
-	assert_int_equal(pfmi_sys_slurp(&sys, "/a/text", buf, sizeof(buf)), 5);
+	assert_int_equal(pfmi_machine_read_small_file(&sys, "/a/text", buf, sizeof(buf)), 5);
 	assert_string_equal(buf, "hello");
-	assert_int_equal(pfmi_sys_slurp(&sys, "/a/long", buf, sizeof(buf)), -EFBIG);
-	assert_int_equal(pfmi_sys_slurp(&sys, "/a/none", buf, sizeof(buf)), -ENOENT);
-	assert_true(pfmi_sys_slurp(&sys, "/a", buf, sizeof(buf)) < 0);
-	assert_int_equal(pfmi_sys_number(&sys, "/a/number", &v), 0);
+	assert_int_equal(pfmi_machine_read_small_file(&sys, "/a/long", buf, sizeof(buf)), -EFBIG);
+	assert_int_equal(pfmi_machine_read_small_file(&sys, "/a/none", buf, sizeof(buf)), -ENOENT);
+	assert_true(pfmi_machine_read_small_file(&sys, "/a", buf, sizeof(buf)) < 0);
+	assert_int_equal(pfmi_machine_read_number(&sys, "/a/number", &v), 0);
 	assert_int_equal(v, 0x1f);
-	assert_int_equal(pfmi_sys_number(&sys, "/a/B", &v), -EINVAL);
-	assert_int_equal(pfmi_sys_number(&sys, "/a/empty", &v), -EINVAL);
-	assert_int_equal(sys.list(&sys, "/a", collect, all), 0);
+	assert_int_equal(pfmi_machine_read_number(&sys, "/a/B", &v), -EINVAL);
+	assert_int_equal(pfmi_machine_read_number(&sys, "/a/empty", &v), -EINVAL);
+	assert_int_equal(sys.list_folder(&sys, "/a", collect, all), 0);
 	assert_string_equal(all, "B empty long number text ");
-	assert_int_equal(sys.list(&sys, "/b", collect, all), -ENOENT);
+	assert_int_equal(sys.list_folder(&sys, "/b", collect, all), -ENOENT);
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		put("/n/number", numbers[i].text);
 		v = 77;
-		if (pfmi_sys_number(&sys, "/n/number", &v) != numbers[i].rc || v != numbers[i].value)
+		if (pfmi_machine_read_number(&sys, "/n/number", &v) != numbers[i].rc || v != numbers[i].value)
 			fail_msg("%s is 0x%" PRIx64, numbers[i].text, v);
 	}
 	/* More names than fit the first buffer, in order all the same. */
@@ -707,10 +707,10 @@ static void real_files_below_a_root(void **state)
 		snprintf(path, sizeof(path), "/many/name-%03u", 199 - i);
 		put(path, "");
 	}
-	assert_int_equal(sys.list(&sys, "/many", follows, &n), 0);
+	assert_int_equal(sys.list_folder(&sys, "/many", follows, &n), 0);
 	assert_int_equal(n, 200);
 	n = 0;
-	assert_int_equal(sys.list(&sys, "/many", follows_to_100, &n), -ECANCELED);
+	assert_int_equal(sys.list_folder(&sys, "/many", follows_to_100, &n), -ECANCELED);
 	assert_int_equal(n, 100);
 	memset(path, 'x', sizeof(path) - 1);
 	path[0] = '/';
@@ -718,7 +718,7 @@ static void real_files_below_a_root(void **state)
 	for (unsigned i = 0; i < 8; i++)
 		strcat(deep, path);
 	assert_int_equal(sys.open(&sys, deep, 0), -ENAMETOOLONG);
-	assert_int_equal(sys.list(&sys, deep, follows, &n), -ENAMETOOLONG);
+	assert_int_equal(sys.list_folder(&sys, deep, follows, &n), -ENAMETOOLONG);
 	n = (unsigned)sys.open(&sys, "/a/text", 0);
 	assert_int_equal(sys.mmap(&sys, (int)n, 4096, 0, &page), 0);
 	assert_memory_equal(page, "hello\n", 7);
@@ -730,18 +730,18 @@ static void real_files_below_a_root(void **state)
 	assert_int_equal(sys.close(&sys, (int)n), -EBADF);
 	assert_int_equal(sys.ioctl(&sys, (int)n, FIONREAD, &n_read), -EBADF); /* one that emulators know as well */
 	assert_int_equal(sys.read(&sys, (int)n, path, 1), -EBADF);
-	assert_false(sys.cpuid(&sys, 1, 0, (uint32_t[4]){ 0 })); /* not this machine's */
+	assert_false(sys.read_cpuid(&sys, 1, 0, (uint32_t[4]){ 0 })); /* not this machine's */
 	/* A FIFO has no writer: reading it must not wait for one. */
 	snprintf(path, sizeof(path), "%s/a/fifo", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(pfmi_sys_slurp(&sys, "/a/fifo", buf, sizeof(buf)), 0);
+	assert_int_equal(pfmi_machine_read_small_file(&sys, "/a/fifo", buf, sizeof(buf)), 0);
 	put("/proc/stat", "");
 	snprintf(path, sizeof(path), "%s/proc/cpuinfo", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
-	pfmi_host_describe(&sys, NULL, &host);
+	pfmi_machine_describe_host(&sys, NULL, &host);
 	alarm(0);
-	assert_false(host.known);
+	assert_false(host.is_known);
 	unlink(path);
 	/* Nothing is counted on a machine that is only recorded. */
 	assert_int_equal(sys.perf_event_open(&sys, NULL, 0, -1, -1, 0), -ENOSYS);
@@ -777,9 +777,9 @@ static void too_long_a_root_is_no_machine(void **state)
 	memset(root, 'a', sizeof(root));
 	root[0] = '/';
 	root[sizeof(root) - 1] = '\0';
-	pfmi_sys_real(&sys, root);
+	pfmi_machine_init_real_sys(&sys, root);
 	assert_int_not_equal(sys.root[0], '\0');
-	assert_true(pfmi_sys_slurp(&sys, "/proc/version", buf, sizeof(buf)) < 0);
+	assert_true(pfmi_machine_read_small_file(&sys, "/proc/version", buf, sizeof(buf)) < 0);
 }
 
 static void remove_folder(void)

@@ -8,16 +8,16 @@
 /* A metric of one input, "Input" or what else @input says ("name|alias|preset"), in a table of its own. */
 static struct table *make(const char *input)
 {
-	struct builder b;
+	struct table_builder b;
 	unsigned field;
 
-	pfmi_build_begin(&b);
-	field = pfmi_build_text_field(&b, KEY_METRIC_INPUTS);
-	pfmi_build_row(&b, "other", "", 0);
-	pfmi_build_row(&b, "Ratio", "", ROW_METRIC);
+	pfmi_table_begin(&b);
+	field = pfmi_table_add_text_field(&b, KEY_METRIC_INPUTS);
+	pfmi_table_begin_row(&b, "other", "", 0);
+	pfmi_table_begin_row(&b, "Ratio", "", ROW_METRIC);
 	if (input)
-		pfmi_build_value(&b, field, pfmi_build_text(&b, input, strlen(input)));
-	return pfmi_build_end(&b);
+		pfmi_table_set_row_value(&b, field, pfmi_table_add_text(&b, input, strlen(input)));
+	return pfmi_table_finish(&b);
 }
 
 /* What code (of the threshold, if @threshold) is as a formula. */
@@ -215,7 +215,7 @@ static void pieces_of_inputs(void **state)
 
 		assert_int_equal(pfmi_metric_count_inputs(&m), 1);
 		assert_true(pfmi_metric_get_input(&m, 0, &in));
-		assert_true(pfmi_slice_is(in.name, rows[i].name) && pfmi_slice_is(in.alias, rows[i].alias) && pfmi_slice_is(in.preset, rows[i].preset));
+		assert_true(pfmi_base_is_slice_icase(in.name, rows[i].name) && pfmi_base_is_slice_icase(in.alias, rows[i].alias) && pfmi_base_is_slice_icase(in.preset, rows[i].preset));
 		assert_false(pfmi_metric_get_input(&m, 1, &in));
 		assert_int_equal(pfmi_metric_count_inputs(&other), 0);
 		assert_false(pfmi_metric_get_input(&other, 0, &in));
@@ -227,22 +227,22 @@ static void pieces_of_inputs(void **state)
 static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row, const pfm_metric_info_t *info)
 {
 	const struct table *t = context_pmu_table(ctx, unit);
-	unsigned n = 0, key = table_key(t, KEY_METRIC_INPUTS), reads = 0;
-	const char *code = pfmi_row_text(t, row, KEY_METRIC);
+	unsigned n = 0, key = table_key_field_plus1(t, KEY_METRIC_INPUTS), reads = 0;
+	const char *code = pfmi_table_row_text(t, row, KEY_METRIC);
 	struct metric m;
 
 	assert_int_equal(pfmi_metric_find_by_row(ctx, (int)unit, row, &m), PFMLIB_SUCCESS);
 	assert_true(m.table == t && m.row == row && m.code == code);
 	for (unsigned i = 0; key && i < table_row(t, row)->n_values; i++)
-		n += row_value(t, table_row(t, row), i).field == key - 1;
+		n += table_row_value_at(t, table_row(t, row), i).field == key - 1;
 	for (unsigned step; (step = pfmi_metric_get_instruction_length(code)); code += step)
 		if (*code == 'e' && pfmi_metric_get_operand(code) + 1 > reads)
 			reads = (unsigned)pfmi_metric_get_operand(code) + 1;
 	assert_true(info->pmu == (int)unit && info->event == row && info->n_inputs == n && info->n_value_inputs == reads);
 	assert_string_equal(info->name, table_row_name(t, row));
-	assert_string_equal(info->unit, pfmi_row_text(t, row, KEY_UNIT));
-	assert_string_equal(info->groups, pfmi_row_text(t, row, KEY_METRIC_GROUP));
-	assert_int_equal(info->has_threshold, *pfmi_row_text(t, row, KEY_METRIC_THRESHOLD) != '\0');
+	assert_string_equal(info->unit, pfmi_table_row_text(t, row, KEY_UNIT));
+	assert_string_equal(info->groups, pfmi_table_row_text(t, row, KEY_METRIC_GROUP));
+	assert_int_equal(info->has_threshold, *pfmi_table_row_text(t, row, KEY_METRIC_THRESHOLD) != '\0');
 }
 
 /* An input is a whole text: of another table, of a unit of the kernel, a constant, or with its own table's name before it. */

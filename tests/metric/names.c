@@ -23,13 +23,13 @@ static unsigned members(const struct table *t, const char *group)
 	unsigned n = 0;
 
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		n += table_row(t, row)->flags & ROW_METRIC && word_in(pfmi_row_text(t, row, KEY_METRIC_GROUP), group);
+		n += table_row(t, row)->flags & ROW_METRIC && word_in(pfmi_table_row_text(t, row, KEY_METRIC_GROUP), group);
 	return n;
 }
 
 static void groups_of(const pfm_ctx_t *ctx, const struct table *t, uint32_t row)
 {
-	const char *groups = pfmi_row_text(t, row, KEY_METRIC_GROUP);
+	const char *groups = pfmi_table_row_text(t, row, KEY_METRIC_GROUP);
 	char group[128], text[256];
 	struct metric_list found = { 0 };
 
@@ -45,7 +45,7 @@ static void groups_of(const pfm_ctx_t *ctx, const struct table *t, uint32_t row)
 	for (unsigned i = 0; i < found.n_metrics; i++) {
 		const struct table *of = context_pmu_table(ctx, found.refs[i].pmu);
 
-		assert_true(word_in(pfmi_row_text(of, found.refs[i].row, KEY_METRIC_GROUP), group));
+		assert_true(word_in(pfmi_table_row_text(of, found.refs[i].row, KEY_METRIC_GROUP), group));
 	}
 	assert_true(found.n_metrics >= members(t, group));
 	free(found.refs);
@@ -56,10 +56,10 @@ static void groups(void **state)
 	pfm_ctx_t *ctx = open_for(NULL);
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
-		for (uint32_t row = 0, n = 0; table_key(t, KEY_METRIC) && row < t->n_rows && n < 3; row++)
+		for (uint32_t row = 0, n = 0; table_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && n < 3; row++)
 			if (table_row(t, row)->flags & ROW_METRIC) {
 				groups_of(ctx, t, row);
 				n++;

@@ -136,7 +136,7 @@ enum { PAR = 29,
 static const struct {
 	int type;
 	unsigned statistic;
-} TRAPS[] = {
+} trap_types[] = {
 	{ PFM_ALPHA_TRAP_REPLAY, PF67_PM_REPLAY_TRAP },
 	{ PFM_ALPHA_TRAP_DTB_DOUBLE3, PF67_PM_DTB_MISS3 },
 	{ PFM_ALPHA_TRAP_DTB_DOUBLE4, PF67_PM_DTB_MISS4 },
@@ -154,9 +154,9 @@ static const struct {
 /* The statistic of a trap of @type, 0 for a type that nothing has. */
 static uint64_t trap_bit(unsigned type)
 {
-	for (size_t i = 0; i < COUNT(TRAPS); i++)
-		if (TRAPS[i].type == (int)type)
-			return BIT(TRAPS[i].statistic);
+	for (size_t i = 0; i < COUNT(trap_types); i++)
+		if (trap_types[i].type == (int)type)
+			return BIT(trap_types[i].statistic);
 	return 0;
 }
 

@@ -202,17 +202,17 @@ static void calls_of_requests(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(CHIPS); i++) {
-		struct model_options o;
-		struct model *m;
+		struct alpha_device_options o;
+		struct alpha_device *m;
 		struct recorded_call t;
 		pfm_alpha_request_t r;
 		int h;
 
-		pfmi_model_defaults(&o, (enum model_family)i);
-		m = pfmi_model_new(&o);
-		assert_true(m && pfmi_model_process(m, 1, 0, 0) == 0);
-		h = pfmi_model_open(m, 1, PCNTOPENALL);
-		pfmi_model_trace(m, record_call, &t);
+		alpha_device_set_defaults(&o, (enum alpha_device_family)i);
+		m = alpha_device_new(&o);
+		assert_true(m && alpha_device_set_process(m, 1, 0, 0) == 0);
+		h = alpha_device_open_session(m, 1, PCNTOPENALL);
+		alpha_device_trace_pal(m, record_call, &t);
 		for (unsigned k = 0; pfm_alpha_request(k, &r) == PFMLIB_SUCCESS; k++)
 			for (size_t w = 0; w < COUNT(words); w++) {
 				/* Of all processors: else it may be one that is not held. EV4: the bits that there are. */
@@ -227,13 +227,13 @@ static void calls_of_requests(void **state)
 					assert_int_equal(got, PFMLIB_ERR_NOTSUPP);
 					continue;
 				}
-				assert_int_equal(pfmi_model_ioctl(m, h, 1, r.request, (uint64_t)(uintptr_t)&word, &pfmi_model_own_memory), 0);
+				assert_int_equal(alpha_device_do_ioctl(m, h, 1, r.request, (uint64_t)(uintptr_t)&word, &alpha_device_own_memory), 0);
 				assert_int_equal(t.n, 1);
 				if (call.function != t.function || call.argument != t.a1 || call.reserved)
 					fail_msg("%s %llx", r.name, (unsigned long long)word);
 				same++;
 			}
-		pfmi_model_free(m);
+		alpha_device_free(m);
 	}
 	assert_int_equal(same, 3 * (3 + 7 + 7 + 7 + 7)); /* requests of each that have an argument of their own */
 	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNT5MUX, 0, NULL), PFMLIB_ERR_INVAL);

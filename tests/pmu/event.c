@@ -7,12 +7,12 @@
 static bool place_of(const struct field *f, unsigned i, unsigned *word, unsigned *at)
 {
 	for (unsigned r = 0; r < f->n_ranges; r++) {
-		if (i < f->range[r].width) {
-			*word = f->range[r].word;
-			*at = f->range[r].lsb + i;
+		if (i < f->ranges[r].width) {
+			*word = f->ranges[r].config_word;
+			*at = f->ranges[r].lsb + i;
 			return true;
 		}
-		i -= f->range[r].width;
+		i -= f->ranges[r].width;
 	}
 	return false;
 }
@@ -47,7 +47,7 @@ static struct field random_field(uint64_t *seed)
 	for (unsigned r = 0; r < f.n_ranges; r++) {
 		uint8_t width = widths[unit_random(seed) % COUNT(widths)];
 
-		f.range[r] = (struct bitrange){ .word = (uint8_t)r, .width = width, .lsb = (uint8_t)(unit_random(seed) % (65u - width)) };
+		f.ranges[r] = (struct bitrange){ .config_word = (uint8_t)r, .width = width, .lsb = (uint8_t)(unit_random(seed) % (65u - width)) };
 	}
 	return f;
 }
@@ -78,11 +78,11 @@ static uint64_t preset_groups(const struct table *t, uint32_t row, unsigned fiel
 {
 	uint64_t bits = 0;
 
-	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
-		const struct group *g = pfmi_pmu_row_group(t, row, i);
+	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_row_group(t, row, i);
 
-		if (g->field == field && g->flags & GROUP_DEFAULT)
-			bits |= g->preset;
+		if (g->field == field && g->flags & GROUP_HAS_DEFAULT)
+			bits |= g->default_value;
 	}
 	return bits;
 }
@@ -92,7 +92,7 @@ static bool has_value(const struct table *t, uint32_t row, unsigned field)
 	const struct row *r = table_row(t, row);
 
 	for (unsigned i = 0; i < r->n_values; i++)
-		if (row_value(t, r, i).field == field)
+		if (table_row_value_at(t, r, i).field == field)
 			return true;
 	return false;
 }
@@ -107,9 +107,9 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 	for (unsigned i = 0; i < t->n_fields; i++) {
 		uint64_t want;
 
-		if (f[i].kind == FIELD_TEXT || table_key(t, f[i].key) != i + 1 || f[i].key == KEY_ALT) /* that is a list */
+		if (f[i].kind == FIELD_TEXT || table_key_field_plus1(t, f[i].key) != i + 1 || f[i].key == KEY_ALT) /* that is a list */
 			continue;
-		want = pfmi_row_value(t, row, f[i].key, counter) | preset_groups(t, row, i);
+		want = pfmi_table_row_value(t, row, f[i].key, counter) | preset_groups(t, row, i);
 		if (pfmi_pmu_event_field_value(&ev, i, counter) != want)
 			fail_msg("%s %s %s", table_text(t, t->name), table_row_name(t, row), table_text(t, f[i].name));
 		assert_true(pfmi_pmu_event_key_value(&ev, f[i].key, counter) == want);
@@ -122,19 +122,19 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 			put_slowly(&f[i], slow, pfmi_pmu_event_field_value(&ev, i, counter));
 	pfmi_pmu_build_config_words(&ev, counter, ours);
 	assert_memory_equal(ours, slow, sizeof(slow));
-	assert_true(pfmi_pmu_event_counter_mask(&ev) == row_counters(t, table_row(t, row)));
+	assert_true(pfmi_pmu_event_counter_mask(&ev) == table_row_counter_mask(t, table_row(t, row)));
 }
 
 /* Rows of every table that is built in; of long ones not all. Values for one counter alone are asked for on each. */
 static void rows(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		uint32_t step = 1 + t->n_rows / 40;
 
 		for (uint32_t row = i % step; row < t->n_rows; row += step) {
-			expect_row(t, row, ANYWHERE);
+			expect_row(t, row, ANY_COUNTER);
 			for (unsigned counter = 0; counter < 4; counter++)
 				expect_row(t, row, counter);
 		}
@@ -145,19 +145,19 @@ static void rows(void **state)
 static void no_row(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		uint64_t ours[4], slow[4] = { 0 };
 		struct event ev;
 
 		memset(&ev, 0xa5, sizeof(ev));
 		pfmi_pmu_init_event(&ev, t, ROW_NONE);
 		for (unsigned f = 0; f < t->n_fields; f++) {
-			assert_true(table_fields(t)[f].kind == FIELD_TEXT || pfmi_pmu_event_field_value(&ev, f, ANYWHERE) == table_fields(t)[f].preset);
-			if (table_fields(t)[f].kind != FIELD_TEXT && table_fields(t)[f].preset)
-				put_slowly(&table_fields(t)[f], slow, table_fields(t)[f].preset);
+			assert_true(table_fields(t)[f].kind == FIELD_TEXT || pfmi_pmu_event_field_value(&ev, f, ANY_COUNTER) == table_fields(t)[f].default_value);
+			if (table_fields(t)[f].kind != FIELD_TEXT && table_fields(t)[f].default_value)
+				put_slowly(&table_fields(t)[f], slow, table_fields(t)[f].default_value);
 		}
-		pfmi_pmu_build_config_words(&ev, ANYWHERE, ours);
+		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, ours);
 		assert_memory_equal(ours, slow, sizeof(slow));
 		assert_true(pfmi_pmu_event_counter_mask(&ev) == t->all_counters);
 		assert_true(ev.plm == 0 && ev.has_no_levels == 0 && ev.precise == 0 && ev.n_user_fields == 0 && ev.exclude_flags == 0 && ev.chosen_groups == 0);
@@ -170,8 +170,8 @@ static void no_row(void **state)
 static void set_by_users(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i += 5) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i += 5) {
+		const struct table *t = table_builtin_at(i);
 
 		for (unsigned f = 0; f < t->n_fields; f++) {
 			const struct field *field = &table_fields(t)[f];
@@ -181,14 +181,14 @@ static void set_by_users(void **state)
 			if (!t->n_rows || field->kind != FIELD_NUMBER || field->key == 0)
 				continue;
 			pfmi_pmu_init_event(&ev, t, t->n_rows - 1);
-			pfmi_pmu_build_config_words(&ev, ANYWHERE, before);
+			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, before);
 			assert_false(pfmi_pmu_has_user_key(&ev, field->key));
 			assert_true(pfmi_pmu_set_user_field(&ev, f, field->max));
 			want |= preset_groups(t, ev.row_index, f);
 			assert_true(pfmi_pmu_event_field_value(&ev, f, 0) == want && pfmi_pmu_event_key_value(&ev, field->key, 0) == want);
 			assert_true(pfmi_pmu_has_user_key(&ev, field->key));
 			put_slowly(field, before, want);
-			pfmi_pmu_build_config_words(&ev, ANYWHERE, after);
+			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, after);
 			assert_memory_equal(before, after, sizeof(after));
 		}
 	}
@@ -200,15 +200,15 @@ static void unit_masks(void **state)
 	unsigned seen = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
 		for (uint32_t row = 0; row < t->n_rows; row += 1 + t->n_rows / 20) {
 			unsigned n = 0;
 
-			for (unsigned g = 0; g < table_row(t, row)->n_takes; g++) {
-				const struct group *group = pfmi_pmu_row_group(t, row, g), *found = NULL;
-				const struct word *words = table_words(t) + group->word;
+			for (unsigned g = 0; g < table_row(t, row)->n_groups; g++) {
+				const struct umask_group *group = pfmi_pmu_row_group(t, row, g), *found = NULL;
+				const struct named_value *words = table_named_values(t) + group->first_named_value;
 				uint64_t first = words[0].value, last = words[group->n_values - 1].value;
 				struct event ev;
 

@@ -21,8 +21,8 @@ static void counter_in_the_code(void **state)
 	unsigned named = 0, free = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		uint64_t at = 0;
 
 		if (t->encoder != ENCODER_FORMAT || !fact(t, "counter_at", &at))
@@ -38,12 +38,12 @@ static void counter_in_the_code(void **state)
 			if (!is_event(t, row))
 				continue;
 			pfmi_pmu_init_event(&ev, t, row);
-			pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
+			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 			pmc = (unsigned)(config[0] >> at) & 15;
-			want = row_counters(t, table_row(t, row));
+			want = table_row_counter_mask(t, table_row(t, row));
 			if (pmc)
 				want &= (uint64_t)1 << pmc;
-			assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_SUCCESS);
 			assert_true(plan.alternatives[0].counter_masks[0] == want);
 			named += pmc != 0;
 			free += pmc == 0;
@@ -65,7 +65,7 @@ static void counter_of_cycles(void **state)
 	(void)state;
 	assert_true(fact(t, "cycle_counter", &own) && fact(t, "cycle_event", &code));
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		if (is_event(t, row) && pfmi_row_value(t, row, KEY_CODE, ANYWHERE) == code)
+		if (is_event(t, row) && pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER) == code)
 			cycles = row;
 		else if (is_event(t, row))
 			other = row;
@@ -89,8 +89,8 @@ static void no_counter_of_cycles(void **state)
 	uint64_t value;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
 		if (t->encoder != ENCODER_FORMAT || fact(t, "cycle_counter", &value) || fact(t, "counter_at", &value))
 			continue;
@@ -98,15 +98,15 @@ static void no_counter_of_cycles(void **state)
 			struct event ev;
 			struct plan plan;
 			const struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3 };
-			uint64_t want = row_counters(t, table_row(t, row));
+			uint64_t want = table_row_counter_mask(t, table_row(t, row));
 
 			if (!is_event(t, row) || want >> 32)
 				continue;
 			pfmi_pmu_init_event(&ev, t, row);
-			assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_SUCCESS);
 			assert_int_equal(plan.n_alternatives, 1);
 			assert_true(plan.alternatives[0].counter_masks[0] == want);
-			zero += (want & 1) && pfmi_pmu_event_key_value(&ev, KEY_CODE, ANYWHERE) == 0;
+			zero += (want & 1) && pfmi_pmu_event_key_value(&ev, KEY_CODE, ANY_COUNTER) == 0;
 		}
 	}
 	assert_true(zero > 0);
@@ -124,33 +124,33 @@ static void unavailable(void **state)
 	(void)state;
 	pfmi_pmu_init_event(&ev, t, 0);
 	busy.bits[0] = 5;
-	assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
-	assert_true(plan.alternatives[plan.n_alternatives - 1].counter_masks[0] == (row_counters(t, table_row(t, 0)) & ~(uint64_t)5));
+	assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_SUCCESS);
+	assert_true(plan.alternatives[plan.n_alternatives - 1].counter_masks[0] == (table_row_counter_mask(t, table_row(t, 0)) & ~(uint64_t)5));
 	req.model_in = &busy;
-	assert_int_equal(pfmi_format_constrain(&req, &plan, NULL), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_ERR_NOTSUPP);
 }
 
 /* A table as the kernel has it: two words, and an event whose parameters the user has to give. */
 static struct table *with_parameters(void)
 {
-	const struct bitrange code = { .word = 0, .lsb = 0, .width = 16 }, domain = { .word = 1, .lsb = 0, .width = 8 },
-			      core = { .word = 2, .lsb = 32, .width = 32 };
-	struct builder b;
+	const struct bitrange code = { .config_word = 0, .lsb = 0, .width = 16 }, domain = { .config_word = 1, .lsb = 0, .width = 8 },
+			      core = { .config_word = 2, .lsb = 32, .width = 32 };
+	struct table_builder b;
 	unsigned params, event;
 
-	pfmi_build_begin(&b);
+	pfmi_table_begin(&b);
 	b.head.encoder = ENCODER_FORMAT;
 	b.head.perf_type = b.head.libpfm_type = -1;
-	event = pfmi_build_field(&b, "event", KEY_CODE, &code, 1);
-	pfmi_build_field(&b, "domain", KEY_NONE, &domain, 1);
-	pfmi_build_field(&b, "core", KEY_NONE, &core, 1);
-	params = pfmi_build_text_field(&b, KEY_PARAMS);
-	pfmi_build_row(&b, "plain", "", 0);
-	pfmi_build_value(&b, event, 0x1234);
-	pfmi_build_row(&b, "asks", "", 0);
-	pfmi_build_value(&b, event, 7);
-	pfmi_build_value(&b, params, pfmi_build_text(&b, "domain core", 11));
-	return pfmi_build_end(&b);
+	event = pfmi_table_add_field(&b, "event", KEY_CODE, &code, 1);
+	pfmi_table_add_field(&b, "domain", KEY_NONE, &domain, 1);
+	pfmi_table_add_field(&b, "core", KEY_NONE, &core, 1);
+	params = pfmi_table_add_text_field(&b, KEY_PARAMS);
+	pfmi_table_begin_row(&b, "plain", "", 0);
+	pfmi_table_set_row_value(&b, event, 0x1234);
+	pfmi_table_begin_row(&b, "asks", "", 0);
+	pfmi_table_set_row_value(&b, event, 7);
+	pfmi_table_set_row_value(&b, params, pfmi_table_add_text(&b, "domain core", 11));
+	return pfmi_table_finish(&b);
 }
 
 static void parameters(void **state)
@@ -164,20 +164,20 @@ static void parameters(void **state)
 	(void)state;
 	assert_non_null(t);
 	pfmi_pmu_init_event(&events[0], t, 0);
-	assert_int_equal(pfmi_format_check(&events[0], NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_check_format_event(&events[0], NULL), PFMLIB_SUCCESS);
 	pfmi_pmu_init_event(ev, t, ROW_NONE);
-	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_check_format_event(ev, NULL), PFMLIB_SUCCESS);
 	pfmi_pmu_init_event(ev, t, 1);
-	assert_int_equal(pfmi_format_check(ev, &why), PFMLIB_ERR_ATTR_MISSING);
+	assert_int_equal(pfmi_pmu_check_format_event(ev, &why), PFMLIB_ERR_ATTR_MISSING);
 	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
 	ev->user_fields[ev->n_user_fields].field = 1;
 	ev->user_fields[ev->n_user_fields++].value = 3;
-	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_ERR_ATTR_MISSING);
+	assert_int_equal(pfmi_pmu_check_format_event(ev, NULL), PFMLIB_ERR_ATTR_MISSING);
 	ev->user_fields[0].field = 2;
-	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_ERR_ATTR_MISSING);
+	assert_int_equal(pfmi_pmu_check_format_event(ev, NULL), PFMLIB_ERR_ATTR_MISSING);
 	ev->user_fields[ev->n_user_fields].field = 1;
 	ev->user_fields[ev->n_user_fields++].value = 9;
-	assert_int_equal(pfmi_format_check(ev, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_check_format_event(ev, NULL), PFMLIB_SUCCESS);
 	/* First every event's word, then the further words that are not 0. No counters are known, so there are none. */
 	find_place(events, 2, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmds, 0);

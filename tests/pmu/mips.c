@@ -11,11 +11,11 @@ static const struct table *mips(void)
 
 static uint64_t code_of(const struct table *t, uint32_t row)
 {
-	return pfmi_row_value(t, row, KEY_CODE, ANYWHERE);
+	return pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER);
 }
 
 /* Each event at each mixture of levels, on each of its counters. */
-static void control(void **state)
+static void build_perfctl(void **state)
 {
 	const struct table *t = mips();
 
@@ -51,7 +51,7 @@ static void odd_counters(void **state)
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		if (code_of(t, row) & 0x80) {
-			assert_true((row_counters(t, table_row(t, row)) & 5) == 0);
+			assert_true((table_row_counter_mask(t, table_row(t, row)) & 5) == 0);
 			odd++;
 		}
 	assert_true(odd > 10);
@@ -62,7 +62,7 @@ static void own_levels(void **state)
 {
 	const struct table *t = mips();
 	static const struct {
-		enum key key;
+		enum field_key key;
 		uint64_t bit;
 	} levels[] = { { KEY_SUPERVISOR, 4 }, { KEY_EXCEPTION, 1 } };
 
@@ -76,7 +76,7 @@ static void own_levels(void **state)
 		pfmi_pmu_init_event(&ev, t, 0);
 		assert_int_equal(pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
 		assert_true(attr.expressible && attr.config == code_of(t, 0));
-		assert_true(pfmi_pmu_set_user_field(&ev, table_key(t, levels[i].key) - 1u, 1));
+		assert_true(pfmi_pmu_set_user_field(&ev, table_key_field_plus1(t, levels[i].key) - 1u, 1));
 		find_place(&ev, 1, PFM_PLM0 | PFM_PLM3, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == levels[i].bit);
 		ev.plm = PFM_PLM3;
@@ -95,15 +95,15 @@ static void names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++) {
-		assert_non_null(pfmi_mips_layout(mips(), good[i], &n));
-		assert_true(pfmi_mips_significant(mips(), good[i], 0, &counter) == 0xfe0);
+		assert_non_null(pfmi_mips_find_layout(mips(), good[i], &n));
+		assert_true(pfmi_mips_get_event_select_mask(mips(), good[i], 0, &counter) == 0xfe0);
 		assert_int_equal(counter, good[i][strlen(good[i]) - 1] - '0');
-		assert_true(pfmi_mips_significant(mips(), good[i], 1, &counter) == 0);
+		assert_true(pfmi_mips_get_event_select_mask(mips(), good[i], 1, &counter) == 0);
 	}
 	for (size_t i = 0; i < COUNT(bad); i++) {
-		assert_null(pfmi_mips_layout(mips(), bad[i], &n));
-		assert_true(pfmi_mips_significant(mips(), bad[i], 0, &counter) == 0);
+		assert_null(pfmi_mips_find_layout(mips(), bad[i], &n));
+		assert_true(pfmi_mips_get_event_select_mask(mips(), bad[i], 0, &counter) == 0);
 	}
 }
 
-UNIT(pmu_mips, cmocka_unit_test(control), cmocka_unit_test(odd_counters), cmocka_unit_test(own_levels), cmocka_unit_test(names));
+UNIT(pmu_mips, cmocka_unit_test(build_perfctl), cmocka_unit_test(odd_counters), cmocka_unit_test(own_levels), cmocka_unit_test(names));

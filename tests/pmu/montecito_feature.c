@@ -11,7 +11,7 @@ struct asked {
 	pfmlib_mont_output_param_t out;
 	struct mont_plan mp;
 	pfm_error_t why;
-	struct work w;
+	struct mont_plan_context w;
 };
 
 static struct asked *begin(unsigned n)
@@ -20,10 +20,10 @@ static struct asked *begin(unsigned n)
 
 	memset(&a, 0, sizeof(a));
 	a.req = (struct encode_request){ .n_events = n, .plm = 8, .unavailable_regs = &a.unavailable, .model_out = &a.out };
-	a.w = (struct work){ .req = &a.req, .in = &a.in, .mp = &a.mp, .why = &a.why };
+	a.w = (struct mont_plan_context){ .req = &a.req, .input = &a.in, .plan = &a.mp, .error = &a.why };
 	a.why.size = sizeof(a.why);
 	for (unsigned i = 0; i < n; i++) {
-		a.mp.events[i].max = 1;
+		a.mp.events[i].max_increment = 1;
 		a.mp.events[i].row = i;
 	}
 	return &a;
@@ -40,9 +40,9 @@ static void refused(struct asked *a, int code, int event)
 {
 	assert_int_equal(plan(a), code);
 	assert_true(a->why.code == code && a->why.event == event && a->why.kind == PFM_KIND_MODEL && a->why.detail);
-	a->w.why = NULL; /* nobody has to listen */
+	a->w.error = NULL; /* nobody has to listen */
 	assert_int_equal(pfmi_mont_plan_features(&a->w), code);
-	a->w.why = &a->why;
+	a->w.error = &a->why;
 }
 
 /* The value of control register @num; fails if it is not among those that are set. */
@@ -81,7 +81,7 @@ static void nothing(void **state)
 	registers_are(a, ":");
 	assert_true(a->mp.irange.rr_nbr_used == 0 && a->mp.drange.rr_nbr_used == 0);
 	assert_true(a->mp.irange.rr_infos[3].rr_eoff == 0 && a->mp.drange.rr_infos[3].rr_eoff == 0);
-	a->w.in = NULL;
+	a->w.input = NULL;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	registers_are(a, ":");
 }
@@ -92,7 +92,7 @@ static void instruction_ears(void **state)
 	struct asked *a = begin(2);
 
 	(void)state;
-	a->w.ears = 1;
+	a->w.ear_kinds = 1;
 	a->mp.events[1].ear = MONT_EAR_ICACHE;
 	a->mp.events[1].ear_umask = 0xe1;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
@@ -102,10 +102,10 @@ static void instruction_ears(void **state)
 	a->req.flags = PFMLIB_PFP_SYSTEMWIDE;
 	plan(a);
 	assert_int_equal(pmc(a, 37), 8 | 1 << 4 | 0x61 << 5); /* seven bits of unit mask, and ct is 0 */
-	a->w.in = NULL;
+	a->w.input = NULL;
 	plan(a);
 	assert_int_equal(pmc(a, 37), 8 | 1 << 4 | 0x61 << 5);
-	a->w.in = &a->in;
+	a->w.input = &a->in;
 	a->in.pfp_mont_iear = (pfmlib_mont_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_CACHE_MODE, .ear_plm = 1, .ear_umask = 3 };
 	plan(a);
 	assert_int_equal(pmc(a, 37), 1 | 1 << 4 | 3 << 5 | 1 << 13);
@@ -132,7 +132,7 @@ static void data_ears(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct asked *a = begin(1);
 
-		a->w.ears = 1;
+		a->w.ear_kinds = 1;
 		a->mp.events[0].ear = (uint8_t)rows[i].ear;
 		a->mp.events[0].ear_umask = 0x15; /* four bits */
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
@@ -160,7 +160,7 @@ static void ears_of_two_events(void **state)
 		struct asked *a = begin(3);
 
 		(void)state;
-		a->w.ears = 1;
+		a->w.ear_kinds = 1;
 		a->mp.events[0].ear = a->mp.events[2].ear = (uint8_t)ear;
 		refused(a, PFMLIB_ERR_EVTINCOMP, 2);
 		a->mp.events[2].row = 0;
@@ -179,7 +179,7 @@ static void code_ranges(void **state)
 	pfmlib_mont_input_rr_t *in = &a->in.pfp_mont_irange;
 
 	(void)state;
-	a->w.irange = true;
+	a->w.has_irange = true;
 	in->rr_used = 1;
 	in->rr_flags = PFMLIB_MONT_RR_NO_FINE_MODE;
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
@@ -215,7 +215,7 @@ static void code_ranges_that_cannot_be(void **state)
 	pfmlib_mont_input_rr_t *in = &a->in.pfp_mont_irange;
 
 	(void)state;
-	a->w.irange = true;
+	a->w.has_irange = true;
 	in->rr_used = 1;
 	refused(a, PFMLIB_ERR_IRRINVAL, -1); /* none */
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1008, 0x2000 };
@@ -273,7 +273,7 @@ static void ranges_of_retired_instructions(void **state)
 				a->mp.events[i].code = CODE_RETIRED;
 			if (!tagged) /* any other pair is another one's */
 				continue;
-			a->w.irange = true;
+			a->w.has_irange = true;
 			a->in.pfp_mont_irange.rr_used = 1;
 			a->in.pfp_mont_irange.rr_flags = PFMLIB_MONT_RR_NO_FINE_MODE;
 			for (unsigned i = 0; i < blocks; i++)
@@ -302,7 +302,7 @@ static void channels(void **state)
 	const uint64_t base = UINT64_C(0x2078fefefefe);
 
 	(void)state;
-	a->w.drange = true;
+	a->w.has_drange = true;
 	a->in.pfp_mont_drange.rr_used = 1;
 	a->in.pfp_mont_drange.rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
 	a->in.pfp_mont_drange.rr_limits[1] = (pfmlib_mont_input_rr_desc_t){ 8, 0x101000, 0x102000 };
@@ -312,23 +312,23 @@ static void channels(void **state)
 	/* Channels 0 and 1 are on and look at data (2), the others are off (3). */
 	assert_true(pmc(a, 41) ==
 	            ((base & ~(UINT64_C(15) << 45) & ~UINT64_C(0x18181818)) | 2u << 3 | 2u << 11 | 3u << 19 | 3u << 27 | UINT64_C(3) << 45));
-	a->w.opcm2 = true; /* for channels 1 and 3: data and opcode is 0 */
+	a->w.has_opcm2 = true; /* for channels 1 and 3: data and opcode is 0 */
 	plan(a);
 	registers_are(a, "41 34 35:");
 	assert_true((pmc(a, 41) & 0x18181818) == (2u << 3 | 0u << 11 | 3u << 19 | 3u << 27));
-	a->w.opcm2 = false;
-	a->w.opcm1 = true;
+	a->w.has_opcm2 = false;
+	a->w.has_opcm1 = true;
 	plan(a);
 	assert_true((pmc(a, 41) & 0x18181818) == (0u << 3 | 2u << 11 | 3u << 19 | 3u << 27));
-	a->w.opcm1 = false;
-	a->w.irange = true;
+	a->w.has_opcm1 = false;
+	a->w.has_irange = true;
 	a->in.pfp_mont_irange.rr_used = 1; /* fine mode: pair 0 has a range, pair 2 its upper limit */
 	a->in.pfp_mont_irange.rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
 	plan(a);
 	registers_are(a, "38 41 32:");
 	assert_true((pmc(a, 41) & 0x18181818) == (0u << 3 | 2u << 11 | 3u << 19 | 3u << 27));
 	assert_true((pmc(a, 41) >> 45 & 15) == 3);
-	a->w.drange = false; /* code alone is 1 */
+	a->w.has_drange = false; /* code alone is 1 */
 	plan(a);
 	assert_true((pmc(a, 41) & 0x18181818) == (1u << 3 | 3u << 11 | 3u << 19 | 3u << 27));
 	assert_true((pmc(a, 41) >> 45 & 15) == 1);
@@ -340,7 +340,7 @@ static void data_ranges_that_cannot_be(void **state)
 	pfmlib_mont_input_rr_t *in = &a->in.pfp_mont_drange;
 
 	(void)state;
-	a->w.drange = true;
+	a->w.has_drange = true;
 	in->rr_used = 1;
 	refused(a, PFMLIB_ERR_DRRINVAL, -1);
 	for (unsigned i = 0; i < 4; i++) /* each of them takes two */
@@ -362,7 +362,7 @@ static void opcode_matchers(void **state)
 	const uint64_t most = (UINT64_C(1) << 41) - 1;
 
 	(void)state;
-	a->w.opcm1 = a->w.opcm2 = true;
+	a->w.has_opcm1 = a->w.has_opcm2 = true;
 	a->in.pfp_mont_opcm1 = (pfmlib_mont_opcm_t){ 1, .opcm_m = 1, .opcm_f = 1, .opcm_match = most, .opcm_mask = 1 };
 	a->in.pfp_mont_opcm2 = (pfmlib_mont_opcm_t){ 1, .opcm_i = 1, .opcm_b = 1, .opcm_match = 5, .opcm_mask = most };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
@@ -375,7 +375,7 @@ static void opcode_matchers(void **state)
 	a->in.pfp_mont_opcm1.opcm_match = most;
 	a->in.pfp_mont_opcm2.opcm_mask = most + 1;
 	refused(a, PFMLIB_ERR_INVAL, -1);
-	a->w.opcm2 = false; /* nobody asks for it */
+	a->w.has_opcm2 = false; /* nobody asks for it */
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	registers_are(a, "32 33:");
 }
@@ -388,7 +388,7 @@ static void trace_buffer(void **state)
 	pfmlib_mont_etb_t *e = &a->in.pfp_mont_etb;
 
 	(void)state;
-	a->w.etb = true;
+	a->w.has_etb_event = true;
 	a->mp.events[1].etb = 1;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	registers_are(a, "39:" TRACE);
@@ -415,7 +415,7 @@ static void trace_buffer(void **state)
 	refused(a, PFMLIB_ERR_INVAL, -1);
 	e->etb_plm = 0;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	a->w.ears = 1; /* the data EAR in TLB mode needs it off */
+	a->w.ear_kinds = 1; /* the data EAR in TLB mode needs it off */
 	a->mp.events[0].ear = MONT_EAR_DTLB;
 	refused(a, PFMLIB_ERR_EVTINCOMP, -1);
 	a->mp.events[0].ear = MONT_EAR_DCACHE;
@@ -442,7 +442,7 @@ static void instruction_addresses(void **state)
 	a->in.pfp_mont_etb.etb_used = 1;
 	refused(a, PFMLIB_ERR_FEATCOMB, -1);
 	a->in.pfp_mont_etb.etb_used = 0;
-	a->w.etb = true;
+	a->w.has_etb_event = true;
 	a->mp.events[0].etb = 1;
 	refused(a, PFMLIB_ERR_FEATCOMB, -1);
 }
@@ -450,16 +450,16 @@ static void instruction_addresses(void **state)
 static void counters_of_events(void **state)
 {
 	struct asked *a = begin(2);
-	struct traits *tr = &a->mp.events[1];
+	struct mont_event_traits *tr = &a->mp.events[1];
 
 	(void)state;
-	tr->max = 4;
-	tr->thres = 3;
+	tr->max_increment = 4;
+	tr->threshold = 3;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	tr->thres = 4;
+	tr->threshold = 4;
 	refused(a, PFMLIB_ERR_INVAL, 1);
-	tr->thres = 0;
-	tr->max = 0;
+	tr->threshold = 0;
+	tr->max_increment = 0;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	tr->flags = PFMLIB_MONT_FL_EVT_ACTIVE_ONLY;
 	tr->type = PFMLIB_MONT_EVT_FLOATING;
@@ -484,7 +484,7 @@ static void registers_that_are_taken(void **state)
 
 		for (size_t i = 0; i < COUNT(needed); i++)
 			is_needed |= needed[i] == num;
-		a->w.opcm1 = a->w.opcm2 = a->w.irange = true;
+		a->w.has_opcm1 = a->w.has_opcm2 = a->w.has_irange = true;
 		a->in.pfp_mont_irange.rr_used = 1;
 		a->in.pfp_mont_irange.rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
 		a->in.pfp_mont_iear.ear_used = a->in.pfp_mont_dear.ear_used = a->in.pfp_mont_ipear.ipear_used = 1;

@@ -17,7 +17,7 @@ static bool upper(unsigned counter)
 
 static uint64_t escr_of(const struct event *ev)
 {
-	return pfmi_pmu_event_key_value(ev, KEY_MSR, ANYWHERE);
+	return pfmi_pmu_event_key_value(ev, KEY_MSR, ANY_COUNTER);
 }
 
 /* Can events @i and later be placed, given where those before are? */
@@ -90,10 +90,10 @@ static void values(void **state)
 
 			pfmi_pmu_init_event(&ev, t, row);
 			find_place(&ev, 1, plm, &where, &regs);
-			assert_int_equal(pfmi_netburst_attr(&ev, plm, &attr, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_netburst_build_attr(&ev, plm, &attr, NULL), PFMLIB_SUCCESS);
 			assert_true(attr.expressible);
 			assert_int_equal(regs.pmcs[1].value & 15, levels);
-			assert_true(regs.pmcs[1].value >> 25 == pfmi_pmu_event_key_value(&ev, KEY_SEL, ANYWHERE));
+			assert_true(regs.pmcs[1].value >> 25 == pfmi_pmu_event_key_value(&ev, KEY_SEL, ANY_COUNTER));
 			assert_true((regs.pmcs[1].value >> 4 & 0x1fffff) == (attr.config >> 36 & 0x1fffff));
 			assert_true(regs.pmcs[0].value == (attr.config & 0xffffffc0));
 		}
@@ -111,12 +111,12 @@ static void comparison(void **state)
 		struct event ev;
 		pfm_attr_t attr = { 0 };
 
-		if (!table_fields(t)[i].modifier)
+		if (!table_fields(t)[i].is_modifier)
 			continue;
 		for (uint64_t value = 0; value <= (strcmp(name, "thr") == 0 ? 15 : 1); value += value ? value : 1) {
 			pfmi_pmu_init_event(&ev, t, 0);
 			assert_true(pfmi_pmu_set_user_field(&ev, i, value));
-			pfmi_netburst_attr(&ev, PFM_PLM3, &attr, NULL);
+			pfmi_netburst_build_attr(&ev, PFM_PLM3, &attr, NULL);
 			assert_int_equal(attr.config >> 18 & 1, compares && value);
 		}
 	}
@@ -127,14 +127,14 @@ static void registers(void **state)
 	unsigned n;
 
 	(void)state;
-	assert_non_null(pfmi_netburst_layout(NULL, "ESCR0", &n));
+	assert_non_null(pfmi_netburst_find_layout(NULL, "ESCR0", &n));
 	assert_int_equal(n, 8);
-	assert_non_null(pfmi_netburst_layout(NULL, "cccr17", &n));
+	assert_non_null(pfmi_netburst_find_layout(NULL, "cccr17", &n));
 	assert_int_equal(n, 12);
-	assert_null(pfmi_netburst_layout(NULL, "CCC", &n));
-	assert_non_null(pfmi_netburst_layout(NULL, "PMC0", &n)); /* as sets write it */
+	assert_null(pfmi_netburst_find_layout(NULL, "CCC", &n));
+	assert_non_null(pfmi_netburst_find_layout(NULL, "PMC0", &n)); /* as sets write it */
 	assert_int_equal(n, 12);
-	assert_null(pfmi_netburst_layout(NULL, "PMD0", &n));
+	assert_null(pfmi_netburst_find_layout(NULL, "PMD0", &n));
 }
 
 UNIT(pmu_netburst, cmocka_unit_test(sets), cmocka_unit_test(values), cmocka_unit_test(comparison), cmocka_unit_test(registers));

@@ -76,9 +76,9 @@ static void config_of(const struct table *t, uint32_t row, uint64_t config[4])
 /* A table whose rows are more than twice what is kept at a time. */
 static const struct table *long_table(void)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (pfmi_builtin(i)->encoder == ENCODER_FORMAT && pfmi_builtin(i)->n_rows > 150 && pfmi_builtin(i)->n_rows < 600)
-			return pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->encoder == ENCODER_FORMAT && table_builtin_at(i)->n_rows > 150 && table_builtin_at(i)->n_rows < 600)
+			return table_builtin_at(i);
 	fail();
 	return NULL;
 }
@@ -124,8 +124,8 @@ static void own_words(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i += 3) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i += 3) {
+		const struct table *t = table_builtin_at(i);
 
 		if (!table_has_field_bits(t) || t->encoder == ENCODER_NETBURST)
 			continue;
@@ -133,13 +133,13 @@ static void own_words(void **state)
 			struct event ev = { .plm = PFM_PLM3, .precise = 2, .counter_pin = 1, .exclude_flags = EVENT_EXCLUDE_IDLE };
 			uint64_t config[4], back[4];
 
-			if (!is_event(t, row) || table_row(t, row)->n_takes)
+			if (!is_event(t, row) || table_row(t, row)->n_groups)
 				continue;
 			config_of(t, row, config);
 			assert_true(pfmi_decode_config_words(t, config, 15, &ev));
 			assert_true(ev.plm == PFM_PLM3 && ev.precise == 2 && ev.counter_pin == 1 && ev.exclude_flags == EVENT_EXCLUDE_IDLE);
-			pfmi_pmu_build_config_words(&ev, ANYWHERE, back);
-			if (!ev.has_counter_values && ev.n_user_fields == 0 && !table_row(t, ev.row_index)->n_takes)
+			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, back);
+			if (!ev.has_counter_values && ev.n_user_fields == 0 && !table_row(t, ev.row_index)->n_groups)
 				config_of(t, ev.row_index, back);
 			assert_memory_equal(config, back, sizeof(back));
 			n++;
@@ -151,19 +151,19 @@ static void own_words(void **state)
 /* The field by which users say what goes in the extra register of the row's event, or -1. */
 static int extra_field(const struct table *t, uint32_t row)
 {
-	static const enum key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
+	static const enum field_key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
 
 	for (unsigned i = 0; i < COUNT(keys); i++) {
 		struct event ev;
 		uint64_t own[4], before;
 
-		if (!table_field(t, keys[i]) || !table_field(t, keys[i])->modifier)
+		if (!table_key_field(t, keys[i]) || !table_key_field(t, keys[i])->is_modifier)
 			continue;
 		pfmi_pmu_init_event(&ev, t, row);
 		before = pfmi_pmu_get_config_words(&ev, own)[1];
-		assert_true(pfmi_pmu_set_user_field(&ev, table_key(t, keys[i]) - 1u, before + 1));
+		assert_true(pfmi_pmu_set_user_field(&ev, table_key_field_plus1(t, keys[i]) - 1u, before + 1));
 		if (before && pfmi_pmu_get_config_words(&ev, own)[1] == before + 1)
-			return (int)table_key(t, keys[i]) - 1;
+			return (int)table_key_field_plus1(t, keys[i]) - 1;
 	}
 	return -1;
 }
@@ -174,7 +174,7 @@ static uint64_t order_of(const struct table *t, uint32_t row)
 	const struct row *r = table_row(t, row);
 	unsigned unlikely = (r->flags & ROW_HIDDEN ? 8 : 0) + (r->flags & ROW_DEPRECATED ? 4 : 0);
 
-	return (uint64_t)(unlikely + (row_counters(t, r) && !(row_counters(t, r) & 0xffffffff))) << 32 | row;
+	return (uint64_t)(unlikely + (table_row_counter_mask(t, r) && !(table_row_counter_mask(t, r) & 0xffffffff))) << 32 | row;
 }
 
 /* The best row that has the words @want when @field is set to @value, by a look at all of them. */
@@ -186,7 +186,7 @@ static uint64_t best_with(const struct table *t, unsigned field, uint64_t value,
 		struct event ev;
 		uint64_t own[4];
 
-		if (!is_event(t, row) || table_row(t, row)->n_takes)
+		if (!is_event(t, row) || table_row(t, row)->n_groups)
 			continue;
 		pfmi_pmu_init_event(&ev, t, row);
 		assert_true(pfmi_pmu_set_user_field(&ev, field, value));
@@ -202,16 +202,16 @@ static void other_extra_values(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
 		for (uint32_t row = i % 7; row < t->n_rows && t->encoder == ENCODER_X86; row += 7) {
-			struct event ev = { .counter_pin = ANYWHERE };
+			struct event ev = { .counter_pin = ANY_COUNTER };
 			uint64_t want[4], own[4], value;
 			int field;
 
 			config_of(t, row, want);
-			field = is_event(t, row) && !table_row(t, row)->n_takes ? extra_field(t, row) : -1;
+			field = is_event(t, row) && !table_row(t, row)->n_groups ? extra_field(t, row) : -1;
 			if (field < 0)
 				continue;
 			value = pfmi_pmu_extract_field(&table_fields(t)[field], want) ^ 0x5a3;
@@ -221,7 +221,7 @@ static void other_extra_values(void **state)
 			assert_true(pfmi_decode_config_words(t, want, 15, &ev));
 			assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), want, sizeof(want));
 			assert_true(ev.n_user_fields <= 1);
-			if (ev.n_user_fields && !table_row(t, ev.row_index)->n_takes)
+			if (ev.n_user_fields && !table_row(t, ev.row_index)->n_groups)
 				assert_true(order_of(t, ev.row_index) == best_with(t, (unsigned)field, value, want));
 			n += ev.n_user_fields != 0;
 		}
@@ -231,10 +231,10 @@ static void other_extra_values(void **state)
 
 static bool has_presets(const struct table *t, uint32_t row)
 {
-	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++)
-		if (!(pfmi_pmu_row_group(t, row, i)->flags & GROUP_DEFAULT))
+	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++)
+		if (!(pfmi_pmu_row_group(t, row, i)->flags & GROUP_HAS_DEFAULT))
 			return false;
-	return table_row(t, row)->n_takes > 0;
+	return table_row(t, row)->n_groups > 0;
 }
 
 /* A row that takes groups, with their presets, needs nothing: no row that needs an attribute is better. */
@@ -243,11 +243,11 @@ static void rows_with_presets(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
 		for (uint32_t row = 0; row < t->n_rows && table_has_field_bits(t) && t->encoder != ENCODER_NETBURST; row++) {
-			struct event ev = { .counter_pin = ANYWHERE };
+			struct event ev = { .counter_pin = ANY_COUNTER };
 			uint64_t config[4], own[4];
 
 			if (!is_event(t, row) || !has_presets(t, row))

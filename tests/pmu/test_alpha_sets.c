@@ -57,7 +57,7 @@ static bool distinct_fit(const struct table *t, const unsigned *rows, unsigned n
 		bool good = true;
 
 		for (unsigned i = 0; i < n; i++) {
-			good &= (row_counters(t, table_row(t, rows[i])) >> c[i] & 1) && !(used >> c[i] & 1);
+			good &= (table_row_counter_mask(t, table_row(t, rows[i])) >> c[i] & 1) && !(used >> c[i] & 1);
 			used |= 1u << c[i];
 		}
 		if (good)
@@ -90,7 +90,7 @@ static void check_set(int pmu, const unsigned *rows, unsigned n, unsigned counts
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		assert_true(row_counters(t, table_row(t, rows[i])) >> where.counters[i] & 1);
+		assert_true(table_row_counter_mask(t, table_row(t, rows[i])) >> where.counters[i] & 1);
 		assert_false(used >> where.counters[i] & 1);
 		used |= 1u << where.counters[i];
 	}

@@ -110,7 +110,7 @@ static void check_small(const struct mont_range *r, unsigned n)
 
 	for (unsigned pairs = 1; pairs <= 4; pairs++) {
 		unsigned best = fewest_by_level(r, n, pairs);
-		int got = pfmi_mont_cover_best(r, n, pairs, b);
+		int got = pfmi_mont_find_best_cover(r, n, pairs, b);
 
 		if (best > 2 * WORLD) {
 			assert_int_equal(got, PFMLIB_ERR_TOOMANY);
@@ -175,8 +175,8 @@ static void test_any_ranges_are_covered(void **state)
 			r[i] = any_range(below(4) ? 8 : 1);
 		for (unsigned i = 0; i < n; i++)
 			r[i].last -= r[i].last == ~(uint64_t)0; /* ends are exclusive in the interface */
-		got = pfmi_mont_cover(r, n, 4, b);
-		smallest = pfmi_mont_cover_best(r, n, 4, best);
+		got = pfmi_mont_cover_ranges(r, n, 4, b);
+		smallest = pfmi_mont_find_best_cover(r, n, 4, best);
 		assert_int_equal(got < 0, smallest < 0);
 		if (got < 0)
 			continue;
@@ -192,13 +192,13 @@ static void test_top_of_memory(void **state)
 	struct mont_block b[4];
 
 	(void)state;
-	assert_true(pfmi_mont_enclose(&r, &b[0]));
+	assert_true(pfmi_mont_enclose_range(&r, &b[0]));
 	assert_int_equal(b[0].log2, 4);
 	assert_int_equal(b[0].addr, r.first);
 	r.first -= 0x123450;
-	assert_true(pfmi_mont_enclose(&r, &b[0]));
+	assert_true(pfmi_mont_enclose_range(&r, &b[0]));
 	assert_int_equal(mont_block_last(b[0]), ~(uint64_t)0);
-	check_cover(&r, 1, b, pfmi_mont_cover_best(&r, 1, 4, b), 4);
+	check_cover(&r, 1, b, pfmi_mont_find_best_cover(&r, 1, 4, b), 4);
 }
 
 static void test_blocks_end_where_all_bits_are_compared(void **state)
@@ -208,12 +208,12 @@ static void test_blocks_end_where_all_bits_are_compared(void **state)
 	struct mont_block b[4];
 
 	(void)state;
-	assert_true(pfmi_mont_enclose(&whole, b));
-	assert_false(pfmi_mont_enclose(&more, b));
-	assert_int_equal(pfmi_mont_cover(&more, 1, 4, b), 2);
-	assert_int_equal(pfmi_mont_cover(&five, 1, 4, b), PFMLIB_ERR_TOOMANY);
-	assert_false(pfmi_mont_enclose(&across, b));
-	assert_int_equal(pfmi_mont_cover(&across, 1, 4, b), 2);
+	assert_true(pfmi_mont_enclose_range(&whole, b));
+	assert_false(pfmi_mont_enclose_range(&more, b));
+	assert_int_equal(pfmi_mont_cover_ranges(&more, 1, 4, b), 2);
+	assert_int_equal(pfmi_mont_cover_ranges(&five, 1, 4, b), PFMLIB_ERR_TOOMANY);
+	assert_false(pfmi_mont_enclose_range(&across, b));
+	assert_int_equal(pfmi_mont_cover_ranges(&across, 1, 4, b), 2);
 	check_cover(&across, 1, b, 2, 4);
 }
 
@@ -222,9 +222,9 @@ static void test_fine_mode_is_one_page(void **state)
 	struct mont_range in = { 0x10000, 0x1ffff, 8 }, out = { 0x1fff0, 0x2000f, 8 }, far = { 0x10000, 0x10001ffffull, 8 };
 
 	(void)state;
-	assert_true(pfmi_mont_is_fine(&in));
-	assert_false(pfmi_mont_is_fine(&out));
-	assert_false(pfmi_mont_is_fine(&far)); /* the same bits 16 to 31 are not enough */
+	assert_true(pfmi_mont_is_fine_range(&in));
+	assert_false(pfmi_mont_is_fine_range(&out));
+	assert_false(pfmi_mont_is_fine_range(&far)); /* the same bits 16 to 31 are not enough */
 }
 
 int main(void)

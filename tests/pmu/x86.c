@@ -8,7 +8,7 @@ static void expect_layout(const char *table, const char *reg, const char *drawn)
 {
 	const struct table *t = table_with(ENCODER_X86, table);
 	unsigned n = 0;
-	const struct register_field *b = pfmi_x86_layout(t, reg, &n);
+	const struct register_field *b = pfmi_x86_find_layout(t, reg, &n);
 	char text[1024] = "";
 	size_t used = 0;
 
@@ -80,7 +80,7 @@ static void names(void **state)
 	for (size_t i = 0; i < COUNT(names); i++) {
 		unsigned n;
 
-		if ((pfmi_x86_layout(table_with(ENCODER_X86, names[i].table), names[i].reg, &n) != NULL) != names[i].known)
+		if ((pfmi_x86_find_layout(table_with(ENCODER_X86, names[i].table), names[i].reg, &n) != NULL) != names[i].known)
 			fail_msg("%s %s", names[i].table, names[i].reg);
 	}
 }

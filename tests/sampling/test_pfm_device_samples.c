@@ -18,10 +18,10 @@ enum { TEXT = 0x20000000,
        SIZE = 0x400,
        MAX_CPUS = 4 };
 
-static struct model *model;
-static struct model_sys model_state;
+static struct alpha_device *model;
+static struct alpha_device_sys model_state;
 static struct sys model_system;
-static struct model_options quirks;
+static struct alpha_device_options quirks;
 static pfm_ctx_t *ctx;
 static pfm_session_t *session;
 static pfmlib_alpha_input_param_t settings;
@@ -62,9 +62,9 @@ static int spy_close(const struct sys *sys, int fd)
 	return model_system.close(&model_system, fd);
 }
 
-static void begin(enum model_family family, unsigned n_cpus)
+static void begin(enum alpha_device_family family, unsigned n_cpus)
 {
-	pfmi_model_defaults(&quirks, family);
+	alpha_device_set_defaults(&quirks, family);
 	quirks.n_cpus = n_cpus;
 	sampling = (pfm_sampling_t){ .size = sizeof(sampling) };
 	settings = (pfmlib_alpha_input_param_t){ .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { TEXT, TEXT + SIZE } } };
@@ -77,11 +77,11 @@ static void begin(enum model_family family, unsigned n_cpus)
 /* Opens the session on a model with the quirks chosen until now. */
 static int open_text(const char *text)
 {
-	model = pfmi_model_new(&quirks);
+	model = alpha_device_new(&quirks);
 	assert_non_null(model);
-	assert_int_equal(pfmi_model_process(model, 1, 0, MODEL_UNBOUND), 0);
-	model_state = (struct model_sys){ .m = model, .pid = 1 };
-	pfmi_model_sys(&model_system, &model_state);
+	assert_int_equal(alpha_device_set_process(model, 1, 0, ALPHA_DEVICE_UNBOUND), 0);
+	model_state = (struct alpha_device_sys){ .device = model, .pid = 1 };
+	alpha_device_init_sys(&model_system, &model_state);
 	assert_int_equal(pfm_open_context(&ctx, NULL, NULL), PFMLIB_SUCCESS);
 	ctx->sys = model_system;
 	ctx->sys.open = spy_open;
@@ -107,7 +107,7 @@ static void end(void)
 {
 	pfm_close_session(session);
 	pfm_close_context(ctx);
-	pfmi_model_free(model);
+	alpha_device_free(model);
 	session = NULL;
 	ctx = NULL;
 	model = NULL;
@@ -129,7 +129,7 @@ static struct {
 /* @cpu does so much at @pc. Where it interrupts, the test works out for itself. */
 static void work(unsigned cpu, uint64_t pc, bool user, uint64_t events)
 {
-	struct model_work w = { .pid = 1, .user = user, .pc = pc, .cycles = events, .events = { events, events, events } };
+	struct alpha_device_work w = { .pid = 1, .is_user = user, .pc = pc, .cycles = events, .events = { events, events, events } };
 	uint64_t before = truth.events[cpu] / truth.period;
 
 	truth.events[cpu] += events;
@@ -138,7 +138,7 @@ static void work(unsigned cpu, uint64_t pc, bool user, uint64_t events)
 		truth.expected[cpu][(pc - TEXT) / truth.width] += (unsigned)before;
 	else
 		truth.outside += (unsigned)before;
-	assert_int_equal(pfmi_model_work(model, cpu, &w), 0);
+	assert_int_equal(alpha_device_do_work(model, cpu, &w), 0);
 }
 
 static void begin_truth(uint64_t period)
@@ -194,16 +194,16 @@ static pfm_sample_count_t account(void)
 static void every_interrupt_in_the_range_is_a_record(void **state)
 {
 	static const struct {
-		enum model_family family;
+		enum alpha_device_family family;
 		const char *event;
 		uint64_t period;
-	} all[] = { { MODEL_EV4, "ev4::cycles", 65536 },
-		    { MODEL_EV4, "ev4::dcache", 4096 },
-		    { MODEL_EV5, "ev5::cycles", 65536 },
-		    { MODEL_EV5, "ev5::longstalls", 16384 },
-		    { MODEL_PCA56, "pca56::issues", 65536 },
-		    { MODEL_EV6, "ev6::retinst", 1048576 },
-		    { MODEL_EV67, "ev67::cycles0", 1048576 } };
+	} all[] = { { ALPHA_DEVICE_EV4, "ev4::cycles", 65536 },
+		    { ALPHA_DEVICE_EV4, "ev4::dcache", 4096 },
+		    { ALPHA_DEVICE_EV5, "ev5::cycles", 65536 },
+		    { ALPHA_DEVICE_EV5, "ev5::longstalls", 16384 },
+		    { ALPHA_DEVICE_PCA56, "pca56::issues", 65536 },
+		    { ALPHA_DEVICE_EV6, "ev6::retinst", 1048576 },
+		    { ALPHA_DEVICE_EV67, "ev67::cycles0", 1048576 } };
 
 	(void)state;
 	for (unsigned k = 0; k < 2 * sizeof(all) / sizeof(all[0]); k++) {
@@ -241,7 +241,7 @@ static void every_interrupt_in_the_range_is_a_record(void **state)
 static void each_processor_is_told_apart(void **state)
 {
 	(void)state;
-	begin(MODEL_EV5, 3);
+	begin(ALPHA_DEVICE_EV5, 3);
 	begin_truth(65536);
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CPU;
 	start("ev5::cycles");
@@ -261,7 +261,7 @@ static void strides_say_how_near_an_address_is(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		begin(MODEL_EV5, 1);
+		begin(ALPHA_DEVICE_EV5, 1);
 		settings.pfp_alpha_flags = PFM_ALPHA_FL_STRIDE;
 		settings.pfp_alpha_stride = strides[i];
 		begin_truth(65536);
@@ -280,7 +280,7 @@ static void the_kernel_is_profiled_where_it_is_asked_for(void **state)
 	pfm_record_t r = PFM_INIT(r);
 
 	(void)state;
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	settings.pfp_alpha_flags = PFM_ALPHA_FL_KERNEL;
 	settings.pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ quirks.ktext_start, quirks.ktext_start + 0x1000 };
 	begin_truth(65536);
@@ -299,14 +299,14 @@ static void the_kernel_is_profiled_where_it_is_asked_for(void **state)
 static void the_period_is_the_text_s_or_the_session_s(void **state)
 {
 	(void)state;
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	sampling.period = 256;
 	begin_truth(256);
 	start("ev5::cycles");
 	work(0, TEXT, true, 1000);
 	assert_int_equal(take(false), 3);
 	end();
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	sampling.period = 65536;
 	begin_truth(256);
 	start("ev5::cycles:period=256");
@@ -321,7 +321,7 @@ static void a_pass_ends_where_its_look_did(void **state)
 	pfm_record_t r = PFM_INIT(r);
 
 	(void)state;
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	begin_truth(65536);
 	start("ev5::cycles");
 	work(0, TEXT, true, 2 * 65536);
@@ -344,14 +344,14 @@ static void a_pass_ends_where_its_look_did(void **state)
 
 static void begin_pairs(void)
 {
-	begin(MODEL_EV67, 2);
+	begin(ALPHA_DEVICE_EV67, 2);
 	sampling.fields = PFM_SAMPLE_CPU;
 	start("ev67::mispredict_per_ret");
 }
 
 static void pairs_of_profileme_are_records(void **state)
 {
-	const struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	const struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
 	pfm_record_t r = PFM_INIT(r);
 
 	(void)state;
@@ -359,7 +359,7 @@ static void pairs_of_profileme_are_records(void **state)
 	assert_int_equal(pfm_next_record(session, &r), 0);
 	for (unsigned i = 1; i < 4; i++) {
 		assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_TIMEOUT);
-		pfmi_model_work(model, 1, &w);
+		alpha_device_do_work(model, 1, &w);
 		assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_READY);
 		assert_int_equal(pfm_next_record(session, &r), 1);
 		assert_int_equal(r.type, PFM_RECORD_READ);
@@ -378,19 +378,19 @@ static void pairs_of_profileme_are_records(void **state)
 /* Counts of pairs begin at 0 where the session's do: each CPU has its own. */
 static void pairs_begin_anew_with_the_session(void **state)
 {
-	const struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	const struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
 	pfm_record_t r = PFM_INIT(r);
 
 	(void)state;
 	begin_pairs();
 	for (unsigned i = 0; i < 3; i++)
-		pfmi_model_work(model, i % 2, &w);
+		alpha_device_do_work(model, i % 2, &w);
 	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
 	for (unsigned i = 1; i < 3; i++) {
 		while (pfm_next_record(session, &r) == 1)
 			assert_int_equal(i, 1); /* what was counted before may be told, once */
 		for (uint32_t cpu = 0; cpu < 2; cpu++)
-			pfmi_model_work(model, cpu, &w);
+			alpha_device_do_work(model, cpu, &w);
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
 			assert_int_equal(pfm_next_record(session, &r), 1);
 			assert_int_equal(r.cpu, cpu);
@@ -409,7 +409,7 @@ static void waiting_ends_with_records_time_or_the_session(void **state)
 	int fd;
 
 	(void)state;
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	begin_truth(65536);
 	start("ev5::cycles");
 	assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_TIMEOUT);
@@ -431,7 +431,7 @@ static void what_the_device_does_not_know_is_refused(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		begin(MODEL_EV5, 1);
+		begin(ALPHA_DEVICE_EV5, 1);
 		sampling.fields = i == 0 ? PFM_SAMPLE_IP | PFM_SAMPLE_TID : i == 1 ? PFM_SAMPLE_CHAIN
 		                                                                   : 0;
 		sampling.records = i == 2 ? PFM_SIDE_COMM : 0;
@@ -484,7 +484,7 @@ static void a_recording_holds_every_record(void **state)
 		pfm_recording_t *r;
 		uint64_t size = 0, before = 0;
 
-		begin(MODEL_EV5, 1 + each);
+		begin(ALPHA_DEVICE_EV5, 1 + each);
 		begin_truth(65536);
 		sampling.fields = each ? PFM_SAMPLE_IP | PFM_SAMPLE_CPU : 0;
 		start("ev5::cycles");
@@ -518,7 +518,7 @@ static void a_recording_of_many_at_once(void **state)
 	for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
 		pfm_recording_t *r;
 
-		begin(MODEL_EV5, 1);
+		begin(ALPHA_DEVICE_EV5, 1);
 		begin_truth(65536);
 		start("ev5::cycles");
 		r = open_recording();
@@ -536,16 +536,16 @@ static void a_recording_of_many_at_once(void **state)
 
 static void a_recording_holds_pairs(void **state)
 {
-	struct model_work w = { .pid = 1, .user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
 	pfm_recording_t *recording;
 	pfm_record_t r = PFM_INIT(r);
 
 	(void)state;
-	begin(MODEL_EV67, 1);
+	begin(ALPHA_DEVICE_EV67, 1);
 	start("ev67::mispredict_per_ret");
 	recording = open_recording();
 	for (unsigned i = 0; i < 2; i++) {
-		pfmi_model_work(model, 0, &w);
+		alpha_device_do_work(model, 0, &w);
 		assert_int_equal(pfm_write_records(recording, NULL), PFMLIB_SUCCESS);
 	}
 	read_back(recording);
@@ -566,7 +566,7 @@ static void a_recording_tells_of_a_device_that_fails(void **state)
 	pfm_recording_t *r;
 
 	(void)state;
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	begin_truth(65536);
 	start("ev5::cycles");
 	r = open_recording();
@@ -587,7 +587,7 @@ static void many_at_once_are_one_of_the_device(void **state)
 	pfm_record_t r[4] = { PFM_INIT(r[0]) };
 
 	(void)state;
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	begin_truth(65536);
 	start("ev5::cycles");
 	work(0, TEXT, true, 65536 * 3);
@@ -602,19 +602,19 @@ static void many_at_once_are_one_of_the_device(void **state)
 static void events_that_cannot_be_sampled_say_why(void **state)
 {
 	static const struct {
-		enum model_family family;
+		enum alpha_device_family family;
 		const char *text, *why;
 		uint64_t period, freq;
 		unsigned precise;
 		bool nowhere;
 	} all[] = {
-		{ MODEL_EV5, "ev5::cycles", "not by frequency", 0, 1000, 0, false },
-		{ MODEL_EV5, "ev5::cycles", "after so many", 1000, 0, 0, false },
-		{ MODEL_EV4, "ev4::dcache", "after so many", 65536, 0, 0, false },
-		{ MODEL_EV6, "ev6::retinst:period=1000", "1048576 events apart", 0, 0, 0, false },
-		{ MODEL_EV6, "ev6::retinst", "after so many", 1000, 0, 0, false },
-		{ MODEL_EV67, "ev67::mispredict_per_ret", "no period", 4096, 0, 0, false },
-		{ MODEL_EV5, "ev5::cycles", "no addresses", 0, 0, 0, true },
+		{ ALPHA_DEVICE_EV5, "ev5::cycles", "not by frequency", 0, 1000, 0, false },
+		{ ALPHA_DEVICE_EV5, "ev5::cycles", "after so many", 1000, 0, 0, false },
+		{ ALPHA_DEVICE_EV4, "ev4::dcache", "after so many", 65536, 0, 0, false },
+		{ ALPHA_DEVICE_EV6, "ev6::retinst:period=1000", "1048576 events apart", 0, 0, 0, false },
+		{ ALPHA_DEVICE_EV6, "ev6::retinst", "after so many", 1000, 0, 0, false },
+		{ ALPHA_DEVICE_EV67, "ev67::mispredict_per_ret", "no period", 4096, 0, 0, false },
+		{ ALPHA_DEVICE_EV5, "ev5::cycles", "no addresses", 0, 0, 0, true },
 	};
 
 	(void)state;
@@ -646,7 +646,7 @@ static void one_event_is_sampled_at_a_time(void **state)
 	pfm_count_info_t info = PFM_INIT(info);
 
 	(void)state;
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	assert_int_equal(open_text("ev5::cycles"), PFMLIB_SUCCESS);
 	pfm_close_session(session);
 	assert_int_equal(pfm_open_session(&session, ctx, &options, texts, 2, &error), PFMLIB_SUCCESS);
@@ -665,7 +665,7 @@ static void requests_that_fail_are_told(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		for (unsigned at = 1; at < 3; at++) {
-			begin(MODEL_EV5, 1);
+			begin(ALPHA_DEVICE_EV5, 1);
 			begin_truth(65536);
 			failing = requests[i];
 			fail_at = at;
@@ -695,16 +695,16 @@ static void the_model_has_a_program_to_profile(void **state)
 	uint64_t seen[4] = { 0 }; /* the pieces of each part, 64 of them */
 
 	(void)state;
-	begin(MODEL_EV5, 1);
+	begin(ALPHA_DEVICE_EV5, 1);
 	device = (pfm_alpha_session_t){ .size = sizeof(device), .device_model = "ev5", .n_cpus = 1 };
 	assert_int_equal(pfm_open_session(&session, NULL, &options, texts, 1, &error), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	for (; n < 400 && rounds < 1000; rounds++) {
 		assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
 		while (pfm_next_record(session, &r) == 1) {
-			assert_in_range(r.sample.ip, MODEL_TEXT, MODEL_TEXT + MODEL_TEXT_SIZE - 1);
-			in[(r.sample.ip - MODEL_TEXT) / (MODEL_TEXT_SIZE / 4)]++;
-			seen[(r.sample.ip - MODEL_TEXT) / (MODEL_TEXT_SIZE / 4)] |= UINT64_C(1) << (r.sample.ip - MODEL_TEXT) / (MODEL_TEXT_SIZE / 256) % 64;
+			assert_in_range(r.sample.ip, ALPHA_DEVICE_TEXT, ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE - 1);
+			in[(r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)]++;
+			seen[(r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)] |= UINT64_C(1) << (r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 256) % 64;
 			n++;
 		}
 	}

@@ -13,8 +13,8 @@ static int end(void **state)
 {
 	if (s) {
 		pfmi_session_free_names(s);
-		pfmi_cpus_free(&s->requested_cpus);
-		pfmi_cpus_free(&s->online_cpus);
+		pfmi_machine_free_cpus(&s->requested_cpus);
+		pfmi_machine_free_cpus(&s->online_cpus);
 		free(s->counts);
 		free(s->cpu_text);
 		free(s);
@@ -140,7 +140,7 @@ static void add_count(const char *text, const char *device, unsigned group)
 	c = &s->counts[s->n_counts++];
 	memset(c, 0, sizeof(*c));
 	c->config.event = event_of(text);
-	c->config.kernel_pmu = device ? pfmi_machine_find_kernel_pmu(ctx->kernel, pfmi_slice(device)) : NULL;
+	c->config.kernel_pmu = device ? pfmi_machine_find_kernel_pmu(ctx->kernel, pfmi_base_make_slice(device)) : NULL;
 	c->config.group = group;
 	c->config.cpu = -1;
 	c->config.cpus = "";
@@ -222,8 +222,8 @@ static void lists_of_cpus(void **state)
 	assert_int_equal(keep_cpus(list, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
 	list[0] = 'x'; /* the caller's text may go */
 	assert_string_equal(s->options.cpus, "2,0");
-	assert_int_equal(pfmi_cpus_count(&s->requested_cpus), 2);
-	assert_int_equal(pfmi_cpus_count(&s->online_cpus), 7);
+	assert_int_equal(pfmi_machine_count_cpus(&s->requested_cpus), 2);
+	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 7);
 	assert_int_equal(s->n_counts, 1);
 	/* Of a task's counts nothing depends on what is on line. */
 	begin_session();
@@ -232,11 +232,11 @@ static void lists_of_cpus(void **state)
 	assert_int_equal(keep_cpus("", 0), PFMLIB_SUCCESS);
 	assert_null(s->options.cpus);
 	assert_int_equal(fake.uses[FAKE_OPEN], 0);
-	assert_int_equal(pfmi_cpus_count(&s->online_cpus), 0);
+	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 0);
 	begin_session();
 	add_count("uncore_imc/clockticks/", "uncore_imc", 0);
 	assert_int_equal(keep_cpus(NULL, 0), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_cpus_count(&s->online_cpus), 7);
+	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 7);
 }
 
 static void expect_copy(unsigned i, const char *name, const char *cpu, unsigned group)
@@ -347,7 +347,7 @@ static void expect_asked(unsigned files, unsigned n, bool assumed)
 	fake.uses[FAKE_OPEN] = 0;
 	assert_int_equal(keep_cpus(NULL, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
 	assert_int_equal(fake.uses[FAKE_OPEN], files);
-	assert_int_equal(pfmi_cpus_count(&s->online_cpus), n);
+	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), n);
 	assert_int_equal(s->is_online_assumed, assumed);
 }
 
@@ -366,7 +366,7 @@ static void who_asks_when(void **state)
 	expect_asked(0, 8, true);
 	fake_file(&fake, ONLINE, "0-5,7");
 	assert_int_equal(pfmi_session_refresh_online_cpus(s), -EAGAIN);
-	assert_int_equal(pfmi_cpus_count(&s->online_cpus), 7);
+	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 7);
 	assert_false(s->is_online_assumed);
 	expect_asked(1, 7, false);
 	fake_file(&fake, ONLINE, "0-7");

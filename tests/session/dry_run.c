@@ -62,10 +62,10 @@ static void the_machine_is_looked_at(void **state)
 	assert_ptr_equal(session->backend, &pfmi_session_dry_run_backend);
 	assert_ptr_not_equal(session->sys.arg, before.arg);
 	fake_file(&fake, "/x/y", "seen");
-	assert_int_equal(pfmi_sys_slurp(&session->sys, "/x/y", text, sizeof(text)), 4);
+	assert_int_equal(pfmi_machine_read_small_file(&session->sys, "/x/y", text, sizeof(text)), 4);
 	assert_string_equal(text, "seen");
-	assert_int_equal(pfmi_sys_slurp(&session->sys, "/x/z", text, sizeof(text)), -ENOENT);
-	assert_int_equal(session->sys.list(&session->sys, "/nowhere", NULL, NULL), -ENOENT);
+	assert_int_equal(pfmi_machine_read_small_file(&session->sys, "/x/z", text, sizeof(text)), -ENOENT);
+	assert_int_equal(session->sys.list_folder(&session->sys, "/nowhere", NULL, NULL), -ENOENT);
 	/* What is not ours is not answered for. */
 	assert_int_equal(session->sys.ioctl(&session->sys, 3, PERF_EVENT_IOC_ENABLE, NULL), -EBADF);
 	assert_int_equal(session->sys.read(&session->sys, 3, text, sizeof(text)), -EBADF);

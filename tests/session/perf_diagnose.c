@@ -29,21 +29,21 @@ static int decide(struct fake *f, const struct perf_event_attr *a, int pid, int 
 
 static struct table *new_format(void)
 {
-	const struct bitrange code = { .width = 8 }, umask = { .lsb = 8, .width = 8 }, ldlat = { .word = 1, .width = 16 },
-			      whole = { .width = 64 }, whole2 = { .word = 2, .width = 64 }, split[] = { { .lsb = 32, .width = 4 }, { .lsb = 40, .width = 2 } };
-	struct builder b;
+	const struct bitrange code = { .width = 8 }, umask = { .lsb = 8, .width = 8 }, ldlat = { .config_word = 1, .width = 16 },
+			      whole = { .width = 64 }, whole2 = { .config_word = 2, .width = 64 }, split[] = { { .lsb = 32, .width = 4 }, { .lsb = 40, .width = 2 } };
+	struct table_builder b;
 
-	pfmi_build_begin(&b);
-	b.head.name = pfmi_build_text(&b, "testpmu", 7);
-	pfmi_build_field(&b, "event", KEY_CODE, &code, 1);
-	pfmi_build_field(&b, "umask", KEY_UMASK, &umask, 1);
-	pfmi_build_field(&b, "ldlat", KEY_LDLAT, &ldlat, 1);
-	pfmi_build_field(&b, "split", KEY_NONE, split, 2);
-	pfmi_build_field(&b, "config", KEY_CONFIG, &whole, 1);
-	pfmi_build_field(&b, "config2", KEY_NONE, &whole2, 1);
-	pfmi_build_field(&b, "late", KEY_NONE, &(struct bitrange){ .word = 3, .lsb = 4, .width = 8 }, 1);
-	pfmi_build_text_field(&b, KEY_UNIT);
-	return pfmi_build_end(&b);
+	pfmi_table_begin(&b);
+	b.head.name = pfmi_table_add_text(&b, "testpmu", 7);
+	pfmi_table_add_field(&b, "event", KEY_CODE, &code, 1);
+	pfmi_table_add_field(&b, "umask", KEY_UMASK, &umask, 1);
+	pfmi_table_add_field(&b, "ldlat", KEY_LDLAT, &ldlat, 1);
+	pfmi_table_add_field(&b, "split", KEY_NONE, split, 2);
+	pfmi_table_add_field(&b, "config", KEY_CONFIG, &whole, 1);
+	pfmi_table_add_field(&b, "config2", KEY_NONE, &whole2, 1);
+	pfmi_table_add_field(&b, "late", KEY_NONE, &(struct bitrange){ .config_word = 3, .lsb = 4, .width = 8 }, 1);
+	pfmi_table_add_text_field(&b, KEY_UNIT);
+	return pfmi_table_finish(&b);
 }
 
 static int begin(void **state)
@@ -173,9 +173,9 @@ static void no_such_event(void **state)
 			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the PMU of this processor has no event for it");
 			pmu.is_core = false;
 			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the kernel exports no PMU");
-			ctx->host.hypervisor = true;
+			ctx->host.has_hypervisor = true;
 			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the hypervisor gives this virtual machine no PMU");
-			ctx->host.hypervisor = false;
+			ctx->host.has_hypervisor = false;
 			ctx->kernel = NULL;
 			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the kernel exports no PMU");
 			ctx->kernel = &kernel;
@@ -302,7 +302,7 @@ static void one_field_is_refused(void **state)
 static void bits_that_nobody_declared(void **state)
 {
 	struct table *none;
-	struct builder b;
+	struct table_builder b;
 
 	(void)state;
 	counts[0].config.attr.config = 0x4301cd;
@@ -312,21 +312,21 @@ static void bits_that_nobody_declared(void **state)
 	counts[0].config.attr.config = 0xffff;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0xffff on cpu");
 	assert_null(strstr(counts[0].status.reason, "whose"));
-	pfmi_build_begin(&b);
-	none = pfmi_build_end(&b);
+	pfmi_table_begin(&b);
+	none = pfmi_table_finish(&b);
 	assert_non_null(none);
 	pmu.table = none;
 	counts[0].config.attr.config = 0x4301cd;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0x4301cd on cpu");
 	assert_null(strstr(counts[0].status.reason, "whose"));
 	free(none);
-	pfmi_build_begin(&b); /* each field has a part of it */
+	pfmi_table_begin(&b); /* each field has a part of it */
 	for (unsigned i = 0; i < 4; i++) {
 		const struct bitrange part_of_it = { .lsb = (uint8_t)(4 * i), .width = 4 };
 
-		pfmi_build_field(&b, (const char *const[]){ "a", "b", "c", "d" }[i], KEY_NONE, &part_of_it, 1);
+		pfmi_table_add_field(&b, (const char *const[]){ "a", "b", "c", "d" }[i], KEY_NONE, &part_of_it, 1);
 	}
-	none = pfmi_build_end(&b);
+	none = pfmi_table_finish(&b);
 	assert_non_null(none);
 	pmu.table = none;
 	counts[0].config.attr.config = 0x54321;

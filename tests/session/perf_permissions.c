@@ -85,9 +85,9 @@ static void only_time_that_is_known(void **state)
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS); /* it runs already */
 	fake.n_taken = 15;
 	assert_int_equal(pfmi_perf_read_process_time(session), 10);
-	session->sys.time_of = NULL;
+	session->sys.get_process_time = NULL;
 	assert_int_equal(pfmi_perf_read_process_time(session), 0);
-	session->sys.time_of = fake.sys.time_of;
+	session->sys.get_process_time = fake.sys.get_process_time;
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	fake.n_taken = 99;
 	assert_int_equal(pfmi_perf_read_process_time(session), 10);

@@ -21,8 +21,8 @@
 enum { MAX_CALLS = 64 };
 
 struct fixture {
-	struct model *m;
-	struct model_sys model_sys;
+	struct alpha_device *m;
+	struct alpha_device_sys model_sys;
 	struct sys inner;
 	struct pfm_session s;
 	struct session_count counts[4];
@@ -88,26 +88,26 @@ static int spy_close(const struct sys *sys, int fd)
 	return f->inner.close(&f->inner, fd);
 }
 
-static const struct table *table_of(enum model_family family)
+static const struct table *table_of(enum alpha_device_family family)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (pfmi_builtin(i)->libpfm_type == PFMLIB_ALPHA_EV4_PMU + (int)family)
-			return pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->libpfm_type == PFMLIB_ALPHA_EV4_PMU + (int)family)
+			return table_builtin_at(i);
 	fail_msg("no such table");
 	return NULL;
 }
 
-static struct fixture *begin(enum model_family family, unsigned n_cpus, unsigned uid, int bound)
+static struct fixture *begin(enum alpha_device_family family, unsigned n_cpus, unsigned uid, int bound)
 {
 	struct fixture *f = calloc(1, sizeof *f);
-	struct model_options o;
+	struct alpha_device_options o;
 
-	pfmi_model_defaults(&o, family);
+	alpha_device_set_defaults(&o, family);
 	o.n_cpus = n_cpus;
-	f->m = pfmi_model_new(&o);
-	assert_int_equal(pfmi_model_process(f->m, 1, uid, bound), 0);
-	f->model_sys = (struct model_sys){ .m = f->m, .pid = 1 };
-	pfmi_model_sys(&f->inner, &f->model_sys);
+	f->m = alpha_device_new(&o);
+	assert_int_equal(alpha_device_set_process(f->m, 1, uid, bound), 0);
+	f->model_sys = (struct alpha_device_sys){ .device = f->m, .pid = 1 };
+	alpha_device_init_sys(&f->inner, &f->model_sys);
 	f->s.sys = (struct sys){ .open = spy_open, .ioctl = spy_ioctl, .read = spy_read, .close = spy_close, .arg = f };
 	f->s.backend = &pfmi_device_backend;
 	f->s.counts = f->counts;
@@ -120,7 +120,7 @@ static struct fixture *begin(enum model_family family, unsigned n_cpus, unsigned
 
 static void add(struct fixture *f, const char *name)
 {
-	const struct table *t = table_of(pfmi_model_options(f->m)->family);
+	const struct table *t = table_of(alpha_device_get_options(f->m)->family);
 	struct session_count *c = &f->counts[f->s.n_counts];
 
 	for (uint32_t i = 0; i < t->n_rows; i++)
@@ -135,7 +135,7 @@ static void add(struct fixture *f, const char *name)
 static void end(struct fixture *f)
 {
 	f->s.backend->close_counts(&f->s);
-	pfmi_model_free(f->m);
+	alpha_device_free(f->m);
 	free(f);
 }
 
@@ -206,7 +206,7 @@ static void golden_session(const json_t *v)
 
 	while (!is(v, "pmu", families[family]))
 		family++;
-	f = begin((enum model_family)family, (unsigned)num(json_object_get(v, "ncpu")), 0, 0);
+	f = begin((enum alpha_device_family)family, (unsigned)num(json_object_get(v, "ncpu")), 0, 0);
 	settings(v, &f->in);
 	f->options.model = &f->in;
 	for (size_t i = 0; i < json_array_size(events); i++)
@@ -252,9 +252,9 @@ static void requests_come_in_the_golden_order(void **state)
 
 static void work(struct fixture *f, unsigned cpu, uint64_t c0, uint64_t c1, uint64_t c2)
 {
-	struct model_work w = { .pid = 1, .user = true, .cycles = 1000, .events = { c0, c1, c2 } };
+	struct alpha_device_work w = { .pid = 1, .is_user = true, .cycles = 1000, .events = { c0, c1, c2 } };
 
-	assert_int_equal(pfmi_model_work(f->m, cpu, &w), 0);
+	assert_int_equal(alpha_device_do_work(f->m, cpu, &w), 0);
 }
 
 static uint64_t value(struct fixture *f, unsigned i)
@@ -267,7 +267,7 @@ static uint64_t value(struct fixture *f, unsigned i)
 
 static void events_of_the_21164_are_counted_to_the_last_one(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 2, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 2, 0, ALPHA_DEVICE_UNBOUND);
 	int fast;
 
 	(void)state;
@@ -299,7 +299,7 @@ static void events_of_the_21164_are_counted_to_the_last_one(void **state)
 
 static void start_values_are_no_events(void **state)
 {
-	struct fixture *f = begin(MODEL_EV6, 3, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV6, 3, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "retinst");
@@ -317,7 +317,7 @@ static void start_values_are_no_events(void **state)
 
 static void ev4_knows_interrupts_only(void **state)
 {
-	struct fixture *f = begin(MODEL_EV4, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV4, 1, 0, ALPHA_DEVICE_UNBOUND);
 	pfm_count_t count;
 
 	(void)state;
@@ -335,7 +335,7 @@ static void ev4_knows_interrupts_only(void **state)
 
 static void every_processor_has_its_entry(void **state)
 {
-	struct fixture *f = begin(MODEL_EV67, 2, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV67, 2, 0, ALPHA_DEVICE_UNBOUND);
 	uint64_t v, cycles;
 
 	(void)state;
@@ -361,7 +361,7 @@ static void every_processor_has_its_entry(void **state)
 
 static void a_statistic_comes_with_what_retired(void **state)
 {
-	struct fixture *f = begin(MODEL_EV67, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV67, 1, 0, ALPHA_DEVICE_UNBOUND);
 	uint64_t stat, retired, num_, den;
 
 	(void)state;
@@ -377,8 +377,8 @@ static void a_statistic_comes_with_what_retired(void **state)
 
 static void levels_and_samples_are_read(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
-	struct model_work w = { .pid = 1, .user = true, .pc = 0x20001020, .events = { 65536 } };
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+	struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = 0x20001020, .events = { 65536 } };
 	pfcntr_bucket_t buckets[8];
 	struct pfipls levels;
 	uint64_t bytes;
@@ -391,7 +391,7 @@ static void levels_and_samples_are_read(void **state)
 	f->options.model = &f->in;
 	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
-	pfmi_model_work(f->m, 0, &w);
+	alpha_device_do_work(f->m, 0, &w);
 	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
 	assert_int_equal(levels.ipl[PFM_IPL_USER], 1);
 	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, &bytes), 0);
@@ -405,7 +405,7 @@ static void levels_and_samples_are_read(void **state)
 
 static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "cycles");
@@ -427,7 +427,7 @@ static void open_modes_are_other_flags_elsewhere(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+		struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 		add(f, "cycles");
 		f->open_errno = errors[i];
@@ -441,7 +441,7 @@ static void open_modes_are_other_flags_elsewhere(void **state)
 
 static void what_stands_in_the_way_is_told_apart(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 100, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 100, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "cycles");
@@ -465,7 +465,7 @@ static void what_stands_in_the_way_is_told_apart(void **state)
 	f->counts[0].status.cause = 0;
 	f->options.device = NULL;
 	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = 4, .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { 0x1000, 0x2000 } } };
-	pfmi_model_fail_alloc(f->m);
+	alpha_device_fail_next_alloc(f->m);
 	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_MEMORY);
 	end(f);
@@ -473,7 +473,7 @@ static void what_stands_in_the_way_is_told_apart(void **state)
 
 static void an_event_of_a_processor_that_is_not_there_takes_no_others_place(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "issues");
@@ -491,7 +491,7 @@ static void an_event_of_a_processor_that_is_not_there_takes_no_others_place(void
 
 static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "issues");
@@ -520,7 +520,7 @@ static void errors_of_open_have_causes(void **state)
 		{ EPERM, PFM_CAUSE_PERMISSION },
 		{ EINVAL, PFM_CAUSE_OTHER },
 	};
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "cycles");
@@ -549,7 +549,7 @@ static void settings_the_device_refuses(void **state)
 		{ 0, EINVAL, PFM_CAUSE_ATTRIBUTE },
 		{ 0, ENOMEM, PFM_CAUSE_MEMORY },
 	};
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "issues");
@@ -573,16 +573,16 @@ static void settings_the_device_refuses(void **state)
 static void errors_while_counting_are_handed_on(void **state)
 {
 	static const struct {
-		enum model_family family;
+		enum alpha_device_family family;
 		const char *event;
 		uint32_t start, again, stop, read;
 	} rows[] = {
-		{ MODEL_EV4, "cycles", PCNTRENABLE, PCNTRENABLE, PCNTRDISABLE, PCNTGETCNT },
-		{ MODEL_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
-		{ MODEL_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5READCNTRS },
-		{ MODEL_PCA56, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
-		{ MODEL_EV6, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
-		{ MODEL_EV67, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
+		{ ALPHA_DEVICE_EV4, "cycles", PCNTRENABLE, PCNTRENABLE, PCNTRDISABLE, PCNTGETCNT },
+		{ ALPHA_DEVICE_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
+		{ ALPHA_DEVICE_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5READCNTRS },
+		{ ALPHA_DEVICE_PCA56, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
+		{ ALPHA_DEVICE_EV6, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
+		{ ALPHA_DEVICE_EV67, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
 	};
 	static const struct {
 		int err, rc;
@@ -591,7 +591,7 @@ static void errors_while_counting_are_handed_on(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		for (unsigned e = 0; e < 4; e++) {
-			struct fixture *f = begin(rows[i].family, 1, 0, MODEL_UNBOUND);
+			struct fixture *f = begin(rows[i].family, 1, 0, ALPHA_DEVICE_UNBOUND);
 			const struct backend *b = f->s.backend;
 			pfm_count_t count;
 
@@ -630,7 +630,7 @@ static void errors_while_counting_are_handed_on(void **state)
 
 static void interrupted_requests_are_repeated(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "issues");
@@ -645,7 +645,7 @@ static void interrupted_requests_are_repeated(void **state)
 /* What the counters hold before the first start is not this session's. */
 static void counters_that_go_on_start_from_zero(void **state)
 {
-	struct fixture *f = begin(MODEL_EV6, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV6, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "retinst");
@@ -670,7 +670,7 @@ static void counters_that_go_on_start_from_zero(void **state)
 /* Interrupts where they are asked for, and nothing where no counters are. */
 static void items_and_flags_choose_what_is_read(void **state)
 {
-	struct fixture *f = begin(MODEL_EV6, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV6, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "retinst");
@@ -694,7 +694,7 @@ static void items_and_flags_choose_what_is_read(void **state)
 
 static void one_processor_is_read_where_it_is(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 2, 0, 1);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 2, 0, 1);
 
 	(void)state;
 	add(f, "issues");
@@ -716,7 +716,7 @@ static void one_processor_is_read_where_it_is(void **state)
 /* Counts of single processors, of which one is not there. */
 static void a_processor_the_device_does_not_have(void **state)
 {
-	struct fixture *f = begin(MODEL_EV6, 2, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV6, 2, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "retinst");
@@ -737,7 +737,7 @@ static void a_processor_the_device_does_not_have(void **state)
 
 static void another_process_cannot_be_counted(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
 	(void)state;
 	add(f, "issues");
@@ -765,7 +765,7 @@ static void another_process_cannot_be_counted(void **state)
 
 static void probing_asks_whether_there_is_a_device(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 	pfm_error_t why = { .size = sizeof why };
 
 	(void)state;
@@ -781,7 +781,7 @@ static void probing_asks_whether_there_is_a_device(void **state)
 
 static void questions_that_have_no_answer(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 	pfcntr_bucket_t buckets[2];
 	struct pfipls levels;
 	uint64_t v, w;
@@ -904,11 +904,11 @@ static void a_model_has_processors_of_its_own(void **state)
 	pfmlib_alpha_input_param_t in = { .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
 	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5", .model = &in };
 	const char *const text = "ev5::cycles";
-	struct model_options o;
+	struct alpha_device_options o;
 	pfm_error_t why;
 
 	(void)state;
-	pfmi_model_defaults(&o, MODEL_EV5);
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV5);
 	for (unsigned n = 0; n <= 64; n = n ? n * 2 : 1) {
 		pfm_count_t count = PFM_INIT(count);
 		pfm_session_t *s;
@@ -1044,7 +1044,7 @@ static void whom_the_device_cannot_count_is_told(void **state)
 /* A system on which nothing exists but the device. */
 static void the_models_system_has_nothing_else(void **state)
 {
-	struct fixture *f = begin(MODEL_EV5, 1, 0, MODEL_UNBOUND);
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 	const struct sys *sys = &f->inner;
 	struct perf_event_attr *attr = NULL;
 	uint32_t regs[4];
@@ -1055,8 +1055,8 @@ static void the_models_system_has_nothing_else(void **state)
 	assert_int_equal(sys->mmap(sys, 3, 4096, 0, &at), -ENODEV);
 	assert_int_equal(sys->munmap(sys, &at, 4096), -EINVAL);
 	assert_int_equal(sys->perf_event_open(sys, attr, 0, -1, -1, 0), -ENOSYS);
-	assert_int_equal(sys->list(sys, "/sys", NULL, NULL), -ENOENT);
-	assert_false(sys->cpuid(sys, 0, 0, regs));
+	assert_int_equal(sys->list_folder(sys, "/sys", NULL, NULL), -ENOENT);
+	assert_false(sys->read_cpuid(sys, 0, 0, regs));
 	assert_int_equal(sys->close(sys, 3), -EBADF);
 	assert_int_equal(sys->read(sys, 3, regs, 4), -EBADF);
 	end(f);

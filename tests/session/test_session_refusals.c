@@ -505,7 +505,7 @@ static void architectural_events_may_be_missing(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		pfm_close_context(ctx);
 		open_context(NULL);
-		ctx->sys.cpuid = lacking_cpuid;
+		ctx->sys.read_cpuid = lacking_cpuid;
 		ask_for_missing(i & 1, i & 2);
 	}
 }

@@ -8,9 +8,9 @@
 
 static inline const struct table *table_of(int pmu)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (pfmi_builtin(i)->libpfm_type == pmu)
-			return pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->libpfm_type == pmu)
+			return table_builtin_at(i);
 	fail_msg("no table of type %d", pmu);
 	return NULL;
 }

@@ -9,7 +9,7 @@
 #include "device/state.h"
 
 struct model_device {
-	struct model *m;
+	struct alpha_device *m;
 	int handle;
 };
 
@@ -32,31 +32,31 @@ static inline void record_call(void *arg, unsigned function, uint64_t a1)
 }
 
 /* Options as documented, for one processor. */
-static inline struct model_options options_of(enum model_family family)
+static inline struct alpha_device_options options_of(enum alpha_device_family family)
 {
-	struct model_options o;
+	struct alpha_device_options o;
 
-	pfmi_model_defaults(&o, family);
+	alpha_device_set_defaults(&o, family);
 	o.n_cpus = 1;
 	return o;
 }
 
 /* Process ROOT has the device open, in @mode; process USER is there too. Both are bound to processor 0. */
-static inline struct model_device open_device(const struct model_options *o, unsigned mode)
+static inline struct model_device open_device(const struct alpha_device_options *o, unsigned mode)
 {
-	struct model_device d = { pfmi_model_new(o), -1 };
+	struct model_device d = { alpha_device_new(o), -1 };
 
 	assert_non_null(d.m);
-	assert_int_equal(pfmi_model_process(d.m, ROOT, 0, 0), 0);
-	assert_int_equal(pfmi_model_process(d.m, USER, 100, 0), 0);
-	d.handle = pfmi_model_open(d.m, ROOT, mode);
+	assert_int_equal(alpha_device_set_process(d.m, ROOT, 0, 0), 0);
+	assert_int_equal(alpha_device_set_process(d.m, USER, 100, 0), 0);
+	d.handle = alpha_device_open_session(d.m, ROOT, mode);
 	assert_true(d.handle >= 0);
 	return d;
 }
 
 static inline int send_request(const struct model_device *d, uint32_t request, void *arg)
 {
-	return pfmi_model_ioctl(d->m, d->handle, ROOT, request, (uint64_t)(uintptr_t)arg, &pfmi_model_own_memory);
+	return alpha_device_do_ioctl(d->m, d->handle, ROOT, request, (uint64_t)(uintptr_t)arg, &alpha_device_own_memory);
 }
 
 /* A request whose argument is a word. */
@@ -73,11 +73,11 @@ static inline int read_results(const struct model_device *d, uint32_t request, v
 	return send_request(d, request, &pointer);
 }
 
-static inline struct model_view read_kernel_log(const struct model_device *d, unsigned cpu)
+static inline struct alpha_device_view read_kernel_log(const struct model_device *d, unsigned cpu)
 {
-	struct model_view v;
+	struct alpha_device_view v;
 
-	assert_int_equal(pfmi_model_look(d->m, cpu, &v), 0);
+	assert_int_equal(alpha_device_get_view(d->m, cpu, &v), 0);
 	return v;
 }
 

@@ -486,12 +486,12 @@ void fake_begin(struct fake *f)
 		.close = fake_close,
 		.mmap = fake_mmap,
 		.munmap = fake_munmap,
-		.now = fake_now,
+		.get_time = fake_now,
 		.poll = fake_poll,
 		.perf_event_open = fake_perf,
-		.list = fake_list,
-		.time_of = fake_time_of,
-		.cpuid = fake_cpuid,
+		.list_folder = fake_list,
+		.get_process_time = fake_time_of,
+		.read_cpuid = fake_cpuid,
 		.arg = f,
 	};
 	f->ring_pages = 256;

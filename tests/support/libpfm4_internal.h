@@ -18,7 +18,7 @@ void l4_file(const char *path, const char *text);
 void l4_begin(const char *cpuid, const char *const *variables);
 
 /* Ends a case: as it was before. */
-static inline void l4_terminate(void)
+static inline void l4_end_case(void)
 {
 	l4_begin("GenuineIntel-6-55-4", NULL);
 }
@@ -26,7 +26,7 @@ static inline void l4_terminate(void)
 /* The number of the PMU; fails if there is none. */
 static inline uint32_t l4_number_of(const char *name)
 {
-	int n = l4_unit_named(name, strlen(name));
+	int n = l4_find_pmu_by_name(name, strlen(name));
 
 	assert_true(n >= 0);
 	return (uint32_t)n;
@@ -37,7 +37,7 @@ static inline struct l4_event l4_event_of(const char *pmu, const char *name)
 {
 	struct l4_event ev;
 
-	if (!l4_event_named(l4_number_of(pmu), name, strlen(name), &ev))
+	if (!l4_find_event(l4_number_of(pmu), name, strlen(name), &ev))
 		fail_msg("%s has no %s", pmu, name);
 	return ev;
 }

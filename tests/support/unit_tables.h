@@ -9,10 +9,10 @@
 /* The first built-in table of @encoder; with @name, the one called so. */
 static inline const struct table *table_with(unsigned encoder, const char *name)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (pfmi_builtin(i)->encoder == encoder &&
-		    (!name || strcmp(table_text(pfmi_builtin(i), pfmi_builtin(i)->name), name) == 0))
-			return pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->encoder == encoder &&
+		    (!name || strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->name), name) == 0))
+			return table_builtin_at(i);
 	fail_msg("no table of encoder %u %s", encoder, name ? name : "");
 	return NULL;
 }
@@ -20,9 +20,9 @@ static inline const struct table *table_with(unsigned encoder, const char *name)
 /* The built-in table called @name, whatever its encoder. */
 static inline const struct table *table_called(const char *name)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (strcmp(table_text(pfmi_builtin(i), pfmi_builtin(i)->name), name) == 0)
-			return pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->name), name) == 0)
+			return table_builtin_at(i);
 	fail_msg("no table %s", name);
 	return NULL;
 }

@@ -49,14 +49,14 @@ static void add(char *text, const char *format, const char *a, const char *b)
 	snprintf(text + n, 512 - n, format, a, b);
 }
 
-static void add_group(char *text, const struct table *t, const struct group *g)
+static void add_group(char *text, const struct table *t, const struct umask_group *g)
 {
-	const struct word *w = table_words(t) + g->word;
+	const struct named_value *w = table_named_values(t) + g->first_named_value;
 
 	if (!(g->flags & GROUP_REQUIRED) && random_below(3) == 0)
 		return;
-	for (unsigned n = g->flags & GROUP_ANY ? 1 + random_below(3) : 1; n--;)
-		add(text, ":%s=%s", table_text(t, g->name), table_text(t, w[random_below(g->n_words)].name));
+	for (unsigned n = g->flags & GROUP_COMBINABLE ? 1 + random_below(3) : 1; n--;)
+		add(text, ":%s=%s", table_text(t, g->name), table_text(t, w[random_below(g->n_named_values)].name));
 }
 
 static void add_modifiers(char *text, const struct table *t)
@@ -67,7 +67,7 @@ static void add_modifiers(char *text, const struct table *t)
 		char number[24];
 		uint64_t span = f[i].max - f[i].min, value;
 
-		if (!f[i].modifier || random_below(3))
+		if (!f[i].is_modifier || random_below(3))
 			continue;
 		value = f[i].min + (span > 1000000 ? random_below(1000000) : random_below((unsigned)span + 1));
 		snprintf(number, sizeof(number), "%" PRIu64, value);
@@ -86,8 +86,8 @@ static void add_levels(char *text)
 static void make_text(char text[512], const struct table *t, uint32_t row, bool full)
 {
 	snprintf(text, 512, "%s", table_row_name(t, row));
-	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
-		const struct group *g = pfmi_pmu_row_group(t, row, i);
+	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_row_group(t, row, i);
 
 		if (full || g->flags & GROUP_REQUIRED)
 			add_group(text, t, g);
@@ -214,10 +214,10 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 /* Asks @each about each table that is built in, with a context for it. */
 static void on_each_table(void (*each)(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all), struct tally *all)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		pfm_ctx_t *ctx = open_for(table_text(pfmi_builtin(i), pfmi_builtin(i)->name));
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		pfm_ctx_t *ctx = open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name));
 
-		each(ctx, pfmi_builtin(i), i, all);
+		each(ctx, table_builtin_at(i), i, all);
 		pfm_close_context(ctx);
 	}
 }
@@ -321,12 +321,12 @@ static void rows_with_offcore(const pfm_ctx_t *ctx, const struct table *t, unsig
 
 	(void)i;
 	for (uint32_t row = 0; t->encoder == ENCODER_X86 && table_has_row(t, row); row++) {
-		uint64_t msr = pfmi_row_value(t, row, KEY_MSR, ANYWHERE), config;
+		uint64_t msr = pfmi_table_row_value(t, row, KEY_MSR, ANY_COUNTER), config;
 		pfm_encoding_t e = PFM_INIT(e);
 
 		if (msr != 0x1a6 && msr != 0x1a7)
 			continue;
-		config = pfmi_row_value(t, row, KEY_CODE, ANYWHERE) | pfmi_row_value(t, row, KEY_UMASK, ANYWHERE) << 8;
+		config = pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER) | pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER) << 8;
 		if (msr != offcore_of(config))
 			fail_msg("%s::%s", table_text(t, t->name), table_row_name(t, row));
 		snprintf(text, sizeof(text), "%s/event=0x%" PRIx64 ",umask=0x%" PRIx64 ",offcore_rsp=0x5a5a5a/", table_text(t, t->name),
@@ -367,18 +367,18 @@ static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *sam
 /* A mask that is named once is read, encoded and printed by a shorter way than one that is named twice. */
 static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
 {
-	const struct field *edge = table_field(t, KEY_EDGE);
+	const struct field *edge = table_key_field(t, KEY_EDGE);
 	char text[1024], twice[1280];
 
 	for (uint32_t row = 0; table_has_row(t, row); row++) {
 		const struct row *r = table_row(t, row);
 		const char *name = table_text(t, r->name), *pmu = (row + i) % 2 ? table_text(t, t->name) : "", *colons = *pmu ? "::" : "";
 
-		for (unsigned k = 0; k < r->n_takes; k++) {
-			const struct group *g = row_group(t, r, k);
+		for (unsigned k = 0; k < r->n_groups; k++) {
+			const struct umask_group *g = table_row_group_at(t, r, k);
 
-			for (unsigned w = 0; w < g->n_words; w++) {
-				const char *word = table_text(t, table_words(t)[g->word + w].name);
+			for (unsigned w = 0; w < g->n_named_values; w++) {
+				const char *word = table_text(t, table_named_values(t)[g->first_named_value + w].name);
 
 				snprintf(text, sizeof(text), "%s%s%s:%s", pmu, colons, name, word);
 				snprintf(twice, sizeof(twice), "%s:%s", text, word);
@@ -387,7 +387,7 @@ static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsi
 		}
 		snprintf(text, sizeof(text), "%s%s%s", pmu, colons, name);
 		snprintf(twice, sizeof(twice), "%s:edge=0", text);
-		if (r->n_takes && edge && edge->modifier && t->encoder == ENCODER_X86 && !(t->flags & TABLE_VIEW))
+		if (r->n_groups && edge && edge->is_modifier && t->encoder == ENCODER_X86 && !(t->flags & TABLE_COMPAT_VIEW))
 			all->printed[0] += same_answers(ctx, text, twice, row, false);
 	}
 }
@@ -428,12 +428,12 @@ static void spell_out(char text[512], const struct table *t, uint32_t row)
 static bool leads_to(const struct table *t, const char *text, uint32_t row)
 {
 	struct spec spec;
-	struct name n;
+	struct name_entry n;
 
-	if (pfmi_spec_parse(text, &spec, NULL) || spec.form != SPEC_NAME || spec.name.s + spec.name.len != text + strlen(text) ||
+	if (pfmi_spec_parse(text, &spec, NULL) || spec.form != SPEC_NAME || spec.name.text + spec.name.len != text + strlen(text) ||
 	    strncmp(text, table_text(t, t->name), spec.pmu_name.len) != 0)
 		return false;
-	n = pfmi_table_find(t, spec.prefixes[spec.n_prefixes - 1].hash, spec.name.s, spec.name.len);
+	n = table_find_name(t, spec.prefixes[spec.n_prefixes - 1].hash, spec.name.text, spec.name.len);
 	return n.kind < NAME_UNSUPPORTED && n.row == row;
 }
 
@@ -443,14 +443,14 @@ static void every_bare_name_leads_back(void **state)
 	unsigned bare = 0, refused = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
 		for (uint32_t row = 0; table_has_row(t, row); row++) {
 			char text[512], buf[PRINTED_TEXT_SIZE];
 			struct event ev;
 
-			if (table_row(t, row)->n_takes || table_row(t, row)->flags & ROW_METRIC)
+			if (table_row(t, row)->n_groups || table_row(t, row)->flags & ROW_METRIC)
 				continue;
 			pfmi_pmu_init_event(&ev, t, row);
 			spell_out(text, t, row);
@@ -476,8 +476,8 @@ static void no_metric_encodes(void **state)
 	unsigned metrics = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
 		char text[512];
 
@@ -508,7 +508,7 @@ static bool same_event(const struct event *a, const struct event *b)
 
 	for (unsigned i = 0; same && i < a->n_user_fields; i++)
 		same = a->user_fields[i].field == b->user_fields[i].field && a->user_fields[i].value == b->user_fields[i].value;
-	for (unsigned i = 0; same && a->row && i < a->row->n_takes; i++)
+	for (unsigned i = 0; same && a->row && i < a->row->n_groups; i++)
 		same = a->group_values[i] == b->group_values[i];
 	return same;
 }
@@ -547,7 +547,7 @@ static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct s
 /* The numbers of every @step-th row of @t, and some beside them. */
 static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uint32_t step, unsigned tally[2])
 {
-	const struct field *code = table_field(t, KEY_CODE), *umask = table_field(t, KEY_UMASK);
+	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
 
 	for (uint32_t row = 0; code && row < t->n_rows; row += step) {
 		struct event ev;
@@ -576,10 +576,10 @@ static void codes_and_masks_mean_the_same_in_all_digits(void **state)
 	unsigned tally[2] = { 0 };
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		pfm_ctx_t *ctx = open_for(table_text(pfmi_builtin(i), pfmi_builtin(i)->name));
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		pfm_ctx_t *ctx = open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name));
 
-		all_in_other_digits(ctx, pfmi_builtin(i), row_step(true), tally);
+		all_in_other_digits(ctx, table_builtin_at(i), row_step(true), tally);
 		pfm_close_context(ctx);
 	}
 	print_message("# %u codes and masks found at once, %u not\n", tally[1], tally[0]);
@@ -588,7 +588,7 @@ static void codes_and_masks_mean_the_same_in_all_digits(void **state)
 
 static bool is_fixed(const struct table *t, const struct row *r)
 {
-	uint64_t on = row_counters(t, r);
+	uint64_t on = table_row_counter_mask(t, r);
 
 	return on >> 32 && !(on & 0xffffffff) && !(r->flags & (ROW_SHADOWED | ROW_METRIC));
 }
@@ -599,8 +599,8 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 	unsigned seen = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		pfm_ctx_t *ctx = t->encoder == ENCODER_X86 ? open_for(table_text(t, t->name)) : NULL;
 
 		for (uint32_t row = 0; ctx && row < t->n_rows; row++) {
@@ -694,7 +694,7 @@ static void rows_beside_the_one_that_numbers_mean(void **state)
 	/* No row has what these say. */
 	assert_int_equal(pfm_print_event(ctx, "numbers/event=0x6,umask=0x1/", PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_ERR_NOTSUPP);
 	assert_int_not_equal(pfm_print_event(ctx, "numbers/event=0x1,umask=0x11/", PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_SUCCESS);
-	for (unsigned i = pfmi_n_builtin(); i < (unsigned)pfm_count_pmus(ctx); i++)
+	for (unsigned i = table_count_builtins(); i < (unsigned)pfm_count_pmus(ctx); i++)
 		all_in_other_digits(ctx, context_pmu_table(ctx, i), 1, tally);
 	assert_true(tally[1] > 0);
 	pfm_close_context(ctx);
@@ -772,7 +772,7 @@ static void imported_lists(void **state)
 		skip();
 	all = open_image(NULL);
 	n = (unsigned)pfm_count_pmus(all);
-	for (unsigned i = pfmi_n_builtin(); i < n; i++) {
+	for (unsigned i = table_count_builtins(); i < n; i++) {
 		const struct table *t;
 		pfm_ctx_t *ctx;
 		char text[512];
@@ -865,8 +865,8 @@ static bool groups_overlap(const struct table *t, uint32_t row)
 {
 	uint64_t owned = 0;
 
-	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
-		const struct group *g = row_group(t, table_row(t, row), i);
+	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
+		const struct umask_group *g = table_row_group_at(t, table_row(t, row), i);
 
 		if (table_fields(t)[g->field].key == KEY_UMASK && owned & g->mask)
 			return true;
@@ -882,13 +882,13 @@ static void every_row_is_found_behind_its_register(void **state)
 	char text[512];
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
 		bool listed = !is_by_hand(t);
 		uint32_t step = row_step(listed && t->encoder != ENCODER_NETBURST);
 
-		for (uint32_t row = i % step; row < t->n_rows && !(t->flags & TABLE_VIEW); row += step) {
+		for (uint32_t row = i % step; row < t->n_rows && !(t->flags & TABLE_COMPAT_VIEW); row += step) {
 			if (table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED) || groups_overlap(t, row))
 				continue;
 			rows[listed]++;

@@ -66,14 +66,14 @@ static const struct table *test_table(void)
 {
 	if (!image.bytes)
 		skip();
-	return image_table((const struct image *)(const void *)image.bytes, 0);
+	return table_image_table_at((const struct image *)(const void *)image.bytes, 0);
 }
 
 /* ---- looking up ----------------------------------------------------------------------------------------------- */
 
-static struct name find(const struct table *t, const char *text)
+static struct name_entry find(const struct table *t, const char *text)
 {
-	return pfmi_table_find(t, pfmi_name_hash(pfmi_slice(text)), text, strlen(text));
+	return table_find_name(t, pfmi_table_hash_name(pfmi_base_make_slice(text)), text, strlen(text));
 }
 
 /* A spelling that must mean the same: other case, separators where none were, ':' for '.'. */
@@ -99,7 +99,7 @@ static void respell(const char *name, char *out, size_t len)
 	out[n] = '\0';
 }
 
-static bool same_name(struct name a, struct name b)
+static bool same_name(struct name_entry a, struct name_entry b)
 {
 	return a.text == b.text && a.row == b.row && a.kind == b.kind;
 }
@@ -109,35 +109,35 @@ static uint32_t hash_of_beginning(struct slice name)
 {
 	uint32_t n = name.len ? 1 : 0;
 
-	while (n < name.len && name.s[n] != ':' && name.s[n] != '.')
+	while (n < name.len && name.text[n] != ':' && name.text[n] != '.')
 		n++;
 	name.len = n;
-	return pfmi_name_hash(name);
+	return pfmi_table_hash_name(name);
 }
 
 /* Every name of the parts of a processor passes its filter, also one that a separator ends, and few others do. */
 static void filters_let_the_names_of_parts_pass(void **state)
 {
-	const struct image *im = pfmi_builtins();
-	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
+	const struct image *im = table_builtin_image();
+	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
 	unsigned names = 0, others = 0, passed = 0;
 
 	(void)state;
-	for (uint32_t w = 0; w < im->arrays[ARRAY_WHOLES].n; w++)
-		for (uint32_t i = 0; i < wholes[w].n_parts; i++) {
-			const struct table *t = image_table(im, whole_parts(im, &wholes[w])[i]);
+	for (uint32_t w = 0; w < im->arrays[ARRAY_FAMILIES].n_elements; w++)
+		for (uint32_t i = 0; i < wholes[w].n_members; i++) {
+			const struct table *t = table_image_table_at(im, table_family_members(im, &wholes[w])[i]);
 
 			for (uint32_t k = 0; k < table_count_names(t); k++, names++) {
-				struct slice name = pfmi_slice(table_text(t, table_name(t, k).text));
-				uint32_t h = pfmi_name_hash(name);
+				struct slice name = pfmi_base_make_slice(table_text(t, table_name_at(t, k).text));
+				uint32_t h = pfmi_table_hash_name(name);
 
-				assert_true(whole_may_have(im, &wholes[w], h));
-				assert_true(whole_may_have(im, &wholes[w], hash_of_beginning(name)));
+				assert_true(table_can_family_have_name(im, &wholes[w], h));
+				assert_true(table_can_family_have_name(im, &wholes[w], hash_of_beginning(name)));
 				others++;
-				passed += whole_may_have(im, &wholes[w], name_hash(h, '~'));
+				passed += table_can_family_have_name(im, &wholes[w], table_hash_char(h, '~'));
 				name.len--;
-				if (name.s[name.len] == ':' || name.s[name.len] == '.')
-					assert_true(whole_may_have(im, &wholes[w], pfmi_name_hash(name)));
+				if (name.text[name.len] == ':' || name.text[name.len] == '.')
+					assert_true(table_can_family_have_name(im, &wholes[w], pfmi_table_hash_name(name)));
 			}
 		}
 	assert_true(names > 10000 && passed < others / 20);
@@ -146,21 +146,21 @@ static void filters_let_the_names_of_parts_pass(void **state)
 /* So does what the names of a table begin with that is called like a whole, and few other beginnings do. */
 static void filters_let_the_beginnings_of_names_pass(void **state)
 {
-	const struct image *im = pfmi_builtins();
-	const struct whole *wholes = image_array(im, ARRAY_WHOLES);
+	const struct image *im = table_builtin_image();
+	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
 	unsigned tables = 0, others = 0, passed = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < im->n_tables; i++) {
-		const struct table *t = image_table(im, i);
-		const struct whole *w = t->parts ? &wholes[t->parts - 1] : NULL;
+		const struct table *t = table_image_table_at(im, i);
+		const struct pmu_family *w = t->family_plus1 ? &wholes[t->family_plus1 - 1] : NULL;
 
 		tables += w != NULL;
 		for (uint32_t k = 0; w && k < table_count_names(t); k++, others++) {
-			uint32_t h = hash_of_beginning(pfmi_slice(table_text(t, table_name(t, k).text)));
+			uint32_t h = hash_of_beginning(pfmi_base_make_slice(table_text(t, table_name_at(t, k).text)));
 
-			assert_true(whole_may_have(im, w, h));
-			passed += whole_may_have(im, w, name_hash(h, '~'));
+			assert_true(table_can_family_have_name(im, w, h));
+			passed += table_can_family_have_name(im, w, table_hash_char(h, '~'));
 		}
 	}
 	assert_true(tables > 20 && others > 10000 && passed < others / 20);
@@ -172,11 +172,11 @@ static void every_name_of_every_built_in_table_is_found(void **state)
 	unsigned names = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
 		for (uint32_t k = 0; k < table_count_names(t); k++) {
-			struct name n = table_name(t, k);
+			struct name_entry n = table_name_at(t, k);
 
 			if (n.kind == NAME_NONE)
 				continue;
@@ -186,7 +186,7 @@ static void every_name_of_every_built_in_table_is_found(void **state)
 			names++;
 		}
 		for (uint32_t row = 0; row < t->n_rows; row++) {
-			struct name n = find(t, table_row_name(t, row));
+			struct name_entry n = find(t, table_row_name(t, row));
 
 			assert_int_not_equal(n.kind, NAME_NONE);
 			if (!(table_row(t, row)->flags & ROW_SHADOWED))
@@ -209,10 +209,10 @@ static void names_are_entered_in_their_order(void **state)
 	for (uint32_t i = 0; i < N; i++) {
 		random = random * 1664525 + 1013904223;
 		hashes[i] = i % 4 == 3 ? hashes[i - 1] : random >> 8;
-		pfmi_enter_name(slots, SLOTS, hashes[i], i + 1);
+		pfmi_table_insert_name(slots, SLOTS, hashes[i], i + 1);
 	}
 	for (uint32_t i = 0; i < N; i++) {
-		uint32_t at = slot_of(hashes[i], SLOTS), first = 0;
+		uint32_t at = table_first_slot(hashes[i], SLOTS), first = 0;
 
 		for (; slots[at] != (hashes[i] << 16 | (i + 1)); at = at + 1 < SLOTS ? at + 1 : 0) {
 			assert_true(slots[at] >> 16 >= (uint16_t)hashes[i]);
@@ -226,7 +226,7 @@ static void names_are_entered_in_their_order(void **state)
 static void names_that_are_not_there(void **state)
 {
 	static const char *const absent[] = { "", "x", "Instr_Re", "Instr_Rets", "nstr_Ret", "Instr.Ret", "\xff", "cycles!" };
-	const struct table *t = pfmi_builtin(0);
+	const struct table *t = table_builtin_at(0);
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
@@ -238,14 +238,14 @@ static void built_in_tables_are_consistent(void **state)
 	const char *why;
 
 	(void)state;
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_builtin_at(i);
 
-		if (pfmi_table_check(t, t->size, CHECK_ALL, &why))
+		if (pfmi_table_verify(t, t->size, VERIFY_ALL, &why))
 			fail_msg("%s: %s", table_text(t, t->name), why);
 		assert_null(why);
 		for (unsigned k = 0; k < i; k++)
-			assert_string_not_equal(table_text(t, t->name), table_text(pfmi_builtin(k), pfmi_builtin(k)->name));
+			assert_string_not_equal(table_text(t, t->name), table_text(table_builtin_at(k), table_builtin_at(k)->name));
 	}
 }
 
@@ -253,7 +253,7 @@ static void built_in_tables_are_consistent(void **state)
 
 static uint32_t row(const struct table *t, const char *name)
 {
-	struct name n = find(t, name);
+	struct name_entry n = find(t, name);
 
 	assert_int_not_equal(n.kind, NAME_NONE);
 	return n.row;
@@ -264,25 +264,25 @@ static void values_of_rows(void **state)
 	const struct table *t = test_table();
 
 	(void)state;
-	assert_int_equal(pfmi_row_value(t, row(t, "CYCLES"), KEY_CODE, ANYWHERE), 0x3c);
-	assert_int_equal(pfmi_row_value(t, row(t, "clk"), KEY_CODE, 3), 0x3c);
-	assert_int_equal(pfmi_row_value(t, row(t, "CYCLES"), KEY_MAX, ANYWHERE), 1);
-	assert_int_equal(pfmi_row_value(t, row(t, "bus.traffic"), KEY_MAX, ANYWHERE), 7);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CYCLES"), KEY_CODE, ANY_COUNTER), 0x3c);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "clk"), KEY_CODE, 3), 0x3c);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CYCLES"), KEY_MAX, ANY_COUNTER), 1);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "bus.traffic"), KEY_MAX, ANY_COUNTER), 7);
 	/* A value of one counter's own, and no general one: the preset elsewhere. */
-	assert_int_equal(pfmi_row_value(t, row(t, "CHOOSY"), KEY_SEL, 0), 1);
-	assert_int_equal(pfmi_row_value(t, row(t, "CHOOSY"), KEY_SEL, 2), 0xc);
-	assert_int_equal(pfmi_row_value(t, row(t, "CHOOSY"), KEY_SEL, 1), 0);
-	assert_int_equal(pfmi_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 1), 6);
-	assert_int_equal(pfmi_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 2), 5);
-	assert_int_equal(pfmi_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, ANYWHERE), 5);
-	assert_int_equal(pfmi_row_value(t, row(t, "CYCLES"), KEY_PRECISE, ANYWHERE), 0);
-	assert_true(pfmi_row_has(t, row(t, "LAST_ONE"), KEY_CMASK));
-	assert_false(pfmi_row_has(t, row(t, "CYCLES"), KEY_CMASK));
-	assert_string_equal(pfmi_row_text(t, row(t, "L2_LINES_OUT"), KEY_ERRATA), "X1, X2");
-	assert_string_equal(pfmi_row_text(t, row(t, "BUS:TRAFFIC"), KEY_NOTE), "Counts \"half\" beats.");
-	assert_string_equal(pfmi_row_text(t, row(t, "CYCLES"), KEY_NOTE), "");
-	assert_true(row_counters(t, table_row(t, row(t, "CYCLES"))) == 0x10000000full);
-	assert_true(row_counters(t, table_row(t, row(t, "CHOOSY"))) == 0x5);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY"), KEY_SEL, 0), 1);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY"), KEY_SEL, 2), 0xc);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY"), KEY_SEL, 1), 0);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 1), 6);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 2), 5);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, ANY_COUNTER), 5);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CYCLES"), KEY_PRECISE, ANY_COUNTER), 0);
+	assert_true(pfmi_table_has_row_value(t, row(t, "LAST_ONE"), KEY_CMASK));
+	assert_false(pfmi_table_has_row_value(t, row(t, "CYCLES"), KEY_CMASK));
+	assert_string_equal(pfmi_table_row_text(t, row(t, "L2_LINES_OUT"), KEY_ERRATA), "X1, X2");
+	assert_string_equal(pfmi_table_row_text(t, row(t, "BUS:TRAFFIC"), KEY_NOTE), "Counts \"half\" beats.");
+	assert_string_equal(pfmi_table_row_text(t, row(t, "CYCLES"), KEY_NOTE), "");
+	assert_true(table_row_counter_mask(t, table_row(t, row(t, "CYCLES"))) == 0x10000000full);
+	assert_true(table_row_counter_mask(t, table_row(t, row(t, "CHOOSY"))) == 0x5);
 	assert_int_equal(find(t, "WHOLE.THING").row, row(t, "CYCLES"));
 	assert_int_equal(find(t, "NOT_HERE").kind, NAME_UNSUPPORTED);
 	assert_string_equal(table_text(t, find(t, "NOT_HERE").row), "the invented processor has no such event");
@@ -291,7 +291,7 @@ static void values_of_rows(void **state)
 static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 {
 	const struct table *t = test_table();
-	const struct field *code = table_field(t, KEY_CODE);
+	const struct field *code = table_key_field(t, KEY_CODE);
 	uint64_t config[4] = { 0 };
 	struct event ev;
 
@@ -302,11 +302,11 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 	field_insert(code, config, 0);
 	assert_true(config[0] == 0);
 	pfmi_pmu_init_event(&ev, t, row(t, "LAST_ONE"));
-	pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 	assert_true(config[0] == (0x01ull | 0xffull << 24 | 1ull << 23 | 1ull << 18));
 	assert_true(config[1] == 0xffff && config[2] == 0xfull << 60 && config[3] == 0);
 	pfmi_pmu_init_event(&ev, t, row(t, "L2_LINES_IN"));
-	pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 	assert_true(config[0] == 0x4c24); /* this core, states m and e */
 }
 
@@ -321,7 +321,7 @@ static void use(const struct table *t)
 	unsigned n;
 
 	for (uint32_t i = 0; i < table_count_names(t); i++)
-		find(t, table_text(t, table_name(t, i).text));
+		find(t, table_text(t, table_name_at(t, i).text));
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM0 | PFM_PLM3 };
 		struct placement where;
@@ -332,11 +332,11 @@ static void use(const struct table *t)
 		uint32_t found;
 
 		for (unsigned key = 0; key < N_KEYS; key++) {
-			const struct field *f = table_field(t, (enum key)key);
+			const struct field *f = table_key_field(t, (enum field_key)key);
 
-			pfmi_row_value(t, i, (enum key)key, i % 4);
+			pfmi_table_row_value(t, i, (enum field_key)key, i % 4);
 			if (f && f->kind == FIELD_TEXT)
-				assert_true(strlen(pfmi_row_text(t, i, (enum key)key)) < t->n_pool);
+				assert_true(strlen(pfmi_table_row_text(t, i, (enum field_key)key)) < t->n_pool);
 		}
 		for (unsigned m = 0; m < pfmi_pmu_count_row_umasks(t, i); m++)
 			assert_true(strlen(table_text(t, pfmi_pmu_get_row_umask(t, i, m, NULL)->name)) < t->n_pool);
@@ -345,12 +345,12 @@ static void use(const struct table *t)
 		assert_int_equal(pfmi_spec_parse("x", &spec, NULL), PFMLIB_SUCCESS);
 		spec.text = attributes[i % 5];
 		spec.len = (uint32_t)strlen(spec.text);
-		spec.attrs = pfmi_slice(spec.text);
+		spec.attrs = pfmi_base_make_slice(spec.text);
 		if (pfmi_lookup_resolve_attrs(t, i, &spec, &ev, &why))
 			pfmi_pmu_init_event(&ev, t, i);
 		pfmi_encode_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
 		pfmi_encode_dispatch(&req, &where, &regs, &why);
-		pfmi_format_print_event(&ev, NULL, (pfm_dialect_t)(i % 4), pfmi_slice("cpu"), buf, sizeof(buf), &why);
+		pfmi_format_print_event(&ev, NULL, (pfm_dialect_t)(i % 4), pfmi_base_make_slice("cpu"), buf, sizeof(buf), &why);
 		if (i == 0)
 			pfmi_decode_config_words(t, (uint64_t[4]){ 0x3c }, 1, &ev);
 		pfmi_decode_row_from_codes(t, &(struct spec_codes){ .n_terms = 2, .code = i, .umask = 1 }, &found);
@@ -377,7 +377,7 @@ static void flip(const char *original, size_t size, size_t step, unsigned *accep
 	for (size_t at = 0; at < size; at += step)
 		for (unsigned m = 0; m < sizeof(masks); m += few) {
 			copy[at] = (char)(original[at] ^ masks[m]);
-			if (pfmi_table_check(copy, size, CHECK_ALL, &why)) {
+			if (pfmi_table_verify(copy, size, VERIFY_ALL, &why)) {
 				assert_non_null(why);
 				++*refused;
 			} else {
@@ -407,8 +407,8 @@ static void so_is_one_in_a_built_in_table(void **state)
 
 	(void)state;
 	/* Of all kinds, not all of them: there are hundreds, made alike. */
-	for (unsigned i = 0; i < pfmi_n_builtin(); i += 1 + i / 16 * 8) {
-		const struct table *t = pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i += 1 + i / 16 * 8) {
+		const struct table *t = table_builtin_at(i);
 
 		/* About as much work for each: large tables have more rows to use, too. */
 		flip((const char *)t, t->size, t->size < 4096 ? 1 : t->size * stride() / 61 | 1, &accepted, &refused);
@@ -430,7 +430,7 @@ static void nasty_numbers_in_the_head(void **state)
 	for (size_t at = 0; at < sizeof(*t); at += 4)
 		for (unsigned i = 0; i < sizeof(nasty) / sizeof(nasty[0]); i++) {
 			memcpy(copy + at, &nasty[i], 4);
-			if (pfmi_table_check(copy, t->size, CHECK_ALL, &why) == PFMLIB_SUCCESS)
+			if (pfmi_table_verify(copy, t->size, VERIFY_ALL, &why) == PFMLIB_SUCCESS)
 				use((const struct table *)(const void *)copy);
 			memcpy(copy + at, (const char *)t + at, 4);
 		}
@@ -448,11 +448,11 @@ static struct field *field_at(struct table *t, unsigned i)
 
 static struct row *row_at(struct table *t, unsigned i)
 {
-	return (struct row *)(void *)((char *)t + t->rows) + (table_row_numbers(t)[i] & ROW_NUMBER);
+	return (struct row *)(void *)((char *)t + t->rows) + (table_row_numbers(t)[i] & ROW_NUMBER_MASK);
 }
-static struct other_name *name_at(struct table *t, unsigned i)
+static struct stored_name *name_at(struct table *t, unsigned i)
 {
-	return (struct other_name *)(void *)((char *)t + t->names) + i;
+	return (struct stored_name *)(void *)((char *)t + t->names) + i;
 }
 static uint32_t *slot_at(struct table *t, unsigned i)
 {
@@ -460,19 +460,19 @@ static uint32_t *slot_at(struct table *t, unsigned i)
 }
 static uint32_t *value_at(struct table *t, unsigned i)
 {
-	return (uint32_t *)(void *)((char *)t + t->values) + row_at(t, 0)->value + i;
+	return (uint32_t *)(void *)((char *)t + t->values) + row_at(t, 0)->first_value + i;
 }
-static struct group *group_at(struct table *t, unsigned i)
+static struct umask_group *group_at(struct table *t, unsigned i)
 {
-	return (struct group *)(void *)((char *)t + t->groups) + table_group_numbers(t)[i];
+	return (struct umask_group *)(void *)((char *)t + t->groups) + table_group_numbers(t)[i];
 }
-static struct word *word_at(struct table *t, unsigned i)
+static struct named_value *word_at(struct table *t, unsigned i)
 {
-	return (struct word *)(void *)((char *)t + t->words) + group_at(t, 0)->word + i;
+	return (struct named_value *)(void *)((char *)t + t->named_values) + group_at(t, 0)->first_named_value + i;
 }
-static struct counter *counter_at(struct table *t, unsigned i)
+static struct counter_range *counter_at(struct table *t, unsigned i)
 {
-	return (struct counter *)(void *)((char *)t + t->counters) + i;
+	return (struct counter_range *)(void *)((char *)t + t->counters) + i;
 }
 
 static void no_magic(struct table *t)
@@ -525,30 +525,30 @@ static void wide_field(struct table *t)
 }
 static void field_beyond(struct table *t)
 {
-	field_at(t, 0)->range[0].lsb = 60;
+	field_at(t, 0)->ranges[0].lsb = 60;
 }
 /* One bit too far. */
 static void field_just_beyond(struct table *t)
 {
-	struct bitrange *r = &field_at(t, 0)->range[0];
+	struct bitrange *r = &field_at(t, 0)->ranges[0];
 
 	r->lsb = (uint8_t)(65 - r->width);
 }
 static void narrow_bits(struct table *t)
 {
-	field_at(t, 1)->range[0].width = 7;
+	field_at(t, 1)->ranges[0].width = 7;
 }
 static void many_takes(struct table *t)
 {
-	row_at(t, 2)->n_takes = 9;
+	row_at(t, 2)->n_groups = 9;
 }
 static void row_without_values(struct table *t)
 {
-	row_at(t, 0)->value = t->size;
+	row_at(t, 0)->first_value = t->size;
 }
 static void no_such_group(struct table *t)
 {
-	((uint32_t *)(void *)((char *)t + t->takes))[0] = t->size;
+	((uint32_t *)(void *)((char *)t + t->row_groups))[0] = t->size;
 }
 static void no_such_field(struct table *t)
 {
@@ -556,7 +556,7 @@ static void no_such_field(struct table *t)
 }
 static void no_such_counter(struct table *t)
 {
-	((struct wide *)(void *)((char *)t + t->wides))->counter = 64;
+	((struct wide_value *)(void *)((char *)t + t->wide_values))->counter = 64;
 }
 static void wide_value(struct table *t)
 {
@@ -568,7 +568,7 @@ static void group_of_nothing(struct table *t)
 }
 static void group_of_many(struct table *t)
 {
-	group_at(t, 0)->n_words = UINT16_MAX;
+	group_at(t, 0)->n_named_values = UINT16_MAX;
 }
 static void word_of_nothing(struct table *t)
 {
@@ -588,16 +588,16 @@ static void name_of_nothing(struct table *t)
 }
 static void way_to_nothing(struct table *t)
 {
-	((uint16_t *)(void *)((char *)t + t->ways))[0] = (uint16_t)(t->n_rows + 1);
+	((uint16_t *)(void *)((char *)t + t->code_index))[0] = (uint16_t)(t->n_rows + 1);
 }
 static void way_to_no_row(struct table *t)
 {
-	((uint16_t *)(void *)((char *)t + t->ways))[0] = (uint16_t)(1u << way_bits(t));
+	((uint16_t *)(void *)((char *)t + t->code_index))[0] = (uint16_t)(1u << table_code_index_bits(t));
 }
 static void rows_again_and_again(struct table *t)
 {
-	t->n_ways = t->size;
-	t->ways = sizeof(*t);
+	t->n_code_index = t->size;
+	t->code_index = sizeof(*t);
 }
 static void slot_of_nothing(struct table *t)
 {
@@ -695,7 +695,7 @@ static void each_fault_has_its_reason(void **state)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		memcpy(copy, t, t->size);
 		faults[i].damage(copy);
-		if (pfmi_table_check(copy, t->size, CHECK_ALL, &why) != PFMLIB_ERR_IMAGE)
+		if (pfmi_table_verify(copy, t->size, VERIFY_ALL, &why) != PFMLIB_ERR_IMAGE)
 			fail_msg("accepted, though %s", faults[i].why);
 		assert_string_equal(why, faults[i].why);
 	}
@@ -712,7 +712,7 @@ static void a_table_cut_short_is_refused(void **state)
 		char *copy = malloc(size ? size : 1);
 
 		memcpy(copy, t, size);
-		assert_int_equal(pfmi_table_check(copy, size, CHECK_ALL, &why), PFMLIB_ERR_IMAGE);
+		assert_int_equal(pfmi_table_verify(copy, size, VERIFY_ALL, &why), PFMLIB_ERR_IMAGE);
 		assert_non_null(why);
 		free(copy);
 	}
@@ -726,11 +726,11 @@ static void an_image_with_any_wrong_byte_behind_its_head_is_refused(void **state
 	(void)state;
 	test_table();
 	memcpy(copy, image.bytes, image.size);
-	assert_int_equal(pfmi_image_check(copy, image.size, CHECK_ALL, &why), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_ALL, &why), PFMLIB_SUCCESS);
 	for (size_t at = offsetof(struct image, arrays); at < image.size; at += stride())
 		for (unsigned bit = 0; bit < 8; bit++) {
 			copy[at] = (char)(image.bytes[at] ^ 1 << bit);
-			assert_int_equal(pfmi_image_check(copy, image.size, CHECK_ALL, &why), PFMLIB_ERR_IMAGE);
+			assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_ALL, &why), PFMLIB_ERR_IMAGE);
 			copy[at] = image.bytes[at];
 		}
 	free(copy);
@@ -756,63 +756,63 @@ static void the_head_of_an_image(void **state)
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		memcpy(copy, image.bytes, image.size);
 		copy[lines[i].at] = (char)(copy[lines[i].at] ^ 1);
-		assert_int_equal(pfmi_image_check(copy, image.size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+		assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 		assert_string_equal(why, lines[i].why);
 	}
 	memcpy(copy, image.bytes, image.size);
 	im->magic = __builtin_bswap32(im->magic);
-	assert_int_equal(pfmi_image_check(copy, image.size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 	assert_non_null(strstr(why, "byte order"));
-	assert_int_equal(pfmi_image_check(copy, sizeof(struct image) - 1, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify_image(copy, sizeof(struct image) - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 	free(copy);
 }
 
 static void parts_of_a_table_that_are_none(void **state)
 {
-	const struct image *im = pfmi_builtins();
+	const struct image *im = table_builtin_image();
 	char *copy = malloc((size_t)im->size);
-	uint32_t parts = im->arrays[ARRAY_WHOLES].n + 1;
+	uint32_t parts = im->arrays[ARRAY_FAMILIES].n_elements + 1;
 	const char *why;
 
 	(void)state;
 	memcpy(copy, im, (size_t)im->size);
-	memcpy(copy + im->arrays[ARRAY_TABLES].at + offsetof(struct table, parts), &parts, sizeof(parts));
-	assert_int_equal(pfmi_image_check(copy, (size_t)im->size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	memcpy(copy + im->arrays[ARRAY_TABLES].offset + offsetof(struct table, family_plus1), &parts, sizeof(parts));
+	assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 	assert_string_equal(why, "the parts of a processor are out of bounds");
 	free(copy);
 }
 
 static void wholes_out_of_bounds(void **state)
 {
-	const struct image *im = pfmi_builtins();
+	const struct image *im = table_builtin_image();
 	const struct {
 		size_t at;
 		uint32_t value;
 	} lines[] = {
-		{ offsetof(struct whole, name), im->arrays[ARRAY_POOL].n },
-		{ offsetof(struct whole, part), im->arrays[ARRAY_PARTS].n + 1 },
-		{ offsetof(struct whole, n_parts), im->arrays[ARRAY_PARTS].n + 1 },
-		{ offsetof(struct whole, filter), im->arrays[ARRAY_FILTERS].n },
-		{ offsetof(struct whole, n_filter), im->arrays[ARRAY_FILTERS].n + 1 },
-		{ offsetof(struct whole, n_filter), 0xffffffffu },
-		{ offsetof(struct whole, n_filter), 0 },
+		{ offsetof(struct pmu_family, name), im->arrays[ARRAY_POOL].n_elements },
+		{ offsetof(struct pmu_family, first_member), im->arrays[ARRAY_FAMILY_MEMBERS].n_elements + 1 },
+		{ offsetof(struct pmu_family, n_members), im->arrays[ARRAY_FAMILY_MEMBERS].n_elements + 1 },
+		{ offsetof(struct pmu_family, first_filter_word), im->arrays[ARRAY_NAME_FILTERS].n_elements },
+		{ offsetof(struct pmu_family, n_filter_words), im->arrays[ARRAY_NAME_FILTERS].n_elements + 1 },
+		{ offsetof(struct pmu_family, n_filter_words), 0xffffffffu },
+		{ offsetof(struct pmu_family, n_filter_words), 0 },
 	};
 	char *copy = malloc((size_t)im->size);
 	const char *why;
 
 	(void)state;
-	assert_true(im->arrays[ARRAY_WHOLES].n > 0);
+	assert_true(im->arrays[ARRAY_FAMILIES].n_elements > 0);
 	memcpy(copy, im, (size_t)im->size);
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		char *member = copy + im->arrays[ARRAY_WHOLES].at + lines[i].at;
+		char *member = copy + im->arrays[ARRAY_FAMILIES].offset + lines[i].at;
 		uint32_t was;
 
 		memcpy(&was, member, sizeof(was));
 		memcpy(member, &lines[i].value, sizeof(was));
-		assert_int_equal(pfmi_image_check(copy, (size_t)im->size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+		assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 		assert_string_equal(why, "the parts of a processor are out of bounds");
 		memcpy(member, &was, sizeof(was));
-		assert_int_equal(pfmi_image_check(copy, (size_t)im->size, CHECK_HEAD, &why), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_SUCCESS);
 	}
 	free(copy);
 }

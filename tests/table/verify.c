@@ -7,41 +7,41 @@
 /* A table of each kind of thing that a builder knows, without its kernel's flag. */
 static struct table *make(void)
 {
-	static const struct bitrange code = { .width = 8 }, wide = { .word = 1, .width = 64 };
-	struct builder b;
+	static const struct bitrange code = { .width = 8 }, wide = { .config_word = 1, .width = 64 };
+	struct table_builder b;
 	struct table *t;
 
-	pfmi_build_begin(&b);
-	pfmi_build_field(&b, "code", KEY_CODE, &code, 1);
-	pfmi_build_field(&b, "wide", KEY_NONE, &wide, 1);
-	pfmi_build_text_field(&b, KEY_UNIT);
-	pfmi_build_feature(&b, "one", "text", 1);
+	pfmi_table_begin(&b);
+	pfmi_table_add_field(&b, "code", KEY_CODE, &code, 1);
+	pfmi_table_add_field(&b, "wide", KEY_NONE, &wide, 1);
+	pfmi_table_add_text_field(&b, KEY_UNIT);
+	pfmi_table_add_feature(&b, "one", "text", 1);
 	for (unsigned i = 0; i < 3; i++) {
 		char name[] = { 'e', (char)('0' + i), '\0' };
 
-		pfmi_build_row(&b, name, "text", 0);
-		pfmi_build_value(&b, 0, 0xff);
-		pfmi_build_value(&b, 1, UINT64_MAX - i);
-		pfmi_build_value(&b, 2, pfmi_build_text(&b, "unit", 4));
+		pfmi_table_begin_row(&b, name, "text", 0);
+		pfmi_table_set_row_value(&b, 0, 0xff);
+		pfmi_table_set_row_value(&b, 1, UINT64_MAX - i);
+		pfmi_table_set_row_value(&b, 2, pfmi_table_add_text(&b, "unit", 4));
 	}
-	t = pfmi_build_end(&b);
+	t = pfmi_table_finish(&b);
 	assert_non_null(t);
 	return t;
 }
 
-static void good(const struct table *t, enum check_depth depth)
+static void good(const struct table *t, enum verify_depth depth)
 {
 	const char *why = "";
 
-	if (pfmi_table_check(t, t->size, depth, &why) || why)
+	if (pfmi_table_verify(t, t->size, depth, &why) || why)
 		fail_msg("%s", why);
 }
 
-static void bad(const struct table *t, enum check_depth depth, const char *part)
+static void set_fault(const struct table *t, enum verify_depth depth, const char *part)
 {
 	const char *why = NULL;
 
-	assert_int_equal(pfmi_table_check(t, t->size, depth, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify(t, t->size, depth, &why), PFMLIB_ERR_IMAGE);
 	if (!strstr(why, part))
 		fail_msg("\"%s\", not \"%s\"", why, part);
 }
@@ -63,18 +63,18 @@ static void arrays_of_a_table(void **state)
 		MEMBER(features, 1, sizeof(struct feature), 8),
 		MEMBER(row_numbers, 3, 4, 4),
 		MEMBER(slots, 6, 4, 4),
-		MEMBER(counters, 0, sizeof(struct counter), 4),
+		MEMBER(counters, 0, sizeof(struct counter_range), 4),
 		MEMBER(names, 0, 8, 4),
 		MEMBER(group_numbers, 0, 4, 4),
-		MEMBER(matches, 0, sizeof(struct match), 8),
-		MEMBER(ways, 0, 2, 2),
-		MEMBER(sets, 0, 8, 8),
-		MEMBER(words, 0, 16, 8),
+		MEMBER(matches, 0, sizeof(struct host_match), 8),
+		MEMBER(code_index, 0, 2, 2),
+		MEMBER(counter_masks, 0, 8, 8),
+		MEMBER(named_values, 0, 16, 8),
 		MEMBER(groups, 0, 8, 8),
 		MEMBER(rows, 0, 4, 4),
 		MEMBER(values, 0, 4, 4),
-		MEMBER(wides, 0, 16, 8),
-		MEMBER(takes, 0, 4, 4),
+		MEMBER(wide_values, 0, 16, 8),
+		MEMBER(row_groups, 0, 4, 4),
 	};
 	struct table *t = make();
 
@@ -86,29 +86,29 @@ static void arrays_of_a_table(void **state)
 
 		if (arrays[i].at != offsetof(struct table, keys)) { /* what is there is read then: no keys */
 			*at = last;
-			good(t, CHECK_HEAD);
+			good(t, VERIFY_HEAD);
 		}
 		*at = last + (uint32_t)arrays[i].align;
-		bad(t, CHECK_HEAD, "out of bounds");
+		set_fault(t, VERIFY_HEAD, "out of bounds");
 		*at = sizeof(*t) - (uint32_t)arrays[i].align;
-		bad(t, CHECK_HEAD, "out of bounds");
+		set_fault(t, VERIFY_HEAD, "out of bounds");
 		if (arrays[i].align > 1) {
 			*at = before + 1;
-			bad(t, CHECK_HEAD, "out of bounds");
+			set_fault(t, VERIFY_HEAD, "out of bounds");
 		}
 		*at = 0xfffffff8;
-		bad(t, CHECK_HEAD, "out of bounds");
+		set_fault(t, VERIFY_HEAD, "out of bounds");
 		*at = before;
 	}
-	good(t, CHECK_ALL);
+	good(t, VERIFY_ALL);
 	free(t);
 }
 
 /* What a context compares with the machine before it needs a table. */
 static void strings_of_matches(void **state)
 {
-	struct table *t = make(), *more = calloc(1, t->size + 2 * sizeof(struct match));
-	struct match *m;
+	struct table *t = make(), *more = calloc(1, t->size + 2 * sizeof(struct host_match));
+	struct host_match *m;
 
 	(void)state;
 	assert_non_null(more);
@@ -116,19 +116,19 @@ static void strings_of_matches(void **state)
 	more->matches = t->size;
 	more->n_matches = 2;
 	more->size += (uint32_t)(2 * sizeof(*m));
-	m = (struct match *)(void *)((char *)more + more->matches);
-	good(more, CHECK_HEAD);
+	m = (struct host_match *)(void *)((char *)more + more->matches);
+	good(more, VERIFY_HEAD);
 	for (unsigned i = 0; i < 6; i++) {
 		uint32_t *at = i % 3 == 0 ? &m[i / 3].arch : i % 3 == 1 ? &m[i / 3].vendor
-		                                                        : &m[i / 3].prefix;
+		                                                        : &m[i / 3].id_prefix;
 
 		*at = (uint32_t)(more->n_pool - POOL_PAD);
-		good(more, CHECK_HEAD);
+		good(more, VERIFY_HEAD);
 		*at += 1;
-		bad(more, CHECK_HEAD, "outside the pool");
+		set_fault(more, VERIFY_HEAD, "outside the pool");
 		*at = 0;
 	}
-	good(more, CHECK_ALL);
+	good(more, VERIFY_ALL);
 	free(more);
 	free(t);
 }
@@ -140,30 +140,30 @@ static void heads(void **state)
 	struct table h = *t;
 
 	(void)state;
-	good(t, CHECK_HEAD);
-	assert_int_equal(pfmi_table_check(t, sizeof(*t) - 1, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
-	assert_int_equal(pfmi_table_check(t, t->size - 1, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
-	assert_int_equal(pfmi_table_check((const char *)t + 4, t->size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	good(t, VERIFY_HEAD);
+	assert_int_equal(pfmi_table_verify(t, sizeof(*t) - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify(t, t->size - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify((const char *)t + 4, t->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 	t->size -= 4;
-	bad(t, CHECK_HEAD, "longer than its file");
+	set_fault(t, VERIFY_HEAD, "longer than its file");
 	t->size = sizeof(*t) - 8;
-	bad(t, CHECK_HEAD, "too short");
+	set_fault(t, VERIFY_HEAD, "too short");
 	*t = h;
 	t->encoder = N_ENCODERS;
-	bad(t, CHECK_HEAD, "register layout");
+	set_fault(t, VERIFY_HEAD, "register layout");
 	t->encoder = N_ENCODERS - 1;
-	good(t, CHECK_HEAD);
+	good(t, VERIFY_HEAD);
 	*t = h;
 	t->n_slots = 2;
-	good(t, CHECK_HEAD);
+	good(t, VERIFY_HEAD);
 	t->n_slots = 1;
-	bad(t, CHECK_HEAD, "index");
+	set_fault(t, VERIFY_HEAD, "index");
 	*t = h;
 	t->n_names = TABLE_MAX_NAMES - t->n_rows + 1;
-	bad(t, CHECK_HEAD, "more fields or names");
+	set_fault(t, VERIFY_HEAD, "more fields or names");
 	*t = h;
 	t->n_fields = TABLE_MAX_FIELDS + 1;
-	bad(t, CHECK_HEAD, "more fields or names");
+	set_fault(t, VERIFY_HEAD, "more fields or names");
 	free(t);
 }
 
@@ -171,8 +171,8 @@ static void heads(void **state)
 static void strings_of_a_table(void **state)
 {
 	static const size_t members[] = { offsetof(struct table, name), offsetof(struct table, desc), offsetof(struct table, source),
-		                          offsetof(struct table, aka), offsetof(struct table, unit), offsetof(struct table, device),
-		                          offsetof(struct table, whole) };
+		                          offsetof(struct table, aliases), offsetof(struct table, vendor_unit), offsetof(struct table, device),
+		                          offsetof(struct table, family_name) };
 	struct table *t = make();
 	char *pool = (char *)t + t->pool;
 
@@ -181,28 +181,28 @@ static void strings_of_a_table(void **state)
 		uint32_t *at = (uint32_t *)(void *)((char *)t + members[i]);
 
 		*at = t->n_pool - POOL_PAD;
-		good(t, CHECK_HEAD);
+		good(t, VERIFY_HEAD);
 		++*at;
-		bad(t, CHECK_HEAD, "outside the pool");
+		set_fault(t, VERIFY_HEAD, "outside the pool");
 		*at = 0;
 	}
 	for (unsigned i = 1; i <= POOL_PAD; i++) {
 		pool[t->n_pool - i] = 'x';
-		bad(t, CHECK_HEAD, "not terminated");
+		set_fault(t, VERIFY_HEAD, "not terminated");
 		pool[t->n_pool - i] = '\0';
 	}
 	pool[0] = 'x';
-	bad(t, CHECK_HEAD, "not terminated");
+	set_fault(t, VERIFY_HEAD, "not terminated");
 	pool[0] = '\0';
 	t->n_pool = POOL_PAD - 1;
-	bad(t, CHECK_HEAD, "string pool");
+	set_fault(t, VERIFY_HEAD, "string pool");
 	free(t);
 }
 
 static void set_field_bits(struct field *f, unsigned lsb, unsigned width)
 {
-	f->range[0].lsb = (uint8_t)lsb;
-	f->range[0].width = (uint8_t)width;
+	f->ranges[0].lsb = (uint8_t)lsb;
+	f->ranges[0].width = (uint8_t)width;
 }
 
 static void fields_of_a_table(void **state)
@@ -212,44 +212,44 @@ static void fields_of_a_table(void **state)
 
 	(void)state;
 	set_field_bits(f, 56, 8);
-	good(t, CHECK_ALL);
+	good(t, VERIFY_ALL);
 	set_field_bits(f, 57, 8);
-	bad(t, CHECK_ALL, "out of range");
+	set_fault(t, VERIFY_ALL, "out of range");
 	set_field_bits(f, 0, 7);
-	bad(t, CHECK_ALL, "wider than its bits");
+	set_fault(t, VERIFY_ALL, "wider than its bits");
 	set_field_bits(f, 0, 0);
-	bad(t, CHECK_ALL, "out of range");
+	set_fault(t, VERIFY_ALL, "out of range");
 	f[0] = code;
-	f->range[0].word = 3;
-	good(t, CHECK_ALL);
-	f->range[0].word = 4;
-	bad(t, CHECK_ALL, "out of range");
+	f->ranges[0].config_word = 3;
+	good(t, VERIFY_ALL);
+	f->ranges[0].config_word = 4;
+	set_fault(t, VERIFY_ALL, "out of range");
 	f[0] = code;
 	f->n_ranges = 4;
-	f->range[1] = f->range[2] = f->range[3] = f->range[0];
-	good(t, CHECK_ALL);
+	f->ranges[1] = f->ranges[2] = f->ranges[3] = f->ranges[0];
+	good(t, VERIFY_ALL);
 	f->n_ranges = 5;
-	bad(t, CHECK_ALL, "malformed");
+	set_fault(t, VERIFY_ALL, "malformed");
 	f[0] = code;
 	f->width = 0;
-	bad(t, CHECK_ALL, "malformed");
+	set_fault(t, VERIFY_ALL, "malformed");
 	f->width = 7; /* and its rows have 0xff */
-	bad(t, CHECK_ALL, "wider than its field");
+	set_fault(t, VERIFY_ALL, "wider than its field");
 	f[0] = code;
 	f->key = KEY_UMASK; /* the table says that it is the code */
-	bad(t, CHECK_ALL, "its key");
+	set_fault(t, VERIFY_ALL, "its key");
 	f->key = N_KEYS;
-	bad(t, CHECK_ALL, "malformed");
+	set_fault(t, VERIFY_ALL, "malformed");
 	f[0] = code;
 	f[1].n_ranges = 0;
 	f[1].width = 65;
-	bad(t, CHECK_ALL, "malformed");
+	set_fault(t, VERIFY_ALL, "malformed");
 	f[1] = wide;
 	f[1].kind = FIELD_TEXT + 1;
-	bad(t, CHECK_ALL, "malformed");
+	set_fault(t, VERIFY_ALL, "malformed");
 	f[1] = wide;
 	f[1].key = KEY_UNIT; /* a number where texts are, though another field is the one that is found */
-	bad(t, CHECK_ALL, "its key");
+	set_fault(t, VERIFY_ALL, "its key");
 	free(t);
 }
 
@@ -257,45 +257,45 @@ static void rows_of_a_table(void **state)
 {
 	struct table *t = make();
 	struct row *r = (struct row *)(void *)((char *)t + t->rows), before = r[2];
-	uint32_t *v = (uint32_t *)(void *)((char *)t + t->values) + r[2].value, *numbers = (uint32_t *)(void *)((char *)t + t->row_numbers);
-	struct wide *w = (struct wide *)(void *)((char *)t + t->wides);
+	uint32_t *v = (uint32_t *)(void *)((char *)t + t->values) + r[2].first_value, *numbers = (uint32_t *)(void *)((char *)t + t->row_numbers);
+	struct wide_value *w = (struct wide_value *)(void *)((char *)t + t->wide_values);
 	uint32_t packed = v[1], unit = v[2];
 
 	(void)state;
 	r[2].desc = t->n_pool - POOL_PAD;
-	good(t, CHECK_ALL);
+	good(t, VERIFY_ALL);
 	r[2].desc++;
-	bad(t, CHECK_ALL, "outside the pool");
+	set_fault(t, VERIFY_ALL, "outside the pool");
 	r[2] = before;
-	r[2].n_takes = 9;
-	bad(t, CHECK_ALL, "malformed");
-	r[2].n_takes = 8; /* of groups that are none */
-	bad(t, CHECK_ALL, "group");
+	r[2].n_groups = 9;
+	set_fault(t, VERIFY_ALL, "malformed");
+	r[2].n_groups = 8; /* of groups that are none */
+	set_fault(t, VERIFY_ALL, "group");
 	r[2] = before;
 	numbers[2] = (t->size - t->rows) / (uint32_t)sizeof(*r);
-	bad(t, CHECK_ALL, "out of bounds");
+	set_fault(t, VERIFY_ALL, "out of bounds");
 	numbers[2] = 1u << ROW_SOURCES_SHIFT | 2; /* the same row, of two sources */
-	good(t, CHECK_ALL);
-	r[2].value = (t->size - t->values) / 4 - 2;
-	bad(t, CHECK_ALL, "values are out of bounds");
+	good(t, VERIFY_ALL);
+	r[2].first_value = (t->size - t->values) / 4 - 2;
+	set_fault(t, VERIFY_ALL, "values are out of bounds");
 	r[2] = before;
 	v[0] = 3u << 24; /* there are three fields */
-	bad(t, CHECK_ALL, "belongs to no field");
+	set_fault(t, VERIFY_ALL, "belongs to no field");
 	v[0] = 0x100;
-	bad(t, CHECK_ALL, "wider than its field");
+	set_fault(t, VERIFY_ALL, "wider than its field");
 	v[0] = 0xff;
-	v[1] = 1u << 24 | VALUE_WIDE | (t->size - t->wides) / (uint32_t)sizeof(struct wide);
-	bad(t, CHECK_ALL, "out of bounds");
+	v[1] = 1u << 24 | VALUE_IS_WIDE | (t->size - t->wide_values) / (uint32_t)sizeof(struct wide_value);
+	set_fault(t, VERIFY_ALL, "out of bounds");
 	v[1] = packed;
 	w[2].counter = 63;
-	good(t, CHECK_ALL);
+	good(t, VERIFY_ALL);
 	w[2].counter = 64;
-	bad(t, CHECK_ALL, "no counter");
-	w[2].counter = ANYWHERE;
-	v[2] = (unit & ~(VALUE_WIDE - 1)) | (t->n_pool - POOL_PAD);
-	good(t, CHECK_ALL);
+	set_fault(t, VERIFY_ALL, "no counter");
+	w[2].counter = ANY_COUNTER;
+	v[2] = (unit & ~(VALUE_IS_WIDE - 1)) | (t->n_pool - POOL_PAD);
+	good(t, VERIFY_ALL);
 	v[2]++;
-	bad(t, CHECK_ALL, "outside the pool");
+	set_fault(t, VERIFY_ALL, "outside the pool");
 	free(t);
 }
 
@@ -303,39 +303,39 @@ static void rows_of_a_table(void **state)
 static void bits_of_a_row(void **state)
 {
 	static const struct bitrange low[] = { { .width = 8 } };
-	static const struct bitrange two[] = { { .lsb = 8, .width = 4 }, { .word = 3, .lsb = 63, .width = 1 } },
-				     whole[] = { { .word = 2, .width = 64 } };
-	struct builder b;
+	static const struct bitrange two[] = { { .lsb = 8, .width = 4 }, { .config_word = 3, .lsb = 63, .width = 1 } },
+				     whole[] = { { .config_word = 2, .width = 64 } };
+	struct table_builder b;
 	struct table *t;
 	struct field *f;
-	struct wide *w;
+	struct wide_value *w;
 
 	(void)state;
-	pfmi_build_begin(&b);
-	pfmi_build_field(&b, "low", KEY_CODE, low, 1);
-	pfmi_build_field(&b, "two", KEY_NONE, two, 2);
-	pfmi_build_field(&b, "again", KEY_NONE, whole, 1);
-	pfmi_build_row(&b, "e", "text", 0);
-	pfmi_build_value(&b, 0, 0xff);
-	pfmi_build_value(&b, 1, 0x1f);
-	pfmi_build_value(&b, 2, UINT64_MAX);
-	t = pfmi_build_end(&b);
+	pfmi_table_begin(&b);
+	pfmi_table_add_field(&b, "low", KEY_CODE, low, 1);
+	pfmi_table_add_field(&b, "two", KEY_NONE, two, 2);
+	pfmi_table_add_field(&b, "again", KEY_NONE, whole, 1);
+	pfmi_table_begin_row(&b, "e", "text", 0);
+	pfmi_table_set_row_value(&b, 0, 0xff);
+	pfmi_table_set_row_value(&b, 1, 0x1f);
+	pfmi_table_set_row_value(&b, 2, UINT64_MAX);
+	t = pfmi_table_finish(&b);
 	assert_non_null(t);
 	f = (struct field *)(void *)((char *)t + t->fields);
-	w = (struct wide *)(void *)((char *)t + t->wides);
-	f[2].range[0].word = 0;
-	good(t, CHECK_ALL); /* the later one takes the place of the one before */
-	t->flags &= ~(uint32_t)TABLE_REPLACES;
-	bad(t, CHECK_ALL, "two values for one bit");
+	w = (struct wide_value *)(void *)((char *)t + t->wide_values);
+	f[2].ranges[0].config_word = 0;
+	good(t, VERIFY_ALL); /* the later one takes the place of the one before */
+	t->flags &= ~(uint32_t)TABLE_VALUES_OVERRIDE;
+	set_fault(t, VERIFY_ALL, "two values for one bit");
 	w[0].counter = 2; /* on that counter alone */
-	good(t, CHECK_ALL);
-	f[1].range[0].lsb = 7;
-	bad(t, CHECK_ALL, "two values for one bit");
-	f[1].range[0].lsb = 8;
-	f[1].range[1] = (struct bitrange){ .lsb = 7, .width = 1 };
-	bad(t, CHECK_ALL, "two values for one bit");
-	f[1].range[1].word = 1;
-	good(t, CHECK_ALL);
+	good(t, VERIFY_ALL);
+	f[1].ranges[0].lsb = 7;
+	set_fault(t, VERIFY_ALL, "two values for one bit");
+	f[1].ranges[0].lsb = 8;
+	f[1].ranges[1] = (struct bitrange){ .lsb = 7, .width = 1 };
+	set_fault(t, VERIFY_ALL, "two values for one bit");
+	f[1].ranges[1].config_word = 1;
+	good(t, VERIFY_ALL);
 	free(t);
 }
 
@@ -353,18 +353,18 @@ static void indexes_of_a_table(void **state)
 		uint32_t before = slots[i];
 
 		slots[i] = 4; /* three rows */
-		bad(t, CHECK_ALL, "points at no name");
+		set_fault(t, VERIFY_ALL, "points at no name");
 		slots[i] = 0x10000; /* a hash without a number */
-		bad(t, CHECK_ALL, "points at no name");
+		set_fault(t, VERIFY_ALL, "points at no name");
 		slots[i] = before;
 	}
 	for (uint32_t i = 0; i < t->n_slots; i++)
 		if (slots[i] == 0) {
 			slots[i] = 3;
 			if (--empty)
-				good(t, CHECK_ALL);
+				good(t, VERIFY_ALL);
 		}
-	bad(t, CHECK_ALL, "full");
+	set_fault(t, VERIFY_ALL, "full");
 	free(t);
 }
 
@@ -389,15 +389,15 @@ static void control_characters(void **state)
 		{ "\n", false },
 	};
 	char long_text[64];
-	struct builder b;
+	struct table_builder b;
 	struct table *t;
 	uint32_t at;
 
 	(void)state;
 	memset(long_text, 'x', sizeof(long_text));
-	pfmi_build_begin(&b);
-	at = pfmi_build_text(&b, long_text, sizeof(long_text));
-	t = pfmi_build_end(&b);
+	pfmi_table_begin(&b);
+	at = pfmi_table_add_text(&b, long_text, sizeof(long_text));
+	t = pfmi_table_finish(&b);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		for (unsigned k = 0; k <= sizeof(long_text) - strlen(rows[i].s); k++) {
 			char *p = (char *)t + t->pool + at;
@@ -405,10 +405,10 @@ static void control_characters(void **state)
 			memset(p, 'x', sizeof(long_text));
 			memcpy(p + k, rows[i].s, strlen(rows[i].s));
 			if (rows[i].good)
-				good(t, CHECK_ALL);
+				good(t, VERIFY_ALL);
 			else
-				bad(t, CHECK_ALL, "control characters");
-			good(t, CHECK_HEAD); /* which does not look at them */
+				set_fault(t, VERIFY_ALL, "control characters");
+			good(t, VERIFY_HEAD); /* which does not look at them */
 		}
 	free(t);
 }
@@ -429,26 +429,26 @@ static void processors_that_encoders_know(void **state)
 		{ ENCODER_EV67, 154, 3 },
 	};
 	struct table *t = make();
-	uint64_t *set = (uint64_t *)(void *)((char *)t + t->sets);
+	uint64_t *set = (uint64_t *)(void *)((char *)t + t->counter_masks);
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(shapes); i++) {
 		t->encoder = (uint16_t)shapes[i].encoder;
 		t->libpfm_type = shapes[i].type;
 		t->all_counters = shapes[i].counters;
-		good(t, CHECK_ALL);
+		good(t, VERIFY_ALL);
 		*set = shapes[i].counters;
-		good(t, CHECK_ALL);
+		good(t, VERIFY_ALL);
 		*set = shapes[i].counters << 1;
-		bad(t, CHECK_ALL, "a counter that does not exist");
+		set_fault(t, VERIFY_ALL, "a counter that does not exist");
 		*set = 0;
 		t->all_counters <<= 1;
-		bad(t, CHECK_ALL, "not one this register layout is for");
+		set_fault(t, VERIFY_ALL, "not one this register layout is for");
 		t->all_counters >>= 1;
 		t->libpfm_type = shapes[i].encoder == ENCODER_EV5 ? 153 : shapes[i].type + 1;
-		bad(t, CHECK_ALL, "not one this register layout is for");
+		set_fault(t, VERIFY_ALL, "not one this register layout is for");
 		t->libpfm_type = shapes[i].encoder == ENCODER_EV5 ? 150 : shapes[i].type - 1;
-		bad(t, CHECK_ALL, "not one this register layout is for");
+		set_fault(t, VERIFY_ALL, "not one this register layout is for");
 	}
 	free(t);
 }
@@ -472,19 +472,19 @@ static struct image *make_image(uint32_t n)
 		uint32_t shift = (n - 1 - i) * (uint32_t)sizeof(*t);
 
 		*h = *t;
-		for (uint32_t *at = &h->keys; at <= &h->takes; at++) /* they lie side by side */
+		for (uint32_t *at = &h->keys; at <= &h->row_groups; at++) /* they lie side by side */
 			*at += shift;
 		h->pool += shift;
 		h->size += shift;
 	}
 	memcpy((char *)im + heads + n * sizeof(*t), t + 1, body);
-	im->arrays[ARRAY_TABLES] = (struct span){ (uint32_t)heads, n };
-	im->arrays[ARRAY_POOL] = (struct span){ (uint32_t)(heads + (n - 1) * sizeof(*t)) + t->pool, t->n_pool };
-	im->arrays[ARRAY_CALLS] = (struct span){ (uint32_t)more, 3 };
-	im->arrays[ARRAY_HOSTS] = (struct span){ (uint32_t)more + 12, 2 };
-	im->arrays[ARRAY_PARTS] = (struct span){ (uint32_t)more + 28, 1 };
-	im->arrays[ARRAY_WHOLES] = (struct span){ (uint32_t)more + 32, 1 };
-	im->arrays[ARRAY_FILTERS] = (struct span){ (uint32_t)more + 56, 1 };
+	im->arrays[ARRAY_TABLES] = (struct image_array_span){ (uint32_t)heads, n };
+	im->arrays[ARRAY_POOL] = (struct image_array_span){ (uint32_t)(heads + (n - 1) * sizeof(*t)) + t->pool, t->n_pool };
+	im->arrays[ARRAY_PMU_NAMES] = (struct image_array_span){ (uint32_t)more, 3 };
+	im->arrays[ARRAY_HOSTS] = (struct image_array_span){ (uint32_t)more + 12, 2 };
+	im->arrays[ARRAY_FAMILY_MEMBERS] = (struct image_array_span){ (uint32_t)more + 28, 1 };
+	im->arrays[ARRAY_FAMILIES] = (struct image_array_span){ (uint32_t)more + 32, 1 };
+	im->arrays[ARRAY_NAME_FILTERS] = (struct image_array_span){ (uint32_t)more + 56, 1 };
 	tail[0] = 0x10001; /* a call of table 0 */
 	tail[9] = 0;       /* the whole: its first part */
 	tail[10] = 1;
@@ -497,7 +497,7 @@ static void image_good(const struct image *im)
 {
 	const char *why = "";
 
-	if (pfmi_image_check(im, (size_t)im->size, CHECK_HEAD, &why) || why)
+	if (pfmi_table_verify_image(im, (size_t)im->size, VERIFY_HEAD, &why) || why)
 		fail_msg("%s", why);
 }
 
@@ -505,7 +505,7 @@ static void image_bad(const struct image *im, const char *part)
 {
 	const char *why = NULL;
 
-	assert_int_equal(pfmi_image_check(im, (size_t)im->size, CHECK_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify_image(im, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 	if (!strstr(why, part))
 		fail_msg("\"%s\", not \"%s\"", why, part);
 }
@@ -525,7 +525,7 @@ static void tables_of_an_image(void **state)
 	image_good(im);
 	im->n_tables = 1;
 	image_bad(im, "directory");
-	im->n_tables = im->arrays[ARRAY_TABLES].n = 0;
+	im->n_tables = im->arrays[ARRAY_TABLES].n_elements = 0;
 	image_bad(im, "directory");
 	free(im);
 }
@@ -534,7 +534,7 @@ static void tables_of_an_image(void **state)
 static void each_table_of_an_image(void **state)
 {
 	struct image *im = make_image(3);
-	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].at);
+	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -560,31 +560,31 @@ static void arrays_of_an_image(void **state)
 		uint32_t size, align;
 	} arrays[] = {
 		{ ARRAY_TABLES, sizeof(struct table), 8 },
-		{ ARRAY_CALLS, 4, 4 },
-		{ ARRAY_WHOLES, sizeof(struct whole), 4 },
-		{ ARRAY_PARTS, 2, 2 },
+		{ ARRAY_PMU_NAMES, 4, 4 },
+		{ ARRAY_FAMILIES, sizeof(struct pmu_family), 4 },
+		{ ARRAY_FAMILY_MEMBERS, 2, 2 },
 		{ ARRAY_HOSTS, 8, 4 },
-		{ ARRAY_FILTERS, 8, 8 },
+		{ ARRAY_NAME_FILTERS, 8, 8 },
 		{ ARRAY_POOL, 1, 1 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(arrays); i++) {
 		struct image *im = make_image(2);
-		struct span *s = &im->arrays[arrays[i].which], before = *s;
+		struct image_array_span *s = &im->arrays[arrays[i].which], before = *s;
 
 		image_good(im);
-		s->at = (uint32_t)im->size - s->n * arrays[i].size + arrays[i].align;
-		s->at -= s->at % arrays[i].align;
+		s->offset = (uint32_t)im->size - s->n_elements * arrays[i].size + arrays[i].align;
+		s->offset -= s->offset % arrays[i].align;
 		image_bad(im, "directory");
-		s->at = sizeof(*im) - arrays[i].align;
+		s->offset = sizeof(*im) - arrays[i].align;
 		image_bad(im, "directory");
 		if (arrays[i].align > 1) {
-			s->at = before.at + 1;
+			s->offset = before.offset + 1;
 			image_bad(im, "directory");
 		}
 		*s = before;
-		s->n = UINT32_MAX;
+		s->n_elements = UINT32_MAX;
 		image_bad(im, arrays[i].which == ARRAY_TABLES ? "directory" : "");
 		free(im);
 	}
@@ -593,53 +593,53 @@ static void arrays_of_an_image(void **state)
 static void names_and_hosts_of_an_image(void **state)
 {
 	struct image *im = make_image(2);
-	uint32_t *calls = (uint32_t *)(void *)((char *)im + im->arrays[ARRAY_CALLS].at);
-	struct host_slot *hosts = (struct host_slot *)(void *)((char *)im + im->arrays[ARRAY_HOSTS].at);
-	uint16_t *parts = (uint16_t *)(void *)((char *)im + im->arrays[ARRAY_PARTS].at);
-	struct whole *whole = (struct whole *)(void *)((char *)im + im->arrays[ARRAY_WHOLES].at), w = *whole;
-	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].at);
+	uint32_t *calls = (uint32_t *)(void *)((char *)im + im->arrays[ARRAY_PMU_NAMES].offset);
+	struct host_slot *hosts = (struct host_slot *)(void *)((char *)im + im->arrays[ARRAY_HOSTS].offset);
+	uint16_t *parts = (uint16_t *)(void *)((char *)im + im->arrays[ARRAY_FAMILY_MEMBERS].offset);
+	struct pmu_family *whole = (struct pmu_family *)(void *)((char *)im + im->arrays[ARRAY_FAMILIES].offset), w = *whole;
+	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
 
 	(void)state;
 	calls[1] = 3; /* two tables and a whole */
 	image_good(im);
 	calls[1] = 4;
 	image_bad(im, "leads to no table");
-	calls[1] = CALL_OTHER; /* nothing, by another name */
+	calls[1] = PMU_NAME_IS_ALIAS; /* nothing, by another name */
 	image_bad(im, "leads to no table");
 	calls[1] = 2;
 	calls[2] = 1;
 	image_bad(im, "index of names is full");
 	calls[2] = 0;
-	hosts[0].table = 2;
+	hosts[0].table_plus1 = 2;
 	image_good(im);
-	hosts[0].table = 3;
+	hosts[0].table_plus1 = 3;
 	image_bad(im, "a host leads to no table");
-	hosts[0].table = hosts[1].table = 1;
+	hosts[0].table_plus1 = hosts[1].table_plus1 = 1;
 	image_bad(im, "index of hosts is full");
-	hosts[1].table = 0;
+	hosts[1].table_plus1 = 0;
 	parts[0] = 1;
 	image_good(im);
 	parts[0] = 2;
 	image_bad(im, "part of a processor does not exist");
 	parts[0] = 0;
-	whole->n_parts = 2;
+	whole->n_members = 2;
 	image_bad(im, "parts of a processor");
 	*whole = w;
-	whole->n_filter = 0;
+	whole->n_filter_words = 0;
 	image_bad(im, "parts of a processor");
-	whole->n_filter = 2;
+	whole->n_filter_words = 2;
 	image_bad(im, "parts of a processor");
 	*whole = w;
-	whole->name = im->arrays[ARRAY_POOL].n - POOL_PAD;
+	whole->name = im->arrays[ARRAY_POOL].n_elements - POOL_PAD;
 	image_good(im);
 	whole->name++;
 	image_bad(im, "parts of a processor");
 	*whole = w;
-	heads[1].parts = 1;
+	heads[1].family_plus1 = 1;
 	image_good(im);
-	heads[1].parts = 2;
+	heads[1].family_plus1 = 2;
 	image_bad(im, "parts of a processor");
-	heads[1].parts = 0;
+	heads[1].family_plus1 = 0;
 	heads[1].n_pool--; /* it ends in nine zeros */
 	image_bad(im, "strings of its own");
 	free(im);

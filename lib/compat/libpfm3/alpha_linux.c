@@ -21,7 +21,7 @@ enum { TYPE_HARDWARE = 0,
 /* Alone: counter and mode word. */
 static const struct {
 	unsigned char counter, mode;
-} ALONE[] = {
+} single_event_counters[] = {
 	[RAW_CYCLES] = { 1, PF67_RET_INST_AND_CYCLES },
 	[RAW_INSTRUCTIONS] = { 0, PF67_RET_INST_AND_CYCLES },
 	[RAW_BCACHE_MISSES] = { 1, PF67_RET_INST_AND_BCACHE_MISS },
@@ -31,7 +31,7 @@ static const struct {
 /* Together: counter 0, counter 1, mode word. */
 static const struct {
 	unsigned char raw[2], mode;
-} PAIRS[] = {
+} pair_modes[] = {
 	{ { RAW_INSTRUCTIONS, RAW_CYCLES }, PF67_RET_INST_AND_CYCLES },
 	{ { RAW_INSTRUCTIONS, RAW_BCACHE_MISSES }, PF67_RET_INST_AND_BCACHE_MISS },
 	{ { RAW_CYCLES, RAW_MBOX_REPLAYS }, PF67_CYCLES_AND_REPLAY_TRAPS },
@@ -39,7 +39,7 @@ static const struct {
 
 /* Generic numbers of the kernel: cycles, instructions, cache references, cache misses. The third has the driver's mark for
  * "none", -1, which comes out of the system call as an errno. */
-static int generic(uint64_t config, unsigned int *raw)
+static int map_generic_event(uint64_t config, unsigned int *raw)
 {
 	static const signed char map[] = { RAW_CYCLES, RAW_INSTRUCTIONS, -EPERM, RAW_BCACHE_MISSES };
 
@@ -58,7 +58,7 @@ int pfm_alpha_linux_event(uint32_t type, uint64_t config, unsigned int *raw, uns
 
 	switch (type) {
 	case TYPE_HARDWARE:
-		err = generic(config, &n);
+		err = map_generic_event(config, &n);
 		break;
 	case TYPE_RAW:
 		if (config < RAW_CYCLES || config > RAW_MBOX_REPLAYS)
@@ -77,24 +77,24 @@ int pfm_alpha_linux_event(uint32_t type, uint64_t config, unsigned int *raw, uns
 	if (raw)
 		*raw = n;
 	if (counter)
-		*counter = ALONE[n].counter;
+		*counter = single_event_counters[n].counter;
 	if (mode)
-		*mode = ALONE[n].mode;
+		*mode = single_event_counters[n].mode;
 	return 0;
 }
 
 int pfm_alpha_linux_pair(const unsigned int raw[2], unsigned int counter[2], uint64_t *mode)
 {
-	for (unsigned int i = 0; raw && i < sizeof PAIRS / sizeof PAIRS[0]; i++)
+	for (unsigned int i = 0; raw && i < sizeof pair_modes / sizeof pair_modes[0]; i++)
 		for (unsigned int first = 0; first < 2; first++) {
-			if (raw[first] != PAIRS[i].raw[0] || raw[!first] != PAIRS[i].raw[1])
+			if (raw[first] != pair_modes[i].raw[0] || raw[!first] != pair_modes[i].raw[1])
 				continue;
 			if (counter) {
 				counter[first] = 0;
 				counter[!first] = 1;
 			}
 			if (mode)
-				*mode = PAIRS[i].mode;
+				*mode = pair_modes[i].mode;
 			return 0;
 		}
 	return -EINVAL;

@@ -3,89 +3,89 @@
 #include "pmu/montecito.h"
 
 /* The table inside the library. There is always one. */
-static const struct table *montecito(void)
+static const struct table *find_montecito_table(void)
 {
-	for (unsigned i = 0; i < pfmi_n_builtin(); i++)
-		if (pfmi_builtin(i)->encoder == ENCODER_MONTECITO)
-			return pfmi_builtin(i);
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->encoder == ENCODER_MONTECITO)
+			return table_builtin_at(i);
 	return NULL;
 }
 
 /* 0 and the value, or PFMLIB_ERR_INVAL for an index beyond the table. */
-static int column(unsigned i, enum key key, uint64_t *value)
+static int get_column(unsigned i, enum field_key key, uint64_t *value)
 {
-	const struct table *t = montecito();
+	const struct table *t = find_montecito_table();
 
 	if (!t || i >= t->n_rows)
 		return PFMLIB_ERR_INVAL;
-	*value = pfmi_row_value(t, i, key, ANYWHERE);
+	*value = pfmi_table_row_value(t, i, key, ANY_COUNTER);
 	return PFMLIB_SUCCESS;
 }
 
-static uint64_t ear_kind(unsigned i)
+static uint64_t get_ear_kind(unsigned i)
 {
 	uint64_t ear;
 
-	return column(i, KEY_EAR, &ear) ? MONT_EAR_NONE : ear;
+	return get_column(i, KEY_EAR, &ear) ? MONT_EAR_NONE : ear;
 }
 
-static int accepts(unsigned i, uint64_t filter)
+static int has_accepted_filter(unsigned i, uint64_t filter)
 {
 	uint64_t value;
 
-	return column(i, KEY_ACCEPTS, &value) == PFMLIB_SUCCESS && value & filter;
+	return get_column(i, KEY_ACCEPTS, &value) == PFMLIB_SUCCESS && value & filter;
 }
 
 int pfm_mont_is_ear(unsigned int i)
 {
-	return ear_kind(i) != MONT_EAR_NONE;
+	return get_ear_kind(i) != MONT_EAR_NONE;
 }
 int pfm_mont_is_dear(unsigned int i)
 {
-	return ear_kind(i) >= MONT_EAR_DCACHE;
+	return get_ear_kind(i) >= MONT_EAR_DCACHE;
 }
 int pfm_mont_is_dear_tlb(unsigned int i)
 {
-	return ear_kind(i) == MONT_EAR_DTLB;
+	return get_ear_kind(i) == MONT_EAR_DTLB;
 }
 int pfm_mont_is_dear_cache(unsigned int i)
 {
-	return ear_kind(i) == MONT_EAR_DCACHE;
+	return get_ear_kind(i) == MONT_EAR_DCACHE;
 }
 int pfm_mont_is_dear_alat(unsigned int i)
 {
-	return ear_kind(i) == MONT_EAR_ALAT;
+	return get_ear_kind(i) == MONT_EAR_ALAT;
 }
 int pfm_mont_is_iear(unsigned int i)
 {
-	return ear_kind(i) == MONT_EAR_ICACHE || ear_kind(i) == MONT_EAR_ITLB;
+	return get_ear_kind(i) == MONT_EAR_ICACHE || get_ear_kind(i) == MONT_EAR_ITLB;
 }
 int pfm_mont_is_iear_tlb(unsigned int i)
 {
-	return ear_kind(i) == MONT_EAR_ITLB;
+	return get_ear_kind(i) == MONT_EAR_ITLB;
 }
 int pfm_mont_is_iear_cache(unsigned int i)
 {
-	return ear_kind(i) == MONT_EAR_ICACHE;
+	return get_ear_kind(i) == MONT_EAR_ICACHE;
 }
 int pfm_mont_support_opcm(unsigned int i)
 {
-	return accepts(i, MONT_ACCEPTS_OPCM);
+	return has_accepted_filter(i, MONT_ACCEPTS_OPCM);
 }
 int pfm_mont_support_iarr(unsigned int i)
 {
-	return accepts(i, MONT_ACCEPTS_IARR);
+	return has_accepted_filter(i, MONT_ACCEPTS_IARR);
 }
 int pfm_mont_support_darr(unsigned int i)
 {
-	return accepts(i, MONT_ACCEPTS_DARR);
+	return has_accepted_filter(i, MONT_ACCEPTS_DARR);
 }
 
 int pfm_mont_is_etb(unsigned int i)
 {
 	uint64_t value;
 
-	return column(i, KEY_ETB, &value) == PFMLIB_SUCCESS && value;
+	return get_column(i, KEY_ETB, &value) == PFMLIB_SUCCESS && value;
 }
 
 int pfm_mont_support_all(unsigned int i)
@@ -98,7 +98,7 @@ int pfm_mont_get_event_maxincr(unsigned int i, unsigned int *maxincr)
 {
 	uint64_t value;
 
-	if (!maxincr || column(i, KEY_MAX, &value))
+	if (!maxincr || get_column(i, KEY_MAX, &value))
 		return PFMLIB_ERR_INVAL;
 	*maxincr = (unsigned)value;
 	return PFMLIB_SUCCESS;
@@ -108,18 +108,18 @@ int pfm_mont_get_event_umask(unsigned int i, uint64_t *umask)
 {
 	if (!umask)
 		return PFMLIB_ERR_INVAL;
-	return column(i, pfm_mont_is_ear(i) ? KEY_EAR_UMASK : KEY_UMASK, umask);
+	return get_column(i, pfm_mont_is_ear(i) ? KEY_EAR_UMASK : KEY_UMASK, umask);
 }
 
 int pfm_mont_get_event_group(unsigned int i, int *grp)
 {
 	uint64_t set;
 
-	if (!grp || column(i, KEY_SET, &set))
+	if (!grp || get_column(i, KEY_SET, &set))
 		return PFMLIB_ERR_INVAL;
-	*grp = mont_is_l1d(set)   ? PFMLIB_MONT_EVT_L1D_CACHE_GRP
-	       : mont_is_l2d(set) ? PFMLIB_MONT_EVT_L2D_CACHE_GRP
-	                          : PFMLIB_MONT_EVT_NO_GRP;
+	*grp = mont_is_l1d_set(set)   ? PFMLIB_MONT_EVT_L1D_CACHE_GRP
+	       : mont_is_l2d_set(set) ? PFMLIB_MONT_EVT_L2D_CACHE_GRP
+	                              : PFMLIB_MONT_EVT_NO_GRP;
 	return PFMLIB_SUCCESS;
 }
 
@@ -132,11 +132,11 @@ int pfm_mont_get_event_set(unsigned int i, int *set)
 {
 	uint64_t value;
 
-	if (!set || column(i, KEY_SET, &value))
+	if (!set || get_column(i, KEY_SET, &value))
 		return PFMLIB_ERR_INVAL;
-	*set = mont_is_l1d(value)   ? (int)value - MONT_SET_L1D
-	       : mont_is_l2d(value) ? (int)value - MONT_SET_L2D
-	                            : PFMLIB_MONT_EVT_NO_SET;
+	*set = mont_is_l1d_set(value)   ? (int)value - MONT_SET_L1D
+	       : mont_is_l2d_set(value) ? (int)value - MONT_SET_L2D
+	                                : PFMLIB_MONT_EVT_NO_SET;
 	return PFMLIB_SUCCESS;
 }
 
@@ -144,7 +144,7 @@ int pfm_mont_get_event_type(unsigned int i, int *type)
 {
 	uint64_t value;
 
-	if (!type || column(i, KEY_TYPE, &value))
+	if (!type || get_column(i, KEY_TYPE, &value))
 		return PFMLIB_ERR_INVAL;
 	*type = (int)value; /* the words of the table stand in the order of PFMLIB_MONT_EVT_ACTIVE ... _SELF_FLOATING */
 	return PFMLIB_SUCCESS;
@@ -152,7 +152,7 @@ int pfm_mont_get_event_type(unsigned int i, int *type)
 
 int pfm_mont_get_ear_mode(unsigned int i, pfmlib_mont_ear_mode_t *mode)
 {
-	uint64_t ear = ear_kind(i);
+	uint64_t ear = get_ear_kind(i);
 
 	if (!mode || ear == MONT_EAR_NONE)
 		return PFMLIB_ERR_INVAL;

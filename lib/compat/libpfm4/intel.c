@@ -3,375 +3,375 @@
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
-#define NONE 0xffffffffu
+#define NO_GROUP 0xffffffffu
 
 /* What the masks of an event say together. */
-struct picks {
-	const struct l4_query *q;
-	struct l4_code *out;
-	uint64_t bits; /* of unit masks, from bit 0 */
-	uint64_t hard; /* bits of the masks that a user named */
-	uint64_t filter[2];
-	uint32_t hw, req;       /* modifiers that masks set, and that they need */
-	uint32_t flags;         /* of named masks, or-ed */
-	uint32_t limit, only;   /* no group above; no group but 0 and this */
-	uint32_t last;          /* group of the mask before */
-	uint32_t served, alone; /* groups with a mask; with one that wants no other */
-	uint32_t needed;        /* groups that must have one */
-	uint32_t code;          /* another event code */
-	uint64_t given;         /* modifiers the user gave, by bit */
-	uint64_t value[24];
-	bool raw;
+struct mask_selection {
+	const struct l4_query *query;
+	struct l4_code *code;
+	uint64_t mask_bits;       /* of unit masks, from bit 0 */
+	uint64_t named_mask_bits; /* bits of the masks that a user named */
+	uint64_t filters[2];
+	uint32_t fixed_modifiers, required_modifiers; /* modifiers that masks set, and that they need */
+	uint32_t named_mask_flags;                    /* of named masks, or-ed */
+	uint32_t highest_group, only_group;           /* no group above; no group but 0 and this */
+	uint32_t last_group;                          /* group of the mask before */
+	uint32_t served_groups, exclusive_groups;     /* groups with a mask; with one that wants no other */
+	uint32_t needed_groups;                       /* groups that must have one */
+	uint32_t override_code;                       /* another event code */
+	uint64_t given_modifiers;                     /* modifiers the user gave, by bit */
+	uint64_t modifier_values[24];
+	bool has_raw_mask;
 };
 
-static void start(struct picks *p, const struct l4_query *q, struct l4_code *out)
+static void begin_selection(struct mask_selection *p, const struct l4_query *q, struct l4_code *out)
 {
 	memset(p, 0, sizeof(*p));
 	memset(out, 0, sizeof(*out));
-	p->q = q;
-	p->out = out;
-	p->limit = p->only = p->last = p->code = NONE;
+	p->query = q;
+	p->code = out;
+	p->highest_group = p->only_group = p->last_group = p->override_code = NO_GROUP;
 }
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
 /* What a mask adds to the filters of a box, or a corrected one to both words of a core's event. */
-static void filter(struct picks *p, const struct l4_mask *m)
+static void add_mask_filters(struct mask_selection *p, const struct l4_mask *m)
 {
-	p->filter[0] |= l4_filter(m)->word[0];
-	p->filter[1] |= l4_filter(m)->word[1];
+	p->filters[0] |= l4_mask_filter(m)->words[0];
+	p->filters[1] |= l4_mask_filter(m)->words[1];
 }
 
-static void mask_bits(struct picks *p, const struct l4_mask *m)
+static void add_mask_bits(struct mask_selection *p, const struct l4_mask *m)
 {
-	const struct l4_query *q = p->q;
+	const struct l4_query *q = p->query;
 
-	if (q->ev.encoder == L4_EP_UNC && (q->ev.u->flags & U_OCCUPANCY) && (q->ev.row->code & 0x80))
-		p->bits = (p->bits & ~0xc0ull) | (m->code >> 8 & 0xc0);
+	if (q->event.encoder == L4_ENCODER_EP_UNC && (q->event.pmu->flags & PMU_IS_POWER_CONTROL) && (q->event.row->code & 0x80))
+		p->mask_bits = (p->mask_bits & ~0xc0ull) | (m->code >> 8 & 0xc0);
 	else
-		p->bits |= m->code >> 8;
-	if (q->ev.encoder == L4_EP_UNC || m->flags & F_WORDS)
-		filter(p, m);
+		p->mask_bits |= m->code >> 8;
+	if (q->event.encoder == L4_ENCODER_EP_UNC || m->flags & MASK_PATCHES_WORDS)
+		add_mask_filters(p, m);
 }
 
 /* Another mask of a group, where one of them wants no other. */
-static bool group_clash(struct picks *p, const struct l4_mask *m)
+static bool has_group_clash(struct mask_selection *p, const struct l4_mask *m)
 {
 	uint32_t bit = 1u << m->group;
 	bool clash;
 
-	if (m->flags & F_NCOMBO)
-		p->alone |= bit;
-	clash = (p->served & bit) && (p->alone & bit);
-	p->served |= bit;
+	if (m->flags & MASK_NO_COMBINATION)
+		p->exclusive_groups |= bit;
+	clash = (p->served_groups & bit) && (p->exclusive_groups & bit);
+	p->served_groups |= bit;
 	return clash;
 }
 
-static int take_mask(struct picks *p, unsigned number)
+static int select_mask(struct mask_selection *p, unsigned number)
 {
-	const struct l4_mask *m = &l4_masks(p->q->ev.row)[number];
-	bool core = p->q->ev.encoder == L4_CORE || p->q->ev.encoder == L4_ARCH;
+	const struct l4_mask *m = &l4_row_masks(p->query->event.row)[number];
+	bool core = p->query->event.encoder == L4_ENCODER_CORE || p->query->event.encoder == L4_ENCODER_ARCH;
 
-	if ((p->q->ev.row->flags & F_GRP_EXCL) && p->last != NONE && p->last != m->group)
+	if ((p->query->event.row->flags & ROW_GROUPS_EXCLUSIVE) && p->last_group != NO_GROUP && p->last_group != m->group)
 		return PFM_ERR_FEATCOMB;
-	p->last = m->group;
-	if ((m->flags & F_EXCL_GRP_GT) && p->q->ev.encoder != L4_NHM_UNC)
-		p->limit = m->group;
-	if ((m->flags & F_BUT_0) && core)
-		p->only = m->group;
-	if (m->flags & F_GRP_REQ)
-		p->needed |= 1u << m->needs;
-	if (group_clash(p, m))
+	p->last_group = m->group;
+	if ((m->flags & MASK_EXCLUDES_HIGHER_GROUPS) && p->query->event.encoder != L4_ENCODER_NHM_UNC)
+		p->highest_group = m->group;
+	if ((m->flags & MASK_EXCLUDES_ALL_BUT_GROUP0) && core)
+		p->only_group = m->group;
+	if (m->flags & MASK_REQUIRES_GROUP)
+		p->needed_groups |= 1u << m->needed_group;
+	if (has_group_clash(p, m))
 		return PFM_ERR_FEATCOMB;
-	if (m->flags & F_CODE_OVERRIDE) /* masks with other codes do not get along in their group */
-		p->code = m->code & 0xff;
-	p->hw |= m->hw;
-	p->req |= m->req;
-	p->flags |= m->flags;
-	mask_bits(p, m);
-	p->hard |= m->code >> 8;
-	l4_set(p->out->masks, number);
+	if (m->flags & MASK_OVERRIDES_CODE) /* masks with other codes do not get along in their group */
+		p->override_code = m->code & 0xff;
+	p->fixed_modifiers |= m->fixed_modifiers;
+	p->required_modifiers |= m->required_modifiers;
+	p->named_mask_flags |= m->flags;
+	add_mask_bits(p, m);
+	p->named_mask_bits |= m->code >> 8;
+	l4_set_bit(p->code->used_masks, number);
 	return PFM_SUCCESS;
 }
 
-static unsigned raw_width(const struct l4_query *q)
+static unsigned get_raw_mask_width(const struct l4_query *q)
 {
-	if (q->ev.encoder != L4_CORE || !(q->ev.row->flags & F_OFFCORE))
+	if (q->event.encoder != L4_ENCODER_CORE || !(q->event.row->flags & ROW_HAS_OFFCORE))
 		return 8;
-	return strncmp(l4_text(q->ev.u->name), "wsm", 3) == 0 ? 16 : 38;
+	return strncmp(l4_get_text(q->event.pmu->name), "wsm", 3) == 0 ? 16 : 38;
 }
 
-static int take_raw(struct picks *p, uint64_t value)
+static int select_raw_mask(struct mask_selection *p, uint64_t value)
 {
-	if (value >> raw_width(p->q))
+	if (value >> get_raw_mask_width(p->query))
 		return PFM_ERR_ATTR;
-	p->bits = p->hard = value;
-	p->raw = p->out->raw = true;
-	p->out->raw_mask = value;
-	p->served = NONE;
+	p->mask_bits = p->named_mask_bits = value;
+	p->has_raw_mask = p->code->has_raw_mask = true;
+	p->code->raw_mask = value;
+	p->served_groups = NO_GROUP;
 	return PFM_SUCCESS;
 }
 
-static int take_mod(struct picks *p, unsigned number, uint64_t value)
+static int set_modifier(struct mask_selection *p, unsigned number, uint64_t value)
 {
-	const struct l4_mod *mod = &l4_mods[p->q->ev.encoder][number];
+	const struct l4_modifier *mod = &l4_modifiers[p->query->event.encoder][number];
 
-	if (mod->number && (value < mod->low || value > mod->high))
-		return p->q->ev.encoder == L4_NHM_UNC ? PFM_ERR_INVAL : PFM_ERR_ATTR_VAL;
-	p->given |= 1ull << number;
-	p->value[number] = value;
+	if (mod->is_number && (value < mod->min || value > mod->max))
+		return p->query->event.encoder == L4_ENCODER_NHM_UNC ? PFM_ERR_INVAL : PFM_ERR_ATTR_VAL;
+	p->given_modifiers |= 1ull << number;
+	p->modifier_values[number] = value;
 	return PFM_SUCCESS;
 }
 
 /* True if a group may stay empty for this mask's sake, and the mask is no candidate. */
-static bool is_excused(const struct picks *p, const struct l4_mask *m)
+static bool is_group_excused(const struct mask_selection *p, const struct l4_mask *m)
 {
 	uint32_t g = m->group;
 
-	return (p->limit != NONE && g > p->limit) || (m->flags & F_GRP_DFL_NONE) || (p->only != NONE && g != 0 && g != p->only);
+	return (p->highest_group != NO_GROUP && g > p->highest_group) || (m->flags & MASK_GROUP_OPTIONAL) || (p->only_group != NO_GROUP && g != 0 && g != p->only_group);
 }
 
 /* The defaults of one group: number added, or an error. */
-static int default_group(struct picks *p, uint32_t group)
+static int add_group_defaults(struct mask_selection *p, uint32_t group)
 {
-	const struct l4_row *r = p->q->ev.row;
-	const struct l4_mask *m = l4_masks(r);
+	const struct l4_row *r = p->query->event.row;
+	const struct l4_mask *m = l4_row_masks(r);
 	bool excused = false;
 	int n = 0;
 
 	for (unsigned i = 0; i < r->n_masks; i++) {
-		if (m[i].group != group || !l4_mask_valid(&p->q->ev, &m[i]))
+		if (m[i].group != group || !l4_has_mask(&p->query->event, &m[i]))
 			continue;
-		if (is_excused(p, &m[i])) {
+		if (is_group_excused(p, &m[i])) {
 			excused = true;
 			continue;
 		}
-		if (!(m[i].flags & F_DFL))
+		if (!(m[i].flags & MASK_IS_DEFAULT))
 			continue;
-		if (m[i].flags & F_EXCL_GRP_GT) /* no other group has such a mask */
-			p->limit = m[i].group;
-		mask_bits(p, &m[i]);
-		l4_set(p->out->masks, i);
-		l4_set(p->out->by_default, i);
+		if (m[i].flags & MASK_EXCLUDES_HIGHER_GROUPS) /* no other group has such a mask */
+			p->highest_group = m[i].group;
+		add_mask_bits(p, &m[i]);
+		l4_set_bit(p->code->used_masks, i);
+		l4_set_bit(p->code->default_masks, i);
 		n++;
-		if (r->flags & F_GRP_EXCL)
+		if (r->flags & ROW_GROUPS_EXCLUSIVE)
 			return n;
 	}
 	return n || excused ? n : PFM_ERR_UMASK;
 }
 
 /* @every: whatever the event's flags are. */
-static int add_defaults(struct picks *p, bool every)
+static int add_defaults(struct mask_selection *p, bool every)
 {
-	const struct l4_row *r = p->q->ev.row;
-	uint32_t all = (1u << r->groups) - 1, limit = p->limit;
-	bool some = p->served & all;
+	const struct l4_row *r = p->query->event.row;
+	uint32_t all = (1u << r->n_groups) - 1, limit = p->highest_group;
+	bool some = p->served_groups & all;
 	int n = 0;
 
-	if ((p->served & all) == all || !(every || !(r->flags & F_GRP_EXCL) || !some))
+	if ((p->served_groups & all) == all || !(every || !(r->flags & ROW_GROUPS_EXCLUSIVE) || !some))
 		return PFM_SUCCESS;
-	for (uint32_t g = 0; g < r->groups && n >= 0; g++) {
-		if (p->served & 1u << g)
+	for (uint32_t g = 0; g < r->n_groups && n >= 0; g++) {
+		if (p->served_groups & 1u << g)
 			continue;
-		n = default_group(p, g);
-		if (n > 0 && (r->flags & F_GRP_EXCL))
+		n = add_group_defaults(p, g);
+		if (n > 0 && (r->flags & ROW_GROUPS_EXCLUSIVE))
 			break;
 	}
-	p->limit = limit;
+	p->highest_group = limit;
 	return n < 0 ? n : PFM_SUCCESS;
 }
 
 /* The masks the user named must keep within what they set themselves. */
-static int check_groups(const struct picks *p)
+static int check_groups(const struct mask_selection *p)
 {
-	const struct l4_mask *m = l4_masks(p->q->ev.row);
+	const struct l4_mask *m = l4_row_masks(p->query->event.row);
 
-	if (p->only == NONE && p->limit == NONE)
+	if (p->only_group == NO_GROUP && p->highest_group == NO_GROUP)
 		return PFM_SUCCESS;
-	for (unsigned i = 0; i < p->q->ev.row->n_masks; i++) {
-		if (!l4_has(p->out->masks, i))
+	for (unsigned i = 0; i < p->query->event.row->n_masks; i++) {
+		if (!l4_has_bit(p->code->used_masks, i))
 			continue;
-		if (p->only != NONE && !l4_has(p->out->by_default, i) && m[i].group != 0 && m[i].group != p->only)
+		if (p->only_group != NO_GROUP && !l4_has_bit(p->code->default_masks, i) && m[i].group != 0 && m[i].group != p->only_group)
 			return PFM_ERR_FEATCOMB;
 	}
-	for (unsigned i = 0; i < p->q->ev.row->n_masks; i++)
-		if (l4_has(p->out->masks, i) && p->limit != NONE && (m[i].group | (uint32_t)m[i].needs << 8) > p->limit)
+	for (unsigned i = 0; i < p->query->event.row->n_masks; i++)
+		if (l4_has_bit(p->code->used_masks, i) && p->highest_group != NO_GROUP && (m[i].group | (uint32_t)m[i].needed_group << 8) > p->highest_group)
 			return PFM_ERR_FEATCOMB;
 	return PFM_SUCCESS;
 }
 
-static int take_all(struct picks *p)
+static int select_all_attrs(struct mask_selection *p)
 {
-	const struct l4_query *q = p->q;
+	const struct l4_query *q = p->query;
 	int rc = PFM_SUCCESS;
 
-	for (unsigned i = 0; i < q->n && !rc; i++) {
-		const struct l4_attr *a = &q->a[i];
+	for (unsigned i = 0; i < q->n_attrs && !rc; i++) {
+		const struct l4_attr *a = &q->attrs[i];
 
-		if (a->kind == ATTR_MASK)
-			rc = take_mask(p, a->number);
-		else if (a->kind == ATTR_RAW)
-			rc = take_raw(p, a->value);
-		else if (a->kind == ATTR_MOD)
-			rc = take_mod(p, a->number, a->value);
+		if (a->kind == L4_ATTR_MASK)
+			rc = select_mask(p, a->number);
+		else if (a->kind == L4_ATTR_RAW_MASK)
+			rc = select_raw_mask(p, a->value);
+		else if (a->kind == L4_ATTR_MODIFIER)
+			rc = set_modifier(p, a->number, a->value);
 	}
 	return rc;
 }
 
 /* Masks that nobody named and that would not be accepted by name, or would then mean something else. */
-static void hide_defaults(struct picks *p)
+static void hide_defaults(struct mask_selection *p)
 {
-	const struct l4_mask *m = l4_masks(p->q->ev.row);
-	struct l4_code *out = p->out;
+	const struct l4_mask *m = l4_row_masks(p->query->event.row);
+	struct l4_code *out = p->code;
 
-	if (!(out->by_default[0] | out->by_default[1] | out->by_default[2]))
+	if (!(out->default_masks[0] | out->default_masks[1] | out->default_masks[2]))
 		return;
-	for (unsigned i = 0; i < p->q->ev.row->n_masks; i++) {
+	for (unsigned i = 0; i < p->query->event.row->n_masks; i++) {
 		bool above = false;
 
-		if (!l4_has(out->by_default, i))
+		if (!l4_has_bit(out->default_masks, i))
 			continue;
-		for (unsigned k = 0; (m[i].flags & F_EXCL_GRP_GT) && k < p->q->ev.row->n_masks; k++)
-			above |= l4_has(out->masks, k) && m[k].group > m[i].group;
-		if (above || m[i].equiv || m[i].hw || m[i].req ||
-		    (m[i].flags & (F_LDLAT | F_FETHR | F_CODE_OVERRIDE | F_BUT_0 | F_GRP_REQ)))
-			l4_set(out->hidden, i);
+		for (unsigned k = 0; (m[i].flags & MASK_EXCLUDES_HIGHER_GROUPS) && k < p->query->event.row->n_masks; k++)
+			above |= l4_has_bit(out->used_masks, k) && m[k].group > m[i].group;
+		if (above || m[i].alias_target || m[i].fixed_modifiers || m[i].required_modifiers ||
+		    (m[i].flags & (MASK_HAS_LDLAT | MASK_HAS_FRONTEND_THRESHOLD | MASK_OVERRIDES_CODE | MASK_EXCLUDES_ALL_BUT_GROUP0 | MASK_REQUIRES_GROUP)))
+			l4_set_bit(out->hidden_masks, i);
 	}
 }
 
 /* ---- words ---------------------------------------------------------------------------------------------------- */
 
-static void put(uint64_t *word, unsigned at, unsigned width, uint64_t value)
+static void set_bits(uint64_t *word, unsigned at, unsigned width, uint64_t value)
 {
 	uint64_t mask = ((1ull << width) - 1) << at;
 
 	*word = (*word & ~mask) | (value << at & mask);
 }
 
-static uint64_t get(uint64_t word, unsigned at, unsigned width)
+static uint64_t get_bits(uint64_t word, unsigned at, unsigned width)
 {
 	return word >> at & ((1ull << width) - 1);
 }
 
-enum { CK,
-       CU,
-       CE,
-       CI,
-       CC,
-       CT,
-       LDLAT,
-       INTX,
-       INTXCP,
-       FE_THRES };
+enum { CORE_K,
+       CORE_U,
+       CORE_E,
+       CORE_I,
+       CORE_C,
+       CORE_T,
+       CORE_LDLAT,
+       CORE_INTX,
+       CORE_INTXCP,
+       CORE_FE_THRES };
 
 static const struct {
 	uint8_t at, width;
-} core_field[] = {
-	[CK] = { 17, 1 },
-	[CU] = { 16, 1 },
-	[CE] = { 18, 1 },
-	[CI] = { 23, 1 },
-	[CC] = { 24, 8 },
-	[CT] = { 21, 1 },
-	[INTX] = { 32, 1 },
-	[INTXCP] = { 33, 1 },
+} core_fields[] = {
+	[CORE_K] = { 17, 1 },
+	[CORE_U] = { 16, 1 },
+	[CORE_E] = { 18, 1 },
+	[CORE_I] = { 23, 1 },
+	[CORE_C] = { 24, 8 },
+	[CORE_T] = { 21, 1 },
+	[CORE_INTX] = { 32, 1 },
+	[CORE_INTXCP] = { 33, 1 },
 };
 
 /* A modifier that a mask fixes may be given if it has the mask's value. */
-static bool is_hard_wired(const struct picks *p)
+static bool has_fixed_modifier_conflict(const struct mask_selection *p)
 {
-	uint64_t word = ((p->q->ev.row->code >> 8 & 0xff) | p->hard) << 8;
+	uint64_t word = ((p->query->event.row->code >> 8 & 0xff) | p->named_mask_bits) << 8;
 
-	if (!(p->hw & p->given))
+	if (!(p->fixed_modifiers & p->given_modifiers))
 		return false;
-	for (unsigned i = CK; i <= INTXCP; i++)
-		if (i != LDLAT && (p->hw & p->given) >> i & 1 && get(word, core_field[i].at, core_field[i].width) != p->value[i])
+	for (unsigned i = CORE_K; i <= CORE_INTXCP; i++)
+		if (i != CORE_LDLAT && (p->fixed_modifiers & p->given_modifiers) >> i & 1 && get_bits(word, core_fields[i].at, core_fields[i].width) != p->modifier_values[i])
 			return true;
 	return false;
 }
 
 /* Sets the levels to those given, or to @plm. */
-static void core_levels(struct picks *p, int plm)
+static void set_core_levels(struct mask_selection *p, int plm)
 {
-	if (!(p->given & 3)) {
-		p->value[CK] = (unsigned)plm & p->q->ev.u->levels & PFM_PLM0 ? 1 : 0;
-		p->value[CU] = (unsigned)plm & p->q->ev.u->levels & PFM_PLM3 ? 1 : 0;
+	if (!(p->given_modifiers & 3)) {
+		p->modifier_values[CORE_K] = (unsigned)plm & p->query->event.pmu->levels & PFM_PLM0 ? 1 : 0;
+		p->modifier_values[CORE_U] = (unsigned)plm & p->query->event.pmu->levels & PFM_PLM3 ? 1 : 0;
 	}
 }
 
 /* The threshold of a front-end event goes where the mask has it. */
-static int frontend(struct picks *p)
+static int set_frontend_threshold(struct mask_selection *p)
 {
-	uint64_t own = get(p->bits, 8, 12);
-	bool given = p->given >> FE_THRES & 1;
+	uint64_t own = get_bits(p->mask_bits, 8, 12);
+	bool given = p->given_modifiers >> CORE_FE_THRES & 1;
 
-	p->out->value[FE_THRES] = given ? p->value[FE_THRES] : 0;
-	if (!(p->q->ev.row->flags & F_FRONTEND) || !(p->flags & F_FETHR))
+	p->code->modifier_values[CORE_FE_THRES] = given ? p->modifier_values[CORE_FE_THRES] : 0;
+	if (!(p->query->event.row->flags & ROW_HAS_FRONTEND) || !(p->named_mask_flags & MASK_HAS_FRONTEND_THRESHOLD))
 		return PFM_SUCCESS;
-	if (own && given && (p->hw >> FE_THRES & 1) && p->value[FE_THRES] != own)
+	if (own && given && (p->fixed_modifiers >> CORE_FE_THRES & 1) && p->modifier_values[CORE_FE_THRES] != own)
 		return PFM_ERR_ATTR_SET;
 	if (!own)
-		own = given ? p->value[FE_THRES] : 1;
-	put(&p->bits, 8, 12, own);
-	p->out->value[FE_THRES] = own;
-	p->out->used |= 1u << FE_THRES;
+		own = given ? p->modifier_values[CORE_FE_THRES] : 1;
+	set_bits(&p->mask_bits, 8, 12, own);
+	p->code->modifier_values[CORE_FE_THRES] = own;
+	p->code->effective_modifiers |= 1u << CORE_FE_THRES;
 	return PFM_SUCCESS;
 }
 
-static int latency(struct picks *p)
+static int set_load_latency(struct mask_selection *p)
 {
-	bool given = p->given >> LDLAT & 1;
+	bool given = p->given_modifiers >> CORE_LDLAT & 1;
 
-	if (given && !(p->flags & F_LDLAT))
+	if (given && !(p->named_mask_flags & MASK_HAS_LDLAT))
 		return PFM_ERR_ATTR;
-	if (!(p->flags & F_LDLAT))
+	if (!(p->named_mask_flags & MASK_HAS_LDLAT))
 		return PFM_SUCCESS;
-	p->out->value[LDLAT] = given ? p->value[LDLAT] : 3;
-	p->out->word[1] = p->out->value[LDLAT];
-	p->out->used |= 1u << LDLAT;
-	p->out->n = 2;
+	p->code->modifier_values[CORE_LDLAT] = given ? p->modifier_values[CORE_LDLAT] : 3;
+	p->code->words[1] = p->code->modifier_values[CORE_LDLAT];
+	p->code->effective_modifiers |= 1u << CORE_LDLAT;
+	p->code->n_words = 2;
 	return PFM_SUCCESS;
 }
 
-static void core_word(struct picks *p)
+static void build_core_word(struct mask_selection *p)
 {
-	const struct l4_row *r = p->q->ev.row;
-	uint64_t word = r->code & ~p->filter[1];
-	bool second = r->flags & (F_OFFCORE | F_FRONTEND);
+	const struct l4_row *r = p->query->event.row;
+	uint64_t word = r->code & ~p->filters[1];
+	bool second = r->flags & (ROW_HAS_OFFCORE | ROW_HAS_FRONTEND);
 
-	for (uint64_t bits = (p->given | 3) & ~(1ull << LDLAT | 1ull << FE_THRES); bits; bits &= bits - 1) {
+	for (uint64_t bits = (p->given_modifiers | 3) & ~(1ull << CORE_LDLAT | 1ull << CORE_FE_THRES); bits; bits &= bits - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(bits);
 
-		put(&word, core_field[i].at, core_field[i].width, p->value[i]);
+		set_bits(&word, core_fields[i].at, core_fields[i].width, p->modifier_values[i]);
 	}
 	if (!second)
-		word |= p->bits << 8;
-	if (p->code != NONE)
-		word = (word & ~0xffull) | p->code;
-	p->out->word[0] = word | 0x500000;
+		word |= p->mask_bits << 8;
+	if (p->override_code != NO_GROUP)
+		word = (word & ~0xffull) | p->override_code;
+	p->code->words[0] = word | 0x500000;
 	if (second) {
-		p->out->word[1] = p->bits;
-		p->out->n = 2;
+		p->code->words[1] = p->mask_bits;
+		p->code->n_words = 2;
 	}
-	for (unsigned i = CK; i <= INTXCP; i++)
-		if (i != LDLAT)
-			p->out->value[i] = get(p->out->word[0], core_field[i].at, core_field[i].width);
+	for (unsigned i = CORE_K; i <= CORE_INTXCP; i++)
+		if (i != CORE_LDLAT)
+			p->code->modifier_values[i] = get_bits(p->code->words[0], core_fields[i].at, core_fields[i].width);
 }
 
 /* What corrected masks have in a second word. */
-static void corrected_word(struct picks *p)
+static void add_corrected_word(struct mask_selection *p)
 {
-	if (p->filter[0]) {
-		p->out->word[1] |= p->filter[0];
-		p->out->n = 2;
+	if (p->filters[0]) {
+		p->code->words[1] |= p->filters[0];
+		p->code->n_words = 2;
 	}
 }
 
-static int core_masks(struct picks *p)
+static int complete_core_masks(struct mask_selection *p)
 {
 	int rc;
 
-	if (is_hard_wired(p))
+	if (has_fixed_modifier_conflict(p))
 		return PFM_ERR_ATTR_SET;
 	rc = add_defaults(p, false);
 	return rc ? rc : check_groups(p);
@@ -379,28 +379,28 @@ static int core_masks(struct picks *p)
 
 int l4_encode_core(const struct l4_query *q, int plm, struct l4_code *out)
 {
-	struct picks p;
+	struct mask_selection p;
 	int rc;
 
-	start(&p, q, out);
-	rc = take_all(&p);
+	begin_selection(&p, q, out);
+	rc = select_all_attrs(&p);
 	if (rc == PFM_SUCCESS)
-		rc = core_masks(&p);
+		rc = complete_core_masks(&p);
 	if (rc)
 		return rc;
-	core_levels(&p, plm);
-	out->n = 1;
-	out->used = ~(1u << LDLAT | 1u << FE_THRES);
-	rc = frontend(&p);
+	set_core_levels(&p, plm);
+	out->n_words = 1;
+	out->effective_modifiers = ~(1u << CORE_LDLAT | 1u << CORE_FE_THRES);
+	rc = set_frontend_threshold(&p);
 	if (rc == PFM_SUCCESS) {
-		core_word(&p);
-		corrected_word(&p);
-		rc = latency(&p);
+		build_core_word(&p);
+		add_corrected_word(&p);
+		rc = set_load_latency(&p);
 	}
-	if (rc == PFM_SUCCESS && (q->ev.u->flags & U_EDGE) && out->value[CE] && !out->value[CC])
+	if (rc == PFM_SUCCESS && (q->event.pmu->flags & PMU_EDGE_NEEDS_CMASK) && out->modifier_values[CORE_E] && !out->modifier_values[CORE_C])
 		rc = PFM_ERR_ATTR;
-	out->no_mods = p.flags & F_NO_MODS;
-	out->shown = q->list.mods;
+	out->takes_no_modifiers = p.named_mask_flags & MASK_TAKES_NO_MODIFIERS;
+	out->shown_modifiers = q->attr_list.modifiers;
 	hide_defaults(&p);
 	return rc;
 }
@@ -410,231 +410,231 @@ int l4_encode_core(const struct l4_query *q, int plm, struct l4_code *out)
 int l4_encode_nhm_unc(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const uint8_t at[] = { 18, 23, 24, 17 };
-	struct picks p;
-	uint64_t word = q->ev.row->code;
+	struct mask_selection p;
+	uint64_t word = q->event.row->code;
 	int rc;
 
 	(void)plm;
-	start(&p, q, out);
-	rc = take_all(&p);
+	begin_selection(&p, q, out);
+	rc = select_all_attrs(&p);
 	if (rc)
 		return rc;
 	rc = add_defaults(&p, false);
 	if (rc)
 		return rc;
 	for (unsigned i = 0; i < 4; i++)
-		if (p.given >> i & 1)
-			put(&word, at[i], i == 2 ? 8 : 1, p.value[i]);
-	out->word[0] = word | p.bits << 8 | 0x500000;
-	out->n = 1;
+		if (p.given_modifiers >> i & 1)
+			set_bits(&word, at[i], i == 2 ? 8 : 1, p.modifier_values[i]);
+	out->words[0] = word | p.mask_bits << 8 | 0x500000;
+	out->n_words = 1;
 	for (unsigned i = 0; i < 4; i++)
-		out->value[i] = get(out->word[0], at[i], i == 2 ? 8 : 1);
-	out->shown = q->list.mods;
-	out->used = ~0u;
+		out->modifier_values[i] = get_bits(out->words[0], at[i], i == 2 ? 8 : 1);
+	out->shown_modifiers = q->attr_list.modifiers;
+	out->effective_modifiers = ~0u;
 	hide_defaults(&p);
 	return PFM_SUCCESS;
 }
 
 /* ---- the boxes of later uncores -------------------------------------------------------------------------------- */
 
-enum { BE,
-       BI,
-       BT8,
-       BT5,
-       TF1,
-       CF4,
-       NF8,
-       FF,
-       ADDR, /* no event has it */
-       NF16,
-       ISOC,
-       NC,
-       CF6,
-       TF3,  /* nor this one */
-       CF64, /* nor this */
-       LOC,
-       REM,
-       LMEM,
-       RMEM,
-       DNID,
-       RCSNID,
-       BT6,
-       OCC_I,
-       OCC_E };
+enum { BOX_E,
+       BOX_I,
+       BOX_T8,
+       BOX_T5,
+       BOX_TF1,
+       BOX_CF4,
+       BOX_NF8,
+       BOX_FF,
+       BOX_ADDR, /* no event has it */
+       BOX_NF16,
+       BOX_ISOC,
+       BOX_NC,
+       BOX_CF6,
+       BOX_TF3,  /* nor this one */
+       BOX_CF64, /* nor this */
+       BOX_LOC,
+       BOX_REM,
+       BOX_LMEM,
+       BOX_RMEM,
+       BOX_DNID,
+       BOX_RCSNID,
+       BOX_T6,
+       BOX_OCC_I,
+       BOX_OCC_E };
 
-#define TID (1ull << TF1 | 1ull << CF4 | 1ull << CF6)
-#define NF  (1u << NF8 | 1u << NF16)
+#define BOX_TID_MODIFIERS  (1ull << BOX_TF1 | 1ull << BOX_CF4 | 1ull << BOX_CF6)
+#define BOX_NODE_MODIFIERS (1u << BOX_NF8 | 1u << BOX_NF16)
 
-struct box {
-	struct picks p;
+struct box_selection {
+	struct mask_selection selection;
 	uint64_t word;
 };
 
-static bool is_occupancy(const struct l4_query *q)
+static bool is_occupancy_event(const struct l4_query *q)
 {
-	return (q->ev.u->flags & U_OCCUPANCY) && (q->ev.row->code & 0x80);
+	return (q->event.pmu->flags & PMU_IS_POWER_CONTROL) && (q->event.row->code & 0x80);
 }
 
 /* Where a modifier is: word 0 (part 0), filter 0 (1) or filter 1 (2). */
 static const struct {
-	uint8_t part, at, width;
-} box_field[] = {
-	[BE] = { 0, 18, 1 },
-	[BI] = { 0, 23, 1 },
-	[BT8] = { 0, 24, 8 },
-	[BT5] = { 0, 24, 5 },
-	[TF1] = { 1, 0, 1 },
-	[CF4] = { 1, 1, 3 },
-	[NF8] = { 1, 10, 8 },
-	[FF] = { 1, 0, 0 },
-	[NF16] = { 2, 0, 16 },
-	[ISOC] = { 2, 31, 1 },
-	[NC] = { 2, 30, 1 },
-	[CF6] = { 1, 1, 5 },
-	[LOC] = { 2, 1, 1 },
-	[REM] = { 2, 0, 1 },
-	[LMEM] = { 2, 1, 1 },
-	[RMEM] = { 2, 5, 1 },
-	[DNID] = { 1, 8, 4 },
-	[RCSNID] = { 1, 14, 4 },
-	[BT6] = { 0, 24, 8 },
-	[OCC_I] = { 0, 30, 1 },
-	[OCC_E] = { 0, 31, 1 },
+	uint8_t word_index, at, width;
+} box_fields[] = {
+	[BOX_E] = { 0, 18, 1 },
+	[BOX_I] = { 0, 23, 1 },
+	[BOX_T8] = { 0, 24, 8 },
+	[BOX_T5] = { 0, 24, 5 },
+	[BOX_TF1] = { 1, 0, 1 },
+	[BOX_CF4] = { 1, 1, 3 },
+	[BOX_NF8] = { 1, 10, 8 },
+	[BOX_FF] = { 1, 0, 0 },
+	[BOX_NF16] = { 2, 0, 16 },
+	[BOX_ISOC] = { 2, 31, 1 },
+	[BOX_NC] = { 2, 30, 1 },
+	[BOX_CF6] = { 1, 1, 5 },
+	[BOX_LOC] = { 2, 1, 1 },
+	[BOX_REM] = { 2, 0, 1 },
+	[BOX_LMEM] = { 2, 1, 1 },
+	[BOX_RMEM] = { 2, 5, 1 },
+	[BOX_DNID] = { 1, 8, 4 },
+	[BOX_RCSNID] = { 1, 14, 4 },
+	[BOX_T6] = { 0, 24, 8 },
+	[BOX_OCC_I] = { 0, 30, 1 },
+	[BOX_OCC_E] = { 0, 31, 1 },
 };
 
-static unsigned box_at(const struct l4_query *q, unsigned mod)
+static unsigned get_box_field_position(const struct l4_query *q, unsigned mod)
 {
-	if (is_occupancy(q) && mod <= BI)
-		return mod == BE ? 31 : 30;
-	return box_field[mod].at;
+	if (is_occupancy_event(q) && mod <= BOX_I)
+		return mod == BOX_E ? 31 : 30;
+	return box_fields[mod].at;
 }
 
-static unsigned band_shift(const struct l4_query *q)
+static unsigned get_band_shift(const struct l4_query *q)
 {
-	unsigned band = (unsigned)(q->ev.row->code & 0xff) - 0xb;
+	unsigned band = (unsigned)(q->event.row->code & 0xff) - 0xb;
 
 	return 8 * (band & 3);
 }
 
-static void box_mod(struct box *b, unsigned mod, uint64_t v)
+static void apply_box_modifier(struct box_selection *b, unsigned mod, uint64_t v)
 {
-	const struct l4_query *q = b->p.q;
-	uint64_t *part = box_field[mod].part ? &b->p.filter[box_field[mod].part - 1] : &b->word;
+	const struct l4_query *q = b->selection.query;
+	uint64_t *part = box_fields[mod].word_index ? &b->selection.filters[box_fields[mod].word_index - 1] : &b->word;
 
-	if (mod == FF) {
-		b->p.filter[0] = v << band_shift(q);
+	if (mod == BOX_FF) {
+		b->selection.filters[0] = v << get_band_shift(q);
 	} else {
-		put(part, box_at(q, mod), box_field[mod].width, v);
+		set_bits(part, get_box_field_position(q, mod), box_fields[mod].width, v);
 	}
-	if (TID >> mod & 1)
+	if (BOX_TID_MODIFIERS >> mod & 1)
 		b->word |= 1u << 19;
-	if (mod == DNID || mod == RCSNID)
-		b->p.filter[0] |= mod == DNID ? 1u << 13 : 1u << 18;
+	if (mod == BOX_DNID || mod == BOX_RCSNID)
+		b->selection.filters[0] |= mod == BOX_DNID ? 1u << 13 : 1u << 18;
 }
 
-static int box_attrs(struct box *b)
+static int select_box_attrs(struct box_selection *b)
 {
-	const struct l4_query *q = b->p.q;
+	const struct l4_query *q = b->selection.query;
 	int rc = PFM_SUCCESS;
 
-	for (unsigned i = 0; i < q->n && !rc; i++) {
-		const struct l4_attr *a = &q->a[i];
+	for (unsigned i = 0; i < q->n_attrs && !rc; i++) {
+		const struct l4_attr *a = &q->attrs[i];
 
-		if (a->kind == ATTR_MASK) {
-			rc = take_mask(&b->p, a->number);
-		} else if (a->kind == ATTR_RAW) {
-			rc = take_raw(&b->p, a->value);
-		} else if (a->kind == ATTR_MOD) {
-			rc = take_mod(&b->p, a->number, a->value);
+		if (a->kind == L4_ATTR_MASK) {
+			rc = select_mask(&b->selection, a->number);
+		} else if (a->kind == L4_ATTR_RAW_MASK) {
+			rc = select_raw_mask(&b->selection, a->value);
+		} else if (a->kind == L4_ATTR_MODIFIER) {
+			rc = set_modifier(&b->selection, a->number, a->value);
 			if (rc == PFM_SUCCESS)
-				box_mod(b, a->number, a->value);
+				apply_box_modifier(b, a->number, a->value);
 		}
 	}
 	return rc;
 }
 
-static int box_masks(struct picks *p)
+static int complete_box_masks(struct mask_selection *p)
 {
-	const struct l4_row *r = p->q->ev.row;
+	const struct l4_row *r = p->query->event.row;
 	uint32_t req;
 	int rc;
 
-	if (p->needed & ~p->served)
+	if (p->needed_groups & ~p->served_groups)
 		return PFM_ERR_FEATCOMB;
 	if (r->n_masks) {
 		rc = add_defaults(p, true);
 		if (rc)
 			return rc;
-		if (!p->raw && !(p->out->masks[0] | p->out->masks[1] | p->out->masks[2]))
+		if (!p->has_raw_mask && !(p->code->used_masks[0] | p->code->used_masks[1] | p->code->used_masks[2]))
 			return PFM_ERR_ATTR;
 	}
-	req = r->req | p->req;
-	if ((p->given & NF & ~req) || (req && !(p->given & req)))
+	req = r->required_modifiers | p->required_modifiers;
+	if ((p->given_modifiers & BOX_NODE_MODIFIERS & ~req) || (req && !(p->given_modifiers & req)))
 		return PFM_ERR_ATTR;
 	return PFM_SUCCESS;
 }
 
 /* Events of the home agent's requests count nothing without a filter: all of it, unless the user said which. */
-static void cha_filter(struct picks *p)
+static void complete_cha_filter(struct mask_selection *p)
 {
-	uint32_t code = p->q->ev.row->code & 0xff;
+	uint32_t code = p->query->event.row->code & 0xff;
 
-	if (!(p->q->ev.u->flags & U_CHA) || (code != 0x35 && code != 0x36))
+	if (!(p->query->event.pmu->flags & PMU_IS_CHA) || (code != 0x35 && code != 0x36))
 		return;
-	if (!p->filter[1])
-		p->filter[1] = 0x3b;
-	else if (get(p->filter[1], 9, 20))
-		p->filter[1] &= ~8ull;
+	if (!p->filters[1])
+		p->filters[1] = 0x3b;
+	else if (get_bits(p->filters[1], 9, 20))
+		p->filters[1] &= ~8ull;
 }
 
-static void box_words(struct box *b)
+static void build_box_words(struct box_selection *b)
 {
-	struct picks *p = &b->p;
-	struct l4_code *out = p->out;
+	struct mask_selection *p = &b->selection;
+	struct l4_code *out = p->code;
 
-	out->word[out->n++] = b->word | p->bits << 8;
-	cha_filter(p);
-	if (p->filter[0] || p->filter[1] || (p->given & TID) || (p->q->ev.row->flags & F_FORCE_FILT0))
-		out->word[out->n++] = p->filter[0];
-	if (p->filter[1])
-		out->word[out->n++] = p->filter[1];
+	out->words[out->n_words++] = b->word | p->mask_bits << 8;
+	complete_cha_filter(p);
+	if (p->filters[0] || p->filters[1] || (p->given_modifiers & BOX_TID_MODIFIERS) || (p->query->event.row->flags & ROW_FORCES_FILTER0))
+		out->words[out->n_words++] = p->filters[0];
+	if (p->filters[1])
+		out->words[out->n_words++] = p->filters[1];
 }
 
 /* What libpfm4 prints for a modifier, which is not always what was set. */
-static uint64_t box_shows(const struct box *b, unsigned mod)
+static uint64_t get_shown_box_value(const struct box_selection *b, unsigned mod)
 {
-	const struct picks *p = &b->p;
-	const uint64_t word[3] = { p->out->word[0], p->filter[0], p->filter[1] };
+	const struct mask_selection *p = &b->selection;
+	const uint64_t word[3] = { p->code->words[0], p->filters[0], p->filters[1] };
 
-	if (l4_exact() && mod == TF1)
-		return get(word[0], 19, 1);
-	if (l4_exact() && (mod == RMEM || mod == LMEM))
-		return get(word[2], mod == RMEM ? 0 : 1, 1);
-	if (!l4_exact() && (mod == BT6 || (mod >= LOC && mod <= RMEM))) /* the threshold's word has further modifiers in it */
-		return p->value[mod];
-	if (mod == FF)
-		return p->given >> FF & 1 ? get(word[1], band_shift(p->q), 8) : 0;
-	return get(word[box_field[mod].part], box_at(p->q, mod), box_field[mod].width);
+	if (l4_is_exact() && mod == BOX_TF1)
+		return get_bits(word[0], 19, 1);
+	if (l4_is_exact() && (mod == BOX_RMEM || mod == BOX_LMEM))
+		return get_bits(word[2], mod == BOX_RMEM ? 0 : 1, 1);
+	if (!l4_is_exact() && (mod == BOX_T6 || (mod >= BOX_LOC && mod <= BOX_RMEM))) /* the threshold's word has further modifiers in it */
+		return p->modifier_values[mod];
+	if (mod == BOX_FF)
+		return p->given_modifiers >> BOX_FF & 1 ? get_bits(word[1], get_band_shift(p->query), 8) : 0;
+	return get_bits(word[box_fields[mod].word_index], get_box_field_position(p->query, mod), box_fields[mod].width);
 }
 
 int l4_encode_ep_unc(const struct l4_query *q, int plm, struct l4_code *out)
 {
-	struct box b = { .word = q->ev.row->code };
-	const uint32_t filters = ~(1u << BE | 1u << BI | 1u << BT8 | 1u << BT5 | 1u << BT6 | 1u << OCC_I | 1u << OCC_E);
+	struct box_selection b = { .word = q->event.row->code };
+	const uint32_t filters = ~(1u << BOX_E | 1u << BOX_I | 1u << BOX_T8 | 1u << BOX_T5 | 1u << BOX_T6 | 1u << BOX_OCC_I | 1u << BOX_OCC_E);
 	int rc;
 
 	(void)plm;
-	start(&b.p, q, out);
-	rc = box_attrs(&b);
+	begin_selection(&b.selection, q, out);
+	rc = select_box_attrs(&b);
 	if (rc == PFM_SUCCESS)
-		rc = box_masks(&b.p);
+		rc = complete_box_masks(&b.selection);
 	if (rc)
 		return rc;
-	box_words(&b);
-	out->shown = q->list.mods & ~(NF & ~(q->ev.row->req | b.p.req));
-	out->used = ~filters | (uint32_t)b.p.given;
+	build_box_words(&b);
+	out->shown_modifiers = q->attr_list.modifiers & ~(BOX_NODE_MODIFIERS & ~(q->event.row->required_modifiers | b.selection.required_modifiers));
+	out->effective_modifiers = ~filters | (uint32_t)b.selection.given_modifiers;
 	for (unsigned i = 0; i < 24; i++)
-		out->value[i] = box_shows(&b, i);
-	hide_defaults(&b.p);
+		out->modifier_values[i] = get_shown_box_value(&b, i);
+	hide_defaults(&b.selection);
 	return PFM_SUCCESS;
 }

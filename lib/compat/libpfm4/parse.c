@@ -5,146 +5,146 @@
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
-struct piece {
-	const char *s;
-	size_t len;
+struct text_piece {
+	const char *text;
+	size_t length;
 };
 
 /* One list of attributes being read: the user's, or the one an alias stands for. */
-struct reader {
-	struct l4_query *q;
-	bool any_mask, any_raw; /* given so far; what an alias event brings does not count */
-	unsigned depth;
+struct attr_reader {
+	struct l4_query *query;
+	bool has_mask, has_raw_mask; /* given so far; what an alias event brings does not count */
+	unsigned alias_depth;
 };
 
-#define DEPTH 8 /* alias masks name alias masks; no table goes further than two */
+#define MAX_ALIAS_DEPTH 8 /* alias masks name alias masks; no table goes further than two */
 
-static int read_list(struct reader *r, const char *text);
+static int parse_attr_list(struct attr_reader *r, const char *text);
 
 /* ---- one attribute -------------------------------------------------------------------------------------------- */
 
-static int add(struct l4_query *q, unsigned kind, unsigned number, uint64_t value)
+static int add_attr(struct l4_query *q, unsigned kind, unsigned number, uint64_t value)
 {
-	if (q->n == L4_ATTRS)
+	if (q->n_attrs == L4_MAX_ATTRS)
 		return PFM_ERR_TOOMANY;
-	q->a[q->n++] = (struct l4_attr){ (uint8_t)kind, (uint16_t)number, value };
+	q->attrs[q->n_attrs++] = (struct l4_attr){ (uint8_t)kind, (uint16_t)number, value };
 	return PFM_SUCCESS;
 }
 
 /* C's rules for numbers, over the whole piece. */
-static bool read_number(struct piece p, uint64_t *out)
+static bool parse_number(struct text_piece p, uint64_t *out)
 {
 	char *end;
 
-	if (p.len == 0 || isspace((unsigned char)*p.s))
+	if (p.length == 0 || isspace((unsigned char)*p.text))
 		return false;
-	*out = strtoull(p.s, &end, 0);
-	return end == p.s + p.len && end != p.s;
+	*out = strtoull(p.text, &end, 0);
+	return end == p.text + p.length && end != p.text;
 }
 
-static bool read_bool(struct piece p, uint64_t *out)
+static bool parse_bool(struct text_piece p, uint64_t *out)
 {
-	if (p.len != 1 || !strchr("yYtT1nNfF0", *p.s))
+	if (p.length != 1 || !strchr("yYtT1nNfF0", *p.text))
 		return false;
-	*out = strchr("yYtT1", *p.s) != NULL;
+	*out = strchr("yYtT1", *p.text) != NULL;
 	return true;
 }
 
-static int read_raw(struct reader *r, struct piece name, bool has_value)
+static int parse_raw_mask(struct attr_reader *r, struct text_piece name, bool has_value)
 {
 	uint64_t value;
 
-	if (r->any_mask || r->any_raw || !(r->q->ev.u->flags & U_RAW) || !read_number(name, &value))
+	if (r->has_mask || r->has_raw_mask || !(r->query->event.pmu->flags & PMU_TAKES_RAW_MASK) || !parse_number(name, &value))
 		return PFM_ERR_ATTR;
 	if (has_value)
 		return PFM_ERR_ATTR_VAL;
-	r->any_raw = true;
-	return add(r->q, ATTR_RAW, 0, value);
+	r->has_raw_mask = true;
+	return add_attr(r->query, L4_ATTR_RAW_MASK, 0, value);
 }
 
-static int find_mask(const struct l4_event *ev, struct piece name)
+static int find_mask(const struct l4_event *ev, struct text_piece name)
 {
-	uint32_t hash = l4_hash(name.s, name.len);
-	const struct l4_mask *m = l4_masks(ev->row);
+	uint32_t hash = l4_hash_name(name.text, name.length);
+	const struct l4_mask *m = l4_row_masks(ev->row);
 
-	if (ev->traced) {
-		for (uint32_t i = 0; i < l4_trace_points(ev->pos); i++)
-			if (l4_same(l4_trace_point(ev->pos, i, NULL), name.s, name.len))
+	if (ev->is_tracepoint_system) {
+		for (uint32_t i = 0; i < l4_count_tracepoints(ev->position); i++)
+			if (l4_is_same_name(l4_get_tracepoint_name(ev->position, i, NULL), name.text, name.length))
 				return (int)i;
 		return -1;
 	}
 	for (unsigned i = 0; i < ev->row->n_masks; i++)
-		if (m[i].hash == hash && l4_mask_valid(ev, &m[i]) && l4_same(l4_text(m[i].name), name.s, name.len))
+		if (m[i].hash == hash && l4_has_mask(ev, &m[i]) && l4_is_same_name(l4_get_text(m[i].name), name.text, name.length))
 			return (int)i;
 	return -1;
 }
 
-static int take_mask(struct reader *r, unsigned number)
+static int add_mask_attr(struct attr_reader *r, unsigned number)
 {
-	const struct l4_mask *m = &l4_masks(r->q->ev.row)[number];
+	const struct l4_mask *m = &l4_row_masks(r->query->event.row)[number];
 
-	if (r->any_raw)
+	if (r->has_raw_mask)
 		return PFM_ERR_ATTR;
-	if (!r->q->ev.traced && m->equiv) {
+	if (!r->query->event.is_tracepoint_system && m->alias_target) {
 		int rc = PFM_ERR_ATTR;
 
-		if (r->depth++ < DEPTH)
-			rc = read_list(r, l4_text(m->equiv));
-		r->depth--;
+		if (r->alias_depth++ < MAX_ALIAS_DEPTH)
+			rc = parse_attr_list(r, l4_get_text(m->alias_target));
+		r->alias_depth--;
 		return rc;
 	}
-	r->any_mask = true;
-	return add(r->q, ATTR_MASK, number, 0);
+	r->has_mask = true;
+	return add_attr(r->query, L4_ATTR_MASK, number, 0);
 }
 
 /* The set bit whose modifier has the name, or -1. */
-static int find_mod(const struct l4_mod *mods, uint32_t bits, struct piece name)
+static int find_modifier(const struct l4_modifier *mods, uint32_t bits, struct text_piece name)
 {
 	for (; bits; bits &= bits - 1)
-		if (l4_same(mods[__builtin_ctz(bits)].name, name.s, name.len))
+		if (l4_is_same_name(mods[__builtin_ctz(bits)].name, name.text, name.length))
 			return __builtin_ctz(bits);
 	return -1;
 }
 
-static int take_mod(struct l4_query *q, unsigned kind, unsigned number, const struct l4_mod *mod, bool has_value, struct piece value)
+static int add_modifier_attr(struct l4_query *q, unsigned kind, unsigned number, const struct l4_modifier *mod, bool has_value, struct text_piece value)
 {
 	uint64_t v = 1;
 
-	if (mod->number ? !(has_value && read_number(value, &v)) : has_value && !read_bool(value, &v))
+	if (mod->is_number ? !(has_value && parse_number(value, &v)) : has_value && !parse_bool(value, &v))
 		return PFM_ERR_ATTR_VAL;
-	return add(q, kind, number, v);
+	return add_attr(q, kind, number, v);
 }
 
-static int read_attr(struct reader *r, struct piece text)
+static int parse_attr(struct attr_reader *r, struct text_piece text)
 {
-	struct l4_query *q = r->q;
-	const char *eq = memchr(text.s, '=', text.len);
-	struct piece name = { text.s, eq ? (size_t)(eq - text.s) : text.len };
-	struct piece value = { name.s + name.len + 1, eq ? text.len - name.len - 1 : 0 };
+	struct l4_query *q = r->query;
+	const char *eq = memchr(text.text, '=', text.length);
+	struct text_piece name = { text.text, eq ? (size_t)(eq - text.text) : text.length };
+	struct text_piece value = { name.text + name.length + 1, eq ? text.length - name.length - 1 : 0 };
 	int n;
 
-	if (q->ev.encoder == L4_TORRENT)
+	if (q->event.encoder == L4_ENCODER_TORRENT)
 		return PFM_ERR_ATTR;
-	if (name.len > 1 && name.s[0] == '0' && (name.s[1] | 0x20) == 'x')
-		return read_raw(r, name, eq != NULL);
-	if (!eq && (n = find_mask(&q->ev, name)) >= 0)
-		return take_mask(r, (unsigned)n);
-	if ((n = find_mod(l4_mods[q->ev.encoder], q->list.mods, name)) >= 0)
-		return take_mod(q, ATTR_MOD, (unsigned)n, &l4_mods[q->ev.encoder][n], eq != NULL, value);
-	if ((n = find_mod(l4_os_attrs, q->list.os, name)) >= 0)
-		return take_mod(q, ATTR_OS, (unsigned)n, &l4_os_attrs[n], eq != NULL, value);
-	l4_say("libpfm4: %s has no attribute \"%.*s\"\n", l4_event_name(&q->ev), (int)text.len, text.s);
+	if (name.length > 1 && name.text[0] == '0' && (name.text[1] | 0x20) == 'x')
+		return parse_raw_mask(r, name, eq != NULL);
+	if (!eq && (n = find_mask(&q->event, name)) >= 0)
+		return add_mask_attr(r, (unsigned)n);
+	if ((n = find_modifier(l4_modifiers[q->event.encoder], q->attr_list.modifiers, name)) >= 0)
+		return add_modifier_attr(q, L4_ATTR_MODIFIER, (unsigned)n, &l4_modifiers[q->event.encoder][n], eq != NULL, value);
+	if ((n = find_modifier(l4_os_attrs, q->attr_list.os_attrs, name)) >= 0)
+		return add_modifier_attr(q, L4_ATTR_OS, (unsigned)n, &l4_os_attrs[n], eq != NULL, value);
+	l4_print_message("libpfm4: %s has no attribute \"%.*s\"\n", l4_get_event_name(&q->event), (int)text.length, text.text);
 	return PFM_ERR_ATTR;
 }
 
 /* ---- lists ---------------------------------------------------------------------------------------------------- */
 
 /* @text is what follows the first separator. */
-static int read_list(struct reader *r, const char *text)
+static int parse_attr_list(struct attr_reader *r, const char *text)
 {
 	for (;;) {
 		size_t len = strcspn(text, ":.");
-		int rc = read_attr(r, (struct piece){ text, len });
+		int rc = parse_attr(r, (struct text_piece){ text, len });
 
 		if (rc || !text[len])
 			return rc;
@@ -156,21 +156,21 @@ static bool is_same_attr(const struct l4_query *q, const struct l4_attr *a, cons
 {
 	if (a->kind != b->kind)
 		return false;
-	return a->number == b->number || (q->ev.encoder == L4_SPARC && a->kind == ATTR_MOD);
+	return a->number == b->number || (q->event.encoder == L4_ENCODER_SPARC && a->kind == L4_ATTR_MODIFIER);
 }
 
 /* Of equal attributes the later one goes. The one that moves into its place is looked at too, or "u:u:u=0" would be no contradiction:
  * libpfm4 does not. */
 static int drop_duplicates(struct l4_query *q)
 {
-	for (unsigned i = 0; i < q->n; i++)
-		for (unsigned j = i + 1; j < q->n; j++) {
-			if (!is_same_attr(q, &q->a[i], &q->a[j]))
+	for (unsigned i = 0; i < q->n_attrs; i++)
+		for (unsigned j = i + 1; j < q->n_attrs; j++) {
+			if (!is_same_attr(q, &q->attrs[i], &q->attrs[j]))
 				continue;
-			if (q->a[i].value != q->a[j].value)
+			if (q->attrs[i].value != q->attrs[j].value)
 				return PFM_ERR_ATTR_SET;
-			memmove(&q->a[j], &q->a[j + 1], (--q->n - j) * sizeof(q->a[0]));
-			j -= !l4_exact();
+			memmove(&q->attrs[j], &q->attrs[j + 1], (--q->n_attrs - j) * sizeof(q->attrs[0]));
+			j -= !l4_is_exact();
 		}
 	return PFM_SUCCESS;
 }
@@ -178,77 +178,77 @@ static int drop_duplicates(struct l4_query *q)
 /* An alias event: its target's attributes come first. One step only. */
 static int follow_alias(struct l4_query *q)
 {
-	const char *target = l4_text(q->ev.row->equiv);
+	const char *target = l4_get_text(q->event.row->alias_target);
 	size_t len = strcspn(target, ":.");
-	struct reader r = { .q = q };
+	struct attr_reader r = { .query = q };
 	int rc;
 
-	if (!l4_event_named(q->asked.unit, target, len, &q->ev))
+	if (!l4_find_event(q->named_event.pmu_number, target, len, &q->event))
 		return PFM_ERR_NOTFOUND;
-	l4_attrs(&q->ev, q->os, &q->list);
+	l4_list_attrs(&q->event, q->os, &q->attr_list);
 	if (!target[len])
 		return PFM_SUCCESS;
-	rc = read_list(&r, target + len + 1);
+	rc = parse_attr_list(&r, target + len + 1);
 	if (rc == PFM_SUCCESS)
 		rc = drop_duplicates(q);
-	q->n_alias = q->n;
+	q->n_alias_attrs = q->n_attrs;
 	return rc;
 }
 
 /* "r" and hexadecimal digits, with "0x" before them or without. */
-static bool read_raw_event(struct piece p, struct l4_query *q)
+static bool parse_raw_event(struct text_piece p, struct l4_query *q)
 {
 	char *end;
 
-	if (p.len < 2 || p.s[0] != 'r' || !isxdigit((unsigned char)p.s[1]))
+	if (p.length < 2 || p.text[0] != 'r' || !isxdigit((unsigned char)p.text[1]))
 		return false;
-	q->raw = strtoull(p.s + 1, &end, 16);
-	return end == p.s + p.len && q->raw != UINT64_MAX;
+	q->raw_code = strtoull(p.text + 1, &end, 16);
+	return end == p.text + p.length && q->raw_code != UINT64_MAX;
 }
 
-static bool find_in(uint32_t unit, struct piece name, struct l4_query *q)
+static bool find_event_in_pmu(uint32_t unit, struct text_piece name, struct l4_query *q)
 {
-	if (l4_table(l4_unit(unit))->encoder == L4_PERF_RAW)
-		return read_raw_event(name, q) && l4_event_at(unit, 0, &q->ev);
-	return l4_event_named(unit, name.s, name.len, &q->ev);
+	if (l4_pmu_table(l4_pmu_at(unit))->encoder == L4_ENCODER_PERF_RAW)
+		return parse_raw_event(name, q) && l4_get_event(unit, 0, &q->event);
+	return l4_find_event(unit, name.text, name.length, &q->event);
 }
 
 /* Without a prefix the first PMU of this machine that has the event. */
-static bool find_event(struct piece prefix, bool has_prefix, struct piece name, struct l4_query *q)
+static bool find_event(struct text_piece prefix, bool has_prefix, struct text_piece name, struct l4_query *q)
 {
 	int unit;
 
 	if (has_prefix) {
-		unit = l4_unit_named(prefix.s, prefix.len);
-		return unit >= 0 && l4_answers((uint32_t)unit) && find_in((uint32_t)unit, name, q);
+		unit = l4_find_pmu_by_name(prefix.text, prefix.length);
+		return unit >= 0 && l4_is_pmu_askable((uint32_t)unit) && find_event_in_pmu((uint32_t)unit, name, q);
 	}
-	for (uint32_t i = 0; i < l4_image.units.n; i++)
-		if (l4_active(i) && !(l4_unit(i)->flags & U_DEPRECATED) && find_in(i, name, q))
+	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++)
+		if (l4_is_pmu_active(i) && !(l4_pmu_at(i)->flags & PMU_DEPRECATED) && find_event_in_pmu(i, name, q))
 			return true;
 	return false;
 }
 
-int l4_parse(const char *text, pfm_os_t os, struct l4_query *q)
+int l4_parse_event(const char *text, pfm_os_t os, struct l4_query *q)
 {
 	const char *colons = strstr(text, "::");
 	const char *event = colons ? colons + 2 : text;
 	size_t len = strcspn(event, ":.");
-	struct reader r = { .q = q };
+	struct attr_reader r = { .query = q };
 	int rc;
 
-	q->n = q->n_alias = 0;
+	q->n_attrs = q->n_alias_attrs = 0;
 	q->os = os;
-	q->raw = 0;
+	q->raw_code = 0;
 	if (text[strcspn(text, ", \t\n")])
 		return PFM_ERR_INVAL;
-	if (!find_event((struct piece){ text, (size_t)(colons ? colons - text : 0) }, colons, (struct piece){ event, len }, q)) {
-		l4_say("libpfm4: no PMU has the event of \"%s\"\n", text);
+	if (!find_event((struct text_piece){ text, (size_t)(colons ? colons - text : 0) }, colons, (struct text_piece){ event, len }, q)) {
+		l4_print_message("libpfm4: no PMU has the event of \"%s\"\n", text);
 		return PFM_ERR_NOTFOUND;
 	}
-	q->asked = q->ev;
-	l4_attrs(&q->ev, os, &q->list);
-	rc = !q->ev.traced && q->ev.row->equiv ? follow_alias(q) : PFM_SUCCESS;
+	q->named_event = q->event;
+	l4_list_attrs(&q->event, os, &q->attr_list);
+	rc = !q->event.is_tracepoint_system && q->event.row->alias_target ? follow_alias(q) : PFM_SUCCESS;
 	if (rc == PFM_SUCCESS && event[len])
-		rc = read_list(&r, event + len + 1);
+		rc = parse_attr_list(&r, event + len + 1);
 	return rc ? rc : drop_duplicates(q);
 }

@@ -4,14 +4,14 @@
 #include <perfmon/pfmlib_montecito.h>
 #include "pmu/montecito.h"
 
-static const struct table *montecito(void)
+static const struct table *find_montecito_table(void)
 {
 	return table_with(ENCODER_MONTECITO, NULL);
 }
 
 static unsigned row_of(const char *name)
 {
-	const struct table *t = montecito();
+	const struct table *t = find_montecito_table();
 
 	for (uint32_t i = 0; i < t->n_rows; i++)
 		if (strcmp(table_row_name(t, i), name) == 0)
@@ -23,7 +23,7 @@ static unsigned row_of(const char *name)
 /* An event is of one register at most, and its mode is that kind's. */
 static void address_registers(void **state)
 {
-	const struct table *t = montecito();
+	const struct table *t = find_montecito_table();
 	unsigned kinds[3] = { 0 };
 
 	(void)state;
@@ -70,7 +70,7 @@ static void kinds_by_name(void **state)
 /* Sets have numbers of their own in each group, and no event without a group has one. */
 static void groups_and_sets(void **state)
 {
-	const struct table *t = montecito();
+	const struct table *t = find_montecito_table();
 	unsigned seen[2] = { 0 };
 
 	(void)state;
@@ -107,7 +107,7 @@ static void beyond_the_table(void **state)
 		pfm_mont_is_etb,
 		pfm_mont_support_all,
 	};
-	const unsigned end = montecito()->n_rows;
+	const unsigned end = find_montecito_table()->n_rows;
 	pfmlib_mont_ear_mode_t mode;
 	uint64_t umask;
 	unsigned max;

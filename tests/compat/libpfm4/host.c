@@ -2,29 +2,29 @@
 /* Which machine this is, by identities and by files of every kind of processor; and devices of the kernel. */
 #include "libpfm4_internal.h"
 
-static struct l4_machine of_id(const char *id)
+static struct l4_host_identity of_id(const char *id)
 {
-	struct l4_machine m;
+	struct l4_host_identity m;
 
-	l4_machine_read(&m, id, "");
+	l4_identify_host(&m, id, "");
 	return m;
 }
 
 /* Of the text of a file like /proc/cpuinfo. */
-static struct l4_machine of_file(const char *text)
+static struct l4_host_identity of_file(const char *text)
 {
-	struct l4_machine m;
+	struct l4_host_identity m;
 	char path[512];
 
 	l4_file("/proc/other", text);
 	snprintf(path, sizeof(path), "%s/proc/other", l4_folder());
-	l4_machine_read(&m, "", path);
+	l4_identify_host(&m, "", path);
 	return m;
 }
 
-static bool is(const struct l4_machine *m, const char *pmu)
+static bool is(const struct l4_host_identity *m, const char *pmu)
 {
-	return l4_machine_matches(m, l4_unit(l4_number_of(pmu)));
+	return l4_is_pmu_for_host(m, l4_pmu_at(l4_number_of(pmu)));
 }
 
 static void identities(void **state)
@@ -47,7 +47,7 @@ static void identities(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct l4_machine m = of_id(rows[i].id);
+		struct l4_host_identity m = of_id(rows[i].id);
 
 		assert_int_equal(m.vendor, rows[i].vendor);
 		if (m.vendor != L4_HOST_NONE)
@@ -57,10 +57,10 @@ static void identities(void **state)
 
 static void identities_of_arm(void **state)
 {
-	struct l4_machine m = of_id("00000000410fd0c1"), other = of_id("0x00000000410fd080");
+	struct l4_host_identity m = of_id("00000000410fd0c1"), other = of_id("0x00000000410fd080");
 
 	(void)state;
-	assert_true(m.vendor == L4_HOST_ARM && m.n_ids == 1 && m.ids[0] == (0x41 << 16 | 0xd0c));
+	assert_true(m.vendor == L4_HOST_ARM && m.n_arm_core_ids == 1 && m.arm_core_ids[0] == (0x41 << 16 | 0xd0c));
 	assert_true(is(&m, "arm_n1") && !is(&m, "arm_ac72"));
 	assert_true(is(&other, "arm_ac72") && !is(&other, "arm_n1"));
 }
@@ -110,19 +110,19 @@ static void revisions_of_amd(void **state)
 		{ "AuthenticAMD-26-60-0", "amd64_fam1ah_zen5" },
 		{ "AuthenticAMD-26-7f-0", "amd64_fam1ah_zen5" },
 	};
-	const struct l4_machine none = of_id("AuthenticAMD-19-1-0"), later[] = { of_id("AuthenticAMD-26-50-0"), of_id("AuthenticAMD-26-5f-0"),
-		                                                                 of_id("AuthenticAMD-26-80-0") };
+	const struct l4_host_identity none = of_id("AuthenticAMD-19-1-0"), later[] = { of_id("AuthenticAMD-26-50-0"), of_id("AuthenticAMD-26-5f-0"),
+		                                                                       of_id("AuthenticAMD-26-80-0") };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct l4_machine m = of_id(rows[i].id);
+		struct l4_host_identity m = of_id(rows[i].id);
 
-		if (m.amd != l4_unit(l4_number_of(rows[i].pmu))->id || !is(&m, rows[i].pmu))
-			fail_msg("%s is %u, no %s", rows[i].id, m.amd, rows[i].pmu);
+		if (m.amd_pmu_id != l4_pmu_at(l4_number_of(rows[i].pmu))->id || !is(&m, rows[i].pmu))
+			fail_msg("%s is %u, no %s", rows[i].id, m.amd_pmu_id, rows[i].pmu);
 	}
-	assert_int_equal(none.amd, 0);
+	assert_int_equal(none.amd_pmu_id, 0);
 	for (size_t i = 0; i < COUNT(later); i++)
-		assert_int_equal(later[i].amd, 698);
+		assert_int_equal(later[i].amd_pmu_id, 698);
 }
 
 /* One model, two processors; a family with two kinds. */
@@ -143,7 +143,7 @@ static void processors_of_intel(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct l4_machine m = of_id(rows[i].id);
+		struct l4_host_identity m = of_id(rows[i].id);
 
 		if (!is(&m, rows[i].is) || is(&m, rows[i].is_not))
 			fail_msg("%s", rows[i].id);
@@ -152,7 +152,7 @@ static void processors_of_intel(void **state)
 
 static void files_of_processors(void **state)
 {
-	struct l4_machine m = of_file("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: 7\nstepping\t: 4\n");
+	struct l4_host_identity m = of_file("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: 7\nstepping\t: 4\n");
 
 	(void)state;
 	assert_true(m.vendor == L4_HOST_INTEL && m.family == 6 && m.model == 85 && m.stepping == 4 && is(&m, "skx"));
@@ -175,18 +175,18 @@ static void files_of_processors(void **state)
 /* Each kind of core once, up to eight; a part without what comes before it is none. */
 static void files_of_arm(void **state)
 {
-	struct l4_machine m = of_file(CORE("0x41", "0xd03") CORE("0x41", "0xd03") CORE("0x41", "0xd08"));
+	struct l4_host_identity m = of_file(CORE("0x41", "0xd03") CORE("0x41", "0xd03") CORE("0x41", "0xd08"));
 
 	(void)state;
-	assert_true(m.vendor == L4_HOST_ARM && m.n_ids == 2 && m.ids[0] == 0x410d03 && m.ids[1] == 0x410d08);
+	assert_true(m.vendor == L4_HOST_ARM && m.n_arm_core_ids == 2 && m.arm_core_ids[0] == 0x410d03 && m.arm_core_ids[1] == 0x410d08);
 	assert_true(is(&m, "arm_ac53") && is(&m, "arm_ac72") && !is(&m, "arm_n1"));
 	m = of_file(CORE("1", "1") CORE("1", "2") CORE("1", "3") CORE("1", "4") CORE("1", "5") CORE("1", "6") CORE("1", "7") CORE("1", "8")
 	                    CORE("1", "9"));
-	assert_true(m.n_ids == 8 && m.ids[7] == 0x10008);
+	assert_true(m.n_arm_core_ids == 8 && m.arm_core_ids[7] == 0x10008);
 	m = of_file("CPU implementer : 0x41\nCPU part : 0xd03\n");
-	assert_int_equal(m.n_ids, 0);
+	assert_int_equal(m.n_arm_core_ids, 0);
 	m = of_file("CPU architecture: 8\nCPU part : 0xd03\n");
-	assert_int_equal(m.n_ids, 0);
+	assert_int_equal(m.n_arm_core_ids, 0);
 }
 
 /* Which events that depend on the machine are there: of IBM Z by its type, of energy by the model. */
@@ -224,50 +224,50 @@ static void lists_of_machines(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(z); i++) {
 		char text[64];
-		struct l4_machine m;
+		struct l4_host_identity m;
 
 		snprintf(text, sizeof(text), "processor 0: version = FF,  machine = %u\n", z[i][0]);
 		m = of_file(text);
-		assert_int_equal(m.lists & 0xff, 1u << z[i][1]);
+		assert_int_equal(m.event_lists & 0xff, 1u << z[i][1]);
 		snprintf(text, sizeof(text), "machine : %u\n", z[i][0]);
 		m = of_file(text);
-		assert_int_equal(m.lists & 0xff, 1u << z[i][1]);
+		assert_int_equal(m.event_lists & 0xff, 1u << z[i][1]);
 	}
 	for (size_t i = 0; i < COUNT(rapl); i++)
-		assert_int_equal(of_id(rapl[i].id).lists >> 8, 1u << rapl[i].list);
-	assert_int_equal(of_id("GenuineIntel-6-2A-7").lists, L4_LISTS_ELSEWHERE);
+		assert_int_equal(of_id(rapl[i].id).event_lists >> 8, 1u << rapl[i].list);
+	assert_int_equal(of_id("GenuineIntel-6-2A-7").event_lists, L4_DEFAULT_EVENT_LISTS);
 }
 
 /* The first of a PMU's names that the kernel has. */
 static void devices(void **state)
 {
-	struct l4_unit u = *l4_unit(l4_number_of("arm_n1"));
+	struct l4_pmu u = *l4_pmu_at(l4_number_of("arm_n1"));
 	int type = 77;
 
 	(void)state;
-	u.perf = u.name;
-	assert_false(l4_device(&u, &type));
+	u.kernel_event_names = u.name;
+	assert_false(l4_find_device(&u, &type));
 	assert_int_equal(type, 77);
 	l4_file("/sys/bus/event_source/devices/arm_n1/type", "");
-	assert_false(l4_device(&u, &type));
+	assert_false(l4_find_device(&u, &type));
 	l4_file("/sys/bus/event_source/devices/arm_n1/type", "-3\n");
-	assert_true(l4_device(&u, &type) && type == -3);
+	assert_true(l4_find_device(&u, &type) && type == -3);
 	l4_file("/sys/bus/event_source/devices/arm_n1/type", "123456\n");
-	assert_true(l4_device(&u, &type) && type == 123456);
+	assert_true(l4_find_device(&u, &type) && type == 123456);
 	l4_file("/sys/bus/event_source/devices/arm_n1/type", NULL);
-	u.perf = 0;
-	assert_false(l4_device(&u, &type));
-	for (uint32_t i = 0; i < l4_image.units.n; i++) { /* one that has several names */
-		const char *names = l4_text(l4_unit(i)->perf), *last = strrchr(names, ',');
+	u.kernel_event_names = 0;
+	assert_false(l4_find_device(&u, &type));
+	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) { /* one that has several names */
+		const char *names = l4_get_text(l4_pmu_at(i)->kernel_event_names), *last = strrchr(names, ',');
 		char path[128];
 
 		if (!last || strlen(last) > 60)
 			continue;
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", last + 1);
 		l4_file(path, "9\n");
-		assert_true(l4_device(l4_unit(i), &type) && type == 9);
+		assert_true(l4_find_device(l4_pmu_at(i), &type) && type == 9);
 		l4_file(path, NULL);
-		assert_false(l4_device(l4_unit(i), &type));
+		assert_false(l4_find_device(l4_pmu_at(i), &type));
 		return;
 	}
 }

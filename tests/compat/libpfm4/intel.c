@@ -8,14 +8,14 @@ static const char *const INACTIVE[] = { "LIBPFM_ENCODE_INACTIVE", "1", NULL };
 static int encode(const char *text, int plm, struct l4_code *c)
 {
 	struct l4_query q;
-	int rc = l4_parse(text, PFM_OS_NONE, &q);
+	int rc = l4_parse_event(text, PFM_OS_NONE, &q);
 
 	*c = (struct l4_code){ 0 };
 	if (rc)
 		return rc;
-	return q.ev.encoder == L4_NHM_UNC  ? l4_encode_nhm_unc(&q, plm, c)
-	       : q.ev.encoder == L4_EP_UNC ? l4_encode_ep_unc(&q, plm, c)
-	                                   : l4_encode_core(&q, plm, c);
+	return q.event.encoder == L4_ENCODER_NHM_UNC  ? l4_encode_nhm_unc(&q, plm, c)
+	       : q.event.encoder == L4_ENCODER_EP_UNC ? l4_encode_ep_unc(&q, plm, c)
+	                                              : l4_encode_core(&q, plm, c);
 }
 
 static void word_is(const char *text, int plm, uint64_t want)
@@ -23,8 +23,8 @@ static void word_is(const char *text, int plm, uint64_t want)
 	struct l4_code c;
 	int rc = encode(text, plm, &c);
 
-	if (rc || c.word[0] != want)
-		fail_msg("%s: %d, %llx", text, rc, (unsigned long long)c.word[0]);
+	if (rc || c.words[0] != want)
+		fail_msg("%s: %d, %llx", text, rc, (unsigned long long)c.words[0]);
 }
 
 static void refuses(const char *text, int want)
@@ -71,10 +71,10 @@ static void masks_of_cores(void **state)
 	word_is("skx::L2_RQSTS:0xff", U, 0x51ff24);
 	refuses("skx::L2_RQSTS:0x100", PFM_ERR_ATTR);
 	refuses("skx::L2_RQSTS:DEMAND_DATA_RD_MISS:DEMAND_DATA_RD_HIT", PFM_ERR_FEATCOMB);
-	assert_int_equal(l4_parse("skx::L2_RQSTS:DEMAND_DATA_RD_MISS:c=2", PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("skx::L2_RQSTS:DEMAND_DATA_RD_MISS:c=2", PFM_OS_NONE, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode_core(&q, U, &c), PFM_SUCCESS);
-	assert_true(c.n == 1 && l4_has(c.masks, q.a[0].number) && !l4_has(c.by_default, q.a[0].number) && c.value[4] == 2 && c.value[1] == 1);
-	assert_true(c.value[0] == 0 && !c.raw && !c.no_mods);
+	assert_true(c.n_words == 1 && l4_has_bit(c.used_masks, q.attrs[0].number) && !l4_has_bit(c.default_masks, q.attrs[0].number) && c.modifier_values[4] == 2 && c.modifier_values[1] == 1);
+	assert_true(c.modifier_values[0] == 0 && !c.has_raw_mask && !c.takes_no_modifiers);
 }
 
 static void second_words(void **state)
@@ -83,16 +83,16 @@ static void second_words(void **state)
 
 	(void)state;
 	assert_int_equal(encode("skx::FRONTEND_RETIRED:DSB_MISS", U, &c), PFM_SUCCESS);
-	assert_true(c.n == 2 && c.word[0] == 0x5101c6 && c.word[1] == 0x11);
+	assert_true(c.n_words == 2 && c.words[0] == 0x5101c6 && c.words[1] == 0x11);
 	assert_int_equal(encode("skx::OFFCORE_RESPONSE_0:0x3fffffffff", U, &c), PFM_SUCCESS);
-	assert_true(c.n == 2 && c.word[0] == 0x5101b7 && c.word[1] == 0x3fffffffff);
+	assert_true(c.n_words == 2 && c.words[0] == 0x5101b7 && c.words[1] == 0x3fffffffff);
 	refuses("skx::OFFCORE_RESPONSE_0:0x4000000000", PFM_ERR_ATTR);
 	assert_int_equal(encode("skx::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:ANY_RESPONSE", U, &c), PFM_SUCCESS);
-	assert_true(c.n == 2 && c.word[1] == 0x10003);
+	assert_true(c.n_words == 2 && c.words[1] == 0x10003);
 	assert_int_equal(encode("skx::MEM_TRANS_RETIRED:LOAD_LATENCY", U, &c), PFM_SUCCESS);
-	assert_true(c.n == 2 && c.word[0] == 0x5101cd && c.word[1] == 3 && (c.used >> 6 & 1));
+	assert_true(c.n_words == 2 && c.words[0] == 0x5101cd && c.words[1] == 3 && (c.effective_modifiers >> 6 & 1));
 	assert_int_equal(encode("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=65535", U, &c), PFM_SUCCESS);
-	assert_true(c.word[1] == 65535 && c.value[6] == 65535);
+	assert_true(c.words[1] == 65535 && c.modifier_values[6] == 65535);
 	refuses("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=0", PFM_ERR_ATTR_VAL);
 	refuses("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=65536", PFM_ERR_ATTR_VAL);
 }
@@ -103,9 +103,9 @@ static bool plain_event(const char *pmu, uint32_t mods, char *text, size_t len, 
 	uint32_t unit = l4_number_of(pmu);
 	struct l4_event ev;
 
-	for (uint32_t pos = 0; pos < l4_event_end(unit); pos++)
-		if (l4_event_at(unit, pos, &ev) && ev.row->n_masks == 0 && (ev.row->mods & mods) == mods && !ev.row->equiv && !ev.row->req) {
-			snprintf(text, len, "%s::%s", pmu, l4_event_name(&ev));
+	for (uint32_t pos = 0; pos < l4_get_event_end(unit); pos++)
+		if (l4_get_event(unit, pos, &ev) && ev.row->n_masks == 0 && (ev.row->modifiers & mods) == mods && !ev.row->alias_target && !ev.row->required_modifiers) {
+			snprintf(text, len, "%s::%s", pmu, l4_get_event_name(&ev));
 			*code = ev.row->code;
 			return true;
 		}
@@ -121,12 +121,12 @@ static void bits_of(const char *pmu, uint32_t mods, const char *const *texts, co
 
 	assert_true(plain_event(pmu, mods, text, sizeof(text), &code));
 	assert_int_equal(encode(text, U, &plain), PFM_SUCCESS);
-	assert_true((plain.word[0] & 0xff) == (code & 0xff));
+	assert_true((plain.words[0] & 0xff) == (code & 0xff));
 	for (; *texts; texts++, bits++) {
 		snprintf(more, sizeof(more), "%s:%s", text, *texts);
 		assert_int_equal(encode(more, U, &c), PFM_SUCCESS);
-		if ((c.word[0] ^ plain.word[0]) != *bits)
-			fail_msg("%s: %llx", more, (unsigned long long)c.word[0]);
+		if ((c.words[0] ^ plain.words[0]) != *bits)
+			fail_msg("%s: %llx", more, (unsigned long long)c.words[0]);
 	}
 	snprintf(more, sizeof(more), "%s:%s", text, mods & 4 && texts[-1][0] == 't' ? "t=256" : "c=256");
 	assert_true(encode(more, U, &c) < 0);
@@ -145,10 +145,10 @@ static void boxes(void **state)
 	bits_of("nhm_unc", 15, nehalem, nehalem_bits);
 	assert_true(plain_event("nhm_unc", 15, text, sizeof(text), &code));
 	assert_int_equal(encode(text, 0, &c), PFM_SUCCESS);
-	assert_true(c.n == 1 && c.word[0] == (code | 0x500000)); /* no levels */
+	assert_true(c.n_words == 1 && c.words[0] == (code | 0x500000)); /* no levels */
 	if (plain_event("skx_unc_cha0", 7, text, sizeof(text), &code))
 		bits_of("skx_unc_cha0", 7, cha, cha_bits);
-	l4_terminate();
+	l4_end_case();
 }
 
 /* Every event and every mask of Skylake by itself: what it says is in the word, and nothing else. */
@@ -158,23 +158,23 @@ static void every_mask(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (uint32_t pos = 0; pos < l4_event_end(unit); pos++) {
+	for (uint32_t pos = 0; pos < l4_get_event_end(unit); pos++) {
 		struct l4_event ev;
 
-		if (!l4_event_at(unit, pos, &ev) || ev.row->equiv || (ev.row->flags & (F_OFFCORE | F_FRONTEND)))
+		if (!l4_get_event(unit, pos, &ev) || ev.row->alias_target || (ev.row->flags & (ROW_HAS_OFFCORE | ROW_HAS_FRONTEND)))
 			continue;
 		for (unsigned i = 0; i < ev.row->n_masks; i++) {
-			const struct l4_mask *m = &l4_masks(ev.row)[i];
+			const struct l4_mask *m = &l4_row_masks(ev.row)[i];
 			struct l4_code c;
 			char text[192];
 
-			if (!l4_mask_valid(&ev, m) || m->equiv || (m->flags & (F_CODE_OVERRIDE | F_WORDS)) || ev.row->groups != 1)
+			if (!l4_has_mask(&ev, m) || m->alias_target || (m->flags & (MASK_OVERRIDES_CODE | MASK_PATCHES_WORDS)) || ev.row->n_groups != 1)
 				continue;
-			snprintf(text, sizeof(text), "skx::%s:%s", l4_event_name(&ev), l4_text(m->name));
+			snprintf(text, sizeof(text), "skx::%s:%s", l4_get_event_name(&ev), l4_get_text(m->name));
 			if (encode(text, U, &c))
 				continue;
-			if (c.word[0] != (0x510000 | ev.row->code | m->code))
-				fail_msg("%s: %llx", text, (unsigned long long)c.word[0]);
+			if (c.words[0] != (0x510000 | ev.row->code | m->code))
+				fail_msg("%s: %llx", text, (unsigned long long)c.words[0]);
 			n++;
 		}
 	}
@@ -187,8 +187,8 @@ static void no_two_masks(const struct l4_mask *a, const struct l4_mask *b)
 {
 	const uint32_t both = a->flags & b->flags, one = a->flags | b->flags;
 
-	assert_true(!(both & F_CODE_OVERRIDE) || (a->code & 0xff) == (b->code & 0xff) || (one & F_NCOMBO && a->group == b->group));
-	assert_false(both & F_EXCL_GRP_GT && one & F_DFL && (a->group != b->group || both & F_DFL));
+	assert_true(!(both & MASK_OVERRIDES_CODE) || (a->code & 0xff) == (b->code & 0xff) || (one & MASK_NO_COMBINATION && a->group == b->group));
+	assert_false(both & MASK_EXCLUDES_HIGHER_GROUPS && one & MASK_IS_DEFAULT && (a->group != b->group || both & MASK_IS_DEFAULT));
 }
 
 /* Three of the numbers that modifiers of boxes have are no event's. Cores and Nehalem's uncore have nothing that wants a modifier or a
@@ -198,26 +198,26 @@ static void what_no_event_has(void **state)
 	unsigned n = 0, other = 0;
 
 	(void)state;
-	for (uint32_t unit = 0; unit < l4_image.units.n; unit++)
-		for (uint32_t pos = 0; pos < l4_event_end(unit); pos++) {
+	for (uint32_t unit = 0; unit < l4_image.pmus.n_elements; unit++)
+		for (uint32_t pos = 0; pos < l4_get_event_end(unit); pos++) {
 			struct l4_event ev;
 
-			if (!l4_event_at(unit, pos, &ev))
+			if (!l4_get_event(unit, pos, &ev))
 				continue;
-			for (unsigned i = 0; i < ev.row->n_masks && (ev.encoder == L4_CORE || ev.encoder == L4_EP_UNC); i++)
+			for (unsigned i = 0; i < ev.row->n_masks && (ev.encoder == L4_ENCODER_CORE || ev.encoder == L4_ENCODER_EP_UNC); i++)
 				for (unsigned k = 0; k < i; k++)
-					no_two_masks(&l4_masks(ev.row)[i], &l4_masks(ev.row)[k]);
-			if (ev.encoder == L4_EP_UNC) {
-				assert_false(ev.row->mods & (1u << 8 | 1u << 13 | 1u << 14));
+					no_two_masks(&l4_row_masks(ev.row)[i], &l4_row_masks(ev.row)[k]);
+			if (ev.encoder == L4_ENCODER_EP_UNC) {
+				assert_false(ev.row->modifiers & (1u << 8 | 1u << 13 | 1u << 14));
 				n++;
 			}
-			if (ev.encoder != L4_CORE && ev.encoder != L4_ARCH && ev.encoder != L4_NHM_UNC)
+			if (ev.encoder != L4_ENCODER_CORE && ev.encoder != L4_ENCODER_ARCH && ev.encoder != L4_ENCODER_NHM_UNC)
 				continue;
-			assert_false(ev.row->req);
+			assert_false(ev.row->required_modifiers);
 			for (unsigned i = 0; i < ev.row->n_masks; i++) {
-				const struct l4_mask *m = &l4_masks(ev.row)[i];
+				const struct l4_mask *m = &l4_row_masks(ev.row)[i];
 
-				assert_false(m->req || m->flags & F_GRP_REQ || (ev.encoder == L4_NHM_UNC && m->hw));
+				assert_false(m->required_modifiers || m->flags & MASK_REQUIRES_GROUP || (ev.encoder == L4_ENCODER_NHM_UNC && m->fixed_modifiers));
 			}
 			other++;
 		}
@@ -761,9 +761,9 @@ static void words_are(const struct answer *a)
 	struct l4_code c;
 	int rc = encode(a->text, a->plm, &c);
 
-	if (a->answer < 0 ? rc != a->answer : rc || (int)c.n != a->answer || memcmp(c.word, a->word, sizeof(c.word)) != 0)
-		fail_msg("%s: %d, %llx %llx %llx", a->text, rc, (unsigned long long)c.word[0], (unsigned long long)c.word[1],
-		         (unsigned long long)c.word[2]);
+	if (a->answer < 0 ? rc != a->answer : rc || (int)c.n_words != a->answer || memcmp(c.words, a->word, sizeof(c.words)) != 0)
+		fail_msg("%s: %d, %llx %llx %llx", a->text, rc, (unsigned long long)c.words[0], (unsigned long long)c.words[1],
+		         (unsigned long long)c.words[2]);
 }
 
 /* From malloc(). */
@@ -773,9 +773,9 @@ static char *string_of(const struct answer *a)
 	struct l4_code c;
 	char *text;
 
-	assert_int_equal(l4_parse(a->text, PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event(a->text, PFM_OS_NONE, &q), PFM_SUCCESS);
 	assert_int_equal(encode(a->text, a->plm, &c), PFM_SUCCESS);
-	assert_int_equal(l4_string(&q, &c, NULL, &text), PFM_SUCCESS);
+	assert_int_equal(l4_format_event(&q, &c, NULL, &text), PFM_SUCCESS);
 	return text;
 }
 
@@ -801,7 +801,7 @@ static void string_reads_back(const struct answer *a)
 	char *text = string_of(a);
 	struct l4_code again;
 
-	if (encode(text, 0, &again) || (int)again.n != a->answer || memcmp(again.word, a->word, sizeof(a->word)) != 0)
+	if (encode(text, 0, &again) || (int)again.n_words != a->answer || memcmp(again.words, a->word, sizeof(a->word)) != 0)
 		fail_msg("%s: %s", a->text, text);
 	free(text);
 }
@@ -824,7 +824,7 @@ static void answers_of_libpfm4(void **state)
 				string_reads_back(a);
 		}
 	}
-	l4_terminate();
+	l4_end_case();
 }
 
 static void answers_of_later_ones(void **state)
@@ -836,7 +836,7 @@ static void answers_of_later_ones(void **state)
 		if (later[i].answer > 0)
 			string_reads_back(&later[i]);
 	}
-	l4_terminate();
+	l4_end_case();
 }
 
 UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(masks_of_cores), cmocka_unit_test(second_words),

@@ -4,7 +4,7 @@
 #include <perfmon/pfmlib.h>
 
 struct made {
-	struct l4_unit unit;
+	struct l4_pmu unit;
 	struct l4_row row;
 	struct l4_query q;
 	struct l4_code c;
@@ -16,16 +16,16 @@ static struct made *make(unsigned encoder, uint64_t code)
 	static struct made m;
 
 	memset(&m, 0, sizeof(m));
-	m.unit = *l4_unit(l4_number_of("skx"));
+	m.unit = *l4_pmu_at(l4_number_of("skx"));
 	m.row.code = code;
-	m.row.mods = 7;
-	m.q.ev = (struct l4_event){ .u = &m.unit, .row = &m.row, .encoder = (uint8_t)encoder };
+	m.row.modifiers = 7;
+	m.q.event = (struct l4_event){ .pmu = &m.unit, .row = &m.row, .encoder = (uint8_t)encoder };
 	return &m;
 }
 
 static void give(struct made *m, unsigned number, uint64_t value)
 {
-	m->q.a[m->q.n++] = (struct l4_attr){ ATTR_MOD, (uint16_t)number, value };
+	m->q.attrs[m->q.n_attrs++] = (struct l4_attr){ L4_ATTR_MODIFIER, (uint16_t)number, value };
 }
 
 static int encode(struct made *m, unsigned plm)
@@ -41,20 +41,20 @@ enum { K = PFM_PLM0,
 static void levels(void **state)
 {
 	static const unsigned bits[] = { K, U, 0, H };
-	struct made *m = make(L4_ARM, 0);
+	struct made *m = make(L4_ENCODER_ARM, 0);
 
 	(void)state;
-	assert_int_equal(l4_levels(&m->q, K | U, bits, 4), K | U);
+	assert_int_equal(l4_get_levels(&m->q, K | U, bits, 4), K | U);
 	give(m, 2, 1);
 	give(m, 4, 1);
-	assert_int_equal(l4_levels(&m->q, K | U, bits, 4), K | U);
+	assert_int_equal(l4_get_levels(&m->q, K | U, bits, 4), K | U);
 	give(m, 0, 0);
-	assert_int_equal(l4_levels(&m->q, K | U, bits, 4), 0);
+	assert_int_equal(l4_get_levels(&m->q, K | U, bits, 4), 0);
 	give(m, 3, 1);
-	assert_int_equal(l4_levels(&m->q, K | U, bits, 4), H);
-	m->q.a[m->q.n++] = (struct l4_attr){ ATTR_OS, 1, 1 };
-	m->q.a[m->q.n++] = (struct l4_attr){ ATTR_MASK, 1, 1 };
-	assert_int_equal(l4_levels(&m->q, K | U, bits, 4), H);
+	assert_int_equal(l4_get_levels(&m->q, K | U, bits, 4), H);
+	m->q.attrs[m->q.n_attrs++] = (struct l4_attr){ L4_ATTR_OS, 1, 1 };
+	m->q.attrs[m->q.n_attrs++] = (struct l4_attr){ L4_ATTR_MASK, 1, 1 };
+	assert_int_equal(l4_get_levels(&m->q, K | U, bits, 4), H);
 }
 
 /* PERFEVTSEL of AMD: event in 7:0 and 35:32, enable and interrupt in 22 and 20. */
@@ -65,43 +65,43 @@ static void words_of_amd(void **state)
 
 	(void)state;
 	for (unsigned mod = 0; mod < 7; mod++) {
-		struct made *m = make(L4_AMD64, 0x1c0);
+		struct made *m = make(L4_ENCODER_AMD64, 0x1c0);
 
-		m->row.mods = 0x7f;
+		m->row.modifiers = 0x7f;
 		give(m, mod, 1);
 		assert_int_equal(encode(m, 0), PFM_SUCCESS);
-		assert_true(m->c.n == 1 && m->c.word[0] == (base | 1ull << at[mod]) && m->c.value[mod] == 1);
+		assert_true(m->c.n_words == 1 && m->c.words[0] == (base | 1ull << at[mod]) && m->c.modifier_values[mod] == 1);
 	}
 	for (unsigned plm = 0; plm < 32; plm++) {
-		struct made *m = make(L4_AMD64, 0x1c0);
+		struct made *m = make(L4_ENCODER_AMD64, 0x1c0);
 
-		m->row.mods = 1 | 2 | 1 << 5;
+		m->row.modifiers = 1 | 2 | 1 << 5;
 		encode(m, plm);
-		assert_true(m->c.word[0] == (base | (plm & K ? 1 << 17 : 0) | (plm & U ? 1 << 16 : 0) | (plm & H ? 1ull << 41 : 0)));
-		m->row.mods = 1 | 2; /* no hypervisor to tell apart */
+		assert_true(m->c.words[0] == (base | (plm & K ? 1 << 17 : 0) | (plm & U ? 1 << 16 : 0) | (plm & H ? 1ull << 41 : 0)));
+		m->row.modifiers = 1 | 2; /* no hypervisor to tell apart */
 		encode(m, plm);
-		assert_true(m->c.word[0] == (base | (plm & K ? 1 << 17 : 0) | (plm & U ? 1 << 16 : 0)));
+		assert_true(m->c.words[0] == (base | (plm & K ? 1 << 17 : 0) | (plm & U ? 1 << 16 : 0)));
 		give(m, 1, 1);
 		encode(m, plm);
-		assert_true(m->c.word[0] == (base | 1 << 16));
+		assert_true(m->c.words[0] == (base | 1 << 16));
 	}
 }
 
 static void values_of_amd(void **state)
 {
-	struct made *m = make(L4_AMD64, 0xfc0);
+	struct made *m = make(L4_ENCODER_AMD64, 0xfc0);
 
 	(void)state;
 	give(m, 4, 255);
 	assert_int_equal(encode(m, U), PFM_SUCCESS);
-	assert_true(m->c.word[0] == (0x5100c0 | 0xfull << 32 | 255u << 24));
-	m->q.a[0].value = 256;
+	assert_true(m->c.words[0] == (0x5100c0 | 0xfull << 32 | 255u << 24));
+	m->q.attrs[0].value = 256;
 	assert_int_equal(encode(m, U), PFM_ERR_ATTR_VAL);
-	m = make(L4_AMD64, 0xc0);
-	m->q.a[m->q.n++] = (struct l4_attr){ ATTR_RAW, 0, 0xff };
+	m = make(L4_ENCODER_AMD64, 0xc0);
+	m->q.attrs[m->q.n_attrs++] = (struct l4_attr){ L4_ATTR_RAW_MASK, 0, 0xff };
 	assert_int_equal(encode(m, U), PFM_SUCCESS);
-	assert_true(m->c.word[0] == 0x51ffc0 && m->c.raw && m->c.raw_mask == 0xff);
-	m->q.a[0].value = 0x100;
+	assert_true(m->c.words[0] == 0x51ffc0 && m->c.has_raw_mask && m->c.raw_mask == 0xff);
+	m->q.attrs[0].value = 0x100;
 	assert_int_equal(encode(m, U), PFM_ERR_ATTR);
 }
 
@@ -114,20 +114,20 @@ static void masks_of_amd(void **state)
 
 	(void)state;
 	l4_begin("GenuineIntel-6-55-4", inactive);
-	assert_int_equal(l4_parse("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS:SCRUBBER_ERROR:PIGGYBACK_ERROR", PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS:SCRUBBER_ERROR:PIGGYBACK_ERROR", PFM_OS_NONE, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
-	assert_true(c.word[0] == 0x51034a);
-	for (unsigned i = 0; i < q.n; i++)
-		assert_true(l4_has(c.masks, q.a[i].number) && !l4_has(c.by_default, q.a[i].number));
-	assert_int_equal(l4_parse("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS:PIGGYBACK_ERROR", PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_true(c.words[0] == 0x51034a);
+	for (unsigned i = 0; i < q.n_attrs; i++)
+		assert_true(l4_has_bit(c.used_masks, q.attrs[i].number) && !l4_has_bit(c.default_masks, q.attrs[i].number));
+	assert_int_equal(l4_parse_event("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS:PIGGYBACK_ERROR", PFM_OS_NONE, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
-	assert_true(c.word[0] == 0x51024a);
-	assert_int_equal(l4_parse("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS:ALL:PIGGYBACK_ERROR", PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_true(c.words[0] == 0x51024a);
+	assert_int_equal(l4_parse_event("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS:ALL:PIGGYBACK_ERROR", PFM_OS_NONE, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_ERR_FEATCOMB); /* "all" wants no other */
-	assert_int_equal(l4_parse("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS", PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS", PFM_OS_NONE, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
-	assert_true(c.word[0] == 0x51034a && (c.by_default[0] | c.by_default[1] | c.by_default[2]));
-	l4_terminate();
+	assert_true(c.words[0] == 0x51034a && (c.default_masks[0] | c.default_masks[1] | c.default_masks[2]));
+	l4_end_case();
 }
 
 /* User in bits 30 and kernel in 31 leave out, the hypervisor's 27 lets in; libpfm4's own answers have them the other way round. */
@@ -139,19 +139,19 @@ static void words_of_arm(void **state)
 	for (unsigned own = 0; own < 2; own++) {
 		l4_begin("GenuineIntel-6-55-4", own ? exact : NULL);
 		for (unsigned plm = 0; plm < 32; plm++) {
-			struct made *m = make(L4_ARM, 0x11);
+			struct made *m = make(L4_ENCODER_ARM, 0x11);
 			bool k = plm & K, u = plm & U, h = plm & H;
 			uint64_t want = own ? (k ? 0 : 1u << 30) | (u ? 0 : 1u << 31) | (h ? 0 : 1u << 27)
 			                    : (k ? 0 : 1u << 31) | (u ? 0 : 1u << 30) | (h ? 1u << 27 : 0);
 
 			assert_int_equal(encode(m, plm), PFM_SUCCESS);
-			assert_true(m->c.word[0] == (0x11 | want) && m->c.value[0] == k && m->c.value[1] == u && m->c.value[2] == h);
-			m->row.mods = 0; /* an event that has no levels */
+			assert_true(m->c.words[0] == (0x11 | want) && m->c.modifier_values[0] == k && m->c.modifier_values[1] == u && m->c.modifier_values[2] == h);
+			m->row.modifiers = 0; /* an event that has no levels */
 			encode(m, plm);
-			assert_int_equal(m->c.word[0], 0x11);
+			assert_int_equal(m->c.words[0], 0x11);
 		}
 	}
-	l4_terminate();
+	l4_end_case();
 }
 
 /* Events in bits 11:5; bit 7 of the number: the odd counters. */
@@ -160,16 +160,16 @@ static void words_of_mips(void **state)
 	(void)state;
 	for (unsigned code = 0; code < 256; code += 85)
 		for (unsigned plm = 0; plm < 16; plm++) {
-			struct made *m = make(L4_MIPS, code);
+			struct made *m = make(L4_ENCODER_MIPS, code);
 
 			encode(m, plm);
-			assert_true(m->c.n == 2 && m->c.word[1] == (code < 2 ? 0xf : code & 0x80 ? 0xa
-			                                                                         : 5));
-			assert_true(m->c.word[0] == ((code & 0x7fu) << 5 | (plm & K ? 2 : 0) | (plm & U ? 8 : 0) | (plm & PFM_PLM1 ? 4 : 0) |
-			                             (plm & PFM_PLM2 ? 1 : 0)));
+			assert_true(m->c.n_words == 2 && m->c.words[1] == (code < 2 ? 0xf : code & 0x80 ? 0xa
+			                                                                                : 5));
+			assert_true(m->c.words[0] == ((code & 0x7fu) << 5 | (plm & K ? 2 : 0) | (plm & U ? 8 : 0) | (plm & PFM_PLM1 ? 4 : 0) |
+			                              (plm & PFM_PLM2 ? 1 : 0)));
 		}
-	assert_int_equal(encode(make(L4_MIPS, 1), 0), PFM_SUCCESS);
-	assert_int_equal(make(L4_MIPS, 2)->c.n, 0);
+	assert_int_equal(encode(make(L4_ENCODER_MIPS, 1), 0), PFM_SUCCESS);
+	assert_int_equal(make(L4_ENCODER_MIPS, 2)->c.n_words, 0);
 }
 
 /* ESCR and CCCR of an event without tags. */
@@ -182,46 +182,46 @@ static void words_of_netburst(void **state)
 
 	(void)state;
 	l4_begin("GenuineIntel-6-55-4", inactive);
-	assert_int_equal(l4_parse("netburst::global_power_events:RUNNING", PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("netburst::global_power_events:RUNNING", PFM_OS_NONE, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
-	assert_true(c.n == 2 && c.word[0] == (escr | 5) && c.word[1] == cccr);
+	assert_true(c.n_words == 2 && c.words[0] == (escr | 5) && c.words[1] == cccr);
 	l4_encode(&q, K, &c);
-	assert_true(c.word[0] == (escr | 10) && c.value[0] == 0 && c.value[1] == 1);
-	l4_parse("netburst::global_power_events:RUNNING:thr=15:cmpl:e", PFM_OS_NONE, &q);
+	assert_true(c.words[0] == (escr | 10) && c.modifier_values[0] == 0 && c.modifier_values[1] == 1);
+	l4_parse_event("netburst::global_power_events:RUNNING:thr=15:cmpl:e", PFM_OS_NONE, &q);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
-	assert_true(c.word[1] == (cccr | 1 << 18 | 1 << 19 | 15 << 20 | 1 << 24));
-	l4_parse("netburst::global_power_events:RUNNING:thr=1", PFM_OS_NONE, &q);
+	assert_true(c.words[1] == (cccr | 1 << 18 | 1 << 19 | 15 << 20 | 1 << 24));
+	l4_parse_event("netburst::global_power_events:RUNNING:thr=1", PFM_OS_NONE, &q);
 	l4_encode(&q, U, &c);
-	assert_true(c.word[1] == (cccr | 1 << 18 | 1 << 20));
-	l4_parse("netburst::global_power_events:RUNNING:thr=16", PFM_OS_NONE, &q);
+	assert_true(c.words[1] == (cccr | 1 << 18 | 1 << 20));
+	l4_parse_event("netburst::global_power_events:RUNNING:thr=16", PFM_OS_NONE, &q);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_ERR_ATTR_VAL);
-	assert_int_equal(l4_parse("netburst::global_power_events", PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("netburst::global_power_events", PFM_OS_NONE, &q), PFM_SUCCESS);
 	if (l4_encode(&q, U, &c) == PFM_SUCCESS)
-		assert_true(c.by_default[0] & c.masks[0]);
-	l4_terminate();
+		assert_true(c.default_masks[0] & c.used_masks[0]);
+	l4_end_case();
 }
 
 static void one_word(void **state)
 {
-	struct made *m = make(L4_PLAIN, 0x1234567890abcdefull);
+	struct made *m = make(L4_ENCODER_PLAIN, 0x1234567890abcdefull);
 
 	(void)state;
 	assert_int_equal(encode(m, U), PFM_SUCCESS);
-	assert_true(m->c.word[0] == 0x1234567890abcdefull && m->c.n == 1 && m->c.shown == 0);
-	m = make(L4_PERF_RAW, 1);
-	m->q.raw = 0x77;
+	assert_true(m->c.words[0] == 0x1234567890abcdefull && m->c.n_words == 1 && m->c.shown_modifiers == 0);
+	m = make(L4_ENCODER_PERF_RAW, 1);
+	m->q.raw_code = 0x77;
 	encode(m, U);
-	assert_int_equal(m->c.word[0], 0x77);
-	m = make(L4_TORRENT, 0x99);
+	assert_int_equal(m->c.words[0], 0x77);
+	m = make(L4_ENCODER_TORRENT, 0x99);
 	encode(m, U);
-	assert_int_equal(m->c.word[0], 0x99);
-	m = make(L4_SPARC, 0x123);
-	m->row.pic = 2;
+	assert_int_equal(m->c.words[0], 0x99);
+	m = make(L4_ENCODER_SPARC, 0x123);
+	m->row.counter_pins = 2;
 	encode(m, U);
-	assert_true(m->c.word[0] == 0x123 && m->c.word[1] == 2 && m->c.n == 2);
-	m = make(L4_PERF, 6);
+	assert_true(m->c.words[0] == 0x123 && m->c.words[1] == 2 && m->c.n_words == 2);
+	m = make(L4_ENCODER_PERF, 6);
 	encode(m, U);
-	assert_int_equal(m->c.word[0], 6);
+	assert_int_equal(m->c.words[0], 6);
 }
 
 /* Masks of SPARC are bits of the event's word, from bit 24 to its 32nd. */
@@ -234,19 +234,19 @@ static void masks_of_sparc(void **state)
 	for (size_t k = 0; k < COUNT(names); k++) {
 		const uint32_t unit = l4_number_of(names[k]);
 
-		for (uint32_t pos = 0; pos < l4_event_end(unit); pos++) {
-			struct l4_query q = { .n = 2 };
+		for (uint32_t pos = 0; pos < l4_get_event_end(unit); pos++) {
+			struct l4_query q = { .n_attrs = 2 };
 			struct l4_code c;
 
-			assert_true(l4_event_at(unit, pos, &q.ev) && q.ev.row->code < 1u << 24);
-			for (unsigned i = 0; i < q.ev.row->n_masks; i++, n++) {
-				uint64_t bits = l4_masks(q.ev.row)[i].code | l4_masks(q.ev.row)[0].code;
+			assert_true(l4_get_event(unit, pos, &q.event) && q.event.row->code < 1u << 24);
+			for (unsigned i = 0; i < q.event.row->n_masks; i++, n++) {
+				uint64_t bits = l4_row_masks(q.event.row)[i].code | l4_row_masks(q.event.row)[0].code;
 
-				q.a[0] = (struct l4_attr){ ATTR_MASK, (uint16_t)i, 1 };
-				q.a[1] = (struct l4_attr){ ATTR_MASK, 0, 1 };
+				q.attrs[0] = (struct l4_attr){ L4_ATTR_MASK, (uint16_t)i, 1 };
+				q.attrs[1] = (struct l4_attr){ L4_ATTR_MASK, 0, 1 };
 				assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
-				assert_true(bits <= 0xff && c.word[0] == (q.ev.row->code | bits << 24));
-				assert_true(c.n == 2 && c.word[1] == q.ev.row->pic && c.shown == 0);
+				assert_true(bits <= 0xff && c.words[0] == (q.event.row->code | bits << 24));
+				assert_true(c.n_words == 2 && c.words[1] == q.event.row->counter_pins && c.shown_modifiers == 0);
 			}
 		}
 	}
@@ -260,13 +260,13 @@ static void groups_of_perf(void **state)
 	struct l4_code c;
 
 	(void)state;
-	assert_int_equal(l4_parse("perf::PERF_COUNT_HW_CACHE_LL:WRITE:MISS", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("perf::PERF_COUNT_HW_CACHE_LL:WRITE:MISS", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
-	assert_int_equal(c.word[0], 2 | 1 << 8 | 1 << 16);
-	assert_int_equal(l4_parse("perf::PERF_COUNT_HW_CACHE_LL", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_int_equal(c.words[0], 2 | 1 << 8 | 1 << 16);
+	assert_int_equal(l4_parse_event("perf::PERF_COUNT_HW_CACHE_LL", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_SUCCESS);
-	assert_int_equal(c.word[0], 2 | 1 << 16); /* reads that miss */
-	assert_int_equal(l4_parse("perf::PERF_COUNT_HW_CACHE_LL:WRITE:READ", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_int_equal(c.words[0], 2 | 1 << 16); /* reads that miss */
+	assert_int_equal(l4_parse_event("perf::PERF_COUNT_HW_CACHE_LL:WRITE:READ", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, U, &c), PFM_ERR_UMASK);
 }
 

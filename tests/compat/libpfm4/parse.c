@@ -11,12 +11,12 @@ static void attributes_are(const struct l4_query *q, const char *want)
 	char text[512] = "";
 	size_t at = 0;
 
-	for (unsigned i = 0; i < q->n; i++) {
-		const char *name = q->a[i].kind == ATTR_RAW ? "raw" : l4_attr_name(&q->ev, &q->a[i]);
+	for (unsigned i = 0; i < q->n_attrs; i++) {
+		const char *name = q->attrs[i].kind == L4_ATTR_RAW_MASK ? "raw" : l4_get_attr_name(&q->event, &q->attrs[i]);
 
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i ? " " : "", name);
-		if (q->a[i].kind != ATTR_MASK)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "=%llu", (unsigned long long)q->a[i].value);
+		if (q->attrs[i].kind != L4_ATTR_MASK)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "=%llu", (unsigned long long)q->attrs[i].value);
 	}
 	assert_string_equal(text, want);
 }
@@ -24,19 +24,19 @@ static void attributes_are(const struct l4_query *q, const char *want)
 static void reads(const char *text, pfm_os_t os, const char *pmu, const char *event, const char *attributes)
 {
 	struct l4_query q;
-	int rc = l4_parse(text, os, &q);
+	int rc = l4_parse_event(text, os, &q);
 
 	if (rc)
 		fail_msg("%s: %d", text, rc);
-	assert_string_equal(l4_text(q.ev.u->name), pmu);
-	assert_string_equal(l4_event_name(&q.ev), event);
+	assert_string_equal(l4_get_text(q.event.pmu->name), pmu);
+	assert_string_equal(l4_get_event_name(&q.event), event);
 	attributes_are(&q, attributes);
 }
 
 static void refuses(const char *text, pfm_os_t os, int want)
 {
 	struct l4_query q;
-	int rc = l4_parse(text, os, &q);
+	int rc = l4_parse_event(text, os, &q);
 
 	if (rc != want)
 		fail_msg("%s: %d, not %d", text, rc, want);
@@ -53,7 +53,7 @@ static void prefixes(void **state)
 	refuses("amd64_fam17h_zen1::RETIRED_INSTRUCTIONS", PFM_OS_NONE, PFM_ERR_NOTFOUND); /* not this machine's */
 	l4_begin("GenuineIntel-6-55-4", INACTIVE);
 	reads("amd64_fam17h_zen1::RETIRED_INSTRUCTIONS", PFM_OS_NONE, "amd64_fam17h_zen1", "RETIRED_INSTRUCTIONS", "");
-	l4_terminate();
+	l4_end_case();
 	refuses("UNHALTED_CORE_CYCLE", PFM_OS_NONE, PFM_ERR_NOTFOUND);
 	refuses("UNHALTED_CORE_CYCLESS", PFM_OS_NONE, PFM_ERR_NOTFOUND);
 	refuses("", PFM_OS_NONE, PFM_ERR_NOTFOUND);
@@ -158,7 +158,7 @@ static void masks(void **state)
 	refuses("skx::L2_RQSTS:0x2f:CODE_RD_HIT", PFM_OS_NONE, PFM_ERR_ATTR);
 	l4_begin("GenuineIntel-6-55-4", INACTIVE);
 	refuses("power9::PM_CYC:0x2f", PFM_OS_NONE, PFM_ERR_ATTR); /* a PMU without raw masks */
-	l4_terminate();
+	l4_end_case();
 }
 
 /* As many attributes as there is room for. */
@@ -168,11 +168,11 @@ static void many_attributes(void **state)
 	struct l4_query q;
 
 	(void)state;
-	for (unsigned i = 0; i < L4_ATTRS; i++)
+	for (unsigned i = 0; i < L4_MAX_ATTRS; i++)
 		strcat(text, ":k");
-	assert_int_equal(l4_parse(text, PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event(text, PFM_OS_NONE, &q), PFM_SUCCESS);
 	strcat(text, ":k");
-	assert_int_equal(l4_parse(text, PFM_OS_NONE, &q), PFM_ERR_TOOMANY);
+	assert_int_equal(l4_parse_event(text, PFM_OS_NONE, &q), PFM_ERR_TOOMANY);
 }
 
 static void raw_events(void **state)
@@ -182,11 +182,11 @@ static void raw_events(void **state)
 	struct l4_query q;
 
 	(void)state;
-	assert_int_equal(l4_parse("perf_raw::r5300c0", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
-	assert_true(q.raw == 0x5300c0 && q.n == 0);
-	assert_int_equal(l4_parse("perf_raw::rfffffffffffffffe:u", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
-	assert_true(q.raw == UINT64_MAX - 1 && q.n == 1);
-	assert_int_equal(l4_parse("perf_raw::r0", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("perf_raw::r5300c0", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_true(q.raw_code == 0x5300c0 && q.n_attrs == 0);
+	assert_int_equal(l4_parse_event("perf_raw::rfffffffffffffffe:u", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_true(q.raw_code == UINT64_MAX - 1 && q.n_attrs == 1);
+	assert_int_equal(l4_parse_event("perf_raw::r0", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	for (size_t i = 0; i < COUNT(bad); i++)
 		refuses(bad[i], PFM_OS_PERF_EVENT, PFM_ERR_NOTFOUND);
 }
@@ -198,28 +198,28 @@ static void aliases(void **state)
 
 	(void)state;
 	l4_begin("GenuineIntel-6-55-4", INACTIVE);
-	for (uint32_t i = 0; i < l4_image.units.n; i++)
-		for (uint32_t pos = 0; pos < l4_event_end(i); pos++) {
+	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++)
+		for (uint32_t pos = 0; pos < l4_get_event_end(i); pos++) {
 			struct l4_event ev, named;
 			struct l4_query q;
 			char text[256];
 			const char *target;
 
-			if (!l4_event_at(i, pos, &ev) || ev.traced || !ev.row->equiv)
+			if (!l4_get_event(i, pos, &ev) || ev.is_tracepoint_system || !ev.row->alias_target)
 				continue;
-			if (!l4_event_named(i, l4_event_name(&ev), strlen(l4_event_name(&ev)), &named) || !named.row->equiv)
+			if (!l4_find_event(i, l4_get_event_name(&ev), strlen(l4_get_event_name(&ev)), &named) || !named.row->alias_target)
 				continue; /* another one of that name comes first */
-			target = l4_text(named.row->equiv);
-			snprintf(text, sizeof(text), "%s::%s", l4_text(ev.u->name), l4_event_name(&ev));
-			assert_int_equal(l4_parse(text, PFM_OS_NONE, &q), PFM_SUCCESS);
-			assert_int_equal(q.n, q.n_alias);
-			assert_string_equal(l4_event_name(&q.asked), l4_event_name(&ev));
-			assert_true(l4_same(l4_event_name(&q.ev), target, strcspn(target, ":.")));
-			with_attributes += q.n > 0;
+			target = l4_get_text(named.row->alias_target);
+			snprintf(text, sizeof(text), "%s::%s", l4_get_text(ev.pmu->name), l4_get_event_name(&ev));
+			assert_int_equal(l4_parse_event(text, PFM_OS_NONE, &q), PFM_SUCCESS);
+			assert_int_equal(q.n_attrs, q.n_alias_attrs);
+			assert_string_equal(l4_get_event_name(&q.named_event), l4_get_event_name(&ev));
+			assert_true(l4_is_same_name(l4_get_event_name(&q.event), target, strcspn(target, ":.")));
+			with_attributes += q.n_attrs > 0;
 			n++;
 		}
 	assert_true(n > 20 && with_attributes > 0);
-	l4_terminate();
+	l4_end_case();
 }
 
 UNIT(compat_libpfm4_parse, cmocka_unit_test(prefixes), cmocka_unit_test(separators), cmocka_unit_test(values),

@@ -14,10 +14,10 @@ static void not_initialized(void **state)
 	pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 	pfm_pmu_encode_arg_t arg = { .size = sizeof(arg) };
 	struct perf_event_attr kernel = { 0 };
-	int skx = (int)l4_unit(l4_number_of("skx"))->id;
+	int skx = (int)l4_pmu_at(l4_number_of("skx"))->id;
 
 	(void)state;
-	l4_stop();
+	l4_end_case();
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)skx, &pmu), PFM_ERR_NOINIT);
 	assert_int_equal(pfm_find_event(CYCLES), PFM_ERR_NOINIT);
 	assert_int_equal(pfm_get_event_info(0, PFM_OS_NONE, &event), PFM_ERR_NOINIT);
@@ -26,28 +26,28 @@ static void not_initialized(void **state)
 	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, PFM_PLM3, &kernel, NULL, NULL), PFM_ERR_NOINIT);
 	assert_int_equal(pfm_get_event_next(0), -1);
 	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)skx, stderr), PFM_ERR_INVAL);
-	l4_terminate();
+	l4_end_case();
 }
 
 static void infos_of_units(void **state)
 {
-	const struct l4_unit *skx = l4_unit(l4_number_of("skx"));
+	const struct l4_pmu *skx = l4_pmu_at(l4_number_of("skx"));
 	pfm_pmu_info_t info = { .size = sizeof(info) };
 
 	(void)state;
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)skx->id, &info), PFM_SUCCESS);
 	assert_string_equal(info.name, "skx");
 	assert_true((unsigned)info.pmu == skx->id && info.type == PFM_PMU_TYPE_CORE && info.is_present && !info.is_dfl);
-	assert_true(info.size == sizeof(info) && info.num_cntrs == skx->counters && info.num_fixed_cntrs == skx->fixed);
-	assert_true(info.nevents == (int)l4_event_count(l4_number_of("skx")) && info.first_event == l4_first_index(l4_number_of("skx")));
-	assert_int_equal(info.max_encoding, skx->words);
-	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)l4_unit(l4_number_of("amd64_k7"))->id, &info), PFM_SUCCESS);
+	assert_true(info.size == sizeof(info) && info.num_cntrs == skx->n_counters && info.num_fixed_cntrs == skx->n_fixed);
+	assert_true(info.nevents == (int)l4_count_events(l4_number_of("skx")) && info.first_event == l4_get_first_event_index(l4_number_of("skx")));
+	assert_int_equal(info.max_encoding, skx->max_words);
+	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)l4_pmu_at(l4_number_of("amd64_k7"))->id, &info), PFM_SUCCESS);
 	assert_false(info.is_present);
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)-1, &info), PFM_ERR_INVAL);
-	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)L4_IDS, &info), PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)L4_MAX_PMU_ID, &info), PFM_ERR_INVAL);
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)skx->id, NULL), PFM_ERR_INVAL);
-	for (int id = 0; id < L4_IDS; id++)
-		assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)id, &info), l4_unit_by_id((unsigned)id) < 0 ? PFM_ERR_NOTSUPP : PFM_SUCCESS);
+	for (int id = 0; id < L4_MAX_PMU_ID; id++)
+		assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)id, &info), l4_find_pmu_by_id((unsigned)id) < 0 ? PFM_ERR_NOTSUPP : PFM_SUCCESS);
 	info.size = 1;
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)skx->id, &info), PFM_ERR_INVAL);
 }
@@ -62,11 +62,11 @@ static void walks(void **state)
 		uint32_t unit = l4_number_of(pmus[i]);
 		int n = 0, last = -1;
 
-		for (int idx = l4_first_index(unit); idx >= 0; idx = pfm_get_event_next(idx)) {
+		for (int idx = l4_get_first_event_index(unit); idx >= 0; idx = pfm_get_event_next(idx)) {
 			pfm_event_info_t info = { .size = sizeof(info) };
 
 			assert_int_equal(pfm_get_event_info(idx, PFM_OS_NONE, &info), PFM_SUCCESS);
-			assert_true(idx > last && info.idx == idx && (unsigned)info.pmu == l4_unit(unit)->id && *info.name);
+			assert_true(idx > last && info.idx == idx && (unsigned)info.pmu == l4_pmu_at(unit)->id && *info.name);
 			for (int k = 0; k <= info.nattrs; k++) {
 				pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 				int rc = pfm_get_event_attr_info(idx, k, PFM_OS_NONE, &attr);
@@ -77,7 +77,7 @@ static void walks(void **state)
 			last = idx;
 			n++;
 		}
-		assert_int_equal(n, l4_event_count(unit));
+		assert_int_equal(n, l4_count_events(unit));
 	}
 	assert_int_equal(pfm_get_event_next(-1), -1);
 	assert_int_equal(pfm_get_event_next(INT32_MAX), -1);
@@ -178,10 +178,10 @@ static void self_test(void **state)
 	(void)state;
 	if (!f)
 		skip();
-	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)l4_unit(l4_number_of("skx"))->id, f), PFM_SUCCESS);
+	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)l4_pmu_at(l4_number_of("skx"))->id, f), PFM_SUCCESS);
 	assert_true(ftell(f) > 0);
 	fclose(f);
-	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)L4_IDS, stderr), PFM_ERR_INVAL);
+	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)L4_MAX_PMU_ID, stderr), PFM_ERR_INVAL);
 	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)0, NULL), PFM_ERR_INVAL);
 }
 

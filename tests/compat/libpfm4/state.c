@@ -72,8 +72,8 @@ void l4_begin(const char *cpuid, const char *const *variables)
 	setenv("PERFMON_CPUID", cpuid, 1);
 	for (; variables && *variables; variables += 2)
 		setenv(variables[0], variables[1], 1);
-	l4_stop();
-	if (l4_start() != PFM_SUCCESS)
+	l4_end_case();
+	if (l4_initialize() != PFM_SUCCESS)
 		abort();
 }
 
@@ -81,27 +81,27 @@ void l4_begin(const char *cpuid, const char *const *variables)
 
 static void paths_below_the_root(void **state)
 {
-	char path[L4_PATH], want[L4_PATH], name[L4_PATH];
-	size_t room = L4_PATH - strlen(folder);
+	char path[L4_PATH_SIZE], want[L4_PATH_SIZE], name[L4_PATH_SIZE];
+	size_t room = L4_PATH_SIZE - strlen(folder);
 
 	(void)state;
-	assert_true(l4_path(path, "/a/%s", "b"));
+	assert_true(l4_format_path(path, "/a/%s", "b"));
 	snprintf(want, sizeof(want), "%.*s/a/b", (int)strlen(folder), folder);
 	assert_string_equal(path, want);
 	memset(name, 'x', sizeof(name));
 	name[room - 2] = '\0';
-	l4_path(path, "/%s", name); /* to the last byte, with its end */
-	assert_int_equal(strlen(path), L4_PATH - 1);
+	l4_format_path(path, "/%s", name); /* to the last byte, with its end */
+	assert_int_equal(strlen(path), L4_PATH_SIZE - 1);
 	name[room - 2] = 'x';
 	name[room - 1] = '\0';
-	l4_path(path, "/%s", name);
+	l4_format_path(path, "/%s", name);
 	assert_string_equal(path, "");
 	setenv("PERFMON_SYSFS", "/elsewhere", 1); /* the first one stays */
-	l4_stop();
-	l4_start();
-	l4_path(path, "/a/b");
+	l4_end_case();
+	l4_initialize();
+	l4_format_path(path, "/a/b");
 	assert_string_equal(path, want);
-	l4_terminate();
+	l4_end_case();
 }
 
 /* What is active on one processor, and what is then asked of others. */
@@ -112,15 +112,15 @@ static void active_units(void **state)
 
 	(void)state;
 	l4_begin("GenuineIntel-6-55-4", NULL);
-	assert_true(l4_active(skx) && l4_exists(skx) && l4_answers(skx));
-	assert_true(!l4_active(zen) && l4_exists(zen) && !l4_answers(zen));
-	assert_int_equal(l4_core_levels(), l4_unit(skx)->levels);
+	assert_true(l4_is_pmu_active(skx) && l4_is_pmu_enabled(skx) && l4_is_pmu_askable(skx));
+	assert_true(!l4_is_pmu_active(zen) && l4_is_pmu_enabled(zen) && !l4_is_pmu_askable(zen));
+	assert_int_equal(l4_get_core_levels(), l4_pmu_at(skx)->levels);
 	l4_begin("GenuineIntel-6-55-4", inactive);
-	assert_true(l4_answers(zen) && !l4_active(zen));
+	assert_true(l4_is_pmu_askable(zen) && !l4_is_pmu_active(zen));
 	l4_begin("AuthenticAMD-23-1-1", NULL);
-	assert_true(l4_active(zen) && !l4_active(skx));
-	l4_terminate();
-	assert_true(l4_active(skx) && !l4_active(zen));
+	assert_true(l4_is_pmu_active(zen) && !l4_is_pmu_active(skx));
+	l4_end_case();
+	assert_true(l4_is_pmu_active(skx) && !l4_is_pmu_active(zen));
 }
 
 /* Any piece of a name, of a list; one that is as long as no name is does nothing. */
@@ -141,11 +141,11 @@ static void disabled_units(void **state)
 		const char *const variables[] = { "LIBPFM_DISABLED_PMUS", lists[i][0], "LIBPFM_ENCODE_INACTIVE", "1", NULL };
 
 		l4_begin("GenuineIntel-6-55-4", variables);
-		assert_int_equal(!l4_exists(skx), *lists[i][1] == 'y');
-		assert_int_equal(!l4_active(skx), *lists[i][1] == 'y');
-		assert_true(l4_exists(perf));
+		assert_int_equal(!l4_is_pmu_enabled(skx), *lists[i][1] == 'y');
+		assert_int_equal(!l4_is_pmu_active(skx), *lists[i][1] == 'y');
+		assert_true(l4_is_pmu_enabled(perf));
 	}
-	l4_terminate();
+	l4_end_case();
 }
 
 /* The first of that name, and no one behind it. The kernel's own, asked for by name all the same, has its own levels. */
@@ -161,16 +161,16 @@ static void forced_unit(void **state)
 		const char *const variables[] = { "LIBPFM_FORCE_PMU", names[i], NULL };
 
 		l4_begin("GenuineIntel-6-55-4", variables);
-		assert_true(l4_active(k8) && !l4_active(before) && !l4_active(l4_number_of("skx")));
-		assert_true(l4_exists(before) && l4_exists(k8) && !l4_exists(k8 + 1) && !l4_exists(next));
-		assert_int_equal(l4_core_levels(), 0);
-		l4_arch(&version, &missing, &general, &fixed);
+		assert_true(l4_is_pmu_active(k8) && !l4_is_pmu_active(before) && !l4_is_pmu_active(l4_number_of("skx")));
+		assert_true(l4_is_pmu_enabled(before) && l4_is_pmu_enabled(k8) && !l4_is_pmu_enabled(k8 + 1) && !l4_is_pmu_enabled(next));
+		assert_int_equal(l4_get_core_levels(), 0);
+		l4_get_arch_pmu(&version, &missing, &general, &fixed);
 		assert_true(version == 3 && missing == 0);
 	}
 	l4_begin("GenuineIntel-6-55-4", none);
-	for (uint32_t i = 0; i < l4_image.units.n; i++)
-		assert_false(l4_active(i));
-	l4_terminate();
+	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++)
+		assert_false(l4_is_pmu_active(i));
+	l4_end_case();
 }
 
 /* "1" to "9" is on, everything else is off. */
@@ -183,9 +183,9 @@ static void switches(void **state)
 		const char *const variables[] = { "PERFMON_LIBPFM4_EXACT", values[i], NULL };
 
 		l4_begin("GenuineIntel-6-55-4", variables);
-		assert_int_equal(l4_exact(), i < 2);
+		assert_int_equal(l4_is_exact(), i < 2);
 	}
-	l4_terminate();
+	l4_end_case();
 }
 
 /* The kernel's interface is there where some PMU of it takes turns. */
@@ -194,19 +194,19 @@ static void interface_of_the_kernel(void **state)
 	const char *turns = "/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms", *paranoid = "/proc/sys/kernel/perf_event_paranoid";
 
 	(void)state;
-	l4_terminate();
-	assert_true(l4_os_active());
+	l4_end_case();
+	assert_true(l4_is_os_active());
 	l4_file(turns, NULL);
-	assert_true(l4_os_active()); /* asked once */
-	l4_terminate();
-	assert_false(l4_os_active());
+	assert_true(l4_is_os_active()); /* asked once */
+	l4_end_case();
+	assert_false(l4_is_os_active());
 	l4_file(turns, "4\n");
 	l4_file(paranoid, NULL);
-	l4_terminate();
-	assert_false(l4_os_active());
+	l4_end_case();
+	assert_false(l4_is_os_active());
 	l4_file(paranoid, "2\n");
-	l4_terminate();
-	assert_true(l4_os_active());
+	l4_end_case();
+	assert_true(l4_is_os_active());
 }
 
 /* Boxes of newer processors are there where the kernel has them, or where there is no kernel to ask. */
@@ -218,35 +218,35 @@ static void boxes_with_devices(void **state)
 	char path[128];
 
 	(void)state;
-	assert_true(l4_unit(cha)->sysfs);
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", l4_text(l4_unit(cha)->perf));
-	l4_terminate();
-	assert_false(l4_active(cha));
+	assert_true(l4_pmu_at(cha)->needs_device);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", l4_get_text(l4_pmu_at(cha)->kernel_event_names));
+	l4_end_case();
+	assert_false(l4_is_pmu_active(cha));
 	l4_file(path, "7\n");
-	l4_terminate();
-	assert_true(l4_active(cha));
+	l4_end_case();
+	assert_true(l4_is_pmu_active(cha));
 	l4_file(path, NULL);
-	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/%s", folder, l4_text(l4_unit(cha)->perf));
+	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/%s", folder, l4_get_text(l4_pmu_at(cha)->kernel_event_names));
 	rmdir(path);
 	l4_file(turns, NULL);
-	l4_terminate();
-	assert_true(l4_active(cha));
+	l4_end_case();
+	assert_true(l4_is_pmu_active(cha));
 	l4_file(turns, "4\n");
 	l4_file(device, NULL);
-	l4_terminate();
+	l4_end_case();
 }
 
 static void start_and_stop(void **state)
 {
 	(void)state;
-	assert_true(l4_ready());
-	l4_stop();
-	assert_false(l4_ready());
-	assert_int_equal(l4_start(), PFM_SUCCESS);
+	assert_true(l4_is_ready());
+	l4_end_case();
+	assert_false(l4_is_ready());
+	assert_int_equal(l4_initialize(), PFM_SUCCESS);
 	setenv("PERFMON_LIBPFM4_EXACT", "1", 1);
-	assert_int_equal(l4_start(), PFM_SUCCESS); /* started already: nothing is read */
-	assert_false(l4_exact());
-	l4_terminate();
+	assert_int_equal(l4_initialize(), PFM_SUCCESS); /* started already: nothing is read */
+	assert_false(l4_is_exact());
+	l4_end_case();
 }
 
 UNIT(compat_libpfm4_state, cmocka_unit_test(paths_below_the_root), cmocka_unit_test(active_units), cmocka_unit_test(disabled_units),

@@ -5,7 +5,7 @@
 struct made {
 	struct l4_query q;
 	struct l4_code code;
-	struct l4_perf perf;
+	struct l4_perf_result perf;
 };
 
 static struct made *make(const char *pmu, const char *event)
@@ -13,27 +13,27 @@ static struct made *make(const char *pmu, const char *event)
 	static struct made m;
 
 	memset(&m, 0, sizeof(m));
-	m.q.ev = m.q.asked = l4_event_of(pmu, event);
-	l4_attrs(&m.q.ev, PFM_OS_NONE, &m.q.list);
-	m.code.used = ~0u;
+	m.q.event = m.q.named_event = l4_event_of(pmu, event);
+	l4_list_attrs(&m.q.event, PFM_OS_NONE, &m.q.attr_list);
+	m.code.effective_modifiers = ~0u;
 	return &m;
 }
 
 /* Number of a mask. */
 static unsigned mask_of(const struct made *m, const char *name)
 {
-	for (unsigned i = 0; i < m->q.ev.row->n_masks; i++)
-		if (strcmp(l4_text(l4_masks(m->q.ev.row)[i].name), name) == 0)
+	for (unsigned i = 0; i < m->q.event.row->n_masks; i++)
+		if (strcmp(l4_get_text(l4_row_masks(m->q.event.row)[i].name), name) == 0)
 			return i;
 	fail_msg("no mask %s", name);
 	return 0;
 }
 
-static void string_is(const struct made *m, const struct l4_perf *perf, const char *want)
+static void string_is(const struct made *m, const struct l4_perf_result *perf, const char *want)
 {
 	char *got = NULL;
 
-	assert_int_equal(l4_string(&m->q, &m->code, perf, &got), PFM_SUCCESS);
+	assert_int_equal(l4_format_event(&m->q, &m->code, perf, &got), PFM_SUCCESS);
 	assert_string_equal(got, want);
 	free(got);
 }
@@ -52,20 +52,20 @@ static void masks(void **state)
 
 	(void)state;
 	string_is(m, NULL, "skx::L2_RQSTS");
-	l4_set(m->code.masks, first);
-	l4_set(m->code.masks, second);
+	l4_set_bit(m->code.used_masks, first);
+	l4_set_bit(m->code.used_masks, second);
 	string_is(m, NULL, first < second ? "skx::L2_RQSTS:DEMAND_DATA_RD_MISS:CODE_RD_HIT" : "skx::L2_RQSTS:CODE_RD_HIT:DEMAND_DATA_RD_MISS");
-	l4_set(m->code.hidden, second); /* ours leaves out what would not read back */
+	l4_set_bit(m->code.hidden_masks, second); /* ours leaves out what would not read back */
 	string_is(m, NULL, "skx::L2_RQSTS:DEMAND_DATA_RD_MISS");
-	for (m->q.n = 0; m->q.n < 3; m->q.n++) /* two copies that libpfm4 kept, and a modifier of the same number */
-		m->q.a[m->q.n] = (struct l4_attr){ m->q.n == 1 ? ATTR_MOD : ATTR_MASK, (uint16_t)first, 0 };
+	for (m->q.n_attrs = 0; m->q.n_attrs < 3; m->q.n_attrs++) /* two copies that libpfm4 kept, and a modifier of the same number */
+		m->q.attrs[m->q.n_attrs] = (struct l4_attr){ m->q.n_attrs == 1 ? L4_ATTR_MODIFIER : L4_ATTR_MASK, (uint16_t)first, 0 };
 	exactly(true);
-	m->code.masks[0] = m->code.masks[1] = m->code.masks[2] = 0;
-	l4_set(m->code.masks, first);
+	m->code.used_masks[0] = m->code.used_masks[1] = m->code.used_masks[2] = 0;
+	l4_set_bit(m->code.used_masks, first);
 	string_is(m, NULL, "skx::L2_RQSTS:DEMAND_DATA_RD_MISS:DEMAND_DATA_RD_MISS");
 	exactly(false);
-	m->code.masks[0] = m->code.masks[1] = m->code.masks[2] = 0;
-	m->code.raw = true;
+	m->code.used_masks[0] = m->code.used_masks[1] = m->code.used_masks[2] = 0;
+	m->code.has_raw_mask = true;
 	m->code.raw_mask = 0x2f;
 	string_is(m, NULL, "skx::L2_RQSTS:0x2f");
 }
@@ -75,20 +75,20 @@ static void modifiers(void **state)
 	struct made *m = make("skx", "UNHALTED_CORE_CYCLES");
 
 	(void)state;
-	m->code.shown = 1 << 0 | 1 << 2 | 1 << 4; /* k, e, c */
-	m->code.value[0] = 1;
-	m->code.value[4] = 205;
+	m->code.shown_modifiers = 1 << 0 | 1 << 2 | 1 << 4; /* k, e, c */
+	m->code.modifier_values[0] = 1;
+	m->code.modifier_values[4] = 205;
 	string_is(m, NULL, "skx::UNHALTED_CORE_CYCLES:k=1:e=0:c=205");
-	m->code.used = ~(1u << 2);
+	m->code.effective_modifiers = ~(1u << 2);
 	string_is(m, NULL, "skx::UNHALTED_CORE_CYCLES:k=1:c=205");
 	exactly(true);
 	string_is(m, NULL, "skx::UNHALTED_CORE_CYCLES:k=1:e=0:c=205");
 	exactly(false);
-	m->code.no_mods = true;
+	m->code.takes_no_modifiers = true;
 	string_is(m, NULL, "skx::UNHALTED_CORE_CYCLES");
 	m = make("skx", "UNHALTED_CORE_CYCLES");
-	m->code.shown = 1 << 4;
-	m->code.value[4] = UINT64_MAX;
+	m->code.shown_modifiers = 1 << 4;
+	m->code.modifier_values[4] = UINT64_MAX;
 	string_is(m, NULL, "skx::UNHALTED_CORE_CYCLES:c=18446744073709551615");
 }
 
@@ -98,12 +98,12 @@ static void modifiers_of_netburst(void **state)
 	struct made *m = make("netburst", "global_power_events");
 
 	(void)state;
-	m->code.shown = 0x1f;
-	m->code.value[0] = 1;
-	m->code.value[4] = 9;
-	m->q.list.mods = 0x1f;
+	m->code.shown_modifiers = 0x1f;
+	m->code.modifier_values[0] = 1;
+	m->code.modifier_values[4] = 9;
+	m->q.attr_list.modifiers = 0x1f;
 	string_is(m, NULL, "netburst::global_power_events:k=0:u=1:e=0:cmpl=0:thr=9");
-	m->q.list.mods = 0x1f & ~3u;
+	m->q.attr_list.modifiers = 0x1f & ~3u;
 	string_is(m, NULL, "netburst::global_power_events:e=0:cmpl=0:thr=9");
 }
 
@@ -112,17 +112,17 @@ static void attributes_of_the_kernel(void **state)
 	struct made *m = make("skx", "UNHALTED_CORE_CYCLES");
 
 	(void)state;
-	m->perf.shown = 1u << OS_U | 1u << OS_PERIOD | 1u << OS_HW_SMPL;
-	m->perf.value[OS_U] = 1;
-	m->perf.value[OS_PERIOD] = 2000003;
+	m->perf.shown_attrs = 1u << OS_ATTR_U | 1u << OS_ATTR_PERIOD | 1u << OS_ATTR_HW_SMPL;
+	m->perf.attr_values[OS_ATTR_U] = 1;
+	m->perf.attr_values[OS_ATTR_PERIOD] = 2000003;
 	string_is(m, &m->perf, "skx::UNHALTED_CORE_CYCLES:u=1:period=2000003:hw_smpl=0");
-	m->code.no_mods = true;
+	m->code.takes_no_modifiers = true;
 	string_is(m, &m->perf, "skx::UNHALTED_CORE_CYCLES");
 	exactly(true);
 	{
 		char *got = (char *)m;
 
-		assert_int_equal(l4_string(&m->q, &m->code, &m->perf, &got), PFM_SUCCESS);
+		assert_int_equal(l4_format_event(&m->q, &m->code, &m->perf, &got), PFM_SUCCESS);
 		assert_null(got); /* libpfm4 has none */
 	}
 	string_is(m, NULL, "skx::UNHALTED_CORE_CYCLES");
@@ -136,13 +136,13 @@ static void aliases(void **state)
 	static struct l4_row alias;
 
 	(void)state;
-	alias = *m->q.ev.row;
-	alias.equiv = alias.name;
-	m->q.asked.row = &alias;
-	m->q.ev.row = &alias;
-	m->q.asked.row = make("skx", "INSTRUCTION_RETIRED")->q.ev.row;
-	m->q.ev.row = &alias;
-	m->q.asked = l4_event_of("skx", "INSTRUCTION_RETIRED");
+	alias = *m->q.event.row;
+	alias.alias_target = alias.name;
+	m->q.named_event.row = &alias;
+	m->q.event.row = &alias;
+	m->q.named_event.row = make("skx", "INSTRUCTION_RETIRED")->q.event.row;
+	m->q.event.row = &alias;
+	m->q.named_event = l4_event_of("skx", "INSTRUCTION_RETIRED");
 	string_is(m, NULL, "skx::INSTRUCTION_RETIRED");
 	exactly(true);
 	string_is(m, NULL, "skx::UNHALTED_CORE_CYCLES");
@@ -155,9 +155,9 @@ static void raw_events(void **state)
 
 	(void)state;
 	memset(&m, 0, sizeof(m));
-	assert_true(l4_event_at(l4_number_of("perf_raw"), 0, &m.q.ev));
-	m.q.asked = m.q.ev;
-	m.q.raw = 0x5300c0;
+	assert_true(l4_get_event(l4_number_of("perf_raw"), 0, &m.q.event));
+	m.q.named_event = m.q.event;
+	m.q.raw_code = 0x5300c0;
 	string_is(&m, NULL, "perf_raw::r5300c0");
 	string_is(&m, &m.perf, "perf_raw::r5300c0");
 	exactly(true);
@@ -175,15 +175,15 @@ static void long_strings(void **state)
 	char *got;
 
 	(void)state;
-	m->perf.shown = (1u << OS_ATTRS) - 1;
-	for (unsigned i = 0; i < OS_ATTRS; i++) {
-		m->perf.value[i] = UINT64_MAX;
+	m->perf.shown_attrs = (1u << N_OS_ATTRS) - 1;
+	for (unsigned i = 0; i < N_OS_ATTRS; i++) {
+		m->perf.attr_values[i] = UINT64_MAX;
 		at += (size_t)snprintf(want + at, sizeof(want) - at, ":%s=18446744073709551615", l4_os_attrs[i].name);
 	}
 	assert_true(at > 300);
 	string_is(m, &m->perf, want);
 	exactly(true);
-	assert_int_equal(l4_string(&m->q, &m->code, &m->perf, &got), PFM_SUCCESS);
+	assert_int_equal(l4_format_event(&m->q, &m->code, &m->perf, &got), PFM_SUCCESS);
 	assert_int_equal(strlen(got), strlen("skx::") + 255);
 	assert_memory_equal(got, want, strlen(got));
 	free(got);

@@ -39,28 +39,28 @@ static void subsystems(void **state)
 	uint64_t id = 0;
 
 	(void)state;
-	assert_int_equal(l4_trace_systems(), 3);
-	sched = l4_trace_find("sched", 5);
-	many = l4_trace_find("MANY", 4);
-	longs = l4_trace_find("longs", 5);
+	assert_int_equal(l4_count_trace_systems(), 3);
+	sched = l4_find_trace_system("sched", 5);
+	many = l4_find_trace_system("MANY", 4);
+	longs = l4_find_trace_system("longs", 5);
 	assert_true(sched >= 0 && many >= 0 && longs >= 0 && sched != many);
-	assert_int_equal(l4_trace_find("sche", 4), -1);
-	assert_int_equal(l4_trace_find("schedx", 6), -1);
-	assert_int_equal(l4_trace_find("nothing", 7), -1);
-	assert_int_equal(l4_trace_find(".hidden", 7), -1);
-	assert_string_equal(l4_trace_system((uint32_t)sched), "sched");
-	assert_int_equal(l4_trace_points((uint32_t)sched), 2);
+	assert_int_equal(l4_find_trace_system("sche", 4), -1);
+	assert_int_equal(l4_find_trace_system("schedx", 6), -1);
+	assert_int_equal(l4_find_trace_system("nothing", 7), -1);
+	assert_int_equal(l4_find_trace_system(".hidden", 7), -1);
+	assert_string_equal(l4_get_trace_system_name((uint32_t)sched), "sched");
+	assert_int_equal(l4_count_tracepoints((uint32_t)sched), 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		const char *name = l4_trace_point((uint32_t)sched, i, &id);
+		const char *name = l4_get_tracepoint_name((uint32_t)sched, i, &id);
 
 		assert_true((strcmp(name, "sched_switch") == 0 && id == 316) || (strcmp(name, "sched_wakeup") == 0 && id == 318));
-		assert_ptr_equal(l4_trace_point((uint32_t)sched, i, NULL), name);
+		assert_ptr_equal(l4_get_tracepoint_name((uint32_t)sched, i, NULL), name);
 	}
-	assert_int_equal(l4_trace_points((uint32_t)many), 9);
-	l4_trace_point((uint32_t)many, 8, &id);
+	assert_int_equal(l4_count_tracepoints((uint32_t)many), 9);
+	l4_get_tracepoint_name((uint32_t)many, 8, &id);
 	assert_true(id == 1844674407370955161u);
-	assert_int_equal(l4_trace_points((uint32_t)longs), 1);
-	assert_string_equal(l4_trace_point((uint32_t)longs, 0, &id), long_name + 2);
+	assert_int_equal(l4_count_tracepoints((uint32_t)longs), 1);
+	assert_string_equal(l4_get_tracepoint_name((uint32_t)longs, 0, &id), long_name + 2);
 	assert_int_equal(id, 5);
 }
 
@@ -77,26 +77,26 @@ static void events_of_the_kernel(void **state)
 /* A subsystem is an event of perf's, between those it always has and the two that this kernel adds; its points are masks. */
 static void tracepoints_as_events(void **state)
 {
-	uint32_t perf = l4_number_of("perf"), end = l4_event_end(perf);
+	uint32_t perf = l4_number_of("perf"), end = l4_get_event_end(perf);
 	struct l4_event ev, same;
-	struct l4_attrs list;
+	struct l4_attr_list list;
 	struct l4_attr a;
 
 	(void)state;
 	ev = l4_event_of("perf", "Sched");
-	assert_true(ev.traced && strcmp(l4_event_name(&ev), "sched") == 0);
-	assert_true(l4_event_index(l4_index(&ev), &same));
-	assert_true(same.traced && same.pos == ev.pos);
-	assert_int_equal(l4_index(&ev) & ((1 << L4_POS_BITS) - 1), end - 5 + ev.pos);
-	l4_attrs(&ev, PFM_OS_PERF_EVENT, &list);
-	assert_true(list.n_masks == 2 && list.mods == 0);
-	assert_true(l4_attr_at(&ev, &list, 1, &a) && a.kind == ATTR_MASK);
-	assert_string_equal(l4_attr_name(&ev, &a), l4_trace_point(ev.pos, 1, NULL));
-	assert_true(l4_event_at(perf, end - 3, &same) && same.traced);
-	assert_true(l4_event_at(perf, end - 1, &same) && !same.traced);
-	assert_string_equal(l4_event_name(&same), "topdown-be-bound");
-	assert_int_equal(l4_index(&same), l4_index(&(struct l4_event){ .unit = perf, .u = ev.u, .pos = end - 1 }));
-	assert_false(l4_event_at(perf, end, &same));
+	assert_true(ev.is_tracepoint_system && strcmp(l4_get_event_name(&ev), "sched") == 0);
+	assert_true(l4_get_event_by_index(l4_make_event_index(&ev), &same));
+	assert_true(same.is_tracepoint_system && same.position == ev.position);
+	assert_int_equal(l4_make_event_index(&ev) & ((1 << L4_POSITION_BITS) - 1), end - 5 + ev.position);
+	l4_list_attrs(&ev, PFM_OS_PERF_EVENT, &list);
+	assert_true(list.n_masks == 2 && list.modifiers == 0);
+	assert_true(l4_get_attr(&ev, &list, 1, &a) && a.kind == L4_ATTR_MASK);
+	assert_string_equal(l4_get_attr_name(&ev, &a), l4_get_tracepoint_name(ev.position, 1, NULL));
+	assert_true(l4_get_event(perf, end - 3, &same) && same.is_tracepoint_system);
+	assert_true(l4_get_event(perf, end - 1, &same) && !same.is_tracepoint_system);
+	assert_string_equal(l4_get_event_name(&same), "topdown-be-bound");
+	assert_int_equal(l4_make_event_index(&same), l4_make_event_index(&(struct l4_event){ .pmu_number = perf, .pmu = ev.pmu, .position = end - 1 }));
+	assert_false(l4_get_event(perf, end, &same));
 }
 
 /* One point, no other beside it, and not none. */
@@ -106,14 +106,14 @@ static void codes_of_tracepoints(void **state)
 	struct l4_code c;
 
 	(void)state;
-	assert_int_equal(l4_parse("sched:sched_wakeup", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("sched:sched_wakeup", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, PFM_PLM3, &c), PFM_SUCCESS);
-	assert_int_equal(c.word[0], 318);
-	assert_int_equal(l4_parse("perf::sched", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_int_equal(c.words[0], 318);
+	assert_int_equal(l4_parse_event("perf::sched", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, PFM_PLM3, &c), PFM_ERR_UMASK);
-	assert_int_equal(l4_parse("perf::sched:sched_wakeup:sched_switch", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("perf::sched:sched_wakeup:sched_switch", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	assert_int_equal(l4_encode(&q, PFM_PLM3, &c), PFM_ERR_FEATCOMB);
-	assert_int_equal(l4_parse("perf::sched:sched_wake", PFM_OS_PERF_EVENT, &q), PFM_ERR_ATTR);
+	assert_int_equal(l4_parse_event("perf::sched:sched_wake", PFM_OS_PERF_EVENT, &q), PFM_ERR_ATTR);
 }
 
 UNIT(compat_libpfm4_trace, cmocka_unit_test(subsystems), cmocka_unit_test(events_of_the_kernel), cmocka_unit_test(tracepoints_as_events),
