@@ -149,7 +149,7 @@ def linux_lists(shared):
 
 def arm_lists(shared):
     out = {}
-    for path, found in packed(shared, "arm"):
+    for path, found in packed(shared, "arm-data"):
         out[os.path.basename(path)[:-5]] = {fold(r["name"]): (r["name"], Fact(r["code"])) for r in rows(found) if r.get("name")}
     return out
 

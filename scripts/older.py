@@ -24,7 +24,7 @@ K7 = ["use amd.select", "counter 0..3 width=48 control=0xc0010000 value=0xc00100
 FAM15 = ["use amd.select", "counter 0..5 width=48 control=0xc0010200 value=0xc0010201 step=2"]
 NORTH = ["device amd_nb", 'uncore "NB"', "use amd.nb"]
 ZEN6 = ["use amd.core"]
-ZEN6_L3 = ["whole amdzen6", "device amd_l3", 'uncore "L3"', "use amd.l3_zen3"]
+ZEN6_L3 = ["family amdzen6", "device amd_l3", 'uncore "L3"', "use amd.l3_zen3"]
 ARM8 = ["use arm.core", "default on=0..%d"]
 ARM7 = ["device %s", "use arm.core7", "default on=0..%d"]
 METERS = ["view", "device power", 'uncore "POWER"', "use any.unit"]      # the kernel tells which of them it has
@@ -39,7 +39,7 @@ def power(counters, general, at):
 
 
 def box(device, unit, whole=None):
-    return (["whole " + whole] if whole else []) + ["device " + device, 'uncore "%s"' % unit, "use any.unit"]
+    return (["family " + whole] if whole else []) + ["device " + device, 'uncore "%s"' % unit, "use any.unit"]
 
 
 def intel(*models, family=6):
@@ -273,7 +273,7 @@ class Maker:
         if on:
             words.append("on=" + on)
         if takes:
-            words.append("takes=" + ",".join(takes))
+            words.append("umasks=" + ",".join(takes))
         self.lines.append(" ".join(words))
 
     def counters(self, e):
@@ -339,9 +339,9 @@ class Maker:
 
 
 def head_of(name, title, head, hosts, pmu):
-    ours, akas = name, [pmu["name"]] if pmu["name"] not in (name, "core") else []
+    ours, alias_names = name, [pmu["name"]] if pmu["name"] not in (name, "core") else []
     last = pmu["counters"] - 1
-    lines = ['pmu %s "%s"' % (ours, title)] + (["aka " + " ".join(akas)] if akas else []) + ['source "%s"' % SOURCE] + hosts
+    lines = ['pmu %s "%s"' % (ours, title)] + (["alias " + " ".join(alias_names)] if alias_names else []) + ['source "%s"' % SOURCE] + hosts
     for line in head:
         lines.append(line.replace("%d", str(last)).replace("%s", DEVICES.get(pmu["name"], "")))
     return lines

@@ -399,13 +399,13 @@ class Lists(Trees, unittest.TestCase):
         self.assertLessEqual({"skx", "skx_uncore_cha", "adl_goldencove", "adl_gracemont", "lnl_skymont", "amdzen4",
                               "amdzen4_amd_l3", "neoverse_n1", "power9", "cf_z15", "u74", "hsw_uncore_cbox_0",
                               "arm_cmn", "hip08_hisi_sccl_ddrc", "skylake", "lunarlake_atom"}, names)
-        aka = {t.name: t.aka for tables in self.images.values() for t in tables}
-        self.assertIn("adl_glc", aka["adl_goldencove"])
-        self.assertIn("adl_grt", aka["adl_gracemont"])
-        self.assertIn("skylakex", aka["skx"])
-        self.assertIn("skl", aka["skylake"])
-        self.assertIn("amd64_fam19h_zen4", aka["amdzen4"])
-        self.assertIn("arm_n1", aka["neoverse_n1"])
+        aliases = {t.name: t.aliases for tables in self.images.values() for t in tables}
+        self.assertIn("adl_glc", aliases["adl_goldencove"])
+        self.assertIn("adl_grt", aliases["adl_gracemont"])
+        self.assertIn("skylakex", aliases["skx"])
+        self.assertIn("skl", aliases["skylake"])
+        self.assertIn("amd64_fam19h_zen4", aliases["amdzen4"])
+        self.assertIn("arm_n1", aliases["neoverse_n1"])
 
     def matching(self, family, model, stepping, vendor="GenuineIntel"):
         """Core tables for an x86 id, with the core type each is for."""

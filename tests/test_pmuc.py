@@ -74,7 +74,7 @@ class Language(unittest.TestCase):
 
     def test_head(self):
         t = self.t
-        self.assertEqual((t.name, t.aka, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
+        self.assertEqual((t.name, t.aliases, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
                                                                                  4, 4095))
         self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
         self.assertEqual((t.n_general, t.all_counters), (4, 0x30000000F))
@@ -154,7 +154,7 @@ class Language(unittest.TestCase):
 
     def test_use_and_drop(self):
         t = self.t2
-        self.assertEqual((t.aka, t.count["matches"], t.device), ([], 0, "testcpu"))
+        self.assertEqual((t.aliases, t.count["matches"], t.device), ([], 0, "testcpu"))
         self.assertEqual(t.value(t.find("CYCLES"), "code"), 0x3D)
         self.assertIsNone(t.find("CLK"))
         self.assertIsNone(t.find("GONE"))
@@ -203,7 +203,7 @@ class Refusals(unittest.TestCase):
             for name in ("one", "two"):
                 paths.append(os.path.join(tmp, name + ".pmu"))
                 with open(paths[-1], "w", encoding="utf-8") as f:
-                    f.write('pmu %s "x"\naka shared\nencoder format\ncounter 0 width=8\nfield code bits=8\n'
+                    f.write('pmu %s "x"\nalias shared\nencoder format\ncounter 0 width=8\nfield code bits=8\n'
                             'event A code=1 "a"\n' % name)
             status, _, err = run("--check", *paths)
             self.assertEqual(status, 1)
@@ -426,7 +426,7 @@ class RoundTrip(unittest.TestCase):
             some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.meant(names, patterns))
             self.assertEqual(errors, [])
             self.assertEqual("slm" in [t.name for t in some], "slm" in patterns)
-            kept = [[t for t in tables if t.encoder == "perf" or pmuc.meant((t.name, t.part_of, *t.aka), patterns)]
+            kept = [[t for t in tables if t.encoder == "perf" or pmuc.meant((t.name, t.part_of, *t.aliases), patterns)]
                     for tables in (some, pmuc.compile_all(paths)[0])]
             self.assertGreater(len(kept[0]), 1)
             self.assertEqual(*map(pmimage.image_bytes, kept))

@@ -42,7 +42,7 @@ def intel_core(reading, kind):
                        title(m.name, reading.desc, core if kind else ""))
         b.source = source_of(m)
         if known and not alone:
-            b.aka += intel_names(known, kind, core, name)
+            b.aliases += intel_names(known, kind, core, name)
         reading.cores[kind] = name
         return b
     return reading.builder(name, make)
@@ -71,10 +71,10 @@ def other_core(reading):
         b.source = source_of(m)
         reading.cores[""] = m.name
         if m.arch == "arm64" and m.name.startswith("cortex"):
-            b.aka.append("armv8_" + m.name)
+            b.aliases.append("armv8_" + m.name)
         if m.arch == "s390":
-            b.aka.append(m.name.replace("cf_", ""))
-        b.aka += known.libpfm if known else []
+            b.aliases.append(m.name.replace("cf_", ""))
+        b.aliases += known.libpfm if known else []
         return b
     return reading.builder(m.name, make)
 
@@ -109,6 +109,6 @@ def unit_table(reading, unit):
         b.source = source_of(m)
         b.uncore = "core" not in here
         if device == "amd_l3" and known:
-            b.aka += [n + "_l3" for n in known.libpfm]
+            b.aliases += [n + "_l3" for n in known.libpfm]
         return b
     return reading.builder(name, make)

@@ -34,8 +34,8 @@ def one_core(reading, data):
     reading.cores[""] = m.name
     b.source = "ARM-software/data pmu/%s.json, %s" % (m.folder, clean(str(data.get("timestamp", "")))[:30])
     b.device = "armv8_pmuv3_0" if new else "armv7_" + m.name
-    b.aka += ["armv8_" + m.name] if new else []
-    b.aka += reading.processor.libpfm if reading.processor else []
+    b.aliases += ["armv8_" + m.name] if new else []
+    b.aliases += reading.processor.libpfm if reading.processor else []
     counters = counters_of(reading, b, data)
     reading.objects(data.get("events"), lambda e: one_event(reading, b, e, counters))
     match(reading, b, data, new)

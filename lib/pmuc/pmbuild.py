@@ -106,7 +106,7 @@ class Entry:
         if own:
             parts.append("flags=" + flags_word(own))
         if self.takes:
-            parts.append("takes=" + ",".join(self.takes))
+            parts.append("umasks=" + ",".join(self.takes))
         if self.aliases:
             parts.append("alias=" + ",".join(map(listed, self.aliases)))
         return parts
@@ -161,10 +161,10 @@ class Sheet:
         self.encoder = head.encoder
         self.known = head.all_counters()                # counters that the head has
         self.device, self.unit, self.source = "", "", ""
-        self.whole = ""         # the processor this is a part of
+        self.family_name = ""         # the processor this is a part of
         self.perf_type = -1
         self.uncore = False
-        self.aka, self.extra, self.matches, self.groups, self.features = [], [], [], [], []
+        self.aliases, self.extra, self.matches, self.groups, self.features = [], [], [], [], []
         self.rows = []
         self.seen = {}          # folded name -> row
         self.used = 0           # counters of all rows
@@ -240,13 +240,13 @@ class Sheet:
     def identity(self):
         """Lines that say whose table it is."""
         out = ["pmu %s %s" % (self.name, quoted(self.desc or self.name))]
-        if self.aka:
-            out.append("aka " + " ".join(dict.fromkeys(a for a in self.aka if a != self.name)))
+        if self.aliases:
+            out.append("alias " + " ".join(dict.fromkeys(a for a in self.aliases if a != self.name)))
         out.append("source " + quoted(self.source))
-        if self.whole:
-            out.append("whole " + self.whole)
+        if self.family_name:
+            out.append("family " + self.family_name)
         if self.unit:
-            out.append("%s %s" % ("uncore" if self.uncore else "part", quoted(self.unit)))
+            out.append("%s %s" % ("uncore" if self.uncore else "core_unit", quoted(self.unit)))
         if self.device:
             out.append("device " + word(self.device))
         if self.perf_type >= 0:
@@ -513,7 +513,7 @@ class Reading:
         out.sort(key=lambda b: b.device in SMALL)
         for b in out:
             if b.name.startswith(self.model.name + "_"):
-                b.whole = self.model.name
+                b.family_name = self.model.name
             b.source = b.source or (sources[0] if sources else "intel/perfmon %s" % self.model.folder)
         return out
 

@@ -21,9 +21,9 @@ except ImportError:         # a compiler without its texts leaves descriptions e
 MAX_FILE = 64 << 20
 MAX_USE = 8
 # Never taken over by `use`: who somebody else is, and what only readers of lists ask for.
-IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "test", "source", "whole", "list", "core", "boxes", "unit",
+IDENTITY = frozenset(("pmu", "section", "alias", "match", "fallback", "view", "test", "source", "family", "list", "core", "boxes", "unit",
                       "topdown"))
-FOR_READERS = frozenset(("section", "called", "list", "core", "boxes", "unit", "topdown"))
+FOR_READERS = frozenset(("section", "title", "list", "core", "boxes", "unit", "topdown"))
 ROW_STATEMENTS = frozenset(("event", "metric", "ratio", "synonym", "unsupported", "drop"))
 RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio"))
 LONG = 100              # characters: longer words are hardly ever there twice
@@ -362,13 +362,13 @@ class Compiler(Fields):
             if named & (named - 1):
                 raise Bad(w.at(len(key) + 1), "one counter is needed here")
             where = named.bit_length() - 1
-        if key in t.field_at or key not in ("on", "takes", "alias", "hidden", "shadowed", "flags"):
+        if key in t.field_at or key not in ("on", "umasks", "alias", "hidden", "shadowed", "flags"):
             return w.raw.partition("=")[0], "values", self.values_of(w, key, where, value), named
         if at:
             raise Bad(w.at(), "'%s' takes no counter" % key)
         if key == "on":
             return key, "on", 0 if value.raw == "none" else self.counter_set(value), 0
-        if key == "takes":
+        if key == "umasks":
             return key, "takes", self.group_list(value), 0
         if key == "alias":
             return key, "alias", value, 0
@@ -600,7 +600,7 @@ def place(row):
 
 def called(part):
     """The names of a table, and of the processor it is a part of, as its own statements have them."""
-    return [part.name] + [w.raw for s in part.statements if type(s) is list and s[0].raw in ("aka", "whole") for w in s[1:]]
+    return [part.name] + [w.raw for s in part.statements if type(s) is list and s[0].raw in ("alias", "family") for w in s[1:]]
 
 
 def is_kernels(part):
@@ -629,7 +629,7 @@ def compile_all(paths, is_meant=None):
         if not parts:
             errors.append(((path, 1, 1), "an empty file"))
         for table, at in compile_parts(library, parts, errors, is_needed):
-            for name in [table.name] + table.aka:
+            for name in [table.name] + table.aliases:
                 # A view's other names may be those of a processor with its own table: that one wins when looked up.
                 if name in taken and (name == table.name or not (table.flags | taken[name][1]) & pt.TABLE_VIEW):
                     errors.append((at, "the name '%s' belongs to %s already" % (name, taken[name][0])))

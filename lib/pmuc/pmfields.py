@@ -317,7 +317,7 @@ class Fields(Head):
                     self.default_counters = 0 if value.raw == "none" else self.counter_set(value)
                 elif key == "flags":
                     self.default_flags = row_flags(value)
-                elif key == "takes":
+                elif key == "umasks":
                     self.default_takes = self.group_list(value)
                 else:
                     f = self.field_index(w, key)

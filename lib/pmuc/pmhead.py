@@ -62,13 +62,13 @@ class Head(Statements):
             raise Bad(words[-1].at(), "missing description of the processor")
         self.table.desc = words[2].text()
 
-    def do_aka(self, words):
+    def do_alias(self, words):
         def one(w):
             if not re.fullmatch(r"[A-Za-z0-9_.]+", w.raw):
                 raise Bad(w.at(), "bad name '%s'" % w.raw)
-            if w.raw in self.table.aka or w.raw == self.table.name:
+            if w.raw in self.table.aliases or w.raw == self.table.name:
                 raise Bad(w.at(), "'%s' is given twice" % w.raw)
-            self.table.aka.append(w.raw)
+            self.table.aliases.append(w.raw)
         self.each(words[1:], one)
 
     def do_encoder(self, words):
@@ -109,14 +109,14 @@ class Head(Statements):
         if len(words) == 2:
             self.table.unit = words[1].text()
 
-    def do_part(self, words):
+    def do_core_unit(self, words):
         if len(words) != 2:
-            raise Bad(words[-1].at(), "part takes the name of one unit")
+            raise Bad(words[-1].at(), "core_unit takes the name of one unit")
         self.table.unit = words[1].text()
 
-    def do_whole(self, words):
+    def do_family(self, words):
         if len(words) != 2 or not IDENT.fullmatch(words[1].raw):
-            raise Bad(words[-1].at(), "whole takes the name of the processor that this is a part of")
+            raise Bad(words[-1].at(), "family takes the name of the processor that this PMU belongs to")
         self.table.part_of = words[1].raw
 
     def do_device(self, words):

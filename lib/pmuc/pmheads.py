@@ -6,7 +6,7 @@
     boxes FAMILY                                        its boxes are FAMILY.BOX, or FAMILY.box, or intel.box
     unit UNIT [device=NAME] [use=SECTION,...] [core=1]  what the kernel calls a list's unit; its head
     topdown SECTION                                     rows for PERF_METRICS
-    called NAME "WORDS"                                 what people call a processor, core or box (called.pmu)
+    title NAME "WORDS"                                  what people call a processor, core or box (titles.pmu)
     match ...                                           its hosts, for lists that do not say
 """
 
@@ -30,7 +30,7 @@ class Processor:
         self.cores = {}         # name, '' for the only one -> (small, sections)
         self.units = {}         # kernel's or list's name of a unit -> {key: value}
         self.boxes = self.topdown = ""
-        self.called = {}        # name of a table, core or unit -> words for people
+        self.titles = {}        # name of a table, core or unit -> words for people
         self.matches = []       # statements
         for words in part.statements:
             if type(words) is not list:
@@ -64,8 +64,8 @@ class Processor:
     def on_topdown(self, words):
         self.topdown = words[0]
 
-    def on_called(self, words):
-        self.called[words[0]] = words[1]
+    def on_title(self, words):
+        self.titles[words[0]] = words[1]
 
     def on_unit(self, words):
         self.units[words[0]] = dict(w.split("=", 1) for w in words[1:])
@@ -153,12 +153,12 @@ def core_libpfm(core):
 
 def title(name, given, core="", unit=""):
     """What a table is called: the words for its processor, else the title that its list has @given; its core or unit behind."""
-    words = section("called").called.get(name, given or name)
+    words = section("titles").titles.get(name, given or name)
     if core:
-        known = section("called.cores").called.get(core)
+        known = section("titles.cores").titles.get(core)
         words += ", %s" % known if known else ""
     if unit:
-        known = section("called.boxes").called.get(unit.lower())
+        known = section("titles.boxes").titles.get(unit.lower())
         words += ", %s: %s" % (unit, known) if known else ", " + unit
     return words
 

@@ -86,7 +86,7 @@ class Pool(dict):
 def texts_of(tables, values, entries):
     """All texts in the order of the pool; @values has those of each table's rows, @entries its entries(). What tables are called and the
     words of their hosts come first: any look-up compares one of those. Names are side by side, apart from the texts that few calls read."""
-    texts = dict.fromkeys(x for t in tables for x in (t.name, *t.aka, *(x for m in t.matches for x in (m.arch, m.vendor))))
+    texts = dict.fromkeys(x for t in tables for x in (t.name, *t.aliases, *(x for m in t.matches for x in (m.arch, m.vendor))))
     for names in entries:
         texts.update(dict.fromkeys([text for text, _, _ in names]))
     for t, of_rows in zip(tables, values):
@@ -98,7 +98,7 @@ def texts_of(tables, values, entries):
 
 def other_texts(t):
     """Those of a table that few calls read, but for values of rows."""
-    yield from (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)
+    yield from (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device, t.part_of)
     for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
         yield from (x for w in spellings_last(of.words) for x in (w.name, w.desc))
         yield of.name
@@ -430,7 +430,7 @@ class Writer:
     def add(self, t, found, flags, values, entries):
         """A table, which has those @flags, whose rows have those shapes() and @values and whose entries() are those."""
         add = self.pool.add
-        texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aka), t.unit, t.device, t.part_of)]
+        texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device, t.part_of)]
         keys_at, fields = self.add_fields(t)
         groups, takes = self.add_takes(t)
         (names, n_names), (slots, n_slot) = self.index_names(t, entries)
@@ -450,7 +450,7 @@ class Writer:
 
     def index_tables(self, tables):
         """The index over their names; own names come before other ones."""
-        names = [(t.name, i) for i, t in enumerate(tables)] + [(n, i | CALL_OTHER) for i, t in enumerate(tables) for n in t.aka]
+        names = [(t.name, i) for i, t in enumerate(tables)] + [(n, i | CALL_OTHER) for i, t in enumerate(tables) for n in t.aliases]
         wholes = {}
         for i, t in enumerate(tables):
             if t.part_of:

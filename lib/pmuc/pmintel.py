@@ -99,7 +99,7 @@ def core_list(reading, file, data, hybrid, role):
     b = reading.builder(name, lambda: core_table(reading, name, core, keys, core_device(core, role),
                                                title(m.name, given, core)))
     reading.cores[core] = name
-    b.aka += [n for n in names_of(m, core) if n not in [b.name] + b.aka]
+    b.aliases += [n for n in names_of(m, core) if n not in [b.name] + b.aliases]
     b.source = "intel/perfmon %s, version %s of %s" % (m.folder, clean(str(header.get("Version", "")))[:20],
                                                          clean(str(header.get("DatePublished", "")))[:20])
     reading.objects(events, lambda e: core_event(reading, b, e))

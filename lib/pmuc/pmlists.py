@@ -38,7 +38,7 @@ class Model:
         """What we know of the processor of Intel's folder, or None."""
         return processor(self.folder) if self.kind == "intel" else None
 
-    def akas(self):
+    def alias_names(self):
         known = self.processor()
         return [n.replace("-", "_") for n in known.linux[:1]] + known.libpfm if known else []
 

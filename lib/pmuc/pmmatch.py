@@ -165,7 +165,7 @@ def sold_alone(reading, name):
         b.source = old.source
         b.device, b.perf_type = "cpu", 4
         processor = reading.model.processor()
-        b.aka = [processor.linux[0] + "n"] if processor else []
+        b.aliases = [processor.linux[0] + "n"] if processor else []
         return b
     return reading.builder(own, make)
 

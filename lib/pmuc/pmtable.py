@@ -179,7 +179,7 @@ class Table:
         self.name, self.desc, self.encoder = name, desc, encoder
         self.source = self.unit = self.device = ""
         self.part_of = ""    # the processor this is a box or a kind of core of
-        self.aka = []
+        self.aliases = []
         self.flags = 0
         self.perf_type = self.libpfm_type = -1
         self.counters, self.fields, self.groups, self.matches, self.features = [], [], [], [], []

@@ -6,7 +6,7 @@
             [--embed OUT.S]      and assembler text that brings it into the library
             [--depfile FILE]     and what it was made from, for make and ninja
             [--audit FOLDER]     with what its audit.txt and sources.txt say of their rows (pmaudit.py)
-            [--lend FOLDER]      and libpfm4's names out of that folder, where they mean the same (libpfm4_lent.py)
+            [--libpfm4-names FOLDER]      and libpfm4's names out of that folder, where they mean the same (libpfm4_aliases.py)
             [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's names, after those named
             [--processors P,...] only these of them: names, or shell patterns; the kernel's own events always
     pmuc.py --check NAME.pmu...                                      only say what is wrong
@@ -32,7 +32,7 @@ from pmfile import write_atomically  # noqa: E402
 
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py", "pmtable.py",
          "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmread.py", "libpfm4.py",
-         "libpfm4_lent.py")   # what tables depend on
+         "libpfm4_aliases.py")   # what tables depend on
 
 
 def below(top):
@@ -61,7 +61,7 @@ def chosen(tables, patterns):
         return tables
     unused, kept = set(patterns), []
     for t in tables:
-        means = meant((t.name, t.part_of, *t.aka), patterns)
+        means = meant((t.name, t.part_of, *t.aliases), patterns)
         unused -= means
         if means or t.encoder == "perf":
             kept.append(t)
@@ -84,7 +84,7 @@ def main(argv):
     i = 0
     while i < len(argv):
         a = argv[i]
-        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit", "--lend", "--folders"):
+        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit", "--libpfm4-names", "--folders"):
             i += 1
             if i == len(argv):
                 return usage("%s needs a value" % a)
@@ -120,9 +120,9 @@ def main(argv):
         return report([((e.filename, 1, 1), e.strerror)])
     except ValueError as e:
         return usage(str(e))
-    if "--lend" in out:
-        from libpfm4_lent import lend
-        files += lend(tables, out["--lend"])
+    if "--libpfm4-names" in out:
+        from libpfm4_aliases import lend
+        files += lend(tables, out["--libpfm4-names"])
     here = os.path.dirname(os.path.abspath(__file__))
     files += [os.path.join(here, part) for part in PARTS] + [pt.near("../table/keys.def", "keys.def")]
     try:

@@ -99,7 +99,7 @@ def uncore_table(reading, device, unit):
         b.threshold = next((field for field in THRESHOLDS if field in b.at), THRESHOLDS[0])
         if reading.intel:
             short = box.replace("cbox", "cbo").replace("ubox", "ubo")
-            b.aka += ["%s_unc_%s" % (libpfm, short) for libpfm in reading.processor.libpfm]
+            b.aliases += ["%s_unc_%s" % (libpfm, short) for libpfm in reading.processor.libpfm]
         return b
     return reading.builder(name, make)
 

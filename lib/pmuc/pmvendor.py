@@ -475,7 +475,7 @@ def find(opt):
     patterns = [p.lower() for p in opt.cpu]
     models = {}
     for m in finder.models:
-        names = [m.name, m.folder.lower()] + m.akas()
+        names = [m.name, m.folder.lower()] + m.alias_names()
         if patterns and not any(fnmatch.fnmatchcase(n, p) for p in patterns for n in names):
             continue
         other = models.setdefault(m.name, m)

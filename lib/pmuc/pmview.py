@@ -26,8 +26,8 @@ class View:
         self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
         self.at["pool"] = head_at + head[10]
         self.field_of_key = self.element("keys", 0)
-        self.name, self.desc, self.source, aka, self.unit, self.device, self.part_of = (self.text(o) for o in head[3:10])
-        self.aka = aka.split()
+        self.name, self.desc, self.source, aliases, self.unit, self.device, self.part_of = (self.text(o) for o in head[3:10])
+        self.aliases = aliases.split()
 
     def text(self, offset):
         if offset >= self.count["pool"]:

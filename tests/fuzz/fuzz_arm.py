@@ -172,7 +172,7 @@ def vars_of(row):
 
 
 def shape(t):
-    return ([t.name, t.desc, t.encoder, t.device, t.source, t.aka] + [vars_of(r) for r in t.rows] +
+    return ([t.name, t.desc, t.encoder, t.device, t.source, t.aliases] + [vars_of(r) for r in t.rows] +
             [[getattr(m, s) for s in pt.Match.__slots__] for m in t.matches])
 
 

@@ -437,15 +437,15 @@ def base_name(box):
 
 def add_box_name(t, units):
     """libpfm4's names of a box, without its number, become other ones of its table."""
-    if {t.name, *t.aka} & units.keys():
+    if {t.name, *t.aliases} & units.keys():
         return
-    for name in [n for n in t.aka if is_box(n)]:
+    for name in [n for n in t.aliases if is_box(n)]:
         for ours, theirs in BOXES:
             name = re.sub(ours + "$" if ours[-1] != "_" else "^" + ours, theirs, name)
-            if name in units and name not in t.aka:
-                t.aka.append(name)
+            if name in units and name not in t.aliases:
+                t.aliases.append(name)
     if t.name.startswith("hip08_hisi_sccl_"):
-        t.aka += ["hisi_sccl%d_%s" % (chip, t.name.split("_")[-1]) for chip in KUNPENG]
+        t.aliases += ["hisi_sccl%d_%s" % (chip, t.name.split("_")[-1]) for chip in KUNPENG]
 
 
 def lend(tables, folder):
@@ -457,8 +457,8 @@ def lend(tables, folder):
     units = {**{base_name(n): u for n, u in reversed(units.items()) if is_box(n)}, **units}     # the first of each kind stands for all
     for t in tables:
         add_box_name(t, units)
-        unit = next((units[n] for n in [t.name] + t.aka if n in units), None)
+        unit = next((units[n] for n in [t.name] + t.aliases if n in units), None)
         table = names4.tables[unit.keys["table"]] if unit else None
-        if table and table.encoder in KINDS and not {t.name, *t.aka} & OTHERS and t.source != OWN_SOURCE:
+        if table and table.encoder in KINDS and not {t.name, *t.aliases} & OTHERS and t.source != OWN_SOURCE:
             lend_table(t, unit, table)
     return files
