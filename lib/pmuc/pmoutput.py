@@ -22,7 +22,8 @@ class Bar:
         if self.on:
             wide = max(10, min(40, shutil.get_terminal_size().columns - 40))
             full = wide * self.done // self.n
-            sys.__stderr__.write("\r[%s%s] %d/%d %-16.16s" % ("#" * full, " " * (wide - full), self.done, self.n, name))
+            sys.__stderr__.write("\r[%s%s] %d/%d %-16.16s"
+                                 % ("#" * full, " " * (wide - full), self.done, self.n, name))
             sys.__stderr__.flush()
 
     def clear(self):
@@ -40,11 +41,11 @@ def one_line(*texts):
     return ": ".join(texts).replace("\n", "\\x0a")
 
 
-class Unwritten(Exception):
+class OutputClosed(Exception):
     """Standard output takes no more."""
 
 
-class Visible:
+class EscapedStream:
     """A stream through which nothing passes that would move a terminal's cursor, and worse."""
 
     def __init__(self, stream):
@@ -63,7 +64,7 @@ class Visible:
         except OSError as why:
             if self.stream is sys.__stderr__:
                 return 0
-            raise Unwritten(why.errno) from why
+            raise OutputClosed(why.errno) from why
 
     def __getattr__(self, name):
         return getattr(self.stream, name)
@@ -94,16 +95,20 @@ class Output:
         """What reading one model gave: @r is a result of import_model()."""
         everything = self.json or self.verbose
         for row in r["refused"]:
-            if everything or r["state"] != "damaged" or row[1] == "-":      # what only lacks a damaged list's events is counted
+            # what only lacks a damaged list's events is counted
+            if everything or r["state"] != "damaged" or row[1] == "-":
                 self.row(True, *row)
         for row in r["notes"] if everything else ():
             self.row(False, *row)
         if r.get("error"):
             self.problem(r["model"], r["error"])
         if self.json:
-            self.line({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"], "core": r["core"],
-                                 "uncore": r["uncore"], "metrics": r["metrics"], "masks": r["masks"],
-                                 "refused": len(r["refused"]), "bytes": r["bytes"], "path": r["path"]}})
+            self.line({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"],
+                                 "core": r["core"],
+                                 "uncore": r["uncore"], "metrics": r["metrics"],
+                                 "masks": r["masks"],
+                                 "refused": len(r["refused"]), "bytes": r["bytes"],
+                                 "path": r["path"]}})
         elif r["state"] == "unchanged":
             print("%-18s up to date" % r["model"])
         elif r["state"] in ("done", "damaged"):
@@ -112,16 +117,19 @@ class Output:
                 ", " + size_text(r["bytes"]) if r["bytes"] else "",      # one of its own
                 ", %d refused" % len(r["refused"]) if r["refused"] else "",
                 "" if r["state"] == "done" else "; a list is damaged: " +
-                ("the former image stays" if r["path"] and not r["bytes"] else "written without it")))
+                ("the former image stays" if r["path"] and not r["bytes"]
+                 else "written without it")))
         elif r["state"] == "empty":
             print("%-18s nothing usable" % r["model"])
 
     def row(self, refused, file, event, key, reason):
         """One event that was left out, or taken with a grain of salt."""
         if self.json:
-            self.line({"refused" if refused else "note": {"file": file, "event": event, "key": key, "reason": reason}})
+            self.line({"refused" if refused
+                       else "note": {"file": file, "event": event, "key": key, "reason": reason}})
         else:
-            print(one_line(file, event, key, reason if refused else "note: " + reason), file=sys.stderr)
+            print(one_line(file, event, key, reason if refused else "note: " + reason),
+                  file=sys.stderr)
 
     def summary(self, done, size, seconds, where):
         total = {k: sum(r[k] for r in done) for k in ("core", "uncore", "metrics")}
@@ -129,12 +137,14 @@ class Output:
         fresh = sum(r["state"] == "unchanged" for r in done)
         if self.json:
             self.line({"summary": {"models": len(done), "unchanged": fresh, "core": total["core"],
-                                   "uncore": total["uncore"], "metrics": total["metrics"], "refused": refused,
+                                   "uncore": total["uncore"], "metrics": total["metrics"],
+                                   "refused": refused,
                                    "bytes": size, "seconds": round(seconds, 3), "path": where}})
         else:
             notes = sum(len(r["notes"]) for r in done)
             if notes and not self.verbose:
                 print("%d notes about what was taken with a grain of salt: -v lists them" % notes)
             print("%d models (%d up to date), %d core and %d uncore events, %d metrics, %d refused, "
-                  "%s in %.1f s: %s" % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
+                  "%s in %.1f s: %s"
+                  % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
                                         size_text(size), seconds, where))
