@@ -41,7 +41,7 @@ LEVELS = {1: "k", 8: "u", 16: "h"}
 HOSTS = ["none", "intel", "amd", "arm", "power", "cpuinfo", "sysfs", "any", "arch"]
 FAMILIES = {"amd64": "amd", "arm": "arm", "core": "intel", "arch": "intel", "ep_unc": "intel",
             "nhm_unc": "intel", "netburst": "intel"}
-# What the kernel's events are that its own interface does not name, and the masks of its cache
+# Texts of the kernel's events that its own interface does not name, and the masks of its cache
 # events.
 KERNEL = {"read": "Reads.", "write": "Writes.", "prefetch": "Prefetches.", "access": "All of them.",
           "miss": "Those that missed.",
@@ -60,7 +60,7 @@ WORDS = 1 << 31
 
 
 class Fault(Exception):
-    """What is wrong with a text, and where."""
+    """An error in a text, with its place."""
 
 
 # ---- the text ------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ class Compiler:
         return struct.pack(self.order + form, *values)
 
     def describe(self, name):
-        """What an event counts, in our own words; @name with a dot before the mask's."""
+        """Return the offset of our description of an event; @name with a dot before the mask's."""
         if self.family is None:
             return self.pool.add(read_kernel_texts()[name.rpartition(".")[2].lower()])
         return self.pool.add(texts.describe(self.family, self.box, name))

@@ -24,7 +24,7 @@ BOXES = (("snb_ep_", "snbep_"), ("ivb_ep_", "ivbep_"), ("hsw_ep_", "hswep_"), ("
 # the chips of a package that have boxes, which are parts of the boxes' names
 KUNPENG = 1, 3, 5, 7
 CHA_REQUESTS = frozenset((0x35, 0x36))      # events of the CHA whose second filter is never empty
-# What a mask does beyond adding bits.
+# Effects of a mask beyond adding bits.
 BEYOND = frozenset(("ldlat", "excl_grp_but_0", "grp_req"))
 GENERAL = (1 << 32) - 1   # of a row's counters
 LEVELS = 1 << 27 | 1 << 30 | 1 << 31    # of an Arm word
@@ -111,8 +111,8 @@ def frontend_config(row, given):
 
 
 def box_config(unit, row, masks):
-    """Those of a box: masks reach above bit 15 and add to both halves of the filter, which is the
-    second word."""
+    """Configuration words of a box's event: masks reach above bit 15 and add to both halves of the
+    filter, which is the second word."""
     code, filters = row.code, [0, 0]
     for m in masks:
         code |= m.code
@@ -445,7 +445,7 @@ def add_event_rows(t, unit, table, known):
                                                          or not row.keys.get("req"))
         groups = make_groups(t, unit, row, table.encoder, every) if several else None
         combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_ANY)
-        # Where the vendor has an event of that name its masks are other ones.
+        # A vendor's event of that name has masks of its own.
         by_groups = combine and pt.fold(row.name) not in known
         for m in [None] + every:
             name = row.name + (":" + m.name if m else "")

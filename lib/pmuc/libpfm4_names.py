@@ -64,7 +64,7 @@ REVS = {"amd64_k7": 1, "amd64_k8_revb": 2, "amd64_k8_revc": 3, "amd64_k8_revd": 
         "amd64_fam14h_bobcat": 13, "amd64_fam15h_interlagos": 14, "amd64_fam16h": 15,
         "amd64_fam17h": 16, "amd64_fam19h_zen3": 17,
         "amd64_fam19h_zen4": 17, "amd64_fam1ah_zen5": 18, "amd64_fam1ah_zen6": 18}
-# What people call a processor, by the part of a PMU's name before its box, and the boxes.
+# Titles of processors, by the part of a PMU's name before its box, and the boxes.
 CALLED = {"netburst": "Intel Pentium 4", "netburst_p": "Intel Pentium 4 (Prescott)",
           "core": "Intel Core 2", "atom": "Intel Atom (Bonnell)",
           "nhm": "Intel Nehalem", "nhm_ex": "Intel Nehalem EX", "wsm": "Intel Westmere",
@@ -105,7 +105,7 @@ CALLED = {"netburst": "Intel Pentium 4", "netburst_p": "Intel Pentium 4 (Prescot
 
 
 def pmu_title(name):
-    """What a PMU is, in words: for people, never compared."""
+    """Title of a PMU for people; it is never compared."""
     base, _, box = name.partition("_unc")
     box = box.strip("_")
     text = CALLED.get(base)
@@ -176,7 +176,7 @@ def amd_flags(fl):
 
 
 def common_keys(row, encoder, units):
-    """What events and masks share, as (key, value) pairs."""
+    """Keys that events and masks share, as (key, value) pairs."""
     fl = row.get("fl", 0)
     if encoder in ("core", "ep_unc", "nhm_unc"):
         out = flag_names(libpfm4.INTEL_FLAGS, fl)

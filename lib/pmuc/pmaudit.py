@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What sources say of the rows. lib/events/audit.txt and sources.txt, which scripts/audit.py makes,
-have it.
+"""Sources that agree with rows, or dispute them. lib/events/audit.txt and sources.txt, which
+scripts/audit.py makes, have it.
 
     PROCESSOR,... core|small|lowpower|boxes EVENT: what each source says, and what is taken      a
     remark on a row

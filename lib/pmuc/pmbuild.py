@@ -377,7 +377,7 @@ class Draft:
         self.values.append((field, value))
 
     def put_keys(self, fields):
-        """The same with the values of keys, each with its field, but for those that are 0."""
+        """Store the values of keys, each in its field; zeros are left out."""
         get = self.e.get
         for key, field in fields:
             if get(key, "0") != "0":
@@ -463,7 +463,7 @@ class Draft:
 
 
 def object_name(e):
-    """What messages call an object of a list."""
+    """Name of a list's object in messages."""
     name = next((e[key] for key in ("EventName", "MetricName", "ArchStdEvent", "name")
                  if e.get(key)), "-") if type(e) is dict else "-"
     return name[:MAX_NAME] if type(name) is str else "-"

@@ -287,7 +287,7 @@ class Compiler(Fields):
         return True
 
     def parse_word_set(self, words, line, metric):
-        """What the words of a row mean together, if no row had these before: (values, counters it
+        """Parse a set of words that no earlier row had: (values, counters it
         says, counters it names, flags, groups, other names); None if something is wrong with
         them."""
         means = [self.meanings.get(w) or self.parse_word(w, line) for w in words]
@@ -355,7 +355,7 @@ class Compiler(Fields):
         return self.parse_number_word(key, int(value, 0)) if PLAIN_NUMBER.fullmatch(value) else None
 
     def parse_register_word(self, value):
-        """The same of an extra register and what goes in it."""
+        """Meaning of an extra register and its value."""
         m, t = PLAIN_PAIR.fullmatch(value), self.table
         if not m:
             return None
@@ -374,7 +374,7 @@ class Compiler(Fields):
         return (on or 0) | named
 
     def word_meaning(self, w):
-        """What a word of a row says: (key, kind, what, counters it names)."""
+        """Meaning of a word of a row: (key, kind, what, counters it names)."""
         t = self.table
         key, value = w.pair()
         if value is None:
@@ -594,7 +594,7 @@ class Compiler(Fields):
                 self.add_mask_descriptions(row.name, t.groups[g])
 
     def add_mask_descriptions(self, event, group):
-        """The same for unit masks: as if each made a name of its own with the event's."""
+        """Describe unit masks as if each made a name of its own with the event's."""
         t = self.table
         for w in group.words:
             w.desc = w.desc or texts.describe(self.family, t.unit, "%s.%s" % (event, w.name),
@@ -630,7 +630,7 @@ def compile_parts(library, parts, errors, is_needed):
 
 
 def row_position(row):
-    """Where a row was written: (file, line, column)."""
+    """Position of a row's statement: (file, line, column)."""
     return row_location(row.where)
 
 

@@ -171,9 +171,9 @@ def list_encodings(limit, codes, umasks, msrs, ext):
 
 
 def distinct_positions(codes, umasks, msrs):
-    """Which positions of the lists are ways of their own. One register for several masks or codes
-    decides which of them: 1A6H is the first of its kind, 1A7H the second. With no register at all,
-    several codes are still alternatives, several masks are not."""
+    """Positions of the lists that are encodings of their own. One register for several masks or
+    codes decides which of them: 1A6H is the first of its kind, 1A7H the second. With no register at
+    all, several codes are still alternatives, several masks are not."""
     n = max(len(codes), len(umasks))
     if n > 1 and len(msrs) == 1:
         if msrs[0]:

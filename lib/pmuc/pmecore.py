@@ -60,7 +60,7 @@ def find_column(rows, folder, core):
 
 
 def collect_macros(rows, column):
-    """What stands for what: the auxiliary rows, and the rows of the tree, which formulas speak of
+    """Macros by name: the auxiliary rows, and the rows of the tree, which formulas speak of
     as shares of one."""
     known = {r[k]: r.get(column, "") for r in rows
              for k in LEVELS if r.get(k) and (r["Key"] == "Aux" or is_tree(r))}

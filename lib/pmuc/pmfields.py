@@ -52,7 +52,7 @@ class Fields(Head):
             self.put_field(words[1], pt.Field(**known))
 
     def read_field(self, words):
-        """What a field is made of; None if that was said already to be wrong."""
+        """Parse a field; None if its error was reported already."""
         name = self.name(words, "field")
         got = {}
 

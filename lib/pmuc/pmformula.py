@@ -94,7 +94,7 @@ def recursion_limit():
 # ---- text to postfix -----------------------------------------------------------------------------
 
 class Formula:
-    """What a text says, each operand before what uses it: numbers as float, operators and functions
+    """A parsed formula, each operand before what uses it: numbers as float, operators and functions
     by their names, what has a name as its position in @names, which are ("name", NAME) or (function
     of a name, NAME)."""
     __slots__ = ("code", "names")
@@ -149,7 +149,7 @@ class Parser:
         return Formula(self.code, self.names)
 
     def next(self):
-        """What comes next, in a message."""
+        """The next word, as messages quote it."""
         return self.words[self.at][:40] or "the end"
 
     def take(self, word):
@@ -176,7 +176,7 @@ class Parser:
         self.depth -= 1
 
     def parse_operators(self, level):
-        """What follows an operand: operators of this level and tighter ones, with their right
+        """Parse what follows an operand: operators of this level and tighter ones, with their right
         sides."""
         words = self.words
         op = words[self.at]
@@ -206,7 +206,7 @@ class Parser:
         self.code.append(what)
 
     def parse_new_operand(self, word):
-        """What is no name or number that was there before."""
+        """Parse an operand that is neither a name nor a number seen before."""
         if word[:1] in NO_NAME or word in ("if", "else"):
             self.unexpected_word(word)
             return
@@ -319,7 +319,7 @@ def format_binary(op, left, right):
 
 
 def format_call(op, parts):
-    """The same of a function, a condition or a sign over such pairs."""
+    """Format a function, a condition or a sign over (text, level) pairs."""
     if op in FUNCTIONS:
         return "%s(%s)" % (op, ", ".join(text for text, _ in parts)), ATOM
     if op == "if":
@@ -365,7 +365,7 @@ def rewrite(text, grammar, spell=None):
 
 
 def rename_inputs(formula, names):
-    """What parse() makes of the text that is written with those names; None if only that can
+    """Formula that parse() makes of the text with those names; None if only parsing it can
     say."""
     if any([not PLAIN.fullmatch(name) and "'" in name or name in ("if", "else") for _,
             name in names]):
@@ -430,7 +430,7 @@ class Coder:
         return text
 
     def count_uses(self, root):
-        """How often each node that is needed is used."""
+        """Count the uses of each node that is needed."""
         uses, todo, nodes = {root: 1}, [root], self.g.nodes
         while todo:
             node = nodes[todo.pop()]
@@ -470,7 +470,7 @@ class Coder:
 
 
 class Inputs:
-    """What a metric needs to be given, in the order its code counts: names, with the list's own
+    """Inputs of a metric, in the order its code counts: names, with the list's own
     spelling where it differs."""
 
     def __init__(self, names=()):

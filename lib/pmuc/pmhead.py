@@ -13,7 +13,7 @@ ENCODER_NAMES.update({"alpha_ev4": "ev4", "alpha_ev5": "ev5", "alpha_ev6": "ev6"
 
 
 class Statements:
-    """What the statements of every kind need: places of errors, and names given once."""
+    """Services for statements of every kind: error positions, and names given once."""
 
     def __init__(self):
         self.errors = []      # ((file, line, column), text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is known of processors beside their lists: the sections of lib/events/heads, as the readers
+"""Facts about processors beside their lists: the sections of lib/events/heads, as the readers
 of lists ask for them.
 
     list NAME... [linux=NAME,...] [libpfm=NAME,...]     folders of lists this section is for
@@ -118,7 +118,7 @@ def index_by_folder():
 
 
 def find_processor(folder):
-    """What is known of the processor of a folder of Intel's, Linux's or Arm's; None of a new
+    """The Processor of a folder of Intel's, Linux's or Arm's; None for a new
     one."""
     return index_by_folder().get(folder.lower())
 
@@ -130,7 +130,7 @@ def section_order():
 
 
 def rank(folder):
-    """Where the processor of a folder stands in its head, beside those that it is alike; new ones
+    """Position of a folder's processor in its head, beside those that it is alike; new ones
     come last."""
     known = find_processor(folder)
     return section_order()[known.section] if known else len(section_order())
@@ -158,7 +158,7 @@ def core_libpfm(core):
 
 
 def table_title(name, given, core="", unit=""):
-    """What a table is called: the words for its processor, else the title that its list has @given;
+    """Title of a table: the words for its processor, else the title that its list has @given;
     its core or unit behind."""
     words = section("titles").titles.get(name, given or name)
     if core:
@@ -200,7 +200,7 @@ def is_processor(name):
 
 
 def build_skeleton(uses):
-    """What those sections make together: (table, extra registers and their fields)."""
+    """Head made of those sections: (table, extra registers and their fields)."""
     key = tuple(uses)
     if key not in _skeletons:
         text = "pmu head \"A head.\"\n" + "".join("use %s\n" % u for u in uses)

@@ -19,13 +19,13 @@ from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, H
     extra_register, filter_words, first_pieces, host_hash, host_keys, pack_slots, place_entries, sparse_slot_count
 from pmready import READY_WIDE, Ready
 
-# What a terminal would obey is in no string: descriptions of unknown origin are printed.
+# No string holds terminal control characters: descriptions of unknown origin are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
 _field_counter = operator.itemgetter(0, 1)
 
 
 def row_shapes(rows):
-    """What fields, on which counters, rows have values for: the different ones, as (fields,
+    """Distinct sets of fields and counters that rows have values for, as (fields,
     counters)."""
     return {tuple(zip(*row.values))[:2] for row in rows} - {()}
 
@@ -40,7 +40,7 @@ def utf8(text):
 
 
 def byte_length(text):
-    """How many bytes it is."""
+    """Length of a text in bytes."""
     return len(utf8(text))
 
 
@@ -107,7 +107,7 @@ def texts_of(tables, values, entries):
 
 
 def rare_texts(t):
-    """Those of a table that few calls read, but for values of rows."""
+    """Texts of a table that few calls read, without the values of rows."""
     yield from (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device, t.part_of)
     for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
         yield from (x for w in spellings_last(of.words) for x in (w.name, w.desc))
@@ -133,7 +133,7 @@ class Body:
         self.parts, self.size = [], 0
 
     def put(self, raw, step):
-        """How many steps from the start of the body @raw lies."""
+        """Position of @raw in the body, in steps."""
         gap = -self.size % step
         at = (self.size + gap) // step
         self.parts.append(b"\0" * gap + raw if gap else raw)
@@ -174,7 +174,7 @@ class Records:
 
     @property
     def n(self):
-        """How many there are of an array that has its body to itself."""
+        """Number of elements of an array that has its body to itself."""
         return self.body.size // self.step
 
 
@@ -182,7 +182,7 @@ LONGEST_PIECE = 10      # numbers
 
 
 class Numbers(Records):
-    """The same for arrays of plain numbers."""
+    """An array of plain numbers; equal slices are stored once."""
 
     def __init__(self, name, order, body):
         super().__init__(name, order, body)
@@ -190,7 +190,7 @@ class Numbers(Records):
         self.packs, self.within = Cache(lambda n: struct.Struct(form % n).pack), {}
 
     def plan_overlaps(self, slices):
-        """Which of @slices are pieces of longer ones: these are there in their place."""
+        """Find the @slices that are pieces of longer ones, which are stored in their place."""
         short, lengths, within = set(), {}, self.within
         for s in slices:
             if 0 < len(s) <= LONGEST_PIECE:

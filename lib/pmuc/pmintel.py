@@ -147,13 +147,13 @@ def core_aliases(model, core):
 
 
 def count_without_hyperthreading(b):
-    """How many general counters there are with hyper-threading off, if any event says so."""
+    """Count general counters with hyper-threading off, if any event says so."""
     if b.htoff:
         b.features.append("feature n_general_htoff=%d" % (b.htoff & 0xFFFFFFFF).bit_length())
 
 
 def add_small_core_metrics(reading):
-    """What the small cores of a hybrid compute."""
+    """Add the metrics of a hybrid's small cores."""
     if not reading.model.sheet:
         return
     reading.file, source = reading.model.sheet

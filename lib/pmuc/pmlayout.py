@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How tables lie in an image: lib/table/table.h in Python. What its arrays hold and in which order,
+"""Layout of an image: lib/table/table.h in Python. What its arrays hold and in which order,
 what its indices are keyed by and where their entries stand, and the checksum. The image inside the
 library and an image file differ in nothing. """
 
@@ -49,7 +49,7 @@ N_DIRECTORY = 16
 SLICES = ("keys", "counters", "fields", "group_numbers", "matches", "features", "row_numbers",
           "names", "slots", "ways")
 SHARED = ("sets", "words", "groups", "rows", "values", "wides", "takes")
-# What numbers of elements count: bytes from one element that all tables share to the next, and of
+# Units of element numbers: bytes from one element that all tables share to the next, and of
 # the slices from one address to the next that an element may have.
 STEPS = {name: next(n for code, n in (("Q", 8), ("I", 4), ("H", 2), ("B", 1))
                     if code in FORMATS[name]) for name in SLICES}
@@ -59,7 +59,7 @@ IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
 
 
 def first_slot(h, n):
-    """Where probing starts: table.h, first_slot()."""
+    """First slot of a probe: slot_of() in table.h."""
     return (h * 0x9E3779B1 & ANY32) * n >> 32
 
 
@@ -92,13 +92,13 @@ def filter_words(hashes):
     return words
 
 
-# What stands before the first separator of a folded name: lib/spec.c takes none at the very start
+# Text before the first separator of a folded name: lib/spec.c takes none at the very start
 # for one.
 first_piece = Cache(lambda name: name[:1] + name[1:].partition(b".")[0]).__getitem__
 
 
 def first_pieces(names):
-    """What stands before the first separator of texts that may be those names; nothing where
+    """Text before the first separator of texts that may be those names; nothing where
     characters that are left out stand before a separator at the very start."""
     pieces = set(map(first_piece, names))
     return pieces | {b"" for piece in pieces if piece[:1] == b"."}
@@ -141,8 +141,8 @@ def extra_register(t, values):
 
 
 def config1_of(values, fields):
-    """What @values lay into the second word of the configuration; @fields are config1_fields() of
-    their table."""
+    """Bits that @values put into the second word of the configuration; @fields are config1_fields()
+    of their table."""
     extra = 0
     for f, _, v in values:
         for at, bits, lsb in fields.get(f, ()):
@@ -163,7 +163,7 @@ def identity_words(text):
 
 
 def host_keys(m):
-    """Where a line of hosts is looked for."""
+    """Keys under which a host line is indexed."""
     if m.family != ANY32:
         if m.model_hi - m.model_lo >= 64:
             return [host_hash(HOST_FAMILY, m.family)]

@@ -167,7 +167,7 @@ class LinuxList:
                                       % (quote_word(group), quote_text(clean(text) or group)))
 
     def unit_counters(self, e):
-        """How many counters a unit has."""
+        """Set the numbers of counters of a unit."""
         e = as_strings(e)
         unit = e.get("Unit", "").strip()
         fixed, general = cached_value(NUMBER, e,

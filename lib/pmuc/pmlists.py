@@ -37,7 +37,7 @@ class Model:
         self.size = 0
 
     def find_processor(self):
-        """What we know of the processor of Intel's folder, or None."""
+        """The Processor of Intel's folder, or None."""
         return find_processor(self.folder) if self.kind == "intel" else None
 
     def alias_names(self):

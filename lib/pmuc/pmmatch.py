@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which hosts a table is for: the lines of mapfile.csv as matches.
+"""Hosts of tables: the lines of mapfile.csv as matches.
 
 Intel's mapfile names files and has plain CPU models in it. Linux's names folders and has patterns;
 they are turned into numbers where an architecture has them, and into what identities start with
@@ -80,7 +80,7 @@ def intel_hosts(reading):
 
 
 def hosts_without_mapfile(reading):
-    """The same from what we know of the folder."""
+    """Hosts of a folder, from the heads."""
     processor = reading.model.find_processor()
     hosts = []
     for _, inner, _ in reading.model.files if processor else ():
@@ -220,7 +220,7 @@ def linux_line(line):
 # arguments of matches.
 
 def match_text(patterns, arch):
-    """What the identities start with. s390 writes its separator as any character."""
+    """Match hosts by the start of their identities. s390 writes its separator as any character."""
     texts, is_open = pattern_prefixes(patterns[-1], "," if arch == "s390" else None)
     return [{"prefix" if is_open else "exact": text, "arch": arch[:11]} for text in texts]
 

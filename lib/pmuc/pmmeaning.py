@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the names in a metric's formula mean, and the pass over finished tables that turns formulas
-into code.
+"""Meanings of the names in a metric's formula, and the pass over finished tables that turns
+formulas into code.
 
 A name is an event of the metric's own table, an event of another table of the same processor (a
 unit off the core), an event of the kernel's own, a constant of the machine (#smt_on), or another
@@ -89,7 +89,7 @@ class Family:
 # ---- events --------------------------------------------------------------------------------------
 
 def filter_values(t, value):
-    """What the second filter register of a unit holds, as values of its named fields."""
+    """Split the second filter register of a unit into its named fields."""
     words, left = [], value << 32
     for f in t.fields:
         if f.name.startswith("filter_") and len(f.ranges) == 1 and f.ranges[0][0] == 1:
@@ -166,7 +166,7 @@ def make_input(ours, theirs, preset=""):
 
 
 class Names:
-    """What names mean in the metrics of one table: ("input", NAME), ("seconds", NAME of the
+    """Meanings of names in the metrics of one table: ("input", NAME), ("seconds", NAME of the
     milliseconds), ("number", value) or ("metric", row). Each is looked up once."""
 
     def __init__(self, family, home):
@@ -237,7 +237,7 @@ class Names:
 
     @staticmethod
     def latency(t, row, name):
-        """How long instructions of a kind take to retire: a constant that GNR's list gives."""
+        """Latency of retirement of a kind of instructions: a constant that GNR's list gives."""
         ours = "#retire_latency(%s)" % row.name
         for f, _, v in row.values:
             m = LATENCY.search(v) if t.fields[f].name == "note" else None
@@ -303,8 +303,8 @@ class Names:
         return known
 
     def threshold_key(self, formula, row):
-        """What decides the code of the threshold of @row; None where that is part of another metric
-        the threshold needs."""
+        """Key that decides the code of the threshold of @row; None where that is part of another
+        metric the threshold needs."""
         parts = []
         for kind, what in [self.in_threshold(*name) for name in formula.names]:
             if what is row:
@@ -369,7 +369,7 @@ def compile_value(names, row, scale):
 
 
 def compile_threshold(names, row, scale, formula, inputs):
-    """The same of its threshold, which perf compares with the value before it is scaled."""
+    """Compile a metric's threshold, which perf compares with the value before it is scaled."""
     x = Expression(names)
     value = x.g.node("value")
     x.done[id(row)] = x.g.node("/", value, x.g.number(number(scale))) if scale else value
@@ -382,7 +382,7 @@ CODES = {}
 
 
 def memoize(key, make):
-    """What @make gives, which @key decides alone; None decides nothing."""
+    """Result of @make, remembered by @key; None is not remembered."""
     code = CODES.get(key)
     if code is None:
         code = make()
@@ -411,7 +411,7 @@ def compile_row(names, row, note):
 
 
 def family_of(name):
-    """What the names of a processor's tables begin with: skx with skx_uncore_cha, adl_goldencove
+    """Prefix of the names of a processor's tables: skx with skx_uncore_cha, adl_goldencove
     with adl_uncore_imc."""
     return name.split("_")[0]
 

@@ -76,7 +76,7 @@ def name_duplicate(reading, b, d, before, expression, grammar):
 
 
 def variant_suffix(first, second):
-    """What the second list's file has in its name that the first's has not: sapphirerapids,
+    """Part of the second list's file name that the first's lacks: sapphirerapids,
     sapphirerapidshbm."""
     one, two = (re.sub(r"_metrics.*", "", f.rsplit("/", 1)[-1]) for f in (first, second))
     return two[len(one):].strip("_").lower() if two.startswith(one) else ""
@@ -108,7 +108,7 @@ def intel_metric(reading, b, e):
         b.alias(row, m.legacy)
 
 
-# What a list says of a metric. Values are those of its row but for the expression, @own the texts
+# A metric as its list has it. Values are those of its row but for the expression, @own the texts
 # among them that not all tables have, @fault why its threshold is none.
 Metric = namedtuple("Metric", "name desc values own level fault expression legacy")
 READ = {}       # a metric as its list has it, in bytes -> Metric: processors share most of theirs

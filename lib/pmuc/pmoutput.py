@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users, or machines, read of an import: lines, JSON objects, and progress on a terminal."""
+"""Output of an import for users and programs: lines, JSON objects, and progress on a terminal."""
 
 import json
 import shutil
@@ -58,7 +58,7 @@ class EscapedStream:
         self.guarded(self.stream.flush)
 
     def guarded(self, act, *args):
-        """What standard error does not take nobody can be told."""
+        """Write, and ignore failures: errors of standard error cannot be reported."""
         try:
             return act(*args)
         except OSError as why:
@@ -71,7 +71,7 @@ class EscapedStream:
 
 
 class Output:
-    """What users, or machines, read."""
+    """Writer of messages, as text or JSON."""
 
     def __init__(self, as_json, verbose=False):
         self.json, self.verbose = as_json, verbose
@@ -92,7 +92,7 @@ class Output:
             print("%s: up to date" % path)
 
     def model(self, r):
-        """What reading one model gave: @r is a result of import_model()."""
+        """Print the result of reading one model: @r is a result of import_model()."""
         everything = self.json or self.verbose
         for row in r["refused"]:
             # what only lacks a damaged list's events is counted

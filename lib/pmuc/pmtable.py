@@ -59,7 +59,7 @@ fold = Cache(_folded).__getitem__       # the form of a name that is compared: t
 
 
 def _weight(c):
-    """What a character of a folded name adds to its hash: table.h, pfmi_weights."""
+    """Contribution of a character of a folded name to its hash: table.h, pfmi_weights."""
     c = c * 0x9E3779B1 & ANY32
     c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
     return (c ^ c >> 13) & 0x7FFFFFFF
@@ -233,12 +233,12 @@ class Table:
         return out + [(name, why, NAME_UNSUPPORTED) for name, why in self.unsupported]
 
     def check(self):
-        """What is wrong with the model: list of (row index or None, text). The compiler, which
+        """Check the model: list of (row index or None, text). The compiler, which
         looks at rows and names while it reads them, asks for wrong_head() alone."""
         return [(None, text) for text in self.wrong_head()] + self.wrong_rows() + self.wrong_names()
 
     def wrong_head(self):
-        """What is wrong with all but the rows: a list of texts."""
+        """Check all but the rows: a list of texts."""
         wrong = []
         bad = wrong.append
         if not re.fullmatch(r"[a-z0-9_]+", self.name):

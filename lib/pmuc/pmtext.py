@@ -119,7 +119,7 @@ class RowLine:
         return [w for w in words if w[0] != '"'], texts
 
     def tokens(self, errors):
-        """The same as tokens; [] if the line is broken."""
+        """The line as tokens; [] if it is malformed."""
         return next(tokens(self.text, self.file, errors, self.number), [])
 
 

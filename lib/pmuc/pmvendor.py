@@ -106,7 +106,7 @@ def default_folder():
 
 
 class Run:
-    """What one call of `import` shares between models."""
+    """State that the models of one import share."""
 
     def __init__(self, opt, models):
         self.models = models
@@ -250,7 +250,7 @@ def exit_on_signal(signum, frame):
 
 
 def end_with_parent():
-    """Where the system can: a worker ends when the process that began it is gone, whatever ended
+    """Ask the system to end a worker when the process that began it is gone, whatever ended
     that."""
     try:
         import ctypes
@@ -292,7 +292,7 @@ class Worker:
         self.file = open(reading, "rb")
 
     def collect(self, wait):
-        """Those that have come since; all that are left, if we are to @wait."""
+        """Yield the results that arrived; with @wait, all that are left."""
         while self.left and (wait or select.select([self.file], (), (), 0)[0]):
             try:
                 yield pickle.load(self.file)

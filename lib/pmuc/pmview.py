@@ -145,7 +145,7 @@ class View:
 
 
 def image_head(raw):
-    """What the head of an image in either byte order says; raises ValueError."""
+    """Read the head of an image in either byte order; raises ValueError."""
     for byteorder, order in (("little", "<"), ("big", ">")):
         if len(raw) >= IMAGE_SIZE and struct.unpack_from(order + "I", raw)[0] == IMAGE_MAGIC:
             break
