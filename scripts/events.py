@@ -4,10 +4,10 @@
 
     events.py DATA [--check] [--into DIR]
 
-DATA holds the packed lists that docs/sources.md names, and ../../facts/libpfm4/names.jsonl beside it what libpfm4 names. A processor
-that several have comes from the one with the more permissive licence: Intel's and Arm's own before Linux's copies. Those that no
-list has are made from libpfm4's names.
-"""
+DATA holds the packed lists that docs/sources.md names, and ../../facts/libpfm4/names.jsonl beside
+it what libpfm4 names. A processor that several have comes from the one with the more permissive
+licence: Intel's and Arm's own before Linux's copies. Those that no list has are made from libpfm4's
+names. """
 
 import contextlib
 import filecmp
@@ -29,7 +29,8 @@ LISTS = (
     ("intel-perfmon-*.tar.xz", "intel", ["*"]),
     ("arm-data-*.tar.xz", "arm", ["cortex*", "neoverse*", "rainier"]),
     ("linux-*-pmu-events.tar.xz", "amd", ["amdzen*"]),
-    ("linux-*-pmu-events.tar.xz", "armv8", ["a64fx", "ampereone*", "cmn", "emag", "hip0*", "imx*", "thunderx2", "yitian710"]),
+    ("linux-*-pmu-events.tar.xz", "armv8",
+     ["a64fx", "ampereone*", "cmn", "emag", "hip0*", "imx*", "thunderx2", "yitian710"]),
     ("linux-*-pmu-events.tar.xz", "power", ["power*"]),
     ("linux-*-pmu-events.tar.xz", "s390", ["cf_z*"]),
     ("linux-*-pmu-events.tar.xz", "riscv", ["ax45", "c900_legacy", "dubhe_80", "u74"]),
@@ -43,14 +44,17 @@ def make(data, into):
         for pattern in sorted({p for p, _, _ in LISTS}):
             archive, = glob.glob(os.path.join(data, pattern))
             with tarfile.open(archive) as tar:
-                tar.extractall(os.path.join(lists, pattern[:5]), **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+                tar.extractall(os.path.join(lists, pattern[:5]),
+                               **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
         for pattern, folder, models in LISTS:
-            words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1", os.path.join(lists, pattern[:5])]
+            words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1",
+                     os.path.join(lists, pattern[:5])]
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
                 status = pmvendor.main(words + ["--cpu=" + m for m in models])
             if status:
                 raise SystemExit("%s: %s" % (folder, said.getvalue()[-500:]))
-    older.make(os.path.join(data, "..", "..", "facts", "libpfm4", "names.jsonl"), os.path.join(into, OLDER))
+    older.make(os.path.join(data, "..", "..", "facts", "libpfm4", "names.jsonl"),
+               os.path.join(into, OLDER))
 
 
 def folders():
@@ -61,18 +65,21 @@ def differences(ours, made):
     """Files that differ, below two folders."""
     out = []
     for folder in folders():
-        a, b = ({n for n in os.listdir(os.path.join(top, folder)) if n.endswith(".pmu")} if os.path.isdir(os.path.join(top, folder))
+        a, b = ({n for n in os.listdir(os.path.join(top, folder)) if n.endswith(".pmu")}
+                if os.path.isdir(os.path.join(top, folder))
                 else set()
                 for top in (ours, made))
         both = sorted(a & b)
-        _, different, errors = filecmp.cmpfiles(os.path.join(ours, folder), os.path.join(made, folder), both, shallow=False)
+        _, different, errors = filecmp.cmpfiles(os.path.join(ours, folder),
+                                                os.path.join(made, folder), both, shallow=False)
         out += [os.path.join(folder, n) for n in sorted(a ^ b) + different + errors]
     return out
 
 
 def main(argv):
     check = "--check" in argv
-    into = argv[argv.index("--into") + 1] if "--into" in argv else os.path.join(ROOT, "lib", "events")
+    into = argv[argv.index("--into") + 1] if "--into" in argv else os.path.join(ROOT, "lib",
+                                                                                "events")
     if not argv or argv[0].startswith("-"):
         print(__doc__.strip(), file=sys.stderr)
         return 2
@@ -85,7 +92,8 @@ def main(argv):
         for folder in folders():
             for old in glob.glob(os.path.join(into, folder, "*.pmu")):
                 os.unlink(old)
-            shutil.copytree(os.path.join(made, folder), os.path.join(into, folder), dirs_exist_ok=True)
+            shutil.copytree(os.path.join(made, folder), os.path.join(into, folder),
+                            dirs_exist_ok=True)
     return 0
 
 

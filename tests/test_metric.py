@@ -153,7 +153,7 @@ class Formulas(unittest.TestCase):
                 *("(a %s (b %s c)) %s d" % tuple(rng.choice("+-*/<>&|^%") for _ in range(3)) for _ in range(200))]
         for text in made:
             ours = pmformula.rewrite(text, "intel", lambda name: spelled.get(name, name))
-            read, short = pmformula.Parser(ours, "own").whole(), pmformula.REWRITTEN[ours]
+            read, short = pmformula.Parser(ours, "own").parse_all(), pmformula.REWRITTEN[ours]
             self.assertEqual((short.code, short.names), (read.code, read.names), ours)
         self.assertIsNone(pmformula.REWRITTEN[pmformula.rewrite("a * h", "intel", spelled.get)])
 
@@ -597,7 +597,7 @@ class Sheet(unittest.TestCase):
         refused = []
         reading = types.SimpleNamespace(cores={core: "table", "lioncove": "big"}, model=types.SimpleNamespace(folder=folder),
                                         refuse=lambda *why: refused.append(why))
-        return list(pmecore.small_metrics(reading, text.encode())), refused
+        return list(pmecore.read_small_core_metrics(reading, text.encode())), refused
 
     def test_rows_become_metrics(self):
         made, refused = self.read(SHEET, "ADL", "gracemont")
