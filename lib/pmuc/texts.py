@@ -11,7 +11,8 @@ The files of texts, one thing a line, name and text two blanks apart:
     X.LATENCY_GT_#  Loads above # cycles.    the last number of a name, where no row has that number
     UNC_CHA_TOR_INSERTS.*  @tor Requests     the base of every name that begins so; %s is where the rest goes, else it
                                              follows a colon; its parts are looked up in section tor of the glossary first
-glossary.txt has [SECTION ...] lines and TERM  words; a later block overrides an earlier one. Words that begin with +
+A text may go on in indented lines; the first may stand there too.
+metrics.txt has a text of its own for each metric: none is composed. glossary.txt has [SECTION ...] lines and TERM  words; a later block overrides an earlier one. Words that begin with +
 follow the part before them without a comma, words that end in ~ stand before the part after them, - alone says
 nothing. # in a term is any number, and so in its words."""
 
@@ -30,7 +31,7 @@ WORD = re.compile(r"[A-Z0-9]+")
 PART = re.compile(r"\.?[A-Z0-9]+")
 LAST_NUMBER = re.compile(r"^(.*?)([0-9]+)([^0-9]*)$")
 
-_texts, _glossary, _seen = {}, {}, {}
+_texts, _glossary, _seen, _metrics = {}, {}, {}, {}
 
 
 class Texts:
@@ -72,15 +73,25 @@ def folder():
 
 
 def lines(name):
+    """(place, line) of a file of texts; an indented line continues the one above it."""
     where = folder()
     path = where and os.path.join(where, name + ".txt")
     if not path or not os.path.exists(path):
         return
+    at, whole = "", ""
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
             line = line.rstrip()
-            if line and not line.startswith("#"):
-                yield "%s:%d" % (path, number), line
+            if not line or line.startswith("#"):
+                continue
+            if line.startswith(" "):
+                whole += (" " if "  " in whole else "  ") + line.strip()
+                continue
+            if whole:
+                yield at, whole
+            at, whole = "%s:%d" % (path, number), line
+    if whole:
+        yield at, whole
 
 
 def canonical(name):
@@ -117,6 +128,24 @@ def load(name):
             raise ValueError("%s: %s is there already" % (at, key))
         table[key] = value
     return texts
+
+
+def metrics():
+    """{metric: text or "= NAME"} of metrics.txt."""
+    if not _metrics:
+        for at, line in lines("metrics"):
+            key, gap, text = line.partition("  ")
+            if not gap or key in _metrics:
+                raise ValueError("%s: %s" % (at, "expected a name and a text, got '%s'" % key if not gap else key + " is there already"))
+            _metrics[key] = text.strip()
+    return _metrics
+
+
+def metric(name):
+    """The text of the metric @name, or None."""
+    found = metrics()
+    text = found.get(name) or found.get(name[:-len(".metric")] if name.endswith(".metric") else "")
+    return found.get(text[2:]) if text and text.startswith("= ") else text
 
 
 class Section(dict):
@@ -232,5 +261,8 @@ def describe(family, unit, name, facts=None, unknown=None):
 
 def check():
     """Faults of the files of texts: aliases that lead nowhere."""
-    return ["%s: %s = %s, which has no text" % (family, k, v[2:]) for family in FILES for k, v in of_family(family).exact.items()
-            if v.startswith("= ") and not of_family(family).sentence(v[2:])]
+    faults = ["metrics: %s = %s, which has no text" % (k, v[2:]) for k, v in metrics().items()
+              if v.startswith("= ") and metrics().get(v[2:], "= ").startswith("= ")]
+    return faults + ["%s: %s = %s, which has no text" % (family, k, v[2:]) for family in FILES
+                     for k, v in of_family(family).exact.items()
+                     if v.startswith("= ") and not of_family(family).sentence(v[2:])]
