@@ -11,10 +11,12 @@ The files of texts, one thing a line, name and text two blanks apart:
     X.LATENCY_GT_#  Loads above # cycles.    the last number of a name, where no row has that number
     UNC_CHA_TOR_INSERTS.*  @tor Requests     the base of every name that begins so; %s is where the rest goes, else it
                                              follows a colon; its parts are looked up in section tor of the glossary first
+    OCR.*  @ocr {what|Requests} {by}[, {snoop}]   a template: parts go to the slot that the glossary gives them
+                                             (<what> reads); [...] is dropped where its slot is empty
 A text may go on in indented lines; the first may stand there too.
 metrics.txt has a text of its own for each metric: none is composed. glossary.txt has [SECTION ...] lines and TERM  words; a later block overrides an earlier one. Words that begin with +
-follow the part before them without a comma, words that end in ~ stand before the part after them, - alone says
-nothing. # in a term is any number, and so in its words."""
+follow the part before them without a comma, words that end in ~ stand before the part after them, words that
+begin with ^ come first of all, - alone says nothing. # in a term is any number, and so in its words."""
 
 import os
 import re
@@ -29,6 +31,13 @@ NUMBER = re.compile(r"[0-9]+")
 PLAIN = re.compile(r"[A-Z]{5,}")
 WORD = re.compile(r"[A-Z0-9]+")
 PART = re.compile(r"\.?[A-Z0-9]+")
+LINKED = re.compile(r"(of|from|to|that|whose|in|into|by|at|for|with|without|on|while|beyond|because|between|after|before|when|as|and|or"
+                    r"|through|over|under|within|until|per)\b")
+PAST = re.compile(r"(served|sent|answered|kept|entered)\b")
+SLOT = re.compile(r"<(\w+)> ?")
+HOLE = re.compile(r"\{(\w+)(?:\|([^}]*))?\}")
+OPTION = re.compile(r"\[[^\]{]*\{(\w+)\}[^\]]*\]")
+SUMMED = ", summed over cycles"
 LAST_NUMBER = re.compile(r"^(.*?)([0-9]+)([^0-9]*)$")
 
 _texts, _glossary, _seen, _metrics = {}, {}, {}, {}
@@ -211,23 +220,57 @@ def phrases(words, sections, unknown=None):
             if unknown is not None and not word.isdigit():
                 unknown.append(word)
         i += n
-        if text != "-":
+        if text.startswith("^"):
+            out.insert(0, text[1:])
+        elif text != "-":
             out.append(text)
     return out
 
 
 def joined(parts):
-    text, glue = "", ""
+    """Words of the glossary as one text; a part that links itself ("of cores", "that missed") needs no comma, and a sum over cycles
+    comes last."""
+    text, glue, end = "", "", ""
     for p in parts:
+        p = SLOT.sub("", p)
+        if p.endswith(SUMMED):
+            p, end = p[:-len(SUMMED)], SUMMED
+        if p == "cycles" and "cycles" in text.lower():
+            continue
         if p.startswith("+"):
             p, glue = p[1:], " " if text else ""
-        text += glue + p.rstrip("~")
+        elif glue and PAST.match(p):
+            glue = " and were " if " that " in " " + text else " "
+        elif glue and LINKED.match(p):
+            glue = " "
+        elif p.startswith(","):
+            glue = ""
+        text += glue + p.strip("~ ")
         glue = " " if p.endswith("~") else ", "
-    return text
+    return text + end
+
+
+def filled(template, parts):
+    """A template with the parts in their slots; "[...]" is dropped if its slot is empty, what has no slot comes last."""
+    slots = {"rest": []}
+    for p in parts:
+        marks = SLOT.split(p)           # words before any mark, then a slot and its words in turn
+        for name, said in zip(["rest"] + marks[1::2], marks[::2]):
+            if said.strip():
+                slots.setdefault(name if "{" + name in template else "rest", []).append(said.strip())
+
+    def fill(m):
+        return joined(slots.pop(m[1], [])) or m[2] or ""
+    text = OPTION.sub(lambda m: m[0][1:-1] if slots.get(m[1]) else "", template)
+    text = HOLE.sub(fill, text)
+    rest = joined([p for kept in slots.values() for p in kept])
+    if rest:
+        text += (" " if LINKED.match(rest) else ", ") + rest
+    return re.sub(r" +(?=[,;:)]|$)", "", re.sub(r" {2,}", " ", text)).strip(" ,")
 
 
 def sentence_of(text):
-    text = text.strip().rstrip(".,:;")
+    text = text.strip().rstrip(".,:;").replace(") (", "; ")
     if len(text) >= LIMIT:
         text = text[:LIMIT - 1].rsplit(",", 1)[0]
     return text[:1].upper() + text[1:] + "."
@@ -241,10 +284,16 @@ def composed(family, unit, name, texts, unknown=None):
     if not found:
         return sentence_of(joined(phrases(words, own, unknown)))
     n, section, text = found
-    rest = joined(phrases(words[n:], ([g[section]] if section in g else []) + own, unknown))
+    parts = phrases(words[n:], ([g[section]] if section in g else []) + own, unknown)
+    if "{" in text:
+        return sentence_of(filled(text, parts))
+    rest = joined(parts)
     if "%s" in text:
         return sentence_of(text.replace("%s", rest or "any"))
-    return sentence_of(text + ": " + rest if rest else text)
+    if not rest:
+        return sentence_of(text)
+    link = ": " if ";" in text or not LINKED.match(rest) else ", " if "," in text else " "
+    return sentence_of(text + link + rest)
 
 
 def describe(family, unit, name, facts=None, unknown=None):
