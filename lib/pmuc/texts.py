@@ -23,8 +23,8 @@ import re
 
 import pmtable as pt
 
-FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm",),
-         "power": ("power",), "s390": ("s390",), "riscv": ("riscv",), "other": ("others",)}
+FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm", "boxes"),
+         "power": ("power",), "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
 SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight|\b(bnl|slm|glm|glp|ehl|snr|grr|srf|cwf|knl|knm)", re.I)
 LIMIT = 200
 NUMBER = re.compile(r"[0-9]+")
@@ -34,10 +34,43 @@ PART = re.compile(r"\.?[A-Z0-9]+")
 LINKED = re.compile(r"(of|from|to|that|whose|in|into|by|at|for|with|without|on|while|beyond|because|between|after|before|when|as|and|or"
                     r"|through|over|under|within|until|per)\b")
 PAST = re.compile(r"(served|sent|answered|kept|entered)\b")
+PREPOSITION = re.compile(r" (of|in|for|to|from|by) ")
 SLOT = re.compile(r"<(\w+)> ?")
 HOLE = re.compile(r"\{(\w+)(?:\|([^}]*))?\}")
 OPTION = re.compile(r"\[[^\]{]*\{(\w+)\}[^\]]*\]")
 SUMMED = ", summed over cycles"
+# What a word is as the attribute of a noun after it: "loads", "misses" make "load misses".
+ATTRIBUTES = {"instructions": "instruction", "branches": "branch", "loads": "load", "stores": "store", "uops": "uop", "requests": "request",
+              "reads": "read", "writes": "write", "prefetches": "prefetch", "snoops": "snoop", "operations": "operation", "pages": "page",
+              "page walks": "page walk", "accesses": "access", "fetches": "fetch", "transactions": "transaction", "interrupts": "interrupt",
+              "exceptions": "exception", "lines": "line", "probes": "probe", "commands": "command", "victims": "victim", "misses": "miss",
+              "threads": "thread", "entries": "entry", "bubbles": "bubble", "barriers": "barrier", "credits": "credit", "calls": "call",
+              "returns": "return", "jumps": "jump", "locks": "lock", "hits": "hit", "responses": "response"}
+ALWAYS = ("cache", "TLB", "data", "code", "memory", "bus", "queue", "buffer", "table", "unit", "vector", "floating-point", "integer", "system",
+          "hardware", "software", "demand", "second-level TLB", "SSE", "SSE2", "AVX", "MMX", "x87", "scheduler", "pipeline", "interface",
+          "controller", "DRAM", "register", "microcode", "dispatch", "division", "graphics", "renaming", "page directory", "error", "core",
+          "uncacheable", "not cacheable", "cacheable", "near", "far", "direct", "indirect", "scalar", "packed", "clean", "dirty", "speculative",
+          "misaligned", "exclusive", "external", "internal", "local", "large", "small", "partial", "total", "normal", "return stack", "processor")
+HEADS = set(ATTRIBUTES) | {"stalls", "refills", "fills", "look-ups", "evictions", "writebacks", "flushes", "replacements", "aborts", "errors",
+                           "events", "cycles", "data", "cache", "TLB", "queue", "buffer", "bytes", "conflicts", "faults", "assists", "rejections",
+                           "retries", "turnarounds", "transfers", "ticks", "slots", "invalidations", "reloads", "restarts", "entries made",
+                           "references", "divisions", "multiplications", "prefetcher", "bits", "changes", "words", "packets", "walks"}
+# What a word is before the noun that it tells more about.
+BEFORE = {"retired": "retired~", "predicted wrongly": "mispredicted~", "predicted": "predicted~", "dispatched": "dispatched~",
+          "executed": "executed~", "taken": "taken~", "not taken": "not-taken~", "conditional": "conditional~", "mispredicted": "mispredicted~"}
+# What a word is after a noun that it tells more about.
+AFTER = {"hits": "that hit", "misses": "that missed", "taken": "that are taken", "not taken": "that are not taken",
+         "conditional": "that are conditional", "unconditional": "that are unconditional", "direct": "that are direct",
+         "indirect": "that are indirect", "modified": "in modified state", "exclusive": "in exclusive state", "shared": "in shared state",
+         "invalid": "in invalid state", "owned": "in owned state", "completed": "that completed", "started": "that started",
+         "retired": "that retired", "executed": "that executed", "issued": "that were issued", "dispatched": "that were dispatched",
+         "predicted wrongly": "that were mispredicted", "predicted": "that were predicted", "aborted": "that were aborted",
+         "rejected": "that were rejected", "dropped": "that were dropped", "blocked": "that were blocked", "stalled": "that stalled",
+         "pending": "that are pending", "outstanding": "that are outstanding", "scalar": "that are scalar", "packed": "that are packed",
+         "full": "that is full", "empty": "that is empty", "busy": "that is busy", "single-precision": "in single precision",
+         "double-precision": "in double precision", "all kinds": "of all kinds", "any kind": "of any kind", "all of them": "of all kinds",
+         "across two lines": "across two lines", "data": "for data", "code": "for code", "loads": "for loads", "stores": "for stores",
+         "reads": "for reads", "writes": "for writes", "prefetches": "for prefetches"}
 LAST_NUMBER = re.compile(r"^(.*?)([0-9]+)([^0-9]*)$")
 
 _texts, _glossary, _seen, _metrics = {}, {}, {}, {}
@@ -233,12 +266,16 @@ def joined(parts):
     text, glue, end = "", "", ""
     for p in parts:
         p = SLOT.sub("", p)
-        if p.endswith(SUMMED):
-            p, end = p[:-len(SUMMED)], SUMMED
+        if SUMMED in p:
+            p, end = p.replace(SUMMED, ""), SUMMED
         if p == "cycles" and "cycles" in text.lower():
             continue
         if p.startswith("+"):
             p, glue = p[1:], " " if text else ""
+        elif glue and p.startswith("that ") and re.search(r" that (are|were) [\w ]+$", text) and re.match(r"that (are|were) ", p):
+            glue, p = " and ", p.split(" ", 2)[2]
+        elif glue and p.startswith("that ") and " that " in text:
+            glue = " and "
         elif glue and PAST.match(p):
             glue = " and were " if " that " in " " + text else " "
         elif glue and LINKED.match(p):
@@ -248,6 +285,29 @@ def joined(parts):
         text += glue + p.strip("~ ")
         glue = " " if p.endswith("~") else ", "
     return text + end
+
+
+def is_attribute(p):
+    return p in ATTRIBUTES or p in ALWAYS or p.endswith((" cache", " TLB", " queue", " buffer", " unit")) and not PREPOSITION.search(p)
+
+
+def natural(parts, follows):
+    """Parts as English says them: attributes before their nouns, and clauses after. @follows tells that a noun stands before them."""
+    if not follows and len(parts) > 1 and parts[-1] == "cycles":
+        parts = ["cycles of~"] + parts[:-1]
+    out = []
+    parts = [p for i, p in enumerate(parts) if not i or parts[i - 1].split(" ")[-1] != p]      # L1D_CACHE: no second "cache"
+    for i, p in enumerate(parts):
+        after = parts[i + 1] if i + 1 < len(parts) else ""
+        noun = follows or any(not x.endswith("~") for x in out)
+        if not noun and after and p in BEFORE:
+            p = BEFORE[p]
+        if after in HEADS and is_attribute(p):
+            p = ATTRIBUTES.get(p, p) + "~"
+        elif noun and not (out and out[-1].endswith("~")):
+            p = AFTER.get(p.rstrip("~"), p)
+        out.append(p)
+    return out
 
 
 def filled(template, parts):
@@ -282,12 +342,12 @@ def composed(family, unit, name, texts, unknown=None):
     own = [g[n] for n in (unit.replace(" ", "_"), family, "common") if n in g]
     found = texts.base(words)
     if not found:
-        return sentence_of(joined(phrases(words, own, unknown)))
+        return sentence_of(joined(natural(phrases(words, own, unknown), False)))
     n, section, text = found
     parts = phrases(words[n:], ([g[section]] if section in g else []) + own, unknown)
     if "{" in text:
         return sentence_of(filled(text, parts))
-    rest = joined(parts)
+    rest = joined(natural(parts, "%s" not in text))
     if "%s" in text:
         return sentence_of(text.replace("%s", rest or "any"))
     if not rest:
