@@ -586,12 +586,20 @@ class Compiler(Fields):
         """Descriptions of our own for rows that have none."""
         t = self.table
         for row in t.rows:
-            if not row.desc:
+            if not row.desc and row.flags & pt.ROW_METRIC:
+                self.describe_metric(row)
+            elif not row.desc:
                 facts = {t.fields[f].name: v for f, _, v in row.values}
                 facts["core"] = t.name
                 row.desc = texts.describe(self.family, t.unit, row.name, facts) or ""
             for g in row.takes:
                 self.add_mask_descriptions(row.name, t.groups[g])
+
+    def describe_metric(self, row):
+        """Its text of metrics.txt: a metric's meaning can't be composed from its name."""
+        row.desc = texts.metric(row.name) or ""
+        if not row.desc and texts.metrics():
+            self.error(row_location(row.where), "metric '%s' needs a description here or in texts/metrics.txt" % row.name)
 
     def add_mask_descriptions(self, event, group):
         """Describe unit masks as if each made a name of its own with the event's."""
