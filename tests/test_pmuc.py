@@ -446,18 +446,21 @@ class Agreement(unittest.TestCase):
 
     def test_constants_of_the_header(self):
         text = self.header()
-        for name in ("TABLE_FALLBACK", "TABLE_UNCORE", "TABLE_REPLACES", "TABLE_VIEW", "TABLE_TEST", "TABLE_KERNEL", "GROUP_ANY",
-                     "GROUP_DEFAULT", "GROUP_REQUIRED", "GROUP_EXPLICIT"):
-            self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]), getattr(pt, name), name)
-        self.assertEqual(tuple(n.split("_", 1)[1].lower() for n, _ in self.enum("encoder") if n != "N_ENCODERS"),
+        for name, value in (("TABLE_FALLBACK", pt.TABLE_FALLBACK), ("TABLE_UNCORE", pt.TABLE_UNCORE),
+                            ("TABLE_VALUES_OVERRIDE", pt.TABLE_REPLACES), ("TABLE_COMPAT_VIEW", pt.TABLE_VIEW),
+                            ("TABLE_TEST_ONLY", pt.TABLE_TEST), ("TABLE_FROM_KERNEL", pt.TABLE_KERNEL),
+                            ("GROUP_COMBINABLE", pt.GROUP_ANY), ("GROUP_HAS_DEFAULT", pt.GROUP_DEFAULT),
+                            ("GROUP_REQUIRED", pt.GROUP_REQUIRED), ("GROUP_EXPLICIT_IN_LIBPFM", pt.GROUP_EXPLICIT)):
+            self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]), value, name)
+        self.assertEqual(tuple(n.split("_", 1)[1].lower() for n, _ in self.enum("encoder_id") if n != "N_ENCODERS"),
                          pt.ENCODERS)
         self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")},
-                         pt.ROW_FLAGS)
+                         {"exclusive" if n == "alone" else n: v for n, v in pt.ROW_FLAGS.items()})
         self.assertEqual([n for n, _ in self.enum("name_kind")], ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM",
                                                                   "NAME_UNSUPPORTED", "NAME_NONE"])
         for name, value in (("IMAGE_MAGIC", pmlayout.IMAGE_MAGIC), ("TABLE_MAGIC", pmlayout.TABLE_MAGIC),
-                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANYWHERE", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
-                            ("CALL_OTHER", pmlayout.CALL_OTHER), ("VALUE_WIDE", pmlayout.VALUE_WIDE), ("WAY_ANY", pmlayout.WAY_ANY),
+                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANY_COUNTER", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
+                            ("PMU_NAME_IS_ALIAS", pmlayout.CALL_OTHER), ("VALUE_IS_WIDE", pmlayout.VALUE_WIDE), ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY),
                             ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
             self.assertEqual(int(re.search(r"#define %s\s+(\w+?)u\b" % name, text)[1], 0), value)
 
@@ -512,10 +515,10 @@ int main(void)
 		char *name = strchr(line, ' ') + 1, *end = strchr(name, '\n');
 		const struct table *t = table_builtin_at((unsigned)(line[0] - 'A'));
 		uint32_t h = NAME_HASH_SEED;
-		struct name n;
+		struct name_entry n;
 
 		for (const char *p = name; p < end; p++)
-			h = name_hash(h, (unsigned char)*p);
+			h = table_hash_char(h, (unsigned char)*p);
 		n = table_find_name(t, h, name, (size_t)(end - name));
 		fprintf(stderr, "%ld\n", n.kind < NAME_UNSUPPORTED ? (long)n.row : -1L);
 	}
@@ -548,8 +551,9 @@ int main(void)
         with tempfile.TemporaryDirectory() as tmp:
             if not CC:
                 self.skipTest("no C compiler")
-            structs = {"tables": "table", "wholes": "whole", "fields": "field", "words": "word", "groups": "group", "matches": "match",
-                       "features": "feature", "wides": "wide", "counters": "counter", "names": "other_name", "rows": "row"}
+            structs = {"tables": "table", "wholes": "pmu_family", "fields": "field", "words": "named_value",
+                       "groups": "umask_group", "matches": "host_match",
+                       "features": "feature", "wides": "wide_value", "counters": "counter_range", "names": "stored_name", "rows": "row"}
             checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' % (c, pmlayout.SIZES[name], name)
                              for name, c in structs.items())
             self.program(tmp, [], checks + '_Static_assert(sizeof(struct image) == %d, "image");\n'
