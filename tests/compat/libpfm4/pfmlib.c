@@ -17,7 +17,7 @@ static void not_initialized(void **state)
 	int skx = (int)l4_pmu_at(l4_number_of("skx"))->id;
 
 	(void)state;
-	l4_end_case();
+	l4_terminate();
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)skx, &pmu), PFM_ERR_NOINIT);
 	assert_int_equal(pfm_find_event(CYCLES), PFM_ERR_NOINIT);
 	assert_int_equal(pfm_get_event_info(0, PFM_OS_NONE, &event), PFM_ERR_NOINIT);

@@ -72,7 +72,7 @@ void l4_begin(const char *cpuid, const char *const *variables)
 	setenv("PERFMON_CPUID", cpuid, 1);
 	for (; variables && *variables; variables += 2)
 		setenv(variables[0], variables[1], 1);
-	l4_end_case();
+	l4_terminate();
 	if (l4_initialize() != PFM_SUCCESS)
 		abort();
 }
@@ -97,7 +97,7 @@ static void paths_below_the_root(void **state)
 	l4_format_path(path, "/%s", name);
 	assert_string_equal(path, "");
 	setenv("PERFMON_SYSFS", "/elsewhere", 1); /* the first one stays */
-	l4_end_case();
+	l4_terminate();
 	l4_initialize();
 	l4_format_path(path, "/a/b");
 	assert_string_equal(path, want);
@@ -240,7 +240,7 @@ static void start_and_stop(void **state)
 {
 	(void)state;
 	assert_true(l4_is_ready());
-	l4_end_case();
+	l4_terminate();
 	assert_false(l4_is_ready());
 	assert_int_equal(l4_initialize(), PFM_SUCCESS);
 	setenv("PERFMON_LIBPFM4_EXACT", "1", 1);
