@@ -24,7 +24,7 @@ import re
 import pmtable as pt
 
 FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm", "boxes"),
-         "power": ("power",), "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
+         "power": ("power", "boxes"), "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
 SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight|\b(bnl|slm|glm|glp|ehl|snr|grr|srf|cwf|knl|knm)", re.I)
 LIMIT = 200
 NUMBER = re.compile(r"[0-9]+")
