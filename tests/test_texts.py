@@ -165,6 +165,23 @@ class Texts(unittest.TestCase):
             return all(w in SMALL_WORDS or w in folded for w in words(text))
         self.none([(k[2], t) for k, t in self.names.items() if repeats(k[2], t)])
 
+    def test_none_is_a_list_of_words(self):
+        """Three pieces or more of one or two words each are no sentence: "L2 cache, data, requests"."""
+        self.need()
+
+        def listed(text):
+            pieces = re.split(r"[,:] ", re.sub(r" \([^)]*\)", "", text).rstrip("."))
+            return len(pieces) > 2 and max(len(p.split()) for p in pieces) < 3
+        self.none([(k[2], t) for k, t in self.names.items() if listed(t)])
+
+    def test_none_says_a_thing_twice(self):
+        self.need()
+
+        def twice(text, n=5):
+            w = words(text)
+            return len({tuple(w[i:i + n]) for i in range(len(w) - n + 1)}) < len(w) - n + 1
+        self.none([(k[2], t) for k, t in self.names.items() if twice(t)])
+
     def test_none_is_the_vendors(self):
         self.need()
         found = []

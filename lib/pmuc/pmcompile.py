@@ -584,7 +584,7 @@ class Compiler(Fields):
 
     def add_descriptions(self):
         """Descriptions of our own for rows that have none."""
-        t = self.table
+        t, takers = self.table, {}
         for row in t.rows:
             if not row.desc and row.flags & pt.ROW_METRIC:
                 self.describe_metric(row)
@@ -593,7 +593,9 @@ class Compiler(Fields):
                 facts["core"] = t.name
                 row.desc = texts.describe(self.family, t.unit, row.name, facts) or ""
             for g in row.takes:
-                self.add_mask_descriptions(row.name, t.groups[g])
+                takers.setdefault(g, []).append(row.name)
+        for g, events in takers.items():
+            self.add_mask_descriptions(events, t.groups[g])
 
     def describe_metric(self, row):
         """Its text of metrics.txt: a metric's meaning can't be composed from its name."""
@@ -601,12 +603,13 @@ class Compiler(Fields):
         if not row.desc and texts.metrics():
             self.error(row_location(row.where), "metric '%s' needs a description here or in texts/metrics.txt" % row.name)
 
-    def add_mask_descriptions(self, event, group):
-        """Describe unit masks as if each made a name of its own with the event's."""
-        t = self.table
+    def add_mask_descriptions(self, events, group):
+        """Unit masks: as if each made a name of its own with the event's; of a group that several events take, alone."""
+        t, facts = self.table, {"core": self.table.name}
         for w in group.words:
-            w.desc = w.desc or texts.describe(self.family, t.unit, "%s.%s" % (event, w.name),
-                                              {"core": t.name}) or ""
+            if not w.desc:
+                told = {texts.describe(self.family, t.unit, "%s.%s" % (event, w.name), facts) for event in events}
+                w.desc = (told.pop() if len(told) == 1 else texts.mask(self.family, t.unit, events[0], w.name, facts)) or ""
 
 
 def row_location(where):

@@ -24,7 +24,7 @@ import re
 import pmtable as pt
 
 FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm", "boxes"),
-         "power": ("power",), "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
+         "power": ("power", "boxes"), "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
 SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight|\b(bnl|slm|glm|glp|ehl|snr|grr|srf|cwf|knl|knm)", re.I)
 LIMIT = 200
 NUMBER = re.compile(r"[0-9]+")
@@ -338,13 +338,11 @@ def sentence_of(text):
 
 def composed(family, unit, name, texts, unknown=None):
     words = PART.findall(name)
-    g = glossary()
-    own = [g[n] for n in (unit.replace(" ", "_"), family, "common") if n in g]
     found = texts.base(words)
     if not found:
-        return sentence_of(joined(natural(phrases(words, own, unknown), False)))
+        return sentence_of(joined(natural(phrases(words, sections_of(family, unit), unknown), False)))
     n, section, text = found
-    parts = phrases(words[n:], ([g[section]] if section in g else []) + own, unknown)
+    parts = phrases(words[n:], sections_of(family, unit, section), unknown)
     if "{" in text:
         return sentence_of(filled(text, parts))
     rest = joined(natural(parts, "%s" not in text))
@@ -356,10 +354,27 @@ def composed(family, unit, name, texts, unknown=None):
     return sentence_of(text + link + rest)
 
 
+def sections_of(family, unit, first=""):
+    """The sections of the glossary where a name's parts are looked up, in order."""
+    g = glossary()
+    return [g[n] for n in (first, unit.replace(" ", "_"), family, "common") if n in g]
+
+
+def is_small(family, facts):
+    return family == "intel" and bool(facts and SMALL_CORE.search(facts.get("core") or ""))
+
+
+def mask(family, unit, event, name, facts=None):
+    """A sentence about the unit mask @name that @event and others take: its own words alone."""
+    found = of_family(family, is_small(family, facts)).base(PART.findall(canonical(event)))
+    parts = phrases(PART.findall(canonical(name)), sections_of(family, unit, found[1] if found else ""))
+    return sentence_of(joined(natural(parts, False)) or "Any of them")
+
+
 def describe(family, unit, name, facts=None, unknown=None):
     """One sentence about the event @name of @unit ("" for a core, else the vendor's word in lower case). @facts["core"], a
     processor's name, tells small cores from big ones. Parts that the glossary does not have are added to the list @unknown."""
-    small = family == "intel" and bool(facts and SMALL_CORE.search(facts.get("core") or ""))
+    small = is_small(family, facts)
     key = family, unit, name, small
     text = _seen.get(key)
     if text is None or unknown is not None:
