@@ -32,7 +32,7 @@ from .alpha import Open, request as _named
 
 __all__ = ["Handle", "Model", "View"]
 
-_MEMORY = ffi.new("struct model_memory *", lib.alpha_device_own_memory)  # of this process: addresses are pointers
+_MEMORY = ffi.new("struct alpha_device_memory *", lib.alpha_device_own_memory)  # of this process: addresses are pointers
 _OUT = 0x40000000  # direction bit of requests the device writes to
 
 
@@ -75,13 +75,13 @@ class Model:
 
     family  ``"ev4"``, ``"ev5"``, ``"pca56"``, ``"ev6"`` or ``"ev67"``
     n_cpus  processors, 1 to 64
-    rules   what no source settles, by the names of struct model_options in lib/device/model.h: ``rate_errno=13``
+    rules   what no source settles, by the names of struct alpha_device_options in lib/device/model.h: ``rate_errno=13``
 
     Safe to be used by several threads; calls wait for each other.
     """
 
     def __init__(self, family: str = "ev5", *, n_cpus: int = 4, **rules: int) -> None:
-        options, number = ffi.new("struct model_options *"), lib.alpha_device_find_family(c_string(family))
+        options, number = ffi.new("struct alpha_device_options *"), lib.alpha_device_find_family(c_string(family))
         if number < 0:
             raise ValueError(f"there is no model of {family}")
         lib.alpha_device_set_defaults(options, number)
@@ -103,7 +103,7 @@ class Model:
 
     def process(self, pid: int, *, uid: int = 0, cpu: int | None = None) -> None:
         """Makes a process known, or changes it. cpu: the processor it is bound to."""
-        self._call(lib.alpha_device_set_process, pid, uid, lib.MODEL_UNBOUND if cpu is None else cpu, what=f"process {pid}")
+        self._call(lib.alpha_device_set_process, pid, uid, lib.ALPHA_DEVICE_UNBOUND if cpu is None else cpu, what=f"process {pid}")
 
     def fork(self, parent: int, child: int) -> None:
         """A copy of a process: user, binding and mark."""
@@ -137,8 +137,8 @@ class Model:
 
     def _work(self, pid: int, events: Sequence[int], cycles: int, user: bool, pal: bool, idle: bool, ipl: int, pc: int,
               caller: int) -> Any:
-        w = ffi.new("struct model_work *")
-        w.pid, w.user, w.pal, w.idle, w.ipl, w.pc, w.caller, w.cycles = pid, user, pal, idle, ipl, pc, caller, cycles
+        w = ffi.new("struct alpha_device_work *")
+        w.pid, w.is_user, w.is_pal, w.is_idle, w.ipl, w.pc, w.return_address, w.cycles = pid, user, pal, idle, ipl, pc, caller, cycles
         for i, n in enumerate(events):
             w.events[i] = n
         return w
@@ -167,10 +167,11 @@ class Model:
 
     def look(self, cpu: int = 0) -> View:
         """A processor as it is now."""
-        v = ffi.new("struct model_view *")
+        v = ffi.new("struct alpha_device_view *")
         self._call(lib.alpha_device_get_view, cpu, v, what=f"processor {cpu}")
-        return View(v.holder if v.holder >= 0 else None, v.foreign, v.interrupts, tuple(bits(v.running)), tuple(v.value),
-                    tuple(v.interrupts_of), v.cycles, v.discarded, v.iccsr, v.pmctr, v.cbox, v.pctr_ctl, v.i_ctl)
+        return View(v.holder_pid if v.holder_pid >= 0 else None, v.is_foreign, v.has_interrupts_on,
+                    tuple(bits(v.running_counters)), tuple(v.chip_values),
+                    tuple(v.interrupt_counts), v.cycles, v.n_discarded, v.iccsr, v.pmctr, v.cbox, v.pctr_ctl, v.i_ctl)
 
 
 class Handle:
