@@ -12,10 +12,16 @@ struct attr_reader {
 	struct event *event;
 	pfm_error_t *error;
 	struct spec_attr attr;
+	int field;             /* find_field() of attr, or FIELD_NOT_SEARCHED */
 	bool has_level;        /* the text named a level */
+	unsigned cleared_plm;  /* levels that the text switched off */
+	unsigned given_plm;    /* value of "plm=", if has_plm */
+	bool has_plm, has_precise;
 	bool has_bare_masks;   /* a unit mask stood behind ':' without its group */
 	unsigned thread_parts; /* of a field that is given in two: bit 0 the thread, bit 1 its core */
 };
+
+#define FIELD_NOT_SEARCHED (-2)
 
 static int refuse_attr(const struct attr_reader *r, int code, int kind, struct slice at, const char *detail)
 {
@@ -83,6 +89,19 @@ static bool is_level_word(struct slice name, unsigned i)
 	return pfmi_base_is_slice_icase(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && pfmi_base_is_slice_icase(name, "hv"));
 }
 
+/* Switches the levels in @plm on or off; refused if the text said the opposite before. */
+static int set_levels(struct attr_reader *r, unsigned plm, bool on, struct slice at)
+{
+	if (plm & (on ? r->cleared_plm : r->event->plm))
+		return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "given before with another value");
+	r->has_level = true;
+	if (on)
+		r->event->plm |= (uint8_t)plm;
+	else
+		r->cleared_plm |= plm;
+	return PFMLIB_SUCCESS;
+}
+
 /* 1 if the attribute is a level, 0 if not, negative on error. */
 static int read_level_attr(struct attr_reader *r)
 {
@@ -98,12 +117,8 @@ static int read_level_attr(struct attr_reader *r)
 		rc = parse_bool_value(r, &on);
 		if (rc)
 			return rc;
-		r->has_level = true;
-		if (on)
-			r->event->plm |= level_words[i].plm;
-		else
-			r->event->plm &= (uint8_t)~level_words[i].plm;
-		return 1;
+		rc = set_levels(r, level_words[i].plm, on, r->attr.name);
+		return rc ? rc : 1;
 	}
 	return 0;
 }
@@ -177,8 +192,8 @@ static bool is_event_term(struct slice name)
 	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || pfmi_base_is_slice_icase(name, "event"));
 }
 
-/* A field the user may set by the attribute's name, or -1. */
-static int find_field(const struct attr_reader *r)
+/* The field that the attribute's name stands for, or -1. */
+static int search_field(const struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 	const struct field *f = table_fields(t);
@@ -199,6 +214,14 @@ static int find_field(const struct attr_reader *r)
 			return (int)at - 1;
 	}
 	return find_box_modifier(t, r->attr.name);
+}
+
+/* Returns search_field() of the attribute; searches once per attribute. */
+static int find_field(struct attr_reader *r)
+{
+	if (r->field == FIELD_NOT_SEARCHED)
+		r->field = search_field(r);
+	return r->field;
 }
 
 /* Have the two fields bits in common: "config" and "event"? */
@@ -508,6 +531,38 @@ static int read_raw_umask(struct attr_reader *r)
 
 /* ---- the reader ----------------------------------------------------------------------------------------------- */
 
+static int refuse_contradiction(const struct attr_reader *r)
+{
+	return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+}
+
+static int set_counter_pin(struct attr_reader *r, unsigned counter)
+{
+	if (r->event->counter_pin != ANY_COUNTER && r->event->counter_pin != counter)
+		return refuse_contradiction(r);
+	r->event->counter_pin = (uint16_t)counter;
+	return PFMLIB_SUCCESS;
+}
+
+/* "plm" may stand beside levels by name, which it must not contradict. */
+static int set_plm(struct attr_reader *r, unsigned plm)
+{
+	if (r->has_plm && r->given_plm != plm)
+		return refuse_contradiction(r);
+	r->has_plm = true;
+	r->given_plm = plm;
+	return set_levels(r, plm, true, r->attr.name);
+}
+
+static int set_precise(struct attr_reader *r, unsigned precise)
+{
+	if (r->has_precise && r->event->precise != precise)
+		return refuse_contradiction(r);
+	r->has_precise = true;
+	r->event->precise = (uint8_t)precise;
+	return PFMLIB_SUCCESS;
+}
+
 /* "counter=2", "plm=0x9", "precise=2": what every event takes in the colon and perf grammars. */
 static int read_common_attr(struct attr_reader *r)
 {
@@ -517,6 +572,7 @@ static int read_common_attr(struct attr_reader *r)
 	} words[] = { { "counter", 63 }, { "plm", 15 }, { "precise", 3 } };
 	unsigned which = 0;
 	uint64_t value;
+	int rc;
 
 	while (which < 3 && !pfmi_base_is_slice_icase(r->attr.name, words[which].word))
 		which++;
@@ -526,15 +582,8 @@ static int read_common_attr(struct attr_reader *r)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
 	if (!pfmi_base_parse_number(r->attr.value, &value) || value > words[which].max)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
-	if (which == 0) {
-		r->event->counter_pin = (uint16_t)value;
-	} else if (which == 1) {
-		r->has_level = true;
-		r->event->plm |= (uint8_t)value;
-	} else {
-		r->event->precise = (uint8_t)value;
-	}
-	return 1;
+	rc = which == 0 ? set_counter_pin(r, (unsigned)value) : which == 1 ? set_plm(r, (unsigned)value) : set_precise(r, (unsigned)value);
+	return rc ? rc : 1;
 }
 
 /* Sets of letters, a bit for each. */
@@ -554,21 +603,14 @@ static int read_perf_modifiers(struct attr_reader *r, struct slice m)
 {
 	for (uint32_t i = 0; i < m.len; i++) {
 		struct slice letter = { m.text + i, 1 };
+		int rc = PFMLIB_SUCCESS;
 
 		switch (m.text[i]) {
-		case 'u':
-			r->event->plm |= PFM_PLM3;
-			r->has_level = true;
-			break;
-		case 'k':
-			r->event->plm |= PFM_PLM0;
-			r->has_level = true;
-			break;
-		case 'h':
-			r->event->plm |= PFMI_PLMH;
-			r->has_level = true;
-			break;
+		case 'u': rc = set_levels(r, PFM_PLM3, true, letter); break;
+		case 'k': rc = set_levels(r, PFM_PLM0, true, letter); break;
+		case 'h': rc = set_levels(r, PFMI_PLMH, true, letter); break;
 		case 'p':
+			r->has_precise = true;
 			if (++r->event->precise > 3)
 				return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, letter, "at most three: ppp");
 			break;
@@ -585,6 +627,8 @@ static int read_perf_modifiers(struct attr_reader *r, struct slice m)
 			return refuse_attr(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library does not count with BPF");
 		default: return refuse_attr(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, NULL);
 		}
+		if (rc)
+			return rc;
 	}
 	return PFMLIB_SUCCESS;
 }
@@ -642,7 +686,7 @@ static inline bool is_known_non_name(const struct attr_reader *r, unsigned i)
 
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
  * anywhere; what a word of their letters would set here is something else. */
-static bool is_umask_after_modifier(const struct attr_reader *r)
+static bool is_umask_after_modifier(struct attr_reader *r)
 {
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
@@ -659,7 +703,7 @@ static bool is_umask_after_modifier(const struct attr_reader *r)
 
 /* Several of them, or one that would else be read without regard to case: "H" is no level. Where libpfm has the letter for a field
  * ("I" inverts on Intel), that stays; raw numbers are perf's. */
-static bool is_perf_modifier(const struct attr_reader *r)
+static bool is_perf_modifier(struct attr_reader *r)
 {
 	if (r->attr.name.len > 1)
 		return is_modifier_run(r, MODIFIER_LETTERS);
@@ -791,6 +835,7 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 	int rc;
 
 	while (pfmi_spec_next_attr(&rest, &r.attr)) {
+		r.field = FIELD_NOT_SEARCHED;
 		if (is_umask_after_modifier(&r))
 			rc = refuse_attr(&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
 			                 "a unit mask of the event, too: masks stand before modifiers, and modifiers of their names have \"=1\"");

@@ -61,8 +61,6 @@ static inline const char *hash_plain_run(const char *p, uint32_t *hash)
 			break;
 		}
 	}
-	__asm__(""
-	        : "+r"(p)); /* read again what it is at: carrying it along the loop takes two instructions more for each character */
 	*hash = (uint32_t)(h - pfmi_table_char_weights[(unsigned char)*p]);
 	return p;
 }
