@@ -37,6 +37,12 @@ static bool is_libpfm_attr(const struct attr_reader *r)
 	return r->attr.separator == ':' || r->attr.separator == '.';
 }
 
+/* Is @s the word, without regard to case? The first letter tells most words apart. */
+static inline bool is_word(struct slice s, const char *word)
+{
+	return s.len && !((s.text[0] ^ word[0]) & ~0x20) && pfmi_base_is_slice_icase(s, word);
+}
+
 /* ---- levels --------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -86,7 +92,7 @@ static int parse_bool_value(const struct attr_reader *r, bool *out)
 /* libpfm4 has another word for the hypervisor on Arm. */
 static bool is_level_word(struct slice name, unsigned i)
 {
-	return pfmi_base_is_slice_icase(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && pfmi_base_is_slice_icase(name, "hv"));
+	return is_word(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && is_word(name, "hv"));
 }
 
 /* Switches the levels in @plm on or off; refused if the text said the opposite before. */
@@ -168,7 +174,7 @@ static int find_modifier(const struct table *t, const char *name)
 static int find_box_modifier(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; t->flags & TABLE_UNCORE && i < sizeof(box_abbreviations) / sizeof(box_abbreviations[0]); i++)
-		if (pfmi_base_is_slice_icase(word, box_abbreviations[i].word))
+		if (is_word(word, box_abbreviations[i].word))
 			return find_modifier(t, box_abbreviations[i].field);
 	return -1;
 }
@@ -176,44 +182,54 @@ static int find_box_modifier(const struct table *t, struct slice word)
 bool pfmi_lookup_is_modifier(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; i < sizeof(level_words) / sizeof(level_words[0]); i++)
-		if (level_words[i].separator == ':' && pfmi_base_is_slice_icase(word, level_words[i].word))
+		if (level_words[i].separator == ':' && is_word(word, level_words[i].word))
 			return true;
 	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++)
-		if (pfmi_base_is_slice_icase(word, field_abbreviations[i].word))
+		if (is_word(word, field_abbreviations[i].word))
 			return true;
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (table_fields(t)[i].is_modifier && pfmi_base_is_slice_icase(word, table_text(t, table_fields(t)[i].name)))
+		if (table_fields(t)[i].is_modifier && is_word(word, table_text(t, table_fields(t)[i].name)))
 			return true;
 	return find_box_modifier(t, word) >= 0;
 }
 
+/* The modifier that one of libpfm's short names stands for, or -1. */
+static int find_abbreviated_field(const struct table *t, struct slice word)
+{
+	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++) {
+		unsigned at;
+
+		if (!is_word(word, field_abbreviations[i].word))
+			continue;
+		at = table_key_field_plus1(t, field_abbreviations[i].key);
+		return at && table_fields(t)[at - 1].is_modifier ? (int)at - 1 : -1;
+	}
+	return -1;
+}
+
 static bool is_event_term(struct slice name)
 {
-	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || pfmi_base_is_slice_icase(name, "event"));
+	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || is_word(name, "event"));
 }
 
 /* The field that the attribute's name stands for, or -1. */
 static int search_field(const struct attr_reader *r)
 {
+	int field;
 	const struct table *t = r->event->table;
 	const struct field *f = table_fields(t);
 
-	/* What our tables call the code, the kernel's format files call the event. */
+	/* The kernel's format files call the code "event". */
 	if (r->spec->form == SPEC_PERF && table_key_field_plus1(t, KEY_CODE) && is_event_term(r->attr.name))
 		return (int)table_key_field_plus1(t, KEY_CODE) - 1;
+	field = is_libpmc_attr(r) ? -1 : find_abbreviated_field(t, r->attr.name);
+	if (field >= 0)
+		return field;
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if ((f[i].is_modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
-		    table_is_text_icase(t, r->attr.name, f[i].name))
+		if ((f[i].is_modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) &&
+		    f[i].kind != FIELD_TEXT && table_is_text_icase(t, r->attr.name, f[i].name))
 			return (int)i;
-	if (is_libpmc_attr(r))
-		return -1;
-	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++) {
-		unsigned at = table_key_field_plus1(t, field_abbreviations[i].key);
-
-		if (at && f[at - 1].is_modifier && pfmi_base_is_slice_icase(r->attr.name, field_abbreviations[i].word))
-			return (int)at - 1;
-	}
-	return find_box_modifier(t, r->attr.name);
+	return is_libpmc_attr(r) ? -1 : find_box_modifier(t, r->attr.name);
 }
 
 /* Returns search_field() of the attribute; searches once per attribute. */
@@ -261,7 +277,7 @@ static bool find_field_word(const struct table *t, const struct field *f, struct
 	const struct named_value *w = table_named_values(t) + f->first_named_value;
 
 	for (unsigned i = 0; i < f->n_named_values; i++)
-		if (pfmi_base_is_slice_icase(s, table_text(t, w[i].name))) {
+		if (is_word(s, table_text(t, w[i].name))) {
 			*out = w[i].value;
 			return true;
 		}
@@ -311,8 +327,8 @@ static int read_field_part(struct attr_reader *r, uint64_t max, uint64_t *value)
 static int read_thread_filter(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
-	bool core = pfmi_base_is_slice_icase(r->attr.name, "cf");
-	int tid = core || pfmi_base_is_slice_icase(r->attr.name, "tf") ? find_modifier(t, "filter_tid") : -1, enable = find_modifier(t, "tid_en");
+	bool core = is_word(r->attr.name, "cf");
+	int tid = core || is_word(r->attr.name, "tf") ? find_modifier(t, "filter_tid") : -1, enable = find_modifier(t, "tid_en");
 	uint64_t value = 0;
 	unsigned i = 0;
 	int rc;
@@ -342,7 +358,7 @@ static int read_band_threshold(struct attr_reader *r)
 	uint64_t band, value = 0;
 	int field, rc;
 
-	if (!pfmi_base_is_slice_icase(r->attr.name, "ff") || r->event->row_index == ROW_NONE)
+	if (!is_word(r->attr.name, "ff") || r->event->row_index == ROW_NONE)
 		return 0;
 	band = pfmi_table_row_value(r->event->table, r->event->row_index, KEY_CODE, ANY_COUNTER) - 0xb;
 	name[sizeof(name) - 2] = (char)('0' + (band < 4 ? band : 9));
@@ -371,7 +387,7 @@ static inline const struct named_value *filter_bare_word(const struct table *t, 
 	if (!w || w >= all + g->n_values)
 		return w;
 	for (unsigned i = g->n_values; i < g->n_named_values; i++)
-		if (all[i].value == w->value && !pfmi_base_is_slice_icase(s, table_text(t, all[i].name)))
+		if (all[i].value == w->value && !is_word(s, table_text(t, all[i].name)))
 			return NULL;
 	return w;
 }
@@ -461,10 +477,10 @@ static int read_group_attr(struct attr_reader *r)
 	if (r->event->row_index == ROW_NONE)
 		return 0;
 	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++)
-		if (pfmi_base_is_slice_icase(r->attr.name, table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
+		if (is_word(r->attr.name, table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
 			return read_group_value(r, i);
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_has_group(r->event, table_group_at(t, i)) && pfmi_base_is_slice_icase(r->attr.name, table_text(t, table_group_at(t, i)->name)))
+		if (is_word(r->attr.name, table_text(t, table_group_at(t, i)->name)) && !row_has_group(r->event, table_group_at(t, i)))
 			return refuse_attr(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
 	return 0;
 }
@@ -574,7 +590,7 @@ static int read_common_attr(struct attr_reader *r)
 	uint64_t value;
 	int rc;
 
-	while (which < 3 && !pfmi_base_is_slice_icase(r->attr.name, words[which].word))
+	while (which < 3 && !is_word(r->attr.name, words[which].word))
 		which++;
 	if (which == 3 || is_libpmc_attr(r))
 		return 0;
