@@ -872,6 +872,9 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 	if (out->precise && row != ROW_NONE && table_key_field_plus1(t, KEY_PRECISE) && !pfmi_table_row_value(t, row, KEY_PRECISE, ANY_COUNTER))
 		return refuse_attr(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		                   spec->modifiers.len ? spec->modifiers : spec->attrs, "the event has no precise form");
+	if (r.has_precise && !out->precise && pfmi_pmu_requires_precision(out))
+		return refuse_attr(&r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->attrs,
+		                   "the event counts only with precise sampling: precise is at least 1");
 	return PFMLIB_SUCCESS;
 }
 
