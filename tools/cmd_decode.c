@@ -135,6 +135,49 @@ static void find_events(struct decoder *d, const struct setting *s)
 	}
 }
 
+/* The extra register of @e, programmed with the code and unit mask in @value; 0 if it has none. */
+static uint64_t extra_register(const pfm_encoding_t *e, uint64_t value)
+{
+	for (unsigned i = 0; i < e->n_alternatives; i++)
+		if (!((e->alternatives[i].control ^ value) & 0xffff))
+			return e->alternatives[i].msr;
+	for (unsigned i = 0; i < e->n_regs; i++)
+		if (e->regs[i].kind == PFM_REG_EXTRA)
+			return e->regs[i].num;
+	return 0;
+}
+
+/* The extra register that decides which of several events is meant; 0 if none does. */
+static uint64_t deciding_register(const struct decoder *d, uint64_t value)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	char text[EVENT_MAX + 256];
+	uint64_t decides = 0;
+
+	for (unsigned i = 0; d->found.n > 1 && i < d->found.n; i++) {
+		uint64_t extra;
+
+		snprintf(text, sizeof(text), "%s::%s", d->pmu_name, d->found.event[i]);
+		if (pfm_encode_event(d->ctx, text, 0, &e, NULL) != PFMLIB_SUCCESS)
+			return 0;
+		extra = extra_register(&e, value);
+		if (extra && decides && extra != decides)
+			return 0;
+		decides = extra ? extra : decides;
+	}
+	return decides;
+}
+
+static void print_deciding_register(const struct decoder *d, uint64_t value)
+{
+	uint64_t decides = deciding_register(d, value);
+
+	if (decides)
+		printf("  %-14s one of %s%u events: extra register 0x%" PRIx64
+		       " decides; give config and config1 together\n",
+		       "", d->found.more ? "more than " : "", d->found.n, decides);
+}
+
 static void print_events(const struct found *f)
 {
 	for (unsigned i = 0; i < f->n; i++)
@@ -170,6 +213,8 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 	put_end(j, ']');
 	if (d->found.more)
 		put_bool(j, "more", true);
+	if (deciding_register(d, s->value))
+		put_hex(j, "decided_by", deciding_register(d, s->value));
 }
 
 /* ---- words of one attribute ---------------------------------------------------------------------------------- */
@@ -451,8 +496,10 @@ static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 	} else if (ok) {
 		printf("%s%s%s = 0x%" PRIx64 "  (%s)\n", term_colour_begin(stdout, BOLD), s.reg, term_colour_end(stdout), s.value, d->pmu_name);
 		print_fields(d, &s);
-		if (last)
+		if (last) {
 			print_events(&d->found);
+			print_deciding_register(d, s.value);
+		}
 		if (!in_run && !d->found.n && s.value >> 32 == 0 && wants_escr(d, s.reg))
 			printf("  %-14s is chosen in the ESCR: give both registers\n", "event");
 	} else {

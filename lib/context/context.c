@@ -125,41 +125,57 @@ static struct pmu_source make_image_source(const struct image *im, struct image_
 	return (struct pmu_source){ im, map, first, im->n_tables, table_image_array(im, ARRAY_PMU_NAMES), im->arrays[ARRAY_PMU_NAMES].n_elements };
 }
 
-int pfmi_context_next_alias_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c)
+/* The table that is PMU @i of @source. */
+static const struct table *source_get_table(const struct pfm_ctx *ctx, const struct pmu_source *source,
+                                            uint32_t i)
 {
-	unsigned n_stages;
-	const struct pmu_source *stages = context_get_sources(ctx, &n_stages);
+	return source->image ? table_image_table_at(source->image, i) : ctx->kernel->pmus[i].table;
+}
 
-	if (c->pass == 0) {
-		c->pass = 1;
-		c->source_index = c->alias_source;
-		c->next_slot = c->alias_slot;
+/* Does the table answer to @s, as its own name (@is_alias false) or as an alias? */
+static bool table_has_name_of_kind(const struct table *t, struct slice s, bool is_alias)
+{
+	return is_alias ? pfmi_context_table_has_alias(t, s) : context_table_has_own_name(t, s);
+}
+
+/* Finds the next PMU of @source in the pass that @iter is in; -1 at the end of the source. */
+static int find_next_in_source(const struct pfm_ctx *ctx, const struct pmu_source *source, struct slice s,
+                               uint32_t h, struct pmu_name_iter *iter)
+{
+	uint32_t at = iter->next_slot ? iter->next_slot - 1 : table_first_slot(h, source->n_name_slots), slot;
+
+	while ((slot = source->name_slots[at]) > h << 16) {
+		uint32_t i = (slot & PMU_NAME_NUMBER_MASK) - 1;
+		bool is_alias = slot & PMU_NAME_IS_ALIAS;
+
+		at = at + 1 < source->n_name_slots ? at + 1 : 0;
+		if (slot >> 16 != (uint16_t)h || is_alias != iter->pass || i >= source->n_pmus)
+			continue;
+		iter->table = source_get_table(ctx, source, i);
+		if (!table_has_name_of_kind(iter->table, s, is_alias))
+			continue;
+		iter->next_slot = at + 1;
+		iter->image_map = source->image_map;
+		return (int)(source->first_pmu + i);
 	}
-	for (; c->source_index < n_stages; c->source_index++) {
-		const struct pmu_source *st = &stages[c->source_index];
-		uint32_t at = c->next_slot ? c->next_slot - 1 : table_first_slot(h, st->n_name_slots), slot;
-
-		while ((slot = st->name_slots[at]) > h << 16) {
-			uint32_t i = (slot & PMU_NAME_NUMBER_MASK) - 1;
-
-			at = at + 1 < st->n_name_slots ? at + 1 : 0;
-			if (slot >> 16 != (uint16_t)h || !(slot & PMU_NAME_IS_ALIAS) || i >= st->n_pmus)
-				continue;
-			c->table = source_get_table(ctx, st, i);
-			if (pfmi_context_table_has_alias(c->table, s)) {
-				c->next_slot = at + 1;
-				c->image_map = st->image_map;
-				return (int)(st->first_pmu + i);
-			}
-		}
-		c->next_slot = 0;
-	}
+	iter->next_slot = 0;
 	return -1;
 }
 
-int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c)
+int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h,
+                                struct pmu_name_iter *iter)
 {
-	return context_next_named_pmu(ctx, s, h, c);
+	unsigned n_sources;
+	const struct pmu_source *sources = context_get_sources(ctx, &n_sources);
+
+	for (; iter->pass < 2; iter->pass++, iter->source_index = 0)
+		for (; iter->source_index < n_sources; iter->source_index++) {
+			int i = find_next_in_source(ctx, &sources[iter->source_index], s, h, iter);
+
+			if (i >= 0)
+				return i;
+		}
+	return -1;
 }
 
 const struct pmu_family *pfmi_context_find_family(const struct image *im, struct slice s, uint32_t h)
@@ -609,6 +625,7 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 
 	pfmi_machine_read_env_options(&w);
 	ctx->flags = o ? o->flags : 0;
+	ctx->trace = w.trace;
 	ctx->builtin_source = make_image_source(table_builtin_image(), NULL, 0);
 	ctx->default_pmu = copy_option(o ? o->pmu : NULL, w.pmu, failed);
 	if (ctx->default_pmu)

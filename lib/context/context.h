@@ -68,6 +68,7 @@ struct pfm_ctx {
 	struct slice default_pmu_name;
 	uint32_t default_pmu_hash;
 	unsigned flags;
+	unsigned trace; /* TRACE_*: what PERFMON_DEBUG asks for */
 	struct pmu_source builtin_source; /* the one stage there is from the start */
 	atomic_int n_refs;
 	atomic_int loaded_parts; /* LOADED_* bits that are done */
@@ -149,98 +150,22 @@ static inline const struct pmu_source *context_get_sources(const struct pfm_ctx 
 	*n = all ? ctx->n_sources : 1;
 	return all ? ctx->sources : &ctx->builtin_source;
 }
-/* A walk over the units of one name: zero it to begin. A processor's own name comes before another one's other name. */
+/* An iteration over the PMUs of one name; zeroed to begin. PMUs with that name of their own come before
+ * those that have it as an alias. */
 struct pmu_name_iter {
-	const struct table *table;   /* of the unit that was found */
-	struct image_map *image_map; /* the image it is in, NULL: built in, or the kernel's */
-	unsigned pass, source_index; /* pass 1: other names */
-	uint32_t next_slot;          /* 1 + slot to go on from, 0: where the stage begins */
-	unsigned alias_source;       /* the first that has it as another name, and 1 + the slot; 0 for none */
-	uint32_t alias_slot;
-	bool may_be_family; /* one that has been passed by may be the name of a whole */
+	const struct table *table;   /* of the PMU that was found */
+	struct image_map *image_map; /* the image that holds it; NULL: the built-in one, or the kernel's */
+	unsigned pass, source_index; /* pass 0: own names, 1: aliases */
+	uint32_t next_slot;          /* 1 + slot to continue from; 0: the source's first slot for the hash */
 };
-/* Is that the table's own name, without regard to case? */
+/* Is @s the table's own name, without regard to case? */
 static inline bool context_table_has_own_name(const struct table *t, struct slice s)
 {
-	const char *name = table_text(t, t->name), *rest;
-	uint64_t here;
-
-	if (s.len < 8) {
-		memcpy(&here, name, 8);
-		if (base_keep_first_bytes(here, s.len) == base_load_first_bytes(s))
-			return !name[s.len];
-	}
-	rest = pfmi_table_skip_prefix_icase(name, s);
-	return rest && *rest == '\0';
+	return s.len && table_is_text_icase(t, s, t->name);
 }
-/* The table that is unit @i of @st. */
-static inline const struct table *source_get_table(const struct pfm_ctx *ctx, const struct pmu_source *st, uint32_t i)
-{
-	return st->image ? table_image_table_at(st->image, i) : ctx->kernel->pmus[i].table;
-}
-/* The first slot of @st that may be for a name with hash @h, or shows that there is none. */
-static inline uint32_t source_find_slot(const struct pmu_source *st, uint32_t h)
-{
-	uint32_t at = table_first_slot(h, st->n_name_slots);
-
-	while (st->name_slots[at] > (h << 16 | 0xffff))
-		at = at + 1 < st->n_name_slots ? at + 1 : 0;
-	return at;
-}
-/* May something in @st have a name with hash @h? */
-static inline bool source_may_have_name(const struct pmu_source *st, uint32_t h)
-{
-	return st->name_slots[source_find_slot(st, h)] > h << 16;
-}
-/* The next unit of stage @st whose own name is @s; -1 at the stage's end. */
-static inline int source_next_named_pmu(const struct pfm_ctx *ctx, const struct pmu_source *st, struct slice s, uint32_t h, struct pmu_name_iter *c)
-{
-	uint32_t at = c->next_slot ? c->next_slot - 1 : table_first_slot(h, st->n_name_slots), slot;
-
-	while ((slot = st->name_slots[at]) > h << 16) {
-		uint32_t i = (slot & (PMU_NAME_IS_ALIAS | PMU_NAME_NUMBER_MASK)) - 1, here = at + 1; /* beyond all units if it is another name */
-
-		at = here < st->n_name_slots ? here : 0;
-		if (slot >> 16 != (uint16_t)h)
-			continue;
-		if (i >= st->n_pmus) {
-			if (!(slot & PMU_NAME_IS_ALIAS)) {
-				c->may_be_family = true;
-			} else if (!c->alias_slot) {
-				c->alias_source = c->source_index;
-				c->alias_slot = here;
-			}
-			continue;
-		}
-		c->table = source_get_table(ctx, st, i);
-		if (!context_table_has_own_name(c->table, s))
-			continue;
-		c->next_slot = at + 1;
-		return (int)(st->first_pmu + i);
-	}
-	c->next_slot = 0;
-	return -1;
-}
-/* The next unit that has @s as another name, from where the first one is. */
-int pfmi_context_next_alias_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c);
-/* The next unit called @s; -1 when there are no more. @h is the pfmi_table_hash_name() of @s. */
-static inline int context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c)
-{
-	unsigned n_stages;
-	const struct pmu_source *stages = context_get_sources(ctx, &n_stages);
-
-	for (; c->pass == 0 && c->source_index < n_stages; c->source_index++) {
-		int i = source_next_named_pmu(ctx, &stages[c->source_index], s, h, c);
-
-		if (i >= 0) {
-			c->image_map = stages[c->source_index].image_map;
-			return i;
-		}
-	}
-	return c->alias_slot ? pfmi_context_next_alias_pmu(ctx, s, h, c) : -1;
-}
-/* The same where it is no step of an encoding. */
-int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h, struct pmu_name_iter *c);
+/* Finds the next PMU called @s, whose pfmi_table_hash_name() is @h; -1 when there are no more. */
+int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint32_t h,
+                                struct pmu_name_iter *iter);
 /* What the processor called @s has for parts in an image; NULL if it has none. */
 const struct pmu_family *pfmi_context_find_family(const struct image *im, struct slice s, uint32_t h);
 /* The parts of the processor called @s in an image, as table numbers; NULL if it has none. */

@@ -87,6 +87,8 @@ static inline int encode_event(const struct event *ev, int type, unsigned plm, p
 		return rc;
 	out->event = ev->row_index;
 	out->plm = levels;
+	if (!out->attr.precise && pfmi_pmu_requires_precision(ev))
+		out->attr.precise = 1;
 	out->n_alternatives = 0;
 	if (event_has_key(ev, KEY_ALT))
 		list_alternatives(ev, out);

@@ -12,10 +12,16 @@ struct attr_reader {
 	struct event *event;
 	pfm_error_t *error;
 	struct spec_attr attr;
+	int field;             /* find_field() of attr, or FIELD_NOT_SEARCHED */
 	bool has_level;        /* the text named a level */
+	unsigned cleared_plm;  /* levels that the text switched off */
+	unsigned given_plm;    /* value of "plm=", if has_plm */
+	bool has_plm, has_precise;
 	bool has_bare_masks;   /* a unit mask stood behind ':' without its group */
 	unsigned thread_parts; /* of a field that is given in two: bit 0 the thread, bit 1 its core */
 };
+
+#define FIELD_NOT_SEARCHED (-2)
 
 static int refuse_attr(const struct attr_reader *r, int code, int kind, struct slice at, const char *detail)
 {
@@ -29,6 +35,12 @@ static bool is_libpmc_attr(const struct attr_reader *r)
 static bool is_libpfm_attr(const struct attr_reader *r)
 {
 	return r->attr.separator == ':' || r->attr.separator == '.';
+}
+
+/* Is @s the word, without regard to case? The first letter tells most words apart. */
+static inline bool is_word(struct slice s, const char *word)
+{
+	return s.len && !((s.text[0] ^ word[0]) & ~0x20) && pfmi_base_is_slice_icase(s, word);
 }
 
 /* ---- levels --------------------------------------------------------------------------------------------------- */
@@ -80,7 +92,20 @@ static int parse_bool_value(const struct attr_reader *r, bool *out)
 /* libpfm4 has another word for the hypervisor on Arm. */
 static bool is_level_word(struct slice name, unsigned i)
 {
-	return pfmi_base_is_slice_icase(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && pfmi_base_is_slice_icase(name, "hv"));
+	return is_word(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && is_word(name, "hv"));
+}
+
+/* Switches the levels in @plm on or off; refused if the text said the opposite before. */
+static int set_levels(struct attr_reader *r, unsigned plm, bool on, struct slice at)
+{
+	if (plm & (on ? r->cleared_plm : r->event->plm))
+		return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "given before with another value");
+	r->has_level = true;
+	if (on)
+		r->event->plm |= (uint8_t)plm;
+	else
+		r->cleared_plm |= plm;
+	return PFMLIB_SUCCESS;
 }
 
 /* 1 if the attribute is a level, 0 if not, negative on error. */
@@ -98,12 +123,8 @@ static int read_level_attr(struct attr_reader *r)
 		rc = parse_bool_value(r, &on);
 		if (rc)
 			return rc;
-		r->has_level = true;
-		if (on)
-			r->event->plm |= level_words[i].plm;
-		else
-			r->event->plm &= (uint8_t)~level_words[i].plm;
-		return 1;
+		rc = set_levels(r, level_words[i].plm, on, r->attr.name);
+		return rc ? rc : 1;
 	}
 	return 0;
 }
@@ -153,7 +174,7 @@ static int find_modifier(const struct table *t, const char *name)
 static int find_box_modifier(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; t->flags & TABLE_UNCORE && i < sizeof(box_abbreviations) / sizeof(box_abbreviations[0]); i++)
-		if (pfmi_base_is_slice_icase(word, box_abbreviations[i].word))
+		if (is_word(word, box_abbreviations[i].word))
 			return find_modifier(t, box_abbreviations[i].field);
 	return -1;
 }
@@ -161,44 +182,62 @@ static int find_box_modifier(const struct table *t, struct slice word)
 bool pfmi_lookup_is_modifier(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; i < sizeof(level_words) / sizeof(level_words[0]); i++)
-		if (level_words[i].separator == ':' && pfmi_base_is_slice_icase(word, level_words[i].word))
+		if (level_words[i].separator == ':' && is_word(word, level_words[i].word))
 			return true;
 	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++)
-		if (pfmi_base_is_slice_icase(word, field_abbreviations[i].word))
+		if (is_word(word, field_abbreviations[i].word))
 			return true;
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (table_fields(t)[i].is_modifier && pfmi_base_is_slice_icase(word, table_text(t, table_fields(t)[i].name)))
+		if (table_fields(t)[i].is_modifier && is_word(word, table_text(t, table_fields(t)[i].name)))
 			return true;
 	return find_box_modifier(t, word) >= 0;
 }
 
-static bool is_event_term(struct slice name)
+/* The modifier that one of libpfm's short names stands for, or -1. */
+static int find_abbreviated_field(const struct table *t, struct slice word)
 {
-	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || pfmi_base_is_slice_icase(name, "event"));
+	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++) {
+		unsigned at;
+
+		if (!is_word(word, field_abbreviations[i].word))
+			continue;
+		at = table_key_field_plus1(t, field_abbreviations[i].key);
+		return at && table_fields(t)[at - 1].is_modifier ? (int)at - 1 : -1;
+	}
+	return -1;
 }
 
-/* A field the user may set by the attribute's name, or -1. */
-static int find_field(const struct attr_reader *r)
+static bool is_event_term(struct slice name)
 {
+	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || is_word(name, "event"));
+}
+
+/* The field that the attribute's name stands for, or -1. */
+static int search_field(const struct attr_reader *r)
+{
+	int field;
 	const struct table *t = r->event->table;
 	const struct field *f = table_fields(t);
 
-	/* What our tables call the code, the kernel's format files call the event. */
+	/* The kernel's format files call the code "event". */
 	if (r->spec->form == SPEC_PERF && table_key_field_plus1(t, KEY_CODE) && is_event_term(r->attr.name))
 		return (int)table_key_field_plus1(t, KEY_CODE) - 1;
+	field = is_libpmc_attr(r) ? -1 : find_abbreviated_field(t, r->attr.name);
+	if (field >= 0)
+		return field;
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if ((f[i].is_modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) && f[i].kind != FIELD_TEXT &&
-		    table_is_text_icase(t, r->attr.name, f[i].name))
+		if ((f[i].is_modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) &&
+		    f[i].kind != FIELD_TEXT && table_is_text_icase(t, r->attr.name, f[i].name))
 			return (int)i;
-	if (is_libpmc_attr(r))
-		return -1;
-	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]); i++) {
-		unsigned at = table_key_field_plus1(t, field_abbreviations[i].key);
+	return is_libpmc_attr(r) ? -1 : find_box_modifier(t, r->attr.name);
+}
 
-		if (at && f[at - 1].is_modifier && pfmi_base_is_slice_icase(r->attr.name, field_abbreviations[i].word))
-			return (int)at - 1;
-	}
-	return find_box_modifier(t, r->attr.name);
+/* Returns search_field() of the attribute; searches once per attribute. */
+static int find_field(struct attr_reader *r)
+{
+	if (r->field == FIELD_NOT_SEARCHED)
+		r->field = search_field(r);
+	return r->field;
 }
 
 /* Have the two fields bits in common: "config" and "event"? */
@@ -238,7 +277,7 @@ static bool find_field_word(const struct table *t, const struct field *f, struct
 	const struct named_value *w = table_named_values(t) + f->first_named_value;
 
 	for (unsigned i = 0; i < f->n_named_values; i++)
-		if (pfmi_base_is_slice_icase(s, table_text(t, w[i].name))) {
+		if (is_word(s, table_text(t, w[i].name))) {
 			*out = w[i].value;
 			return true;
 		}
@@ -288,8 +327,8 @@ static int read_field_part(struct attr_reader *r, uint64_t max, uint64_t *value)
 static int read_thread_filter(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
-	bool core = pfmi_base_is_slice_icase(r->attr.name, "cf");
-	int tid = core || pfmi_base_is_slice_icase(r->attr.name, "tf") ? find_modifier(t, "filter_tid") : -1, enable = find_modifier(t, "tid_en");
+	bool core = is_word(r->attr.name, "cf");
+	int tid = core || is_word(r->attr.name, "tf") ? find_modifier(t, "filter_tid") : -1, enable = find_modifier(t, "tid_en");
 	uint64_t value = 0;
 	unsigned i = 0;
 	int rc;
@@ -319,7 +358,7 @@ static int read_band_threshold(struct attr_reader *r)
 	uint64_t band, value = 0;
 	int field, rc;
 
-	if (!pfmi_base_is_slice_icase(r->attr.name, "ff") || r->event->row_index == ROW_NONE)
+	if (!is_word(r->attr.name, "ff") || r->event->row_index == ROW_NONE)
 		return 0;
 	band = pfmi_table_row_value(r->event->table, r->event->row_index, KEY_CODE, ANY_COUNTER) - 0xb;
 	name[sizeof(name) - 2] = (char)('0' + (band < 4 ? band : 9));
@@ -348,7 +387,7 @@ static inline const struct named_value *filter_bare_word(const struct table *t, 
 	if (!w || w >= all + g->n_values)
 		return w;
 	for (unsigned i = g->n_values; i < g->n_named_values; i++)
-		if (all[i].value == w->value && !pfmi_base_is_slice_icase(s, table_text(t, all[i].name)))
+		if (all[i].value == w->value && !is_word(s, table_text(t, all[i].name)))
 			return NULL;
 	return w;
 }
@@ -438,10 +477,10 @@ static int read_group_attr(struct attr_reader *r)
 	if (r->event->row_index == ROW_NONE)
 		return 0;
 	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++)
-		if (pfmi_base_is_slice_icase(r->attr.name, table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
+		if (is_word(r->attr.name, table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
 			return read_group_value(r, i);
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_has_group(r->event, table_group_at(t, i)) && pfmi_base_is_slice_icase(r->attr.name, table_text(t, table_group_at(t, i)->name)))
+		if (is_word(r->attr.name, table_text(t, table_group_at(t, i)->name)) && !row_has_group(r->event, table_group_at(t, i)))
 			return refuse_attr(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
 	return 0;
 }
@@ -508,6 +547,38 @@ static int read_raw_umask(struct attr_reader *r)
 
 /* ---- the reader ----------------------------------------------------------------------------------------------- */
 
+static int refuse_contradiction(const struct attr_reader *r)
+{
+	return refuse_attr(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+}
+
+static int set_counter_pin(struct attr_reader *r, unsigned counter)
+{
+	if (r->event->counter_pin != ANY_COUNTER && r->event->counter_pin != counter)
+		return refuse_contradiction(r);
+	r->event->counter_pin = (uint16_t)counter;
+	return PFMLIB_SUCCESS;
+}
+
+/* "plm" may stand beside levels by name, which it must not contradict. */
+static int set_plm(struct attr_reader *r, unsigned plm)
+{
+	if (r->has_plm && r->given_plm != plm)
+		return refuse_contradiction(r);
+	r->has_plm = true;
+	r->given_plm = plm;
+	return set_levels(r, plm, true, r->attr.name);
+}
+
+static int set_precise(struct attr_reader *r, unsigned precise)
+{
+	if (r->has_precise && r->event->precise != precise)
+		return refuse_contradiction(r);
+	r->has_precise = true;
+	r->event->precise = (uint8_t)precise;
+	return PFMLIB_SUCCESS;
+}
+
 /* "counter=2", "plm=0x9", "precise=2": what every event takes in the colon and perf grammars. */
 static int read_common_attr(struct attr_reader *r)
 {
@@ -517,8 +588,9 @@ static int read_common_attr(struct attr_reader *r)
 	} words[] = { { "counter", 63 }, { "plm", 15 }, { "precise", 3 } };
 	unsigned which = 0;
 	uint64_t value;
+	int rc;
 
-	while (which < 3 && !pfmi_base_is_slice_icase(r->attr.name, words[which].word))
+	while (which < 3 && !is_word(r->attr.name, words[which].word))
 		which++;
 	if (which == 3 || is_libpmc_attr(r))
 		return 0;
@@ -526,15 +598,8 @@ static int read_common_attr(struct attr_reader *r)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
 	if (!pfmi_base_parse_number(r->attr.value, &value) || value > words[which].max)
 		return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
-	if (which == 0) {
-		r->event->counter_pin = (uint16_t)value;
-	} else if (which == 1) {
-		r->has_level = true;
-		r->event->plm |= (uint8_t)value;
-	} else {
-		r->event->precise = (uint8_t)value;
-	}
-	return 1;
+	rc = which == 0 ? set_counter_pin(r, (unsigned)value) : which == 1 ? set_plm(r, (unsigned)value) : set_precise(r, (unsigned)value);
+	return rc ? rc : 1;
 }
 
 /* Sets of letters, a bit for each. */
@@ -554,21 +619,14 @@ static int read_perf_modifiers(struct attr_reader *r, struct slice m)
 {
 	for (uint32_t i = 0; i < m.len; i++) {
 		struct slice letter = { m.text + i, 1 };
+		int rc = PFMLIB_SUCCESS;
 
 		switch (m.text[i]) {
-		case 'u':
-			r->event->plm |= PFM_PLM3;
-			r->has_level = true;
-			break;
-		case 'k':
-			r->event->plm |= PFM_PLM0;
-			r->has_level = true;
-			break;
-		case 'h':
-			r->event->plm |= PFMI_PLMH;
-			r->has_level = true;
-			break;
+		case 'u': rc = set_levels(r, PFM_PLM3, true, letter); break;
+		case 'k': rc = set_levels(r, PFM_PLM0, true, letter); break;
+		case 'h': rc = set_levels(r, PFMI_PLMH, true, letter); break;
 		case 'p':
+			r->has_precise = true;
 			if (++r->event->precise > 3)
 				return refuse_attr(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, letter, "at most three: ppp");
 			break;
@@ -585,6 +643,8 @@ static int read_perf_modifiers(struct attr_reader *r, struct slice m)
 			return refuse_attr(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library does not count with BPF");
 		default: return refuse_attr(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, NULL);
 		}
+		if (rc)
+			return rc;
 	}
 	return PFMLIB_SUCCESS;
 }
@@ -642,7 +702,7 @@ static inline bool is_known_non_name(const struct attr_reader *r, unsigned i)
 
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
  * anywhere; what a word of their letters would set here is something else. */
-static bool is_umask_after_modifier(const struct attr_reader *r)
+static bool is_umask_after_modifier(struct attr_reader *r)
 {
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
@@ -659,7 +719,7 @@ static bool is_umask_after_modifier(const struct attr_reader *r)
 
 /* Several of them, or one that would else be read without regard to case: "H" is no level. Where libpfm has the letter for a field
  * ("I" inverts on Intel), that stays; raw numbers are perf's. */
-static bool is_perf_modifier(const struct attr_reader *r)
+static bool is_perf_modifier(struct attr_reader *r)
 {
 	if (r->attr.name.len > 1)
 		return is_modifier_run(r, MODIFIER_LETTERS);
@@ -791,6 +851,7 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 	int rc;
 
 	while (pfmi_spec_next_attr(&rest, &r.attr)) {
+		r.field = FIELD_NOT_SEARCHED;
 		if (is_umask_after_modifier(&r))
 			rc = refuse_attr(&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
 			                 "a unit mask of the event, too: masks stand before modifiers, and modifiers of their names have \"=1\"");
@@ -811,6 +872,9 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 	if (out->precise && row != ROW_NONE && table_key_field_plus1(t, KEY_PRECISE) && !pfmi_table_row_value(t, row, KEY_PRECISE, ANY_COUNTER))
 		return refuse_attr(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		                   spec->modifiers.len ? spec->modifiers : spec->attrs, "the event has no precise form");
+	if (r.has_precise && !out->precise && pfmi_pmu_requires_precision(out))
+		return refuse_attr(&r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->attrs,
+		                   "the event counts only with precise sampling: precise is at least 1");
 	return PFMLIB_SUCCESS;
 }
 

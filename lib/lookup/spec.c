@@ -39,32 +39,17 @@ static inline bool is_end_weight(uint64_t sum)
 	return (int64_t)sum < 0;
 }
 
-/* Adds what is at @p to *@hash, up to a character that may end a piece of the text, and returns where that is. Three instructions for a
- * character: most of the time that it takes to read a text is spent here. */
+/* Adds the characters from @p on to *@hash, up to a separator or the end, and returns where that is. */
 static inline const char *hash_plain_run(const char *p, uint32_t *hash)
 {
-	uint64_t h = *hash;
+	uint64_t h = *hash, weight;
 
-	for (;; p += 4) {
-		if (is_end_weight(h += pfmi_table_char_weights[(unsigned char)p[0]]))
-			break;
-		if (is_end_weight(h += pfmi_table_char_weights[(unsigned char)p[1]])) {
-			p += 1;
-			break;
-		}
-		if (is_end_weight(h += pfmi_table_char_weights[(unsigned char)p[2]])) {
-			p += 2;
-			break;
-		}
-		if (is_end_weight(h += pfmi_table_char_weights[(unsigned char)p[3]])) {
-			p += 3;
-			break;
-		}
-	}
-	__asm__(""
-	        : "+r"(p)); /* read again what it is at: carrying it along the loop takes two instructions more for each character */
-	*hash = (uint32_t)(h - pfmi_table_char_weights[(unsigned char)*p]);
-	return p;
+	do {
+		weight = pfmi_table_char_weights[(unsigned char)*p++];
+		h += weight;
+	} while (!is_end_weight(h));
+	*hash = (uint32_t)(h - weight);
+	return p - 1;
 }
 
 /* In a breakpoint (mem:ADDRESS/LENGTH) a slash stands alone. */

@@ -2,7 +2,10 @@
 /* The environment: the one place that reads it. */
 #include "machine/machine.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -38,12 +41,49 @@ DEFINE_VARIABLE_NAME(pmu, "PMU=");
 DEFINE_VARIABLE_NAME(events, "EVENTS=");
 DEFINE_VARIABLE_NAME(cpuid, "CPUID=");
 DEFINE_VARIABLE_NAME(sysfs, "SYSFS=");
+DEFINE_VARIABLE_NAME(debug, "DEBUG=");
 DEFINE_VARIABLE_NAME(force_pmu, "LIBPFM_FORCE_PMU=");
 #undef NAME
+
+/* The TRACE_* bits of a list "lookup,session"; unknown topics are ignored. */
+static unsigned parse_trace_topics(const char *list)
+{
+	unsigned topics = 0;
+
+	while (list && *list) {
+		size_t len = strcspn(list, ",");
+
+		if (len == 6 && memcmp(list, "lookup", len) == 0)
+			topics |= TRACE_LOOKUP;
+		if (len == 7 && memcmp(list, "session", len) == 0)
+			topics |= TRACE_SESSION;
+		list += len + (list[len] == ',');
+	}
+	return topics;
+}
+
+void pfmi_machine_trace(const char *format, ...)
+{
+	char line[1024] = "perfmon: ";
+	size_t n = strlen(line);
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
+	va_end(args);
+	n += len < 0 ? 0 : (size_t)len < sizeof(line) - n - 1 ? (size_t)len : sizeof(line) - n - 2;
+	line[n++] = '\n';
+	/* One call for a line: lines of threads do not mix. A trace that cannot be written is lost. */
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;
+}
 
 /* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
 void pfmi_machine_read_env_options(struct env_options *out)
 {
+	const char *topics = NULL;
+
 	*out = (struct env_options){ 0 };
 	for (char **e = environ; e && *e; e++) {
 		const char *ours = **e == 'P' ? skip_prefix(*e, prefix) : NULL;
@@ -53,10 +93,12 @@ void pfmi_machine_read_env_options(struct env_options *out)
 			set_option_once(ours, events, &out->events);
 			set_option_once(ours, cpuid, &out->cpuid);
 			set_option_once(ours, sysfs, &out->sysfs_root);
+			set_option_once(ours, debug, &topics);
 		} else if (**e == 'L') {
 			set_option_once(*e, force_pmu, &out->force_pmu);
 		}
 	}
-	if ((out->pmu || out->events || out->cpuid || out->sysfs_root || out->force_pmu) && getauxval(AT_SECURE))
+	out->trace = parse_trace_topics(topics);
+	if ((out->trace || out->pmu || out->events || out->cpuid || out->sysfs_root || out->force_pmu) && getauxval(AT_SECURE))
 		*out = (struct env_options){ 0 };
 }

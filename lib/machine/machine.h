@@ -194,7 +194,17 @@ const char *pfmi_machine_get_env(const char *name);
 /* All of those that choose a processor or a machine, from one walk over the environment; NULL where there is none. */
 struct env_options {
 	const char *pmu, *events, *cpuid, *sysfs_root, *force_pmu;
+	unsigned trace; /* TRACE_*, from PERFMON_DEBUG */
 };
 void pfmi_machine_read_env_options(struct env_options *out);
+
+/* Topics of the trace that PERFMON_DEBUG asks for. A context keeps them; whoever has something to tell
+ * tests the topic's bit first, so that a trace that is off costs one branch. */
+enum {
+	TRACE_LOOKUP = 1,  /* tables that were tried, rows that matched */
+	TRACE_SESSION = 2, /* what the kernel answered */
+};
+/* Writes one line "perfmon: ..." to standard error; a line is cut at 1,000 bytes. */
+__attribute__((format(printf, 1, 2))) void pfmi_machine_trace(const char *format, ...);
 
 #endif

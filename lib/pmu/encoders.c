@@ -136,12 +136,14 @@ const struct register_field *pfmi_pmu_get_register_layout(const struct table *t,
 
 bool pfmi_pmu_has_event_select_mask(const struct table *t)
 {
-	return is_alpha_table(t) || t->encoder == ENCODER_MONTECITO || t->encoder == ENCODER_MIPS;
+	return is_alpha_table(t) || t->encoder == ENCODER_MONTECITO || t->encoder == ENCODER_MIPS ||
+	       (t->encoder == ENCODER_X86 && !table_has_field_bits(t));
 }
 
 uint64_t pfmi_pmu_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
 {
 	switch (t->encoder) {
+	case ENCODER_X86: return pfmi_x86_get_event_select_mask(t, reg, i, counter);
 	case ENCODER_MONTECITO: return pfmi_mont_get_event_select_mask(t, reg, i, counter);
 	case ALPHA_ENCODERS: return pfmi_alpha_get_event_select_mask(t, reg, i, counter);
 	case ENCODER_MIPS: return pfmi_mips_get_event_select_mask(t, reg, i, counter);

@@ -111,6 +111,14 @@ void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row)
 	}
 }
 
+#define PRECISE_MUST 2 /* a value of field "precise": 0 no, 1 may, 2 must */
+
+bool pfmi_pmu_requires_precision(const struct event *ev)
+{
+	return event_has_key(ev, KEY_PRECISE) &&
+	       pfmi_pmu_event_key_value(ev, KEY_PRECISE, ANY_COUNTER) == PRECISE_MUST;
+}
+
 const struct umask_group *pfmi_pmu_row_group(const struct table *t, uint32_t row, unsigned i)
 {
 	return table_row_group_at(t, table_row(t, row), i);

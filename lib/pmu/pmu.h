@@ -74,6 +74,8 @@ static inline bool event_has_flag(const struct event *ev, enum row_flags flag)
 {
 	return ev->row && ev->row->flags & flag;
 }
+/* Is the event valid only with precise sampling (PEBS)? Its table says "precise=must". */
+bool pfmi_pmu_requires_precision(const struct event *ev);
 /* The levels @ev counts at, PFM_PLM0..3; @plm where its text names none. */
 static inline unsigned event_get_levels(const struct event *ev, unsigned plm)
 {

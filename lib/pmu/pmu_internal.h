@@ -29,7 +29,7 @@ unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_enc
 /* Else there are no registers but the words. */
 layout_op pfmi_x86_find_layout, pfmi_mont_find_layout, pfmi_alpha_find_layout, pfmi_netburst_find_layout, pfmi_mips_find_layout;
 /* Else fields declare bits. */
-event_select_mask_op pfmi_mont_get_event_select_mask, pfmi_alpha_get_event_select_mask, pfmi_mips_get_event_select_mask;
+event_select_mask_op pfmi_x86_get_event_select_mask, pfmi_mont_get_event_select_mask, pfmi_alpha_get_event_select_mask, pfmi_mips_get_event_select_mask;
 /* Else the word is not put together of registers. */
 bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint64_t value, uint64_t *word);
 

@@ -863,3 +863,22 @@ const struct register_field *pfmi_x86_find_layout(const struct table *t, const c
 #undef LAYOUT
 	return NULL;
 }
+
+uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+{
+	struct slice name = { reg, (uint32_t)strlen(reg) };
+	uint32_t len = base_length_without_number(name);
+	unsigned n;
+	const struct register_field *layout = get_perfevtsel_layout(t, &n);
+	uint64_t mask = 0, number = i;
+
+	/* A name without a number is any counter's: the first one, then the second one. */
+	if (len < name.len && (i || !pfmi_base_parse_number((struct slice){ reg + len, name.len - len }, &number)))
+		return 0;
+	for (unsigned k = 0; k < n; k++)
+		if (strcmp(layout[k].name, "usr") && strcmp(layout[k].name, "os") &&
+		    strcmp(layout[k].name, "int") && strcmp(layout[k].name, "en"))
+			mask |= register_field_mask(layout[k]) << layout[k].lsb;
+	*counter = (unsigned)number;
+	return number < FIRST_FIXED_COUNTER && t->all_counters >> number & 1 ? mask : 0;
+}

@@ -648,18 +648,6 @@ static inline bool table_is_folded_equal(const char *name, const char *s, size_t
 			return pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 	return !name[i] || pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 }
-/* The same as table_find_name() where it is a step of an encoding: mostly the name is in the first slot. */
-static inline struct name_entry table_find_name_fast(const struct table *t, uint32_t h, const char *s, size_t len)
-{
-	uint32_t i = table_probe_slot(t, h, table_first_slot(h, t->n_slots));
-	struct name_entry n;
-
-	if (!table_can_slot_match(t, h, i))
-		return (struct name_entry){ .kind = NAME_NONE };
-	n = table_name_at(t, (table_slots(t)[i] & 0xffff) - 1);
-	return !(t->flags & TABLE_HAS_FOLDED_TWINS) && table_is_folded_equal(table_text(t, n.text), s, len) ? n : pfmi_table_find_name_from_slot(t, i, h, s, len);
-}
-
 /* The value of @field in @r for @counter; one for every counter serves if there is none for that one. False if there is none. */
 bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out);
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
