@@ -74,13 +74,6 @@ static void equal_hashes_are_told_apart(void **state)
 	pfmi_base_free_hash(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(siphash_gives_published_values),
-		cmocka_unit_test(numbers_of_one_class_are_found_at_once),
-		cmocka_unit_test(equal_hashes_are_told_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT(base_hash_table, cmocka_unit_test(siphash_gives_published_values),
+     cmocka_unit_test(numbers_of_one_class_are_found_at_once),
+     cmocka_unit_test(equal_hashes_are_told_apart));
