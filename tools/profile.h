@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <perfmon/sampling.h>
+#include "base/hash.h"
 
 /* Texts by number: each is there once. */
 struct text_pool {
 	char **text;
 	size_t n, capacity;
-	uint32_t *slots; /* number + 1, 0 for free; a power of two of them */
-	size_t n_slots;
+	struct hash_table table;
 	bool failed; /* some text has not got a number, for want of memory */
 };
 

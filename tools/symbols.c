@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/hash.h"
 #include "lines.h"
 
-enum { BUCKETS = 4096,
-       TABLES = 2, /* of symbols: all, and those for the linker that loads it */
+enum { TABLES = 2, /* of symbols: all, and those for the linker that loads it */
        SEGMENTS = 16,
        ID_ROOM = 20 };                  /* bytes of a build id: the kernel tells no more */
 #define TABLES_ROOM ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
@@ -32,7 +32,6 @@ struct segment {
 
 /* A file, however many paths lead to it. */
 struct file {
-	struct file *next;
 	dev_t device;
 	ino_t inode;
 	uint64_t size;
@@ -49,7 +48,6 @@ struct file {
 
 struct object {
 	char *path;
-	struct object *next;
 	struct symbols *all;
 	struct file *file; /* NULL: not read, or none that has symbols */
 	bool loaded;
@@ -58,8 +56,10 @@ struct object {
 };
 
 struct symbols {
-	struct object *objects[BUCKETS];
-	struct file *files;
+	struct object **objects;
+	struct file **files;
+	uint32_t n_objects, n_files;
+	struct hash_table object_table, file_table;
 	struct file kernel;
 	bool kernel_loaded;
 	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
@@ -91,63 +91,89 @@ static void release_elf(struct file *f)
 	free(f->symbols);
 }
 
-static void close_objects(struct object *o)
-{
-	for (struct object *next; o; o = next) {
-		next = o->next;
-		free(o->path);
-		free(o);
-	}
-}
-
 void symbols_close(struct symbols *all)
 {
-	struct file *next;
-
 	if (!all)
 		return;
-	for (unsigned i = 0; i < BUCKETS; i++)
-		close_objects(all->objects[i]);
-	for (struct file *f = all->files; f; f = next) {
-		next = f->next;
-		release_elf(f);
-		free(f);
+	for (uint32_t i = 0; i < all->n_objects; i++) {
+		free(all->objects[i]->path);
+		free(all->objects[i]);
 	}
+	for (uint32_t i = 0; i < all->n_files; i++) {
+		release_elf(all->files[i]);
+		free(all->files[i]);
+	}
+	free(all->objects);
+	free(all->files);
+	pfmi_base_free_hash(&all->object_table);
+	pfmi_base_free_hash(&all->file_table);
 	release_elf(&all->kernel);
 	free(all);
 }
 
-static unsigned bucket_of(const char *path)
+/* @list of @n pointers with room for one more, moved where needed; NULL without memory. */
+static void *reserve_pointer(void *list, uint32_t n)
 {
-	unsigned h = 5381;
+	bool is_full = n == 0 || (n >= 16 && (n & (n - 1)) == 0);
 
-	while (*path)
-		h = h * 33 + (unsigned char)*path++;
-	return h % BUCKETS;
+	return is_full ? realloc(list, (n ? 2 * (size_t)n : 16) * sizeof(void *)) : list;
+}
+
+struct object_search {
+	const struct symbols *all;
+	const char *path;
+	const uint8_t *id;
+	size_t n_id;
+};
+
+static bool is_same_object(const void *arg, uint32_t i)
+{
+	const struct object_search *s = arg;
+	const struct object *o = s->all->objects[i];
+
+	return strcmp(o->path, s->path) == 0 && o->n_id == s->n_id && (s->n_id == 0 || memcmp(o->id, s->id, s->n_id) == 0);
+}
+
+static struct object *create_object(struct symbols *all, const struct object_search *s)
+{
+	struct object *o = calloc(1, sizeof(*o));
+
+	if (o)
+		o->path = strdup(s->path);
+	if (!o || !o->path) {
+		free(o);
+		return NULL;
+	}
+	if (s->n_id)
+		memcpy(o->id, s->id, s->n_id);
+	o->n_id = s->n_id;
+	o->all = all;
+	return o;
 }
 
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n)
 {
-	struct object **bucket = &all->objects[bucket_of(path)], *o;
+	const struct object_search search = { all, path, id, n < ID_ROOM ? n : ID_ROOM };
+	uint64_t hash = pfmi_base_hash_bytes(path, strlen(path));
+	uint32_t at;
+	struct object **list, *o;
 
-	n = n < ID_ROOM ? n : ID_ROOM;
-	for (o = *bucket; o; o = o->next)
-		if (strcmp(o->path, path) == 0 && o->n_id == n && (n == 0 || memcmp(o->id, id, n) == 0))
-			return o;
-	o = calloc(1, sizeof(*o));
+	/* One path may have many builds. */
+	if (search.n_id)
+		hash ^= pfmi_base_hash_bytes(id, search.n_id);
+	at = pfmi_base_find_hash(&all->object_table, hash, is_same_object, &search);
+	if (at != HASH_NOT_FOUND)
+		return all->objects[at];
+	list = reserve_pointer(all->objects, all->n_objects);
+	all->objects = list ? list : all->objects;
+	o = list ? create_object(all, &search) : NULL;
+	if (o && pfmi_base_add_hash(&all->object_table, hash, all->n_objects))
+		return all->objects[all->n_objects++] = o;
+	symbols_starved();
 	if (o)
-		o->path = strdup(path);
-	if (!o || !o->path) {
-		symbols_starved();
-		free(o);
-		return NULL;
-	}
-	if (n)
-		memcpy(o->id, id, n);
-	o->n_id = n;
-	o->all = all;
-	o->next = *bucket;
-	return *bucket = o;
+		free(o->path);
+	free(o);
+	return NULL;
 }
 
 static bool add_symbol(struct file *f, uint64_t start, uint64_t size, uint64_t room, const char *name)
@@ -432,24 +458,50 @@ static void read_segments(struct elf *e, struct file *f)
 	free(all);
 }
 
+struct file_search {
+	const struct symbols *all;
+	const struct stat *st;
+};
+
+static bool is_same_file(const void *arg, uint32_t i)
+{
+	const struct file_search *s = arg;
+
+	return s->all->files[i]->device == s->st->st_dev && s->all->files[i]->inode == s->st->st_ino;
+}
+
+static struct file *create_file(struct symbols *all, const struct stat *st, uint64_t hash)
+{
+	struct file **list = reserve_pointer(all->files, all->n_files), *f;
+
+	all->files = list ? list : all->files;
+	f = list ? calloc(1, sizeof(*f)) : NULL;
+	if (!f || !pfmi_base_add_hash(&all->file_table, hash, all->n_files)) {
+		free(f);
+		return NULL;
+	}
+	f->device = st->st_dev;
+	f->inode = st->st_ino;
+	return all->files[all->n_files++] = f;
+}
+
 /* The file behind @e, read if no path has led to it before. NULL if it has no symbols. */
 static struct file *find_file(struct object *o, struct elf *e, const struct stat *st)
 {
+	const struct file_search search = { o->all, st };
+	const uint64_t key[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino };
+	uint64_t hash = pfmi_base_hash_bytes(key, sizeof(key));
+	uint32_t at = pfmi_base_find_hash(&o->all->file_table, hash, is_same_file, &search);
 	struct file *f;
 
-	for (f = o->all->files; f; f = f->next)
-		if (f->device == st->st_dev && f->inode == st->st_ino)
-			return f;
+	if (at != HASH_NOT_FOUND)
+		return o->all->files[at];
 	if (!read_head(e))
 		return NULL;
-	f = calloc(1, sizeof(*f));
+	f = create_file(o->all, st, hash);
 	e->out_of_memory = !f;
 	if (!f)
 		return NULL;
-	f->device = st->st_dev;
-	f->inode = st->st_ino;
-	f->next = o->all->files;
-	o->all->files = f;
 	read_segments(e, f);
 	read_symbols(o, e, f);
 	if (e->out_of_memory)

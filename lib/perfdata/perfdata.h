@@ -3,7 +3,7 @@
 #ifndef PERFMON_DATA_H
 #define PERFMON_DATA_H
 
-#include "session/session.h"
+#include "session/perf_event.h"
 #include "sampling/sampling.h"
 
 #define PERFDATA_MAGIC      0x32454c4946524550ULL /* "PERFILE2" on a machine that writes the lowest byte first */
@@ -78,14 +78,9 @@ char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i);
 /* True if @text describes tracepoint number @config. */
 bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config);
 
-/* The next record of a recording that is read: 1, 0 at its end, or a negative code. (lib/perfdata/perfdata_read.c) */
-int pfmi_perfdata_read_record(struct pfm_session *s, bool go_on, const void **bytes, size_t *size);
-void pfmi_perfdata_close_reader(struct pfm_session *s);
 /* What it says of tracepoints' fields, or NULL; *@foreign: its numbers are of the other byte order. */
 const uint8_t *pfmi_perfdata_get_tracing_data(const struct pfm_session *s, size_t *len, bool *foreign);
 bool pfmi_perfdata_is_foreign_endian(const struct pfm_session *s);
-/* True if it ended before its end. */
-bool pfmi_perfdata_is_damaged(const struct pfm_session *s);
 /* Records that say what was there before: names and mappings of the tasks that are watched. (lib/perfdata/perfdata_synthesize.c) */
 typedef int (*perfdata_write_fn)(void *arg, const void *bytes, size_t size);
 int pfmi_perfdata_synthesize_records(struct pfm_session *s, perfdata_write_fn put, void *arg);

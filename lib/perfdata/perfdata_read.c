@@ -658,7 +658,7 @@ static int read_input_record(struct pfm_session *s)
 	return rc;
 }
 
-int pfmi_perfdata_read_record(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
+static int read_record(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
 {
 	struct perfdata_reader *r = s->recording;
 
@@ -692,14 +692,14 @@ bool pfmi_perfdata_is_foreign_endian(const struct pfm_session *s)
 	return s->recording->is_foreign;
 }
 
-bool pfmi_perfdata_is_damaged(const struct pfm_session *s)
+static bool is_damaged(const struct pfm_session *s)
 {
 	return s->recording->is_damaged;
 }
 
 /* ---- opening -------------------------------------------------------------------------------------------------------------------- */
 
-void pfmi_perfdata_close_reader(struct pfm_session *s)
+static void close_reader(struct pfm_session *s)
 {
 	struct perfdata_reader *r = s->recording;
 
@@ -717,6 +717,12 @@ void pfmi_perfdata_close_reader(struct pfm_session *s)
 	free(s->sampling->totals);
 	s->recording = NULL;
 }
+
+static const struct recording_ops recording_ops = {
+	.read_record = read_record,
+	.is_damaged = is_damaged,
+	.close = close_reader,
+};
 
 /* A pipe: events come as records, before all others. */
 static int read_pipe_header(struct pfm_session *s)
@@ -774,6 +780,7 @@ static struct pfm_session *create_reader_session(void)
 		return NULL;
 	}
 	s->recording->fd = -1;
+	s->recording_ops = &recording_ops;
 	return s;
 }
 

@@ -133,7 +133,7 @@ static void fill_device_attr(const struct pfm_session *s, unsigned i, struct per
 static void fill_event_attr(const struct pfm_session *s, unsigned i, union perf_attr_buffer *a)
 {
 	memset(a, 0, sizeof(*a));
-	if (s->backend->next_sample_record)
+	if (pfmi_sampling_uses_device(s))
 		fill_device_attr(s, i, &a->attr);
 	else if (i < s->n_counts)
 		pfmi_perf_build_attr(s, i, 0, true, a);
@@ -458,7 +458,7 @@ int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s
 
 	if (out)
 		*out = NULL;
-	if (out && path && s && s->sampling && !s->recording && (s->sampling->buffers || (s->backend->next_sample_record && s->sampling->n_event_ids)))
+	if (out && path && s && s->sampling && !s->recording && (s->sampling->buffers || (pfmi_sampling_uses_device(s) && s->sampling->n_event_ids)))
 		rc = create_recording(out, path, s, command, why);
 	else
 		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");

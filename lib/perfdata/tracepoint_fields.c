@@ -208,6 +208,16 @@ static struct trace_format *load_trace_format(const struct pfm_session *s, unsig
 	return t;
 }
 
+static void free_trace_formats(struct sampling_state *sm)
+{
+	for (struct trace_format *t = sm->trace_formats, *next; t; t = next) {
+		next = t->next;
+		free(t->strings);
+		free(t);
+	}
+	sm->trace_formats = NULL;
+}
+
 static const struct trace_format *get_trace_format(pfm_session_t *s, unsigned i)
 {
 	struct trace_format *t;
@@ -222,17 +232,8 @@ static const struct trace_format *get_trace_format(pfm_session_t *s, unsigned i)
 		return NULL;
 	t->count_index = i;
 	t->next = s->sampling->trace_formats;
+	s->sampling->free_trace_formats = free_trace_formats;
 	return s->sampling->trace_formats = t;
-}
-
-void pfmi_perfdata_free_trace_formats(struct sampling_state *sm)
-{
-	for (struct trace_format *t = sm->trace_formats, *next; t; t = next) {
-		next = t->next;
-		free(t->strings);
-		free(t);
-	}
-	sm->trace_formats = NULL;
 }
 
 int pfm_describe_trace_field(pfm_session_t *s, unsigned i, unsigned k, pfm_trace_field_t *out)

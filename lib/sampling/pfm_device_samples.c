@@ -53,7 +53,7 @@ static void choose_interrupt_rates(const struct pfm_session *s, pfmlib_alpha_inp
 			in->pfp_alpha_rates[k] = period;
 }
 
-int pfmi_device_prepare_sampling(struct pfm_session *s)
+static int prepare_device_sampling(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
 	struct sampling_state *sm = s->sampling;
@@ -75,7 +75,7 @@ int pfmi_device_prepare_sampling(struct pfm_session *s)
 }
 
 /* Pairs come with the counts: there is nothing for a profile. */
-void pfmi_device_set_sampling_event(struct device_state *d)
+static void set_device_event(struct device_state *d)
 {
 	if (!d->encoder_output.statistic)
 		return;
@@ -88,7 +88,7 @@ static bool is_counter_period(const struct device_state *d, unsigned counter, ui
 	return d->encoder_output.rates[counter] == period;
 }
 
-const char *pfmi_device_explain_no_sampling(const struct pfm_session *s, unsigned i)
+static const char *explain_device_refusal(const struct pfm_session *s, unsigned i)
 {
 	const struct device_state *d = s->backend_state;
 	const struct session_count *c = &s->counts[i];
@@ -167,7 +167,7 @@ static int alloc_profile(struct pfm_session *s, struct pc_profile *p)
 	return p->last_buckets && p->new_buckets && p->pending_buckets ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 
-int pfmi_device_open_sampling(struct pfm_session *s)
+static int open_device_sampling(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
 
@@ -180,7 +180,7 @@ int pfmi_device_open_sampling(struct pfm_session *s)
 	return d->encoder_output.statistic ? PFMLIB_SUCCESS : alloc_profile(s, d->profile);
 }
 
-void pfmi_device_close_sampling(struct pfm_session *s)
+static void close_device_sampling(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
 
@@ -433,3 +433,11 @@ uint64_t pfmi_device_count_out_of_range(const struct pfm_session *s, unsigned i)
 		}
 	return interrupts > found ? interrupts - found : 0;
 }
+
+const struct device_sampling_ops pfmi_sampling_device_ops = {
+	.prepare = prepare_device_sampling,
+	.set_event = set_device_event,
+	.explain_refusal = explain_device_refusal,
+	.open = open_device_sampling,
+	.close = close_device_sampling,
+};

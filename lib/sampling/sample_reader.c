@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "session/session.h"
-#include "perfdata/perfdata.h"
+#include "session/perf_event.h"
+#include "sampling/sampling.h"
 #include "base/sizes.h"
 
 #define MAX_BUFFER_DELAY_NS 1000000u /* what a buffer may be late without its records coming out of order */
@@ -280,6 +280,11 @@ static bool is_sampling_session(const pfm_session_t *s)
 	return s && s->sampling && s->sampling->totals && !s->recording;
 }
 
+bool pfmi_sampling_uses_device(const pfm_session_t *s)
+{
+	return s->backend == &pfmi_device_backend;
+}
+
 static bool has_buffers(const pfm_session_t *s)
 {
 	return is_sampling_session(s) && s->sampling->buffers;
@@ -292,9 +297,9 @@ static int read_next_bytes(struct pfm_session *s, bool go_on, const void **bytes
 	const struct sample_buffer *st;
 
 	if (s->recording)
-		return pfmi_perfdata_read_record(s, go_on, bytes, size);
-	if (s->backend->next_sample_record)
-		return go_on ? 0 : s->backend->next_sample_record(s, bytes, size);
+		return s->recording_ops->read_record(s, go_on, bytes, size);
+	if (pfmi_sampling_uses_device(s))
+		return go_on ? 0 : pfmi_device_read_next_sample(s, bytes, size);
 	st = select_next_buffer(s, go_on);
 	if (!st)
 		return 0;
@@ -528,8 +533,8 @@ int pfm_wait_session(pfm_session_t *s, int timeout)
 
 	if (!is_sampling_session(s))
 		return PFMLIB_ERR_INVAL;
-	if (s->backend->wait_for_sample)
-		return s->backend->wait_for_sample(s, timeout);
+	if (pfmi_sampling_uses_device(s))
+		return pfmi_device_wait_for_sample(s, timeout);
 	sm = s->sampling;
 	if (timeout && is_data_ready(sm, false))
 		return PFM_WAIT_READY;
@@ -639,7 +644,7 @@ static bool has_too_few_samples(const struct pfm_session *s, unsigned i, const p
 /* Dropped by the processor, or for want of room; what fell outside of the addresses that are profiled was never wanted. */
 static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_count_t *o)
 {
-	if (o->discarded && !s->backend->count_out_of_range)
+	if (o->discarded && !pfmi_sampling_uses_device(s))
 		return true;
 	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->n_lost != 0 : o->lost != 0;
 }
@@ -683,7 +688,7 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	full.samples = t->n_samples;
 	full.exact = t->n_exact;
 	full.weight = t->total_weight;
-	full.discarded = s->backend->count_out_of_range ? s->backend->count_out_of_range(s, i) : t->n_discarded;
+	full.discarded = pfmi_sampling_uses_device(s) ? pfmi_device_count_out_of_range(s, i) : t->n_discarded;
 	full.throttled = t->n_throttled;
 	full.throttled_ns = t->throttled_ns;
 	full.lost = get_lost_samples(s, c);
@@ -707,7 +712,7 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 	full.lost = s->sampling->n_lost;
 	full.bytes = s->sampling->n_bytes;
 	full.skipped = s->sampling->n_unknown_records;
-	full.damaged = s->recording ? pfmi_perfdata_is_damaged(s) : s->sampling->n_damaged_buffers;
+	full.damaged = s->recording ? s->recording_ops->is_damaged(s) : s->sampling->n_damaged_buffers;
 	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
-#include "session/session.h"
+#include "session/perf_event.h"
 #include "sampling/sampling.h"
 #include "base/sizes.h"
 
@@ -55,13 +55,13 @@ static const char *find_option_without_device(const pfm_sampling_t *q)
 	return NULL;
 }
 
-int pfmi_sampling_read_options(struct session_builder *o)
+static int read_options(struct session_builder *o)
 {
-	const pfm_sampling_t *given = o->session->options.sampling;
+	const pfm_sampling_t *given = pfmi_session_get_built(o)->options.sampling;
 	struct sampling_state *sm;
 	const char *what;
 
-	sm = o->session->sampling = calloc(1, sizeof(*sm));
+	sm = pfmi_session_get_built(o)->sampling = calloc(1, sizeof(*sm));
 	if (!sm)
 		return pfmi_session_report_no_memory(o);
 	if (!base_copy_struct_in(&sm->config, sizeof(sm->config), given))
@@ -69,10 +69,10 @@ int pfmi_sampling_read_options(struct session_builder *o)
 	what = find_option_error(&sm->config);
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
-	what = o->session->policy_backend == &pfmi_device_backend ? find_option_without_device(&sm->config) : NULL;
+	what = pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend ? find_option_without_device(&sm->config) : NULL;
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0, what);
-	if (o->session->policy_backend == &pfmi_device_backend)
+	if (pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend)
 		return PFMLIB_SUCCESS;
 	if (!sm->config.fields)
 		sm->config.fields = DEFAULT_FIELDS;
@@ -87,10 +87,10 @@ int pfmi_sampling_read_options(struct session_builder *o)
 	return PFMLIB_SUCCESS;
 }
 
-void pfmi_sampling_free_state(struct pfm_session *s)
+static void free_state(struct pfm_session *s)
 {
-	if (s->sampling)
-		pfmi_perfdata_free_trace_formats(s->sampling);
+	if (s->sampling && s->sampling->free_trace_formats)
+		s->sampling->free_trace_formats(s->sampling);
 	free(s->sampling);
 	s->sampling = NULL;
 }
@@ -115,7 +115,7 @@ static void choose_rate(const struct sampling_state *sm, struct session_count *c
 		c->config.freq = DEFAULT_FREQUENCY;
 }
 
-void pfmi_sampling_choose_rates(struct pfm_session *s)
+static void choose_rates(struct pfm_session *s)
 {
 	uint64_t max = 0;
 
@@ -178,7 +178,7 @@ static void set_common_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->wakeup_events = q->wakeup_events;
 }
 
-void pfmi_sampling_fill_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a)
+static void fill_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a)
 {
 	const struct sampling_state *sm = s->sampling;
 
@@ -196,7 +196,7 @@ void pfmi_sampling_fill_attr(const struct pfm_session *s, const struct session_c
 	set_common_attr(&sm->config, a);
 }
 
-int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err)
+static int retry_open(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err)
 {
 	if (err == -EINVAL && a->attr.read_format & PERF_FORMAT_LOST) {
 		a->attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
@@ -256,7 +256,7 @@ static void strip_sampling(struct perf_event_attr *a)
 	a->sample_period = 0;
 }
 
-void pfmi_sampling_diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int err)
+static void diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int err)
 {
 	struct session_count *c = &s->counts[i];
 
@@ -528,7 +528,7 @@ static int alloc_sampling_arrays(struct pfm_session *s)
 	return sm->side_events && sm->buffers && sm->buffer_heap && sm->poll_fds && sm->event_ids && sm->totals ? 0 : -ENOMEM;
 }
 
-int pfmi_sampling_open_buffers(struct pfm_session *s, struct pfm_error *why)
+static int open_buffers(struct pfm_session *s, struct pfm_error *why)
 {
 	const struct perf_state *st = s->backend_state;
 	struct sampling_state *sm = s->sampling;
@@ -570,7 +570,7 @@ void pfmi_sampling_close_buffers(struct pfm_session *s)
 	sm->totals = NULL;
 }
 
-int pfmi_sampling_control_side_events(struct pfm_session *s, unsigned long request)
+static int control_side_events(struct pfm_session *s, unsigned long request)
 {
 	struct sampling_state *sm = s->sampling;
 	bool waits = s->options.flags & PFM_SESSION_ENABLE_ON_EXEC;
@@ -586,3 +586,15 @@ int pfmi_sampling_control_side_events(struct pfm_session *s, unsigned long reque
 	}
 	return 0;
 }
+
+const struct sampling_ops pfmi_sampling_ops = {
+	.read_options = read_options,
+	.free_state = free_state,
+	.choose_rates = choose_rates,
+	.fill_attr = fill_attr,
+	.retry_open = retry_open,
+	.diagnose_count = diagnose_count,
+	.open_buffers = open_buffers,
+	.close_buffers = pfmi_sampling_close_buffers,
+	.control_side_events = control_side_events,
+};

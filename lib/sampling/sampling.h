@@ -144,33 +144,30 @@ struct sampling_state {
 	uint64_t n_ambiguous_samples;                  /* samples of the kernel's own events that carry the id of nobody here, and could be of several */
 	unsigned n_damaged_buffers, next_bytes_buffer; /* at: 1 + the stream where pfm_next_bytes() is, 0: between passes */
 	struct pollfd *poll_fds;
-	struct trace_format *trace_formats; /* fields of tracepoints that were asked for (data_fields.c) */
+	struct trace_format *trace_formats; /* fields of tracepoints that were asked for (perfdata/) */
+	void (*free_trace_formats)(struct sampling_state *sm); /* set with the first of them */
 };
 
 /* Frames of a call chain where nobody says otherwise and the kernel does not tell. */
 #define DEFAULT_MAX_FRAMES 127u
 
-/* Reads options.sampling. */
-int pfmi_sampling_read_options(struct session_builder *o);
-void pfmi_sampling_free_state(struct pfm_session *s);
-struct sampling_state;
-void pfmi_perfdata_free_trace_formats(struct sampling_state *sm);
-/* Settles periods and frequencies, before anything is opened. */
-void pfmi_sampling_choose_rates(struct pfm_session *s);
-/* What sampling adds to the attributes of a count. */
-void pfmi_sampling_fill_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a);
-/* Asks again for an event that was refused with @err, for less where that is allowed. Returns a descriptor or -errno. */
-int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err);
-/* Says so if the count could be opened if only it did not sample. */
-void pfmi_sampling_diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int err);
-/* Maps the buffers and leads the events into them. */
-int pfmi_sampling_open_buffers(struct pfm_session *s, struct pfm_error *why);
 void pfmi_sampling_close_buffers(struct pfm_session *s);
 /* What the event beside samples was asked for. */
 void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
 /* How many bytes in a buffer of @size wake who waits. */
 uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size);
-/* Enables or disables the records beside samples. */
-int pfmi_sampling_control_side_events(struct pfm_session *s, unsigned long request);
+
+/* ---- samples of the counter device (pfm_device_samples.c) ---- */
+
+/* True if the samples of the session are those of the counter device. */
+bool pfmi_sampling_uses_device(const struct pfm_session *s);
+extern const struct sampling_ops pfmi_sampling_ops;
+extern const struct device_sampling_ops pfmi_sampling_device_ops;
+/* The next record in Linux's form: 1, 0 for none now, or a negative code. */
+int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size_t *size);
+/* Waits for a record as pfm_wait_session() does. */
+int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout);
+/* Samples of count @i that fell outside the addresses that are profiled. */
+uint64_t pfmi_device_count_out_of_range(const struct pfm_session *s, unsigned i);
 
 #endif

@@ -58,6 +58,10 @@ static inline bool session_count_has_instance(const struct session_count *c, uns
 	return c->config.instance == 0 || c->config.instance == k + 1;
 }
 
+struct device_sampling_ops;
+struct perfdata_reader;
+struct recording_ops;
+struct sampling_ops;
 struct sampling_state;
 struct session_metric;
 struct name_block;
@@ -74,7 +78,10 @@ struct pfm_session {
 	unsigned n_metrics;
 	struct session_metric *metrics;    /* in the order of the texts */
 	void *backend_state;               /* the backend's */
-	struct sampling_state *sampling;   /* NULL: counts only */
+	const struct sampling_ops *sampling_ops;
+	const struct device_sampling_ops *device_sampling_ops;
+	struct sampling_state *sampling; /* NULL: counts only */
+	const struct recording_ops *recording_ops;
 	struct perfdata_reader *recording; /* a recording that is read, else NULL */
 	int sys_errno;
 	bool running;
@@ -97,6 +104,8 @@ struct backend {
 	char name[16];
 	/* It says itself what it can count, also of processors that are not this machine's. */
 	bool accepts_any_processor;
+	/* Opening an event on a CPU that is not on line fails: the session need not ask before. */
+	bool reports_offline_cpus;
 	/* True if what the kernel shows is proof enough that it is usable, and nothing needs to be tried. NULL: it never is. */
 	bool (*is_known_usable)(const struct pfm_ctx *ctx);
 	/* 0 if usable here and now, else a negative code with @why. Leaves nothing open. NULL: always usable. */
@@ -113,12 +122,6 @@ struct backend {
 	int (*read_counts)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 	/* One count without a system call if possible; NULL or PFMLIB_ERR_NOTSUPP: session.c uses read. */
 	int (*read_user_count)(struct pfm_session *s, unsigned i, pfm_count_t *count);
-	/* Where samples do not come through buffers of Linux's, else NULL: the next record, in the form of Linux's (1, 0 for none now, or
-	 * a negative code), waiting for one as pfm_wait_session() does, and how many samples of count @i fell outside what was
-	 * asked for. */
-	int (*next_sample_record)(struct pfm_session *s, const void **bytes, size_t *size);
-	int (*wait_for_sample)(struct pfm_session *s, int timeout);
-	uint64_t (*count_out_of_range)(const struct pfm_session *s, unsigned i);
 	/* Releases all; safe on a half-made session. */
 	void (*close_counts)(struct pfm_session *s);
 };

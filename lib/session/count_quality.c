@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/sizes.h"
 #include "base/text.h"
-#include "session/session.h"
+#include "session/session_internal.h"
 #include "context/context.h"
 
 /* raw * enabled / running without losing a bit: the product has 128. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 #define DRY_RUN_FIRST_FD 1000000 /* numbers no file has: even ones are read alone, odd ones as a group */
 

@@ -3,24 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "session/session.h"
+#include "session/session_internal.h"
 #include "lookup/lookup.h"
 
 /* ---- texts to events ----------------------------------------------------------------------------------------------- */
-
-int pfmi_session_report_error(const struct session_builder *o, int code, int kind, const char *at, size_t len, const char *detail)
-{
-	int rc = pfmi_base_set_error(o->error, code, kind, o->text, (struct slice){ at, (uint32_t)len }, detail);
-
-	if (o->error)
-		o->error->event = (int)o->request;
-	return rc;
-}
-
-int pfmi_session_report_no_memory(const struct session_builder *o)
-{
-	return pfmi_session_report_error(o, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, 0, NULL);
-}
 
 static bool is_modifier_letter(char c)
 {
@@ -70,14 +56,6 @@ static bool strip_session_modifiers(char *text, struct group_member *m)
 	if (to == start && start[-1] == ':')
 		start[-1] = '\0';
 	return any;
-}
-
-const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned unit)
-{
-	if (!o->cached_pmu.table || o->cached_pmu_number != unit)
-		o->cached_pmu = pfmi_context_get_pmu(o->session->ctx, unit);
-	o->cached_pmu_number = unit;
-	return &o->cached_pmu;
 }
 
 static bool has_instances(struct session_builder *o, unsigned unit)
@@ -134,13 +112,6 @@ void pfmi_session_find_core_pmus(struct session_builder *o)
 	for (unsigned i = 0; ctx->kernel && i < ctx->kernel->n_pmus && o->n_core_pmus < MAX_CORE_PMUS; i++)
 		if (ctx->kernel->pmus[i].is_core)
 			o->core_pmus[o->n_core_pmus++] = &ctx->kernel->pmus[i];
-}
-
-bool pfmi_session_is_generic_event(const struct session_builder *o, const struct member_event *f)
-{
-	const struct table *t = context_pmu_table(o->session->ctx, f->pmu);
-
-	return t->encoder == ENCODER_PERF && (t->perf_type == 0 || t->perf_type == 3);
 }
 
 /* The kernel's own events are no core type's, also where they are named with their table: hardware::cycles. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "session/session.h"
+#include "session/session_internal.h"
 #include "base/sizes.h"
 #include "metric/metric.h"
 

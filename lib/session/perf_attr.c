@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/sizes.h"
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 #include "context/context.h"
 
 #define CONFIG3_OFFSET 128 /* where later kernels have it, behind what the header of the system we are built on may know */
@@ -37,6 +37,62 @@ int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, si
 	attr->pinned |= from->pinned & 1u;
 	attr->precise_ip = from->precise & 3u;
 	return PFMLIB_SUCCESS;
+}
+
+void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, bool leader, union perf_attr_buffer *out)
+{
+	const struct session_count *c = &s->counts[i];
+	const struct perf_state *st = s->backend_state;
+	const struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
+	struct perf_event_attr *a = &out->attr;
+	bool grouped = (i && s->counts[i - 1].config.group == c->config.group) ||
+	               (i + 1 < s->n_counts && s->counts[i + 1].config.group == c->config.group);
+
+	memset(out, 0, sizeof(*out));
+	(void)pfmi_perf_fill_attr(&c->config.attr, a, sizeof(*out)); /* there is room for all of it */
+	if (c->config.kernel_pmu && p->instance < c->config.kernel_pmu->n_instances && c->config.attr.type == (uint32_t)c->config.kernel_pmu->instance_types[0])
+		a->type = (uint32_t)c->config.kernel_pmu->instance_types[p->instance];
+	if (p->pid == 0)
+		a->config1 |= c->config.get_user_read_bits;
+	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (grouped && !c->kernel_state.is_ungrouped && !st->reads_singly)
+		a->read_format |= PERF_FORMAT_GROUP;
+	a->inherit = (s->options.flags & PFM_SESSION_INHERIT) && p->pid >= 0;
+	/* Members follow their leader. */
+	a->disabled = leader;
+	a->pinned = a->pinned && leader;
+	a->exclusive = leader && c->config.exclusive;
+	a->enable_on_exec = leader && p->pid >= 0 && (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC);
+	if (s->sampling)
+		s->sampling_ops->fill_attr(s, c, a);
+}
+
+bool pfmi_perf_is_kernel_only_event(const pfm_attr_t *attr)
+{
+	static const uint64_t from_kernel = 1u << PERF_COUNT_SW_CONTEXT_SWITCHES | 1u << PERF_COUNT_SW_CPU_MIGRATIONS |
+	                                    1u << PERF_COUNT_SW_BPF_OUTPUT | 1u << PERF_COUNT_SW_CGROUP_SWITCHES;
+
+	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE && attr->config < 32 && from_kernel >> attr->config & 1;
+}
+
+bool pfmi_perf_is_clock_event(const pfm_attr_t *attr)
+{
+	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+}
+
+int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu, int group, unsigned long flags)
+{
+	int fd;
+
+	do
+		fd = sys->perf_event_open(sys, &a->attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC | flags);
+	while (fd == -EINTR);
+	return fd;
+}
+
+int pfmi_perf_open_event(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu, int group)
+{
+	return pfmi_perf_open_with_flags(sys, a, pid, cpu, group, 0);
 }
 
 int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encoding, struct perf_event_attr *attr, size_t size)

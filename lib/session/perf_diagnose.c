@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "context/context.h"
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 /* The part that was refused, and how to ask for it again. */
 struct refused_event {

@@ -5,7 +5,7 @@
  * line. A CPU that comes and goes again between two readings is not seen. */
 #include <stdlib.h>
 #include "base/text.h"
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 #define CLOCK_SLACK_NS      40000000u /* what a clock of slow ticks and a slow start may come to */
 #define CLOCK_DRIFT_DIVISOR 512u      /* the kernel's two clocks go apart by less than so many-th of the time */

@@ -3,7 +3,7 @@
  * the task's events away and tells nobody: they stand still from then on. What shows it is the processor time of the process, which all its
  * threads were counted in. */
 #include <errno.h>
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 #define MAX_UNSEEN_TIME_NS 5000000u /* less than that says nothing */
 

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/text.h"
-#include "session/session.h"
-#include "sampling/sampling.h"
+#include "session/perf_event_internal.h"
 
 static int record_errno(struct pfm_session *s, int err)
 {
@@ -85,7 +84,7 @@ int pfmi_perf_start_counting(struct pfm_session *s)
 	int rc = send_to_time_references(s, PERF_EVENT_IOC_ENABLE);
 
 	if (s->sampling)
-		rc = keep_first_error(rc, pfmi_sampling_control_side_events(s, PERF_EVENT_IOC_ENABLE));
+		rc = keep_first_error(rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_ENABLE));
 	rc = keep_first_error(rc, send_to_leaders(s, PERF_EVENT_IOC_ENABLE));
 	if (!rc) {
 		pfmi_perf_start_process_clock(s);
@@ -106,7 +105,7 @@ int pfmi_perf_stop_counting(struct pfm_session *s)
 	rc = send_to_leaders(s, PERF_EVENT_IOC_DISABLE);
 	rc = keep_first_error(rc, send_to_time_references(s, PERF_EVENT_IOC_DISABLE));
 	if (s->sampling)
-		rc = keep_first_error(rc, pfmi_sampling_control_side_events(s, PERF_EVENT_IOC_DISABLE));
+		rc = keep_first_error(rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_DISABLE));
 	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
 }
 
@@ -222,7 +221,7 @@ int pfmi_perf_assign_readings(struct pfm_session *s)
 	uint32_t at = TIME_REFERENCE_WORDS;
 
 	free(st->readings);
-	st->readings = session_alloc_zeroed(2 * words * sizeof(*st->readings) + s->n_counts * sizeof(*st->scales) + n_read * sizeof(*st->read_events));
+	st->readings = calloc(1, 2 * words * sizeof(*st->readings) + s->n_counts * sizeof(*st->scales) + n_read * sizeof(*st->read_events));
 	st->n_read_events = 0;
 	if (!st->readings)
 		return -ENOMEM;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 #include "context/context.h"
 
 /* ---- tasks ----------------------------------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static int set_single_task(struct task_list *t, int pid)
 		snprintf(name, sizeof(name), "%d", pid);
 		return add_pid(t, name);
 	}
-	t->pids = session_alloc_zeroed(sizeof(*t->pids));
+	t->pids = calloc(1, sizeof(*t->pids));
 	t->n_pids = t->capacity = t->pids != NULL;
 	return t->pids ? 0 : -ENOMEM;
 }

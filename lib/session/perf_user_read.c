@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading a counter of the own thread without entering the kernel: the kernel keeps a page that says which hardware counter
  * holds the event just now and what to add, under a sequence count. */
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 #ifdef TEST_PERF_PAGE /* the test that includes this file has a counter, a clock and a kernel of its own */
 

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "session/pfm_device.h"
-#include "sampling/sampling.h"
 #include "base/sizes.h"
 
 static uint64_t get_monotonic_time(void *arg)
@@ -313,7 +312,7 @@ static void close_device(struct pfm_session *s)
 /* True if count @i, which has got its counter, cannot be sampled. */
 static bool is_unsampleable_count(struct pfm_session *s, unsigned i)
 {
-	const char *why = s->sampling ? pfmi_device_explain_no_sampling(s, i) : NULL;
+	const char *why = s->sampling ? s->device_sampling_ops->explain_refusal(s, i) : NULL;
 
 	if (why)
 		fail_device_count(&s->counts[i], PFM_CAUSE_ATTRIBUTE, EINVAL, why, "see pfm_device(3), section Samples");
@@ -385,7 +384,7 @@ static int open_and_set_up_device(struct pfm_session *s, struct device_event_set
 		return PFMLIB_SUCCESS;
 	}
 	if (s->sampling)
-		pfmi_device_set_sampling_event(d);
+		s->device_sampling_ops->set_event(d);
 	(void)solve_event_set(s, d, set, NULL); /* the last event tried may have been one too many */
 	d->fd = open_device(s);
 	if (d->fd < 0) {
@@ -399,7 +398,7 @@ static int open_and_set_up_device(struct pfm_session *s, struct device_event_set
 		return PFMLIB_SUCCESS;
 	}
 	locate_counts(s, set);
-	err = s->sampling ? pfmi_device_open_sampling(s) : PFMLIB_SUCCESS;
+	err = s->sampling ? s->device_sampling_ops->open(s) : PFMLIB_SUCCESS;
 	if (err)
 		return err;
 	/* There is no way to begin with a program: begin now. */
@@ -421,7 +420,7 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 	check_device_scope(s, d);
 	if (d->options.device_model)
 		rc = create_emulator(s, d, why);
-	if (rc == PFMLIB_SUCCESS && s->sampling && pfmi_device_prepare_sampling(s))
+	if (rc == PFMLIB_SUCCESS && s->sampling && s->device_sampling_ops->prepare(s))
 		rc = report_no_memory(why);
 	if (rc == PFMLIB_SUCCESS)
 		rc = alloc_entries(s, why);
@@ -675,7 +674,8 @@ static void close_device_counts(struct pfm_session *s)
 
 	if (!d)
 		return;
-	pfmi_device_close_sampling(s);
+	if (s->sampling)
+		s->device_sampling_ops->close(s);
 	close_device(s);
 	alpha_device_free(d->emulator.device);
 	free(d->entries);
@@ -707,9 +707,6 @@ const struct backend pfmi_device_backend = {
 	.stop_counting = stop_device_counting,
 	.reset_counts = reset_device_counts,
 	.read_counts = read_device_counts,
-	.next_sample_record = pfmi_device_read_next_sample,
-	.wait_for_sample = pfmi_device_wait_for_sample,
-	.count_out_of_range = pfmi_device_count_out_of_range,
 	.close_counts = close_device_counts,
 };
 

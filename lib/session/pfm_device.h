@@ -52,20 +52,4 @@ int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number, uint64_t co
 /* Reads what each entry has counted. */
 int pfmi_device_read_entries(struct pfm_session *s);
 
-/* ---- samples (pfm_samples.c) ----------------------------------------------------------------------------------------- */
-
-/* Makes room for accounts, and adds what samples need to the settings. PFMLIB_ERR_NOMEM. */
-int pfmi_device_prepare_sampling(struct pfm_session *s);
-/* The settings once it is known which event it is. */
-void pfmi_device_set_sampling_event(struct device_state *d);
-/* Why count @i of the session, which has got its counter, cannot be sampled; NULL if it can. */
-const char *pfmi_device_explain_no_sampling(const struct pfm_session *s, unsigned i);
-/* Makes room for the profile, which has been set up. PFMLIB_ERR_NOMEM or PFMLIB_ERR_SYS if that is not possible. */
-int pfmi_device_open_sampling(struct pfm_session *s);
-void pfmi_device_close_sampling(struct pfm_session *s);
-/* The operations of struct backend. */
-int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size_t *size);
-int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout);
-uint64_t pfmi_device_count_out_of_range(const struct pfm_session *s, unsigned i);
-
 #endif

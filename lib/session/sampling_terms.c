@@ -2,7 +2,7 @@
 /* What a text says of samples: period=, freq=, precise=, pinned, excl. No processor knows these words: they are taken out before the
  * event is looked up. */
 #include <string.h>
-#include "session/session.h"
+#include "session/session_internal.h"
 
 struct sampling_term {
 	struct slice name, value;

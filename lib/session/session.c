@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "session/session.h"
-#include "perfdata/perfdata.h"
+#include "session/session_internal.h"
 #include "context/context.h"
 #include "machine/machine.h"
 #include "base/sizes.h"
@@ -125,7 +124,7 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	pfmi_session_find_core_pmus(o);
 	rc = choose_backend(o);
 	if (!rc && s->options.sampling)
-		rc = pfmi_sampling_read_options(o);
+		rc = s->sampling_ops->read_options(o);
 	for (o->request = 0; o->request < n && !rc; o->request++)
 		rc = texts[o->request] ? add_text_or_metrics(o, texts[o->request])
 		                       : pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "an event is NULL");
@@ -149,17 +148,13 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	return rc ? rc : check_strict_counts(o);
 }
 
-static int open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
+/* Opens @s, which is all zeros but for its operations of sampling. On failure it is closed. */
+static int open_session(struct pfm_session *s, pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
                         const char *const *texts, unsigned n, pfm_error_t *why)
 {
-	struct session_builder o = { .error = why };
-	struct pfm_session *s;
+	struct session_builder o = { .session = s, .error = why };
 	int rc;
 
-	s = session_alloc_zeroed(sizeof(*s));
-	if (!s)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
-	o.session = s;
 	s->ctx = pfmi_context_add_ref(ctx);
 	if (!base_copy_struct_in(&s->options, sizeof(s->options), options))
 		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.size is not set");
@@ -176,10 +171,11 @@ static int open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_ses
 	return rc;
 }
 
-int pfm_open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
-                     const char *const *texts, unsigned n, pfm_error_t *error)
+int pfmi_session_open(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
+                      const char *const *texts, unsigned n, pfm_error_t *error, const struct sampling_ops *ops, const struct device_sampling_ops *device_ops)
 {
 	pfm_error_t mine = { .size = sizeof(mine) }, *why = error ? base_begin_error(error, &mine) : &mine;
+	struct pfm_session *s = NULL;
 	int rc;
 
 	if (out)
@@ -187,8 +183,13 @@ int pfm_open_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_sessio
 	if (!out || !texts || n == 0)
 		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
 		                         "out or texts is NULL, or there are no events");
-	else
-		rc = open_session(out, ctx, options, texts, n, why);
+	else if (!(s = calloc(1, sizeof(*s))))
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+	else {
+		s->sampling_ops = ops;
+		s->device_sampling_ops = device_ops;
+		rc = open_session(s, out, ctx, options, texts, n, why);
+	}
 	return base_finish_error(error, why, rc);
 }
 
@@ -203,8 +204,10 @@ void pfm_close_session(pfm_session_t *s)
 		return;
 	if (s->backend)
 		s->backend->close_counts(s);
-	pfmi_perfdata_close_reader(s);
-	pfmi_sampling_free_state(s);
+	if (s->recording)
+		s->recording_ops->close(s);
+	if (s->sampling_ops)
+		s->sampling_ops->free_state(s);
 	pfmi_session_free_metrics(s);
 	pfmi_session_free_names(s);
 	free(s->counts);

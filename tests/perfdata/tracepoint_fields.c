@@ -31,7 +31,8 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	pfmi_perfdata_free_trace_formats(&sampling);
+	if (sampling.free_trace_formats)
+		sampling.free_trace_formats(&sampling);
 	assert_null(sampling.trace_formats);
 	end_bare();
 	return 0;
@@ -99,7 +100,8 @@ static void declarations(void **state)
 	          "name: b\nID: 7\n\tfield:int ;\toffset:0;\tsize:4;\n\tfield:;\toffset:0;\tsize:4;\n\tfield:int a;\tsize:4;\n"
 	          "\tfield:int b;\toffset:;\tsize:4;\n\tfield:int c;\toffset:8;\n\tint d;\toffset:8;\tsize:4;\n"
 	          "\tfield:char[] ;\toffset:0;\tsize:4;\n\tfield:int good;\toffset:8;\tsize:2;\n\nprint fmt: \"field:x\"");
-	pfmi_perfdata_free_trace_formats(&sampling);
+	if (sampling.free_trace_formats)
+		sampling.free_trace_formats(&sampling);
 	assert_string_equal(field(0).name, "good");
 	assert_true(field(0).offset == 8 && field(0).length == 2 && field(0).flags == 0); /* older kernels say nothing of signs */
 	assert_int_equal(pfm_describe_trace_field(s, 0, 1, &(pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t) }), PFMLIB_ERR_NOTFOUND);

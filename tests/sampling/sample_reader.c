@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <time.h>
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 #include "sampling/sampling.h"
 #include "fake_sys.h"
 

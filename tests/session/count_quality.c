@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a count is worth: extrapolation without losing a bit, differences of two readings, and the names of both scales. */
 #include "units.h"
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 /* raw * enabled / running to the nearest, by long division of a product of single bits: slow, and another way. */
 static uint64_t by_long_division(uint64_t raw, uint64_t enabled, uint64_t running)

@@ -2,7 +2,7 @@
 /* Encodings in the kernel's own structure: each member where it belongs, and what was not asked about left alone. */
 #include "units.h"
 #include <perfmon/pfmlib_perf_event.h>
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 static void fill(union perf_attr_buffer *to, const pfm_attr_t *from, size_t room, int rc)
 {

@@ -3,7 +3,7 @@
  * means, beside a kernel that takes the event again where the test says so. Nothing stays open of all that asking. */
 #include "units.h"
 #include <errno.h>
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 #include "fake_sys.h"
 #include "table/build.h"
 

@@ -3,7 +3,7 @@
  * a count come to, and what starting and stopping says when some of it fails. */
 #include "units.h"
 #include <errno.h>
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 #include "fake_sys.h"
 
 #define PARTS 8

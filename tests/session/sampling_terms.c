@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a text says of samples is taken out of it, and nothing else is. */
 #include "units.h"
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 static struct group_member member;
 

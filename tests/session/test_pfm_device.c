@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 #include "device/model.h"
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 
 /* ---- a session by hand -------------------------------------------------------------------------------------------- */
 

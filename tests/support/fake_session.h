@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "session/session.h"
+#include "session/perf_event_internal.h"
 #include "context/context.h"
 #include "fake_sys.h"
 
