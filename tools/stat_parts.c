@@ -512,7 +512,7 @@ static int node_number(const char *cpu)
 }
 
 /* "S0", or "S?" where the kernel does not say. */
-static size_t put_number(char *label, size_t at, const char *letter, int number)
+static size_t append_number(char *label, size_t at, const char *letter, int number)
 {
 	char text[16] = "?";
 
@@ -530,12 +530,12 @@ void topology_label(enum aggregation by, const char *cpu, char label[LABEL_MAX])
 		return;
 	}
 	if (by == BY_NODE) {
-		put_number(label, 0, "N", node_number(cpu));
+		append_number(label, 0, "N", node_number(cpu));
 		return;
 	}
-	at = put_number(label, at, "S", topology_number(cpu, "physical_package_id"));
+	at = append_number(label, at, "S", topology_number(cpu, "physical_package_id"));
 	if (by != BY_SOCKET)
-		at = put_number(label, at, "D", topology_number(cpu, "die_id"));
+		at = append_number(label, at, "D", topology_number(cpu, "die_id"));
 	if (by == BY_CORE)
-		put_number(label, at, "C", topology_number(cpu, "core_id"));
+		append_number(label, at, "C", topology_number(cpu, "core_id"));
 }
