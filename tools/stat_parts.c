@@ -34,16 +34,17 @@ static struct stat_part *add_part(struct stat_job *job, unsigned first, unsigned
 static char *thread_label(int tid)
 {
 	char path[64], name[32] = "", label[64];
+	size_t len = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
 	f = fopen(path, "r");
 	if (f) {
-		if (!fgets(name, sizeof(name), f))
-			name[0] = 0;
+		len = fread(name, 1, sizeof(name) - 1, f);
 		fclose(f);
 	}
-	name[strcspn(name, "\n")] = 0;
+	/* The kernel ends the name with a newline; a name can hold others. */
+	name[len ? len - 1 : 0] = 0;
 	snprintf(label, sizeof(label), "%s-%d", *name ? name : "?", tid);
 	return strdup(label);
 }
