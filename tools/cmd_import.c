@@ -74,7 +74,7 @@ static void hold_interrupts(sigset_t *before)
 /* Becomes "python3 pmuc.py import" with the arguments given here. Returns only if that fails. */
 static int run_pmuc(const struct command_args *args)
 {
-	char room[PATH_MAX], python[] = "python3", bare[] = "-S", import[] = "import", *script;
+	char room[PATH_MAX], python[] = "python3", bare[] = "-S", *script;
 	char **argv = calloc((size_t)args->argc + 5, sizeof(*argv));
 	const char *path = find_pmuc(room);
 	sigset_t before;
@@ -91,8 +91,7 @@ static int run_pmuc(const struct command_args *args)
 		argv[0] = python;
 		argv[1] = bare; /* no packages of others are looked for: none are needed */
 		argv[2] = script;
-		argv[3] = import;
-		memcpy(argv + 4, args->argv, (size_t)args->argc * sizeof(*argv));
+		memcpy(argv + 3, args->argv, (size_t)args->argc * sizeof(*argv));
 		hold_interrupts(&before);
 		execvp(python, argv);
 		sigprocmask(SIG_SETMASK, &before, NULL);

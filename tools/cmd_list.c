@@ -77,9 +77,6 @@ struct found_event {
 	unsigned event, flags;
 };
 
-/* Letters that are looked at together. */
-typedef signed char letter_set __attribute__((vector_size(16)));
-
 /* Lines on their way to standard output: there are tens of thousands. */
 struct output_page {
 	size_t n;
@@ -276,44 +273,17 @@ static inline void append_piece(struct output_page *p, struct text_piece piece)
 	p->n += piece.len;
 }
 
-static inline void append_gaps(letter_set *gaps, const char *text)
-{
-	letter_set blanks, here, next;
-
-	memset(&blanks, ' ', sizeof(blanks));
-	memcpy(&here, text, sizeof(here));
-	memcpy(&next, text + 1, sizeof(next));
-	*gaps |= (here == blanks) & (next == blanks);
-}
-
-/* True if two blanks stand side by side in the @len bytes of @text. Few descriptions have any, and that is seen sooner like this. */
-static bool has_gap(const char *text, size_t len)
-{
-	letter_set gaps = { 0 };
-	uint64_t halves[2];
-
-	if (len <= sizeof(gaps))
-		return strstr(text, "  ");
-	append_gaps(&gaps, text + len - sizeof(gaps) - 1);
-	for (const char *end = text + len - sizeof(gaps); text < end; text += sizeof(gaps))
-		append_gaps(&gaps, text);
-	memcpy(halves, &gaps, sizeof(halves));
-	return halves[0] | halves[1];
-}
-
-/* @text as term_fill() has it in one line: with one blank between words and none behind the last. */
+/* Appends @text with one blank between words and none at its end. */
 static void append_words(struct output_page *p, const char *text)
 {
-	struct text_piece rest = make_piece(text);
-	const char *gap;
+	const char *gap = strstr(text, "  ");
+	struct text_piece rest;
 
-	if (has_gap(text, rest.len)) {
-		while ((gap = strstr(text, "  ")) && gap[strspn(gap, " ")]) {
-			append_piece(p, (struct text_piece){ text, (size_t)(gap + 1 - text) });
-			text = gap + strspn(gap, " ");
-		}
-		rest = gap ? (struct text_piece){ text, (size_t)(gap - text) } : make_piece(text);
+	for (; gap && gap[strspn(gap, " ")]; gap = strstr(text, "  ")) {
+		append_piece(p, (struct text_piece){ text, (size_t)(gap + 1 - text) });
+		text = gap + strspn(gap, " ");
 	}
+	rest = gap ? (struct text_piece){ text, (size_t)(gap - text) } : make_piece(text);
 	rest.len -= rest.len && rest.text[rest.len - 1] == ' ';
 	append_piece(p, rest);
 }
@@ -392,8 +362,6 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 		if (pfm_describe_event(l->ctx, pmu, i, &e) || !matches_pattern(l, &e))
 			continue;
 		has_topics |= *e.topic != 0;
-		__builtin_prefetch(e.name);
-		__builtin_prefetch(e.desc);
 		l->found[n++] = (struct found_event){ e.name, e.desc, e.replaced, e.unit, e.topic, pmu, i, e.flags };
 	}
 	if (has_topics)

@@ -219,15 +219,12 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 static void put_id(struct json *j, const json_t *id)
 {
 	double number = json_is_real(id) ? json_real_value(id) : 0.5;
-	char *text;
 
 	if (number == floor(number) && fabs(number) < 0x1p53) {
 		put_int(j, "id", (int64_t)number);
 		return;
 	}
-	text = json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
-	put_raw(j, "id", text ? text : "null");
-	free(text);
+	put_value_of(j, "id", id);
 }
 
 static int evaluate_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const char *line, size_t len)

@@ -2,6 +2,7 @@
 /* pfm report: where the samples of a recording are. */
 #include "pfm.h"
 #include "profile.h"
+#include "text_output.h"
 
 #include <fnmatch.h>
 #include <linux/perf_event.h>
@@ -155,8 +156,10 @@ static void put_places(const struct report_job *job)
 
 static void put_folded(const struct profile *p)
 {
-	for (size_t i = 0; i < p->n_stacks; i++)
-		printf("%s %llu\n", p->texts.text[p->stacks[i].function], (unsigned long long)p->stacks[i].weight);
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		put_line_text(stdout, p->texts.text[p->stacks[i].function]);
+		printf(" %llu\n", (unsigned long long)p->stacks[i].weight);
+	}
 }
 
 /* Is @name what @pattern says, or that with modifiers behind it? */

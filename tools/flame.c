@@ -5,6 +5,7 @@
 #include <string.h>
 #include "pfm.h"
 #include "profile.h"
+#include "text_output.h"
 
 enum { GRAPH_WIDTH = 1200,
        ROW_HEIGHT = 17,
@@ -23,20 +24,6 @@ static int compare_texts(const void *a, const void *b)
 	const struct flame_line *x = a, *y = b;
 
 	return strcmp(x->text, y->text);
-}
-
-void put_escaped(FILE *out, const char *s, size_t n)
-{
-	for (; n && *s; s++, n--)
-		switch (*s) {
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '&': fputs("&amp;", out); break;
-		case '"': fputs("&quot;", out); break;
-		default:
-			if ((unsigned char)*s >= ' ')
-				fputc(*s, out);
-		}
 }
 
 /* On to the frame of depth @depth, from that above it. */
@@ -72,10 +59,10 @@ static void put_box(FILE *out, const char *name, size_t len, double x, double wi
 	unsigned h = warm_colour(name, len);
 
 	fprintf(out, "<g data-x=\"%.9f\" data-w=\"%.9f\" data-d=\"%u\"><title>", x, width, depth);
-	put_escaped(out, name, len);
+	put_xml_text(out, name, len);
 	fprintf(out, ", %.2f%% (%llu)</title><rect fill=\"rgb(%u,%u,%u)\"/><text>", 100.0 * (double)weight / (double)total,
 	        (unsigned long long)weight, 205 + h % 50, 80 + h / 50 % 120, h / 6000 % 55);
-	put_escaped(out, name, len);
+	put_xml_text(out, name, len);
 	fputs("</text></g>\n", out);
 }
 
@@ -144,7 +131,7 @@ int put_flame_graph(const struct profile *p, FILE *out, const char *title)
 	        "font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}g:hover rect{stroke:#000}</style>\n"
 	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
 	        GRAPH_WIDTH, TOP_MARGIN + 10 + depth * ROW_HEIGHT);
-	put_escaped(out, title, strlen(title));
+	put_xml_text(out, title, strlen(title));
 	fputs(" (click a box to see it alone, here to see all)</text>\n", out);
 	for (unsigned d = 0; d < depth && total; d++)
 		put_level(out, lines, p->n_stacks, d, total);

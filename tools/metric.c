@@ -81,14 +81,6 @@ void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
 			return;
 }
 
-void put_number(struct json *j, const char *key, double value)
-{
-	char text[40];
-
-	snprintf(text, sizeof(text), "%.17g", value);
-	put_raw(j, key, text);
-}
-
 /* ---- showing ----------------------------------------------------------------------------------------------------------- */
 
 char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)

@@ -38,7 +38,5 @@ bool metric_is_in_group(const pfm_metric_info_t *m, const char *group);
 /* Calls @each with the metrics of group "PMU::GROUP", or of "GROUP" on this machine's processors, until it returns false. */
 void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
                          bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg);
-/* A number as JSON, with every digit it has. */
-void put_number(struct json *j, const char *key, double value);
 
 #endif

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +154,8 @@ static void print_overview(FILE *out)
 
 /* ---- reading options --------------------------------------------------------------------------------------------------- */
 
-enum { NAMES_MAX = 48 };
+enum { NAMES_MAX = 48,
+       OPERAND = 1 }; /* an operand among options, as getopt_long() returns it */
 
 static const struct command_option *find_option_at(const struct command *cmd, unsigned i)
 {
@@ -185,6 +187,7 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 	return EXIT_USAGE;
 }
 
+/* Reports option --@name, of @len bytes, that the command does not have. */
 static int unknown_option(struct command_args *args, const char *name, size_t len)
 {
 	const char *names[NAMES_MAX + 1];
@@ -233,94 +236,99 @@ static bool handle_common_option(struct command_args *args, int id, const char *
 	}
 }
 
-static int parse_long_option(struct command_args *args, const char *text, const char **value)
-{
-	size_t len = strcspn(text, "=");
-	const struct command_option *o;
-	unsigned i;
+/* The options of a command as getopt_long() takes them. */
+struct getopt_table {
+	struct option longs[NAMES_MAX + 1];
+	char shorts[2 + 2 * NAMES_MAX + 1];
+};
 
-	for (i = 0; (o = find_option_at(args->cmd, i)); i++)
-		if (strlen(o->name) == len && strncmp(o->name, text, len) == 0)
-			break;
-	if (!o)
-		return unknown_option(args, text, len);
-	*value = text[len] ? text + len + 1 : NULL;
-	if (!o->arg && *value) {
+/* "-" makes getopt_long() return operands in their place, ":" leaves the messages to us. */
+static void make_getopt_table(const struct command *cmd, struct getopt_table *t)
+{
+	const struct command_option *o;
+	char *letter = t->shorts;
+	unsigned n = 0;
+
+	*letter++ = '-';
+	*letter++ = ':';
+	for (; n < NAMES_MAX && (o = find_option_at(cmd, n)); n++) {
+		bool optional = o->arg && o->arg[0] == '[';
+		int kind = optional ? optional_argument : o->arg ? required_argument
+		                                                 : no_argument;
+
+		t->longs[n] = (struct option){ o->name, kind, NULL, o->id };
+		if (o->id >= LONG_ONLY)
+			continue;
+		*letter++ = (char)o->id;
+		if (kind == required_argument)
+			*letter++ = ':';
+	}
+	t->longs[n] = (struct option){ NULL, 0, NULL, 0 };
+	*letter = '\0';
+}
+
+static const struct command_option *find_option(const struct command *cmd, int id)
+{
+	const struct command_option *o;
+
+	for (unsigned i = 0; (o = find_option_at(cmd, i)); i++)
+		if (o->id == id)
+			return o;
+	return NULL;
+}
+
+/* Reports the option that getopt_long() refused: @word is the argument it stands in. */
+static int refuse_option(struct command_args *args, int refusal, const char *word)
+{
+	const struct command_option *o = find_option(args->cmd, optopt);
+
+	if (refusal == ':' && word[1] == '-')
+		report_usage_error(args, "--%s wants a value, %s", o->name, o->arg);
+	else if (refusal == ':')
+		report_usage_error(args, "-%c wants a value, %s", optopt, o->arg);
+	else if (o)
 		report_usage_error(args, "--%s takes no value.", o->name);
-		return set_exit_status(args, EXIT_USAGE);
-	}
-	if (o->arg && o->arg[0] != '[' && !*value) {
-		if (args->at == args->argc) {
-			report_usage_error(args, "--%s wants a value, %s", o->name, o->arg);
-			return set_exit_status(args, EXIT_USAGE);
-		}
-		*value = args->argv[args->at++];
-	}
-	return o->id;
+	else if (optopt == 0)
+		return unknown_option(args, word + 2, strcspn(word + 2, "="));
+	else
+		report_usage_error(args, "there is no option -%c.", isprint(optopt) ? optopt : '?');
+	return set_exit_status(args, EXIT_USAGE);
 }
 
-static int parse_short_option(struct command_args *args, const char **value)
+/* Takes every argument from here on as an operand. */
+static void take_operands(struct command_args *args)
 {
-	int letter = (unsigned char)*args->cluster++;
-	const struct command_option *o;
-	unsigned i;
-
-	for (i = 0; (o = find_option_at(args->cmd, i)); i++)
-		if (o->id == letter)
-			break;
-	if (!o) {
-		report_usage_error(args, "there is no option -%c.", isprint(letter) ? letter : '?');
-		return set_exit_status(args, EXIT_USAGE);
-	}
-	*value = NULL;
-	if (o->arg && o->arg[0] != '[') {
-		if (*args->cluster) {
-			*value = args->cluster + (*args->cluster == '=');
-			args->cluster = "";
-		} else if (args->at < args->argc) {
-			*value = args->argv[args->at++];
-		} else {
-			report_usage_error(args, "-%c wants a value, %s", letter, o->arg);
-			return set_exit_status(args, EXIT_USAGE);
-		}
-	}
-	return o->id;
+	while (optind < args->argc)
+		args->operands[args->n++] = args->argv[optind++];
 }
 
-/* Everything from here on is an operand. */
-static void parse_operands(struct command_args *args)
-{
-	while (args->at < args->argc)
-		args->operands[args->n++] = args->argv[args->at++];
-}
-
+/* The id of the next option; 0 when all are read; -1 if one is refused. */
 static int parse_option(struct command_args *args, const char **value)
 {
-	const char *text;
+	struct getopt_table table;
+	int id, at;
 
-	while (args->at < args->argc) {
-		if (*args->cluster)
-			return parse_short_option(args, value);
-		text = args->argv[args->at];
-		if (text[0] == '-' && text[1] == '-' && !text[2]) {
-			args->at++;
-			args->dashes = true;
-			args->n_before = args->n;
-			parse_operands(args);
-		} else if (text[0] == '-' && text[1] == '-') {
-			args->at++;
-			return parse_long_option(args, text + 2, value);
-		} else if (text[0] == '-' && text[1]) {
-			args->at++;
-			args->cluster = text + 1;
-			return parse_short_option(args, value);
-		} else if (args->cmd->stops_at_operand) {
-			parse_operands(args);
-		} else {
-			args->operands[args->n++] = args->argv[args->at++];
+	make_getopt_table(args->cmd, &table);
+	for (;;) {
+		at = -1;
+		id = getopt_long(args->argc, args->argv, table.shorts, table.longs, &at);
+		if (id == -1) {
+			take_operands(args);
+			return 0;
 		}
+		if (id == '?' || id == ':')
+			return refuse_option(args, id, args->argv[optind - 1]);
+		*value = optarg;
+		if (id != OPERAND) {
+			/* "-n=3" is taken as "-n 3". */
+			if (at < 0 && optarg && *optarg == '=' && optarg != args->argv[optind - 1])
+				*value = optarg + 1;
+			return id;
+		}
+		args->operands[args->n++] = optarg;
+		if (args->cmd->stops_at_operand)
+			take_operands(args);
 	}
-	return *args->cluster ? parse_short_option(args, value) : 0;
 }
 
 int next_option(struct command_args *args, const char **value)
@@ -336,8 +344,6 @@ int next_option(struct command_args *args, const char **value)
 	} while (id == OPT_COLOUR && args->status == EXIT_DONE);
 	if (id != 0)
 		return -1;
-	if (!args->dashes)
-		args->n_before = args->n;
 	args->operands[args->n] = NULL;
 	return 0;
 }
@@ -407,13 +413,12 @@ static int unknown_command(const char *name)
 
 static int run_command(const char *name, int argc, char **argv)
 {
-	struct command_args args = { .argc = argc, .argv = argv, .cluster = "", .operands = argv };
+	struct command_args args = { .argc = argc, .argv = argv };
 	int i;
 
 	args.cmd = find_command(name);
 	if (!args.cmd)
 		return unknown_command(name);
-	/* Values of options may not be moved before they were read, operands may: they are gathered in a copy. */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
 	if (!args.operands)
 		return report_no_memory();
@@ -496,7 +501,7 @@ static int run(int argc, char **argv)
 	}
 	if (strcmp(argv[at], "help") == 0)
 		return run_help(argc - at - 1, argv + at + 1);
-	return run_command(argv[at], argc - at - 1, argv + at + 1);
+	return run_command(argv[at], argc - at, argv + at);
 }
 
 /* A descriptor that is closed would be taken by the first file opened, and that file read or written by mistake. */

@@ -46,14 +46,10 @@ struct command {
 struct command_args {
 	const struct command *cmd;
 	int status;      /* exit status after next_option() returned -1 */
-	bool dashes;     /* a "--" was seen, and */
-	int n_before;    /* so many operands before it */
 	int n;           /* operands, valid once next_option() is through */
 	char **operands; /* NULL behind the last */
-	/* next_option()'s own */
-	int argc, at;
-	char **argv;
-	const char *cluster; /* rest of "-abc" */
+	int argc;
+	char **argv; /* the name of the command, and what follows it */
 };
 
 /* Id of the next option, its value (NULL if it takes none) in *@value; 0 when all are read; -1 to leave with args->status, everything

@@ -55,7 +55,4 @@ char *profile_line(const char *name, char buf[NAME_LINE]);
 /* A flame graph of the stacks, one file that any browser shows. DONE, or REFUSED without memory. (flame.c) */
 int put_flame_graph(const struct profile *p, FILE *out, const char *title);
 
-/* @n bytes of @s as text of a page or a picture. (flame.c) */
-void put_escaped(FILE *out, const char *s, size_t n);
-
 #endif

@@ -330,11 +330,9 @@ static bool answer_request(struct request_state *w, const pfm_ctx_t *ctx, struct
 static void write_id(struct json *j, const json_t *line)
 {
 	const json_t *id = json_object_get(line, "id");
-	char *copy = id ? json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 
-	if (copy)
-		put_raw(j, "id", copy);
-	free(copy);
+	if (id)
+		put_value_of(j, "id", id);
 }
 
 static bool answer_line(struct request_state *w, const pfm_ctx_t *ctx, struct json *j, const char *line, size_t len)

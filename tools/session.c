@@ -521,7 +521,7 @@ static bool answer_line(const char *line, FILE *out)
 		request = request ? request : refusal_text(why.text, why.position);
 	}
 	if (request)
-		json_dumpf(request, out, JSON_COMPACT);
+		json_dumpf(request, out, JSON_COMPACT | JSON_ENSURE_ASCII);
 	fputc('\n', out);
 	fflush(out);
 	json_decref(request);

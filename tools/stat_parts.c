@@ -34,16 +34,17 @@ static struct stat_part *add_part(struct stat_job *job, unsigned first, unsigned
 static char *thread_label(int tid)
 {
 	char path[64], name[32] = "", label[64];
+	size_t len = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
 	f = fopen(path, "r");
 	if (f) {
-		if (!fgets(name, sizeof(name), f))
-			name[0] = 0;
+		len = fread(name, 1, sizeof(name) - 1, f);
 		fclose(f);
 	}
-	name[strcspn(name, "\n")] = 0;
+	/* The kernel ends the name with a newline; a name can hold others. */
+	name[len ? len - 1 : 0] = 0;
 	snprintf(label, sizeof(label), "%s-%d", *name ? name : "?", tid);
 	return strdup(label);
 }
@@ -512,7 +513,7 @@ static int node_number(const char *cpu)
 }
 
 /* "S0", or "S?" where the kernel does not say. */
-static size_t put_number(char *label, size_t at, const char *letter, int number)
+static size_t append_number(char *label, size_t at, const char *letter, int number)
 {
 	char text[16] = "?";
 
@@ -530,12 +531,12 @@ void topology_label(enum aggregation by, const char *cpu, char label[LABEL_MAX])
 		return;
 	}
 	if (by == BY_NODE) {
-		put_number(label, 0, "N", node_number(cpu));
+		append_number(label, 0, "N", node_number(cpu));
 		return;
 	}
-	at = put_number(label, at, "S", topology_number(cpu, "physical_package_id"));
+	at = append_number(label, at, "S", topology_number(cpu, "physical_package_id"));
 	if (by != BY_SOCKET)
-		at = put_number(label, at, "D", topology_number(cpu, "die_id"));
+		at = append_number(label, at, "D", topology_number(cpu, "die_id"));
 	if (by == BY_CORE)
-		put_number(label, at, "C", topology_number(cpu, "core_id"));
+		append_number(label, at, "C", topology_number(cpu, "core_id"));
 }

@@ -3,6 +3,7 @@
 #include "metric.h"
 #include "show.h"
 #include "stat.h"
+#include "text_output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -292,17 +293,8 @@ static void print_counts(const struct stat_job *job, double elapsed, double time
 
 void put_field(const struct stat_job *job, const char *text, const char *behind)
 {
-	if (!strstr(text, job->separator) && !strpbrk(text, "\"\n")) {
-		fprintf(job->out, "%s%s", text, behind);
-		return;
-	}
-	putc('"', job->out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', job->out);
-		putc(*text, job->out);
-	}
-	fprintf(job->out, "\"%s", behind);
+	put_csv_field(job->out, text, job->separator);
+	fputs(behind, job->out);
 }
 
 void put_time_field(const struct stat_job *job, double time)

@@ -4,6 +4,7 @@
 #include "metric.h"
 #include "profile.h"
 #include "stat.h"
+#include "text_output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -189,7 +190,7 @@ static const char html_script[] =
 
 static void put_page_text(FILE *out, const char *text)
 {
-	put_escaped(out, text, strlen(text));
+	put_xml_text(out, text, strlen(text));
 }
 
 static double is_within_branch(double percent)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "format/format.h"
+#include "base/edit_distance.h"
 #include "base/sizes.h"
 
 #define SUGGESTION_SIZE     96u
@@ -92,37 +93,6 @@ static unsigned get_minimum(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that make @b of @a; @limit + 1 if there are more than @limit. */
-static unsigned compute_edit_distance(const struct folded_name *a, const struct folded_name *b, unsigned limit)
-{
-	unsigned char rows[3][SUGGESTION_SIZE + 1], *before = rows[0], *last = rows[1], *now = rows[2];
-
-	if ((a->length > b->length ? a->length - b->length : b->length - a->length) > limit)
-		return limit + 1;
-	for (unsigned j = 0; j <= b->length; j++)
-		last[j] = (unsigned char)j;
-	for (unsigned i = 1; i <= a->length; i++) {
-		unsigned best = now[0] = (unsigned char)i;
-		unsigned char *spare = before;
-
-		for (unsigned j = 1; j <= b->length; j++) {
-			unsigned d = last[j - 1] + (a->chars[i - 1] == b->chars[j - 1] ? 0u : 1u);
-
-			d = get_minimum(d, get_minimum(last[j], now[j - 1]) + 1u);
-			if (i > 1 && j > 1 && a->chars[i - 1] == b->chars[j - 2] && a->chars[i - 2] == b->chars[j - 1])
-				d = get_minimum(d, before[j - 2] + 1u);
-			now[j] = (unsigned char)d;
-			best = get_minimum(best, d);
-		}
-		if (best > limit)
-			return limit + 1;
-		before = last;
-		last = now;
-		now = spare;
-	}
-	return get_minimum(last[b->length], limit + 1);
-}
-
 /* How far a name may be off and still be worth naming. */
 static unsigned get_distance_limit(unsigned len)
 {
@@ -134,7 +104,7 @@ static unsigned get_distance_limit(unsigned len)
 static unsigned compute_cost(const struct folded_name *token, const char *name, bool complete)
 {
 	struct folded_name f = fold_text(pfmi_base_make_slice(name));
-	unsigned limit = get_distance_limit(token->length), d = compute_edit_distance(token, &f, limit);
+	unsigned limit = get_distance_limit(token->length), d = base_edit_distance(token->chars, token->length, f.chars, f.length, limit);
 
 	if (d <= limit && d < token->length)
 		return d;

@@ -27,11 +27,10 @@ static bool append_u64(struct byte_buffer *b, uint64_t v)
 /* A file of tracefs, wherever that is mounted; the caller frees it. NULL if it cannot be read. */
 static char *read_tracefs_file(const struct pfm_session *s, const char *name, size_t *len)
 {
-	static const char mounts[][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
 	char path[512], *text;
 
-	for (unsigned i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s", mounts[i], name);
+	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
+		snprintf(path, sizeof(path), "%s/%s", pfmi_lookup_tracefs_paths[i], name);
 		if (pfmi_machine_read_file(&s->sys, path, &text, len) == 0)
 			return text;
 	}

@@ -37,6 +37,11 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 	return 2;
 }
 
+int report_no_memory(void)
+{
+	return 1;
+}
+
 pfm_ctx_t *open_context(const char *pmu)
 {
 	pfm_ctx_options_t o = PFM_INIT(o);
