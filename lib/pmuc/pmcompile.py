@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """From .pmu texts to tables.
 
-    Library     files that were read, each once, in parts: a part is what begins with `pmu` or
-    `section` Compiler    one `pmu` part, with all that it uses, to a Table
+    Library     files that were read, each once, in parts: a part begins with `pmu` or `section`
+    Compiler    one `pmu` part, with all that it uses, to a Table
 """
 
 import os

@@ -5,17 +5,18 @@
     pmuc.py --image OUT.pmdb [--byteorder little|big] NAME.pmu...    an image file
             [--embed OUT.S]      and assembler text that brings it into the library
             [--depfile FILE]     and what it was made from, for make and ninja
-            [--audit FOLDER]     with what its audit.txt and sources.txt say of their rows
-            (pmaudit.py) [--libpfm4-names FOLDER]      and libpfm4's names out of that folder, where
-            they mean the same (libpfm4_aliases.py) [--folders DIR]      with the files of the
-            folders in DIR, except heads and libpfm4's names, after those named [--processors P,...]
-            only these of them: names, or shell patterns; the kernel's own events always
-    pmuc.py --check NAME.pmu...                                      only say what is wrong
+            [--audit FOLDER]     with remarks of its audit.txt and sources.txt (pmaudit.py)
+            [--libpfm4-names FOLDER]  with libpfm4's names of that folder (libpfm4_aliases.py)
+            [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's
+                                 names, after those named
+            [--processors P,...] only these: names, or shell patterns; the kernel's own always
+    pmuc.py --check NAME.pmu...                                      only print the errors
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
 
 README.md describes the language, ../table.h the result. Everything wrong is reported as
 FILE:LINE:COLUMN: error: text, all errors of a run together; then the exit status is 1 and nothing
-is written. """
+is written.
+"""
 
 import errno
 import fnmatch
