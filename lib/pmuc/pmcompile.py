@@ -513,8 +513,8 @@ class Compiler(Fields):
     def enter_ratios(self):
         """Ratios whose events this table has, as metrics; the first of a name."""
         for words, origin in self.ratios:
-            needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*",
-                                    words[2].raw.partition("=")[2])) - RATIO_WORDS
+            formula = re.sub(r":[a-z]+=\w+", "", words[2].raw.partition("=")[2])
+            needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", formula)) - RATIO_WORDS
             self.origin = origin
             if pt.fold(words[1].text()) not in self.names and all(pt.fold(n) in self.names
                                                                   for n in needed):
