@@ -655,9 +655,9 @@ def select_parts(parts, is_meant):
     return lambda part: family_of(part.name) in families_ or is_kernel_part(part)
 
 
-def compile_all(paths, is_meant=None):
+def compile_all(paths, is_meant=None, extend=None):
     """(tables, files read, errors); of all processors, or of those that @is_meant says by their
-    names."""
+    names. @extend adds rows to the tables before metrics are compiled."""
     library, tables, errors, taken, read = Library(), [], [], {}, []
     for path in paths:
         try:
@@ -678,6 +678,8 @@ def compile_all(paths, is_meant=None):
                                    "the name '%s' belongs to %s already" % (name, taken[name][0])))
                 taken.setdefault(name, (path, table.flags))
             tables.append(table)
+    if extend:
+        extend(tables)
     compile_metrics(tables, lambda t, row, key,
                     why: errors.append((row_position(row), "metric '%s': %s" % (row.name, why))),
                     lambda row, key,
