@@ -4,9 +4,8 @@
 not.
 
     scripts/audit.py SHARED > docs/audit.md
-    scripts/audit.py SHARED --rows > lib/events/audit.txt       the same for "pfm show", row by row
-    scripts/audit.py SHARED --sources > lib/events/sources.txt  which sources agree with a row, for
-    the same
+    scripts/audit.py SHARED --rows > lib/events/audit.txt       remarks on rows, for "pfm show"
+    scripts/audit.py SHARED --sources > lib/events/sources.txt  sources that agree with each row
 
 SHARED holds data/full (Intel's, Linux's and Arm's lists) and facts/libpfm4/names.jsonl. The lists
 are read here anew, without the readers of lib/pmuc, so that a fault there is not shared. Compared
@@ -14,6 +13,7 @@ is what programs a counter: event code, unit mask, counter mask, invert, edge, a
 an event has one, the value of its extra register. Periods, counters and texts are not."""
 
 import collections
+import csv
 import glob
 import json
 import os
@@ -96,12 +96,14 @@ def number(value):
 
 
 def packed(shared, prefix):
-    """(path, parsed JSON) of the lists of a packed tree."""
+    """(path, parsed JSON) of the lists of a packed tree; members that are links are none."""
     for path in sorted(glob.glob(os.path.join(shared, "data", "full", prefix + "*.tar.xz"))):
         with tarfile.open(path) as t:
             for m in t:
                 if m.isfile() and m.name.endswith(".json"):
-                    yield m.name, json.load(t.extractfile(m))
+                    text = t.extractfile(m).read()
+                    if text.lstrip()[:1] in (b"{", b"["):
+                        yield m.name, json.loads(text)
 
 
 def rows(found):
@@ -158,11 +160,24 @@ def linux_lists(shared):
 
 
 def arm_lists(shared):
+    """Arm's plain lists; what its telemetry files have besides is Arm's too."""
     out = {}
     for path, found in packed(shared, "arm-data"):
-        out[os.path.basename(path)[:-5]] = {fold(r["name"]): (r["name"], Fact(r["code"]))
-                                            for r in rows(found) if r.get("name")}
+        out[os.path.basename(path)[:-5]] = {fold(r["name"]): (r["name"], Fact(r["code"])) for r in rows(found) if r.get("name")}
+    for path, found in packed(shared, "arm-telemetry"):
+        core = re.sub(r"^arm-|[-_]pmu$|-r\dp\d$", "", re.sub(r"[-_]pmu$", "", os.path.basename(path)[:-5]))
+        known = out.setdefault(core, {})
+        for name, e in found["events"].items() if "/pmu/cpu/" in path else ():
+            if "PMU" in e["accesses"]:
+                known.setdefault(fold(name), (name, Fact(number(e["code"]))))
     return out
+
+
+def newer_zen6(shared):
+    """Zen 6 of a newer kernel: names and numbers alone."""
+    with open(os.path.join(shared, "data", "full", "linux-newer", "amdzen6.csv"), encoding="utf-8", newline="") as f:
+        return {fold(r["EventName"]): (r["EventName"], Fact(number(r["EventCode"]), number(r["UMask"])))
+                for r in csv.DictReader(f) if not r["Unit"]}
 
 
 def intel_words(event, mask):
@@ -279,6 +294,9 @@ CAUSES = (
      "The sources differ in the counter that the code carries (bits 16 to 19) alone: Linux leaves the choice to the kernel, "
      "libpfm4 fixes it.",
      "Linux's code, so that the kernel can choose."),
+    ("copied", "Masks copied from a neighbour",
+     "Linux's list of Zen 6 gives several events one mask; libpfm4 gives each its own, and Zen 5's list agrees with it.",
+     "libpfm4's mask."),
     ("power", "Codes of POWER events",
      "Linux's list and libpfm4 give different codes for the name; which is right has not been tried on a "
      "machine.",
@@ -363,6 +381,7 @@ class Audit:
                 reason = why(kind, name, facts)
                 self.found[reason].append((processor, name, facts))
                 taken = facts.get("Linux", taken) if reason == "driver" else taken
+                taken = facts.get("libpfm4", taken) if reason == "copied" else taken
             if key in lists[0][1]:
                 agreeing[key] = sum(SOURCES[s] for s, f in facts.items() if f == taken)
 
@@ -402,6 +421,26 @@ def amd_audit(audit, linux, pfm):
         ours = linux[("x86/" + core, BIG)]
         lists = [("Linux", ours), ("libpfm4", {k: v for k, v in ours.items() if v[1] in known})]
         audit.compare("AMD cores", core, BIG, lists, None)
+
+
+# Names of Zen 6 whose masks in the kernel's list are a neighbour's, and libpfm4's names of them.
+COPIED = """fp_ret_sse_avx_ops.scalar_half_flops RETIRED_SSE_AVX_FLOPS.FLOP_TYPE_SCALAR_HALF
+fp_ret_sse_avx_ops.packed_half_flops RETIRED_SSE_AVX_FLOPS.FLOP_TYPE_PACKED_HALF
+fp_nsq_read_stalls.fp_prf NSQ_READ_STALLS.FP_PRF_STALL
+fp_nsq_read_stalls.k_prf NSQ_READ_STALLS.K_PRF_STALL
+fp_nsq_read_stalls.fp_sq NSQ_READ_STALLS.FP_SQ_STALL"""
+
+
+def zen6_audit(audit, ours, pfm):
+    known = {f for _, f in pfm.values()}
+    theirs = {k: v for k, v in ours.items() if v[1] in known}
+    for line in COPIED.split("\n"):
+        name, other = line.split()
+        theirs[fold(name)] = other, pfm[fold(other)][1]
+    both = fold("l2_request_g2.all")
+    theirs[both] = "REQUESTS_TO_L2_GROUP2", Fact(0x61, pfm[fold("REQUESTS_TO_L2_GROUP2.LS_RD_SIZED")][1].umask |
+                                                 pfm[fold("REQUESTS_TO_L2_GROUP2.LS_RD_SIZED_NC")][1].umask)
+    audit.compare("AMD cores", "amdzen6", BIG, [("Linux", ours), ("libpfm4", theirs)], lambda *_: "copied")
 
 
 def power_audit(audit, linux, pfm):
@@ -481,12 +520,13 @@ def main():
     arm_audit(audit, arm_lists(shared), linux, pfm)
     power_audit(audit, linux, pfm)
     amd_audit(audit, linux, pfm)
+    zen6_audit(audit, newer_zen6(shared), pfm["amd64_fam1ah_zen6"])
     if sys.argv[2:]:
         (print_rows if sys.argv[2] == "--rows" else print_sources)(audit)
         return
     print("# Audit of the event tables\n\n"
           "Made by `scripts/audit.py` from Intel's repository of 2026-08-13, Linux 6.12.117, Arm's data of 2025-01-17 "
-          "and libpfm4 of\n2026-06; "
+          "with the\ntelemetry files of 2026-04, Linux's list of Zen 6 of 2026-04 and libpfm4 of 2026-06; "
           "events are compared by processor and name, by what programs a counter.\n"
           "An event that one source alone has is as a rule one that the others list under another name or not yet.\n"
           "Linux's x86 lists are copies of Intel's, so that a row which only these two have rests on one source and a half.\n"

@@ -3,7 +3,7 @@
 .pmu files.
 
 Their registers are those of a head. Unit masks stay unit masks: an event takes a group, or several.
-What a name fixes beside masks (a threshold, an inversion) is a row of its own. """
+What a name fixes beside masks (a threshold, an inversion) is a row of its own."""
 
 import json
 import os
@@ -24,8 +24,6 @@ KNC = P6[:-1] + ["use x86.any", "counter 0..1 width=40 control=0x28 value=0x20"]
 K7 = ["use amd.select", "counter 0..3 width=48 control=0xc0010000 value=0xc0010004"]
 FAM15 = ["use amd.select", "counter 0..5 width=48 control=0xc0010200 value=0xc0010201 step=2"]
 NORTH = ["device amd_nb", 'uncore "NB"', "use amd.nb"]
-ZEN6 = ["use amd.core"]
-ZEN6_L3 = ["family amdzen6", "device amd_l3", 'uncore "L3"', "use amd.l3_zen3"]
 ARM8 = ["use arm.core", "default on=0..%d"]
 ARM7 = ["device %s", "use arm.core7", "default on=0..%d"]
 # the kernel tells which of them it has
@@ -112,10 +110,6 @@ PROCESSORS = {
                                 FAM15, amd(21)),
     "amd64_fam15h_nb": ("amd64_fam15h_nb", "AMD family 15H, north bridge", NORTH, amd(21)),
     "amd64_fam16h": ("amd64_fam16h", "AMD family 16H, Jaguar and Puma", K7, amd(22)),
-    "amd64_fam1ah_zen6": ("amdzen6", "AMD Zen 6", ZEN6,
-                          amds(26, "model=0x50..0x5f", "model=0x80..0xff")),
-    "amd64_fam1ah_zen6_l3": ("amdzen6_amd_l3", "AMD Zen 6, L3PMC: last-level cache", ZEN6_L3,
-                             amds(26, "model=0x50..0x5f", "model=0x80..0xff")),
     "arm_monaka": ("monaka", "Fujitsu Monaka", ARM8, arm(0x46, 3)),
     "arm_olympus": ("olympus", "NVIDIA Olympus", ARM8, arm(0x4E, 0x10)),
     # its identity is that of eMAG, which has a list

@@ -74,7 +74,7 @@ def make_core_table(reading):
             b.aliases.append("armv8_" + m.name)
         if m.arch == "s390":
             b.aliases.append(m.name.replace("cf_", ""))
-        b.aliases += known.libpfm if known else []
+        b.aliases += known.libpfm + known.alias if known else []
         return b
     return reading.builder(m.name, make)
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""One of Arm's own lists: a JSON object for a core, with its events and the part number of its
-MIDR.
+"""Arm's own lists of a core: a plain list, a JSON object with the core's events and the part number
+of its MIDR, and files of the Telemetry Specification, which pmtelemetry.py reads.
 
 Events without a name or a code (signals for trace units, events that the manual only describes) are
-no events that could be asked for, and are counted as such. """
+no events that could be asked for, and are counted as such."""
 
 import re
 
+import pmtelemetry
 from pmbuild import Entry, Sheet
 from pmmatch import add_match
 from pmread import MAX_NAME, Refused, clean
@@ -21,7 +22,12 @@ def is_arm_list(head):
 
 def read(reading):
     for _, _, data in reading.files(reading.model.files):
-        read_core(reading, data)
+        if type(data) is dict and "product_configuration" in data:
+            pmtelemetry.read_product(reading, data)
+        else:
+            read_core(reading, data)
+    for b in reading.builders.values():
+        add_manual_names(b)
 
 
 def read_core(reading, data):
@@ -41,6 +47,13 @@ def read_core(reading, data):
     counters = counters_of(reading, b, data)
     reading.objects(data.get("events"), lambda e: read_event(reading, b, e, counters))
     match_core(reading, b, data, new)
+
+
+def add_manual_names(b):
+    """Names that only the manual has come last, when all of the lists' own are known."""
+    for row, name in b.waiting:
+        b.alias(row, name)
+    del b.waiting[:]
 
 
 def counters_of(reading, b, data):
@@ -76,11 +89,7 @@ def read_event(reading, b, e, counters):
 
 
 def match_core(reading, b, data, new):
-    """The part number; names that only the manual has come last, when all of the list's own are
-    known."""
-    for row, name in b.waiting:
-        b.alias(row, name)
-    del b.waiting[:]
+    """Match the hosts whose MIDR has the list's part number."""
     cpuid = data.get("cpuid")
     if cpuid is None:
         return

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Sources that agree with rows, or dispute them. lib/events/audit.txt and sources.txt, which
-scripts/audit.py makes, have it.
+"""Sources that agree with rows, or dispute them. scripts/audit.py makes the two files.
 
-    PROCESSOR,... core|small|lowpower|boxes EVENT: what each source says, and what is taken      a
-    remark on a row
-
-    PROCESSOR PART N CHECKSUM                    N rows: for each, in the order of their folded
-    names, the sources that agree with it 177371...
+    audit.txt     PROCESSOR,... core|small|lowpower|boxes EVENT: what each source says, and what is
+                  taken: a remark on a row
+    sources.txt   PROCESSOR PART N CHECKSUM, then a digit for each of N rows in the order of their
+                  folded names: the sources that agree with it
 """
 
 import re

@@ -4,10 +4,11 @@
     Draft     one event on its way to a row: the keys its list has, the values made of them so far
     Sheet     one table's statements while its rows arrive
     Reading   one model while its lists are read: its sheets, its counts, and everything that could
-    not be taken
+              not be taken
 
 Readers of a format are functions that take the Reading and fill its sheets. The compiler alone
-makes tables of them. """
+makes tables of them.
+"""
 
 import functools
 import operator
@@ -553,7 +554,9 @@ class Reading:
         for b in self.sheets():
             if facts and self.model.kind == "linux":
                 b.rows = [r for r in b.rows if not r.flags & pt.ROW_METRIC]
-                b.features = [f for f in b.features if not f.startswith("metricgroup")]
+            if facts:
+                b.features = [f for f in b.features if self.model.kind == "intel"
+                              or not f.startswith("metricgroup")]
             if has_rows(b):
                 out.append((b.name, b.uncore, b.identity(),
                             ["use " + b.same_as.name] if b.same_as else b.body(left_out)))

@@ -4,7 +4,7 @@
 Hybrids' small cores have no list of metrics: what they compute stands in one sheet for all of them
 at the top of the repository, a column for each core, with macros (#SLOTS) and thresholds that speak
 of the row (P is its parent's). Its rows become what the lists of metrics have. The servers made of
-such cores have lists, in the sheet's words. """
+such cores have lists, in the sheet's words."""
 
 import csv
 import functools

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Facts about processors beside their lists: the sections of lib/events/heads, as the readers
-of lists ask for them.
+"""Facts about processors beside their lists: the sections of lib/events/heads.
 
-    list NAME... [linux=NAME,...] [libpfm=NAME,...]     folders of lists this section is for
-    core big|small|NAME use=SECTION,...                 what its cores are put together from; NAME
-    in hybrids boxes FAMILY                                        its boxes are FAMILY.BOX, or
-    FAMILY.box, or intel.box unit UNIT [device=NAME] [use=SECTION,...] [core=1]  what the kernel
-    calls a list's unit; its head topdown SECTION                                     rows for
-    PERF_METRICS title NAME "WORDS"                                  what people call a processor,
-    core or box (titles.pmu) match ...                                           its hosts, for
-    lists that do not say
+    list NAME... [linux=NAME,...] [libpfm=NAME,...] [alias=NAME,...]    folders of lists this section
+                                                        is for, and other names of its PMU
+    core big|small|NAME use=SECTION,...                 sections of its cores; NAME in hybrids
+    boxes FAMILY                                        prefix of its boxes' sections
+    unit UNIT [device=NAME] [use=SECTION,...] [core=1]  the kernel's name of a unit, and its head
+    topdown SECTION                                     rows for PERF_METRICS
+    title NAME "WORDS"                                  title of a processor, core or box
+    match ...                                           its hosts, for lists that do not say
 """
 
 import functools
@@ -28,7 +27,7 @@ class Processor:
 
     def __init__(self, part):
         self.section = part.name
-        self.names, self.linux, self.libpfm = [], [], []
+        self.names, self.linux, self.libpfm, self.alias = [], [], [], []
         self.cores = {}         # name, '' for the only one -> (small, sections)
         self.units = {}         # kernel's or list's name of a unit -> {key: value}
         self.boxes = self.topdown = ""

@@ -578,7 +578,7 @@ def embedding(path, raw):
     """Assembler text that brings the image @raw, which lies at @path, into the library. It changes
     whenever the image does, which is what builds look at. A section of its own comes behind the
     constants of the code: the start of the image is in pages beside them."""
-    return """/* SPDX-License-Identifier: MIT */
+    return"""/* SPDX-License-Identifier: MIT */
 /* Written by pmuc.py: the image with checksum %s */
 #ifdef __CET__
 #include <cet.h>

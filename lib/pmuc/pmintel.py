@@ -3,7 +3,7 @@
 that name it.
 
 Cores come first, and one table each: a hybrid has several. Uncore events follow. What speaks of
-core events (masks, metrics, latencies) waits until all of them are known. """
+core events (masks, metrics, latencies) waits until all of them are known."""
 
 import os
 import re

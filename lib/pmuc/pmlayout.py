@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Layout of an image: lib/table/table.h in Python. What its arrays hold and in which order,
 what its indices are keyed by and where their entries stand, and the checksum. The image inside the
-library and an image file differ in nothing. """
+library and an image file differ in nothing."""
 
 import array
 import re

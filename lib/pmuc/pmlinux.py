@@ -2,7 +2,7 @@
 """One list of Linux: the files of a folder of tools/perf/pmu-events/arch.
 
 An object is an event, a metric, or both; it may take what an architecture's standard events say.
-Metrics, their groups and the counts of counters wait until all events are known. """
+Metrics, their groups and the counts of counters wait until all events are known."""
 
 import os
 import re

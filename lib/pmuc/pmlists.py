@@ -3,7 +3,7 @@
 
 A model is one processor's lists. Intel's repository has a folder for each, with events/ and
 metrics/ in it; a Linux tree has a folder for each below its architecture's, where mapfile.csv and
-the standard events are. """
+the standard events are."""
 
 import os
 import re
@@ -12,6 +12,7 @@ from pmarm import is_arm_list
 from pmecore import SHEET
 from pmheads import find_processor
 from pmread import MAX_FILE, MAX_TREE, read_source
+from pmtelemetry import is_telemetry_list, product_of_file
 
 INTEL_FILE = re.compile(r"^(.*)/([^/]+)/((?:events|metrics)(?:/perf)?/[^/]+\.json)$")
 NO_LISTS = re.compile(r"/(?:tests?|testdata|scripts?|schemas?|\.[^/]+)/")
@@ -193,7 +194,7 @@ class Finder:
 
     def group_files(self, place):
         """Files to models."""
-        intel, linux, standard = {}, {}, {}
+        intel, linux, standard, arm = {}, {}, {}, {}
         foreign = place.intel_folders()
         for full in place.standard:
             standard.setdefault(os.path.dirname(full), []).append((full, place.source(full)))
@@ -217,13 +218,23 @@ class Finder:
                 continue             # made up for perf's own tests
             elif is_arm_list(read_beginning(place.source(full))):
                 name = os.path.basename(full)[:-5]
-                self.models.append(Model("arm", table_name(name), name,
-                                         [(shown, name, place.source(full))], arch="arm64"))
+                arm.setdefault(table_name(name), []).append((name, (), shown, place.source(full)))
+            elif is_telemetry_list(read_beginning(place.source(full))):
+                name = os.path.basename(full)[:-5]
+                product, revision = product_of_file(name)
+                arm.setdefault(table_name(product), []).append((product, revision, shown,
+                                                                place.source(full)))
             elif is_other(read_beginning(place.source(full))):
                 self.skipped += 1
             else:
                 linux.setdefault((root, folder),
                                  []).append((shown, os.path.basename(full), place.source(full)))
+        for name, files in arm.items():
+            # Arm's plain lists stand before the telemetry files, of which the newest is first.
+            files.sort(key=lambda f: tuple(-n for n in f[1]))
+            self.models.append(Model("arm", name, files[0][0],
+                                     [(shown, folder, source) for folder, _, shown, source in files],
+                                     arch="arm64"))
         for (root, folder), files in sorted(intel.items()):
             root = root.replace("/", place.sep)
             self.models.append(Model("intel", table_name(folder), folder, files,

@@ -3,7 +3,7 @@
 
 Intel's mapfile names files and has plain CPU models in it. Linux's names folders and has patterns;
 they are turned into numbers where an architecture has them, and into what identities start with
-elsewhere. Patterns from outside are kept short and simple: none may take for ever. """
+elsewhere. Patterns from outside are kept short and simple: none may take for ever."""
 
 import os
 import re
@@ -45,7 +45,7 @@ def add_match(b, what):
             words.append("%s=%s" % (key, quote_text(what[key])))
     if what.get("family", pt.ANY32) != pt.ANY32:
         words.append("family=%d" % what["family"])
-    if "model_lo" in what:
+    if "model_lo" in what and (what["model_lo"], what["model_hi"]) != (0, pt.ANY32):
         low, high = what["model_lo"], what["model_hi"]
         words.append("model=0x%x" % low if low == high else "model=0x%x..0x%x" % (low, high))
     if what.get("stepping_mask"):

@@ -6,7 +6,7 @@ A name is an event of the metric's own table, an event of another table of the s
 unit off the core), an event of the kernel's own, a constant of the machine (#smt_on), or another
 metric. Intel's lists put letters of their own behind an event (`:c1:e1:u0x80`); they become what
 every grammar of the library reads, and the list's spelling is kept beside it, so that counts may be
-given by either. """
+given by either."""
 
 import re
 

@@ -3,7 +3,7 @@
 
 Intel gives many of them twice, in two grammars: a formula of its own whose letters stand for
 events, and an expression as perf reads them. A row has one formula, in the grammar of .pmu files;
-pmmeaning.py makes code of it. """
+pmmeaning.py makes code of it."""
 
 import marshal
 import re

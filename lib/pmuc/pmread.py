@@ -3,7 +3,7 @@
 
 Lists come from elsewhere and are not trusted. Sizes, types and widths are checked here, before
 anything is made of them: a file that cannot be read raises ValueError with the reason, a row that
-cannot be represented is Refused. """
+cannot be represented is Refused."""
 
 import functools
 import json

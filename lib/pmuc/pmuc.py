@@ -5,17 +5,19 @@
     pmuc.py --image OUT.pmdb [--byteorder little|big] NAME.pmu...    an image file
             [--embed OUT.S]      and assembler text that brings it into the library
             [--depfile FILE]     and what it was made from, for make and ninja
-            [--audit FOLDER]     with what its audit.txt and sources.txt say of their rows
-            (pmaudit.py) [--libpfm4-names FOLDER]      and libpfm4's names out of that folder, where
-            they mean the same (libpfm4_aliases.py) [--folders DIR]      with the files of the
-            folders in DIR, except heads and libpfm4's names, after those named [--processors P,...]
-            only these of them: names, or shell patterns; the kernel's own events always
-    pmuc.py --check NAME.pmu...                                      only say what is wrong
+            [--audit FOLDER]     with remarks of its audit.txt and sources.txt (pmaudit.py)
+            [--contract FILE]    with the metrics that every processor has (pmcontract.py)
+            [--libpfm4-names FOLDER]  with libpfm4's names of that folder (libpfm4_aliases.py)
+            [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's
+                                 names, after those named
+            [--processors P,...] only these: names, or shell patterns; the kernel's own always
+    pmuc.py --check NAME.pmu...                                      only print the errors
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
 
 README.md describes the language, ../table.h the result. Everything wrong is reported as
 FILE:LINE:COLUMN: error: text, all errors of a run together; then the exit status is 1 and nothing
-is written. """
+is written.
+"""
 
 import errno
 import fnmatch
@@ -33,7 +35,7 @@ from pmfile import write_atomically  # noqa: E402
 
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py",
          "pmtable.py",
-         "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmread.py", "libpfm4.py",
+         "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmcontract.py", "pmread.py", "libpfm4.py",
          "libpfm4_aliases.py")   # what tables depend on
 
 
@@ -89,7 +91,7 @@ def main(argv):
     while i < len(argv):
         a = argv[i]
         if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit",
-                 "--libpfm4-names", "--folders"):
+                 "--contract", "--libpfm4-names", "--folders"):
             i += 1
             if i == len(argv):
                 return print_usage("%s needs a value" % a)
@@ -111,11 +113,20 @@ def main(argv):
         return print_usage()
     folders, more = list_table_files(out["--folders"]) if "--folders" in out else ([], [])
     patterns = out.get("--processors", "all").split(",")
-    tables, files, errors = compile_all(inputs + more,
-                                        None if "all" in patterns
-                                        else lambda names: matching_patterns(names, patterns))
+    extend = None
+    if "--contract" in out:
+        from pmcontract import add_standard_metrics
+
+        def extend(made):
+            add_standard_metrics(made, out["--contract"])
+    meant = None if "all" in patterns else lambda names: matching_patterns(names, patterns)
+    try:
+        tables, files, errors = compile_all(inputs + more, meant, extend)
+    except OSError as e:
+        return print_errors([((e.filename, 1, 1), e.strerror)])
     if errors:
         return print_errors(errors)
+    files += [out["--contract"]] if "--contract" in out else []
     files += folders        # a file that comes or goes changes its folder
     try:
         if "--audit" in out:

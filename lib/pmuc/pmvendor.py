@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Vendors' event lists to images: `pfm import`, pmuc.py import. This is the run; the parts, in the
-order data takes:
+"""Vendors' event lists to images: `pfm import`, pmuc.py import. This file is the run. The parts:
 
-    pmlists     where the lists are: repositories, Linux trees, source archives; the result is
-    models pmread      reading values, none of which is trusted pmintel     one model of Intel's
-    repository, with pmcore, pmuncore, pmmasks, pmmetrics pmlinux     one model of a Linux tree,
-    with pmarch and the same pmmatch     which hosts its tables are for pmheads     what is known of
-    processors beside their lists: lib/events/heads pmbuild     rows and tables under construction,
-    as .pmu text; pmcompile makes tables of it, pmimage bytes pmoutput    what users see
+    pmlists       where the lists are: repositories, Linux trees, source archives; makes models
+    pmread        reading values, none of which is trusted
+    pmintel       one model of Intel's repository, with pmcore, pmuncore, pmmasks, pmmetrics
+    pmlinux       one model of a Linux tree, with pmarch and the same
+    pmarm         one model of Arm's lists; pmtelemetry reads files of the Telemetry Specification
+    pmmatch       hosts of tables
+    pmheads       facts about processors beside their lists: lib/events/heads
+    pmbuild       rows and tables under construction, as .pmu text; pmcompile makes tables of it,
+                  pmimage bytes
+    pmoutput      output for users
 
 One image per model, one table per PMU in it. A row that cannot be represented is reported as FILE:
-EVENT: KEY: reason and left out, and the rest goes on. Same input, same image, to the byte. """
+EVENT: KEY: reason and left out, and the rest goes on. Same input, same image, to the byte.
+"""
 
 import contextlib
 import errno
@@ -41,7 +45,7 @@ USAGE = """usage: pfm import PATH... [--cpu PATTERN] [-o FILE] [--json] [--force
        pfm import --text DIR [--facts] PATH...
 
 PATH     Intel's perfmon repository, one folder or list of it; a Linux tree, its tools/perf/pmu-events/arch or a part of
-         that; a packed source archive of Linux; Arm's lists; a .pmu file
+         that; a packed source archive of Linux; Arm's lists and telemetry files; a .pmu file
 --cpu    only models whose name matches the shell pattern, e.g. 'skx', 'amdzen*'
 -o FILE  everything into one image; into a folder, if FILE is one or ends in '/': one image per model there.
          Default: one per model in $XDG_DATA_HOME/perfmon or ~/.local/share/perfmon
@@ -490,6 +494,9 @@ def find_models(opt):
             continue
         other = models.setdefault(m.name, m)
         if other is m:
+            continue
+        if m.kind == other.kind == "arm":
+            other.files += m.files      # a core's plain list and its telemetry files
             continue
         if m.kind == other.kind == "linux" and (m.arch, m.folder) == (other.arch, other.folder):
             problems.append((m.files[0][0], "the model '%s' was found before: left out" % m.name))
