@@ -236,6 +236,8 @@ struct job {
 	char *cgroups; /* names with commas between */
 	const char *cpus, *model, *output, *separator, *html;
 	bool all, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
+	const char *region_format; /* of --regions; NULL: none */
+	bool regions_system, no_subtract;
 	bool repeats; /* more than one run was asked for */
 	enum by by;
 	unsigned repeat; /* runs; once they are over, those that were counted */
@@ -270,6 +272,9 @@ struct job {
 uint64_t now_ns(void);
 /* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
 int complain(const char *what, int err);
+struct args;
+/* pfm stat --regions; an exit status. (stat_regions.c) */
+int stat_regions(struct args *args, struct job *job);
 /* Counts and reports; an exit status. (stat_count.c) */
 int count(struct job *job);
 
