@@ -18,11 +18,18 @@
 #include <cmocka.h>
 #include <perfmon/region.h>
 
+/* ThreadSanitizer's own memory faults in regions: under it races are looked for, counts are not compared. */
+#ifdef __SANITIZE_THREAD__
+#define COMPARES 0
+#else
+#define COMPARES 1
+#endif
+
 /* Ends the story with what was expected, what was found, and where the expectation comes from. */
 #define EXPECT(ACTUAL, EXPECTED, ...)                                                        \
 	do {                                                                                 \
 		uint64_t actual_ = (uint64_t)(ACTUAL), expected_ = (uint64_t)(EXPECTED);     \
-		if (actual_ != expected_) {                                                  \
+		if (COMPARES && actual_ != expected_) {                                                  \
 			printf("# %s:%d: ", __FILE__, __LINE__);                             \
 			printf(__VA_ARGS__);                                                 \
 			printf(": %" PRIu64 ", expected %" PRIu64 "\n", actual_, expected_); \
