@@ -18,7 +18,8 @@
 #include <cmocka.h>
 #include <perfmon/region.h>
 
-/* ThreadSanitizer's own memory faults in regions: under it races are looked for, counts are not compared. */
+/* ThreadSanitizer's own memory faults in regions: under it races are looked for, counts are not
+ * compared. */
 #ifdef __SANITIZE_THREAD__
 #define COMPARES 0
 #else
@@ -29,7 +30,7 @@
 #define EXPECT(ACTUAL, EXPECTED, ...)                                                        \
 	do {                                                                                 \
 		uint64_t actual_ = (uint64_t)(ACTUAL), expected_ = (uint64_t)(EXPECTED);     \
-		if (COMPARES && actual_ != expected_) {                                                  \
+		if (COMPARES && actual_ != expected_) {                                      \
 			printf("# %s:%d: ", __FILE__, __LINE__);                             \
 			printf(__VA_ARGS__);                                                 \
 			printf(": %" PRIu64 ", expected %" PRIu64 "\n", actual_, expected_); \

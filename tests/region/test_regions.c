@@ -451,7 +451,8 @@ static void fork_story(void)
 	pid = fork();
 	if (pid == 0) {
 		fault(50);
-		for (unsigned i = 0; i < 2; i++) { /* first the pages that it shares with its parent */
+		for (unsigned i = 0; i < 2;
+		     i++) { /* first the pages that it shares with its parent */
 			pfm_region_reset(PFM_REGION("child"));
 			pfm_region_begin(PFM_REGION("child"));
 			fault(6);
