@@ -425,6 +425,37 @@ static void errors_point_at_the_culprit(void **state)
 
 /* "L2_LINES_IN:E" and "L1D_PEND_MISS:EDGE" are names: what means a modifier as well says so, behind another mask and behind the name that
  * libpfm4 has for several. */
+/* Two attributes of one text that say the opposite: the second one is refused, where it stands. */
+static void attributes_that_contradict(void **state)
+{
+	static const struct wrong lines[] = {
+		{ "Instr_Ret:u=0:u", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 14, 15 },
+		{ "Instr_Ret:u:u=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 12, 13 },
+		{ "Instr_Ret:k=n:u:k=y", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 16, 17 },
+		{ "Instr_Ret:h=0:h", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 14, 15 },
+		{ "Instr_Ret:h=0:hv", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 14, 16 },
+		{ "Instr_Ret:u=0:uk", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 14, 15 },
+		{ "Instr_Ret:uk:k=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 13, 14 },
+		{ "Instr_Ret:u=0:plm=0x8", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 14, 17 },
+		{ "Instr_Ret:plm=0x9:k=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 18, 19 },
+		{ "Instr_Ret:plm=0x1:plm=0x8", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 18, 21 },
+		{ "Instr_Ret:counter=0:counter=1", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 20, 27 },
+		{ "Instr_Ret:precise=1:precise=2", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 20, 27 },
+		{ "Instr_Ret:p:precise=2", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 12, 19 },
+		{ "Instr_Ret:e=0:e", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 14, 15 },
+	};
+	static const struct right same[] = {
+		{ "Instr_Ret:u:u=1", 0x5100c0 },
+		{ "Instr_Ret:k=0:u:k=n", 0x5100c0 },
+		{ "Instr_Ret:plm=0x8:plm=0x8:u", 0x5100c0 },
+		{ "Instr_Ret:counter=0:counter=0", 0x5300c0 },
+	};
+
+	(void)state;
+	check_errors("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
+	check_values("coreduo", same, sizeof(same) / sizeof(same[0]));
+}
+
 static void masks_that_stand_too_late(void **state)
 {
 	static const struct wrong lines[] = {
@@ -468,6 +499,7 @@ int main(void)
 		cmocka_unit_test(words_that_are_modifiers),
 		cmocka_unit_test(pieces_of_a_filter_at_their_ends),
 		cmocka_unit_test(errors_point_at_the_culprit),
+		cmocka_unit_test(attributes_that_contradict),
 		cmocka_unit_test(masks_that_stand_too_late),
 		cmocka_unit_test(what_fails_leaves_the_result_alone),
 	};
