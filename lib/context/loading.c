@@ -266,34 +266,3 @@ int pfmi_context_require_all(const struct pfm_ctx *ctx, pfm_error_t *why)
 	                                                     : "what this machine has could not be read")
 	          : PFMLIB_SUCCESS;
 }
-
-int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
-{
-	const struct image_set *im;
-	int rc;
-
-	if (!path || !why)
-		return PFMLIB_ERR_INVAL;
-	if (!ctx)
-		ctx = pfmi_context_get_default();
-	rc = pfmi_context_load(ctx, LOADED_ALL);
-	if (rc)
-		return rc;
-	im = &ctx->images;
-	if (i < im->n_rejected) {
-		*path = im->rejected[i].path;
-		*why = im->rejected[i].reason;
-		return PFMLIB_SUCCESS;
-	}
-	i -= im->n_rejected;
-	for (unsigned k = 0; k < im->n_maps; k++) {
-		const char *fault = pfmi_image_check_fault(&im->maps[k]);
-
-		if (fault && i-- == 0) {
-			*path = im->maps[k].path;
-			*why = fault;
-			return PFMLIB_SUCCESS;
-		}
-	}
-	return PFMLIB_ERR_NOTFOUND;
-}
