@@ -213,7 +213,7 @@ static void add_counts(pfm_session_t *s, struct trial *t)
 {
 	pfm_count_t counts[MAX_PARTS];
 	pfm_count_info_t info = PFM_INIT(info);
-	unsigned i, n = pfm_count_session(s) < MAX_PARTS ? (unsigned)pfm_count_session(s) : MAX_PARTS, n_good = 0;
+	unsigned i, n = pfm_session_size(s) < MAX_PARTS ? (unsigned)pfm_session_size(s) : MAX_PARTS, n_good = 0;
 	int worst = -1;
 
 	for (i = 0; i < n; i++)

@@ -542,7 +542,7 @@ int pfmi_context_require_all(const struct pfm_ctx *ctx, pfm_error_t *why)
 	          : PFMLIB_SUCCESS;
 }
 
-int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
+int pfm_describe_rejected_image(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
 {
 	const struct image_set *im;
 	int rc;

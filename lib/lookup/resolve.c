@@ -17,7 +17,7 @@ struct attr_reader {
 	unsigned thread_parts; /* of a field that is given in two: bit 0 the thread, bit 1 its core */
 };
 
-static int refuse_attr(const struct attr_reader *r, int code, int kind, struct slice at, const char *detail)
+static int refuse_attr(const struct attr_reader *r, int code, pfm_error_kind_t kind, struct slice at, const char *detail)
 {
 	return pfmi_base_set_error(r->error, code, kind, r->spec->text, at, detail);
 }

@@ -8,7 +8,7 @@
 
 /* ---- texts to events ----------------------------------------------------------------------------------------------- */
 
-int pfmi_session_report_error(const struct session_builder *o, int code, int kind, const char *at, size_t len, const char *detail)
+int pfmi_session_report_error(const struct session_builder *o, int code, pfm_error_kind_t kind, const char *at, size_t len, const char *detail)
 {
 	int rc = pfmi_base_set_error(o->error, code, kind, o->text, (struct slice){ at, (uint32_t)len }, detail);
 

@@ -70,7 +70,7 @@ struct session_builder {
 };
 
 /* Fills o->why: @len bytes at @at are the culprit in o->text. Returns @code. */
-int pfmi_session_report_error(const struct session_builder *o, int code, int kind, const char *at, size_t len, const char *detail);
+int pfmi_session_report_error(const struct session_builder *o, int code, pfm_error_kind_t kind, const char *at, size_t len, const char *detail);
 int pfmi_session_report_no_memory(const struct session_builder *o);
 /* All that is known of unit @unit, until it is asked for another. */
 const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned unit);
@@ -116,9 +116,9 @@ void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t 
 /* The same of every count of the session. */
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
-void pfmi_session_set_reason(struct session_count *c, int cause, const char *remedy, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Count @c cannot be opened (or not everywhere): @cause, errno @err and the sentences about it. The last to speak is heard. */
-void pfmi_session_fail_count(struct session_count *c, int cause, int err, const char *remedy, const char *fmt, ...)
+void pfmi_session_fail_count(struct session_count *c, pfm_cause_t cause, int err, const char *remedy, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
 #define LOST_COUNTER_TIME  UINT64_MAX /* in place of a part's times: a pinned event was without its counter */

@@ -270,7 +270,8 @@ static void a_field_given_as_a_whole(void **state)
 
 struct wrong {
 	const char *text;
-	int code, kind;
+	int code;
+	pfm_error_kind_t kind;
 	unsigned start, end;
 };
 
