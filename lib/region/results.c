@@ -419,7 +419,7 @@ int pfm_region_metric(const pfm_region_results_t *r, unsigned i, unsigned metric
 	if (!counts)
 		return PFMLIB_ERR_NOMEM;
 	fill_counts(r, i, counts);
-	rc = pfm_compute_metric(l->session, metric, counts, 1, (double)r->rows[i].times.wall / 1e9,
+	rc = pfm_compute_session_metric(l->session, metric, counts, 1, (double)r->rows[i].times.wall / 1e9,
 	                        out);
 	free(counts);
 	if (name)
