@@ -2,6 +2,8 @@
 /* pfm list: the processors there are, and their events. */
 #include "metric.h"
 
+#include <perfmon/aggregate.h>
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <regex.h>
@@ -558,16 +560,16 @@ static void list_tracepoint(struct lister *l, const char *name)
 	printf("  %s%s%s\n", term_colour_begin(stdout, CYAN), name, term_colour_end(stdout));
 }
 
-static bool add_tracepoint(void *arg, const char *name)
+static int add_tracepoint(void *arg, const char *name)
 {
 	struct lister *l = arg;
 
 	if (l->pattern && !contains_text(l, name))
-		return true;
+		return 0;
 	list_tracepoint(l, name);
 	l->n_tracepoints++;
 	l->n_events++;
-	return true;
+	return 0;
 }
 
 /* True if PMU @name, which has no list, is all that was asked for. */
@@ -582,7 +584,7 @@ static bool is_sole_pmu(const struct lister *l, const char *name)
 static void list_tracepoints(struct lister *l)
 {
 	if (l->pmu >= 0 ? is_sole_pmu(l, "tracepoint") : l->pattern && !l->metrics && !l->counters && !l->unit_name)
-		visit_tracepoints(add_tracepoint, l);
+		pfm_visit_tracepoints(l->ctx, NULL, add_tracepoint, l);
 }
 
 /* ---- events that are written, not listed --------------------------------------------------------------------------------- */

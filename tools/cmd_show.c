@@ -497,7 +497,7 @@ static void print_unlisted(const struct shower *s, const char *text, const pfm_p
 	printf("%s%s%s\n  %s\n\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout), unlisted_desc(pmu->name));
 	print_line("processor", pmu->name);
 	print_line("origin", pmu->origin);
-	visit_trace_fields(text, print_trace_field, &fields);
+	visit_trace_fields(s->ctx, text, print_trace_field, &fields);
 	print_registers(s, text);
 	print_spellings(s, text);
 }
@@ -526,7 +526,7 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 	put_text(j, "origin", pmu->origin);
 	counters_json(j, "counters", enc->counters);
 	put_begin(j, "fields", '[');
-	visit_trace_fields(text, json_trace_field, j);
+	visit_trace_fields(s->ctx, text, json_trace_field, j);
 	put_end(j, ']');
 	put_attr(j, "perf", &enc->attr);
 	json_spellings(s, text);

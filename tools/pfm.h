@@ -136,13 +136,14 @@ struct trace_field {
 	bool is_signed;
 };
 
-/* Calls @each with "SUBSYSTEM:NAME" of every tracepoint, in order, until it returns false. -1 and errno: none can be seen. */
-int visit_tracepoints(bool (*each)(void *arg, const char *name), void *arg);
-/* The same for those that "SUBSYSTEM:PATTERN" at the beginning of @text matches; *@rest is what stands behind it. How many: 0 if @text is
- * no such pattern, or for nothing, which is said. */
-unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(void *arg, const char *name), void *arg);
-/* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text: none if it is no tracepoint. */
-void visit_trace_fields(const char *text, void (*each)(void *arg, const struct trace_field *field), void *arg);
+/* Calls @each with the tracepoints that "SUBSYSTEM:PATTERN" at the beginning of @text matches; *@rest is the
+ * text after the pattern. Returns how many match; 0 if @text has no pattern, or if none matches, which is
+ * reported. */
+unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(void *arg, const char *name),
+                           void *arg);
+/* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text, if it is one. */
+void visit_trace_fields(const pfm_ctx_t *ctx, const char *text,
+                        void (*each)(void *arg, const struct trace_field *field), void *arg);
 
 /* ---- what lives in other files ------------------------------------------------------------------------------------- */
 

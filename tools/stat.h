@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <perfmon/aggregate.h>
 #include <perfmon/perfmon.h>
 #include "event_list.h"
 
@@ -20,15 +21,6 @@ enum { NS = 1000000000,
        TARGET_MAX = 256 };
 
 /* ---- counts (stat_rows.c) -------------------------------------------------------------------------------------------------- */
-
-/* A count over all runs, or in one interval. */
-struct tally {
-	pfm_count_t count;       /* the one that can be trusted least; where a run has no value and others do: partial, with its cause */
-	unsigned runs;           /* how often it was tried */
-	unsigned counted;        /* how often there was a value */
-	double mean, squares;    /* of the values; squares of differences from the mean */
-	double enabled, running; /* nanoseconds of the runs with a value, their means */
-};
 
 /* What rows of the answer are for, beside control groups. */
 enum aggregation { BY_NOTHING,
@@ -58,9 +50,8 @@ struct stat_row {
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char *label;
 	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group */
-	bool has_begun;
-	pfm_count_t sum; /* of this run or interval */
-	struct tally tally;
+	pfm_count_sum_t sum; /* of this run or interval */
+	pfm_tally_t tally;   /* of all runs, or of this interval */
 	struct slice *slices; /* what was counted on the way (stat_errors.c); NULL: nothing yet */
 };
 
@@ -94,7 +85,7 @@ void rows_free(struct stat_job *job);
 /* True if rows say whose their counts are. */
 bool rows_have_labels(const struct stat_job *job);
 /* Standard error of the mean, in percent of it. */
-double relative_deviation(const struct tally *t);
+double relative_deviation(const pfm_tally_t *t);
 /* True if @text is one of pfm's own: duration_time, user_time, system_time. */
 const char *find_default_event(const char *text);
 
@@ -118,7 +109,7 @@ void parts_close(struct stat_job *job);
 void parts_free(struct stat_job *job);
 
 /* "S0-D0-C1" for the core of @cpu, and so on; "?" for what the kernel does not say. */
-void topology_label(enum aggregation by, const char *cpu, char label[LABEL_MAX]);
+void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu, char label[LABEL_MAX]);
 
 /* ---- the command (stat_child.c) ----------------------------------------------------------------------------------------------- */
 

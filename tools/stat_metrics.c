@@ -397,7 +397,7 @@ struct input_counts {
 
 static void use_row(const struct stat_row *row, struct input_counts *r, unsigned i, int *group)
 {
-	const struct tally *t = &row->tally;
+	const pfm_tally_t *t = &row->tally;
 	double error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0;
 
 	r->counts[i].value += t->mean;
@@ -704,18 +704,32 @@ void report_metrics(const struct stat_job *job, double elapsed, double time)
 
 /* ---- ratios ------------------------------------------------------------------------------------------------------------ */
 
-/* The ratios of PMU @p that people look for. */
+struct ratio_collection {
+	struct stat_metrics *ratios;
+	bool failed;
+};
+
+static bool add_ratio(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
+{
+	struct ratio_collection *c = arg;
+
+	(void)info;
+	c->failed = !add_use(c->ratios, pmu, event);
+	return !c->failed;
+}
+
+/* Adds the usual ratios of PMU @p. False without memory. */
 static bool add_ratios(struct stat_job *job, int p)
 {
-	pfm_metric_info_t info = PFM_INIT(info);
+	struct ratio_collection c = { .ratios = &job->ratios };
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	char group[128];
 
 	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
 		return true;
-	for (unsigned e = 0; e < pmu.n_events; e++)
-		if (!pfm_describe_metric(job->ctx, p, e, &info) && metric_is_in_group(&info, "ratios") && !add_use(&job->ratios, p, e))
-			return false;
-	return true;
+	snprintf(group, sizeof(group), "%s::ratios", pmu.name);
+	visit_group_metrics(job->ctx, group, add_ratio, &c);
+	return !c.failed;
 }
 
 /* The table of ratios beside that of PMU @p, or -1. */

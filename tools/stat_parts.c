@@ -486,32 +486,6 @@ void parts_free(struct stat_job *job)
 
 /* ---- where a CPU is ------------------------------------------------------------------------------------------------------------- */
 
-static int topology_number(const char *cpu, const char *name)
-{
-	char path[PATH_ROOM];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%s/topology/%s", cpu, name);
-	return read_machine_number(path);
-}
-
-/* The kernel shows a CPU's node as a link called nodeN beside its files. */
-static int node_number(const char *cpu)
-{
-	char path[PATH_ROOM], text[PATH_ROOM];
-	const struct dirent *entry;
-	int number = -1;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%s", cpu);
-	dir = opendir(make_machine_path(path, text, sizeof(text)));
-	while (dir && (entry = readdir(dir)))
-		if (strncmp(entry->d_name, "node", 4) == 0 && isdigit((unsigned char)entry->d_name[4]))
-			number = atoi(entry->d_name + 4);
-	if (dir)
-		closedir(dir);
-	return number;
-}
-
 /* "S0", or "S?" where the kernel does not say. */
 static size_t append_number(char *label, size_t at, const char *letter, int number)
 {
@@ -522,21 +496,23 @@ static size_t append_number(char *label, size_t at, const char *letter, int numb
 	return at + (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
 }
 
-void topology_label(enum aggregation by, const char *cpu, char label[LABEL_MAX])
+void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu, char label[LABEL_MAX])
 {
+	pfm_cpu_info_t place = PFM_INIT(place);
 	size_t at = 0;
 
 	if (by == BY_CPU) {
 		snprintf(label, LABEL_MAX, "%s", cpu);
 		return;
 	}
+	pfm_describe_cpu(ctx, (unsigned)strtoul(cpu, NULL, 10), &place);
 	if (by == BY_NODE) {
-		append_number(label, 0, "N", node_number(cpu));
+		append_number(label, 0, "N", place.node);
 		return;
 	}
-	at = append_number(label, at, "S", topology_number(cpu, "physical_package_id"));
+	at = append_number(label, at, "S", place.socket);
 	if (by != BY_SOCKET)
-		at = append_number(label, at, "D", topology_number(cpu, "die_id"));
+		at = append_number(label, at, "D", place.die);
 	if (by == BY_CORE)
-		append_number(label, at, "C", topology_number(cpu, "core_id"));
+		append_number(label, at, "C", place.core);
 }

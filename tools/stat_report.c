@@ -31,30 +31,30 @@ static void number_text(double value, char buf[NUMBER_MAX])
 }
 
 /* The value; of several runs their mean, which is a whole number here. */
-static uint64_t row_value(const struct tally *t)
+static uint64_t row_value(const pfm_tally_t *t)
 {
 	return t->counted < 2 ? t->count.value : t->mean < 0x1p64 - 0x1p11 ? (uint64_t)(t->mean + 0.5)
 	                                                                   : UINT64_MAX;
 }
 
 /* Nanoseconds that it was switched on, and that it counted. */
-static uint64_t row_enabled_time(const struct tally *t)
+static uint64_t row_enabled_time(const pfm_tally_t *t)
 {
 	return t->counted ? (uint64_t)(t->enabled + 0.5) : t->count.enabled;
 }
 
-static uint64_t row_running_time(const struct tally *t)
+static uint64_t row_running_time(const pfm_tally_t *t)
 {
 	return t->counted ? (uint64_t)(t->running + 0.5) : t->count.running;
 }
 
 /* Per cent of the time that it counted. */
-static double row_running_share(const struct tally *t)
+static double row_running_share(const pfm_tally_t *t)
 {
 	return row_enabled_time(t) ? 100.0 * (double)row_running_time(t) / (double)row_enabled_time(t) : 0;
 }
 
-static void value_text(const struct tally *t, char buf[NUMBER_MAX])
+static void value_text(const pfm_tally_t *t, char buf[NUMBER_MAX])
 {
 	if (!t->counted)
 		snprintf(buf, NUMBER_MAX, "<%s>", pfm_quality_name(t->count.quality));
@@ -93,7 +93,7 @@ static size_t widest_unit(const struct stat_job *job)
 	return widest;
 }
 
-static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_MAX])
+static void remark_text(const pfm_tally_t *t, unsigned repeat, char buf[REMARK_MAX])
 {
 	int n = 0;
 
@@ -131,7 +131,7 @@ static void print_ratio(FILE *out, const struct ratio *r, int quality)
 
 static void print_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time, size_t units, size_t labels)
 {
-	const struct tally *t = &row->tally;
+	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
 	char value[NUMBER_MAX], remark[REMARK_MAX];
 	struct ratio ratio;
@@ -311,7 +311,7 @@ void put_time_field(const struct stat_job *job, double time)
  * for metrics. Quality and cause follow, and a metric's standard error, which counts have none of. */
 static void print_columns_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
 {
-	const struct tally *t = &row->tally;
+	const pfm_tally_t *t = &row->tally;
 	const char *sep = job->separator;
 	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "", running[NUMBER_MAX], share[NUMBER_MAX];
 	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
@@ -376,7 +376,7 @@ static void json_count(const struct stat_job *job, const struct stat_row *row, d
 		[BY_NODE] = "node",
 		[BY_THREAD] = "thread",
 	};
-	const struct tally *t = &row->tally;
+	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
 	struct json j = { .out = job->out };
 	struct ratio ratio;

@@ -12,37 +12,7 @@ bool has_value(const pfm_count_t *count)
 	return count->quality != PFM_QUALITY_NOT_COUNTED && count->quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
-/* Of two of which one may have no value: what both together are worth is what @worse says. */
-static void set_culprit(const pfm_count_t *worse, pfm_count_t *both)
-{
-	both->quality = has_value(worse) || !has_value(both) ? worse->quality : PFM_QUALITY_PARTIAL;
-	both->cause = worse->cause;
-	both->sys_errno = worse->sys_errno;
-}
-
-/* True if what @t is worth is what @count is. */
-static bool add_to_tally(struct tally *t, const pfm_count_t *count)
-{
-	const pfm_count_t was = t->count;
-	double value = (double)count->value, before = t->mean;
-	bool there = has_value(count), blamed = !t->runs || count->quality >= was.quality;
-
-	t->runs++;
-	if (there) {
-		t->counted++;
-		t->mean += (value - before) / t->counted;
-		t->squares += (value - before) * (value - t->mean);
-		t->enabled += ((double)count->enabled - t->enabled) / t->counted;
-		t->running += ((double)count->running - t->running) / t->counted;
-	}
-	if (there ? blamed || t->counted == 1 : !t->counted)
-		t->count = *count;
-	if (t->counted)
-		set_culprit(blamed ? count : &was, &t->count);
-	return blamed;
-}
-
-double relative_deviation(const struct tally *t)
+double relative_deviation(const pfm_tally_t *t)
 {
 	if (t->counted < 2 || t->mean <= 0)
 		return 0;
@@ -64,40 +34,13 @@ static pfm_count_t count_since(const struct stat_part *p, unsigned i, const pfm_
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------------- */
 
-/* A task that had no time to run adds nothing, and that is exact. */
-static bool is_empty_addition(const pfm_count_t *count)
-{
-	return !has_value(count) && count->cause == PFM_CAUSE_NO_TIME;
-}
-
-/* @count is number @i of @part. */
+/* Adds count @i of @part to its row. */
 static void add_to_sum(struct stat_row *row, const struct stat_part *part, unsigned i, const pfm_count_t *count)
 {
-	pfm_count_t *sum = &row->sum;
-	const pfm_count_t was = *sum;
+	unsigned number = row->sum.n;
 
-	if (!row->has_begun || is_empty_addition(sum)) {
-		*sum = *count;
-		row->has_begun = true;
-		row->worst = part;
-		row->worst_count = i;
-		return;
-	}
-	if (is_empty_addition(count))
-		return;
-	if (!has_value(sum) && !has_value(count))
-		return;
-	if (has_value(count)) {
-		sum->value += count->value;
-		sum->raw += count->raw;
-		sum->enabled += count->enabled;
-		sum->running += count->running;
-		sum->scale = count->scale;
-		sum->quality = count->quality;
-	}
-	/* A sum that some of them are missing from is part of the truth. */
-	set_culprit(was.quality > count->quality ? &was : count, sum);
-	if (was.quality > count->quality)
+	pfm_add_count(&row->sum, count);
+	if (row->sum.worst != number)
 		return;
 	row->worst = part;
 	row->worst_count = i;
@@ -144,11 +87,11 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 	pfm_count_info_t info = PFM_INIT(info);
 
 	pfm_describe_count(row->worst->session, row->worst_count, &info);
-	if (job->missed && row->sum.cause == PFM_CAUSE_NO_TIME) {
+	if (job->missed && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
 		info.why = delay_too_long_text;
 		info.remedy = "begin earlier (-D)";
 	}
-	if (row->worst->ran_unwatched && has_value(&row->sum)) {
+	if (row->worst->ran_unwatched && has_value(&row->sum.count)) {
 		info.why = "most of the time went by in programs that the kernel does not let be counted: they have more rights than "
 			   "who started them (set-user-ID), or may not be read";
 		info.remedy = "start counting from a process that has their rights (sudo pfm stat)";
@@ -175,10 +118,11 @@ void rows_gather(struct stat_job *job, bool interval)
 		struct stat_row *row = &job->rows[i];
 
 		if (interval)
-			row->tally = (struct tally){ .runs = 0 };
-		if (add_to_tally(&row->tally, &row->sum) && row->sum.quality != PFM_QUALITY_EXACT && row->worst)
+			row->tally = (pfm_tally_t)PFM_INIT(row->tally);
+		if (pfm_add_run(&row->tally, &row->sum.count) && row->sum.count.quality != PFM_QUALITY_EXACT && row->worst)
 			keep_reason(job, row);
-		row->has_begun = false;
+		if (!row->own)
+			row->sum = (pfm_count_sum_t)PFM_INIT(row->sum);
 	}
 }
 
@@ -191,7 +135,7 @@ static struct stat_row *new_row(struct stat_job *job)
 	if (!more)
 		return NULL;
 	job->rows = more;
-	job->rows[job->n_rows] = (struct stat_row){ .sum.size = sizeof(pfm_count_t) };
+	job->rows[job->n_rows] = (struct stat_row){ .sum = PFM_INIT(job->rows->sum), .tally = PFM_INIT(job->rows->tally) };
 	return &job->rows[job->n_rows++];
 }
 
@@ -208,7 +152,7 @@ static char *part_label(const struct stat_job *job, const struct stat_part *part
 	size_t room;
 
 	if (job->by != BY_NOTHING && job->by != BY_THREAD)
-		topology_label(job->by, info->cpus, place);
+		topology_label(job->ctx, job->by, info->cpus, place);
 	if (*whose && *place)
 		between = job->by == BY_CPU ? " CPU " : " ";
 	*at = strlen(whose) + strlen(between);
@@ -386,7 +330,10 @@ void rows_are_default(struct stat_job *job, double elapsed, double user, double 
 
 		if (!row->own)
 			continue;
-		row->sum = (pfm_count_t){ .size = sizeof(row->sum), .scale = 1, .quality = PFM_QUALITY_NOT_COUNTED, .cause = PFM_CAUSE_OTHER };
+		row->sum.count = (pfm_count_t){ .size = sizeof(row->sum.count),
+		                                .scale = 1,
+		                                .quality = PFM_QUALITY_NOT_COUNTED,
+		                                .cause = PFM_CAUSE_OTHER };
 		if (seconds < 0 && row->own == default_event_names[0])
 			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
@@ -396,9 +343,9 @@ void rows_are_default(struct stat_job *job, double elapsed, double user, double 
 			                                         "none yet in an interval";
 		if (seconds < 0)
 			continue;
-		row->sum.value = row->sum.raw = (uint64_t)(seconds * NS + 0.5);
-		row->sum.enabled = row->sum.running = (uint64_t)(elapsed * NS + 0.5);
-		row->sum.quality = PFM_QUALITY_EXACT;
-		row->sum.cause = PFM_CAUSE_NONE;
+		row->sum.count.value = row->sum.count.raw = (uint64_t)(seconds * NS + 0.5);
+		row->sum.count.enabled = row->sum.count.running = (uint64_t)(elapsed * NS + 0.5);
+		row->sum.count.quality = PFM_QUALITY_EXACT;
+		row->sum.count.cause = PFM_CAUSE_NONE;
 	}
 }

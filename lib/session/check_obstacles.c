@@ -97,7 +97,7 @@ static void check_tracefs(struct pfm_system_check *c)
 	bool is_denied = false;
 
 	for (size_t i = 0; i < TRACEFS_MOUNTS; i++) {
-		const char *path = pfmi_lookup_tracefs_paths[i];
+		const char *path = pfmi_machine_tracefs_paths[i];
 		int rc = sys->list_folder(sys, path, stop_at_name, NULL);
 
 		is_denied |= rc == -EACCES;

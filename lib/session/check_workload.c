@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <perfmon/aggregate.h>
 
 enum { WORKLOAD_PAGES = 512, /* touched by the workload */
        PAGE_BYTES = 4096,
@@ -35,14 +36,6 @@ static bool has_value(const pfm_count_t *count)
 	return count->quality <= PFM_QUALITY_PARTIAL;
 }
 
-/* True if @count is trusted less than @worst. A kind of core on which the task had no time loses nothing. */
-static bool is_worse(const pfm_count_t *count, const pfm_count_t *worst)
-{
-	if (count->cause == PFM_CAUSE_NO_TIME)
-		return false;
-	return count->quality > worst->quality || (has_value(count) && worst->cause == PFM_CAUSE_NO_TIME);
-}
-
 /* Says why count @i of the session is not exact, and of which PMU it is where there are several. */
 static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, struct trial *t)
 {
@@ -59,28 +52,19 @@ static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, 
 /* Adds up what a session of one event counted on every kind of core. */
 static void add_counts(pfm_session_t *s, struct trial *t)
 {
+	pfm_count_sum_t sum = PFM_INIT(sum);
 	pfm_count_t counts[MAX_COUNTS];
 	unsigned n_all = (unsigned)pfm_count_session(s), n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
-	unsigned worst = 0, n_good = 0;
 
 	if (n == 0)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]) };
 	pfm_read_session(s, counts, n);
-	for (unsigned i = 0; i < n; i++) {
-		if (has_value(&counts[i])) {
-			n_good++;
-			t->count.value += counts[i].value;
-		}
-		if (is_worse(&counts[i], &counts[worst]))
-			worst = i;
-	}
-	t->count.quality = counts[worst].quality;
-	t->count.cause = counts[worst].cause;
-	if (n_good && !has_value(&t->count))
-		t->count.quality = PFM_QUALITY_PARTIAL;
-	explain_count(s, worst, n > 1, t);
+	for (unsigned i = 0; i < n; i++)
+		pfm_add_count(&sum, &counts[i]);
+	t->count = sum.count;
+	explain_count(s, sum.worst, n > 1, t);
 }
 
 void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigned flags, bool busy,
