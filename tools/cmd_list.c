@@ -690,10 +690,30 @@ static void list_pmus(struct lister *l, int n)
 		printf("  and %u of other machines: 'pfm list --pmus' names them, 'pfm list --pmu NAME' has the events of one\n", others);
 }
 
+static bool has_core_pmu(const struct lister *l, int n)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+
+	for (int i = 0; i < n; i++)
+		if (!pfm_describe_pmu(l->ctx, i, &info) && info.flags & PFM_PMU_KERNEL && info.flags & PFM_PMU_CORE)
+			return true;
+	return false;
+}
+
+/* The list names the events of this machine's processor whether or not its kernel can count them. */
+static void warn_without_pmu(const struct lister *l, int n)
+{
+	if (l->json || l->pmus_only || l->pmu >= 0 || is_search(l) || has_core_pmu(l, n))
+		return;
+	printf("This machine has no hardware PMU: of these events only software events and tracepoints can be\n"
+	       "counted here. 'pfm doctor' says why.\n\n");
+}
+
 static int list_all(struct lister *l)
 {
 	int n = pfm_count_pmus(l->ctx), status;
 
+	warn_without_pmu(l, n);
 	if (l->pmus_only || (!is_search(l) && l->pmu < 0 && !l->metrics))
 		list_pmus(l, n);
 	status = list_selected(l, n);

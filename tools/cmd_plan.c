@@ -16,7 +16,7 @@ static const struct command_option options[] = {
 	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
 	{ OPT_JSON, "json", NULL, "one JSON object a set" },
 	{ OPT_TAKEN, "taken", "COUNTERS", "counters that somebody else holds, such as 0-3,F1" },
-	{ OPT_HTOFF, "htoff", NULL, "hyper-threading is off: more counters" },
+	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
 	{ OPT_BARE, "bare", NULL, "ignore what this machine's kernel holds for itself" },
 	{ OPT_EFFORT, "effort", "N", "steps of the search for fewer groups" },
 	{ 0, NULL, NULL, NULL }

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OPT_JSON = LONG_ONLY,
@@ -31,6 +33,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_REGIONS,
        OPT_REGIONS_SYSTEM,
        OPT_NO_SUBTRACT,
+       OPT_NO_HEADER,
        MS = 1000000 };
 
 /* Stalled clocks come between these, where the kernel has an event for them. */
@@ -78,7 +81,8 @@ static const struct command_option options[] = {
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL, "with --regions: leave the cost of begin and end in the counts" },
 	{ 'v', "verbose", NULL, "print first what was programmed" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each count, on standard output" },
-	{ 'x', "field-separator", "SEP", "one line of columns for each count" },
+	{ 'x', "field-separator", "SEP", "one line of columns for each count, below a line of their names" },
+	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of names" },
 	{ 'o', "output", "FILE", "write the counts here" },
 	{ OPT_APPEND, "append", NULL, "with -o: behind what is there" },
 	{ OPT_MODEL, "device-model", "NAME", "count on a model of the Alpha counter device: ev4, ev5, pca56, ev6 or ev67" },
@@ -239,11 +243,37 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 		return report_usage_error(args, "--html goes with -M or --topdown, and shows one answer: neither -I nor --per-cpu and its like.");
 	if (job->append && !job->output)
 		return report_usage_error(args, "--append goes with --output.");
+	if (job->has_header && !job->separator)
+		return report_usage_error(args, "--no-header goes with -x.");
 	return EXIT_DONE;
+}
+
+static bool is_task(int id)
+{
+	return kill(id, 0) == 0 || errno != ESRCH;
+}
+
+/* Reports tasks that do not exist, if none of them does. */
+static int check_tasks(const struct stat_job *job)
+{
+	unsigned n = job->n_pids + job->n_tids;
+
+	for (unsigned i = 0; i < n; i++)
+		if (is_task(i < job->n_pids ? job->pids[i] : job->tids[i - job->n_pids]))
+			return EXIT_DONE;
+	if (n == 0 || job->json || job->dry_run)
+		return EXIT_DONE;
+	fprintf(stderr, "pfm stat: %s %d does not exist\n", job->n_pids ? "process" : "thread",
+	        job->n_pids ? job->pids[0] : job->tids[0]);
+	return EXIT_REFUSED;
 }
 
 static int open_output(struct stat_job *job)
 {
+	struct stat there;
+
+	if (job->append && stat(job->output, &there) == 0 && there.st_size > 0)
+		job->has_header = true;
 	/* A command writes to standard output: counts would get mixed into that. */
 	job->out = job->json || !job->command || job->dry_run ? stdout : stderr;
 	if (job->output)
@@ -312,6 +342,8 @@ static int check_options(struct command_args *args, struct stat_job *job)
 		status = check_together(args, job);
 	if (status == EXIT_DONE && job->cpus && !is_cpu_list(job->cpus))
 		status = report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.", job->cpus);
+	if (status == EXIT_DONE)
+		status = check_tasks(job);
 	if (status == EXIT_DONE)
 		status = open_output(job);
 	if (status == EXIT_DONE)
@@ -440,6 +472,7 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
 	case OPT_NO_RATIOS: job->no_ratios = true; break;
 	case OPT_HTML: job->html = value; break;
+	case OPT_NO_HEADER: job->has_header = true; break;
 	case OPT_FILTER: return add_filter(args, job, job->last, value);
 	case 'p': return add_ids(args, "-p", value, &job->pids, &job->n_pids);
 	case 't': return add_ids(args, "-t", value, &job->tids, &job->n_tids);

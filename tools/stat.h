@@ -229,7 +229,8 @@ struct stat_job {
 	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
 	const char *region_format; /* of --regions; NULL: none */
 	bool regions_system, no_subtract;
-	bool repeats; /* more than one run was asked for */
+	bool repeats;    /* more than one run was asked for */
+	bool has_header; /* the names of columns were written, or are not wanted */
 	enum aggregation by;
 	unsigned repeat; /* runs; once they are over, those that were counted */
 	unsigned intervals, detail;
@@ -277,6 +278,8 @@ void print_label(const struct stat_job *job, const char *label, size_t widest);
 
 /* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs. */
 int report_counts(const struct stat_job *job, double elapsed, double time);
+/* The names of the columns of -x. */
+void put_column_names(const struct stat_job *job);
 /* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */
 void put_field(const struct stat_job *job, const char *text, const char *behind);
 /* Seconds, as the first column; nothing if there are none (negative). */

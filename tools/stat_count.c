@@ -80,6 +80,9 @@ static void report_run(struct stat_job *job, double elapsed, double time)
 
 	if (job->out == stderr || job->interval)
 		term_progress(stderr, "");
+	if (job->separator && !job->has_header)
+		put_column_names(job);
+	job->has_header = true;
 	err = report_counts(job, elapsed, time);
 	if (err && !job->write_error)
 		job->write_error = err;

@@ -307,6 +307,35 @@ void put_time_field(const struct stat_job *job, double time)
 	put_field(job, text, job->separator);
 }
 
+static const char *const label_names[] = {
+	[BY_NOTHING] = "cgroup",
+	[BY_CPU] = "cpu",
+	[BY_CORE] = "core",
+	[BY_DIE] = "die",
+	[BY_SOCKET] = "socket",
+	[BY_NODE] = "node",
+	[BY_THREAD] = "thread",
+};
+
+void put_column_names(const struct stat_job *job)
+{
+	static const char *const names[] = { "running_ns", "running_percent", "ratio", "ratio_unit", "quality",
+		                             "cause" };
+
+	if (job->interval)
+		put_field(job, "time", job->separator);
+	if (rows_have_labels(job))
+		put_field(job, label_names[job->by], job->separator);
+	put_field(job, "value", job->separator);
+	put_field(job, "unit", job->separator);
+	put_field(job, "event", job->separator);
+	if (job->repeats)
+		put_field(job, "deviation", job->separator);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		put_field(job, names[i], job->separator);
+	put_field(job, "error", "\n");
+}
+
 /* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation, nanoseconds counted, percent of the time, two
  * for metrics. Quality and cause follow, and a metric's standard error, which counts have none of. */
 static void print_columns_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
@@ -368,14 +397,6 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, int quality
 
 static void json_count(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
 {
-	static const char *const labels[] = {
-		[BY_CPU] = "cpu",
-		[BY_CORE] = "core",
-		[BY_DIE] = "die",
-		[BY_SOCKET] = "socket",
-		[BY_NODE] = "node",
-		[BY_THREAD] = "thread",
-	};
 	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
 	struct json j = { .out = job->out };
@@ -389,7 +410,7 @@ static void json_count(const struct stat_job *job, const struct stat_row *row, d
 	if (job->tell_cgroups && row->part)
 		put_text(&j, "cgroup", row->part->label);
 	if (job->by != BY_NOTHING)
-		put_text(&j, labels[job->by], row->label + (job->by == BY_THREAD ? 0 : row->place));
+		put_text(&j, label_names[job->by], row->label + (job->by == BY_THREAD ? 0 : row->place));
 	if (t->counted)
 		put_count(&j, "value", row_value(t));
 	else

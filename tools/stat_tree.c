@@ -323,6 +323,32 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 	      out);
 }
 
+/* True if an earlier row has the same reason. */
+static bool has_reason_before(const struct stat_job *job, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (strcmp(job->rows[k].info.why, job->rows[i].info.why) == 0)
+			return true;
+	return false;
+}
+
+/* Says why events were not counted, each reason once. */
+static void put_reasons(const struct stat_job *job, FILE *out)
+{
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const struct stat_row *row = &job->rows[i];
+
+		if (row->tally.counted || !*row->info.why || has_reason_before(job, i))
+			continue;
+		fputs("<p class=\"none\">Not counted: ", out);
+		put_page_text(out, row->info.why);
+		if (*row->info.remedy)
+			fputs(". ", out);
+		put_page_text(out, row->info.remedy);
+		fputs(".</p>\n", out);
+	}
+}
+
 static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 {
 	bool scaled = false, partial = false;
@@ -341,6 +367,7 @@ static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 	fprintf(out, "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its threshold%s.%s%s</p>\n", elapsed,
 	        job->repeat > 1 ? ", mean of the runs" : "", job->repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
 	        scaled ? " Some counts shared their counters and were scaled." : "", partial ? " Some counts are partial." : "");
+	put_reasons(job, out);
 	fputs("<p><button id=\"worth\">Open what is worth it</button><button id=\"all\">Open all</button></p>\n<main>\n", out);
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		if (is_root(job, i))
