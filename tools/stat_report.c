@@ -324,6 +324,8 @@ void put_column_names(const struct stat_job *job)
 
 	if (job->interval)
 		put_field(job, "time", job->separator);
+	if (job->tell_cgroups && job->by != BY_NOTHING)
+		fputs("cgroup_", job->out);
 	if (rows_have_labels(job))
 		put_field(job, label_names[job->by], job->separator);
 	put_field(job, "value", job->separator);
