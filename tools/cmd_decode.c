@@ -69,7 +69,7 @@ static bool parse_setting(const char *text, struct setting *out, pfm_error_t *er
 	return true;
 }
 
-static bool parse(const struct decoder *d, const char *text, struct setting *out, pfm_error_t *error)
+static bool parse_register_setting(const struct decoder *d, const char *text, struct setting *out, pfm_error_t *error)
 {
 	const char *name, *meaning;
 	uint64_t field;
@@ -113,7 +113,7 @@ static void print_fields(const struct decoder *d, const struct setting *s)
 		printf("  %-14s 0x%" PRIx64 "\n", "no field", rest);
 }
 
-static void add(struct found *f, const char *event)
+static void add_found_event(struct found *f, const char *event)
 {
 	for (unsigned i = 0; i < f->n; i++)
 		if (strcmp(f->event[i], event) == 0)
@@ -131,7 +131,7 @@ static void find_events(struct decoder *d, const struct setting *s)
 	for (unsigned i = 0; i <= EVENTS_SHOWN; i++) {
 		if (pfm_decode_event(d->ctx, d->pmu, s->reg, s->value, i, event, sizeof(event)) != PFMLIB_SUCCESS)
 			break;
-		add(&d->found, event);
+		add_found_event(&d->found, event);
 	}
 }
 
@@ -220,7 +220,7 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 /* ---- words of one attribute ---------------------------------------------------------------------------------- */
 
 /* The number of the word of perf_event_attr that is called @reg, or -1. */
-static int word_of(const char *reg)
+static int find_config_word(const char *reg)
 {
 	if (strncasecmp(reg, "config", 6) != 0)
 		return -1;
@@ -236,12 +236,12 @@ static bool is_escr(const char *reg)
 }
 
 /* Is it a register that says nothing of its event unless the ESCR is given beside it? */
-static bool wants_escr(const struct decoder *d, const char *reg)
+static bool needs_escr(const struct decoder *d, const char *reg)
 {
 	const char *name, *text;
 	uint64_t field;
 
-	return word_of(reg) < 0 && !is_escr(reg) && pfm_decode_field(d->ctx, d->pmu, "ESCR0", 0, 0, &name, &field, &text) == PFMLIB_SUCCESS;
+	return find_config_word(reg) < 0 && !is_escr(reg) && pfm_decode_field(d->ctx, d->pmu, "ESCR0", 0, 0, &name, &field, &text) == PFMLIB_SUCCESS;
 }
 
 /* Has @a the words that are given? */
@@ -255,7 +255,7 @@ static bool has_words(const struct words *w, const pfm_attr_t *a, uint64_t confi
 	return true;
 }
 
-static unsigned n_bits_wrong(const struct words *w, const pfm_attr_t *a)
+static unsigned count_wrong_bits(const struct words *w, const pfm_attr_t *a)
 {
 	const uint64_t own[N_WORDS] = { a->config, a->config1, a->config2, a->config3 };
 	unsigned n = 0;
@@ -301,7 +301,7 @@ static bool write_fields(const struct decoder *d, const struct words *w, unsigne
 			more = (size_t)snprintf(text + n, len - n, "%s%s=0x%" PRIx64 "/", text[n - 1] == '/' ? "" : ",", name, field);
 			if (!field || n + more >= len)
 				continue;
-			now = pfm_encode_event(d->ctx, text, 0, &e, NULL) ? ~0u : n_bits_wrong(w, &e.attr);
+			now = pfm_encode_event(d->ctx, text, 0, &e, NULL) ? ~0u : count_wrong_bits(w, &e.attr);
 			if (now > wrong || (now == wrong && now != ~0u))
 				continue;
 			wrong = now;
@@ -337,7 +337,7 @@ static bool name_words(const struct decoder *d, const struct words *w, char *eve
 }
 
 /* The other way of @e that has the code and unit mask of @w, or none. */
-static int find_way(const struct words *w, const pfm_encoding_t *e)
+static int find_field_order(const struct words *w, const pfm_encoding_t *e)
 {
 	for (unsigned i = 0; i < e->n_alternatives; i++)
 		if (!((e->alternatives[i].config ^ w->value[0]) & 0xffff))
@@ -346,15 +346,15 @@ static int find_way(const struct words *w, const pfm_encoding_t *e)
 }
 
 /* The event by the code that it has first, where @w has another one of it, that of @like. */
-static void find_by_first_way(struct decoder *d, const struct words *w, const pfm_encoding_t *like)
+static void find_with_first_field(struct decoder *d, const struct words *w, const pfm_encoding_t *like)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	struct words first = *w;
 	char event[EVENT_MAX];
 
-	first.value[0] ^= like->alternatives[find_way(w, like)].config ^ like->attr.config;
-	if (name_words(d, &first, event, &e) && find_way(w, &e) >= 0)
-		add(&d->found, event);
+	first.value[0] ^= like->alternatives[find_field_order(w, like)].config ^ like->attr.config;
+	if (name_words(d, &first, event, &e) && find_field_order(w, &e) >= 0)
+		add_found_event(&d->found, event);
 }
 
 /* Rows that have the words just so. */
@@ -370,17 +370,17 @@ static void find_rows(struct decoder *d, const struct words *w)
 		if (pfm_describe_event(d->ctx, d->pmu, i, &info) != PFMLIB_SUCCESS ||
 		    pfm_encode_event_at(d->ctx, d->pmu, i, 0, &e, NULL) != PFMLIB_SUCCESS)
 			continue;
-		way = w->given & 1 ? find_way(w, &e) : -1;
+		way = w->given & 1 ? find_field_order(w, &e) : -1;
 		if (way >= 0 && first)
-			find_by_first_way(d, w, &e);
+			find_with_first_field(d, w, &e);
 		first = first && way < 0;
 		if (has_words(w, &e.attr, e.attr.config) || (way >= 0 && has_words(w, &e.attr, e.alternatives[way].config)))
-			add(&d->found, info.name);
+			add_found_event(&d->found, info.name);
 	}
 }
 
 /* Words that were given together are one event's. */
-static void find_together(struct decoder *d, const struct words *given)
+static void find_joint_events(struct decoder *d, const struct words *given)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	struct setting config = { "config", given->value[0] };
@@ -394,7 +394,7 @@ static void find_together(struct decoder *d, const struct words *given)
 		w.value[0] &= ~rest_of(d, &config);
 	}
 	if (name_words(d, &w, event, &e))
-		add(&d->found, event);
+		add_found_event(&d->found, event);
 	find_rows(d, &w);
 }
 
@@ -406,8 +406,8 @@ static int gather(const struct decoder *d, char **operands, int n, struct words 
 	int i, word;
 
 	*w = (struct words){ 0 };
-	for (i = 0; i < n && parse(d, operands[i], &s, &error); i++) {
-		word = word_of(s.reg);
+	for (i = 0; i < n && parse_register_setting(d, operands[i], &s, &error); i++) {
+		word = find_config_word(s.reg);
 		if (word < 0 || w->given >> word & 1)
 			break;
 		w->given |= 1u << word;
@@ -423,10 +423,10 @@ static bool pair(const struct decoder *d, char **operands, int n, struct setting
 	struct setting s[2];
 	int escr;
 
-	if (n < 2 || !parse(d, operands[0], &s[0], &error) || !parse(d, operands[1], &s[1], &error))
+	if (n < 2 || !parse_register_setting(d, operands[0], &s[0], &error) || !parse_register_setting(d, operands[1], &s[1], &error))
 		return false;
 	escr = !is_escr(s[0].reg);
-	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) || word_of(s[!escr].reg) >= 0 || (s[0].value | s[1].value) >> 32)
+	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) || find_config_word(s[!escr].reg) >= 0 || (s[0].value | s[1].value) >> 32)
 		return false;
 	*both = s[!escr];
 	both->value |= s[escr].value << 32;
@@ -477,7 +477,7 @@ static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s;
-	bool ok = parse(d, text, &s, &error);
+	bool ok = parse_register_setting(d, text, &s, &error);
 
 	if (!in_run)
 		d->found.n = d->found.more = 0;
@@ -500,7 +500,7 @@ static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 			print_events(&d->found);
 			print_deciding_register(d, s.value);
 		}
-		if (!in_run && !d->found.n && s.value >> 32 == 0 && wants_escr(d, s.reg))
+		if (!in_run && !d->found.n && s.value >> 32 == 0 && needs_escr(d, s.reg))
 			printf("  %-14s is chosen in the ESCR: give both registers\n", "event");
 	} else {
 		fflush(stdout);
@@ -521,7 +521,7 @@ static int decode_all(struct decoder *d, char **operands, int n)
 		run = gather(d, operands, n, &w);
 		if (run > 1) {
 			d->found.n = d->found.more = 0;
-			find_together(d, &w);
+			find_joint_events(d, &w);
 		} else if (pair(d, operands, n, &both)) {
 			run = 2;
 			d->found.n = d->found.more = 0;

@@ -214,7 +214,7 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 }
 
 /* What the row of @e gives for field @name, "" for nothing: quicker than all that pfm_describe_metric() has to say. */
-static const char *field_text(const struct lister *l, const struct found_event *e, const char *name)
+static const char *find_field_text(const struct lister *l, const struct found_event *e, const char *name)
 {
 	const char *called, *text;
 	uint64_t value;
@@ -229,7 +229,7 @@ static const char *field_text(const struct lister *l, const struct found_event *
 /* "What it is. [percent; TmaL1, Backend]" */
 static void metric_text(const struct lister *l, const struct found_event *e, char buf[TEXT_SIZE_MAX])
 {
-	const char *groups = field_text(l, e, "metric_group");
+	const char *groups = find_field_text(l, e, "metric_group");
 	const char *parts[] = { e->desc, *e->desc ? " [" : "[", e->unit, *e->unit && *groups ? "; " : "", groups, "]" };
 	unsigned n_parts = *e->unit || *groups ? sizeof(parts) / sizeof(parts[0]) : 1;
 	size_t n = 0, len;
@@ -491,7 +491,7 @@ static bool has_no_event(const struct lister *l, int pmu, const pfm_pmu_info_t *
 	return info->n_events > 0;
 }
 
-static bool shown_text(const struct lister *l, int pmu, pfm_pmu_info_t *info)
+static bool is_shown_pmu(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 {
 	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
 		return false;
@@ -537,7 +537,7 @@ static int list_selected(struct lister *l, int n)
 	int i, status = EXIT_DONE;
 
 	for (i = 0; i < n && status == EXIT_DONE; i++)
-		if (shown_text(l, i, &info) && selects_events(l, &info))
+		if (is_shown_pmu(l, i, &info) && selects_events(l, &info))
 			status = list_events(l, i, &info);
 	flush_page(l->page);
 	return status;
@@ -675,7 +675,7 @@ static void list_pmus(struct lister *l, int n)
 
 	for (int here = 1; here >= 0; here--)
 		for (int i = 0; i < n; i++) {
-			if (!shown_text(l, i, &info) || !selects_pmu(l, &info) || is_on_host(&info) != here)
+			if (!is_shown_pmu(l, i, &info) || !selects_pmu(l, &info) || is_on_host(&info) != here)
 				continue;
 			if (!here && !l->pmus_only && !l->all_pmus) {
 				others++;

@@ -686,7 +686,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
 /* The event is there; is what stands behind its name? Fields that are still missing are no reason not to show it. */
-static void event_check_text(const struct shower *s, const char *text, pfm_error_t *error)
+static void check_event_text(const struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	pfm_error_t wrong = PFM_INIT(wrong);
@@ -764,7 +764,7 @@ static int show_name(struct shower *s, const char *text)
 	if (pmu < 0 || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS) {
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
 		if (error.code == PFMLIB_SUCCESS)
-			event_check_text(s, text, &error);
+			check_event_text(s, text, &error);
 		else if (show_unlisted(s, text, &error) == EXIT_DONE || show_group(s, text) == EXIT_DONE)
 			return EXIT_DONE;
 		return show_event(s, text, &error, pmu, event);

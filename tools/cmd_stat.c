@@ -98,8 +98,8 @@ int report_bad_option(const char *what, int err)
 /* ---- the command -------------------------------------------------------------------------------------------------------------- */
 
 /* Appends to the heading, which is cut where it is too long. */
-static void print_text(struct stat_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_text(struct stat_job *job, const char *format, ...)
+static void append_heading(struct stat_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_heading(struct stat_job *job, const char *format, ...)
 {
 	size_t at = strlen(job->target);
 	va_list ap;
@@ -109,14 +109,14 @@ static void print_text(struct stat_job *job, const char *format, ...)
 	va_end(ap);
 }
 
-static void print_tasks(struct stat_job *job, const char *one, const char *several, const int *ids, unsigned n)
+static void append_task_ids(struct stat_job *job, const char *one, const char *several, const int *ids, unsigned n)
 {
 	unsigned i;
 
 	if (n)
-		print_text(job, "%s%s ", *job->target ? ", " : "", n > 1 ? several : one);
+		append_heading(job, "%s%s ", *job->target ? ", " : "", n > 1 ? several : one);
 	for (i = 0; i < n; i++)
-		print_text(job, "%s%d", i ? "," : "", ids[i]);
+		append_heading(job, "%s%d", i ? "," : "", ids[i]);
 }
 
 /* A heading that was cut ends with a whole character. */
@@ -136,16 +136,16 @@ static void describe_target(struct stat_job *job)
 {
 	size_t at;
 
-	print_tasks(job, "process", "processes", job->pids, job->n_pids);
-	print_tasks(job, "thread", "threads", job->tids, job->n_tids);
+	append_task_ids(job, "process", "processes", job->pids, job->n_pids);
+	append_task_ids(job, "thread", "threads", job->tids, job->n_tids);
 	if (job->cgroups)
-		print_text(job, "control group%s %s%s", strchr(job->cgroups, ',') ? "s" : "", job->cgroups, job->cpus ? " on " : "");
+		append_heading(job, "control group%s %s%s", strchr(job->cgroups, ',') ? "s" : "", job->cgroups, job->cpus ? " on " : "");
 	if (job->cpus)
-		print_text(job, "CPUs %s", job->cpus);
+		append_heading(job, "CPUs %s", job->cpus);
 	else if (job->all_cpus && !job->cgroups)
-		print_text(job, "all CPUs");
+		append_heading(job, "all CPUs");
 	if (*job->target && job->command)
-		print_text(job, " during ");
+		append_heading(job, " during ");
 	at = strlen(job->target);
 	if (job->command)
 		quoted_command(job->command, job->target + at, TARGET_MAX - at);
@@ -154,11 +154,11 @@ static void describe_target(struct stat_job *job)
 
 static int print_dry_run(struct stat_job *job)
 {
-	int status = parts_make(job);
+	int status = make_targets(job);
 	unsigned i;
 
 	if (status == EXIT_DONE)
-		status = parts_open(job, 0);
+		status = open_targets(job, 0);
 	for (i = 0; i < job->n_parts && status == EXIT_DONE; i++)
 		if (job->parts[i].session)
 			report_plan(job->out, job->json, job->ctx, job->parts[i].session);
@@ -172,12 +172,12 @@ static int count_command(struct stat_job *job)
 	job->ctx = open_context(job->model);
 	if (!job->ctx)
 		return EXIT_REFUSED;
-	status = metrics_make(job);
+	status = plan_stat_metrics(job);
 	if (status != EXIT_DONE)
 		return status;
 	if (job->dry_run)
 		return print_dry_run(job);
-	status = parts_make(job);
+	status = make_targets(job);
 	return status == EXIT_DONE ? count_runs(job) : status;
 }
 
@@ -239,7 +239,7 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 		return report_usage_error(args, "-p and -t count tasks, -a and -C count CPUs: choose.");
 	if (job->json && job->separator)
 		return report_usage_error(args, "--json and -x do not go together.");
-	if (job->html && ((!job->metric_names.n && !job->topdown) || job->interval || rows_have_labels(job)))
+	if (job->html && ((!job->metric_names.n && !job->topdown) || job->interval || has_row_labels(job)))
 		return report_usage_error(args, "--html goes with -M or --topdown, and shows one answer: neither -I nor --per-cpu and its like.");
 	if (job->append && !job->output)
 		return report_usage_error(args, "--append goes with --output.");
@@ -292,7 +292,7 @@ static const char *find_gap(const char *list)
 }
 
 /* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no event of the kernel could be; says so. */
-static bool is_tied_to_cpus(const struct stat_job *job, const char *text)
+static bool refuse_grouped_own_event(const struct stat_job *job, const char *text)
 {
 	pfm_error_t error;
 	char word[32];
@@ -303,11 +303,11 @@ static bool is_tied_to_cpus(const struct stat_job *job, const char *text)
 		if (at[len] == 0 && at == text)
 			return false;
 		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : 0), at);
-		if (!find_default_event(word) || (at > text && !strchr("{, ", at[-1])))
+		if (!find_own_event(word) || (at > text && !strchr("{, ", at[-1])))
 			continue;
 		report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text), (size_t)(at - text) + len,
 		               "pfm takes this time itself: name it outside of groups, with nothing behind it");
-		stat_refuse(job, text, &error);
+		report_stat_refusal(job, text, &error);
 		return true;
 	}
 	return false;
@@ -320,12 +320,12 @@ static int check_events(const struct stat_job *job)
 	pfm_error_t error;
 
 	for (unsigned i = 0; i < job->events.n && !job->gap; i++)
-		if (is_tied_to_cpus(job, job->events.texts[i]))
+		if (refuse_grouped_own_event(job, job->events.texts[i]))
 			return EXIT_REFUSED;
 	if (!job->gap)
 		return EXIT_DONE;
 	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1, "an event name is missing beside this comma");
-	stat_refuse(job, job->gap, &error);
+	report_stat_refusal(job, job->gap, &error);
 	return EXIT_REFUSED;
 }
 
@@ -560,13 +560,13 @@ static int run_stat(struct command_args *args)
 	/* Where complaints go as well there is nothing left to say it with. */
 	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) && status == EXIT_DONE)
 		status = EXIT_REFUSED;
-	parts_free(&job);
+	free_targets(&job);
 	pfm_close_context(job.ctx);
 	while (job.n_filters)
 		free(job.filters[--job.n_filters]);
 	free(job.filters);
 	event_list_free(&job.events);
-	metrics_free(&job);
+	free_stat_metrics(&job);
 	free(job.pids);
 	free(job.tids);
 	free(job.cgroups);

@@ -76,7 +76,7 @@ bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu);
 void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
 /* The same as the member "error" of an object. */
 void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
-/* Whose newer lists may know what @text was refused for, as a set (newer.c). @pmu: the processor that the user chose, or NULL; @similar:
+/* Whose newer lists may know what @text was refused for, as a set (newer_lists.c). @pmu: the processor that the user chose, or NULL; @similar:
  * the names that were suggested. 0 if the error is another one or nobody publishes lists of the processor. */
 unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n);
 /* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the last. */

@@ -151,7 +151,7 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 	if (*info->pmu && !strstr(info->name, info->pmu))
 		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), info->pmu, term_colour_end(job->out));
 	fputs(remark, job->out);
-	if (row_ratio(job, row, elapsed, &ratio))
+	if (find_row_ratio(job, row, elapsed, &ratio))
 		print_ratio(job->out, &ratio, t->count.quality);
 	fputc('\n', job->out);
 }
@@ -326,7 +326,7 @@ void put_column_names(const struct stat_job *job)
 		put_field(job, "time", job->separator);
 	if (job->tell_cgroups && job->by != BY_NOTHING)
 		fputs("cgroup_", job->out);
-	if (rows_have_labels(job))
+	if (has_row_labels(job))
 		put_field(job, label_names[job->by], job->separator);
 	put_field(job, "value", job->separator);
 	put_field(job, "unit", job->separator);
@@ -347,10 +347,10 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
 	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "", running[NUMBER_MAX], share[NUMBER_MAX];
 	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
 
-	if (row_ratio(job, row, elapsed, &beside))
+	if (find_row_ratio(job, row, elapsed, &beside))
 		snprintf(ratio, sizeof(ratio), "%.9g", beside.value);
 	put_time_field(job, time);
-	if (rows_have_labels(job))
+	if (has_row_labels(job))
 		put_field(job, row->label, sep);
 	if (!t->counted)
 		snprintf(value, sizeof(value), "<%s>", pfm_quality_name(t->count.quality));
@@ -427,7 +427,7 @@ static void json_count(const struct stat_job *job, const struct stat_row *row, d
 	put_count(&j, "enabled", row_enabled_time(t));
 	put_count(&j, "running", row_running_time(t));
 	put_int(&j, "group", info->group);
-	if (row_ratio(job, row, elapsed, &ratio)) {
+	if (find_row_ratio(job, row, elapsed, &ratio)) {
 		put_text(&j, "ratio", ratio.name);
 		put_number(&j, "ratio_value", ratio.value);
 		put_text_if(&j, "ratio_unit", ratio.unit);

@@ -21,7 +21,7 @@ double relative_deviation(const pfm_tally_t *t)
 }
 
 /* What count @i of @p counted since it was @before. */
-static pfm_count_t count_since(const struct stat_part *p, unsigned i, const pfm_count_t *before)
+static pfm_count_t count_since(const struct stat_target *p, unsigned i, const pfm_count_t *before)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_count_t d = p->counts[i];
@@ -35,7 +35,7 @@ static pfm_count_t count_since(const struct stat_part *p, unsigned i, const pfm_
 /* ---- sums ------------------------------------------------------------------------------------------------------------------- */
 
 /* Adds count @i of @part to its row. */
-static void add_to_sum(struct stat_row *row, const struct stat_part *part, unsigned i, const pfm_count_t *count)
+static void add_to_sum(struct stat_row *row, const struct stat_target *part, unsigned i, const pfm_count_t *count)
 {
 	unsigned number = row->sum.n;
 
@@ -46,13 +46,13 @@ static void add_to_sum(struct stat_row *row, const struct stat_part *part, unsig
 	row->worst_count = i;
 }
 
-void rows_slice(struct stat_job *job)
+void gather_slice(struct stat_job *job)
 {
-	for (struct stat_part *p = job->parts; p < job->parts + job->n_parts; p++)
+	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
 		for (unsigned i = 0; i < p->n; i++) {
 			pfm_count_t d = count_since(p, i, &p->slice_counts[i]);
 
-			slice_add(&job->rows[p->rows[i]], job->n_slices, &d);
+			add_to_slice(&job->rows[p->rows[i]], job->n_slices, &d);
 			p->slice_counts[i] = p->counts[i];
 		}
 }
@@ -102,9 +102,9 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 	row->info.remedy = info.remedy;
 }
 
-void rows_gather(struct stat_job *job, bool interval)
+void gather_rows(struct stat_job *job, bool interval)
 {
-	struct stat_part *p;
+	struct stat_target *p;
 	unsigned i;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++)
@@ -139,13 +139,13 @@ static struct stat_row *new_row(struct stat_job *job)
 	return &job->rows[job->n_rows++];
 }
 
-bool rows_have_labels(const struct stat_job *job)
+bool has_row_labels(const struct stat_job *job)
 {
 	return job->by != BY_NOTHING || job->tell_cgroups;
 }
 
 /* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1", to be freed; in *@at where the second begins. NULL without memory. */
-static char *part_label(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info, size_t *at)
+static char *target_label(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info, size_t *at)
 {
 	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label : "", *between = "";
 	char place[LABEL_MAX] = "", *label;
@@ -172,7 +172,7 @@ static bool is_same_row(const struct stat_row *row, const char *label, unsigned 
 
 /* True if a count of @info's group at the same place has row @at already: count @i of @part is another event, which permissions have given
  * the same name. Members of a group are neighbours. */
-static bool is_name_used(const struct stat_part *part, unsigned i, const pfm_count_info_t *info, unsigned at)
+static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_count_info_t *info, unsigned at)
 {
 	pfm_count_info_t other = PFM_INIT(other);
 
@@ -187,7 +187,7 @@ static bool is_name_used(const struct stat_part *part, unsigned i, const pfm_cou
 }
 
 /* The row of count @i of @part, -1: there is none yet. Rows of one label stand together, the last one's most likely at the end. */
-static int find_row(const struct stat_job *job, const struct stat_part *part, unsigned i, const char *label, const pfm_count_info_t *info)
+static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i, const char *label, const pfm_count_info_t *info)
 {
 	unsigned at;
 
@@ -198,18 +198,18 @@ static int find_row(const struct stat_job *job, const struct stat_part *part, un
 }
 
 /* The text of the job's list that a count of @part comes from; NULL if there is none. */
-static const char *row_event_text(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info)
+static const char *row_event_text(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info)
 {
 	unsigned request = info->request;
 
 	for (unsigned i = part->first; i < part->first + part->n_texts; i++)
-		if (!find_default_event(job->events.texts[i]) && request-- == 0)
+		if (!find_own_event(job->events.texts[i]) && request-- == 0)
 			return job->events.texts[i];
 	return NULL;
 }
 
 /* How much of a count's name is what was asked for: all but the level that permissions have left of it, which nobody named. */
-static size_t asked_length(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info)
+static size_t requested_name_length(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info)
 {
 	const char *text = part ? row_event_text(job, part, info) : NULL, *behind = text ? strrchr(text, '}') : NULL;
 	size_t len = strlen(info->name);
@@ -221,9 +221,9 @@ static size_t asked_length(const struct stat_job *job, const struct stat_part *p
 }
 
 /* @label becomes the row's. */
-static struct stat_row *add_row(struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info, char *label, size_t place)
+static struct stat_row *add_row(struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info, char *label, size_t place)
 {
-	size_t len = asked_length(job, part, info);
+	size_t len = requested_name_length(job, part, info);
 	struct stat_row *row = new_row(job);
 	pfm_count_info_t *own;
 
@@ -241,7 +241,7 @@ static struct stat_row *add_row(struct stat_job *job, const struct stat_part *pa
 	return row->event && keep_words(&row->words, (const char **const[]){ &own->name, &own->pmu, &own->unit, &own->cpus }, 4) ? row : NULL;
 }
 
-bool rows_make(struct stat_job *job, struct stat_part *part)
+bool make_rows(struct stat_job *job, struct stat_target *part)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	struct stat_row *row;
@@ -253,7 +253,7 @@ bool rows_make(struct stat_job *job, struct stat_part *part)
 		char *label;
 
 		pfm_describe_count(part->session, i, &info);
-		label = part_label(job, part, &info, &place);
+		label = target_label(job, part, &info, &place);
 		if (!label)
 			return false;
 		/* An event that is named twice in one list has two rows, and one CPU's counts have nobody to join. */
@@ -273,7 +273,7 @@ bool rows_make(struct stat_job *job, struct stat_part *part)
 	return true;
 }
 
-void rows_free(struct stat_job *job)
+void free_rows(struct stat_job *job)
 {
 	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
 		free(row->label);
@@ -287,19 +287,19 @@ void rows_free(struct stat_job *job)
 
 /* ---- pfm's own counts ------------------------------------------------------------------------------------------------------- */
 
-static const char *const default_event_names[] = { "duration_time", "user_time", "system_time" };
+static const char *const own_event_names[] = { "duration_time", "user_time", "system_time" };
 
-const char *find_default_event(const char *text)
+const char *find_own_event(const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(default_event_names) / sizeof(default_event_names[0]); i++)
-		if (strcmp(text, default_event_names[i]) == 0)
-			return default_event_names[i];
+	for (i = 0; i < sizeof(own_event_names) / sizeof(own_event_names[0]); i++)
+		if (strcmp(text, own_event_names[i]) == 0)
+			return own_event_names[i];
 	return NULL;
 }
 
-bool rows_make_default(struct stat_job *job)
+bool make_own_rows(struct stat_job *job)
 {
 	pfm_count_info_t info = { .size = sizeof(info), .pmu = "", .unit = "ns", .cpus = "" };
 	struct stat_row *row;
@@ -307,25 +307,25 @@ bool rows_make_default(struct stat_job *job)
 	unsigned i;
 
 	for (i = 0; i < job->events.n; i++) {
-		if (!find_default_event(job->events.texts[i]))
+		if (!find_own_event(job->events.texts[i]))
 			continue;
-		info.name = find_default_event(job->events.texts[i]);
+		info.name = find_own_event(job->events.texts[i]);
 		label = strdup("");
 		row = label ? add_row(job, NULL, &info, label, 0) : NULL;
 		if (!row)
 			return false;
-		row->own = find_default_event(job->events.texts[i]);
+		row->own = find_own_event(job->events.texts[i]);
 	}
 	return true;
 }
 
-void rows_are_default(struct stat_job *job, double elapsed, double user, double system)
+void set_own_counts(struct stat_job *job, double elapsed, double user, double system)
 {
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++) {
 		struct stat_row *row = &job->rows[i];
-		double seconds = row->own == default_event_names[0] ? elapsed : row->own == default_event_names[1] ? user
+		double seconds = row->own == own_event_names[0] ? elapsed : row->own == own_event_names[1] ? user
 		                                                                                                   : system;
 
 		if (!row->own)
@@ -334,7 +334,7 @@ void rows_are_default(struct stat_job *job, double elapsed, double user, double 
 		                                .scale = 1,
 		                                .quality = PFM_QUALITY_NOT_COUNTED,
 		                                .cause = PFM_CAUSE_OTHER };
-		if (seconds < 0 && row->own == default_event_names[0])
+		if (seconds < 0 && row->own == own_event_names[0])
 			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
 			row->info.why = job->outlived_counting ? "the kernel tells a command's time when it has ended: that of all of it, of which some was not "
