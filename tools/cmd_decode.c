@@ -56,29 +56,34 @@ static bool parse_setting(const char *text, struct setting *out, pfm_error_t *er
 	char *end;
 
 	if (!text[len] || len == 0 || len >= sizeof(out->reg)) {
-		report_culprit(error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 0, len, "expected REGISTER=VALUE");
+		report_culprit(error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 0, len,
+		               "expected REGISTER=VALUE");
 		return false;
 	}
 	snprintf(out->reg, sizeof(out->reg), "%.*s", (int)len, text);
 	errno = 0;
 	out->value = strtoull(text + len + 1, &end, 0);
 	if (!isdigit((unsigned char)text[len + 1]) || *end || errno) {
-		report_culprit(error, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, len + 1, strlen(text), "not a 64-bit number");
+		report_culprit(error, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, len + 1,
+		               strlen(text), "not a 64-bit number");
 		return false;
 	}
 	return true;
 }
 
-static bool parse_register_setting(const struct decoder *d, const char *text, struct setting *out, pfm_error_t *error)
+static bool parse_register_setting(const struct decoder *d, const char *text, struct setting *out,
+                                   pfm_error_t *error)
 {
 	const char *name, *meaning;
 	uint64_t field;
 
 	if (!parse_setting(text, out, error))
 		return false;
-	if (pfm_decode_field(d->ctx, d->pmu, out->reg, out->value, 0, &name, &field, &meaning) != PFMLIB_ERR_INVAL)
+	if (pfm_decode_field(d->ctx, d->pmu, out->reg, out->value, 0, &name, &field, &meaning) !=
+	    PFMLIB_ERR_INVAL)
 		return true;
-	report_culprit(error, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, 0, strlen(out->reg), "the processor has no register of this name");
+	report_culprit(error, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, 0, strlen(out->reg),
+	               "the processor has no register of this name");
 	return false;
 }
 
@@ -91,7 +96,9 @@ static uint64_t rest_of(const struct decoder *d, const struct setting *s)
 	for (uint64_t left = s->value; left; left &= left - 1) {
 		uint64_t bit = left & -left, seen = 0;
 
-		for (unsigned i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, bit, i, &name, &field, &text) == PFMLIB_SUCCESS; i++)
+		for (unsigned i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, bit, i, &name, &field,
+		                                      &text) == PFMLIB_SUCCESS;
+		     i++)
 			seen |= field;
 		rest |= seen ? 0 : bit;
 	}
@@ -104,7 +111,9 @@ static void print_fields(const struct decoder *d, const struct setting *s)
 	uint64_t field, rest = rest_of(d, s);
 	unsigned i;
 
-	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) == PFMLIB_SUCCESS; i++)
+	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) ==
+	            PFMLIB_SUCCESS;
+	     i++)
 		if (*text)
 			printf("  %-14s 0x%-10" PRIx64 " %s\n", name, field, text);
 		else
@@ -129,7 +138,8 @@ static void find_events(struct decoder *d, const struct setting *s)
 	char event[EVENT_MAX];
 
 	for (unsigned i = 0; i <= EVENTS_SHOWN; i++) {
-		if (pfm_decode_event(d->ctx, d->pmu, s->reg, s->value, i, event, sizeof(event)) != PFMLIB_SUCCESS)
+		if (pfm_decode_event(d->ctx, d->pmu, s->reg, s->value, i, event, sizeof(event)) !=
+		    PFMLIB_SUCCESS)
 			break;
 		add_found_event(&d->found, event);
 	}
@@ -181,7 +191,8 @@ static void print_deciding_register(const struct decoder *d, uint64_t value)
 static void print_events(const struct found *f)
 {
 	for (unsigned i = 0; i < f->n; i++)
-		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_colour_begin(stdout, GREEN), f->event[i], term_colour_end(stdout));
+		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_colour_begin(stdout, GREEN),
+		       f->event[i], term_colour_end(stdout));
 	if (f->more)
 		printf("  %-14s more\n", "or");
 }
@@ -197,7 +208,9 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 	put_text(j, "reg", s->reg);
 	put_hex(j, "value", s->value);
 	put_begin(j, "fields", '[');
-	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) == PFMLIB_SUCCESS; i++) {
+	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) ==
+	            PFMLIB_SUCCESS;
+	     i++) {
 		put_begin(j, NULL, '{');
 		put_text(j, "name", name);
 		put_hex(j, "value", field);
@@ -217,7 +230,7 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 		put_hex(j, "decided_by", deciding_register(d, s->value));
 }
 
-/* ---- words of one attribute ---------------------------------------------------------------------------------- */
+/* ---- words of one attribute ------------------------------------------------------------------ */
 
 /* The number of the word of perf_event_attr that is called @reg, or -1. */
 static int find_config_word(const char *reg)
@@ -241,7 +254,9 @@ static bool needs_escr(const struct decoder *d, const char *reg)
 	const char *name, *text;
 	uint64_t field;
 
-	return find_config_word(reg) < 0 && !is_escr(reg) && pfm_decode_field(d->ctx, d->pmu, "ESCR0", 0, 0, &name, &field, &text) == PFMLIB_SUCCESS;
+	return find_config_word(reg) < 0 && !is_escr(reg) &&
+	       pfm_decode_field(d->ctx, d->pmu, "ESCR0", 0, 0, &name, &field, &text) ==
+	               PFMLIB_SUCCESS;
 }
 
 /* Has @a the words that are given? */
@@ -265,12 +280,14 @@ static unsigned count_wrong_bits(const struct words *w, const pfm_attr_t *a)
 	return n;
 }
 
-static bool word_field(const struct decoder *d, const struct words *w, unsigned word, unsigned i, const char **name, uint64_t *field)
+static bool word_field(const struct decoder *d, const struct words *w, unsigned word, unsigned i,
+                       const char **name, uint64_t *field)
 {
 	const char reg[] = { 'c', 'o', 'n', 'f', 'i', 'g', (char)('0' + word), 0 };
 	const char *text;
 
-	return pfm_decode_field(d->ctx, d->pmu, reg, w->value[word], i, name, field, &text) == PFMLIB_SUCCESS;
+	return pfm_decode_field(d->ctx, d->pmu, reg, w->value[word], i, name, field, &text) ==
+	       PFMLIB_SUCCESS;
 }
 
 /* Of a word that is given; 0 for another. */
@@ -285,9 +302,11 @@ static unsigned count_fields(const struct decoder *d, const struct words *w, uns
 	return n;
 }
 
-/* Fields that make the words, in perf's grammar. Several may lie in the same bits: one is kept if it brings the words nearer, or if what
- * there is so far is no event yet. @first: the field of every word but the first that its others come behind. */
-static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text, size_t len)
+/* Fields that make the words, in perf's grammar. Several may lie in the same bits: one is kept if
+ * it brings the words nearer, or if what there is so far is no event yet. @first: the field of
+ * every word but the first that its others come behind. */
+static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text,
+                         size_t len)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	const char *name = "";
@@ -298,10 +317,13 @@ static bool write_fields(const struct decoder *d, const struct words *w, unsigne
 	for (unsigned i = 0; i < N_WORDS; i++)
 		for (unsigned k = 0, n_fields = count_fields(d, w, i); k < n_fields; k++) {
 			word_field(d, w, i, (k + (i ? first : 0)) % n_fields, &name, &field);
-			more = (size_t)snprintf(text + n, len - n, "%s%s=0x%" PRIx64 "/", text[n - 1] == '/' ? "" : ",", name, field);
+			more = (size_t)snprintf(text + n, len - n, "%s%s=0x%" PRIx64 "/",
+			                        text[n - 1] == '/' ? "" : ",", name, field);
 			if (!field || n + more >= len)
 				continue;
-			now = pfm_encode_event(d->ctx, text, 0, &e, NULL) ? ~0u : count_wrong_bits(w, &e.attr);
+			now = pfm_encode_event(d->ctx, text, 0, &e, NULL)
+			              ? ~0u
+			              : count_wrong_bits(w, &e.attr);
 			if (now > wrong || (now == wrong && now != ~0u))
 				continue;
 			wrong = now;
@@ -311,20 +333,24 @@ static bool write_fields(const struct decoder *d, const struct words *w, unsigne
 	return wrong == 0;
 }
 
-static bool name_fields(const struct decoder *d, const struct words *w, unsigned first, char *event, pfm_encoding_t *e)
+static bool name_fields(const struct decoder *d, const struct words *w, unsigned first, char *event,
+                        pfm_encoding_t *e)
 {
 	char text[EVENT_MAX], full[EVENT_MAX + 256];
 
 	if (!write_fields(d, w, first, text, sizeof(text)) ||
-	    pfm_print_event(d->ctx, text, PFM_DIALECT_VENDOR, event, EVENT_MAX, NULL) != PFMLIB_SUCCESS)
+	    pfm_print_event(d->ctx, text, PFM_DIALECT_VENDOR, event, EVENT_MAX, NULL) !=
+	            PFMLIB_SUCCESS)
 		return false;
 	snprintf(full, sizeof(full), "%s::%s", d->pmu_name, event);
-	return pfm_encode_event(d->ctx, full, 0, e, NULL) == PFMLIB_SUCCESS && has_words(w, &e->attr, e->attr.config);
+	return pfm_encode_event(d->ctx, full, 0, e, NULL) == PFMLIB_SUCCESS &&
+	       has_words(w, &e->attr, e->attr.config);
 }
 
-/* The event that all of the words make together, whichever fields, masks and modifiers that takes. Fields of one word may be different
- * registers of events that each have one of them. */
-static bool name_words(const struct decoder *d, const struct words *w, char *event, pfm_encoding_t *e)
+/* The event that all of the words make together, whichever fields, masks and modifiers that takes.
+ * Fields of one word may be different registers of events that each have one of them. */
+static bool name_words(const struct decoder *d, const struct words *w, char *event,
+                       pfm_encoding_t *e)
 {
 	unsigned n = 1;
 
@@ -346,7 +372,8 @@ static int find_field_order(const struct words *w, const pfm_encoding_t *e)
 }
 
 /* The event by the code that it has first, where @w has another one of it, that of @like. */
-static void find_with_first_field(struct decoder *d, const struct words *w, const pfm_encoding_t *like)
+static void find_with_first_field(struct decoder *d, const struct words *w,
+                                  const pfm_encoding_t *like)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	struct words first = *w;
@@ -374,7 +401,8 @@ static void find_rows(struct decoder *d, const struct words *w)
 		if (way >= 0 && first)
 			find_with_first_field(d, w, &e);
 		first = first && way < 0;
-		if (has_words(w, &e.attr, e.attr.config) || (way >= 0 && has_words(w, &e.attr, e.alternatives[way].config)))
+		if (has_words(w, &e.attr, e.attr.config) ||
+		    (way >= 0 && has_words(w, &e.attr, e.alternatives[way].config)))
 			add_found_event(&d->found, info.name);
 	}
 }
@@ -387,9 +415,11 @@ static void find_joint_events(struct decoder *d, const struct words *given)
 	char event[EVENT_MAX];
 	struct words w = *given;
 
-	/* Bits that are the kernel's own say nothing about the event; no other bit without a field is any event's. */
+	/* Bits that are the kernel's own say nothing about the event; no other bit without a field
+	 * is any event's. */
 	if (w.given & 1 && rest_of(d, &config)) {
-		if (pfm_decode_event(d->ctx, d->pmu, config.reg, config.value, 0, event, sizeof(event)) != PFMLIB_SUCCESS)
+		if (pfm_decode_event(d->ctx, d->pmu, config.reg, config.value, 0, event,
+		                     sizeof(event)) != PFMLIB_SUCCESS)
 			return;
 		w.value[0] &= ~rest_of(d, &config);
 	}
@@ -398,7 +428,8 @@ static void find_joint_events(struct decoder *d, const struct words *given)
 	find_rows(d, &w);
 }
 
-/* How many of the operands, from the first, are words of one perf_event_attr: a word that comes again is another's. They go to @w. */
+/* How many of the operands, from the first, are words of one perf_event_attr: a word that comes
+ * again is another's. They go to @w. */
 static int gather(const struct decoder *d, char **operands, int n, struct words *w)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -416,24 +447,27 @@ static int gather(const struct decoder *d, char **operands, int n, struct words 
 	return i;
 }
 
-/* Two registers that say together which event it is, a CCCR and an ESCR, as the library takes them: the ESCR in the upper half. */
+/* Two registers that say together which event it is, a CCCR and an ESCR, as the library takes them:
+ * the ESCR in the upper half. */
 static bool pair(const struct decoder *d, char **operands, int n, struct setting *both)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s[2];
 	int escr;
 
-	if (n < 2 || !parse_register_setting(d, operands[0], &s[0], &error) || !parse_register_setting(d, operands[1], &s[1], &error))
+	if (n < 2 || !parse_register_setting(d, operands[0], &s[0], &error) ||
+	    !parse_register_setting(d, operands[1], &s[1], &error))
 		return false;
 	escr = !is_escr(s[0].reg);
-	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) || find_config_word(s[!escr].reg) >= 0 || (s[0].value | s[1].value) >> 32)
+	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) || find_config_word(s[!escr].reg) >= 0 ||
+	    (s[0].value | s[1].value) >> 32)
 		return false;
 	*both = s[!escr];
 	both->value |= s[escr].value << 32;
 	return true;
 }
 
-/* ---- output -------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* @name with the number at its end one higher; "" if it has none. */
 static void next_name(const char *name, char *next, size_t len)
@@ -461,7 +495,8 @@ static void tell_registers(const struct decoder *d)
 			snprintf(last, sizeof(last), "%s", name);
 		} else {
 			if (*first)
-				fprintf(stderr, strcmp(first, last) ? "%s%s to %s" : "%s%s", before, first, last);
+				fprintf(stderr, strcmp(first, last) ? "%s%s to %s" : "%s%s", before,
+				        first, last);
 			before = *first ? ", " : before;
 			snprintf(first, sizeof(first), "%s", rc ? "" : name);
 			snprintf(last, sizeof(last), "%s", first);
@@ -472,7 +507,8 @@ static void tell_registers(const struct decoder *d)
 		fputc('\n', stderr);
 }
 
-/* @in_run: the events of the run of words that it belongs to have been found; @last: of the run, or alone. */
+/* @in_run: the events of the run of words that it belongs to have been found; @last: of the run, or
+ * alone. */
 static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -494,7 +530,8 @@ static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 		put_end(&d->out, '}');
 		put_line(&d->out);
 	} else if (ok) {
-		printf("%s%s%s = 0x%" PRIx64 "  (%s)\n", term_colour_begin(stdout, BOLD), s.reg, term_colour_end(stdout), s.value, d->pmu_name);
+		printf("%s%s%s = 0x%" PRIx64 "  (%s)\n", term_colour_begin(stdout, BOLD), s.reg,
+		       term_colour_end(stdout), s.value, d->pmu_name);
 		print_fields(d, &s);
 		if (last) {
 			print_events(&d->found);
@@ -536,7 +573,8 @@ static int decode_all(struct decoder *d, char **operands, int n)
 	return status;
 }
 
-/* The processor that names without a prefix belong to: the one asked for, or the first of this machine's cores. */
+/* The processor that names without a prefix belong to: the one asked for, or the first of this
+ * machine's cores. */
 static int find_pmu(const struct decoder *d, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -545,7 +583,8 @@ static int find_pmu(const struct decoder *d, const char *name)
 	if (name)
 		return pfm_find_pmu(d->ctx, name);
 	for (i = 0; i < n; i++)
-		if (pfm_describe_pmu(d->ctx, i, &info) == PFMLIB_SUCCESS && (info.flags & PFM_PMU_HOST) && (info.flags & PFM_PMU_CORE))
+		if (pfm_describe_pmu(d->ctx, i, &info) == PFMLIB_SUCCESS &&
+		    (info.flags & PFM_PMU_HOST) && (info.flags & PFM_PMU_CORE))
 			return i;
 	return -1;
 }
@@ -572,7 +611,8 @@ static int run(struct command_args *args)
 	d.pmu = find_pmu(&d, pmu);
 	if (d.pmu < 0 || pfm_describe_pmu(d.ctx, d.pmu, &info) != PFMLIB_SUCCESS) {
 		pfm_close_context(d.ctx);
-		return report_usage_error(args, "this machine's processor is not known; name one with --pmu.");
+		return report_usage_error(
+			args, "this machine's processor is not known; name one with --pmu.");
 	}
 	d.pmu_name = info.name;
 	d.n_events = info.n_events;
@@ -585,8 +625,10 @@ const struct command cmd_decode = {
 	.name = "decode",
 	.usage = "--pmu NAME [--json] REGISTER=VALUE...",
 	.summary = "names and fields behind register values",
-	.about = "Takes register values apart into fields and finds the events that program a counter so. Registers go by the "
-		 "names that 'pfm dispatch' prints, and by those of their manuals. Words of perf_event_attr that stand "
+	.about = "Takes register values apart into fields and finds the events that program a "
+		 "counter so. Registers go by the "
+		 "names that 'pfm dispatch' prints, and by those of their manuals. Words of "
+		 "perf_event_attr that stand "
 		 "behind each other (config, config1 ...) are one event's.",
 	.examples = "What does this counter count?\n"
 		    "pfm decode --pmu coreduo PERFEVTSEL0=0x53d024\n"

@@ -8,7 +8,7 @@
 
 enum { FORMAT_SIZE = 1 << 16 };
 
-/* ---- patterns ----------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 struct pattern_visit {
 	bool (*each)(void *arg, const char *name);
@@ -50,8 +50,8 @@ static int visit_matches(const char *pattern, struct pattern_visit *v)
 	return rc;
 }
 
-unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(void *arg, const char *name),
-                           void *arg)
+unsigned match_tracepoints(const char *text, const char **rest,
+                           bool (*each)(void *arg, const char *name), void *arg)
 {
 	struct pattern_visit v = { .each = each, .arg = arg };
 	size_t len = pattern_length(text);
@@ -63,7 +63,8 @@ unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(voi
 	*rest = text + len;
 	rc = visit_matches(pattern, &v);
 	if (rc < 0)
-		fprintf(stderr, "pfm: note: tracepoints cannot be looked up in /sys/kernel/tracing: %s\n",
+		fprintf(stderr,
+		        "pfm: note: tracepoints cannot be looked up in /sys/kernel/tracing: %s\n",
 		        strerror(-rc));
 	else if (!v.n_found)
 		fprintf(stderr, "pfm: note: no tracepoint matches '%s'\n", pattern);
@@ -71,7 +72,7 @@ unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(voi
 	return v.n_found;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 /* Reads "field:TYPE NAME[16];	offset:8;	size:16;	signed:0;". */
 static bool read_field(const char *line, struct trace_field *f)
@@ -79,15 +80,16 @@ static bool read_field(const char *line, struct trace_field *f)
 	char *name, *bracket;
 	int is_signed;
 
-	if (sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%d", f->type, &f->offset, &f->size,
-	           &is_signed) != 4)
+	if (sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%d", f->type, &f->offset,
+	           &f->size, &is_signed) != 4)
 		return false;
 	name = strrchr(f->type, ' ');
 	if (!name)
 		return false;
 	*name++ = '\0';
 	bracket = strchr(name, '[');
-	snprintf(f->name, sizeof(f->name), "%.*s", (int)(bracket ? bracket - name : (long)strlen(name)), name);
+	snprintf(f->name, sizeof(f->name), "%.*s",
+	         (int)(bracket ? bracket - name : (long)strlen(name)), name);
 	if (bracket)
 		strncat(f->type, bracket, sizeof(f->type) - strlen(f->type) - 1);
 	f->is_signed = is_signed != 0;

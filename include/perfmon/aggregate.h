@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** What a report adds up: counts of CPUs, tasks and runs, the places of CPUs, the metrics of a group. */
+/** What a report adds up: counts of CPUs, tasks and runs, the places of CPUs, the metrics of a
+ * group. */
 #ifndef PERFMON_AGGREGATE_H
 #define PERFMON_AGGREGATE_H
 
@@ -23,8 +24,9 @@ typedef struct pfm_count_sum {
 /**
  * Add @count to @sum.
  *
- * A task or CPU that had no time to run adds nothing, and the sum stays exact. A sum that another count
- * is missing from has quality PFM_QUALITY_PARTIAL. Levels (pfm_count_info_t.is_level) are added, too.
+ * A task or CPU that had no time to run adds nothing, and the sum stays exact. A sum that another
+ * count is missing from has quality PFM_QUALITY_PARTIAL. Levels (pfm_count_info_t.is_level) are
+ * added, too.
  *
  * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if a pointer is NULL or a size is not set.
  */
@@ -33,12 +35,13 @@ int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count);
 /** Counts of one event in repeated runs. Begin with PFM_INIT. */
 typedef struct pfm_tally {
 	size_t size;
-	pfm_count_t count; /**< of the run that is trusted least; partial where other runs have a value and it has none */
+	pfm_count_t count; /**< of the run that is trusted least; partial where other runs have a
+	                      value and it has none */
 	unsigned runs;     /**< runs that were added */
 	unsigned counted;  /**< runs that have a value */
 	double mean;       /**< of the values */
-	double squares;    /**< sum of squared differences from the mean; the standard error of the mean
-	                        is sqrt(squares / (counted - 1) / counted) */
+	double squares;    /**< sum of squared differences from the mean; the standard error of the
+	                      mean    is sqrt(squares / (counted - 1) / counted) */
 	double enabled;    /**< mean nanoseconds enabled, of the runs with a value */
 	double running;    /**< mean nanoseconds on a counter, of the runs with a value */
 } pfm_tally_t;
@@ -46,18 +49,18 @@ typedef struct pfm_tally {
 /**
  * Add the count of one more run.
  *
- * Returns 1 if @count decides the quality of the tally, 0 if not, or PFMLIB_ERR_INVAL if a pointer is
- * NULL or a size is not set.
+ * Returns 1 if @count decides the quality of the tally, 0 if not, or PFMLIB_ERR_INVAL if a pointer
+ * is NULL or a size is not set.
  */
 int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count);
 
 /** Where a CPU is. A number is -1 where the kernel shows none. */
 typedef struct pfm_cpu_info {
 	size_t size;
-	int core;   /**< within its die */
-	int die;    /**< within its socket */
+	int core; /**< within its die */
+	int die;  /**< within its socket */
 	int socket;
-	int node;   /**< of memory (NUMA) */
+	int node; /**< of memory (NUMA) */
 } pfm_cpu_info_t;
 
 /**
@@ -76,17 +79,19 @@ typedef struct pfm_metric_ref {
 /**
  * List the metrics of a group.
  *
- * @text  "GROUP" of this machine's processors or "PMU::GROUP"; "NAME_group" holds the metrics that metric
- *        NAME consists of; "TopdownL1" is another name of "TmaL1"
+ * @text  "GROUP" of this machine's processors or "PMU::GROUP"; "NAME_group" holds the metrics that
+ * metric NAME consists of; "TopdownL1" is another name of "TmaL1"
  * @out   gets the first @n metrics; may be NULL if @n is 0
  *
  * Returns how many metrics the group has, PFMLIB_ERR_NOTFOUND if there is no such group,
  * PFMLIB_ERR_INVAL or PFMLIB_ERR_NOMEM.
  */
-int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref_t *out, unsigned n);
+int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref_t *out,
+                          unsigned n);
 
 /**
- * Call @each with "SUBSYSTEM:NAME" of every tracepoint of the running kernel that matches, in sorted order.
+ * Call @each with "SUBSYSTEM:NAME" of every tracepoint of the running kernel that matches, in
+ * sorted order.
  *
  * @pattern  a shell pattern such as "sched:*", or NULL for every tracepoint
  * @each     returns 0 to go on; any other value ends the call, which returns it

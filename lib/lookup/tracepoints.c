@@ -27,7 +27,8 @@ static int visit_tracepoint(void *arg, const char *name)
 	int len = snprintf(text, sizeof(text), "%s:%s", v->subsystem, name);
 
 	/* Files such as "enable" and "filter" lie among the folders of tracepoints. */
-	if (len < 0 || (size_t)len >= sizeof(text) || strcmp(name, "enable") == 0 || strcmp(name, "filter") == 0)
+	if (len < 0 || (size_t)len >= sizeof(text) || strcmp(name, "enable") == 0 ||
+	    strcmp(name, "filter") == 0)
 		return 0;
 	if (v->pattern && fnmatch(v->pattern, text, 0) != 0)
 		return 0;
@@ -40,7 +41,8 @@ static bool is_excluded(const char *pattern, const char *subsystem)
 {
 	size_t len = pattern ? strcspn(pattern, "*?[:") : 0;
 
-	return pattern && pattern[len] == ':' && (strlen(subsystem) != len || strncmp(pattern, subsystem, len) != 0);
+	return pattern && pattern[len] == ':' &&
+	       (strlen(subsystem) != len || strncmp(pattern, subsystem, len) != 0);
 }
 
 static int visit_subsystem(void *arg, const char *name)
@@ -85,11 +87,12 @@ int pfm_read_tracepoint_format(const pfm_ctx_t *ctx, const char *text, char *buf
 	if (!ctx || !text || !text[subsystem] || (size && !buf))
 		return -EINVAL;
 	name = strcspn(text + subsystem + 1, ":,");
-	if (!subsystem || !name || subsystem > NAME_SIZE || name > NAME_SIZE || memchr(text, '/', subsystem + 1 + name))
+	if (!subsystem || !name || subsystem > NAME_SIZE || name > NAME_SIZE ||
+	    memchr(text, '/', subsystem + 1 + name))
 		return -ENOENT;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS && rc; i++) {
-		snprintf(path, sizeof(path), "%s/%.*s/%.*s/format", pfmi_machine_tracefs_paths[i], (int)subsystem,
-		         text, (int)name, text + subsystem + 1);
+		snprintf(path, sizeof(path), "%s/%.*s/%.*s/format", pfmi_machine_tracefs_paths[i],
+		         (int)subsystem, text, (int)name, text + subsystem + 1);
 		rc = pfmi_machine_read_file(&ctx->sys, path, &format, &len);
 	}
 	if (rc)

@@ -7,7 +7,8 @@
 
 static bool has_value(const pfm_count_t *count)
 {
-	return count->quality != PFM_QUALITY_NOT_COUNTED && count->quality != PFM_QUALITY_NOT_SUPPORTED;
+	return count->quality != PFM_QUALITY_NOT_COUNTED &&
+	       count->quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
 /* A task that had no time to run adds nothing, and that is exact. */

@@ -45,7 +45,8 @@ static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, 
 	if (pfm_describe_count(s, i, &info))
 		return;
 	names_pmu = is_one_of_several && *info.why;
-	pfmi_check_set_text(t->reason, "%s%s%s", names_pmu ? info.pmu : "", names_pmu ? ": " : "", info.why);
+	pfmi_check_set_text(t->reason, "%s%s%s", names_pmu ? info.pmu : "", names_pmu ? ": " : "",
+	                    info.why);
 	pfmi_check_set_text(t->remedy, "%s", info.remedy);
 }
 
@@ -54,7 +55,8 @@ static void add_counts(pfm_session_t *s, struct trial *t)
 {
 	pfm_count_sum_t sum = PFM_INIT(sum);
 	pfm_count_t counts[MAX_COUNTS];
-	unsigned n_all = (unsigned)pfm_count_session(s), n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
+	unsigned n_all = (unsigned)pfm_count_session(s),
+		 n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
 
 	if (n == 0)
 		return;
@@ -99,11 +101,14 @@ struct expectation {
 };
 
 static const struct expectation expectations[] = {
-	{ "page-faults:u", WORKLOAD_PAGES, WORKLOAD_PAGES * 4, "512 and a few: so many pages are touched", false },
+	{ "page-faults:u", WORKLOAD_PAGES, WORKLOAD_PAGES * 4,
+	  "512 and a few: so many pages are touched", false },
 	{ "task-clock", 1e6, 0, "no more than the time that went by", true },
 	{ "cycles:u", WORKLOAD_LOOPS / 4.0, 0, "5,000,000 at least, for 20,000,000 loops", false },
-	{ "instructions:u", WORKLOAD_LOOPS, WORKLOAD_LOOPS * 20.0, "20,000,000 at least: so many loops", false },
-	{ "branches:u", WORKLOAD_LOOPS * 0.99, WORKLOAD_LOOPS * 4.0, "20,000,000: one for each loop", false },
+	{ "instructions:u", WORKLOAD_LOOPS, WORKLOAD_LOOPS * 20.0,
+	  "20,000,000 at least: so many loops", false },
+	{ "branches:u", WORKLOAD_LOOPS * 0.99, WORKLOAD_LOOPS * 4.0,
+	  "20,000,000: one for each loop", false },
 	{ "branch-misses:u", 0, WORKLOAD_LOOPS / 20.0, "few: the loop is regular", false },
 	{ "cache-references:u", 0, 0, "any number", false },
 	{ "cache-misses:u", 0, 0, "any number", false },
@@ -138,13 +143,14 @@ static void print_grouped(uint64_t value, char buf[32])
 	buf[at] = '\0';
 }
 
-static void check_value(const struct expectation *e, const struct trial *t, double elapsed, struct finding *f)
+static void check_value(const struct expectation *e, const struct trial *t, double elapsed,
+                        struct finding *f)
 {
 	char number[32];
 
 	print_grouped(t->count.value, number);
-	pfmi_check_set_text(f->observed, "%s, %s; expected %s", number, pfm_quality_name((int)t->count.quality),
-	                    e->text);
+	pfmi_check_set_text(f->observed, "%s, %s; expected %s", number,
+	                    pfm_quality_name((int)t->count.quality), e->text);
 	if (t->count.quality != PFM_QUALITY_EXACT) {
 		f->state = PFM_FINDING_NOTE;
 		pfmi_check_set_text(f->consequence, "%s",
@@ -153,7 +159,9 @@ static void check_value(const struct expectation *e, const struct trial *t, doub
 	}
 	if (!is_expected(e, (double)t->count.value, elapsed)) {
 		f->state = PFM_FINDING_BAD;
-		pfmi_check_set_text(f->consequence, "that is not what the workload does: do not trust this event here");
+		pfmi_check_set_text(
+			f->consequence,
+			"that is not what the workload does: do not trust this event here");
 		*f->remedy = '\0';
 	}
 }

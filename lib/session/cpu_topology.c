@@ -14,7 +14,8 @@ static int read_topology(const struct sys *sys, unsigned cpu, const char *name)
 	uint64_t number;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, name);
-	return pfmi_machine_read_number(sys, path, &number) || number > INT32_MAX ? -1 : (int)number;
+	return pfmi_machine_read_number(sys, path, &number) || number > INT32_MAX ? -1
+	                                                                          : (int)number;
 }
 
 /* The kernel shows a CPU's node as a link called nodeN beside its files. */

@@ -18,8 +18,8 @@ static int hear(void *arg, const char *name)
 
 static void add_tracefs(struct checked_machine *m, const char *mount)
 {
-	static const char *const names[] = { "sched/sched_switch/id", "sched/sched_wakeup/id", "sched/enable",
-		                             "irq/irq_entry/id", "enable" };
+	static const char *const names[] = { "sched/sched_switch/id", "sched/sched_wakeup/id",
+		                             "sched/enable", "irq/irq_entry/id", "enable" };
 	char path[128];
 
 	for (unsigned i = 0; i < COUNT(names); i++) {
@@ -28,7 +28,8 @@ static void add_tracefs(struct checked_machine *m, const char *mount)
 	}
 }
 
-static void visit(struct checked_machine *m, const char *pattern, unsigned limit, int rc, const char *expected)
+static void visit(struct checked_machine *m, const char *pattern, unsigned limit, int rc,
+                  const char *expected)
 {
 	struct heard h = { .limit = limit };
 
@@ -64,11 +65,14 @@ static void formats(void **state)
 
 	(void)state;
 	open_machine(&m);
-	fake_file(&m.fake, "/sys/kernel/tracing/events/sched/sched_switch/format", "name: sched_switch");
-	assert_int_equal(pfm_read_tracepoint_format(m.ctx, "sched:sched_switch:u", text, sizeof(text)),
-	                 strlen("name: sched_switch\n"));
+	fake_file(&m.fake, "/sys/kernel/tracing/events/sched/sched_switch/format",
+	          "name: sched_switch");
+	assert_int_equal(
+		pfm_read_tracepoint_format(m.ctx, "sched:sched_switch:u", text, sizeof(text)),
+		strlen("name: sched_switch\n"));
 	assert_string_equal(text, "name: sched_switch\n");
-	assert_int_equal(pfm_read_tracepoint_format(m.ctx, "sched:sched_switch", text, 5), strlen("name: sched_switch\n"));
+	assert_int_equal(pfm_read_tracepoint_format(m.ctx, "sched:sched_switch", text, 5),
+	                 strlen("name: sched_switch\n"));
 	assert_string_equal(text, "name");
 	assert_true(pfm_read_tracepoint_format(m.ctx, "sched:none", text, sizeof(text)) < 0);
 	assert_true(pfm_read_tracepoint_format(m.ctx, "..:..", text, sizeof(text)) < 0);

@@ -40,8 +40,7 @@ static void missing_counts(void **state)
 	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	const pfm_count_t missing = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_PERMISSION);
 	const pfm_count_t idle = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
-	const pfm_count_t *orders[][3] = { { &good, &missing, &idle }, { &missing, &good, &idle },
-		                           { &idle, &missing, &good }, { &idle, &good, &missing } };
+	const pfm_count_t *orders[][3] = { { &good, &missing, &idle }, { &missing, &good, &idle }, { &idle, &missing, &good }, { &idle, &good, &missing } };
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(orders); i++) {
@@ -78,7 +77,8 @@ static void mean_and_variance_of_runs(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(values); i++) {
-		pfm_count_t c = make_count(values[i] = unit_random(&seed) % 1000, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		pfm_count_t c = make_count(values[i] = unit_random(&seed) % 1000, PFM_QUALITY_EXACT,
+		                           PFM_CAUSE_NONE);
 
 		sum += (double)values[i];
 		assert_int_equal(pfm_add_run(&tally, &c), 1);
@@ -121,6 +121,7 @@ static void sizes_must_be_set(void **state)
 	assert_int_equal(pfm_add_run(NULL, &good), PFMLIB_ERR_INVAL);
 }
 
-UNIT(session_aggregate, cmocka_unit_test(a_sum_is_as_good_as_its_worst_count), cmocka_unit_test(missing_counts),
-     cmocka_unit_test(idle_tasks_leave_a_sum_exact), cmocka_unit_test(mean_and_variance_of_runs),
-     cmocka_unit_test(runs_without_a_value), cmocka_unit_test(sizes_must_be_set));
+UNIT(session_aggregate, cmocka_unit_test(a_sum_is_as_good_as_its_worst_count),
+     cmocka_unit_test(missing_counts), cmocka_unit_test(idle_tasks_leave_a_sum_exact),
+     cmocka_unit_test(mean_and_variance_of_runs), cmocka_unit_test(runs_without_a_value),
+     cmocka_unit_test(sizes_must_be_set));

@@ -40,4 +40,5 @@ static void unknown_places(void **state)
 	close_machine(&m);
 }
 
-UNIT(session_cpu_topology, cmocka_unit_test(numbers_of_the_files), cmocka_unit_test(unknown_places));
+UNIT(session_cpu_topology, cmocka_unit_test(numbers_of_the_files),
+     cmocka_unit_test(unknown_places));
