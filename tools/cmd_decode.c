@@ -21,7 +21,7 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* What stands behind a register, or behind several words of perf_event_attr. */
+/* The events that a register means, or several words of perf_event_attr. */
 struct found {
 	char event[EVENTS_SHOWN][EVENT_MAX];
 	unsigned n;
@@ -290,7 +290,7 @@ static bool word_field(const struct decoder *d, const struct words *w, unsigned 
 	       PFMLIB_SUCCESS;
 }
 
-/* Of a word that is given; 0 for another. */
+/* Counts the fields of a word that is given; 0 for another. */
 static unsigned count_fields(const struct decoder *d, const struct words *w, unsigned word)
 {
 	const char *name;
@@ -428,9 +428,9 @@ static void find_joint_events(struct decoder *d, const struct words *given)
 	find_rows(d, &w);
 }
 
-/* How many of the operands, from the first, are words of one perf_event_attr: a word that comes
- * again is another's. They go to @w. */
-static int gather(const struct decoder *d, char **operands, int n, struct words *w)
+/* Collects operands that are words of one perf_event_attr in @w; a word that comes again belongs
+ * to another one. Returns how many operands these are. */
+static int collect_config_words(const struct decoder *d, char **operands, int n, struct words *w)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s;
@@ -447,9 +447,9 @@ static int gather(const struct decoder *d, char **operands, int n, struct words 
 	return i;
 }
 
-/* Two registers that say together which event it is, a CCCR and an ESCR, as the library takes them:
- * the ESCR in the upper half. */
-static bool pair(const struct decoder *d, char **operands, int n, struct setting *both)
+/* Joins a CCCR and an ESCR, which select an event together, in one value as the library takes
+ * it: the ESCR in the upper half. */
+static bool join_escr(const struct decoder *d, char **operands, int n, struct setting *both)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s[2];
@@ -509,7 +509,7 @@ static void tell_registers(const struct decoder *d)
 
 /* @in_run: the events of the run of words that it belongs to have been found; @last: of the run, or
  * alone. */
-static int decode(struct decoder *d, const char *text, bool in_run, bool last)
+static int decode_operand(struct decoder *d, const char *text, bool in_run, bool last)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s;
@@ -555,17 +555,17 @@ static int decode_all(struct decoder *d, char **operands, int n)
 	int status = EXIT_DONE, run, i;
 
 	while (n > 0) {
-		run = gather(d, operands, n, &w);
+		run = collect_config_words(d, operands, n, &w);
 		if (run > 1) {
 			d->found.n = d->found.more = 0;
 			find_joint_events(d, &w);
-		} else if (pair(d, operands, n, &both)) {
+		} else if (join_escr(d, operands, n, &both)) {
 			run = 2;
 			d->found.n = d->found.more = 0;
 			find_events(d, &both);
 		}
 		for (i = 0; i < run || i == 0; i++)
-			if (decode(d, operands[i], run > 1, i + 1 >= run) != EXIT_DONE)
+			if (decode_operand(d, operands[i], run > 1, i + 1 >= run) != EXIT_DONE)
 				status = EXIT_REFUSED;
 		operands += i;
 		n -= i;

@@ -97,7 +97,7 @@ static void fold_case(const char *text, char *out, size_t room)
 	out[n] = 0;
 }
 
-/* What only a regular expression has in it. */
+/* True if the pattern has characters that only a regular expression has. */
 static bool looks_like_expression(const char *pattern)
 {
 	return strpbrk(pattern, "|()^$+\\") || strstr(pattern, ".*");
@@ -213,7 +213,7 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 	put_line(j);
 }
 
-/* What the row of @e gives for field @name, "" for nothing: quicker than all that pfm_describe_metric() has to say. */
+/* Text of field @name in the row of @e, "" if it has none. Cheaper than pfm_describe_metric(). */
 static const char *find_field_text(const struct lister *l, const struct found_event *e, const char *name)
 {
 	const char *called, *text;
@@ -252,7 +252,7 @@ static void flush_page(struct output_page *p)
 	p->n = 0;
 }
 
-/* What does not fit behind the others. */
+/* Writes the page, because @piece does not fit on it. */
 __attribute__((noinline)) static void append_padding_to_column(struct output_page *p, struct text_piece piece)
 {
 	term_write(stdout, p->bytes, p->n);
@@ -580,7 +580,8 @@ static bool is_sole_pmu(const struct lister *l, const char *name)
 	return l->pmu >= 0 && !pfm_describe_pmu(l->ctx, l->pmu, &info) && !info.n_events && strcmp(info.name, name) == 0;
 }
 
-/* Those that match a pattern, or all if they are asked for by name: there are too many to come with everything else. */
+/* Lists tracepoints that match the pattern, or all if they are asked for by name: there are too
+ * many to come with everything else. */
 static void list_tracepoints(struct lister *l)
 {
 	if (l->pmu >= 0 ? is_sole_pmu(l, "tracepoint") : l->pattern && !l->metrics && !l->counters && !l->unit_name)
@@ -782,7 +783,7 @@ static int report_nothing_found(const struct lister *l, const char *pattern)
 	return EXIT_REFUSED;
 }
 
-/* What stands before "::" in @pattern is none. */
+/* Reports that the name before "::" in @pattern is not a PMU. */
 static int report_unknown_pmu(const struct lister *l, const char *pattern)
 {
 	pfm_error_t error;
@@ -858,7 +859,8 @@ static int complete_text(const struct lister *l, const char *prefix)
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
-/* What is no regular expression although it looks like one is said; its text is looked for as it stands. */
+/* Compiles a pattern that looks like a regular expression. Reports one that is not valid; its
+ * text is searched as it stands. */
 static bool compile_pattern(struct lister *l, const char *pattern)
 {
 	char why[TEXT_SIZE_MAX];

@@ -136,7 +136,7 @@ static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *pl
 	return true;
 }
 
-/* As pfm_plan(), with what is taken looked at. @why: room for a reason. */
+/* Calls pfm_plan() after checking the counters that are taken. @why: room for a reason. */
 static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_t **plan, pfm_error_t *error, char *why, size_t len)
 {
 	int rc = pfm_plan(plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, error);

@@ -38,7 +38,7 @@ static const struct {
 	{ PFM_EVENT_HIDDEN, "hidden", "kept out of listings" }
 };
 
-/* Who agrees with a row, where that was compared: PFM_EVENT_BY_*. */
+/* Sources that agree with a row, where they were compared: PFM_EVENT_BY_*. */
 static const char *const source_names[] = { "vendor", "linux", "libpfm4" };
 static const char *const source_sentences[] = { "",
 	                                        "the vendor's list alone",
@@ -243,7 +243,7 @@ static size_t add_number(char *to, size_t room, const char *before, uint64_t val
 	                                             : snprintf(to, room, "%s%" PRIu64, before, value));
 }
 
-/* What a text may set beside unit masks, with its range, and what the event has where nobody does. */
+/* Prints the modifiers that a text may set, with their ranges and defaults. */
 static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
 {
 	pfm_modifier_info_t m = PFM_INIT(m);
@@ -731,7 +731,8 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 	return EXIT_DONE;
 }
 
-/* What is written in fields or words of the kernel: the event that they stand for, if one does. REFUSED, and why, if it is none either. */
+/* Shows the event that fields or words of the kernel select. Returns REFUSED, with the reason
+ * printed, if they select none. */
 static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);

@@ -40,7 +40,7 @@ enum { OPT_JSON = LONG_ONLY,
 #define FIRST_EVENTS "task-clock,context-switches,cpu-migrations,page-faults,cycles"
 #define LAST_EVENTS  "instructions,branches,branch-misses"
 
-/* What -d adds, -d -d, and -d -d -d. */
+/* The events that -d adds; given twice or three times it adds the next lists, too. */
 static const char *const details[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
 	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
@@ -235,7 +235,7 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 	return EXIT_DONE;
 }
 
-/* What goes with what. */
+/* Refuses options that do not go together. */
 static int check_together(struct command_args *args, const struct stat_job *job)
 {
 	bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
@@ -344,7 +344,7 @@ static bool refuse_grouped_own_event(const struct stat_job *job, const char *tex
 	return false;
 }
 
-/* What is wrong with the events before any of them is looked for. */
+/* Refuses events that are wrong before any of them is looked up. */
 static int check_events(const struct stat_job *job)
 {
 	size_t at = job->gap ? (size_t)(find_gap(job->gap) - job->gap) : 0;
@@ -603,7 +603,7 @@ static int run_stat(struct command_args *args)
 		report_bad_option(job.output, errno);
 		status = status == EXIT_DONE ? EXIT_REFUSED : status;
 	}
-	/* Where complaints go as well there is nothing left to say it with. */
+	/* Standard error is full: there is nothing left to report it with. */
 	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) &&
 	    status == EXIT_DONE)
 		status = EXIT_REFUSED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who publishes lists of events, for what the lists at hand do not know: the commands that fetch a
- * newer list. */
+/* Publishers of lists of events, for names that the lists at hand do not have: the commands that
+ * fetch a newer list. */
 #include "pfm.h"
 
 #include <string.h>
@@ -71,8 +71,8 @@ static unsigned newer_list_of_event(const pfm_ctx_t *ctx, const char *text, cons
 	return pmu && *pmu ? newer_list_of_name(ctx, pmu, strlen(pmu)) : newer_list_of_host(ctx);
 }
 
-/* Whoever has processors of similar names; all where none is similar. A name with a slash behind it
- * is the kernel's. */
+/* The publishers of processors with similar names; all if none is similar. A name with a slash
+ * behind it is a folder's. */
 static unsigned newer_list_of_unknown_pmu(const pfm_ctx_t *ctx, const char *text,
                                           const pfm_error_t *error, char (*similar)[96], size_t n)
 {

@@ -209,7 +209,7 @@ static int unknown_option(struct command_args *args, const char *name, size_t le
 	return set_exit_status(args, EXIT_USAGE);
 }
 
-/* What main and completion want to know, whatever the command: true if the option was one of those. */
+/* Handles the options that every command has. Returns true if the option was one of them. */
 static bool handle_common_option(struct command_args *args, int id, const char *value)
 {
 	const struct command_option *o;

@@ -22,7 +22,7 @@ enum { NS = 1000000000,
 
 /* ---- counts (stat_rows.c) -------------------------------------------------------------------------------------------------- */
 
-/* What rows of the answer are for, beside control groups. */
+/* The places that rows of the answer are for, beside control groups. */
 enum aggregation { BY_NOTHING,
 	           BY_CPU,
 	           BY_CORE,
@@ -120,7 +120,7 @@ struct child {
 	int failure; /* errno of exec comes back here */
 };
 
-/* Who speaks, in messages about the command: "pfm stat" unless it is changed. */
+/* The name of the command in messages: "pfm stat" unless it is changed. */
 extern const char *program_name;
 int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
 /* Lets the command go. An exit status if it cannot be run, else DONE. */
@@ -128,7 +128,7 @@ int child_start(char *const *command, struct child *c);
 void child_discard(struct child *c);
 /* Sends what ends a command, which one that is stopped hears of, too. */
 void child_signal(const struct child *c, int sig);
-/* What the command's end means for ours; says so if a signal ended it. */
+/* The exit status for the command's end. Reports a signal that ended it. */
 int child_status(const char *name, int status);
 /* The words of @command as a shell would want them typed, cut at @room. Returns @buf. */
 char *quoted_command(char *const *command, char *buf, size_t room);
@@ -209,7 +209,7 @@ void estimate_metric_error(const struct stat_job *job, const struct metric_input
 bool order_metric_tree(struct stat_job *job);
 /* True if @child is a part of @parent. */
 bool is_child_metric(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent);
-/* What is worth counting next, because what it is a part of is over its threshold. */
+/* Reports metrics that are worth counting next, because their parent is over its threshold. */
 void report_children(const struct stat_job *job, double elapsed);
 /* Writes the page that --html asks for. DONE, or REFUSED and why is said. */
 int write_page(const struct stat_job *job, double elapsed);
@@ -284,9 +284,9 @@ void put_column_names(const struct stat_job *job);
 void put_field(const struct stat_job *job, const char *text, const char *behind);
 /* Seconds, as the first column; nothing if there are none (negative). */
 void put_time_field(const struct stat_job *job, double time);
-/* With -I, when the last interval was shown: why counts are not what was asked for. */
+/* With -I, after the last interval: reports why counts are not exact. */
 void report_why(const struct stat_job *job);
-/* What would be programmed, or was with -v, in @out. */
+/* Prints the kernel events of @session. */
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 
 #endif

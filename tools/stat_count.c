@@ -239,7 +239,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	if (over)
 		end_child(job, r);
 	r->elapsed = (double)(now - r->start_time) / NS;
-	/* What is left of the last interval. */
+	/* The rest of the last interval. */
 	if (rc == EXIT_DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
 		rc = report_interval(job, r);
 	return rc;
@@ -318,7 +318,7 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 		job->interval = 0;
 	r->start_time = now_ns();
 	rc = start_run(job, r);
-	/* Of what was not begun there are no intervals. */
+	/* Counting never began, so there are no intervals. */
 	if (job->missed)
 		job->interval = 0;
 	if (rc == EXIT_DONE && !idle && !job->missed)
@@ -334,7 +334,7 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 	job->outlived_counting |= job->command && (job->delay || r->own_child);
 	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
 	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
-	/* What is left behind the last whole slice is no slice; of repetitions each is one. */
+	/* The rest after the last whole slice is not a slice; of repetitions each is one. */
 	if (needs_slices(job) && job->repeat > 1 && !job->missed) {
 		gather_slice(job);
 		end_slice(job);
@@ -378,7 +378,7 @@ static void block_signals(struct stat_job *job)
 
 	sigemptyset(&job->signals);
 	sigaddset(&job->signals, SIGCHLD);
-	/* Whoever started us may want some ignored, as nohup does. */
+	/* The caller may ignore some signals, as nohup(1) does. */
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
 			sigaddset(&job->signals, ends[i]);

@@ -13,7 +13,7 @@ enum { SLICES = 64,
        FIRST_NS = 10000000,
        COUNTS_READ_AT_ONCE = 100 };
 
-/* What a row counted in a slice. */
+/* The count of a row in one slice. */
 struct slice {
 	double raw, enabled, running;
 };
@@ -172,7 +172,7 @@ void estimate_metric_error(const struct stat_job *job, const struct metric_input
 {
 	double *parts = calloc((size_t)SLICES * j->n + 1, sizeof(*parts));
 
-	/* What is missing is in no slice. */
+	/* A missing count is in no slice. */
 	if (j->quality == PFM_QUALITY_PARTIAL)
 		v->error = -1;
 	else if (parts && job->repeat > 1 && fill_inputs(job, j, job->n_slices, 1, parts))

@@ -47,7 +47,7 @@ static bool expand_last_pattern(struct event_list *events)
 	struct list_addition a = { .events = events };
 	bool found;
 
-	/* What is added takes the place of @text, which is put back if nothing is. */
+	/* The tracepoints replace @text, which is put back if none matches. */
 	found = match_tracepoints(text, &a.rest, add_tracepoint, &a) > 0;
 	if (!found && !a.failed && events->n == first) {
 		events->n++;

@@ -324,7 +324,7 @@ static bool is_same_metric(struct event_at a, struct event_at b)
 	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
 }
 
-/* What the kernel lists for a processor under the name of an event of all processors is that event. None where there is none. */
+/* The generic event that an event of the kernel's core PMU is, if both have one name. */
 static struct event_at general_event(const struct stat_job *job, struct event_at at)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -359,7 +359,7 @@ static void find_rows(struct stat_job *job)
 	}
 }
 
-/* What a metric needs, and which event that is. */
+/* An input of a metric, and the event that it means. */
 struct metric_input {
 	pfm_metric_input_t in;
 	struct event_at at;
@@ -474,8 +474,8 @@ static bool is_repeated(const struct stat_job *job, unsigned k, const struct met
 	return false;
 }
 
-/* What became of input @i among the @rows: counts of one event on several types of cores are added up, and all of them
- * must be there. */
+/* Adds the rows that count input @i: counts of one event on several types of cores are added up,
+ * and all of them must be there. */
 static void add_rows_to_input(const struct stat_job *job, const struct metric_search *rows, const struct metric_input *input, struct input_counts *r, unsigned i, int *group)
 {
 	unsigned found = 0, counted = 0;
@@ -682,7 +682,7 @@ static void report_labels(const struct stat_job *job, const struct stat_metric *
 	}
 }
 
-/* Those of the ratios that no count shows. */
+/* Reports the ratios that stand beside no count. */
 static void report_ratios(const struct stat_job *job, double elapsed, double time)
 {
 	for (unsigned i = 0; i < job->ratios.n; i++) {
@@ -744,7 +744,7 @@ static int find_ratios(const struct stat_job *job, int p)
 	return pfm_find_pmu(job->ctx, name);
 }
 
-/* Who asks for metrics sees those alone. */
+/* Ratios are left out where metrics were asked for. */
 static bool needs_ratios(const struct stat_job *job)
 {
 	return !job->metrics.n && !job->no_ratios;

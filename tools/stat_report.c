@@ -174,7 +174,7 @@ static bool is_named_before(const struct stat_job *job, unsigned i, const char *
 	return false;
 }
 
-/* What readers of counts must know, each event once. */
+/* Prints the uncertainty of events, each event once. */
 static void print_notes(const struct stat_job *job)
 {
 	char note[NOTE_MAX];
@@ -361,7 +361,7 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
 	put_field(job, value, sep);
 	put_field(job, t->counted ? row->info.unit : "", sep);
 	put_field(job, row->info.name, sep);
-	/* Of a single run nobody knows how far the next would be off. */
+	/* A single run has no deviation. */
 	if (t->counted > 1)
 		snprintf(error, sizeof(error), "%.2f%%", relative_deviation(t));
 	if (job->repeats)

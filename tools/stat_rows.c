@@ -16,11 +16,11 @@ double relative_deviation(const pfm_tally_t *t)
 {
 	if (t->counted < 2 || t->mean <= 0)
 		return 0;
-	/* Of the mean, not of a run: what repeating is for. */
+	/* The error of the mean, not of a run: repeating makes the mean more precise. */
 	return 100 * sqrt(t->squares / (t->counted - 1) / t->counted) / t->mean;
 }
 
-/* What count @i of @p counted since it was @before. */
+/* The difference of count @i of @p since @before. */
 static pfm_count_t count_since(const struct stat_target *p, unsigned i, const pfm_count_t *before)
 {
 	pfm_count_info_t info = PFM_INIT(info);

@@ -133,7 +133,7 @@ static int add_tasks(struct stat_job *job)
 
 /* ---- control groups ----------------------------------------------------------------------------------------------------------- */
 
-/* Where the groups that perf knows are mounted: a hierarchy of its own, or version 2's. */
+/* Finds the mount of the control groups that perf knows: a hierarchy of its own, or version 2's. */
 static bool find_mount(char *path, size_t room)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");

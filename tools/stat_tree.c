@@ -94,7 +94,8 @@ struct metric_branch {
 	unsigned metrics, groups;
 };
 
-/* What would open metric @m; false if there is no need, or nothing below it that was not counted. */
+/* Finds the group of metrics to count next below @m. Returns false if @m is not over its
+ * threshold, or all below it was counted. */
 static bool find_branch(const struct stat_job *job, const struct stat_metric *m, double elapsed, struct metric_branch *out)
 {
 	static struct metric_answer a;
@@ -279,7 +280,7 @@ static void put_node(const struct stat_job *job, FILE *out, unsigned i, double e
 	free(a);
 }
 
-/* What has no bar, as a table. */
+/* Writes the metrics without a bar as a table. */
 static void put_other_metrics(const struct stat_job *job, FILE *out, double elapsed)
 {
 	static struct metric_answer a;

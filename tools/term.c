@@ -95,7 +95,7 @@ size_t term_width(FILE *out)
 	return 80;
 }
 
-/* What the user wants to read with; NULL: nothing. A program with raised rights takes no commands
+/* The command that pages output; NULL for none. A program with raised rights takes no commands
  * from the environment. */
 static const char *wanted_pager(void)
 {

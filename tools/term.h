@@ -21,8 +21,8 @@ enum style { PLAIN,
  * terminal: names of files, arguments and events are other people's, and their control bytes come
  * out as "\x1b". Newlines and tabs pass, and where colours are shown, ours. */
 void term_guard(void);
-/* The same for a file, which is made or made empty, or goes on at its end. One at a time; NULL and
- * errno if it cannot be opened. */
+/* Opens a file through the guard, created or truncated, or continued at its end. One at a time.
+ * Returns NULL and sets errno if it cannot be opened. */
 FILE *term_open(const char *path, bool append);
 /* "auto", "always" or "never"; false for anything else. Without it, and with "auto", colours are
  * for terminals, unless NO_COLOR is set or TERM is "dumb". */
@@ -41,7 +41,7 @@ void term_write(FILE *out, const char *bytes, size_t len);
 /* @text in lines that fit @out, the first begun at column @at already, the others indented by
  * @indent; ends the last line. */
 void term_wrap(FILE *out, size_t at, size_t indent, const char *text);
-/* The same in lines of @width columns, 0 for one line however long. */
+/* term_wrap() with lines of @width columns, 0 for one line. */
 void term_fill_line(FILE *out, size_t width, size_t at, size_t indent, const char *text);
 /* @text, then a line with carets under bytes @start to @end (one caret if they are equal), both
  * indented by two. A line that is too long for @out is shown around the carets. */
