@@ -65,7 +65,8 @@ static const json_t *read_member(const json_t *object, const char *name)
 	return exact;
 }
 
-/* What @object has for an input, by the list's spelling, by ours, or by ours without the processor. */
+/* The count of an input in @object, by the list's spelling, by ours, or by ours without the
+ * processor. */
 static const json_t *find_given_count(const json_t *object, const pfm_metric_input_t *in)
 {
 	const char *behind = strstr(in->text, "::");
@@ -114,7 +115,7 @@ static const char *metric_text(const json_t *request, const char *key)
 	return json_string_value(json_object_get(request, key));
 }
 
-/* What an input may be given as; a list's expression for a constant is no name. */
+/* The name by which an input may be given. A constant's expression is not a name. */
 static const char *metric_name(const pfm_metric_input_t *in)
 {
 	return in->is_constant ? in->text + 1 : *in->alias ? in->alias
@@ -162,7 +163,7 @@ static bool check_number_array(const json_t *object)
 	return json_is_object(object);
 }
 
-/* What is wrong with a member of @request, or NULL: not said is null, too. */
+/* The complaint about a member of @request, or NULL. A member that is missing or null is fine. */
 static const char *report_malformed(const json_t *request)
 {
 	static const struct {
@@ -216,7 +217,8 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	return EXIT_DONE;
 }
 
-/* As it was asked: numbers are read as floating point, so that none is too big, and whole ones are written as whole ones again. */
+/* Writes the id as it was given. Numbers are read as floating point, so that none is too big;
+ * whole ones are written as whole numbers. */
 static void put_id(struct json *j, const json_t *id)
 {
 	double number = json_is_real(id) ? json_real_value(id) : 0.5;

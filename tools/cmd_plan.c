@@ -16,7 +16,7 @@ static const struct command_option options[] = {
 	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
 	{ OPT_JSON, "json", NULL, "one JSON object a set" },
 	{ OPT_TAKEN, "taken", "COUNTERS", "counters that somebody else holds, such as 0-3,F1" },
-	{ OPT_HTOFF, "htoff", NULL, "hyper-threading is off: more counters" },
+	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
 	{ OPT_BARE, "bare", NULL, "ignore what this machine's kernel holds for itself" },
 	{ OPT_EFFORT, "effort", "N", "steps of the search for fewer groups" },
 	{ 0, NULL, NULL, NULL }
@@ -136,7 +136,7 @@ static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *pl
 	return true;
 }
 
-/* As pfm_create_plan(), with what is taken looked at. @why: room for a reason. */
+/* Calls pfm_create_plan() after checking the counters that are taken. @why: room for a reason. */
 static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_t **plan, pfm_error_t *error, char *why, size_t len)
 {
 	int rc = pfm_create_plan(plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, error);

@@ -38,7 +38,7 @@ static const struct {
 	{ PFM_EVENT_HIDDEN, "hidden", "kept out of listings" }
 };
 
-/* Who agrees with a row, where that was compared: PFM_EVENT_BY_*. */
+/* Sources that agree with a row, where they were compared: PFM_EVENT_BY_*. */
 static const char *const source_names[] = { "vendor", "linux", "libpfm4" };
 static const char *const source_sentences[] = { "",
 	                                        "the vendor's list alone",
@@ -243,7 +243,7 @@ static size_t add_number(char *to, size_t room, const char *before, uint64_t val
 	                                             : snprintf(to, room, "%s%" PRIu64, before, value));
 }
 
-/* What a text may set beside unit masks, with its range, and what the event has where nobody does. */
+/* Prints the modifiers that a text may set, with their ranges and defaults. */
 static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
 {
 	pfm_modifier_info_t m = PFM_INIT(m);
@@ -497,7 +497,7 @@ static void print_unlisted(const struct shower *s, const char *text, const pfm_p
 	printf("%s%s%s\n  %s\n\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout), unlisted_desc(pmu->name));
 	print_line("processor", pmu->name);
 	print_line("origin", pmu->origin);
-	visit_trace_fields(text, print_trace_field, &fields);
+	visit_trace_fields(s->ctx, text, print_trace_field, &fields);
 	print_registers(s, text);
 	print_spellings(s, text);
 }
@@ -526,7 +526,7 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 	put_text(j, "origin", pmu->origin);
 	counters_json(j, "counters", enc->counters);
 	put_begin(j, "fields", '[');
-	visit_trace_fields(text, json_trace_field, j);
+	visit_trace_fields(s->ctx, text, json_trace_field, j);
 	put_end(j, ']');
 	put_attr(j, "perf", &enc->attr);
 	json_spellings(s, text);
@@ -686,7 +686,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
 /* The event is there; is what stands behind its name? Fields that are still missing are no reason not to show it. */
-static void event_check_text(const struct shower *s, const char *text, pfm_error_t *error)
+static void check_event_text(const struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	pfm_error_t wrong = PFM_INIT(wrong);
@@ -732,7 +732,8 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 	return EXIT_DONE;
 }
 
-/* What is written in fields or words of the kernel: the event that they stand for, if one does. REFUSED, and why, if it is none either. */
+/* Shows the event that fields or words of the kernel select. Returns REFUSED, with the reason
+ * printed, if they select none. */
 static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
@@ -765,7 +766,7 @@ static int show_name(struct shower *s, const char *text)
 	if (pmu < 0 || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS) {
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
 		if (error.code == PFMLIB_SUCCESS)
-			event_check_text(s, text, &error);
+			check_event_text(s, text, &error);
 		else if (show_unlisted(s, text, &error) == EXIT_DONE || show_group(s, text) == EXIT_DONE)
 			return EXIT_DONE;
 		return show_event(s, text, &error, pmu, event);

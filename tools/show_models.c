@@ -41,7 +41,7 @@ static bool is_alpha(int type)
 	return type >= PFMLIB_ALPHA_EV4_PMU && type <= PFMLIB_ALPHA_EV67_PMU;
 }
 
-/* What is known of an event of an Alpha. False for others. */
+/* Describes an event of an Alpha. Returns false for others. */
 static bool alpha_info(int type, const pfm_event_info_t *e, pfm_alpha_event_info_t *info)
 {
 	return is_alpha(type) && pfm_alpha_get_event_info(type, e->event, info) == PFMLIB_SUCCESS;

@@ -314,7 +314,7 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 	if (spec->pmu_name.len || !p.name.length || (!p.subsystem.length && l->n_names))
 		return;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
-		p.tracefs_mount = pfmi_lookup_tracefs_paths[i];
+		p.tracefs_mount = pfmi_machine_tracefs_paths[i];
 		p.sys->list_folder(p.sys, p.tracefs_mount, search_subsystem, &p);
 	}
 }

@@ -24,8 +24,6 @@ static int stop_at_first_entry(void *arg, const char *name)
 	return 1;
 }
 
-const char pfmi_lookup_tracefs_paths[TRACEFS_MOUNTS][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
-
 int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name, uint64_t *id)
 {
 	int first = 0;
@@ -36,13 +34,13 @@ int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct 
 		char path[320];
 		int rc;
 
-		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_lookup_tracefs_paths[i], (int)group.len, group.text, (int)name.len, name.text);
+		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_machine_tracefs_paths[i], (int)group.len, group.text, (int)name.len, name.text);
 		rc = pfmi_machine_read_number(sys, path, id);
 		if (rc == 0)
 			return 0;
 		/* An empty folder is a place where nothing is mounted. */
 		if (rc == -ENOENT) {
-			int rc2 = sys->list_folder(sys, pfmi_lookup_tracefs_paths[i], stop_at_first_entry, NULL);
+			int rc2 = sys->list_folder(sys, pfmi_machine_tracefs_paths[i], stop_at_first_entry, NULL);
 
 			rc = rc2 == 1 ? -ENOENT : rc2 == -EACCES ? -EACCES
 			                                         : -ENODEV;

@@ -207,7 +207,7 @@ unsigned pfmi_machine_find_instance(const struct kernel_pmu *p, struct slice nam
 unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct slice digits);
 /* Where tracepoints are looked for: folders of subsystems. */
 #define TRACEFS_MOUNTS 2u
-extern const char pfmi_lookup_tracefs_paths[TRACEFS_MOUNTS][40];
+extern const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40];
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
 int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
 

@@ -30,7 +30,7 @@ static char *read_tracefs_file(const struct pfm_session *s, const char *name, si
 	char path[512], *text;
 
 	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
-		snprintf(path, sizeof(path), "%s/%s", pfmi_lookup_tracefs_paths[i], name);
+		snprintf(path, sizeof(path), "%s/%s", pfmi_machine_tracefs_paths[i], name);
 		if (pfmi_machine_read_file(&s->sys, path, &text, len) == 0)
 			return text;
 	}
