@@ -70,9 +70,9 @@ static void rivals(FILE *f)
 	      "source \"invented\"\ncounter 0..3 width=48\nfield code at=config:0-7\nfield umask at=config:8-15\n"
 	      "field cmask at=config:24-31\nmodifier cmask\n"
 	      "group part one default=left left=1:\"Left.\" right=2:\"Right.\"\n"
-	      "event A code=1 umask=1 cmask=2 \"Event.\"\nevent B code=1 takes=part \"Event.\"\n"
+	      "event A code=1 umask=1 cmask=2 \"Event.\"\nevent B code=1 umasks=part \"Event.\"\n"
 	      "event C code=1 umask=2 cmask=2 \"Event.\"\n"
-	      "group also one default=none none=0:\"None.\" left=0x10:\"Left too.\"\nevent D code=3 takes=part,also \"Event.\"\n",
+	      "group also one default=none none=0:\"None.\" left=0x10:\"Left too.\"\nevent D code=3 umasks=part,also \"Event.\"\n",
 	      f);
 }
 

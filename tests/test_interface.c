@@ -59,7 +59,7 @@ static const char toy_text[] =
 static const char box_text[] =
 	"pmu toy_box \"Invented: a part of toy\"\n"
 	"encoder format\n"
-	"whole toy\n"
+	"family toy\n"
 	"uncore BOX\n"
 	"source \"invented\"\n"
 	"counter 0..1 width=48\n"
@@ -572,7 +572,7 @@ static void a_name_that_several_images_have(void **state)
 	event_of("toy::PLAIN");
 	snprintf(path, sizeof(path), "%s/several", folder);
 	snprintf(command, sizeof(command),
-	         "mkdir %s && for i in 1 2 3 4 5; do printf 'pmu p%%d \"Invented.\"\\naka shared\\nencoder format\\ncounter 0 width=8\\n"
+	         "mkdir %s && for i in 1 2 3 4 5; do printf 'pmu p%%d \"Invented.\"\\nalias shared\\nencoder format\\ncounter 0 width=8\\n"
 	         "field code at=config:0-7\\nevent E%%d code=%%d \"Event.\"\\n' $i $i $i >%s/p$i.pmu && "
 	         "python3 '%s' --byteorder %s --image %s/p$i.pmdb %s/p$i.pmu || exit 1; done",
 	         path, path, getenv("PERFMON_PMUC"), BYTE_ORDER_NAME, path, path);

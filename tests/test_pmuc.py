@@ -74,7 +74,7 @@ class Language(unittest.TestCase):
 
     def test_head(self):
         t = self.t
-        self.assertEqual((t.name, t.aka, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
+        self.assertEqual((t.name, t.aliases, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
                                                                                  4, 4095))
         self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
         self.assertEqual((t.n_general, t.all_counters), (4, 0x30000000F))
@@ -154,7 +154,7 @@ class Language(unittest.TestCase):
 
     def test_use_and_drop(self):
         t = self.t2
-        self.assertEqual((t.aka, t.count["matches"], t.device), ([], 0, "testcpu"))
+        self.assertEqual((t.aliases, t.count["matches"], t.device), ([], 0, "testcpu"))
         self.assertEqual(t.value(t.find("CYCLES"), "code"), 0x3D)
         self.assertIsNone(t.find("CLK"))
         self.assertIsNone(t.find("GONE"))
@@ -203,7 +203,7 @@ class Refusals(unittest.TestCase):
             for name in ("one", "two"):
                 paths.append(os.path.join(tmp, name + ".pmu"))
                 with open(paths[-1], "w", encoding="utf-8") as f:
-                    f.write('pmu %s "x"\naka shared\nencoder format\ncounter 0 width=8\nfield code bits=8\n'
+                    f.write('pmu %s "x"\nalias shared\nencoder format\ncounter 0 width=8\nfield code bits=8\n'
                             'event A code=1 "a"\n' % name)
             status, _, err = run("--check", *paths)
             self.assertEqual(status, 1)
@@ -296,7 +296,7 @@ class RoundTrip(unittest.TestCase):
     def check_order(self, slots, hashes):
         """From where probing for a name starts to its slot, none is lower."""
         for at, (slot, h) in enumerate(zip(slots, hashes)):
-            start = pmlayout.slot_of(h, len(slots))
+            start = pmlayout.first_slot(h, len(slots))
             way = slots[start:at] if start <= at else slots[start:] + slots[:at]
             self.assertTrue(not slot or all(s >> 16 >= slot >> 16 for s in way if s != slot) and 0 not in way)
 
@@ -362,8 +362,8 @@ class RoundTrip(unittest.TestCase):
                     continue
                 groups = {t.groups[g].field for g in row.takes}
                 mask = pmlayout.WAY_ANY if v.field("umask") in groups else v.value(i, "umask")
-                h = pmlayout.way_hash(v.value(i, "code"), mask)
-                at, bits, found = pmlayout.slot_of(h, v.count["ways"]), len(t.rows).bit_length(), []
+                h = pmlayout.code_hash(v.value(i, "code"), mask)
+                at, bits, found = pmlayout.first_slot(h, v.count["ways"]), len(t.rows).bit_length(), []
                 while way := v.element("ways", at)[0]:
                     if way >> bits == (h & 0xFFFF) >> bits:
                         found.append((way & (1 << bits) - 1) - 1)
@@ -423,10 +423,10 @@ class RoundTrip(unittest.TestCase):
         """What is left out is not even compiled; a processor's boxes, which its metrics speak of, come with it."""
         paths = [os.path.join(EVENTS, n) for n in ("intel/skx.pmu", "intel/skx_uncore.pmu", "intel/slm.pmu", "software.pmu")]
         for patterns in (["skx"], ["skx_uncore_cha"], ["skylakex"], ["slm", "cascade*"]):
-            some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.meant(names, patterns))
+            some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.matching_patterns(names, patterns))
             self.assertEqual(errors, [])
             self.assertEqual("slm" in [t.name for t in some], "slm" in patterns)
-            kept = [[t for t in tables if t.encoder == "perf" or pmuc.meant((t.name, t.part_of, *t.aka), patterns)]
+            kept = [[t for t in tables if t.encoder == "perf" or pmuc.matching_patterns((t.name, t.part_of, *t.aliases), patterns)]
                     for tables in (some, pmuc.compile_all(paths)[0])]
             self.assertGreater(len(kept[0]), 1)
             self.assertEqual(*map(pmimage.image_bytes, kept))

@@ -42,7 +42,9 @@ def members(prefix):
         with tarfile.open(path) as t:
             for m in t:
                 if m.name.endswith(".json") and m.isfile():
-                    yield m.name, json.load(t.extractfile(m))
+                    text = t.extractfile(m).read()
+                    if text.lstrip().startswith((b"{", b"[")):
+                        yield m.name, json.loads(text)
 
 
 def rows(found):
@@ -81,6 +83,21 @@ def arm_lists():
                 yield "arm", "", r["name"], os.path.basename(path)[:-5], [r.get("description")]
 
 
+def arm_telemetry(part):
+    """(its path, name, description) of the events or the metrics, of the CPU or of a mesh's components."""
+    for path, found in members("arm-telemetry"):
+        if isinstance(found, dict) and "/pmu/" in path:
+            for place in [found, *found.get("components", {}).values()]:
+                for name, item in place.get(part, {}).items():
+                    if isinstance(item, dict):
+                        yield path, name, item.get("description") or ""
+
+
+def arm_telemetry_lists():
+    for path, name, theirs in arm_telemetry("events"):
+        yield "arm", "arm_cmn" if "cmn" in path else "", name, os.path.basename(path)[:-5], [theirs]
+
+
 def libpfm4_names():
     with open(LIBPFM4) as f:
         for line in f:
@@ -117,6 +134,8 @@ def vendors_metrics():
             for m in items if "metrics" in path and isinstance(items, list) else ():
                 if isinstance(m, dict) and m.get("MetricName"):
                     found[m["MetricName"]].update(m[k] for k in ("BriefDescription", "PublicDescription") if m.get(k))
+    for _, name, theirs in arm_telemetry("metrics"):
+        found[name].add(theirs)
     return found
 
 
@@ -131,7 +150,7 @@ class Texts(unittest.TestCase):
         cls.names, cls.vendors = {}, {}
         if not os.path.isdir(FULL):
             return
-        for source in (intel_lists, linux_lists, arm_lists, libpfm4_names):
+        for source in (intel_lists, linux_lists, arm_lists, arm_telemetry_lists, libpfm4_names):
             for family, unit, name, core, theirs in source():
                 key = family, unit, name, bool(texts.SMALL_CORE.search(core))
                 if key not in cls.names:
@@ -274,7 +293,7 @@ class Metrics(unittest.TestCase):
     def test_metrics_that_are_named_exist(self):
         """A text sends readers to metrics and events that there are."""
         events = set()
-        for path in glob.glob(os.path.join(ROOT, "lib", "events", "intel", "*.pmu")):
+        for path in glob.glob(os.path.join(ROOT, "lib", "events", "**", "*.pmu"), recursive=True):
             with open(path, encoding="utf-8") as f:
                 events.update(re.findall(r"^event\s+(\S+)", f.read(), re.M))
         events.update([e.partition(".")[0] for e in events])

@@ -109,7 +109,7 @@ class Texts:
 def folder():
     """lib/events/texts of a source tree, or the folder of that name beside an installed compiler."""
     try:
-        return pt.near("../events/texts", "texts")
+        return pt.first_existing("../events/texts", "texts")
     except FileNotFoundError:
         return None
 
