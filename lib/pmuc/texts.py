@@ -13,6 +13,8 @@ The files of texts, one thing a line, name and text two blanks apart:
                                              follows a colon; its parts are looked up in section tor of the glossary first
     OCR.*  @ocr {what|Requests} {by}[, {snoop}]   a template: parts go to the slot that the glossary gives them
                                              (<what> reads); [...] is dropped where its slot is empty
+    HNS_*  = HNF_*                           names that begin with HNS_ have the texts of those with HNF_;
+    CME_*  = *; In the unit:                 of those without CME_, with some words in front
 A text may go on in indented lines; the first may stand there too.
 metrics.txt has a text of its own for each metric: none is composed. glossary.txt has [SECTION ...] lines and TERM  words; a later block overrides an earlier one. Words that begin with +
 follow the part before them without a comma, words that end in ~ stand before the part after them, words that
@@ -23,7 +25,7 @@ import re
 
 import pmtable as pt
 
-FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm", "boxes"),
+FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm", "arm_c1", "arm_mesh", "boxes"),
          "power": ("power", "boxes"), "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
 SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight|\b(bnl|slm|glm|glp|ehl|snr|grr|srf|cwf|knl|knm)", re.I)
 LIMIT = 200
@@ -80,9 +82,10 @@ class Texts:
     """Sentences and bases: of one file, or of the files of a family, of which the first that knows a name is right."""
 
     def __init__(self, files=()):
-        self.exact, self.bases = {}, {}
+        self.exact, self.bases, self.renamed = {}, {}, {}
         for f in reversed(files):
             self.exact.update(f.exact)
+            self.renamed.update(f.renamed)
             self.bases.update(f.bases)
         self.reach = max((k.count("_") + 1 for k in self.bases), default=0)
 
@@ -95,6 +98,14 @@ class Texts:
         if text and text.startswith("= "):
             return self.sentence(text[2:])
         return text
+
+    def other_name(self, name):
+        """(the name whose text @name has, words in front of it) by its beginning, or None."""
+        for beginning, text in self.renamed.items():
+            if name.startswith(beginning):
+                other, _, words = text.partition("; ")
+                return other.rstrip("*") + name[len(beginning):], words
+        return None
 
     def base(self, words):
         """(number of words it covers, section, text) of the longest base, or None."""
@@ -158,7 +169,9 @@ def load(name):
         key, text = canonical(key), text.strip()
         if not gap or not text:
             raise ValueError("%s: a name and a text, two blanks apart" % at)
-        if key.endswith("*"):
+        if key.endswith("*") and text.startswith("= "):
+            key, table, value = key[:-1], texts.renamed, text[2:]
+        elif key.endswith("*"):
             section = ""
             if text.startswith("@"):
                 section, _, text = text[1:].partition(" ")
@@ -336,6 +349,17 @@ def sentence_of(text):
     return text[:1].upper() + text[1:] + "."
 
 
+def text_of(family, unit, name, texts, unknown=None):
+    """The text of a canonical name: its own, that of another name, or one made of its parts."""
+    text, other = texts.sentence(name), None
+    if not text:
+        other = texts.other_name(name)
+    if other:
+        text, words = text_of(family, unit, other[0], texts, unknown), other[1]
+        return "%s %s" % (words, text[:1].lower() + text[1:] if text[1:2].islower() else text) if words else text
+    return text or composed(family, unit, name, texts, unknown)
+
+
 def composed(family, unit, name, texts, unknown=None):
     words = PART.findall(name)
     found = texts.base(words)
@@ -379,7 +403,7 @@ def describe(family, unit, name, facts=None, unknown=None):
     text = _seen.get(key)
     if text is None or unknown is not None:
         texts, plain = of_family(family, small), canonical(name)
-        text = _seen[key] = texts.sentence(plain) or composed(family, unit, plain, texts, unknown)
+        text = _seen[key] = text_of(family, unit, plain, texts, unknown)
     return text
 
 
