@@ -113,6 +113,16 @@ def libpfm4_names():
                         yield family, "", e["e"] + ":" + u["u"], pmu, []
 
 
+def built_in_events():
+    """Events of the tables of one family a folder, as some are in no list that is here; Intel's need their units."""
+    for family in "amd", "arm", "riscv", "s390", "power":
+        for path in glob.glob(os.path.join(ROOT, "lib", "events", family, "*.pmu")):
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            for name in re.findall(r'^event\s+(\S+)(?!.*\s"[^"]*"$)', text, re.M):
+                yield family, "", name, os.path.basename(path)[:-4], []
+
+
 def own_metrics():
     """{metric of a built-in table: {its units}} of those without a text in their own line."""
     found = collections.defaultdict(set)
@@ -150,7 +160,8 @@ class Texts(unittest.TestCase):
         cls.names, cls.vendors = {}, {}
         if not os.path.isdir(FULL):
             return
-        for source in (intel_lists, linux_lists, arm_lists, arm_telemetry_lists, libpfm4_names):
+        for source in (intel_lists, linux_lists, arm_lists, arm_telemetry_lists, libpfm4_names,
+                       built_in_events):
             for family, unit, name, core, theirs in source():
                 key = family, unit, name, bool(texts.SMALL_CORE.search(core))
                 if key not in cls.names:

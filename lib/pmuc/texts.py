@@ -102,9 +102,10 @@ class Texts:
     def other_name(self, name):
         """(the name whose text @name has, words in front of it) by its beginning, or None."""
         for beginning, text in self.renamed.items():
-            if name.startswith(beginning):
+            rest = name[len(beginning):]
+            if name.startswith(beginning) and (beginning[-1] in "._" or rest[:1] in ("", ".", "_")):
                 other, _, words = text.partition("; ")
-                return other.rstrip("*") + name[len(beginning):], words
+                return other.rstrip("*") + rest, words
         return None
 
     def base(self, words):
