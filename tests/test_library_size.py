@@ -60,14 +60,6 @@ class Sizes(unittest.TestCase):
         print("# %d bytes, %d rows, %d unit masks: %.1f each" % (self.size, rows, masks, each))
         self.assertLess(each, 84)
 
-    @unittest.skipUnless(shutil.which("nm"), "no nm")
-    def test_constants_that_are_read_often_lie_before_the_image(self):
-        """A page is read with those around it, and every look-up reads the image's start."""
-        out = subprocess.run(["nm", LIBRARY], check=True, capture_output=True, text=True).stdout
-        at = {name.split(".")[0]: int(address, 16) for address, _, name in (x.split() for x in out.splitlines() if len(x.split()) == 3)}
-        self.assertLess(0, at["pfmi_builtin_image"] - at["pfmi_weights"])
-        self.assertLess(at["pfmi_builtin_image"] - at["pfmi_weights"], 4096)
-
     def test_founding_processors(self):
         image = os.path.join(self.folder, "founding.pmdb")
         files = sorted(glob.glob(os.path.join(EVENTS, "*.pmu")))

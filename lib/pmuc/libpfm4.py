@@ -5,7 +5,7 @@
     libpfm4.py --c OUT.c --blob OUT.bin [--byteorder little] FILE...    compile
 
 libpfm4_names.py writes those files from a list of names. The language is described in
-lib/events/libpfm4/README.md, the compiled form in lib/libpfm4/image.h."""
+lib/events/libpfm4/README.md, the compiled form in lib/compat/libpfm4/image.h."""
 
 import argparse
 import fnmatch
@@ -265,7 +265,7 @@ class Pool:
 
 def hash_name(name):
     """Eight letters at a time, as if all were small: the same as l4_hash() in
-    lib/libpfm4/event.c."""
+    lib/compat/libpfm4/event.c."""
     text = name.encode("ascii")
     h = len(text)
     for at in range(0, len(text) + 1, 8):   # the last piece is short, or empty

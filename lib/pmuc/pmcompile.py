@@ -513,8 +513,8 @@ class Compiler(Fields):
     def enter_ratios(self):
         """Ratios whose events this table has, as metrics; the first of a name."""
         for words, origin in self.ratios:
-            needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*",
-                                    words[2].raw.partition("=")[2])) - RATIO_WORDS
+            formula = re.sub(r":[a-z]+=\w+", "", words[2].raw.partition("=")[2])
+            needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", formula)) - RATIO_WORDS
             self.origin = origin
             if pt.fold(words[1].text()) not in self.names and all(pt.fold(n) in self.names
                                                                   for n in needed):
@@ -670,9 +670,9 @@ def select_parts(parts, is_meant):
     return lambda part: family_of(part.name) in families_ or is_kernel_part(part)
 
 
-def compile_all(paths, is_meant=None):
+def compile_all(paths, is_meant=None, extend=None):
     """(tables, files read, errors); of all processors, or of those that @is_meant says by their
-    names."""
+    names. @extend adds rows to the tables before metrics are compiled."""
     library, tables, errors, taken, read = Library(), [], [], {}, []
     for path in paths:
         try:
@@ -693,6 +693,8 @@ def compile_all(paths, is_meant=None):
                                    "the name '%s' belongs to %s already" % (name, taken[name][0])))
                 taken.setdefault(name, (path, table.flags))
             tables.append(table)
+    if extend:
+        extend(tables)
     compile_metrics(tables, lambda t, row, key,
                     why: errors.append((row_position(row), "metric '%s': %s" % (row.name, why))),
                     lambda row, key,

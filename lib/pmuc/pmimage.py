@@ -17,7 +17,6 @@ from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, H
     IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
     STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
     extra_register, filter_words, first_pieces, host_hash, host_keys, pack_slots, place_entries, sparse_slot_count
-from pmready import READY_WIDE, Ready
 
 # No string holds terminal control characters: descriptions of unknown origin are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -326,21 +325,6 @@ class Writer:
             v = self.pool[v]
         return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
 
-    def laid_ready(self, t, flags, rows, packed):
-        """[(flags to add, elements of the array of values)] of @rows, the values of each row of the
-        table in order; @packed is packed(), which may remember. What those of a row that is ready
-        come to stands before them."""
-        ready, out = Ready(t, flags), []
-        for row, values in zip(t.rows + t.lent, rows):
-            groups = [t.groups[k] if type(k) is int else k for k in row.takes]
-            of, run = ready.word(row, values, groups), tuple(map(packed, values))
-            if of:
-                more, config, rest = of
-                run = (config | rest if config < READY_WIDE
-                       else READY_WIDE | self.wides.one((config, ANYWHERE, 0)),) + run
-            out.append((of[0] if of else 0, run))
-        return out
-
     def add_rows(self, t, takes, values):
         """Their numbers among all rows, those that are lent behind the others. Values are close to
         their rows."""
@@ -348,13 +332,11 @@ class Writer:
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
-            firsts = self.values.slices([run for _, run in runs])
+            firsts = self.values.slices(runs)
             numbers += self.rows.each([
-                (at[row.name], at[row.desc], first + (more > 0), of_takes[take],
-                 of_sets[row.counters], row.flags | more,
-                 len(run) - (more > 0), len(take))
-                for row, first, (more, run),
-                take in zip(rows[start:start + CHUNK], firsts, runs, taken)])
+                (at[row.name], at[row.desc], first, of_takes[take], of_sets[row.counters], row.flags,
+                 len(run), len(take))
+                for row, first, run, take in zip(rows[start:start + CHUNK], firsts, runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():
@@ -583,8 +565,8 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
     found = [row_shapes(t.rows + t.lent) for t in tables]
     flags = list(map(w.flags_of, tables, found))
     packed = Cache(w.packed).__getitem__
-    values = [w.laid_ready(*of, packed) for of in zip(tables, flags, in_order)]
-    w.values.plan_overlaps(dict.fromkeys(run for rows in values for _, run in rows))
+    values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
+    w.values.plan_overlaps(dict.fromkeys(run for rows in values for run in rows))
     for of in zip(tables, found, flags, values, entries):
         w.add(*of)
     w.index_tables(tables)

@@ -10,7 +10,7 @@ import struct
 from pmtable import ANY32, ANYWHERE, Cache, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 7
+IMAGE_VERSION = 8
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
 CALL_OTHER = 0x8000  # a name beside the table's own, in the index over names of tables
@@ -92,7 +92,7 @@ def filter_words(hashes):
     return words
 
 
-# Text before the first separator of a folded name: lib/spec.c takes none at the very start
+# Text before the first separator of a folded name: lib/lookup/spec.c takes none at the very start
 # for one.
 first_piece = Cache(lambda name: name[:1] + name[1:].partition(b".")[0]).__getitem__
 

@@ -11,7 +11,7 @@ import re
 ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf", "netburst",
             "mips")
 # Encoders of one processor family: its numbers in libpfm 3, and the set of its counters
-# (lib/table/check.c).
+# (lib/table/verify.c).
 SHAPES = {"montecito": ((4,), 0xFFF0), "ev4": ((150,), 0x3), "ev5": ((151, 152), 0x7),
           "ev6": ((153,), 0x3), "ev67": ((154,), 0x3)}
 TABLE_FALLBACK, TABLE_UNCORE, TABLE_VIEW, TABLE_TEST, TABLE_KERNEL = 1, 2, 4, 8, 16
@@ -24,7 +24,6 @@ ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experiment
              "metric": 128, "snapshot": 256, "free_running": 512}
 ROW_HIDDEN, ROW_DEPRECATED, ROW_ALONE, ROW_PER_PKG, ROW_EXPERIMENTAL, ROW_ARCH, ROW_SHADOWED, ROW_METRIC, \
     ROW_SNAPSHOT, ROW_FREE_RUNNING = ROW_FLAGS.values()
-ROW_READY, ROW_EXTRA, ROW_MASKS = 1024, 2048, 4096  # set by the writer
 NAME_EVENT, NAME_ALIAS, NAME_SYNONYM, NAME_UNSUPPORTED = range(4)
 ANYWHERE = 0xFFFF
 ANY32 = 0xFFFFFFFF
@@ -59,7 +58,7 @@ fold = Cache(_folded).__getitem__       # the form of a name that is compared: t
 
 
 def _weight(c):
-    """Contribution of a character of a folded name to its hash: table.h, pfmi_weights."""
+    """Contribution of a character of a folded name to its hash: table.h, pfmi_table_char_weights."""
     c = c * 0x9E3779B1 & ANY32
     c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
     return (c ^ c >> 13) & 0x7FFFFFFF

@@ -78,7 +78,10 @@ def find_core_table(reading, product):
     def make():
         b = Sheet(m.name, table_title(m.name, clean(product["product_name"])[:100]), ["arm.core"])
         reading.cores[""] = m.name
-        b.device = "armv8_pmuv3_0"
+        if "SME" in product["product_name"]:
+            b.unit = "SME2"             # a unit that cores share, with a PMU of its own
+        else:
+            b.device = "armv8_pmuv3_0"
         version = "armv9_" if str(product.get("architecture", "")).startswith("armv9") else "armv8_"
         b.aliases += dict.fromkeys(("armv8_" + m.name, version + m.name))
         b.aliases += reading.processor.libpfm if reading.processor else []

@@ -6,6 +6,7 @@
             [--embed OUT.S]      and assembler text that brings it into the library
             [--depfile FILE]     and what it was made from, for make and ninja
             [--audit FOLDER]     with remarks of its audit.txt and sources.txt (pmaudit.py)
+            [--contract FILE]    with the metrics that every processor has (pmcontract.py)
             [--libpfm4-names FOLDER]  with libpfm4's names of that folder (libpfm4_aliases.py)
             [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's
                                  names, after those named
@@ -34,7 +35,7 @@ from pmfile import write_atomically  # noqa: E402
 
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py",
          "pmtable.py",
-         "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmread.py", "libpfm4.py",
+         "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmcontract.py", "pmread.py", "libpfm4.py",
          "libpfm4_aliases.py")   # what tables depend on
 
 
@@ -90,7 +91,7 @@ def main(argv):
     while i < len(argv):
         a = argv[i]
         if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit",
-                 "--libpfm4-names", "--folders"):
+                 "--contract", "--libpfm4-names", "--folders"):
             i += 1
             if i == len(argv):
                 return print_usage("%s needs a value" % a)
@@ -112,11 +113,20 @@ def main(argv):
         return print_usage()
     folders, more = list_table_files(out["--folders"]) if "--folders" in out else ([], [])
     patterns = out.get("--processors", "all").split(",")
-    tables, files, errors = compile_all(inputs + more,
-                                        None if "all" in patterns
-                                        else lambda names: matching_patterns(names, patterns))
+    extend = None
+    if "--contract" in out:
+        from pmcontract import add_standard_metrics
+
+        def extend(made):
+            add_standard_metrics(made, out["--contract"])
+    meant = None if "all" in patterns else lambda names: matching_patterns(names, patterns)
+    try:
+        tables, files, errors = compile_all(inputs + more, meant, extend)
+    except OSError as e:
+        return print_errors([((e.filename, 1, 1), e.strerror)])
     if errors:
         return print_errors(errors)
+    files += [out["--contract"]] if "--contract" in out else []
     files += folders        # a file that comes or goes changes its folder
     try:
         if "--audit" in out:
