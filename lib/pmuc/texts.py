@@ -27,6 +27,7 @@ import pmtable as pt
 
 FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm", "arm_c1", "arm_mesh", "boxes"),
          "power": ("power", "boxes"), "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
+METRIC_FILES = "metrics", "metrics_arm"
 SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight|\b(bnl|slm|glm|glp|ehl|snr|grr|srf|cwf|knl|knm)", re.I)
 LIMIT = 200
 NUMBER = re.compile(r"[0-9]+")
@@ -189,7 +190,7 @@ def load(name):
 def metrics():
     """{metric: text or "= NAME"} of metrics.txt."""
     if not _metrics:
-        for at, line in lines("metrics"):
+        for at, line in [x for f in METRIC_FILES for x in lines(f)]:
             key, gap, text = line.partition("  ")
             if not gap or key in _metrics:
                 raise ValueError("%s: %s" % (at, "expected a name and a text, got '%s'" % key if not gap else key + " is there already"))
