@@ -598,7 +598,7 @@ class Compiler(Fields):
             self.add_mask_descriptions(events, t.groups[g])
 
     def add_metric_description(self, row):
-        """Its text of metrics.txt or metrics_arm.txt: a metric's meaning can't be composed from its name."""
+        """Its text of a file of metrics: a metric's meaning can't be composed from its name."""
         row.desc = texts.metric(row.name) or ""
         if not row.desc and texts.metrics():
             self.error(row_location(row.where), "metric '%s' needs a description here "
