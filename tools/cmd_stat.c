@@ -28,6 +28,9 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_TOPDOWN,
        OPT_NO_RATIOS,
        OPT_HTML,
+       OPT_REGIONS,
+       OPT_REGIONS_SYSTEM,
+       OPT_NO_SUBTRACT,
        MS = 1000000 };
 
 /* Stalled clocks come between these, where the kernel has an event for them. */
@@ -70,6 +73,9 @@ static const struct command_option options[] = {
 	{ 'D', "delay", "MS", "begin so long after the command" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
+	{ OPT_REGIONS, "regions", "[FORMAT]", "count the regions of the command; FORMAT is table, json, csv, likwid or papi" },
+	{ OPT_REGIONS_SYSTEM, "regions-system", NULL, "with --regions: count events that no task can have for the whole machine" },
+	{ OPT_NO_SUBTRACT, "no-subtract", NULL, "with --regions: leave the cost of begin and end in the counts" },
 	{ 'v', "verbose", NULL, "print first what was programmed" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each count, on standard output" },
 	{ 'x', "field-separator", "SEP", "one line of columns for each count" },
@@ -429,6 +435,9 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_TOPDOWN:
 		job->topdown = 1;
 		return value ? parse_number(args, "--topdown", value, &job->topdown) : -1;
+	case OPT_REGIONS: job->region_format = value ? value : "table"; break;
+	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
+	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
 	case OPT_NO_RATIOS: job->no_ratios = true; break;
 	case OPT_HTML: job->html = value; break;
 	case OPT_FILTER: return add_filter(args, job, job->last, value);
@@ -503,7 +512,9 @@ static int run_stat(struct command_args *args)
 	struct stat_job job = { .repeat = 1 };
 	int status = read_options(args, &job);
 
-	if (status < 0)
+	if (status < 0 && job.region_format)
+		status = stat_regions(args, &job);
+	else if (status < 0)
 		status = check_options(args, &job);
 	else
 		job.out = NULL;

@@ -236,6 +236,8 @@ struct stat_job {
 	char *cgroups; /* names with commas between */
 	const char *cpus, *model, *output, *separator, *html;
 	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
+	const char *region_format; /* of --regions; NULL: none */
+	bool regions_system, no_subtract;
 	bool repeats; /* more than one run was asked for */
 	enum aggregation by;
 	unsigned repeat; /* runs; once they are over, those that were counted */
@@ -270,6 +272,9 @@ struct stat_job {
 uint64_t now_ns(void);
 /* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
 int report_bad_option(const char *what, int err);
+struct command_args;
+/* pfm stat --regions; an exit status. (stat_regions.c) */
+int stat_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports; an exit status. (stat_count.c) */
 int count_runs(struct stat_job *job);
 

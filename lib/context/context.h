@@ -19,12 +19,6 @@ struct pmu_info {
 	unsigned core_type;                  /* index of the hybrid core type */
 };
 
-/* A unit that this machine has. */
-struct host_pmu {
-	unsigned pmu_index, core_type;
-	const struct kernel_pmu *kernel_pmu;
-};
-
 /* Images mapped from the search path. (lib/context/images.c) */
 struct image_set {
 	unsigned n_maps;

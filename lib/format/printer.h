@@ -42,7 +42,8 @@ void pfmi_format_use_dialect_terms(struct event *ev, pfm_dialect_t dialect);
 /* (lib/format/print_perf.c) perf's grammar: fields between slashes, raw numbers, names of the kernel. */
 bool pfmi_format_append_perf_event(struct event_printer *p);
 
-/* (lib/format/print.c) Equal configuration words, extra registers included. An encoder that refuses both has no such words. */
+/* Do both events have the same configuration words and extra register? Events that their encoder refuses
+ * are equal. (printer.c) */
 bool pfmi_format_has_equal_config(const struct event *a, const struct event *b);
 
 static inline bool format_has_none_of(const char *text, const char *characters)

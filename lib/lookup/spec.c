@@ -42,14 +42,14 @@ static inline bool is_end_weight(uint64_t sum)
 /* Adds the characters from @p on to *@hash, up to a separator or the end, and returns where that is. */
 static inline const char *hash_plain_run(const char *p, uint32_t *hash)
 {
-	uint64_t h = *hash, weight;
+	uint64_t h = *hash;
 
-	do {
-		weight = pfmi_table_char_weights[(unsigned char)*p++];
-		h += weight;
-	} while (!is_end_weight(h));
-	*hash = (uint32_t)(h - weight);
-	return p - 1;
+	do
+		h += pfmi_table_char_weights[(unsigned char)*p++];
+	while (!is_end_weight(h));
+	p--;
+	*hash = (uint32_t)(h - pfmi_table_char_weights[(unsigned char)*p]);
+	return p;
 }
 
 /* In a breakpoint (mem:ADDRESS/LENGTH) a slash stands alone. */

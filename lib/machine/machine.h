@@ -112,6 +112,30 @@ void pfmi_machine_visit_host_tables(const struct image *im, const struct host *h
 /* The same for units that any processor may have, by the name the kernel has for them. */
 void pfmi_machine_visit_device_tables(const struct image *im, const char *device, pfmi_machine_host_table_fn each, void *arg);
 
+/* A PMU of this machine. */
+struct host_pmu {
+	unsigned pmu_index, core_type;
+	const struct kernel_pmu *kernel_pmu; /* the kernel's PMU that counts it, or NULL */
+};
+/* PMUs of this machine, sorted by number. The owner frees @pmus. */
+struct host_pmu_list {
+	struct host_pmu *pmus;
+	unsigned n_pmus, capacity;
+	bool is_out_of_memory;
+};
+/* An image whose tables are PMUs from number @first_pmu on. @is_usable(@arg) says whether its rows may
+ * be read. */
+struct pmu_image {
+	const struct image *image;
+	unsigned first_pmu;
+	bool (*is_usable)(void *arg);
+	void *arg;
+};
+struct kernel_info;
+/* Adds to @list the tables of @image that describe @host. @kernel may be NULL. */
+void pfmi_machine_match_image(struct host_pmu_list *list, const struct host *host,
+                              const struct kernel_info *kernel, const struct pmu_image *image);
+
 /* ---- sets of CPUs ---------------------------------------------------------------------------------- */
 
 #define MAX_CPU_NUMBER (1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at most */

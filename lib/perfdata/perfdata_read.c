@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading perf.data: ours or perf's, of this machine or one of the other byte order, whole or cut off, from a file or a pipe. The file is
- * not trusted: every offset and size is checked against what is there. Records are sorted by time from one mark of a finished round to
- * the next: what came before the round before last cannot be preceded by anything any more. */
+ * not trusted: every offset and size is checked against what is there. Records wait in a heap, the oldest first. A mark of a finished
+ * round releases all that are not younger than the round before: nothing older can follow. */
 #include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,12 +33,16 @@ struct perfdata_reader {
 	size_t input_start, input_end;
 	uint8_t *pool; /* records that wait */
 	size_t pool_used, pool_capacity;
-	struct pending_record *pending;
-	size_t n_pending, pending_capacity, next_pending, n_ready;
+	struct pending_record *pending; /* a heap */
+	size_t n_pending, pending_capacity;
+	size_t n_live_bytes;  /* bytes of the pool that belong to waiting records */
+	uint64_t ready_until; /* records up to this time may be handed out ... */
+	size_t n_forced;      /* ... and so many whatever their time */
+	bool has_ready_until;
 	struct zstd_codec *zstd;
 	struct byte_buffer unpacked;                     /* what packed records stand for: it comes before what follows them */
 	uint64_t next_sequence, newest_time, round_time; /* the newest time, now and at the last mark */
-	unsigned ids_capacity, n_sorted_ids;             /* settled: so many ids are in order */
+	unsigned ids_capacity;
 	uint8_t *tracing_data;                           /* how tracepoints' fields lie; NULL: not told */
 	size_t tracing_data_size;
 };
@@ -119,6 +124,7 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 		                                                   .user_regs = decode_u64(r, a + 80),
 		                                                   .intr_regs = decode_u64(r, a + 96),
 		                                                   .max_frames = frames ? frames : DEFAULT_MAX_FRAMES,
+		                                                   .is_inherited = get_attr_flag(r, flags, 1),
 		                                                   .has_trailers = get_attr_flag(r, flags, 18) } };
 	c = &counts[s->n_counts++];
 	*c = (struct session_count){ .config = { .name = name, .cpus = "", .unit = "", .scale = 1, .group = s->n_counts - 1, .request = s->n_counts - 1 } };
@@ -146,58 +152,23 @@ static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 		sm->event_ids = known;
 		r->ids_capacity = room;
 	}
+	/* Of events that claim one id the first has it. */
+	if (pfmi_sampling_find_count(sm, id) >= 0)
+		return 0;
+	if (!pfmi_base_add_hash(&sm->id_table, pfmi_base_hash_number(id), sm->n_event_ids))
+		return PFMLIB_ERR_NOMEM;
 	sm->event_ids[sm->n_event_ids++] = (struct event_id){ id, event };
 	return 0;
 }
 
-static int compare_event_ids(const void *a, const void *b)
-{
-	const struct event_id *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* Puts what was added in among those that are in order: a pipe may announce one event after another between its records. */
-static void sort_event_ids(struct pfm_session *s)
-{
-	struct sampling_state *sm = s->sampling;
-	struct perfdata_reader *r = s->recording;
-	unsigned added = sm->n_event_ids - r->n_sorted_ids, at = sm->n_event_ids, left = r->n_sorted_ids;
-	struct event_id *tail;
-
-	if (!sm->event_ids)
-		return;
-	tail = malloc((added + 1) * sizeof(*tail));
-	qsort(sm->event_ids + r->n_sorted_ids, added, sizeof(*sm->event_ids), compare_event_ids);
-	if (!tail) { /* it takes longer, and that is all */
-		qsort(sm->event_ids, sm->n_event_ids, sizeof(*sm->event_ids), compare_event_ids);
-		r->n_sorted_ids = sm->n_event_ids;
-		return;
-	}
-	memcpy(tail, sm->event_ids + r->n_sorted_ids, added * sizeof(*tail));
-	while (added)
-		sm->event_ids[--at] = left && compare_event_ids(&sm->event_ids[left - 1], &tail[added - 1]) > 0 ? sm->event_ids[--left] : tail[--added];
-	free(tail);
-	r->n_sorted_ids = sm->n_event_ids;
-}
-
 static int find_event_by_id(struct pfm_session *s, uint64_t id)
 {
-	const struct event_id key = { id, 0 };
-	const struct event_id *k;
-
-	if (s->recording->n_sorted_ids != s->sampling->n_event_ids)
-		sort_event_ids(s);
-	k = !s->sampling->n_event_ids ? NULL : bsearch(&key, s->sampling->event_ids, s->sampling->n_event_ids, sizeof(key), compare_event_ids);
-
-	return k ? (int)k->count_index : -1;
+	return pfmi_sampling_find_count(s->sampling, id);
 }
 
 /* Whose and when can be told of every record by the first event's layout, if the events agree so far. */
 static void update_common_layout(struct pfm_session *s)
 {
-	if (s->recording->n_sorted_ids != s->sampling->n_event_ids)
-		sort_event_ids(s);
 	if (s->n_counts)
 		s->sampling->common_layout = s->sampling->totals[0].layout;
 }
@@ -434,12 +405,50 @@ static void swap_record(struct pfm_session *s, uint8_t *record, size_t size)
 	pfmi_sampling_swap_record(event >= 0 ? &s->sampling->totals[event].layout : l, record, size);
 }
 
+static size_t get_padded_size(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
+
+static bool is_older_record(const struct pending_record *x, const struct pending_record *y)
+{
+	return x->time != y->time ? x->time < y->time : x->sequence < y->sequence;
+}
+
+static void push_record(struct perfdata_reader *r, struct pending_record record)
+{
+	size_t at = r->n_pending++;
+
+	for (; at && is_older_record(&record, &r->pending[(at - 1) / 2]); at = (at - 1) / 2)
+		r->pending[at] = r->pending[(at - 1) / 2];
+	r->pending[at] = record;
+}
+
+static struct pending_record pop_record(struct perfdata_reader *r)
+{
+	struct pending_record top = r->pending[0], last = r->pending[--r->n_pending];
+	size_t at = 0, child;
+
+	for (; (child = 2 * at + 1) < r->n_pending; at = child) {
+		if (child + 1 < r->n_pending && is_older_record(&r->pending[child + 1], &r->pending[child]))
+			child++;
+		if (!is_older_record(&r->pending[child], &last))
+			break;
+		r->pending[at] = r->pending[child];
+	}
+	r->pending[at] = last;
+	r->n_live_bytes -= get_padded_size(top.size);
+	r->n_forced -= r->n_forced != 0;
+	return top;
+}
+
 static int store_record(struct pfm_session *s, const uint8_t *bytes, size_t size)
 {
 	struct perfdata_reader *r = s->recording;
-	size_t padded = (size + 7) & ~(size_t)7;
+	size_t padded = get_padded_size(size);
 	const struct record_layout *l = &s->sampling->common_layout;
 	uint8_t *to;
+	uint64_t time;
 	int event;
 
 	if (r->pool_capacity - r->pool_used < padded) {
@@ -466,66 +475,52 @@ static int store_record(struct pfm_session *s, const uint8_t *bytes, size_t size
 	if (r->is_foreign)
 		swap_record(s, to, size);
 	event = find_event_by_id(s, pfmi_sampling_get_record_id(l, to, size));
-	r->pending[r->n_pending] = (struct pending_record){ pfmi_sampling_get_record_time(event >= 0 ? &s->sampling->totals[event].layout : l, to, size), r->next_sequence++,
-		                                            r->pool_used, size };
-	if (r->pending[r->n_pending].time > r->newest_time)
-		r->newest_time = r->pending[r->n_pending].time;
-	r->n_pending++;
+	l = event >= 0 ? &s->sampling->totals[event].layout : l;
+	time = pfmi_sampling_get_record_time(l, to, size);
+	if (time > r->newest_time)
+		r->newest_time = time;
+	push_record(r, (struct pending_record){ time, r->next_sequence++, r->pool_used, size });
+	r->n_live_bytes += padded;
 	r->pool_used += padded;
 	return 0;
 }
 
-static int compare_record_times(const void *a, const void *b)
+/* Records up to time @limit may be handed out. 1 if there are any. */
+static int release_records_until(struct perfdata_reader *r, uint64_t limit)
 {
-	const struct pending_record *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+	r->has_ready_until = true;
+	r->ready_until = limit;
+	return r->n_pending && r->pending[0].time <= limit;
 }
 
-/* What is not younger than @limit is ready to be handed out. */
-static void sort_records_until(struct perfdata_reader *r, uint64_t limit)
+static bool has_ready_record(const struct perfdata_reader *r)
 {
-	size_t low = 0, high = r->n_pending;
-
-	if (r->n_pending)
-		qsort(r->pending, r->n_pending, sizeof(*r->pending), compare_record_times);
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (r->pending[mid].time <= limit)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	r->next_pending = 0;
-	r->n_ready = low;
+	return r->n_pending && (r->n_forced || (r->has_ready_until && r->pending[0].time <= r->ready_until));
 }
 
-/* Moves what waits to the start of a pool of its own; what was handed out is gone. */
+/* Moves the records that wait to a pool of their own once most of the pool is not needed any more. */
 static int compact_pool(struct perfdata_reader *r)
 {
+	uint8_t *pool;
 	size_t used = 0;
-	uint8_t *pool = r->n_pending > r->n_ready ? malloc(r->pool_capacity) : NULL;
 
-	if (r->n_pending > r->n_ready && !pool)
+	if (r->n_pending == 0)
+		r->pool_used = 0;
+	if (r->n_live_bytes > r->pool_used / 2 || r->pool_used == 0)
+		return 0;
+	pool = malloc(r->pool_capacity);
+	if (!pool)
 		return PFMLIB_ERR_NOMEM;
-	for (size_t i = r->n_ready; i < r->n_pending; i++) {
+	for (size_t i = 0; i < r->n_pending; i++) {
 		struct pending_record *p = &r->pending[i];
 
 		memcpy(pool + used, r->pool + p->pool_offset, p->size);
 		p->pool_offset = used;
-		r->pending[i - r->n_ready] = *p;
-		used += (p->size + 7) & ~(size_t)7;
+		used += get_padded_size(p->size);
 	}
-	if (pool) {
-		free(r->pool);
-		r->pool = pool;
-	}
-	r->n_pending -= r->n_ready;
+	free(r->pool);
+	r->pool = pool;
 	r->pool_used = used;
-	r->next_pending = r->n_ready = 0;
 	return 0;
 }
 
@@ -560,7 +555,7 @@ static int end_input(struct perfdata_reader *r, bool damaged)
 {
 	r->has_ended = true;
 	r->is_damaged = damaged;
-	sort_records_until(r, UINT64_MAX);
+	release_records_until(r, UINT64_MAX);
 	return 1;
 }
 
@@ -642,17 +637,16 @@ static int read_input_record(struct pfm_session *s)
 	case PERFDATA_RECORD_COMPRESSED: return unpack_record(r, p + RECORD_HEADER_SIZE, size - RECORD_HEADER_SIZE);
 	case PERFDATA_RECORD_COMPRESSED2: return unpack_padded_record(r, p, size);
 	case PERFDATA_RECORD_FINISHED_ROUND:
-		sort_records_until(r, r->round_time);
+		rc = release_records_until(r, r->round_time);
 		r->round_time = r->newest_time;
-		return r->n_ready > 0;
+		return rc;
 	default: break;
 	}
 	if (type < PERFDATA_RECORD_USER_FIRST)
 		rc = store_record(s, p, size);
 	s->sampling->n_unknown_records += type > PERFDATA_RECORD_USER_LAST;
-	if (!rc && r->pool_used > MAX_POOL_SIZE) {
-		sort_records_until(r, UINT64_MAX);
-		r->n_ready = (r->n_pending + 1) / 2;
+	if (!rc && r->n_live_bytes > MAX_POOL_SIZE) {
+		r->n_forced = (r->n_pending + 1) / 2;
 		return 1;
 	}
 	return rc;
@@ -662,20 +656,23 @@ static int read_record(struct pfm_session *s, bool go_on, const void **bytes, si
 {
 	struct perfdata_reader *r = s->recording;
 
-	while (r->next_pending == r->n_ready) {
+	struct pending_record next;
+
+	while (!has_ready_record(r)) {
 		int rc;
 
 		if (r->has_ended || go_on)
 			return 0;
-		rc = r->n_ready ? compact_pool(r) : 0;
+		rc = compact_pool(r);
 		while (!rc)
 			rc = read_input_record(s);
 		if (rc < 0)
 			return rc;
 		update_common_layout(s);
 	}
-	*bytes = r->pool + r->pending[r->next_pending].pool_offset;
-	*size = r->pending[r->next_pending++].size;
+	next = pop_record(r);
+	*bytes = r->pool + next.pool_offset;
+	*size = next.size;
 	s->sampling->n_bytes += *size;
 	return 1;
 }
@@ -715,6 +712,8 @@ static void close_reader(struct pfm_session *s)
 	free(r);
 	free(s->sampling->event_ids);
 	free(s->sampling->totals);
+	pfmi_base_free_hash(&s->sampling->id_table);
+	pfmi_sampling_free_group_values(&s->sampling->group);
 	s->recording = NULL;
 }
 
@@ -784,6 +783,30 @@ static struct pfm_session *create_reader_session(void)
 	return s;
 }
 
+static bool is_folder(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* perf writes folders with one file for each thread that writes (perf record --threads), or with a
+ * copy of the kernel's memory (--kcore). */
+static const char *explain_folder(const char *path)
+{
+	char name[4096];
+	struct stat st;
+	int n = snprintf(name, sizeof(name), "%s/data.0", path);
+
+	if (n > 0 && (size_t)n < sizeof(name) && stat(name, &st) == 0)
+		return "a folder of perf record --threads, one file for each thread: not supported; record without "
+		       "--threads";
+	n = snprintf(name, sizeof(name), "%s/data", path);
+	if (n > 0 && (size_t)n < sizeof(name) && stat(name, &st) == 0)
+		return "a folder of perf record --kcore: open the file data in it";
+	return "expected a file, got a folder";
+}
+
 static int open_recording_reader(pfm_session_t **out, const char *path, pfm_error_t *why)
 {
 	struct pfm_session *s = create_reader_session();
@@ -792,6 +815,11 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 	if (!s)
 		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
 	s->recording->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->recording->fd >= 0 && is_folder(s->recording->fd)) {
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, (struct slice){ 0 }, explain_folder(path));
+		pfm_close_session(s);
+		return rc;
+	}
 	if (s->recording->fd < 0) {
 		rc = pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, errno, "the recording cannot be opened");
 		pfm_close_session(s);
@@ -806,7 +834,7 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 	pfm_close_session(s);
 	if (rc == PFMLIB_SUCCESS || rc == PFMLIB_ERR_NOMEM)
 		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
-	return pfmi_base_set_error(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 }, "no recording: the file is none of perf's, or damaged");
+	return pfmi_base_set_error(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 }, "not a perf.data file, or corrupt");
 }
 
 int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error)

@@ -869,10 +869,12 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
 	struct slice name = { reg, (uint32_t)strlen(reg) };
 	uint32_t len = base_length_without_number(name);
 	unsigned n;
-	const struct register_field *layout = get_perfevtsel_layout(t, &n);
+	const struct register_field *layout = pfmi_x86_find_layout(t, reg, &n);
 	uint64_t mask = 0, number = i;
 
 	/* A name without a number is any counter's: the first one, then the second one. */
+	if (table_has_field_bits(t) || !layout)
+		return 0;
 	if (len < name.len && (i || !pfmi_base_parse_number((struct slice){ reg + len, name.len - len }, &number)))
 		return 0;
 	for (unsigned k = 0; k < n; k++)

@@ -167,24 +167,50 @@ static struct sample_buffer *select_next_buffer(struct pfm_session *s, bool go_o
 
 /* ---- what a record says -------------------------------------------------------------------------------------------------- */
 
-/* Most often it is the one that the record before had. */
-static int find_count_by_id(struct sampling_state *sm, uint64_t id)
-{
-	unsigned low = 0, high = sm->n_event_ids;
+struct id_search {
+	const struct event_id *list;
+	uint64_t id;
+};
 
-	if (sm->last_id_index < high && sm->event_ids[sm->last_id_index].id == id)
-		return (int)sm->event_ids[sm->last_id_index].count_index;
+static bool has_event_id(const void *arg, uint32_t i)
+{
+	const struct id_search *s = arg;
+
+	return s->list[i].id == s->id;
+}
+
+/* The place of @id in event_ids, or HASH_NOT_FOUND. */
+static uint32_t find_listed_id(const struct sampling_state *sm, uint64_t id)
+{
+	const struct id_search search = { sm->event_ids, id };
+	uint32_t low = 0, high = sm->n_event_ids;
+
+	if (sm->id_table.n_used)
+		return pfmi_base_find_hash(&sm->id_table, pfmi_base_hash_number(id), has_event_id, &search);
 	while (low < high) {
-		unsigned mid = (low + high) / 2;
+		uint32_t mid = (low + high) / 2;
 
 		if (sm->event_ids[mid].id == id)
-			return (int)sm->event_ids[sm->last_id_index = mid].count_index;
+			return mid;
 		if (sm->event_ids[mid].id < id)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return -1;
+	return HASH_NOT_FOUND;
+}
+
+int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id)
+{
+	uint32_t at = sm->last_id_index;
+
+	/* Most often it is the event of the record before. */
+	if (at >= sm->n_event_ids || sm->event_ids[at].id != id)
+		at = find_listed_id(sm, id);
+	if (at == HASH_NOT_FOUND)
+		return -1;
+	sm->last_id_index = at;
+	return (int)sm->event_ids[at].count_index;
 }
 
 static void add_sample_to_totals(const struct session_count *c, struct sample_totals *t, pfm_record_t *r)
@@ -221,9 +247,12 @@ static bool has_shared_ids(const struct session_count *c)
 /* Of which count such a sample can be: *@several if of more than one. -1: of none. */
 static int find_software_count(const struct pfm_session *s, bool *several)
 {
-	const struct sampling_state *sm = s->sampling;
+	struct sampling_state *sm = s->sampling;
 	int cpu = sm->last_buffer >= 0 && sm->buffers ? sm->buffers[sm->last_buffer].cpu : -1, found = -1;
 
+	*several = sm->software_guess.is_ambiguous;
+	if (s->recording && sm->software_guess.n_counts == s->n_counts)
+		return sm->software_guess.count_index;
 	*several = false;
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const struct session_count *c = &s->counts[i];
@@ -233,6 +262,7 @@ static int find_software_count(const struct pfm_session *s, bool *several)
 		*several |= found >= 0;
 		found = found < 0 ? (int)i : found;
 	}
+	sm->software_guess = (struct software_guess){ s->n_counts, found, *several };
 	return found;
 }
 
@@ -255,24 +285,27 @@ static const struct record_layout *guess_record_layout(struct pfm_session *s, co
 	return like >= 0 ? &sm->totals[like].layout : &sm->common_layout;
 }
 
-/* Decodes a record. One that is damaged has its type and its bytes. */
-static void decode_record(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
+/* Decodes a record. One that is damaged has its type and its bytes. False without memory. */
+static bool decode_record(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
 {
 	struct sampling_state *sm = s->sampling;
-	int i = find_count_by_id(sm, pfmi_sampling_get_record_id(&sm->common_layout, bytes, size));
+	int i = pfmi_sampling_find_count(sm, pfmi_sampling_get_record_id(&sm->common_layout, bytes, size));
 	const struct record_layout *l = i >= 0 ? &sm->totals[i].layout : guess_record_layout(s, bytes, &i);
-	bool ok = pfmi_sampling_decode_record(l, bytes, size, r);
+	bool ok = pfmi_sampling_decode_record(l, bytes, size, r), has_memory = true;
 
 	/* In a shared buffer the record about losses carries the id of the event that came through, not of those that did not. */
 	if (r->type == PFM_RECORD_LOST)
 		sm->n_lost += r->lost.lost;
 	else if (i >= 0)
 		r->event = (uint32_t)i;
-	if (i >= 0 && ok && r->type == PFM_RECORD_SAMPLE)
+	if (i >= 0 && ok && r->type == PFM_RECORD_SAMPLE) {
+		has_memory = !s->recording || pfmi_sampling_begin_group(sm, l, r);
 		add_sample_to_totals(&s->counts[i], &sm->totals[i], r);
-	else if (i >= 0 && ok)
+	} else if (i >= 0 && ok) {
 		add_side_record_to_totals(&sm->totals[i], r);
+	}
 	r->has &= ~(uint64_t)(r->type == PFM_RECORD_LOST ? PFM_SAMPLE_ID : 0);
+	return has_memory;
 }
 
 static bool is_sampling_session(const pfm_session_t *s)
@@ -342,7 +375,7 @@ static void begin_run(struct pfm_session *s)
 	if (!ring || !count_contiguous_records(ring, at, RECORD_HEADER_SIZE + sizeof(id), 1))
 		return;
 	memcpy(&id, ring->data + at + RECORD_HEADER_SIZE, sizeof(id));
-	i = find_count_by_id(sm, id);
+	i = pfmi_sampling_find_count(sm, id);
 	l = i >= 0 ? &sm->totals[i].layout : NULL;
 	if (!l || !l->is_fixed_size)
 		return;
@@ -384,24 +417,36 @@ static unsigned read_run(struct pfm_session *s, pfm_record_t *records, unsigned 
 	return sm->n_run_left ? continue_run(sm, records, n) : 0;
 }
 
+/* Decodes the next record, or makes the sample of the next member of a group. */
+static int decode_next_record(struct pfm_session *s, bool go_on, pfm_record_t *r)
+{
+	struct sampling_state *sm = s->sampling;
+	int rc = sm->group.n_left ? pfmi_sampling_next_member(sm, r) : 0;
+	const void *bytes;
+	size_t len;
+
+	if (rc == 1)
+		add_sample_to_totals(&s->counts[r->event], &sm->totals[r->event], r);
+	if (rc)
+		return rc;
+	rc = read_next_bytes(s, go_on, &bytes, &len);
+	if (rc != 1)
+		return rc;
+	return decode_record(s, bytes, len, r) ? 1 : PFMLIB_ERR_NOMEM;
+}
+
 /* The next record, into a struct of the caller's, which is @size bytes long. */
 static int read_one_record(struct pfm_session *s, bool go_on, size_t size, pfm_record_t *record)
 {
-	size_t len;
-	const void *bytes;
 	pfm_record_t r;
-	int rc = read_next_bytes(s, go_on, &bytes, &len);
+	bool is_whole = size >= sizeof(r);
+	int rc = decode_next_record(s, go_on, is_whole ? record : &r);
 
 	if (rc != 1)
 		return rc;
-	if (size >= sizeof(r)) {
-		decode_record(s, bytes, len, record);
-		record->size = size;
-		return 1;
-	}
-	decode_record(s, bytes, len, &r);
 	record->size = size;
-	base_copy_struct_out(record, &r, sizeof(r));
+	if (!is_whole)
+		base_copy_struct_out(record, &r, sizeof(r));
 	return 1;
 }
 

@@ -5,6 +5,7 @@
 
 #include <perfmon/sampling.h>
 #include <stdbool.h>
+#include "base/hash.h"
 
 #define RECORD_HEADER_SIZE 8u     /* u32 type, u16 misc, u16 size */
 #define MAX_RECORD_SIZE    65536u /* more than a u16 size can say */
@@ -17,6 +18,7 @@
 struct record_layout {
 	uint64_t fields, read_format, branch_type, user_regs, intr_regs;
 	uint32_t max_frames; /* frames of a call chain, 0: not known */
+	bool is_inherited;   /* tasks that are born later are sampled too, with values of their own */
 	bool has_trailers;   /* records that are no samples end with the fields that tell whose they are */
 	bool is_fixed_size;  /* samples are an identifier, the words of their first fields and nothing else, ... */
 	size_t sample_size;  /* ... so many bytes with the header; set by pfmi_sampling_complete_layout() */
@@ -123,6 +125,30 @@ struct event_id {
 	unsigned count_index;
 };
 
+/* Value of one event at the last sample of its group's leader, in one task where each has its own. */
+struct group_value {
+	uint64_t id, value;
+	uint32_t tid;
+};
+
+/* Samples of a group whose leader alone samples: each holds the values of all members, from which
+ * a sample of each member is made. */
+struct group_values {
+	struct hash_table table;
+	struct group_value *last; /* values at the last sample */
+	uint32_t n_last;
+	size_t capacity;
+	pfm_record_t leader_sample; /* the sample that is taken apart */
+	unsigned n_left;            /* members of which it was not said yet */
+};
+
+/* The count that a recorded sample of a software event without a known id belongs to. */
+struct software_guess {
+	unsigned n_counts; /* counts of the session when it was made */
+	int count_index;   /* -1: none */
+	bool is_ambiguous; /* it may belong to others as well */
+};
+
 struct sampling_state {
 	pfm_sampling_t config;
 	bool lacks_lost_counts; /* the kernel does not tell them for each event */
@@ -131,7 +157,10 @@ struct sampling_state {
 	struct sample_buffer *buffers;
 	struct side_event *side_events;
 	unsigned *buffer_heap; /* streams with a next record, the oldest first */
-	struct event_id *event_ids;
+	struct event_id *event_ids; /* in order, unless id_table is used */
+	struct hash_table id_table; /* of a recording: from ids to places in event_ids */
+	struct group_values group;
+	struct software_guess software_guess;
 	unsigned n_event_ids, last_id_index; /* recent: the one that was looked up last */
 	struct record_layout common_layout;  /* enough for whose and when */
 	struct sample_totals *totals;
@@ -147,6 +176,21 @@ struct sampling_state {
 	struct trace_format *trace_formats; /* fields of tracepoints that were asked for (perfdata/) */
 	void (*free_trace_formats)(struct sampling_state *sm); /* set with the first of them */
 };
+
+/* The count with event id @id, or -1. */
+int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id);
+
+/**
+ * Begin to take @r apart, a sample of a recording with layout @l, if its group's leader alone
+ * samples. The period of @r becomes what its own event has counted since the sample before.
+ *
+ * Returns false without memory.
+ */
+bool pfmi_sampling_begin_group(struct sampling_state *sm, const struct record_layout *l,
+                               pfm_record_t *r);
+/* Makes the sample of the next member of that group, if there is one. 1, 0 or PFMLIB_ERR_NOMEM. */
+int pfmi_sampling_next_member(struct sampling_state *sm, pfm_record_t *out);
+void pfmi_sampling_free_group_values(struct group_values *g);
 
 /* Frames of a call chain where nobody says otherwise and the kernel does not tell. */
 #define DEFAULT_MAX_FRAMES 127u

@@ -224,6 +224,15 @@ static void explain_missed_cpu(struct session_count *c, pfm_count_t *n)
 	                        "a CPU has come on line, or came back, while it was counted: what happens there since is missing");
 }
 
+/* A value without a time: a clock that ticks slowly, or that never ticks. */
+static void explain_unknown_time(struct session_count *c, pfm_count_t *n)
+{
+	n->value = n->raw;
+	set_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
+	pfmi_session_set_reason(c, n->cause, "count for longer",
+	                        "the kernel reports no time for this value: how long it was counted is not known");
+}
+
 static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 {
 	int cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
@@ -231,6 +240,9 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 	set_quality(c, n, PFM_QUALITY_PARTIAL, cause);
 	if (cause == PFM_CAUSE_BUSY)
 		pfmi_session_set_reason(c, cause, "leave the pinning (D) away, or count fewer events", "on some CPUs the pinned event lost its counter");
+	else if (cause == PFM_CAUSE_OTHER)
+		pfmi_session_set_reason(c, cause, "count again",
+		                        "the kernel reports more time than has passed: its times cannot be trusted");
 	else
 		pfmi_session_set_reason(c, cause, REMEDY_COUNT_LESS, "on some CPUs or for some tasks its turn never came");
 }
@@ -262,14 +274,13 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 		explain_never_ran(s, i, counts);
 	} else if (n->enabled == 0 && n->running == 0 && (n->raw == 0 || s->options.flags & PFM_SESSION_DRY_RUN) && !c->config.is_level) {
 		explain_no_time(s, i, counts);
-	} else if (n->enabled == 0 || n->running >= n->enabled) {
-		/* Clocks that tick slowly may show no time at all for a count that is there. */
+	} else if (n->enabled == 0) {
+		explain_unknown_time(c, n);
+	} else if (n->running >= n->enabled) {
 		if (n->quality == PFM_QUALITY_PARTIAL)
 			explain_partial_count(c, n);
 		else
 			set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-		if (n->enabled == 0)
-			n->value = n->raw;
 	} else if (n->running == 0 && !c->config.sibling_set) {
 		explain_never_ran(s, i, counts);
 	} else if (n->quality == PFM_QUALITY_PARTIAL && !c->config.sibling_set && !c->config.lacks_core_types) {
@@ -325,7 +336,11 @@ static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_
 	bool exact = before->quality == PFM_QUALITY_EXACT && d->quality == PFM_QUALITY_EXACT;
 
 	d->value = d->raw;
-	if (exact || d->running >= d->enabled) {
+	if (d->enabled == 0 && d->running == 0) {
+		d->value = 0;
+		d->quality = PFM_QUALITY_NOT_COUNTED;
+		d->cause = d->cause ? d->cause : PFM_CAUSE_NO_TIME;
+	} else if (exact || d->running >= d->enabled) {
 		/* Whatever was shared was shared before. */
 		if (d->quality == PFM_QUALITY_SCALED) {
 			d->quality = PFM_QUALITY_EXACT;

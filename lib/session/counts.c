@@ -68,6 +68,15 @@ static bool is_blocked_by_levels(const struct session_count *c)
 	return has_fixed_levels(c) && pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) == PFMLIB_SUCCESS && attr.expressible;
 }
 
+/* True if the event is counted at no privilege level at all. Only a hardware PMU may tell the
+ * hypervisor apart: events of the kernel itself happen in user code or in the kernel. */
+static bool has_no_level(const pfm_attr_t *a)
+{
+	bool is_kernel_event = a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT || a->type == PERF_TYPE_BREAKPOINT;
+
+	return a->type_known && a->exclude_user && a->exclude_kernel && (a->exclude_hv || is_kernel_event);
+}
+
 static void check_countable(const struct session_builder *o, const struct pmu_info *u, struct session_count *c)
 {
 	const struct pfm_session *s = o->session;
@@ -89,6 +98,9 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 	else if (!c->config.attr.type_known)
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, ENODEV, "check that the kernel has the driver and that its module is loaded",
 		                        "the kernel exports no PMU for %s on this machine", name);
+	else if (has_no_level(&c->config.attr))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name a level: u (user) or k (kernel)",
+		                        "%s is counted at no privilege level", c->config.name);
 	else if (c->config.attr.exclude_kernel && pfmi_perf_is_kernel_only_event(&c->config.attr))
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels, or the kernel's (k)",
 		                        "%s happens in the kernel alone: at the levels asked for there is nothing to count", c->config.name);

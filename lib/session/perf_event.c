@@ -219,6 +219,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	s->backend_state = st;
 	st->cgroup_fd = -1;
+	st->opened_at = s->sys.get_time ? s->sys.get_time(&s->sys) : 0;
 	rc = open_cgroup(s, st, why);
 	if (rc) {
 		close_perf_counts(s);

@@ -91,7 +91,8 @@ struct hotplug_state {
 	       NEW_CPUS_POSSIBLE,
 	       NEW_CPUS_IMPOSSIBLE } new_cpus; /* than were on line when the session was opened */
 	struct stopwatch clock;
-	uint64_t min_enabled_time; /* for so long all parts must have been enabled */
+	uint64_t min_enabled_time; /* all kernel events of CPUs were enabled for so long at least ... */
+	uint64_t max_enabled_time; /* ... and so long at most; 0: not known */
 };
 
 struct perf_state {
@@ -102,6 +103,7 @@ struct perf_state {
 	struct time_reference *time_references;
 	unsigned n_unserved_times;
 	struct unserved_time *unserved_times;
+	uint64_t opened_at; /* by the clock of the system */
 	int cgroup_fd; /* descriptor of the control group's folder, -1: none */
 	size_t page_size;
 	bool has_offline_cpu;           /* some CPU is not on line, the kernel says */
@@ -113,6 +115,7 @@ struct perf_state {
 	unsigned n_read_events;         /* parts that are read: a group by its leader alone ... */
 	uint32_t *read_events;          /* ... and their numbers */
 	bool is_uniform;                /* all counts are as nearly all are: take_again() can look at them */
+	uint64_t last_taken, last_seen; /* at the last reading: by process_clock, and by the counts */
 	struct stopwatch process_clock; /* by the processor time that it takes */
 	struct hotplug_state hotplug;
 };

@@ -50,12 +50,14 @@ void pfmi_perf_reset_hotplug_clock(struct pfm_session *s)
 		session_reset_stopwatch(&w->clock, s->sys.get_time(&s->sys));
 }
 
-/* How long events must have been enabled since the last reset, at the least. */
-static uint64_t compute_min_enabled_time(const struct sys *sys, const struct hotplug_state *w)
+/* Bounds of the time for which events have been enabled since the last reset. */
+static void compute_time_bounds(const struct sys *sys, struct hotplug_state *w)
 {
-	uint64_t lasted = session_read_stopwatch(&w->clock, sys->get_time(sys)), slack = CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
+	uint64_t lasted = session_read_stopwatch(&w->clock, sys->get_time(sys));
+	uint64_t slack = CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
 
-	return lasted > slack ? lasted - slack : 0;
+	w->min_enabled_time = lasted > slack ? lasted - slack : 0;
+	w->max_enabled_time = lasted ? lasted + slack : 0;
 }
 
 static bool is_cpu_subset(const struct cpu_mask *some, const struct cpu_mask *all)
@@ -80,7 +82,8 @@ void pfmi_perf_check_hotplug(struct pfm_session *s)
 {
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	w->min_enabled_time = w->has_cpu_events ? compute_min_enabled_time(&s->sys, w) : 0;
+	if (w->has_cpu_events)
+		compute_time_bounds(&s->sys, w);
 	if (!w->counts_all_cpus || w->has_new_cpu || w->new_cpus == NEW_CPUS_IMPOSSIBLE)
 		return;
 	if (w->new_cpus == NEW_CPUS_UNKNOWN)

@@ -244,8 +244,8 @@ static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int 
 }
 
 /* Opens every part of count @i. If one cannot be opened, none stays open and the cause is written down; only where a thread
- * or a CPU has gone meanwhile the others go on. */
-static void open_count(struct pfm_session *s, unsigned i)
+ * or a CPU has gone meanwhile the others go on. Returns false if the count found no counter beside its group. */
+static bool open_count(struct pfm_session *s, unsigned i)
 {
 	struct perf_state *st = s->backend_state;
 	struct session_count *c = &s->counts[i];
@@ -277,10 +277,11 @@ static void open_count(struct pfm_session *s, unsigned i)
 			pfmi_perf_diagnose_event(s, i, k, lead < 0 ? -1 : st->events[lead].fd, -err);
 		if (s->sampling)
 			s->sampling_ops->diagnose_count(s, i, k, -err);
-		return;
+		return lead == NO_LEADER_AT_TARGET || (c->status.cause != PFM_CAUSE_GROUP && c->status.cause != PFM_CAUSE_BUSY);
 	}
 	if (!c->kernel_state.n_open && gone && !c->status.cause)
 		pfmi_perf_diagnose_event(s, i, gone - 1, -1, ESRCH);
+	return true;
 }
 
 /* A group that does not fit and may be broken up: each member on its own. */
@@ -344,8 +345,26 @@ static bool open_group_by_cpu(struct pfm_session *s, unsigned first, unsigned en
 	return true;
 }
 
+/* Members of a group are counted at the same times or not at all: @refused found no counter. */
+static void close_whole_group(struct pfm_session *s, unsigned first, unsigned end, unsigned refused)
+{
+	const struct session_count *culprit = &s->counts[refused];
+
+	for (unsigned i = end; i-- > first;) {
+		struct session_count *c = &s->counts[i];
+
+		if (!c->kernel_state.n_open)
+			continue;
+		close_count(s, c);
+		pfmi_session_fail_count(c, PFM_CAUSE_GROUP, culprit->status.sys_errno,
+		                        "make the group smaller, or let it be broken up (:W behind the brace)",
+		                        "the group is not counted: no counter is left for its member %s", culprit->config.name);
+	}
+}
+
 void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end)
 {
+	unsigned refused = end;
 	bool broken = false;
 
 	for (unsigned i = first; i < end; i++)
@@ -353,10 +372,12 @@ void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end)
 	if (has_shared_cpus(s, first, end) && open_group_by_cpu(s, first, end))
 		return;
 	for (unsigned i = first; i < end && !broken; i++) {
-		if (s->counts[i].kernel_state.n_events)
-			open_count(s, i);
+		if (s->counts[i].kernel_state.n_events && !open_count(s, i) && refused == end)
+			refused = i;
 		broken = s->counts[i].config.weak && s->counts[i].status.cause == PFM_CAUSE_GROUP;
 	}
 	if (broken)
 		break_up_group(s, first, end);
+	else if (refused != end)
+		close_whole_group(s, first, end, refused);
 }

@@ -24,6 +24,8 @@ static int send_ioctl(struct pfm_session *s, int fd, unsigned long request)
 	return rc;
 }
 
+static int read_all_events(struct pfm_session *s);
+
 #define MAX_INCOMPLETE_TRIES 100 /* half a tenth of a second in all */
 
 static int keep_first_error(int before, int rc)
@@ -78,6 +80,25 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 	return first;
 }
 
+#define CGROUP_TIME_SLACK_NS 1000000000u /* clocks that tick slowly differ by less */
+
+/* When the first event of a control group is enabled, some kernels count its time from the start of
+ * the system. Such a time becomes the zero from which times are counted. */
+static void rebase_cgroup_times(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+	uint64_t possible = s->sys.get_time(&s->sys) - st->opened_at + CGROUP_TIME_SLACK_NS;
+
+	if (st->cgroup_fd < 0 || read_all_events(s))
+		return;
+	for (unsigned i = 0; i < st->n_events; i++) {
+		const uint64_t *times = st->readings + st->events[i].times_index;
+
+		if (st->events[i].fd >= 0 && times[0] != LOST_COUNTER_TIME && times[0] - st->reset_readings[st->events[i].times_index] > possible)
+			memcpy(st->reset_readings + st->events[i].times_index, times, 2 * sizeof(*times));
+	}
+}
+
 /* Witnesses are the first to be switched on and the last to be switched off: they have seen whatever the others have. */
 int pfmi_perf_start_counting(struct pfm_session *s)
 {
@@ -89,6 +110,8 @@ int pfmi_perf_start_counting(struct pfm_session *s)
 	if (!rc) {
 		pfmi_perf_start_process_clock(s);
 		pfmi_perf_start_hotplug_clock(s);
+		if (!s->started)
+			rebase_cgroup_times(s);
 		return PFMLIB_SUCCESS;
 	}
 	send_to_leaders(s, PERF_EVENT_IOC_DISABLE);
@@ -371,6 +394,12 @@ static inline void add_to_sum(struct count_sum *sum, bool is_level, uint64_t raw
 	}
 }
 
+/* True if the event of a CPU says that it was enabled for longer than time has passed. */
+static inline bool is_time_impossible(const struct perf_state *st, const struct kernel_event *p, uint64_t enabled)
+{
+	return p->pid == -1 && st->hotplug.max_enabled_time && enabled > st->hotplug.max_enabled_time;
+}
+
 /* Adds what part @p has counted: its @value and @times. @away: time its task spent on other CPUs than the part's. */
 static inline void add_event_to_sum(struct count_sum *sum, const struct perf_state *st, bool is_level, const struct kernel_event *p, uint64_t value,
                                     const uint64_t times[2], uint64_t away)
@@ -382,6 +411,11 @@ static inline void add_event_to_sum(struct count_sum *sum, const struct perf_sta
 		sum->cause = PFM_CAUSE_BUSY;
 		sum->quality = PFM_QUALITY_PARTIAL;
 		return;
+	}
+	if (is_time_impossible(st, p, enabled)) {
+		sum->cause = PFM_CAUSE_OTHER;
+		sum->quality = PFM_QUALITY_PARTIAL;
+		enabled = running = st->hotplug.max_enabled_time;
 	}
 	if (away) {
 		uint64_t idle = enabled > running ? enabled - running : 0;
@@ -440,7 +474,8 @@ static inline bool compute_simple_count(const struct perf_state *st, const struc
 	enabled = st->readings[p->times_index] - st->reset_readings[p->times_index];
 	running = st->readings[p->times_index + 1] - st->reset_readings[p->times_index + 1];
 	value = st->readings[p->value_index] - st->reset_readings[p->value_index];
-	if (enabled != running || st->readings[p->times_index] == LOST_COUNTER_TIME || (p->pid == -1 && (enabled < st->hotplug.min_enabled_time || st->hotplug.has_missed_cpu)))
+	if (enabled != running || st->readings[p->times_index] == LOST_COUNTER_TIME || is_time_impossible(st, p, enabled) ||
+	    (p->pid == -1 && (enabled < st->hotplug.min_enabled_time || st->hotplug.has_missed_cpu)))
 		return false;
 	write_sum_to_count(&(struct count_sum){ value, value, enabled, running, PFM_QUALITY_EXACT, PFM_CAUSE_NONE }, out);
 	return true;
@@ -458,7 +493,8 @@ static bool sum_exact_time(const struct perf_state *st, const struct session_cou
 		const uint64_t *now = st->readings + p[k].times_index, *zeros = st->reset_readings + p[k].times_index;
 		uint64_t enabled = now[0] - zeros[0];
 
-		if (now[1] - zeros[1] != enabled) /* nor can they agree where they were lost */
+		/* Times that were lost do not agree either. */
+		if (now[1] - zeros[1] != enabled || is_time_impossible(st, p, enabled))
 			return false;
 		*time += enabled;
 		shortest = enabled < shortest ? enabled : shortest;

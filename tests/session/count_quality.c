@@ -118,8 +118,10 @@ static void differences(void **state)
 	expect_between(reading(100, 50, 50, exact), reading(100, 49, 49, exact), 0, 100, exact, PFM_CAUSE_NONE);
 	expect_between(reading(100, 50, 50, exact), reading(100, 50, 49, scaled), 0, 102, scaled, shared);
 	expect_between(reading(5, 1, 1, exact), reading(0, 0, 0, none), 0, 0, none, shared);
-	/* As equal as can be. */
-	expect_between(reading(7, 7, 7, exact), reading(7, 7, 7, exact), 0, 0, exact, PFM_CAUSE_NONE);
+	/* Nothing is exact that was enabled for no time; a cause that is known stays. */
+	expect_between(reading(7, 7, 7, exact), reading(7, 7, 7, exact), 0, 0, none, PFM_CAUSE_NO_TIME);
+	expect_between(reading(7, 7, 7, exact), reading(9, 7, 7, exact), 0, 0, none, PFM_CAUSE_NO_TIME);
+	expect_between(reading(7, 7, 7, partial), reading(7, 7, 7, partial), 0, 0, none, shared);
 	expect_between(reading(0, 0, 0, exact), reading(UINT64_MAX, 5, 5, exact), 0, UINT64_MAX, exact, PFM_CAUSE_NONE);
 }
 

@@ -103,10 +103,21 @@ static void time_stands_still(void **state)
 	on[3] = 0;
 	expect_now(false);
 	done(NULL);
-	/* A kernel that tells no time at all tells nothing. */
+	/* A kernel that tells no time at all does not say that a CPU is missing. */
 	open_on("0-3", "0-3", "0-3", "cycles");
 	fake.clock_ns += SECOND;
+	read_all();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
+	done(NULL);
+	/* Nor may it tell more time than has passed. */
+	open_on("0-3", "0-3", "0-3", "cycles");
+	pass(SECOND);
 	expect_now(true);
+	on[2] = 1849 * (uint64_t)SECOND;
+	read_all();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
+	expect_why(0, "more time than has passed");
+	assert_true(counts[0].enabled < 5 * (uint64_t)SECOND);
 }
 
 /* What is lost stays lost, whatever is set to zero; other time than that between a start and a stop is nobody's. */

@@ -39,7 +39,8 @@ static void qualities(void **state)
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
 	/* Alpha: a clock of 128 ticks a second. */
 	counted(1048575, 0, 0);
-	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
+	expect_why(0, "reports no time");
 	assert_int_equal(counts[0].value, 1048575);
 	counted(100, 1000, 1000);
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -60,7 +61,7 @@ static void qualities(void **state)
 /* A level that was looked at for a part of the time is what it was then: not extrapolated, and nothing is said of it. */
 static void qualities_of_levels(void **state)
 {
-	static const uint64_t times[][2] = { { 1000, 1 }, { 1000, 250 }, { 2000, 1999 }, { 3000, 3000 }, { 0, 0 } };
+	static const uint64_t times[][2] = { { 1000, 1 }, { 1000, 250 }, { 2000, 1999 }, { 3000, 3000 } };
 
 	(void)state;
 	make_machine("uncore");
@@ -76,6 +77,9 @@ static void qualities_of_levels(void **state)
 		assert_true(counts[0].value == 2 * (7 + i) && counts[0].raw == counts[0].value);
 		assert_true(counts[0].enabled == 2 * times[i][0] && counts[0].running == 2 * times[i][1]);
 	}
+	counted(7, 0, 0); /* enabled for no time: when it was looked at is not known */
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
+	assert_int_equal(counts[0].value, 2 * 7);
 }
 
 static void zero_is_where_reset_was(void **state)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* ITT (ittnotify): INTEL_LIBITTNOTIFY64 names this library. The part of ITT that is linked into the
+ * program loads it at its first call and hands over its table of functions, in which those below
+ * are entered.
+ *
+ *     task        a region of the calling thread, named as the task's string; end closes the
+ * innermost overlapped task, frame, region    a visit by handle, found by its id pause, resume
+ * regions are not counted in between
+ */
+#include <pthread.h>
+#include "adapter.h"
+
+/* Layouts of ittnotify since 2011. Members that are not used have the names of their kinds. */
+struct itt_api {
+	const char *name;
+	void **function;
+	void *initial, *nothing;
+	int group;
+};
+
+struct itt_global {
+	unsigned char magic[8];
+	unsigned long version[3];
+	volatile long state[3];
+	pthread_mutex_t mutex;
+	void *library, *error_handler;
+	const char **path;
+	struct itt_api *apis; /* a NULL name ends them */
+};
+
+struct itt_domain {
+	volatile int flags; /* 0: switched off */
+	const char *name;
+	void *wide_name;
+	int extra1;
+	void *extra2; /* the runtime's: the region */
+	struct itt_domain *next;
+};
+
+struct itt_string {
+	const char *text;
+	void *wide_text;
+	int extra1;
+	void *extra2;
+	struct itt_string *next;
+};
+
+struct itt_id {
+	unsigned long long d[3];
+};
+
+static __thread struct open_regions open;
+
+/* The region of a name, kept where the structure has a place for it. */
+static pfm_region_t *region_of(const char *name, void **kept)
+{
+	pfm_region_t *region = __atomic_load_n(kept, __ATOMIC_RELAXED);
+
+	if (!region) {
+		region = pfm_region_by_name(name ? name : "unnamed task");
+		__atomic_store_n(kept, (void *)region, __ATOMIC_RELAXED);
+	}
+	return region;
+}
+
+/* ---- visits by id ------------------------------------------------------------------------- */
+
+struct open_visit {
+	struct open_visit *next;
+	const void *domain;
+	struct itt_id id;
+	pfm_region_visit_t *visit;
+};
+
+enum { LISTS = 64 };
+
+static struct open_visit *visits[LISTS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct open_visit **list_of(const struct itt_id *id)
+{
+	return &visits[(id->d[0] ^ id->d[1] ^ id->d[2] ^ id->d[0] >> 12) % LISTS];
+}
+
+static void open_visit(const void *domain, const struct itt_id *id, pfm_region_t *region)
+{
+	struct open_visit *v = malloc(sizeof(*v)), **list = list_of(id);
+
+	if (!v)
+		return;
+	v->domain = domain;
+	v->id = *id;
+	pthread_mutex_lock(&lock);
+	v->next = *list;
+	*list = v;
+	pthread_mutex_unlock(&lock);
+	v->visit = pfm_region_enter(region);
+}
+
+static void close_visit(const void *domain, const struct itt_id *id)
+{
+	struct open_visit **at = list_of(id), *v;
+
+	pthread_mutex_lock(&lock);
+	while ((v = *at) && (v->domain != domain || memcmp(&v->id, id, sizeof(*id)) != 0))
+		at = &v->next;
+	if (v)
+		*at = v->next;
+	pthread_mutex_unlock(&lock);
+	if (v)
+		pfm_region_leave(v->visit);
+	free(v);
+}
+
+/* ---- the functions ------------------------------------------------------------------------ */
+
+static void task_begin(const struct itt_domain *domain, struct itt_id id, struct itt_id parent,
+                       struct itt_string *name)
+{
+	(void)id;
+	(void)parent;
+	if (domain && domain->flags && name)
+		push_region(&open, region_of(name->text, &name->extra2));
+}
+
+static void task_end(const struct itt_domain *domain)
+{
+	if (domain && domain->flags)
+		pop_region(&open);
+}
+
+static void task_begin_overlapped(const struct itt_domain *domain, struct itt_id id,
+                                  struct itt_id parent, struct itt_string *name)
+{
+	(void)parent;
+	if (domain && domain->flags && name)
+		open_visit(domain, &id, region_of(name->text, &name->extra2));
+}
+
+static void task_end_overlapped(const struct itt_domain *domain, struct itt_id id)
+{
+	close_visit(domain, &id);
+}
+
+/* A frame without an id is the only one of its domain. */
+static void frame_begin_v3(struct itt_domain *domain, const struct itt_id *id)
+{
+	static const struct itt_id none;
+
+	if (domain && domain->flags)
+		open_visit(domain, id ? id : &none, region_of(domain->name, &domain->extra2));
+}
+
+static void frame_end_v3(struct itt_domain *domain, const struct itt_id *id)
+{
+	static const struct itt_id none;
+
+	close_visit(domain, id ? id : &none);
+}
+
+static void region_begin(const struct itt_domain *domain, struct itt_id id, struct itt_id parent,
+                         struct itt_string *name)
+{
+	task_begin_overlapped(domain, id, parent, name);
+}
+
+static void region_end(const struct itt_domain *domain, struct itt_id id)
+{
+	close_visit(domain, &id);
+}
+
+static void pause_counting(void)
+{
+	pfm_regions_stop();
+}
+
+static void resume_counting(void)
+{
+	if (secure_getenv("PERFMON_REGIONS"))
+		pfm_regions_start(NULL, NULL);
+}
+
+static const struct {
+	const char *name;
+	void *function;
+} functions[] = {
+	{ "__itt_task_begin", (void *)task_begin },
+	{ "__itt_task_end", (void *)task_end },
+	{ "__itt_task_begin_overlapped", (void *)task_begin_overlapped },
+	{ "__itt_task_end_overlapped", (void *)task_end_overlapped },
+	{ "__itt_frame_begin_v3", (void *)frame_begin_v3 },
+	{ "__itt_frame_end_v3", (void *)frame_end_v3 },
+	{ "__itt_region_begin", (void *)region_begin },
+	{ "__itt_region_end", (void *)region_end },
+	{ "__itt_pause", (void *)pause_counting },
+	{ "__itt_resume", (void *)resume_counting },
+	{ "__itt_detach", (void *)pause_counting },
+};
+
+static void *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strcmp(functions[i].name, name) == 0)
+			return functions[i].function;
+	return NULL;
+}
+
+/* Domains, strings and counters are made by the program's own part. */
+static bool is_made_by_program(const char *name)
+{
+	static const char *const names[] = { "__itt_domain_create", "__itt_string_handle_create",
+		                             "__itt_counter_create", "__itt_histogram_create" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Functions that no adapter has do nothing. */
+EXPORT void __itt_api_init(struct itt_global *global, int groups);
+EXPORT void __itt_api_init(struct itt_global *global, int groups)
+{
+	for (struct itt_api *a = global->apis; a && a->name; a++) {
+		void *function = find(a->name);
+
+		if (function && (a->group & groups))
+			*a->function = function;
+		else if (!is_made_by_program(a->name))
+			*a->function = a->nothing;
+	}
+}

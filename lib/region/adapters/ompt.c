@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* OpenMP: OMP_TOOL_LIBRARIES names this library. An OpenMP runtime that has the tools interface
+ * (OMPT; libomp has, libgomp has not) calls it at parallel regions: each thread of the team counts
+ * its part of the parallel region, until it reaches the barrier at the end. The region is named
+ * after the place that the parallel region stands at: "parallel FUNCTION", or "parallel
+ * FILE+OFFSET" where the program does not export its functions' names. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include "adapter.h"
+
+/* Numbers and types of the OpenMP specification, 5.0 on. */
+enum {
+	CALLBACK_PARALLEL_BEGIN = 3,
+	CALLBACK_IMPLICIT_TASK = 7,
+	CALLBACK_SYNC_REGION = 23,
+	SCOPE_BEGIN = 1,
+	SCOPE_END = 2,
+	TASK_IMPLICIT = 2,
+	SYNC_BARRIER_IMPLICIT = 2,
+	SYNC_BARRIER_IMPLICIT_PARALLEL = 9
+};
+
+union data {
+	uint64_t value;
+	void *pointer;
+};
+
+typedef void (*callback)(void);
+typedef callback (*lookup_function)(const char *name);
+typedef int (*set_callback_function)(int event, callback f);
+
+struct tool {
+	int (*initialize)(lookup_function lookup, int device, union data *data);
+	void (*finalize)(union data *data);
+	union data data;
+};
+
+static pfm_region_t *region_of(const void *place)
+{
+	Dl_info info = { 0 };
+	char name[256];
+	const char *file;
+
+	if (!place || !dladdr(place, &info) || !info.dli_fname)
+		return pfm_region_by_name("parallel");
+	file = strrchr(info.dli_fname, '/');
+	if (info.dli_sname)
+		snprintf(name, sizeof(name), "parallel %s+0x%zx", info.dli_sname,
+		         (size_t)((const char *)place - (const char *)info.dli_saddr));
+	else
+		snprintf(name, sizeof(name), "parallel %s+0x%zx", file ? file + 1 : info.dli_fname,
+		         (size_t)((const char *)place - (const char *)info.dli_fbase));
+	return pfm_region_by_name(name);
+}
+
+static void parallel_begin(union data *task, const void *frame, union data *parallel,
+                           unsigned threads, int flags, const void *place)
+{
+	(void)task;
+	(void)frame;
+	(void)threads;
+	(void)flags;
+	parallel->pointer = region_of(place);
+}
+
+static void end_task(union data *task)
+{
+	if (task->pointer)
+		pfm_region_end(task->pointer);
+	task->pointer = NULL;
+}
+
+/* The runtime says only at the next parallel region that a worker's task has ended: the barrier has
+ * ended it before. */
+static void implicit_task(int endpoint, union data *parallel, union data *task, unsigned threads,
+                          unsigned number, int flags)
+{
+	(void)threads;
+	(void)number;
+	if (!(flags & TASK_IMPLICIT))
+		return;
+	if (endpoint == SCOPE_END) {
+		end_task(task);
+		return;
+	}
+	task->pointer = parallel ? parallel->pointer : NULL;
+	if (task->pointer)
+		pfm_region_begin(task->pointer);
+}
+
+/* Runtimes before OpenMP 5.1 have one kind for barriers at the ends of loops and of parallel regions; a worker's at the end of a
+ * parallel region has no place in the program. */
+static void sync_region(int kind, int endpoint, union data *parallel, union data *task,
+                        const void *place)
+{
+	bool last = kind == SYNC_BARRIER_IMPLICIT_PARALLEL || (kind == SYNC_BARRIER_IMPLICIT && !place);
+
+	(void)parallel;
+	if (last && endpoint == SCOPE_BEGIN && task)
+		end_task(task);
+}
+
+static int initialize(lookup_function lookup, int device, union data *data)
+{
+	set_callback_function set = (set_callback_function)lookup("ompt_set_callback");
+
+	(void)device;
+	(void)data;
+	if (!set)
+		return 0;
+	set(CALLBACK_PARALLEL_BEGIN, (callback)parallel_begin);
+	set(CALLBACK_IMPLICIT_TASK, (callback)implicit_task);
+	set(CALLBACK_SYNC_REGION, (callback)sync_region);
+	return 1;
+}
+
+static void finalize(union data *data)
+{
+	(void)data;
+}
+
+EXPORT struct tool *ompt_start_tool(unsigned version, const char *runtime);
+EXPORT struct tool *ompt_start_tool(unsigned version, const char *runtime)
+{
+	static struct tool tool = { initialize, finalize, { 0 } };
+
+	(void)version;
+	(void)runtime;
+	return secure_getenv("PERFMON_REGIONS") ? &tool : NULL;
+}

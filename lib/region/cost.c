@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* What begin and end themselves count: empty visits, measured once for each round in the first
+ * thread.
+ *
+ * Two costs are measured. "Inside" is what an empty visit counts: it is in every visit's own count.
+ * "Pair" is what one begin and end add to the visit around them. Medians: an interrupt in one of
+ * the visits changes nothing. */
+#include <stdlib.h>
+#include <string.h>
+#include "region/region.h"
+
+enum { VISITS = 101,
+       BATCH = 8 };
+
+struct samples {
+	unsigned words;
+	uint64_t *inside, *pair; /* VISITS of each word; the wall time is the last word */
+};
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double median(uint64_t *values)
+{
+	qsort(values, VISITS, sizeof(*values), compare);
+	return (double)values[VISITS / 2];
+}
+
+static void measure_inside(struct thread *t, pfm_region_t *empty, struct samples *s,
+                           uint64_t *words)
+{
+	uint64_t wall;
+
+	t->probe = words;
+	t->probe_wall = &wall;
+	for (unsigned i = 0; i < VISITS; i++) {
+		(pfm_region_begin)(empty);
+		(pfm_region_end)(empty);
+		for (unsigned w = 0; w < s->words; w++)
+			s->inside[w * VISITS + i] = words[w];
+		s->inside[s->words * VISITS + i] = wall;
+	}
+	t->probe = NULL;
+}
+
+/* A visit with BATCH empty ones inside, less a visit with none. */
+static void measure_pair(struct thread *t, pfm_region_t *empty, pfm_region_t *outer,
+                         struct samples *s, uint64_t *words)
+{
+	uint64_t wall;
+
+	for (unsigned i = 0; i < VISITS; i++) {
+		(pfm_region_begin)(outer);
+		for (unsigned k = 0; k < BATCH; k++) {
+			(pfm_region_begin)(empty);
+			(pfm_region_end)(empty);
+		}
+		t->probe = words;
+		t->probe_wall = &wall;
+		(pfm_region_end)(outer);
+		t->probe = NULL;
+		for (unsigned w = 0; w < s->words; w++)
+			s->pair[w * VISITS + i] = words[w];
+		s->pair[s->words * VISITS + i] = wall;
+	}
+}
+
+static double per_pair(double batch, double inside)
+{
+	return batch > inside ? (batch - inside) / BATCH : 0;
+}
+
+static void evaluate(struct samples *s, unsigned round)
+{
+	struct layout *l = &pfmi_regions.layout;
+	const struct round *r = &l->rounds[round];
+	double inside;
+
+	for (unsigned g = 0; g < r->n; g++)
+		for (unsigned i = 0; i < r->groups[g].n; i++) {
+			struct region_event *e = &l->events[r->groups[g].events[i]];
+			unsigned w = r->groups[g].word + GROUP_VALUES + i;
+
+			e->inside = median(s->inside + w * VISITS);
+			e->pair = per_pair(median(s->pair + w * VISITS), e->inside);
+		}
+	inside = median(s->inside + s->words * VISITS);
+	if (round == 0) {
+		l->task_inside =
+			r->n && !r->groups[0].n_system
+				? median(s->inside + (r->groups[0].word + GROUP_ENABLED) * VISITS)
+				: 0;
+		l->wall_inside = inside;
+		l->wall_pair = per_pair(median(s->pair + s->words * VISITS), inside);
+	}
+}
+
+/* Regions of the measurement have no names that a program could use; they are left out of results.
+ */
+static pfm_region_t *own_region(const char *name)
+{
+	return pfmi_region_named(name);
+}
+
+void pfmi_region_measure_cost(struct thread *t)
+{
+	struct layout *l = &pfmi_regions.layout;
+	struct samples s = { .words = l->words };
+	size_t n = (size_t)(l->words + 1) * VISITS;
+	uint64_t *memory = calloc(2 * n + l->words + 1, sizeof(*memory));
+	pfm_region_t *empty = own_region("\001empty"), *outer = own_region("\001outer");
+
+	if (memory && empty && outer) {
+		s.inside = memory;
+		s.pair = memory + n;
+		for (unsigned r = 0; r < l->n_rounds; r++) {
+			pfmi_thread_switch(t, r);
+			t->handles++; /* keeps the round */
+			measure_inside(t, empty, &s, memory + 2 * n);
+			measure_pair(t, empty, outer, &s, memory + 2 * n);
+			t->handles--;
+			evaluate(&s, r);
+		}
+		pfmi_thread_switch(t, 0);
+	}
+	free(memory);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel events of a thread. Everything here is async-signal-safe. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "region/region.h"
+
+/* Reads an event of the calling thread from its page: value, time enabled, time running (session/).
+ */
+bool pfmi_perf_read_user_page(const void *page, uint64_t out[3]);
+
+enum {
+	CONFIG3_AT = 128, /* in newer headers than the one this may be built with */
+	CONFIG3_END = 136,
+	PAGE = 4096,
+	ARM64_USER_READ = 2
+}; /* bit of config1: arm64 must be asked before user space may read */
+
+/* One descriptor of the kernel: larger than any header's struct. */
+union attr {
+	struct perf_event_attr a;
+	char bytes[256];
+};
+
+static void fill_attr(union attr *to, const pfm_attr_t *from, bool disabled)
+{
+	struct perf_event_attr *a = &to->a;
+
+	memset(to, 0, sizeof(*to));
+	a->size = from->config3 ? CONFIG3_END : PERF_ATTR_SIZE_VER5;
+	a->type = from->type;
+	a->config = from->config;
+	if (from->type == PERF_TYPE_BREAKPOINT) {
+		a->config = 0;
+		a->bp_type = (uint32_t)from->config;
+	}
+	a->config1 = from->config1;
+	a->config2 = from->config2;
+	if (from->config3)
+		memcpy(to->bytes + CONFIG3_AT, &from->config3, sizeof(from->config3));
+	a->exclude_user = from->exclude_user & 1u;
+	a->exclude_kernel = from->exclude_kernel & 1u;
+	a->exclude_hv = from->exclude_hv & 1u;
+	a->exclude_idle = from->exclude_idle & 1u;
+	a->exclude_host = from->exclude_host & 1u;
+	a->exclude_guest = from->exclude_guest & 1u;
+	a->disabled = disabled;
+	a->read_format =
+		PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+}
+
+static int open_event(union attr *attr, int pid, int cpu, int group)
+{
+	long fd = syscall(SYS_perf_event_open, &attr->a, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int pfmi_region_open_event(const pfm_attr_t *from, int pid, int cpu, int group, bool disabled)
+{
+	union attr attr;
+	int fd;
+
+	fill_attr(&attr, from, disabled);
+#ifdef __aarch64__
+	if (from->type != PERF_TYPE_SOFTWARE && from->type != PERF_TYPE_TRACEPOINT &&
+	    from->type != PERF_TYPE_BREAKPOINT) {
+		attr.a.config1 |= ARM64_USER_READ;
+		fd = open_event(&attr, pid, cpu, group);
+		if (fd >= 0)
+			return fd;
+		attr.a.config1 = from->config1;
+	}
+#else
+	(void)ARM64_USER_READ;
+#endif
+	fd = open_event(&attr, pid, cpu, group);
+	return fd;
+}
+
+/* Maps the page of a hardware event that the kernel lets user space read. */
+static void *map_page(const struct region_event *e, int fd)
+{
+	struct perf_event_mmap_page *page;
+
+	if (e->soft)
+		return NULL;
+	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return NULL;
+	if (page->cap_user_rdpmc && page->cap_user_time)
+		return page;
+	munmap(page, PAGE);
+	return NULL;
+}
+
+static void close_group(struct thread *t, const struct group *g)
+{
+	for (unsigned i = g->n; i-- > 0;) {
+		if (t->pages[g->first_fd + i])
+			munmap(t->pages[g->first_fd + i], PAGE);
+		if (t->fds[g->first_fd + i] >= 0)
+			close(t->fds[g->first_fd + i]);
+		t->pages[g->first_fd + i] = NULL;
+		t->fds[g->first_fd + i] = -1;
+	}
+}
+
+/* Opens all events of a group, or none. */
+static void open_group(struct thread *t, const struct group *g, bool disabled)
+{
+	const struct region_event *events = pfmi_regions.layout.events;
+	int *fds = t->fds + g->first_fd;
+
+	for (unsigned i = 0; i < g->n && !g->n_system; i++) {
+		fds[i] = pfmi_region_open_event(&events[g->events[i]].attr, 0, -1, i ? fds[0] : -1,
+		                                disabled && i == 0);
+		if (fds[i] < 0) {
+			t->open_errno = -fds[i];
+			close_group(t, g);
+			return;
+		}
+		t->pages[g->first_fd + i] = map_page(&events[g->events[i]], fds[i]);
+	}
+}
+
+void pfmi_thread_open(struct thread *t)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	int saved = errno;
+
+	t->opened = true;
+	t->generation++;
+	t->round = 0;
+	for (unsigned i = 0; i < l->n_fds; i++)
+		t->fds[i] = -1;
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		for (unsigned g = 0; g < l->rounds[r].n; g++)
+			open_group(t, &l->rounds[r].groups[g], r > 0);
+	errno = saved;
+}
+
+void pfmi_thread_close(struct thread *t)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	for (unsigned r = 0; t->opened && r < l->n_rounds; r++)
+		for (unsigned g = 0; g < l->rounds[r].n; g++)
+			close_group(t, &l->rounds[r].groups[g]);
+	t->opened = false;
+}
+
+/* Reads a group without entering the kernel. */
+static inline bool read_pages(void *const *pages, unsigned n, uint64_t *out)
+{
+	uint64_t v[3];
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!pages[i] || !pfmi_perf_read_user_page(pages[i], v))
+			return false;
+		out[GROUP_VALUES + i] = v[0];
+		if (i == 0)
+			memcpy(out + GROUP_ENABLED, v + 1, 2 * sizeof(*v));
+	}
+	out[GROUP_NR] = n;
+	return true;
+}
+
+__attribute__((noinline, cold)) static void read_again(int fd, size_t size, uint64_t *out)
+{
+	int saved = errno;
+	ssize_t n;
+
+	do
+		n = fd < 0 ? 0 : read(fd, out, size);
+	while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)size)
+		out[GROUP_NR] = 0;
+	errno = saved;
+}
+
+/* The sum over the CPUs of an event of the whole machine. */
+__attribute__((noinline, cold)) static void read_system(const struct group *g, uint64_t *out)
+{
+	uint64_t one[GROUP_VALUES + 1];
+
+	memset(out, 0, sizeof(one));
+	for (int i = 0; i < g->n_system; i++) {
+		if (read(g->system_fds[i], one, sizeof(one)) != (ssize_t)sizeof(one)) {
+			out[GROUP_NR] = 0;
+			return;
+		}
+		for (unsigned w = GROUP_ENABLED; w <= GROUP_VALUES; w++)
+			out[w] += one[w];
+	}
+	out[GROUP_NR] = 1;
+}
+
+void pfmi_thread_snapshot(const struct thread *t, uint64_t *out)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[t->round];
+
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct group *g = &r->groups[i];
+		size_t size = (GROUP_VALUES + g->n) * sizeof(*out);
+		int fd = t->fds[g->first_fd];
+
+		if (g->n_system)
+			read_system(g, out + g->word);
+		else if (!(t->pages[g->first_fd] &&
+		           read_pages(t->pages + g->first_fd, g->n, out + g->word)) &&
+		         (fd < 0 || read(fd, out + g->word, size) != (ssize_t)size))
+			read_again(fd, size, out + g->word);
+	}
+}
+
+static void command_round(const struct thread *t, unsigned round, unsigned long request)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[round];
+
+	for (unsigned i = 0; i < r->n; i++)
+		if (!r->groups[i].n_system && t->fds[r->groups[i].first_fd] >= 0)
+			ioctl(t->fds[r->groups[i].first_fd], request, 0);
+}
+
+void pfmi_thread_switch(struct thread *t, unsigned round)
+{
+	int saved = errno;
+
+	if (round == t->round)
+		return;
+	command_round(t, t->round, PERF_EVENT_IOC_DISABLE);
+	t->round = round;
+	t->generation++;
+	command_round(t, round, PERF_EVENT_IOC_ENABLE);
+	errno = saved;
+}
+
+uint64_t pfmi_wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Visits that a handle holds: their counts are summed over the threads that ran them. */
+#include <string.h>
+#include "region/region.h"
+
+/* A segment is what one thread counts between enter or resume and suspend or leave. */
+struct pfm_region_visit {
+	pfm_region_visit_t *next; /* free ones */
+	uint32_t region, epoch, generation;
+	unsigned round;
+	const struct thread *thread; /* that runs it; NULL: suspended */
+	int tid;
+	bool whole;
+	uint64_t wall, began; /* of ended segments; of this one */
+	uint64_t words[];     /* sums of ended segments, then the reading at the begin of this one */
+};
+
+static pfm_region_visit_t *unused;
+
+static pfm_region_visit_t *make(void)
+{
+	size_t words = 2 * pfmi_regions.layout.words * sizeof(uint64_t);
+	pfm_region_visit_t *v;
+
+	pfmi_regions_lock();
+	v = unused;
+	if (v)
+		unused = v->next;
+	else
+		v = pfmi_arena_alloc(&pfmi_regions.arena, sizeof(*v) + words);
+	pfmi_regions_unlock();
+	if (v)
+		memset(v, 0, sizeof(*v) + words);
+	return v;
+}
+
+static void release(pfm_region_visit_t *v)
+{
+	pfmi_regions_lock();
+	v->next = unused;
+	unused = v;
+	pfmi_regions_unlock();
+}
+
+static uint64_t *start_of(pfm_region_visit_t *v)
+{
+	return v->words + pfmi_regions.layout.words;
+}
+
+static void start_segment(pfm_region_visit_t *v, struct thread *t)
+{
+	v->thread = t;
+	v->tid = t->tid;
+	v->generation = t->generation;
+	v->epoch = pfmi_regions.epoch;
+	t->handles++;
+	pfmi_thread_snapshot(t, start_of(v));
+	v->began = pfmi_wall_clock();
+}
+
+/* Adds the segment that ends to the sums. One that another thread ends has no counts. */
+static void end_segment(pfm_region_visit_t *v, struct thread *t)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[v->round];
+	uint64_t *start = start_of(v);
+
+	v->wall += pfmi_wall_clock() - v->began;
+	pfmi_thread_snapshot(t, t->now);
+	v->whole = v->whole && v->thread == t && v->tid == t->tid &&
+	           v->generation == t->generation && v->epoch == pfmi_regions.epoch;
+	if (v->thread == t && t->handles)
+		t->handles--;
+	v->thread = NULL;
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct group *g = &r->groups[i];
+		unsigned w = g->word;
+
+		v->whole = v->whole && start[w] == t->now[w];
+		for (unsigned k = GROUP_ENABLED; k < GROUP_VALUES + g->n; k++)
+			v->words[w + k] += t->now[w + k] - start[w + k];
+	}
+}
+
+pfm_region_visit_t *pfm_region_enter(pfm_region_t *region)
+{
+	struct thread *t;
+	struct node *node;
+	pfm_region_visit_t *v = NULL;
+	uint32_t id;
+
+	if (!region || !pfmi_region_enter_call(&t))
+		return NULL;
+	id = pfmi_region_id(region);
+	if (id && pfmi_thread_entry(t, id, 0, &node))
+		v = make();
+	if (v) {
+		v->region = id;
+		v->whole = true;
+		if (pfmi_regions.layout.n_rounds > 1 && t->depth == 0 && t->handles == 0)
+			pfmi_thread_switch(t,
+			                   (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
+		node->begun++;
+		v->round = t->round;
+		start_segment(v, t);
+	} else {
+		t->missed++;
+	}
+	pfmi_region_leave_call();
+	return v;
+}
+
+void pfm_region_suspend(pfm_region_visit_t *v)
+{
+	struct thread *t;
+
+	if (!v || !v->thread || !pfmi_region_enter_call(&t))
+		return;
+	end_segment(v, t);
+	pfmi_region_leave_call();
+}
+
+/* All segments of a visit count the same round: a thread without open visits changes to it. */
+void pfm_region_resume(pfm_region_visit_t *v)
+{
+	struct thread *t;
+
+	if (!v || v->thread || !pfmi_region_enter_call(&t))
+		return;
+	if (t->depth == 0 && t->handles == 0)
+		pfmi_thread_switch(t, v->round);
+	v->whole = v->whole && t->round == v->round;
+	start_segment(v, t);
+	pfmi_region_leave_call();
+}
+
+/* Makes the sums look like one reading of groups that were open all the time. */
+static void complete(pfm_region_visit_t *v)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[v->round];
+
+	for (unsigned i = 0; i < r->n; i++)
+		v->words[r->groups[i].word] = r->groups[i].n;
+	memset(start_of(v), 0, pfmi_regions.layout.words * sizeof(uint64_t));
+	for (unsigned i = 0; i < r->n; i++)
+		start_of(v)[r->groups[i].word] = r->groups[i].n;
+}
+
+static void add(pfm_region_visit_t *v, struct thread *t)
+{
+	struct node *node;
+	struct entry *e = pfmi_thread_entry(t, v->region, 0, &node);
+
+	if (!e) {
+		t->missed++;
+		return;
+	}
+	complete(v);
+	pfmi_entry_add(e, &(struct visit){ .start = start_of(v),
+	                                   .now = v->words,
+	                                   .round = v->round,
+	                                   .whole = v->whole,
+	                                   .outermost = true,
+	                                   .wall = v->wall,
+	                                   .wall_exclusive = v->wall });
+}
+
+void pfm_region_leave(pfm_region_visit_t *v)
+{
+	struct thread *t;
+
+	if (!v)
+		return;
+	if (!pfmi_region_enter_call(&t)) {
+		release(v);
+		return;
+	}
+	if (v->thread)
+		end_segment(v, t);
+	if (v->epoch == pfmi_regions.epoch)
+		add(v, t);
+	release(v);
+	pfmi_region_leave_call();
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/* Events into groups, groups into rounds.
+ *
+ * A session on the calling thread says which events a task can have, at which privilege levels, and
+ * why not the others. Those it can have are put together here, so that few readings read them all:
+ *
+ *   1. the hardware events that the user or a metric's plan put in one group stay together;
+ *   2. each such unit joins the first group of its PMU that the kernel still accepts with it, else
+ * it starts a group in a new round: the kernel knows constraints that no table has;
+ *   3. software events and tracepoints take no counter: they join the first group of every round;
+ *   4. events of the whole machine are one group each, in every round.
+ *
+ * Where the user says how many events a group may have, software events take turns like the others.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "region/region.h"
+
+/* ---- the events
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static bool is_soft(const pfm_attr_t *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT;
+}
+
+static char *copy(const char *text)
+{
+	return strdup(text ? text : "");
+}
+
+static int describe(const pfm_session_t *s, unsigned i, const pfm_count_t *count,
+                    struct region_event *e)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	int rc = pfm_describe_count(s, i, &info);
+
+	if (rc)
+		return rc;
+	e->name = copy(info.name);
+	e->unit = copy(info.unit);
+	e->why = copy(info.why);
+	e->remedy = copy(info.remedy);
+	e->cpus = copy(info.cpus);
+	e->attr = info.attr;
+	e->session_group = info.group;
+	e->scale = count->scale;
+	e->quality = count->quality;
+	e->cause = count->cause;
+	e->soft = is_soft(&info.attr);
+	e->countable =
+		info.n_parts && !info.is_level &&
+		(count->quality == PFM_QUALITY_EXACT || count->quality == PFM_QUALITY_SCALED ||
+	         (count->quality == PFM_QUALITY_NOT_COUNTED && count->cause == PFM_CAUSE_NO_TIME));
+	if (e->countable) {
+		e->quality = PFM_QUALITY_EXACT;
+		e->cause = PFM_CAUSE_NONE;
+	}
+	return e->name && e->unit && e->why && e->remedy && e->cpus ? PFMLIB_SUCCESS
+	                                                            : PFMLIB_ERR_NOMEM;
+}
+
+static int describe_all(struct layout *l, pfm_session_t *s)
+{
+	unsigned n = pfm_count_session(s);
+	pfm_count_t *counts = calloc(n + 1, sizeof(*counts));
+	int rc = counts ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
+
+	l->events = calloc(n + 1, sizeof(*l->events));
+	if (!l->events)
+		rc = PFMLIB_ERR_NOMEM;
+	for (unsigned i = 0; i < n && counts; i++)
+		counts[i].size = sizeof(*counts);
+	pfm_start_session(s);
+	pfm_stop_session(s);
+	if (!rc)
+		rc = pfm_read_session(s, counts, n);
+	for (unsigned i = 0; i < n && !rc; i++) {
+		l->n_events = i + 1;
+		rc = describe(s, i, &counts[i], &l->events[i]);
+	}
+	free(counts);
+	return rc;
+}
+
+/* ---- events of the whole machine
+ * -------------------------------------------------------------------------------- */
+
+/* The next CPU of a list such as "0,2-3", from *@cpu on; false at its end. */
+static bool next_cpu(const char **list, int *cpu, int *last)
+{
+	char *end;
+
+	if (*cpu < *last) {
+		++*cpu;
+		return true;
+	}
+	if (!**list)
+		return false;
+	*cpu = *last = (int)strtol(*list, &end, 10);
+	if (*end == '-')
+		*last = (int)strtol(end + 1, &end, 10);
+	*list = *end == ',' ? end + 1 : end;
+	return true;
+}
+
+/* Opens @e on each of its CPUs. Returns how many, the descriptors in *@out. */
+static int open_system(const struct region_event *e, int **out)
+{
+	const char *list = e->cpus;
+	int cpu = 0, last = -1, n = 0, fd;
+	int *fds = NULL, *more;
+
+	for (cpu = -1; next_cpu(&list, &cpu, &last);) {
+		fd = pfmi_region_open_event(&e->attr, -1, cpu, -1, false);
+		more = fd < 0 ? NULL : realloc(fds, (size_t)(n + 1) * sizeof(*fds));
+		if (!more) {
+			while (n-- > 0)
+				close(fds[n]);
+			free(fds);
+			return 0;
+		}
+		fds = more;
+		fds[n++] = fd;
+	}
+	*out = fds;
+	return n;
+}
+
+/* The events that no task can have, as a session of the whole machine describes them. */
+static void take_system(struct layout *l, const pfm_session_options_t *usual,
+                        const char *const *texts, unsigned n)
+{
+	pfm_session_options_t options = *usual;
+	struct layout whole = { 0 };
+	pfm_session_t *s;
+
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.pid = -1;
+	if (pfm_open_session(&s, l->ctx, &options, texts, n, NULL))
+		return;
+	if (!describe_all(&whole, s) && whole.n_events == l->n_events)
+		for (unsigned i = 0; i < l->n_events; i++)
+			if (!l->events[i].countable && whole.events[i].countable) {
+				struct region_event e = l->events[i];
+
+				l->events[i] = whole.events[i];
+				l->events[i].system = true;
+				whole.events[i] = e;
+			}
+	pfm_close_session(s);
+	pfmi_layout_free(&whole);
+}
+
+/* ---- groups
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+static struct group *add_group(struct round *r)
+{
+	struct group *more = realloc(r->groups, (r->n + 1) * sizeof(*more));
+
+	if (!more)
+		return NULL;
+	r->groups = more;
+	more[r->n] = (struct group){ 0 };
+	return &more[r->n++];
+}
+
+static bool add_event(struct group *g, unsigned event)
+{
+	unsigned *more = realloc(g->events, (g->n + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	g->events = more;
+	more[g->n++] = event;
+	return true;
+}
+
+static struct round *add_round(struct layout *l)
+{
+	struct round *more = realloc(l->rounds, (l->n_rounds + 1) * sizeof(*more));
+
+	if (!more)
+		return NULL;
+	l->rounds = more;
+	more[l->n_rounds] = (struct round){ 0 };
+	return &more[l->n_rounds++];
+}
+
+/* Does the kernel open the group for this thread? *@fault is the event it refuses. */
+static bool opens(const struct layout *l, const struct group *g, unsigned *fault, int *err)
+{
+	int fds[PFM_MAX_SET + 1];
+	unsigned n = 0;
+
+	*err = 0;
+	while (n < g->n && n < PFM_MAX_SET && !*err) {
+		fds[n] = pfmi_region_open_event(&l->events[g->events[n]].attr, 0, -1,
+		                                n ? fds[0] : -1, true);
+		if (fds[n] < 0) {
+			*err = -fds[n];
+			*fault = g->events[n];
+		} else {
+			n++;
+		}
+	}
+	for (unsigned i = n; i-- > 0;)
+		close(fds[i]);
+	return !*err && g->n <= PFM_MAX_SET;
+}
+
+/* Adds the events of @unit to @g if the kernel takes them all; else leaves @g as it was. */
+static bool joins(const struct layout *l, struct group *g, const unsigned *unit, unsigned n)
+{
+	unsigned before = g->n, fault;
+	int err;
+
+	if (l->most && g->n + n > l->most)
+		return false;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!add_event(g, unit[i]))
+			return false;
+	if (opens(l, g, &fault, &err))
+		return true;
+	g->n = before;
+	return false;
+}
+
+static bool same_pmu(const struct layout *l, const struct group *g, unsigned event)
+{
+	const pfm_attr_t *a = &l->events[g->events[0]].attr, *b = &l->events[event].attr;
+	bool core_a = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ||
+	              a->type == PERF_TYPE_RAW;
+	bool core_b = b->type == PERF_TYPE_HARDWARE || b->type == PERF_TYPE_HW_CACHE ||
+	              b->type == PERF_TYPE_RAW;
+
+	return a->type == b->type || (core_a && core_b) || (is_soft(a) && is_soft(b));
+}
+
+/* Rule 2: the first round with room. Groups of other PMUs count beside it. */
+static bool place(struct layout *l, const unsigned *unit, unsigned n)
+{
+	struct group *g;
+	bool ok;
+
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		bool met = false;
+
+		for (unsigned i = 0; i < l->rounds[r].n; i++) {
+			if (!same_pmu(l, &l->rounds[r].groups[i], unit[0]))
+				continue;
+			met = true;
+			if (joins(l, &l->rounds[r].groups[i], unit, n))
+				return true;
+		}
+		if (met)
+			continue;
+		g = add_group(&l->rounds[r]);
+		if (g && joins(l, g, unit, n))
+			return true;
+		if (g)
+			free(l->rounds[r].groups[--l->rounds[r].n].events);
+	}
+	if (!add_round(l))
+		return false;
+	g = add_group(&l->rounds[l->n_rounds - 1]);
+	ok = g && joins(l, g, unit, n);
+	if (!ok) {
+		if (g)
+			free(g->events);
+		free(l->rounds[--l->n_rounds].groups);
+	}
+	return ok;
+}
+
+static void give_up(struct region_event *e, int cause, const char *why)
+{
+	char *text = strdup(why);
+
+	e->countable = false;
+	e->quality = PFM_QUALITY_NOT_COUNTED;
+	e->cause = cause;
+	if (text) {
+		free(e->why);
+		e->why = text;
+	}
+}
+
+/* Rule 1: hardware events that share a session's group. */
+static void place_unit(struct layout *l, unsigned first)
+{
+	unsigned unit[PFM_MAX_SET], n = 0;
+
+	for (unsigned i = first; i < l->n_events && n < PFM_MAX_SET; i++)
+		if (l->events[i].countable && !l->events[i].soft && !l->events[i].system &&
+		    l->events[i].session_group == l->events[first].session_group)
+			unit[n++] = i;
+	if (place(l, unit, n))
+		return;
+	for (unsigned i = 0; i < n; i++)
+		if (n == 1 || !place(l, &unit[i], 1))
+			give_up(&l->events[unit[i]], PFM_CAUSE_GROUP,
+			        "the kernel refuses the event for a thread");
+}
+
+static bool is_placed(const struct layout *l, unsigned event)
+{
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		for (unsigned g = 0; g < l->rounds[r].n; g++)
+			for (unsigned i = 0; i < l->rounds[r].groups[g].n; i++)
+				if (l->rounds[r].groups[g].events[i] == event)
+					return true;
+	return false;
+}
+
+/* Rule 3. */
+static bool place_soft(struct layout *l, unsigned event)
+{
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		struct round *round = &l->rounds[r];
+		struct group *g = round->n ? &round->groups[0] : add_group(round);
+
+		if (!g)
+			return false;
+		if (joins(l, g, &event, 1))
+			continue;
+		g = add_group(round);
+		if (!g)
+			return false;
+		if (!joins(l, g, &event, 1)) {
+			free(round->groups[--round->n].events);
+			give_up(&l->events[event], PFM_CAUSE_OTHER,
+			        "the kernel refuses the event for a thread");
+			return true;
+		}
+	}
+	return true;
+}
+
+/* Rule 4. */
+static bool place_system(struct layout *l, unsigned event)
+{
+	int *fds = NULL, n = open_system(&l->events[event], &fds);
+
+	if (!n) {
+		give_up(&l->events[event], PFM_CAUSE_PERMISSION,
+		        "the kernel refuses the event for the whole machine");
+		return true;
+	}
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		struct group *g = add_group(&l->rounds[r]);
+
+		if (!g || !add_event(g, event))
+			return false;
+		g->n_system = n;
+		g->system_fds = fds;
+	}
+	return true;
+}
+
+/* Where each reading stands in a snapshot, and each descriptor in a thread's. */
+static void number_groups(struct layout *l)
+{
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		struct round *round = &l->rounds[r];
+
+		for (unsigned i = 0; i < round->n; i++) {
+			struct group *g = &round->groups[i];
+
+			g->word = round->words;
+			round->words += GROUP_VALUES + g->n;
+			g->first_fd = l->n_fds;
+			l->n_fds += g->n;
+			for (unsigned k = 0; k < g->n; k++)
+				if (!l->events[g->events[k]].soft)
+					l->events[g->events[k]].round = r;
+		}
+		l->words = round->words > l->words ? round->words : l->words;
+	}
+}
+
+static int make_groups(struct layout *l)
+{
+	bool room = true;
+
+	for (unsigned i = 0; i < l->n_events; i++)
+		if (l->events[i].countable && !l->events[i].soft && !l->events[i].system &&
+		    !is_placed(l, i))
+			place_unit(l, i);
+	if (!l->n_rounds)
+		room = add_round(l) != NULL;
+	for (unsigned i = 0; i < l->n_events && room; i++)
+		if (l->events[i].countable && l->events[i].soft && !l->events[i].system)
+			room = place_soft(l, i);
+	for (unsigned i = 0; i < l->n_events && room; i++)
+		if (l->events[i].countable && l->events[i].system)
+			room = place_system(l, i);
+	if (room)
+		number_groups(l);
+	return room ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
+}
+
+/* ---- the list
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+/* The pieces of a list, each terminated; *@n of them. */
+static char **split(const char *list, unsigned *n)
+{
+	const char *piece;
+	size_t len;
+	char **texts = calloc(strlen(list) + 2, sizeof(*texts));
+
+	*n = 0;
+	while (texts && pfm_split_events(&list, &piece, &len) == 1) {
+		texts[*n] = strndup(piece, len);
+		if (!texts[(*n)++])
+			break;
+	}
+	return texts;
+}
+
+static void free_texts(char **texts, unsigned n)
+{
+	for (unsigned i = 0; texts && i < n; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+static int open_sessions(struct layout *l, char *const *texts, unsigned n, bool system,
+                         pfm_error_t *error)
+{
+	pfm_session_options_t options = PFM_INIT(options);
+	pfm_session_t *s;
+	int rc;
+
+	options.flags = PFM_SESSION_ONE_TASK;
+	rc = pfm_open_session(&s, l->ctx, &options, (const char *const *)texts, n, error);
+	if (rc)
+		return rc;
+	rc = describe_all(l, s);
+	pfm_close_session(s);
+	if (!rc && system)
+		take_system(l, &options, (const char *const *)texts, n);
+	options.flags |= PFM_SESSION_DRY_RUN;
+	if (!rc)
+		rc = pfm_open_session(&l->session, l->ctx, &options, (const char *const *)texts, n,
+		                      error);
+	if (!rc)
+		l->n_metrics = pfm_count_session(l->session) == l->n_events
+		                       ? pfm_count_metrics(l->session)
+		                       : 0;
+	return rc;
+}
+
+int pfmi_layout_make(struct layout *l, const char *list, bool system, pfm_error_t *error)
+{
+	unsigned n = 0;
+	char **texts = list && *list ? split(list, &n) : NULL;
+	int rc = pfm_open_context(&l->ctx, NULL, error);
+
+	if (!rc && n)
+		rc = open_sessions(l, texts, n, system, error);
+	for (unsigned i = 0; i < l->n_events && l->most; i++)
+		l->events[i].soft = false;
+	if (!rc)
+		rc = make_groups(l);
+	free_texts(texts, n);
+	return rc;
+}
+
+void pfmi_layout_free(struct layout *l)
+{
+	for (unsigned i = 0; i < l->n_events; i++) {
+		struct region_event *e = &l->events[i];
+
+		free(e->name);
+		free(e->unit);
+		free(e->why);
+		free(e->remedy);
+		free(e->cpus);
+	}
+	free(l->events);
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		for (unsigned g = 0; g < l->rounds[r].n; g++)
+			free(l->rounds[r].groups[g].events);
+		free(l->rounds[r].groups);
+	}
+	free(l->rounds);
+	pfm_close_session(l->session);
+	pfm_close_context(l->ctx);
+	*l = (struct layout){ 0 };
+}

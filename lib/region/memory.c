@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Arenas of mapped memory. Nothing is given back before the whole arena is. Chunks are populated
+ * when they are mapped: page faults of our own would be counted in the region that is open. */
+#include <sys/mman.h>
+#include "region/region.h"
+
+enum { CHUNK = 16 << 10,
+       ALIGNMENT = 16 };
+
+static bool add_chunk(struct arena *a, size_t size)
+{
+	size_t room = size + sizeof(struct chunk) + ALIGNMENT;
+	struct chunk *c;
+
+	room = room < CHUNK ? CHUNK : (room + 4095) & ~(size_t)4095;
+	c = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
+	         0);
+	if (c == MAP_FAILED)
+		return false;
+	c->next = a->chunks;
+	c->size = room;
+	a->chunks = c;
+	a->at = (char *)c + ((sizeof(*c) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+	a->end = (char *)c + room;
+	return true;
+}
+
+void *pfmi_arena_alloc(struct arena *a, size_t size)
+{
+	char *at;
+
+	size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	if ((size_t)(a->end - a->at) < size && !add_chunk(a, size))
+		return NULL;
+	at = a->at;
+	a->at += size;
+	return at;
+}
+
+void pfmi_arena_free(struct arena *a)
+{
+	struct chunk *chunk = a->chunks, *next;
+
+	*a = (struct arena){ 0 }; /* it may stand in one of its own chunks */
+	for (; chunk; chunk = next) {
+		next = chunk->next;
+		munmap(chunk, chunk->size);
+	}
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of regions. A name is added under the lock and never removed, so that it is found without
+ * one. */
+#include <string.h>
+#include "region/region.h"
+
+struct name {
+	pfm_region_t region; /* its id is its number */
+	uint32_t hash;
+};
+
+/* Open addressing; slots are written once. A table that is outgrown stays for its readers. */
+struct names {
+	uint32_t mask;
+	struct name *slots[];
+};
+
+enum { FIRST_SLOTS = 64 };
+
+static struct names *table;
+static struct name **by_number; /* from 1 */
+static uint32_t n_names, numbers_room;
+
+static uint32_t hash_of(const char *name)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return h;
+}
+
+static struct name *find(const struct names *t, const char *name, uint32_t hash)
+{
+	struct name *n;
+
+	for (uint32_t at = hash; t; at++) {
+		n = __atomic_load_n(&t->slots[at & t->mask], __ATOMIC_ACQUIRE);
+		if (!n || (n->hash == hash && strcmp(n->region.name, name) == 0))
+			return n;
+	}
+	return NULL;
+}
+
+static void insert(struct names *t, struct name *n)
+{
+	uint32_t at = n->hash;
+
+	while (t->slots[at & t->mask])
+		at++;
+	__atomic_store_n(&t->slots[at & t->mask], n, __ATOMIC_RELEASE);
+}
+
+/* Makes room for one more name: at most half of the slots are taken. */
+static bool grow(void)
+{
+	uint32_t slots = table ? 2 * (table->mask + 1) : FIRST_SLOTS;
+	struct names *bigger;
+
+	if (table && 2 * (n_names + 1) <= table->mask + 1)
+		return true;
+	bigger = pfmi_arena_alloc(&pfmi_regions.arena,
+	                          sizeof(*bigger) + slots * sizeof(bigger->slots[0]));
+	if (!bigger)
+		return false;
+	bigger->mask = slots - 1;
+	for (uint32_t i = 1; i <= n_names; i++)
+		insert(bigger, by_number[i]);
+	__atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool grow_numbers(void)
+{
+	uint32_t room = numbers_room ? 2 * numbers_room : FIRST_SLOTS;
+	struct name **bigger;
+
+	if (n_names + 1 < numbers_room)
+		return true;
+	bigger = pfmi_arena_alloc(&pfmi_regions.arena, room * sizeof(struct name *));
+	if (!bigger)
+		return false;
+	if (n_names)
+		memcpy(bigger, by_number, (n_names + 1) * sizeof(struct name *));
+	by_number = bigger;
+	numbers_room = room;
+	return true;
+}
+
+static struct name *add(const char *name, uint32_t hash)
+{
+	size_t len = strlen(name) + 1;
+	struct name *n;
+	char *copy;
+
+	if (!grow() || !grow_numbers())
+		return NULL;
+	n = pfmi_arena_alloc(&pfmi_regions.arena, sizeof(*n) + len);
+	if (!n)
+		return NULL;
+	copy = (char *)(n + 1);
+	memcpy(copy, name, len);
+	n->hash = hash;
+	n->region = (pfm_region_t){ copy, n_names + 1, 0 };
+	by_number[n_names + 1] = n;
+	__atomic_store_n(&n_names, n_names + 1, __ATOMIC_RELEASE);
+	insert(table, n);
+	return n;
+}
+
+pfm_region_t *pfmi_region_named(const char *name)
+{
+	uint32_t hash = hash_of(name);
+	struct name *n = find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), name, hash);
+
+	if (!n) {
+		pfmi_regions_lock();
+		n = find(table, name, hash);
+		if (!n)
+			n = add(name, hash);
+		pfmi_regions_unlock();
+	}
+	return n ? &n->region : NULL;
+}
+
+uint32_t pfmi_region_number(const char *name)
+{
+	const pfm_region_t *r = pfmi_region_named(name);
+
+	return r ? r->id : 0;
+}
+
+/* Under the lock, or with a number that this thread has been given. */
+const char *pfmi_region_name(uint32_t number)
+{
+	return number && number <= __atomic_load_n(&n_names, __ATOMIC_ACQUIRE)
+	               ? by_number[number]->region.name
+	               : "";
+}
+
+uint32_t pfmi_region_numbers(void)
+{
+	return __atomic_load_n(&n_names, __ATOMIC_ACQUIRE);
+}
+
+pfm_region_t *pfm_region_by_name(const char *name)
+{
+	return name ? pfmi_region_named(name) : NULL;
+}

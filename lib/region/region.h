@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions of a program: what the files of this module share.
+ *
+ *   memory.c    arenas of mapped memory: a begin in a signal handler must not call malloc()
+ *   names.c     names of regions to numbers
+ *   layout.c    events into groups, groups into rounds
+ *   counters.c  a thread's kernel events: opened, switched, read
+ *   thread.c    threads: made at their first region, kept when they end, and what a fork leaves of
+ * them visit.c     begin and end handle.c    visits that a handle holds cost.c      what an empty
+ * visit counts start.c     configuration, start, and the end of the process results.c   sums over
+ * threads, costs subtracted, metrics write*.c    formats
+ *
+ * A thread writes its own sums without a lock; readers take a copy of an entry under its sequence
+ * number.
+ */
+#ifndef PERFMON_REGION_REGION_H
+#define PERFMON_REGION_REGION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#define PFM_REGION_NO_MACROS
+#include <perfmon/region.h>
+
+/* ---- memory.c
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+struct chunk {
+	struct chunk *next;
+	size_t size;
+};
+
+struct arena {
+	char *at, *end;
+	struct chunk *chunks;
+};
+
+/* @size bytes of zeros, or NULL. Async-signal-safe. */
+void *pfmi_arena_alloc(struct arena *a, size_t size);
+void pfmi_arena_free(struct arena *a);
+
+/* ---- names.c
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+/* Number of the region called @name, from 1; 0 without memory. */
+uint32_t pfmi_region_number(const char *name);
+pfm_region_t *pfmi_region_named(const char *name);
+const char *pfmi_region_name(uint32_t number);
+uint32_t pfmi_region_numbers(void); /* how many there are */
+
+/* ---- layout.c
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+enum {
+	GROUP_NR,
+	GROUP_ENABLED,
+	GROUP_RUNNING,
+	GROUP_VALUES
+}; /* words of the kernel's reading of a group */
+
+/* Events that one read(2) reads. */
+struct group {
+	unsigned n;
+	unsigned *events; /* indices, the leader first */
+	unsigned word;    /* where its reading stands in a snapshot */
+	unsigned first_fd;
+	int n_system; /* > 0: counted on so many CPUs for the whole machine, by the descriptors at
+	                 system_fds */
+	int *system_fds;
+};
+
+/* Groups that count at the same time. */
+struct round {
+	unsigned n;
+	struct group *groups;
+	unsigned words; /* of a snapshot */
+};
+
+struct region_event {
+	char *name, *unit, *why, *remedy, *cpus;
+	pfm_attr_t attr;
+	double scale;
+	int quality, cause;
+	unsigned session_group, round;
+	bool countable, soft, system;
+	double inside, pair; /* cost */
+};
+
+struct layout {
+	pfm_ctx_t *ctx;
+	pfm_session_t *session; /* opens nothing; computes metrics */
+	unsigned most;          /* events of a group; 0: as many as the kernel takes */
+	unsigned n_events;
+	struct region_event *events;
+	unsigned n_rounds;
+	struct round *rounds;
+	unsigned words; /* of the largest snapshot */
+	unsigned n_fds;
+	unsigned n_metrics;
+	double wall_inside, wall_pair, task_inside; /* nanoseconds */
+};
+
+/* Plans @events (a list as a user writes it) for the tasks of this process. */
+int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error);
+void pfmi_layout_free(struct layout *l);
+
+/* ---- threads and what they count
+ * -------------------------------------------------------------------------------- */
+
+/* One event in the outermost visits of an entry. */
+struct tally {
+	uint64_t inclusive, exclusive;
+	uint64_t visits, exclusive_visits;
+	uint64_t pairs, children; /* visits inside, and those directly inside: their cost is in the
+	                             counts */
+	uint64_t min, max;
+	double mean, m2;
+};
+
+/* What a visit took. */
+struct times {
+	uint64_t visits, outermost;
+	uint64_t wall, exclusive, min, max;
+	uint64_t pairs, children;
+	uint64_t task, task_visits;
+	double mean, m2;
+};
+
+/* One region under one parent in one thread. */
+struct entry {
+	struct entry *next, *other_parent;
+	uint32_t region, parent;
+	uint32_t sequence; /* odd while the thread writes */
+	uint64_t open;     /* visits that have begun and not ended */
+	struct times times;
+	struct tally tallies[];
+};
+
+/* A region in one thread. */
+struct node {
+	struct entry *entries;
+	uint64_t begun; /* visits begun: the number of the round */
+	uint32_t depth; /* open visits */
+};
+
+enum { NODES = 64 };      /* nodes of a page */
+enum { BEFORE_FORK = 0 }; /* generation of a visit that the parent process began */
+
+struct frame {
+	struct node *node;
+	struct entry *entry;
+	uint32_t generation;
+	uint64_t wall, wall_children;
+	uint64_t pairs, children;
+	uint64_t words[]; /* the snapshot at the begin, then sums of the visits directly inside */
+};
+
+struct thread {
+	struct arena arena;
+	struct thread *next;
+	int tid;
+	bool opened, ended;
+	int open_errno;
+	unsigned round;
+	uint32_t generation; /* visits that began in another one are not counted */
+	unsigned depth, room;
+	size_t stride;
+	char *frames;
+	unsigned n_pages;
+	struct node **nodes; /* pages of NODES */
+	struct entry *entries, **last;
+	int *fds;
+	void **pages; /* readable from user space, or NULL */
+	unsigned handles;
+	uint32_t run; /* of pfmi_regions: a stop drops the visits that are open */
+	uint64_t missed, unmatched;
+	uint64_t *now;
+	uint64_t *probe; /* cost.c: the words that the next visit counted, and its wall time */
+	uint64_t *probe_wall;
+};
+
+/* The state of the process. */
+struct regions {
+	pthread_mutex_t lock;
+	bool started;
+	const char *events; /* what it was started with */
+	unsigned flags;
+	uint32_t epoch; /* forks */
+	uint32_t run;   /* stops */
+	struct layout layout;
+	struct thread *threads;
+	unsigned n_ended;
+	struct thread *pool; /* sums of threads that ended after many others */
+	struct arena arena;  /* names and handles */
+	char output[4096];
+	const char *format;
+};
+
+extern struct regions pfmi_regions;
+
+/* The calling thread's state. Initial-exec: reached in a signal handler without a call that may
+ * allocate. */
+struct here {
+	struct thread *thread;
+	unsigned busy; /* a region call is on the way: one in a signal handler is not counted */
+};
+extern __thread struct here pfmi_region_here __attribute__((tls_model("initial-exec")));
+
+/* Takes the lock of the process, with signal handlers kept from waiting for it in the same thread.
+ */
+void pfmi_regions_lock(void);
+void pfmi_regions_unlock(void);
+
+/* ---- counters.c
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/* Opens @attr for the calling thread; a descriptor or -errno. */
+int pfmi_region_open_event(const pfm_attr_t *attr, int pid, int cpu, int group, bool disabled);
+/* Opens the counters of thread @t, which is the caller. */
+void pfmi_thread_open(struct thread *t);
+void pfmi_thread_close(struct thread *t);
+/* Reads all groups of the round to @out. A group that cannot be read has 0 events. */
+void pfmi_thread_snapshot(const struct thread *t, uint64_t *out);
+void pfmi_thread_switch(struct thread *t, unsigned round);
+uint64_t pfmi_wall_clock(void);
+
+/* ---- thread.c
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+/* The calling thread, made where it is new; NULL without memory. */
+struct thread *pfmi_thread_here(void);
+int pfmi_threads_prepare(void);
+
+/* Adds sums to others: of threads that ended, and of rows. */
+void pfmi_region_add_times(struct times *to, const struct times *from);
+void pfmi_region_add_tally(struct tally *to, const struct tally *from);
+
+/* ---- visit.c, handle.c
+ * ------------------------------------------------------------------------------------------ */
+
+struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
+                                struct node **node);
+bool pfmi_region_enter_call(struct thread **t);
+void pfmi_region_leave_call(void);
+uint32_t pfmi_region_id(pfm_region_t *region);
+/* What one visit counted. */
+struct visit {
+	const uint64_t *start, *now,
+		*inside;        /* snapshots; @inside: sums of the visits directly inside, or NULL */
+	const uint64_t *beyond; /* or NULL: the start of a visit that began inside and goes on */
+	unsigned round;
+	bool whole;     /* no change of rounds in it */
+	bool outermost; /* no other visit of the same region is open */
+	uint64_t wall, wall_exclusive, pairs, children;
+};
+void pfmi_entry_add(struct entry *e, const struct visit *v);
+
+/* ---- cost.c, start.c
+ * -------------------------------------------------------------------------------------------- */
+
+void pfmi_region_measure_cost(struct thread *t);
+/* Reads the environment at the first begin. True if regions are counted. */
+bool pfmi_regions_decide(void);
+void pfmi_region_mark_process(void);
+
+/* ---- results.c
+ * --------------------------------------------------------------------------------------------------
+ */
+
+struct row {
+	uint32_t region, parent;
+	int tid;
+	uint64_t threads, open;
+	struct times times;
+	struct tally *tallies;
+};
+
+struct pfm_region_results {
+	unsigned n;
+	struct row *rows;
+	uint64_t missed, unmatched;
+	unsigned flags;
+};
+
+/* ---- write*.c
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+struct text {
+	char *bytes;
+	size_t n, room;
+	bool failed;
+};
+
+void pfmi_region_put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pfmi_region_text_free(struct text *t);
+void pfmi_region_put_real(struct text *t, int digits, double value);
+/* @text as a JSON string with its quotes. */
+void pfmi_region_put_json(struct text *t, const char *text);
+/* One format of results. */
+struct region_format {
+	const char *name;
+	const char *suffix; /* of its files */
+	void (*write)(struct text *out, const pfm_region_results_t *r);
+};
+extern const struct region_format pfmi_region_table, pfmi_region_json, pfmi_region_csv,
+	pfmi_region_likwid, pfmi_region_papi;
+const struct region_format *pfmi_region_format(const char *name);
+
+#endif

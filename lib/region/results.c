@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* Results: a copy of every thread's sums, summed over threads, with the cost of begin and end
+ * subtracted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <perfmon/perfmon.h>
+#include "region/region.h"
+
+enum { COSTLY = 10 }; /* a share of 1 in so many of a count is marked */
+
+typedef uint64_t __attribute__((may_alias)) word;
+
+/* ---- taking
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+static void copy_words(void *to, const void *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(word); i++)
+		((word *)to)[i] = __atomic_load_n((const word *)from + i, __ATOMIC_RELAXED);
+}
+
+/* Copies the sums of an entry, whose thread may be writing them. */
+static void copy_entry(struct row *row, const struct entry *e)
+{
+	uint32_t before, after;
+
+	do {
+		before = __atomic_load_n(&e->sequence, __ATOMIC_ACQUIRE);
+		copy_words(&row->times, &e->times, sizeof(row->times));
+		copy_words(row->tallies, e->tallies,
+		           pfmi_regions.layout.n_events * sizeof(*row->tallies));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		after = __atomic_load_n(&e->sequence, __ATOMIC_RELAXED);
+	} while (before != after || before & 1);
+	row->open = __atomic_load_n(&e->open, __ATOMIC_RELAXED);
+}
+
+static bool is_own(uint32_t region)
+{
+	return pfmi_region_name(region)[0] == '\001';
+}
+
+static struct row *add_row(pfm_region_results_t *r, unsigned *room)
+{
+	struct row *more;
+
+	if (r->n == *room) {
+		*room = *room ? 2 * *room : 32;
+		more = realloc(r->rows, *room * sizeof(*more));
+		if (!more)
+			return NULL;
+		r->rows = more;
+	}
+	more = &r->rows[r->n];
+	memset(more, 0, sizeof(*more));
+	more->tallies = calloc(pfmi_regions.layout.n_events + 1, sizeof(struct tally));
+	if (!more->tallies)
+		return NULL;
+	r->n++;
+	return more;
+}
+
+static bool take_thread(pfm_region_results_t *r, const struct thread *t, unsigned *room)
+{
+	for (const struct entry *e = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE); e;
+	     e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
+		struct row *row = is_own(e->region) ? NULL : add_row(r, room);
+
+		if (is_own(e->region))
+			continue;
+		if (!row)
+			return false;
+		row->region = e->region;
+		row->parent = e->parent;
+		row->tid = t->tid;
+		row->threads = 1;
+		copy_entry(row, e);
+		if (row->times.visits || row->open)
+			continue;
+		free(row->tallies);
+		r->n--;
+	}
+	r->missed += t->missed;
+	r->unmatched += t->unmatched;
+	return true;
+}
+
+/* By region in the order of their first begin, then parent, then thread. */
+static int order(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->region != y->region)
+		return x->region < y->region ? -1 : 1;
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void add_to_sum(struct row *sum, const struct row *row)
+{
+	pfmi_region_add_times(&sum->times, &row->times);
+	for (unsigned i = 0; i < pfmi_regions.layout.n_events; i++)
+		pfmi_region_add_tally(&sum->tallies[i], &row->tallies[i]);
+	sum->threads += row->threads;
+	sum->open += row->open;
+}
+
+/* Adds, for each region and parent, the row of all threads together, and sorts it in front of
+ * theirs. */
+static bool add_sums(pfm_region_results_t *r, unsigned *room)
+{
+	unsigned n = r->n, first = 0;
+
+	qsort(r->rows, n, sizeof(*r->rows), order);
+	for (unsigned i = 0; i < n; i++) {
+		bool is_new = i == 0 || r->rows[i].region != r->rows[i - 1].region ||
+		              r->rows[i].parent != r->rows[i - 1].parent;
+
+		if (is_new) {
+			if (!add_row(r, room))
+				return false;
+			first = r->n - 1;
+			r->rows[first].region = r->rows[i].region;
+			r->rows[first].parent = r->rows[i].parent;
+			r->rows[first].tid = -2; /* in front of the pool of ended threads */
+		}
+		add_to_sum(&r->rows[first], &r->rows[i]);
+	}
+	qsort(r->rows, r->n, sizeof(*r->rows), order);
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->rows[i].tid == -2)
+			r->rows[i].tid = 0;
+	return true;
+}
+
+pfm_region_results_t *pfm_read_regions(void)
+{
+	pfm_region_results_t *r = pfmi_regions.started ? calloc(1, sizeof(*r)) : NULL;
+	unsigned room = 0;
+	bool ok = true;
+
+	if (!r)
+		return NULL;
+	r->flags = pfmi_regions.flags;
+	pfmi_regions_lock();
+	for (const struct thread *t = pfmi_regions.threads; t && ok; t = t->next)
+		ok = take_thread(r, t, &room);
+	pfmi_regions_unlock();
+	if (ok && (!r->n || add_sums(r, &room)))
+		return r;
+	pfm_free_region_results(r);
+	return NULL;
+}
+
+void pfm_free_region_results(pfm_region_results_t *r)
+{
+	for (unsigned i = 0; r && i < r->n; i++)
+		free(r->rows[i].tallies);
+	if (r)
+		free(r->rows);
+	free(r);
+}
+
+/* ---- costs
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t whole(double v)
+{
+	return v <= 0 ? 0 : v >= 18446744073709549568.0 ? UINT64_MAX
+	                                                : (uint64_t)(v + 0.5);
+}
+
+static uint64_t less(uint64_t value, uint64_t cost)
+{
+	return value > cost ? value - cost : 0;
+}
+
+static uint64_t wall_cost(const struct times *t)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	return whole((double)t->outermost * l->wall_inside + (double)t->pairs * l->wall_pair);
+}
+
+/* The task time is read with the counts. */
+static uint64_t task_cost(const struct times *t)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	return whole((double)t->task_visits * l->task_inside + (double)t->pairs * l->wall_pair);
+}
+
+static uint64_t inclusive_cost(const struct tally *t, const struct region_event *e)
+{
+	return whole((double)t->visits * e->inside + (double)t->pairs * e->pair);
+}
+
+/* Of each visit directly inside, what it counts itself is not in the exclusive count; the rest of
+ * the pair is. */
+static uint64_t exclusive_cost(uint64_t visits, uint64_t children, double inside, double pair)
+{
+	return whole((double)visits * inside +
+	             (double)children * (pair > inside ? pair - inside : 0));
+}
+
+static bool is_costly(uint64_t cost, uint64_t of)
+{
+	return cost && cost > of / COSTLY;
+}
+
+/* ---- answers
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+/* Gives a struct to a caller who may know fewer or more members. */
+static int give(void *to, const void *from, size_t size)
+{
+	size_t theirs;
+
+	if (!to)
+		return PFMLIB_ERR_INVAL;
+	memcpy(&theirs, to, sizeof(theirs));
+	if (theirs < sizeof(theirs))
+		return PFMLIB_ERR_INVAL;
+	memcpy(to, from, theirs < size ? theirs : size);
+	memcpy(to, &theirs, sizeof(theirs));
+	return PFMLIB_SUCCESS;
+}
+
+static double variance(double m2, uint64_t n)
+{
+	return n < 2 ? -1 : m2 / (double)(n - 1);
+}
+
+static bool row_is_costly(const struct row *row)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	if (is_costly(wall_cost(&row->times), row->times.wall))
+		return true;
+	for (unsigned i = 0; i < l->n_events; i++)
+		if (is_costly(inclusive_cost(&row->tallies[i], &l->events[i]),
+		              row->tallies[i].inclusive))
+			return true;
+	return false;
+}
+
+int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_info_t *info)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	const struct row *row = r && i < r->n ? &r->rows[i] : NULL;
+	const struct times *t = row ? &row->times : NULL;
+	bool subtract;
+	uint64_t each;
+
+	if (!r || !row)
+		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
+	subtract = !(r->flags & PFM_REGIONS_NO_SUBTRACT);
+	each = subtract ? whole(l->wall_inside) : 0;
+	return give(
+		info,
+		&(pfm_region_info_t){
+			.region = pfmi_region_name(row->region),
+			.parent = pfmi_region_name(row->parent),
+			.thread = row->tid,
+			.costly = row_is_costly(row),
+			.visits = t->visits,
+			.outermost = t->outermost,
+			.unfinished = row->open,
+			.wall = less(t->wall, subtract ? wall_cost(t) : 0),
+			.exclusive = less(t->exclusive,
+	                                  subtract ? exclusive_cost(t->visits, t->children,
+	                                                            l->wall_inside, l->wall_pair)
+	                                           : 0),
+			.wall_min = less(t->min, each),
+			.wall_max = less(t->max, each),
+			.wall_variance = variance(t->m2, t->outermost),
+			.task = less(t->task, subtract ? task_cost(t) : 0),
+			.task_visits = t->task_visits,
+			.threads = row->threads },
+		sizeof(*info));
+}
+
+static int quality_of(const struct row *row, const struct tally *t, const struct region_event *e)
+{
+	if (!e->countable)
+		return e->quality;
+	if (!t->visits)
+		return PFM_QUALITY_NOT_COUNTED;
+	return t->visits == row->times.outermost ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL;
+}
+
+static int cause_of(const struct region_event *e, int quality)
+{
+	if (!e->countable)
+		return e->cause;
+	if (quality == PFM_QUALITY_EXACT)
+		return PFM_CAUSE_NONE;
+	return pfmi_regions.layout.n_rounds > 1 && !e->soft ? PFM_CAUSE_MULTIPLEXED
+	                                                    : PFM_CAUSE_BUSY;
+}
+
+int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
+                     pfm_region_count_t *count)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	const struct region_event *e = event < l->n_events ? &l->events[event] : NULL;
+	const struct tally *t = r && i < r->n && e ? &r->rows[i].tallies[event] : NULL;
+	uint64_t cost, exclusive, each;
+	int quality;
+
+	if (!t)
+		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
+	quality = quality_of(&r->rows[i], t, e);
+	cost = inclusive_cost(t, e);
+	exclusive = exclusive_cost(t->exclusive_visits, t->children, e->inside, e->pair);
+	each = whole(e->inside);
+	if (r->flags & PFM_REGIONS_NO_SUBTRACT)
+		exclusive = each = 0;
+	return give(count,
+	            &(pfm_region_count_t){
+			    .inclusive = less(t->inclusive,
+	                                      r->flags & PFM_REGIONS_NO_SUBTRACT ? 0 : cost),
+			    .exclusive = less(t->exclusive, exclusive),
+			    .visits = t->visits,
+			    .exclusive_visits = t->exclusive_visits,
+			    .min = less(t->min, each),
+			    .max = less(t->max, each),
+			    .variance = variance(t->m2, t->visits),
+			    .overhead = cost,
+			    .quality = quality,
+			    .cause = cause_of(e, quality),
+			    .scale = e->scale },
+	            sizeof(*count));
+}
+
+void pfm_regions_cost(double *inside, double *pair)
+{
+	*inside = pfmi_regions.layout.wall_inside;
+	*pair = pfmi_regions.layout.wall_pair;
+}
+
+unsigned pfm_count_region_events(void)
+{
+	return pfmi_regions.started ? pfmi_regions.layout.n_events : 0;
+}
+
+unsigned pfm_count_region_metrics(void)
+{
+	return pfmi_regions.started ? pfmi_regions.layout.n_metrics : 0;
+}
+
+int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	const struct region_event *e = i < pfm_count_region_events() ? &l->events[i] : NULL;
+
+	if (!e)
+		return PFMLIB_ERR_NOTFOUND;
+	return give(event,
+	            &(pfm_region_event_t){ .name = e->name,
+	                                   .unit = e->unit,
+	                                   .why = e->why,
+	                                   .remedy = e->remedy,
+	                                   .quality = e->quality,
+	                                   .cause = e->cause,
+	                                   .whole_machine = e->system,
+	                                   .round = e->round,
+	                                   .n_rounds = e->soft || e->system ? 1 : l->n_rounds,
+	                                   .cost_inside = e->inside,
+	                                   .cost_pair = e->pair },
+	            sizeof(*event));
+}
+
+/* ---- metrics
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+/* Counts of different rounds rest on different visits: each becomes its mean of a visit, times the
+ * visits of the row. */
+static void fill_counts(const pfm_region_results_t *r, unsigned i, pfm_count_t *counts)
+{
+	uint64_t visits = r->rows[i].times.outermost;
+
+	for (unsigned k = 0; k < pfmi_regions.layout.n_events; k++) {
+		pfm_region_count_t c = PFM_INIT(c);
+
+		pfm_region_count(r, i, k, &c);
+		counts[k] = (pfm_count_t){ .size = sizeof(*counts),
+			                   .quality = c.quality,
+			                   .cause = c.cause,
+			                   .scale = c.scale };
+		if (!c.visits)
+			continue;
+		counts[k].raw = c.inclusive;
+		counts[k].value =
+			c.visits == visits
+				? c.inclusive
+				: whole((double)c.inclusive / (double)c.visits * (double)visits);
+		counts[k].enabled = counts[k].running = r->rows[i].times.wall;
+	}
+}
+
+int pfm_region_metric(const pfm_region_results_t *r, unsigned i, unsigned metric, const char **name,
+                      pfm_session_metric_t *out)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	pfm_metric_info_t info = PFM_INIT(info);
+	pfm_count_t *counts;
+	int rc;
+
+	if (!r || !out || i >= r->n || metric >= l->n_metrics)
+		return r && out ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
+	counts = calloc(l->n_events + 1, sizeof(*counts));
+	if (!counts)
+		return PFMLIB_ERR_NOMEM;
+	fill_counts(r, i, counts);
+	rc = pfm_compute_metric(l->session, metric, counts, 1, (double)r->rows[i].times.wall / 1e9,
+	                        out);
+	free(counts);
+	if (name)
+		*name = !rc && pfm_describe_metric(l->ctx, out->pmu, out->event, &info) ==
+		                                PFMLIB_SUCCESS
+		                ? info.name
+		                : "";
+	return rc;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Configuration, start, and what happens when the process ends. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "region/region.h"
+
+struct regions pfmi_regions = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Empty values and those of a set-uid program are none. */
+static const char *setting(const char *name)
+{
+	const char *value = secure_getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: a newer program's environment is
+ * no error. */
+static unsigned environment_flags(void)
+{
+	static const struct {
+		const char *word;
+		unsigned flag;
+	} words[] = { { "no-subtract", PFM_REGIONS_NO_SUBTRACT },
+		      { "rotate-inner", PFM_REGIONS_ROTATE_INNER },
+		      { "system", PFM_REGIONS_SYSTEM },
+		      { "per-thread", PFM_REGIONS_PER_THREAD } };
+	const char *at = setting("PERFMON_REGIONS_OPTIONS");
+	unsigned flags = 0;
+
+	while (at && *at) {
+		size_t len = strcspn(at, ",");
+
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (strlen(words[i].word) == len && memcmp(words[i].word, at, len) == 0)
+				flags |= words[i].flag;
+		at += len + (at[len] == ',');
+	}
+	return flags;
+}
+
+/* The number of "group=N" among those words; 0 if there is none. */
+static unsigned environment_group(void)
+{
+	const char *at = setting("PERFMON_REGIONS_OPTIONS");
+
+	at = at ? strstr(at, "group=") : NULL;
+	return at ? (unsigned)strtoul(at + strlen("group="), NULL, 10) : 0;
+}
+
+/* ---- output
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+/* The path of this process's results: %p is its id. A process that was forked adds its id, so that
+ * two never share a file. */
+static bool output_path(char *path, size_t room, const char *suffix)
+{
+	const char *output = pfmi_regions.output, *p = strstr(output, "%p");
+	size_t len = strlen(output);
+	int n;
+
+	if (!len)
+		return false;
+	if (output[len - 1] == '/')
+		n = snprintf(path, room, "%sregions.%d%s", output, (int)getpid(), suffix);
+	else if (p)
+		n = snprintf(path, room, "%.*s%d%s", (int)(p - output), output, (int)getpid(),
+		             p + 2);
+	else if (pfmi_regions.epoch)
+		n = snprintf(path, room, "%s.%d", output, (int)getpid());
+	else
+		n = snprintf(path, room, "%s", output);
+	return n > 0 && (size_t)n < room;
+}
+
+/* Leaves an empty file where a folder takes the results: what never becomes more was killed, or
+ * executed another program. */
+void pfmi_region_mark_process(void)
+{
+	size_t len = strlen(pfmi_regions.output);
+	char path[4200];
+	int fd;
+
+	if (!len || pfmi_regions.output[len - 1] != '/' ||
+	    !output_path(path, sizeof(path), ".started"))
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void unmark_process(void)
+{
+	size_t len = strlen(pfmi_regions.output);
+	char path[4200];
+
+	if (pfmi_regions.output[len - 1] == '/' && output_path(path, sizeof(path), ".started"))
+		unlink(path);
+}
+
+static void write_results(void)
+{
+	const struct region_format *format = pfmi_region_format(pfmi_regions.format);
+	pfm_region_results_t *r;
+	char path[4200];
+	int fd = STDERR_FILENO;
+
+	if (strcmp(pfmi_regions.output, "-") != 0) {
+		if (!output_path(path, sizeof(path), format ? format->suffix : ""))
+			return;
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	}
+	r = fd < 0 ? NULL : pfm_read_regions();
+	if (r && (r->n || fd != STDERR_FILENO))
+		pfm_write_regions(r, fd, pfmi_regions.format);
+	pfm_free_region_results(r);
+	if (fd >= 0 && fd != STDERR_FILENO)
+		close(fd);
+	if (r)
+		unmark_process();
+}
+
+/* ---- start
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static void at_exit(void)
+{
+	if (pfmi_regions.started && *pfmi_regions.output)
+		write_results();
+	__atomic_store_n(&pfm_regions_active, 0, __ATOMIC_RELAXED);
+}
+
+/* Threads keep a pointer to a function of this library: it must stay, even after dlclose(). */
+static void stay_loaded(void)
+{
+	Dl_info info;
+
+	if (dladdr((void *)&pfmi_regions, &info) && info.dli_fname && *info.dli_fname == '/')
+		(void)!dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static int refused(pfm_error_t *error, int code, int err)
+{
+	if (error && error->size) {
+		size_t size = error->size;
+
+		*error = (pfm_error_t){ .size = size,
+			                .code = code,
+			                .kind = PFM_KIND_SYSTEM,
+			                .event = -1,
+			                .sys_errno = err };
+	}
+	return code;
+}
+
+static int start(const char *events, unsigned flags, const char *output, const char *format,
+                 pfm_error_t *error)
+{
+	struct regions *r = &pfmi_regions;
+	int rc, err;
+
+	r->layout.most = environment_group();
+	rc = pfmi_layout_make(&r->layout, events, flags & PFM_REGIONS_SYSTEM, error);
+
+	if (!rc && (err = pfmi_threads_prepare()) != 0)
+		rc = refused(error, PFMLIB_ERR_NOMEM, err);
+	if (rc) {
+		pfmi_layout_free(&r->layout);
+		return rc;
+	}
+	r->flags = flags;
+	r->events = events ? strdup(events) : NULL;
+	r->events = r->events ? r->events : "";
+	r->format = format && pfmi_region_format(format) ? pfmi_region_format(format)->name
+	                                                 : pfmi_region_table.name;
+	snprintf(r->output, sizeof(r->output), "%s", output ? output : "");
+	stay_loaded();
+	atexit(at_exit);
+	r->started = true;
+	return PFMLIB_SUCCESS;
+}
+
+static void measure(void)
+{
+	struct thread *t = pfmi_thread_here();
+
+	if (t)
+		pfmi_region_measure_cost(t);
+}
+
+/* Everything that the first begin needs and a signal handler must not do. Other threads wait for
+ * the one that starts. */
+static int start_once(const char *events, unsigned flags, const char *output, const char *format,
+                      pfm_error_t *error)
+{
+	bool first;
+	int rc;
+
+	pfmi_regions_lock();
+	first = !pfmi_regions.started;
+	rc = first ? start(events, flags, output, format, error) : PFMLIB_SUCCESS;
+	if (!rc)
+		__atomic_store_n(&pfm_regions_active, 1, __ATOMIC_RELAXED);
+	pfmi_regions_unlock();
+	if (first && !rc)
+		measure();
+	return rc;
+}
+
+/* Says on standard error why the environment's events are not counted: nobody else would. */
+static void complain(const char *events, const pfm_error_t *error)
+{
+	char sentence[512], line[1024];
+	int n;
+
+	pfm_explain_error(pfmi_regions.layout.ctx, events, error, sentence, sizeof(sentence));
+	n = snprintf(line, sizeof(line), "perfmon: PERFMON_REGIONS: %s\n", sentence);
+	(void)!write(STDERR_FILENO, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
+}
+
+bool pfmi_regions_decide(void)
+{
+	const char *events = setting("PERFMON_REGIONS"),
+		   *output = setting("PERFMON_REGIONS_OUTPUT");
+	pfm_error_t error = PFM_INIT(error);
+	int saved = errno;
+
+	if (!events) {
+		__atomic_store_n(&pfm_regions_active, 0, __ATOMIC_RELAXED);
+	} else if (start_once(strcmp(events, "time") == 0 ? "" : events, environment_flags(),
+	                      output ? output : "-", setting("PERFMON_REGIONS_FORMAT"), &error)) {
+		complain(events, &error);
+		__atomic_store_n(&pfm_regions_active, 0, __ATOMIC_RELAXED);
+	}
+	errno = saved;
+	return __atomic_load_n(&pfm_regions_active, __ATOMIC_RELAXED) > 0;
+}
+
+/* The environment has the last word: it is what the user of the program says now. */
+int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error)
+{
+	const char *events = setting("PERFMON_REGIONS"),
+		   *output = setting("PERFMON_REGIONS_OUTPUT");
+	const char *format = setting("PERFMON_REGIONS_FORMAT");
+	pfm_regions_options_t o = PFM_INIT(o);
+
+	if (options && options->size)
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	if (o.format && !pfmi_region_format(o.format))
+		return refused(error, PFMLIB_ERR_INVAL, EINVAL);
+	if (pfmi_regions.started && o.events && strcmp(o.events, pfmi_regions.events) != 0 &&
+	    !events)
+		return refused(error, PFMLIB_ERR_INVAL, EBUSY);
+	events = events ? events : o.events;
+	return start_once(events && strcmp(events, "time") != 0 ? events : "",
+	                  o.flags | environment_flags(), output ? output : o.output,
+	                  format ? format : o.format, error);
+}
+
+void pfm_regions_stop(void)
+{
+	__atomic_store_n(&pfm_regions_active, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&pfmi_regions.run, 1, __ATOMIC_RELAXED);
+}

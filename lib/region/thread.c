@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads: made at their first region, kept when they end, and what a fork leaves of them. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "region/region.h"
+
+__thread struct here pfmi_region_here __attribute__((tls_model("initial-exec")));
+
+enum {
+	MAX_ENDED = 1024,
+	POOL = -1
+}; /* threads that end beyond these share one record; its thread number */
+
+static pthread_key_t key;
+
+void pfmi_regions_lock(void)
+{
+	pfmi_region_here.busy++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pthread_mutex_lock(&pfmi_regions.lock);
+}
+
+void pfmi_regions_unlock(void)
+{
+	pthread_mutex_unlock(&pfmi_regions.lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pfmi_region_here.busy--;
+}
+
+static struct thread *make(int tid)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	struct arena arena = { 0 };
+	struct thread *t = pfmi_arena_alloc(&arena, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->fds = pfmi_arena_alloc(&arena, (l->n_fds + 1) * sizeof(*t->fds));
+	t->pages = pfmi_arena_alloc(&arena, (l->n_fds + 1) * sizeof(*t->pages));
+	t->now = pfmi_arena_alloc(&arena, (l->words + 1) * sizeof(*t->now));
+	t->stride = sizeof(struct frame) + 2 * l->words * sizeof(uint64_t);
+	t->tid = tid;
+	t->run = pfmi_regions.run;
+	t->last = &t->entries;
+	t->arena = arena;
+	if (t->fds && t->pages && t->now)
+		return t;
+	pfmi_arena_free(&arena);
+	return NULL;
+}
+
+struct thread *pfmi_thread_here(void)
+{
+	struct thread *t = pfmi_region_here.thread;
+
+	if (!t) {
+		t = make((int)syscall(SYS_gettid));
+		if (!t)
+			return NULL;
+		pfmi_regions_lock();
+		t->next = pfmi_regions.threads;
+		pfmi_regions.threads = t;
+		pfmi_regions_unlock();
+		pfmi_region_here.thread = t;
+		pthread_setspecific(key, t);
+	}
+	if (!t->opened) {
+		pfmi_region_mark_process();
+		pfmi_thread_open(t);
+	}
+	return t;
+}
+
+/* Adds @n observations with mean @mean and @m2, the sum of their squared deviations, to those of
+ * *@to_mean and *@to_m2. */
+static void add_deviation(double *to_mean, double *to_m2, uint64_t to_n, double mean, double m2,
+                          uint64_t n)
+{
+	double d = mean - *to_mean, all = (double)(to_n + n);
+
+	if (!n)
+		return;
+	*to_mean += d * (double)n / all;
+	*to_m2 += m2 + d * d * (double)to_n * (double)n / all;
+}
+
+void pfmi_region_add_times(struct times *to, const struct times *from)
+{
+	add_deviation(&to->mean, &to->m2, to->outermost, from->mean, from->m2, from->outermost);
+	if (from->outermost && (!to->outermost || from->min < to->min))
+		to->min = from->min;
+	to->max = from->max > to->max ? from->max : to->max;
+	to->visits += from->visits;
+	to->outermost += from->outermost;
+	to->wall += from->wall;
+	to->exclusive += from->exclusive;
+	to->pairs += from->pairs;
+	to->children += from->children;
+	to->task += from->task;
+	to->task_visits += from->task_visits;
+}
+
+void pfmi_region_add_tally(struct tally *to, const struct tally *from)
+{
+	add_deviation(&to->mean, &to->m2, to->visits, from->mean, from->m2, from->visits);
+	if (from->visits && (!to->visits || from->min < to->min))
+		to->min = from->min;
+	to->max = from->max > to->max ? from->max : to->max;
+	to->inclusive += from->inclusive;
+	to->exclusive += from->exclusive;
+	to->visits += from->visits;
+	to->exclusive_visits += from->exclusive_visits;
+	to->pairs += from->pairs;
+	to->children += from->children;
+}
+
+static struct thread *pool(void)
+{
+	if (!pfmi_regions.pool) {
+		pfmi_regions.pool = make(POOL);
+		if (pfmi_regions.pool) {
+			pfmi_regions.pool->ended = true;
+			pfmi_regions.pool->next = pfmi_regions.threads;
+			pfmi_regions.threads = pfmi_regions.pool;
+		}
+	}
+	return pfmi_regions.pool;
+}
+
+/* Moves the sums of @t to the pool. Under the lock. */
+static void add_to_pool(struct thread *t)
+{
+	struct thread *to = pool(), **at = &pfmi_regions.threads;
+	struct node *node;
+
+	for (struct entry *e = t->entries, *sum; e && to; e = e->next) {
+		sum = pfmi_thread_entry(to, e->region, e->parent, &node);
+		if (!sum)
+			return;
+		pfmi_region_add_times(&sum->times, &e->times);
+		sum->open += e->open;
+		for (unsigned i = 0; i < pfmi_regions.layout.n_events; i++)
+			pfmi_region_add_tally(&sum->tallies[i], &e->tallies[i]);
+	}
+	if (!to)
+		return;
+	to->missed += t->missed;
+	to->unmatched += t->unmatched;
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	pfmi_arena_free(&t->arena);
+}
+
+/* Closes the counters of a thread that ends; its sums stay. */
+static void end_thread(void *arg)
+{
+	struct thread *t = arg;
+
+	pfmi_regions_lock();
+	pfmi_region_here.thread = NULL;
+	pfmi_thread_close(t);
+	t->ended = true;
+	if (++pfmi_regions.n_ended > MAX_ENDED)
+		add_to_pool(t);
+	pfmi_regions_unlock();
+}
+
+static void before_fork(void)
+{
+	pfmi_regions_lock();
+}
+
+static void after_fork_in_parent(void)
+{
+	pfmi_regions_unlock();
+}
+
+/* The child has no sums yet, and one thread. Its counters are the parent's: visits that are open
+ * are not counted. */
+static void forget(struct thread *t)
+{
+	memset(t->pages, 0,
+	       pfmi_regions.layout.n_fds *
+	               sizeof(*t->pages)); /* the kernel leaves those mappings out of a child */
+	pfmi_thread_close(t);
+}
+
+static void zero(struct thread *t)
+{
+	size_t tallies = pfmi_regions.layout.n_events * sizeof(struct tally);
+
+	for (struct entry *e = t->entries; e; e = e->next) {
+		memset(&e->times, 0, sizeof(e->times));
+		memset(e->tallies, 0, tallies);
+		e->open = 0;
+	}
+	for (unsigned i = 0; i < t->depth; i++) {
+		struct frame *f = (struct frame *)(t->frames + i * t->stride);
+
+		f->entry->open++;
+		f->generation = BEFORE_FORK;
+	}
+	t->missed = t->unmatched = 0;
+	t->handles = 0;
+	t->generation++;
+}
+
+static void after_fork_in_child(void)
+{
+	struct thread *self = pfmi_region_here.thread, *next;
+
+	for (struct thread *t = pfmi_regions.threads; t; t = next) {
+		next = t->next;
+		if (t->opened)
+			forget(t);
+		if (t != self)
+			pfmi_arena_free(&t->arena);
+	}
+	pfmi_regions.threads = self;
+	pfmi_regions.n_ended = 0;
+	pfmi_regions.pool = NULL;
+	pfmi_regions.epoch++;
+	if (self) {
+		self->next = NULL;
+		self->tid = (int)syscall(SYS_gettid);
+		zero(self);
+	}
+	pthread_mutex_init(&pfmi_regions.lock, NULL);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pfmi_region_here.busy--;
+}
+
+int pfmi_threads_prepare(void)
+{
+	int err = pthread_key_create(&key, end_thread);
+
+	return err ? err : pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}

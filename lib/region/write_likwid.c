@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Results in the form of likwid's marker file, for the scripts that read it.
+ *
+ *     threads regions groups
+ *     ID:TAG-GROUP                                       one line a region
+ *     ID GROUP THREAD VISITS SECONDS N VALUE...          one line a region and thread, %e numbers
+ *
+ * The third column of likwid is the hardware thread; here threads of the program are numbered from
+ * 0 in the order of their ids. likwid knows no parents: rows of one region are added up. A count
+ * without a value is nan. Tags have at most 139 bytes.
+ */
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "region/region.h"
+
+enum { TAG_MAX = 139 };
+
+/* "1.500000e+00", with a point in every locale. */
+static void put_e(struct text *out, double value)
+{
+	const char *point = localeconv()->decimal_point;
+	char buf[64], *at;
+
+	if (isnan(value)) {
+		pfmi_region_put(out, " nan");
+		return;
+	}
+	snprintf(buf, sizeof(buf), "%e", value);
+	at = point && *point ? strstr(buf, point) : NULL;
+	if (at && strcmp(point, ".") != 0) {
+		memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
+		*at = '.';
+	}
+	pfmi_region_put(out, " %s", buf);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* The threads of @r in order, each once. */
+static int *threads_of(const pfm_region_results_t *r, unsigned *n)
+{
+	int *tids = calloc(r->n + 1, sizeof(*tids));
+	unsigned all = 0;
+
+	*n = 0;
+	for (unsigned i = 0; tids && i < r->n; i++)
+		if (r->rows[i].tid)
+			tids[all++] = r->rows[i].tid;
+	if (!tids)
+		return NULL;
+	qsort(tids, all, sizeof(*tids), compare);
+	for (unsigned i = 0; i < all; i++)
+		if (!*n || tids[*n - 1] != tids[i])
+			tids[(*n)++] = tids[i];
+	return tids;
+}
+
+static void put_values(struct text *out, const pfm_region_results_t *r, uint32_t region, int tid)
+{
+	unsigned n = pfm_count_region_events();
+
+	pfmi_region_put(out, " %u", n);
+	for (unsigned k = 0; k < n; k++) {
+		double sum = 0;
+
+		for (unsigned i = 0; i < r->n; i++) {
+			pfm_region_count_t c = PFM_INIT(c);
+
+			if (r->rows[i].region != region || r->rows[i].tid != tid)
+				continue;
+			pfm_region_count(r, i, k, &c);
+			sum += c.visits ? (double)c.inclusive : (double)NAN;
+		}
+		put_e(out, sum);
+	}
+	pfmi_region_put(out, "\n");
+}
+
+static void put_thread(struct text *out, const pfm_region_results_t *r, uint32_t region,
+                       unsigned id, int tid, unsigned number)
+{
+	uint64_t visits = 0, wall = 0;
+	bool met = false;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		pfm_region_info_t info = PFM_INIT(info);
+
+		if (r->rows[i].region != region || r->rows[i].tid != tid)
+			continue;
+		pfm_describe_region(r, i, &info);
+		visits += info.visits;
+		wall += info.wall;
+		met = true;
+	}
+	if (!met || !visits)
+		return;
+	pfmi_region_put(out, "%u 0 %u %" PRIu64, id, number, visits);
+	put_e(out, (double)wall / 1e9);
+	put_values(out, r, region, tid);
+}
+
+static bool is_first(const pfm_region_results_t *r, unsigned i)
+{
+	return i == 0 || r->rows[i].region != r->rows[i - 1].region;
+}
+
+static void write_likwid(struct text *out, const pfm_region_results_t *r)
+{
+	unsigned n, regions = 0, id = 0;
+	int *tids = threads_of(r, &n);
+
+	if (!tids) {
+		out->failed = true;
+		return;
+	}
+	for (unsigned i = 0; i < r->n; i++)
+		regions += is_first(r, i);
+	pfmi_region_put(out, "%u %u 1\n", n, regions);
+	for (unsigned i = 0; i < r->n; i++)
+		if (is_first(r, i))
+			pfmi_region_put(out, "%u:%.*s-0\n", id++, TAG_MAX,
+			                pfmi_region_name(r->rows[i].region));
+	id = 0;
+	for (unsigned i = 0; i < r->n; i++) {
+		if (!is_first(r, i))
+			continue;
+		for (unsigned k = 0; k < n; k++)
+			put_thread(out, r, r->rows[i].region, id, tids[k], k);
+		id++;
+	}
+	free(tids);
+}
+
+const struct region_format pfmi_region_likwid = { "likwid", ".likwid", write_likwid };

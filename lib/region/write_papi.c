@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Results in the form of the file that PAPI's high-level interface writes, for the scripts that
+ * read it. All numbers are strings there. PAPI has a record for each visit; here a record sums the
+ * visits of a region under one parent, which is the same total. "cycles" is the count of an event
+ * of that name, else 0. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "region/region.h"
+
+static void put_definitions(struct text *out)
+{
+	pfmi_region_put(out, "  \"event_definitions\": {");
+	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+		pfm_region_event_t e = PFM_INIT(e);
+
+		pfm_describe_region_event(k, &e);
+		pfmi_region_put(out, "%s\n    ", k ? "," : "");
+		pfmi_region_put_json(out, e.name);
+		pfmi_region_put(out, ": {\"component\": \"perf_event\", \"type\": \"delta\"}");
+	}
+	pfmi_region_put(out, "\n  },\n");
+}
+
+/* Counts of row @i; @cycles: that one alone, which the form has a place of its own for. */
+static void put_counts(struct text *out, const pfm_region_results_t *r, unsigned i, bool cycles)
+{
+	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+		pfm_region_event_t e = PFM_INIT(e);
+		pfm_region_count_t c = PFM_INIT(c);
+		bool is_cycles;
+
+		pfm_describe_region_event(k, &e);
+		is_cycles =
+			strncmp(e.name, "cycles", 6) == 0 && (e.name[6] == 0 || e.name[6] == ':');
+		if (pfm_region_count(r, i, k, &c) || !c.visits || (cycles && !is_cycles))
+			continue;
+		if (cycles) {
+			pfmi_region_put(out, "%" PRIu64, c.inclusive);
+			return;
+		}
+		pfmi_region_put(out, ", ");
+		pfmi_region_put_json(out, e.name);
+		pfmi_region_put(out, ": \"%" PRIu64 "\"", c.inclusive);
+	}
+	if (cycles)
+		pfmi_region_put(out, "0");
+}
+
+/* The number of the record of row @i's parent in the same thread, -1 for none. */
+static int parent_record(const pfm_region_results_t *r, unsigned i)
+{
+	int record = 0;
+
+	for (unsigned k = 0; k < r->n; k++) {
+		if (r->rows[k].tid != r->rows[i].tid)
+			continue;
+		if (r->rows[k].region == r->rows[i].parent)
+			return record;
+		record++;
+	}
+	return -1;
+}
+
+static void put_thread(struct text *out, const pfm_region_results_t *r, int tid)
+{
+	unsigned record = 0;
+
+	pfmi_region_put(out, "{\"regions\": {");
+	for (unsigned i = 0; i < r->n; i++) {
+		pfm_region_info_t info = PFM_INIT(info);
+
+		if (r->rows[i].tid != tid)
+			continue;
+		pfm_describe_region(r, i, &info);
+		pfmi_region_put(out, "%s\n      \"%u\": {\"name\": ", record ? "," : "", record);
+		pfmi_region_put_json(out, info.region);
+		pfmi_region_put(out, ", \"parent_region_id\": \"%d\", \"cycles\": \"",
+		                parent_record(r, i));
+		put_counts(out, r, i, true);
+		pfmi_region_put(out, "\", \"real_time_nsec\": \"%" PRIu64 "\"", info.wall);
+		put_counts(out, r, i, false);
+		pfmi_region_put(out, "}");
+		record++;
+	}
+	pfmi_region_put(out, "\n    }}");
+}
+
+static int compare(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+static void put_threads(struct text *out, const pfm_region_results_t *r)
+{
+	int *tids = calloc(r->n + 1, sizeof(*tids));
+	unsigned n = 0, number = 0;
+
+	if (!tids) {
+		out->failed = true;
+		return;
+	}
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->rows[i].tid)
+			tids[n++] = r->rows[i].tid;
+	qsort(tids, n, sizeof(*tids), compare);
+	for (unsigned i = 0; i < n; i++) {
+		if (i && tids[i] == tids[i - 1])
+			continue;
+		pfmi_region_put(out, "%s\n    \"%u\": ", number ? "," : "", number);
+		put_thread(out, r, tids[i]);
+		number++;
+	}
+	free(tids);
+}
+
+static void write_papi(struct text *out, const pfm_region_results_t *r)
+{
+	pfmi_region_put(out, "{\n  \"papi_version\": \"7.2.0\",\n  \"cpu_info\": \"\",\n  "
+	                     "\"max_cpu_rate_mhz\": \"0\",\n"
+	                     "  \"min_cpu_rate_mhz\": \"0\",\n");
+	put_definitions(out);
+	pfmi_region_put(out, "  \"threads\": {");
+	put_threads(out, r);
+	pfmi_region_put(out, "\n  }\n}\n");
+}
+
+const struct region_format pfmi_region_papi = { "papi", ".papi.json", write_papi };

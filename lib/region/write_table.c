@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Results for people. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "region/region.h"
+
+enum { COUNT_COLUMNS = 20,
+       NAME_COLUMNS = 32 };
+
+/* "1,234,567" */
+static const char *grouped(uint64_t value, char buf[32])
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, value), at = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = 0;
+	return buf;
+}
+
+static void put_duration(struct text *out, uint64_t ns)
+{
+	static const struct {
+		uint64_t from;
+		double unit;
+		const char *name;
+	} units[] = { { 1000000000, 1e9, "s" }, { 1000000, 1e6, "ms" }, { 1000, 1e3, "us" } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (ns >= units[i].from) {
+			pfmi_region_put_real(out, 3, (double)ns / units[i].unit);
+			pfmi_region_put(out, " %s", units[i].name);
+			return;
+		}
+	pfmi_region_put(out, "%" PRIu64 " ns", ns);
+}
+
+/* Newton's method: the library does without libm. */
+static double root(double v)
+{
+	double x = v > 1 ? v : 1;
+
+	for (double next = x; v > 0; x = next) {
+		next = (x + v / x) / 2;
+		if (next >= x)
+			return x;
+	}
+	return 0;
+}
+
+static void put_plural(struct text *out, uint64_t n, const char *what)
+{
+	char buf[32];
+
+	pfmi_region_put(out, "%s %s%s", grouped(n, buf), what, n == 1 ? "" : "s");
+}
+
+static void put_heading(struct text *out, const pfm_region_info_t *info)
+{
+	pfmi_region_put(out, "\n%s", info->region);
+	if (*info->parent)
+		pfmi_region_put(out, " (in %s)", info->parent);
+	if (info->thread)
+		pfmi_region_put(out,
+		                info->thread > 0 ? ", thread %d" : ", threads that ended later",
+		                info->thread);
+	pfmi_region_put(out, ": ");
+	put_plural(out, info->visits, "visit");
+	if (!info->thread && info->threads > 1)
+		pfmi_region_put(out, " in %" PRIu64 " threads", info->threads);
+	if (info->unfinished)
+		pfmi_region_put(out, ", %" PRIu64 " unfinished", info->unfinished);
+	if (info->costly)
+		pfmi_region_put(out, "  [begin and end cost more than 10 %% of a count]");
+	pfmi_region_put(out, "\n");
+}
+
+static void put_times(struct text *out, const pfm_region_info_t *info)
+{
+	pfmi_region_put(out, "%*swall ", COUNT_COLUMNS + 2, "");
+	put_duration(out, info->wall);
+	pfmi_region_put(out, ", own ");
+	put_duration(out, info->exclusive);
+	if (info->task_visits) {
+		pfmi_region_put(out, ", on a CPU ");
+		put_duration(out, info->task);
+	}
+	if (info->outermost > 1) {
+		pfmi_region_put(out, "; a visit ");
+		put_duration(out, info->wall_min);
+		pfmi_region_put(out, " to ");
+		put_duration(out, info->wall_max);
+	}
+	pfmi_region_put(out, "\n");
+}
+
+static void put_missing(struct text *out, const pfm_region_event_t *e, const pfm_region_count_t *c)
+{
+	pfmi_region_put(out, "%*s  %-*s%s%s\n", COUNT_COLUMNS, pfm_quality_name(c->quality),
+	                NAME_COLUMNS, e->name, *e->why ? "  " : "",
+	                *e->why ? e->why : pfm_cause_name(c->cause));
+}
+
+static void put_value(struct text *out, const pfm_region_event_t *e, uint64_t value, double scale)
+{
+	char buf[32];
+
+	if (*e->unit || (scale != 1 && scale != 0)) {
+		pfmi_region_put_real(out, 3, (double)value * scale);
+		pfmi_region_put(out, "%s%s", *e->unit ? " " : "", e->unit);
+	} else {
+		pfmi_region_put(out, "%s", grouped(value, buf));
+	}
+}
+
+static void put_padded(struct text *out, const pfm_region_event_t *e, uint64_t value, double scale)
+{
+	struct text cell = { 0 };
+
+	put_value(&cell, e, value, scale);
+	pfmi_region_put(out, "%*.*s", COUNT_COLUMNS, (int)cell.n, cell.bytes ? cell.bytes : "");
+	pfmi_region_text_free(&cell);
+}
+
+static void put_count(struct text *out, const pfm_region_info_t *info, const pfm_region_event_t *e,
+                      const pfm_region_count_t *c)
+{
+	put_padded(out, e, c->inclusive, c->scale);
+	pfmi_region_put(out, "  %-*s  own ", NAME_COLUMNS, e->name);
+	put_value(out, e, c->exclusive, c->scale);
+	if (c->visits > 1) {
+		pfmi_region_put(out, "; a visit ");
+		put_value(out, e, c->min, c->scale);
+		pfmi_region_put(out, " to ");
+		put_value(out, e, c->max, c->scale);
+		pfmi_region_put(out, ", deviation ");
+		pfmi_region_put_real(out, 1, root(c->variance) * c->scale);
+	}
+	if (c->quality != PFM_QUALITY_EXACT)
+		pfmi_region_put(out, "; counted in %" PRIu64 " of %" PRIu64 " visits", c->visits,
+		                info->outermost);
+	if (e->whole_machine)
+		pfmi_region_put(out, "; whole machine while the region ran");
+	pfmi_region_put(out, "\n");
+}
+
+static void put_metrics(struct text *out, const pfm_region_results_t *r, unsigned i)
+{
+	for (unsigned m = 0; m < pfm_count_region_metrics(); m++) {
+		pfm_session_metric_t value = PFM_INIT(value);
+		const char *name;
+
+		if (pfm_region_metric(r, i, m, &name, &value))
+			continue;
+		if (value.state != PFM_METRIC_DEFINED) {
+			pfmi_region_put(out, "%*s  %s\n", COUNT_COLUMNS,
+			                pfm_metric_state_name(value.state), name);
+			continue;
+		}
+		pfmi_region_put(out, "%*s", COUNT_COLUMNS - 12, "");
+		pfmi_region_put_real(out, 4, value.value);
+		pfmi_region_put(out, "  %s\n", name);
+	}
+}
+
+static void put_row(struct text *out, const pfm_region_results_t *r, unsigned i)
+{
+	pfm_region_info_t info = PFM_INIT(info);
+
+	pfm_describe_region(r, i, &info);
+	if (info.thread && !(r->flags & PFM_REGIONS_PER_THREAD))
+		return;
+	put_heading(out, &info);
+	put_times(out, &info);
+	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+		pfm_region_event_t e = PFM_INIT(e);
+		pfm_region_count_t c = PFM_INIT(c);
+
+		pfm_describe_region_event(k, &e);
+		pfm_region_count(r, i, k, &c);
+		if (c.quality == PFM_QUALITY_EXACT || c.quality == PFM_QUALITY_PARTIAL)
+			put_count(out, &info, &e, &c);
+		else
+			put_missing(out, &e, &c);
+	}
+	put_metrics(out, r, i);
+}
+
+/* The cost of an empty visit: "41 ns, 96 instructions". */
+static void put_cost(struct text *out, const pfm_region_results_t *r)
+{
+	double inside, pair;
+
+	pfm_regions_cost(&inside, &pair);
+	pfmi_region_put(out, "Cost of an empty visit: ");
+	pfmi_region_put_real(out, 0, pair);
+	pfmi_region_put(out, " ns (");
+	pfmi_region_put_real(out, 0, inside);
+	pfmi_region_put(out, " ns inside it)");
+	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+		pfm_region_event_t e = PFM_INIT(e);
+
+		pfm_describe_region_event(k, &e);
+		if (e.cost_pair < 0.5)
+			continue;
+		pfmi_region_put(out, ", ");
+		pfmi_region_put_real(out, 0, e.cost_pair);
+		pfmi_region_put(out, " %s", e.name);
+	}
+	pfmi_region_put(out, r->flags & PFM_REGIONS_NO_SUBTRACT ? "; not subtracted\n"
+	                                                        : "; subtracted\n");
+}
+
+static void write_table(struct text *out, const pfm_region_results_t *r)
+{
+	pfmi_region_put(out, "Regions of %s, process %d\n", program_invocation_short_name,
+	                (int)getpid());
+	put_cost(out, r);
+	if (r->missed)
+		pfmi_region_put(out,
+		                "%" PRIu64 " begins and ends in signal handlers were left out: "
+		                "they interrupted another one.\n",
+		                r->missed);
+	if (r->unmatched)
+		pfmi_region_put(out, "%" PRIu64 " ends without a begin were ignored.\n",
+		                r->unmatched);
+	if (!r->n)
+		pfmi_region_put(out, "No region was entered.\n");
+	for (unsigned i = 0; i < r->n; i++)
+		put_row(out, r, i);
+}
+
+const struct region_format pfmi_region_table = { "table", ".txt", write_table };

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls a tool as the part of ITT that is linked into programs does: it loads the library that
+ * INTEL_LIBITTNOTIFY64 names and gives it the table of functions. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include "marked.h"
+
+struct id {
+	unsigned long long d[3];
+};
+
+struct domain {
+	volatile int flags;
+	const char *name;
+	void *wide;
+	int extra1;
+	void *extra2;
+	struct domain *next;
+};
+
+struct string {
+	const char *text;
+	void *wide;
+	int extra1;
+	void *extra2;
+	struct string *next;
+};
+
+static void *task_begin, *task_end, *begin_overlapped, *end_overlapped, *frame_begin, *frame_end;
+static void *domain_create = &task_begin, *stack_create = &task_begin;
+
+static struct api {
+	const char *name;
+	void **f;
+	void *initial, *nothing;
+	int group;
+} apis[] = {
+	{ "__itt_domain_create", &domain_create, NULL, NULL, 1 },
+	{ "__itt_stack_caller_create", &stack_create, NULL, NULL, 1 },
+	{ "__itt_task_begin", &task_begin, NULL, NULL, 1 },
+	{ "__itt_task_end", &task_end, NULL, NULL, 1 },
+	{ "__itt_task_begin_overlapped", &begin_overlapped, NULL, NULL, 1 },
+	{ "__itt_task_end_overlapped", &end_overlapped, NULL, NULL, 1 },
+	{ "__itt_frame_begin_v3", &frame_begin, NULL, NULL, 1 },
+	{ "__itt_frame_end_v3", &frame_end, NULL, NULL, 1 },
+	{ NULL, NULL, NULL, NULL, 0 },
+};
+
+static struct global {
+	unsigned char magic[8];
+	unsigned long version[3];
+	volatile long state[3];
+	pthread_mutex_t mutex;
+	void *library, *error_handler;
+	const char **path;
+	struct api *apis;
+} global;
+
+typedef void (*begin_function)(const struct domain *, struct id, struct id, struct string *);
+typedef void (*end_function)(const struct domain *);
+typedef void (*end_overlapped_function)(const struct domain *, struct id);
+typedef void (*frame_function)(const struct domain *, const struct id *);
+
+int main(void)
+{
+	const char *path = getenv("INTEL_LIBITTNOTIFY64");
+	void *tool = path ? dlopen(path, RTLD_NOW) : NULL;
+	void (*initialize)(struct global *, int) =
+		tool ? (void (*)(struct global *, int))dlsym(tool, "__itt_api_init") : NULL;
+	static struct domain domain = { 1, "frames", NULL, 0, NULL, NULL };
+	static struct string task = { "task", NULL, 0, NULL, NULL },
+			     async = { "async", NULL, 0, NULL, NULL };
+	const struct id none = { { 0 } };
+
+	if (!initialize)
+		return 1;
+	global.apis = apis;
+	initialize(&global, -1);
+	if (domain_create != &task_begin || stack_create) /* left to the program; nothing to do */
+		return 2;
+	for (unsigned i = 0; i < 3; i++) {
+		struct id id = { { i, 7, 0 } };
+
+		((frame_function)frame_begin)(&domain, NULL);
+		((begin_function)begin_overlapped)(&domain, id, none, &async);
+		fault(1);
+		((begin_function)task_begin)(&domain, none, none, &task);
+		fault(2);
+		((end_overlapped_function)end_overlapped)(&domain, id);
+		fault(4);
+		((end_function)task_end)(&domain);
+		((frame_function)frame_end)(&domain, NULL);
+	}
+	return 0;
+}

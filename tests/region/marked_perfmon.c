@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions of our own: outer has 5 faults for itself, inner 2, in 4 visits; "threads" has 3 in each
+ * of 3 threads. With an argument the program ends in another way: "kill", "exec", "_exit", "fork".
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <perfmon/region.h>
+#include "marked.h"
+
+static void *work(void *arg)
+{
+	pfm_region_begin(PFM_REGION("threads"));
+	fault(3);
+	pfm_region_end(PFM_REGION("threads"));
+	return arg;
+}
+
+static void visit_all(void)
+{
+	pthread_t t;
+
+	for (unsigned i = 0; i < 4; i++) {
+		pfm_region_begin(PFM_REGION("outer"));
+		fault(5);
+		pfm_region_begin(PFM_REGION("inner, with a comma"));
+		fault(2);
+		pfm_region_end(PFM_REGION("inner, with a comma"));
+		pfm_region_end(PFM_REGION("outer"));
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		pthread_create(&t, NULL, work, NULL);
+		pthread_join(t, NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	visit_all();
+	if (strcmp(how, "kill") == 0)
+		raise(SIGKILL);
+	if (strcmp(how, "exec") == 0)
+		execlp("true", "true", NULL);
+	if (strcmp(how, "fork") == 0) {
+		if (fork() == 0) {
+			visit_all();
+			exit(0);
+		}
+		wait(NULL);
+	}
+	return strcmp(how, "fail") == 0 ? 3 : 0;
+}

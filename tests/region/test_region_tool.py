@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pfm stat --regions: page faults of marked programs, which touch a known number of pages in each region."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.environ.get("PERFMON_TESTS", os.path.join(os.path.dirname(__file__), "..")))
+import tap  # noqa: E402
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+PFM = os.environ.get("PFM", "pfm")
+PROGRAMS = os.environ.get("REGION_PROGRAMS", "")
+SOURCE = os.environ.get("PERFMON_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_REGIONS", "LD_PRELOAD", "PAPI_"))}
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def run(*args, env=None, status=0):
+    done = subprocess.run([PFM, "stat", *args], capture_output=True, text=True, check=False, env=env or CLEAN)
+    if done.returncode != status:
+        raise AssertionError("status %d, expected %d: %s" % (done.returncode, status, done.stderr))
+    return done
+
+
+def regions(name, *args, **options):
+    """{(region, parent, "all"): row} of a program, and all rows."""
+    done = run("--regions", "--json", "-e", "page-faults", "--", program(name), *args, **options)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return {(r["region"], r["parent"], r["thread"]): r for r in rows if "region" in r}, rows
+
+
+def faults(row):
+    return row["counts"][0]["inclusive"], row["counts"][0]["exclusive"], row["visits"]
+
+
+def counts_here():
+    if not os.path.exists(program("marked_perfmon")):
+        return False
+    table, _ = regions("marked_perfmon")
+    return table["outer", None, "all"]["counts"][0]["quality"] == "exact"
+
+
+HERE = counts_here()
+
+
+@unittest.skipUnless(HERE, "the kernel counts no page faults here")
+class Own(unittest.TestCase):
+    def test_counts_of_regions_and_threads(self):
+        table, rows = regions("marked_perfmon")
+        self.assertEqual(faults(table["outer", None, "all"]), (28, 20, 4))
+        self.assertEqual(faults(table["inner, with a comma", "outer", "all"]), (8, 8, 4))
+        self.assertEqual(faults(table["threads", None, "all"]), (9, 9, 3))
+        self.assertEqual(table["threads", None, "all"]["threads"], 3)
+        each = [r for k, r in table.items() if k[0] == "threads" and k[2] != "all"]
+        self.assertEqual([faults(r) for r in each], [(3, 3, 1)] * 3)
+        self.assertEqual(rows[0]["events"][0]["event"], "page-faults")
+
+    @unittest.skipUnless(jsonschema, "no jsonschema")
+    def test_json_is_what_its_schema_says(self):
+        with open(os.path.join(SOURCE, "docs", "schema", "regions.json"), encoding="utf-8") as f:
+            schema = json.load(f)
+        done = run("--regions", "--json", "-e", "page-faults,instructions", "-M", "ipc", "--", program("marked_perfmon"))
+        for line in done.stdout.splitlines():
+            jsonschema.validate(json.loads(line), schema)
+
+    def test_csv(self):
+        done = run("--regions", "-x", ",", "-e", "page-faults", "--", program("marked_perfmon"))
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        row = [r for r in rows if r["region"] == "inner, with a comma" and r["thread"] == "all"][0]
+        self.assertEqual((row["parent"], row["visits"], row["inclusive"], row["quality"]), ("outer", "4", "8", "exact"))
+
+    def test_table(self):
+        text = run("--regions", "-e", "page-faults", "--", program("marked_perfmon")).stderr
+        self.assertIn("outer: 4 visits", text)
+        self.assertIn("inner, with a comma (in outer): 4 visits", text)
+        self.assertIn("threads: 3 visits in 3 threads", text)
+
+    def test_output_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "out")
+            run("--regions", "-o", path, "-e", "page-faults", "--", program("marked_perfmon"))
+            with open(path, encoding="utf-8") as f:
+                self.assertIn("outer: 4 visits", f.read())
+
+    def test_status_of_the_command(self):
+        run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), "fail", status=3)
+
+    def test_processes_that_leave_no_results_are_named(self):
+        for how, status in (("kill", 137), ("exec", 1)):
+            done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), how, status=status)
+            self.assertIn("entered regions and was killed, or executed another program", done.stderr)
+
+    def test_forked_process_has_results_of_its_own(self):
+        _, rows = regions("marked_perfmon", "fork")
+        mine = [r for r in rows if r.get("region") == "threads" and r["thread"] == "all"]
+        self.assertEqual(len({r["process"] for r in mine}), 2)
+        self.assertEqual([r["counts"][0]["inclusive"] for r in mine], [9, 9])
+
+    def test_command_without_regions(self):
+        done = run("--regions", "-e", "page-faults", "--", "true", status=1)
+        self.assertIn("entered no region", done.stderr)
+
+    def test_refusals(self):
+        self.assertIn("not an event", run("--regions", "-e", "nonsense", "--", "true", status=1).stderr)
+        self.assertIn("behind --", run("--regions", "-e", "page-faults", status=2).stderr)
+        self.assertIn("writes table, json", run("--regions=xml", "--", "true", status=2).stderr)
+        self.assertIn("does not go with", run("--regions", "-a", "--", "true", status=2).stderr)
+
+    def test_environment_alone(self):
+        env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_FORMAT="csv")
+        done = subprocess.run([program("marked_perfmon")], capture_output=True, text=True, check=True, env=env)
+        self.assertIn(",outer,,all,4,", done.stderr)
+        env["PERFMON_REGIONS"] = "nonsense"
+        done = subprocess.run([program("marked_perfmon")], capture_output=True, text=True, check=True, env=env)
+        self.assertIn("PERFMON_REGIONS: \"nonsense\" is not an event", done.stderr)
+
+    def test_forms_of_likwid_and_papi(self):
+        text = run("--regions=likwid", "-e", "page-faults", "--", program("marked_perfmon")).stdout.splitlines()
+        self.assertEqual(text[0], "4 3 1")
+        self.assertEqual(text[1:4], ["0:outer-0", "1:inner, with a comma-0", "2:threads-0"])
+        fields = text[4].split()
+        self.assertEqual((fields[:2], fields[3], fields[5], float(fields[6])), (["0", "0"], "4", "1", 28.0))
+        papi = json.loads(run("--regions=papi", "-e", "page-faults", "--", program("marked_perfmon")).stdout)
+        inner = [r for t in papi["threads"].values() for r in t["regions"].values() if r["name"].startswith("inner")]
+        self.assertEqual([(r["page-faults"], r["parent_region_id"]) for r in inner], [("8", "0")])
+
+
+@unittest.skipUnless(HERE, "the kernel counts no page faults here")
+class Adapters(unittest.TestCase):
+    def test_likwid(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "markers")
+            table, _ = regions("marked_likwid", env=dict(CLEAN, LIKWID_FILEPATH=path))
+            with open(path, encoding="utf-8") as f:
+                self.assertEqual(f.readline(), "2 2 1\n")
+        self.assertEqual(faults(table["solve", None, "all"]), (36, 24, 6))
+        self.assertEqual(faults(table["copy one", "solve", "all"]), (18, 18, 6))
+
+    def test_papi(self):
+        table, _ = regions("marked_papi")
+        self.assertEqual(faults(table["compute", None, "all"]), (21, 15, 3))
+        self.assertEqual(faults(table["inside", "compute", "all"]), (6, 6, 3))
+
+    def test_kokkos(self):
+        table, _ = regions("marked_kokkos")
+        self.assertEqual(faults(table["time step", None, "all"]), (15, 3, 1))
+        self.assertEqual(faults(table["axpy", "time step", "all"]), (12, 12, 3))
+
+    def test_nvtx(self):
+        table, _ = regions("marked_nvtx")
+        self.assertEqual(faults(table["pushed", None, "all"]), (18, 18, 3))
+        self.assertEqual(faults(table["registered", None, "all"]), (9, 9, 3))
+
+    def test_itt(self):
+        table, _ = regions("marked_itt")
+        self.assertEqual(faults(table["task", None, "all"]), (18, 18, 3))
+        self.assertEqual(faults(table["async", None, "all"]), (9, 9, 3))
+        self.assertEqual(faults(table["frames", None, "all"]), (21, 21, 3))
+
+    @unittest.skipUnless(os.path.exists(program("marked_openmp")), "no OpenMP runtime with OMPT")
+    def test_openmp(self):
+        table, _ = regions("marked_openmp")
+        rows = [r for k, r in table.items() if k[0].startswith("parallel ")]
+        total = [r for r in rows if r["thread"] == "all"]
+        self.assertEqual([faults(r) for r in total], [(324, 324, 12)])
+        self.assertEqual(sorted(faults(r)[0] for r in rows if r["thread"] != "all"), [36, 66, 96, 126])
+
+    def test_which_are_on(self):
+        text = run("--regions", "-e", "page-faults", "--", program("marked_papi")).stderr
+        self.assertIn("Regions are read from perfmon, ITT, NVTX, Kokkos, OpenMP, PAPI.", text)
+
+
+if __name__ == "__main__":
+    sys.exit(tap.main())
