@@ -51,14 +51,15 @@ def made_up(names):
     return {name: 1000 + 77 * i for i, name in enumerate(sorted(names))}
 
 
-# Numbers of the filter in bits 34:32 of the event select register, as the specification gives them.
-FILTERS = ("all", "read", "write", "atomic", "stash", "rxsnp", "lbt", "hbt")
+# Numbers of filters in the event select registers, as the specification gives them.
+FILTERS = {"occupancy": ("all", "read", "write", "atomic", "stash", "rxsnp", "lbt", "hbt"),
+           "hbt_lbt": ("all", "hbt", "lbt")}
 
 
-def occupancy_modifier(metric):
-    """The modifier of an occupancy that a metric's name asks for."""
-    kind = metric.partition("__occupancy_filter_")[2].partition("_")[0]
-    return ":occupid=%d" % FILTERS.index(kind) if kind else ""
+def filter_modifier(metric):
+    """The modifier for the filter that a metric's name asks for."""
+    m = re.search("__(occupancy|hbt_lbt)_filter_([a-z]+)_", metric)
+    return ":occupid=%d" % FILTERS[m[1]].index(m[2]) if m else ""
 
 
 def our_name(metric, m):
@@ -144,10 +145,9 @@ class Specification(unittest.TestCase):
                     continue
                 counts = made_up(set(re.findall(r"[A-Z][A-Z0-9_]+", m["formula"])))
                 want.append(eval(m["formula"], {}, dict(counts)))     # noqa: S307 (Arm's arithmetic)
-                filtered = occupancy_modifier(metric)
+                filtered = filter_modifier(metric)
                 requests.append({"id": len(requests), "pmu": "arm_cmn_700", "metric": metric,
-                                 "counts": {(k + filtered if "OCCUPANCY" in k else k)
-                                            .replace("SYS_CMN_CYCLES", MESH_CYCLES): v
+                                 "counts": {MESH_CYCLES if k == "SYS_CMN_CYCLES" else k + filtered: v
                                             for k, v in counts.items()}})
         for r, value, got in zip(requests, want, ask(requests, PERFMON_EVENTS=self.image)):
             if abs(got.get("value", 1e300) - value) > 1e-9 * abs(value):

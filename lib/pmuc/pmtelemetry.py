@@ -283,24 +283,27 @@ def read_mesh_metrics(reading, b, component):
             reading.note(e["name"][:MAX_NAME], "formula",
                          "needs %s, which is no event: left out" % missing[0][:60])
             return
-        chosen = occupancy_filter(component, e["name"])
+        chosen = filter_number(component, e["name"])
 
         def spell(name):
             if name == MESH_CYCLES:
                 return MESH_CYCLE_EVENT
-            return "%s:occupid=%d" % (name, chosen) if chosen and "OCCUPANCY" in name else name
+            return "%s:occupid=%d" % (name, chosen) if chosen else name
         e["formula"] = SHIFT.sub(lambda m: "((%s) * %d)" % (m[1], 1 << int(m[2])), formula)
         read_metric(reading, b, e, groups, {}, spell)
     reading.objects(object_items(reading, component, "metrics"), read)
 
 
-def occupancy_filter(component, name):
-    """Number of the filter that a metric's name ends with: X__occupancy_filter_reads."""
+def filter_number(component, name):
+    """Number of the filter that a metric's name ends with: X__occupancy_filter_read_requests. The
+    kernel takes the numbers of all kinds of filters in one field."""
     what = component.get("filter_specification")
-    what = what.get("filters") if type(what) is dict else None
-    what = what.get("occupancy_filter") if type(what) is dict else None
-    known = what.get("encodings") if type(what) is dict else None
-    choice = name.partition("__occupancy_filter_")[2]
-    found = known.get(choice) if type(known) is dict and choice else None
-    number = found.get("encoding") if type(found) is dict else 0
-    return number if type(number) is int and 0 <= number < 16 else 0
+    filters = what.get("filters") if type(what) is dict else None
+    for kind, found in filters.items() if type(filters) is dict else ():
+        known = found.get("encodings") if type(found) is dict else None
+        choice = name.partition("__%s_" % kind)[2]
+        found = known.get(choice) if type(known) is dict and choice else None
+        number = found.get("encoding") if type(found) is dict else None
+        if type(number) is int and 0 <= number < 16:
+            return number
+    return 0
