@@ -280,7 +280,7 @@ static bool place(struct layout *l, const unsigned *unit, unsigned n)
 	return ok;
 }
 
-static void give_up(struct region_event *e, int cause, const char *why)
+static void give_up(struct region_event *e, pfm_cause_t cause, const char *why)
 {
 	char *text = strdup(why);
 
