@@ -449,7 +449,7 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 	put_begin(j, NULL, '{');
 	put_text(j, "pmu", p->name);
 	put_text(j, "desc", p->desc);
-	put_text_if(j, "aka", p->aka);
+	put_text_if(j, "aka", p->aliases);
 	put_int(j, "events", p->n_events);
 	put_int(j, "counters", p->n_counters);
 	put_int(j, "fixed", p->n_fixed);
@@ -526,7 +526,7 @@ static bool is_search(const struct lister *l)
 
 static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
 {
-	return !l->pattern || contains_text(l, info->name) || contains_text(l, info->aka) || contains_text(l, info->desc);
+	return !l->pattern || contains_text(l, info->name) || contains_text(l, info->aliases) || contains_text(l, info->desc);
 }
 
 static int list_selected(struct lister *l, int n)
@@ -712,7 +712,7 @@ static void report_refusals(const struct lister *l)
 	const char *path, *why;
 	unsigned i;
 
-	for (i = 0; pfm_describe_refusal(l->ctx, i, &path, &why) == PFMLIB_SUCCESS; i++)
+	for (i = 0; pfm_describe_rejected_image(l->ctx, i, &path, &why) == PFMLIB_SUCCESS; i++)
 		fprintf(stderr, "pfm: %s is not used: %s\n", path, why);
 }
 
@@ -787,7 +787,7 @@ static void complete_umasks(const struct lister *l, const char *prefix, size_t b
 		if (prefix[base] == ',')
 			snprintf(word, sizeof(word), "%s=%s", mask.group, mask.name);
 		else
-			snprintf(word, sizeof(word), "%s", *mask.spellings ? mask.spellings : mask.name);
+			snprintf(word, sizeof(word), "%s", *mask.alias ? mask.alias : mask.name);
 		if (strncasecmp(word, prefix + base + 1, strlen(prefix + base + 1)) == 0)
 			printf("%.*s%s\n", (int)base + 1, prefix, word);
 	}

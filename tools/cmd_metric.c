@@ -91,10 +91,10 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 {
 	for (unsigned i = 0; i < m->info.n_inputs; i++) {
 		pfm_metric_input_t in = PFM_INIT(in);
-		pfm_metric_count_t *c = &m->counts[i];
+		pfm_metric_operand_t *c = &m->counts[i];
 		const json_t *v;
 
-		*c = (pfm_metric_count_t){ 0 };
+		*c = (pfm_metric_operand_t){ 0 };
 		if (pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in))
 			continue;
 		v = find_given_count(in.is_constant ? constants : counts, &in);
@@ -206,7 +206,8 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 		return EXIT_REFUSED;
 	}
 	read_counts(ctx, json_object_get(request, "counts"), json_object_get(request, "constants"), &m);
-	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &value);
+	rc = pfm_compute_metric(ctx, m.pmu, m.event,
+		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = m.info.n_inputs, .operands = m.counts }, &value);
 	if (rc) {
 		put_refusal(j, pfm_strerror(rc));
 		return EXIT_REFUSED;
@@ -312,7 +313,8 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	}
 	read_counts(ctx, counts, counts, &m);
 	report_unused(ctx, &m, counts);
-	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &v);
+	rc = pfm_compute_metric(ctx, m.pmu, m.event,
+		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = m.info.n_inputs, .operands = m.counts }, &v);
 	if (!rc && v.state == PFM_METRIC_DEFINED) {
 		printf("%s  %.6g%s%s%s\n", m.info.name, v.value, *m.info.unit ? " " : "", m.info.unit,
 		       v.over_threshold > 0 ? "  worth a closer look" : "");

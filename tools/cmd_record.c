@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <perfmon/pfmlib_alpha.h>
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 
 #define ME "pfm record"
 
@@ -109,7 +109,7 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 	else if (job->command && !job->pid)
 		so.flags |= PFM_SESSION_ENABLE_ON_EXEC;
 	if (job->one_thread)
-		so.flags |= PFM_SESSION_ONE_TASK;
+		so.flags |= PFM_SESSION_ONE_THREAD;
 	if (so.flags & PFM_SESSION_SYSTEM_WIDE)
 		so.pid = 0;
 	if (pfm_open_session(&job->session, job->ctx, &so, texts, n, &error) == PFMLIB_SUCCESS)
@@ -121,7 +121,7 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 /* True if at least one event samples. Says why the others do not. */
 static bool has_event(const struct recorder *job, bool quiet)
 {
-	unsigned n = pfm_count_session(job->session);
+	unsigned n = pfm_session_size(job->session);
 	bool any = false;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -165,13 +165,13 @@ static int open_session(struct recorder *job)
 /* Samples that found a buffer full, by the events' own account: it tells them before a record does. */
 static uint64_t count_losses(pfm_session_t *s)
 {
-	unsigned n = pfm_count_session(s);
+	unsigned n = pfm_session_size(s);
 	uint64_t lost = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		pfm_sample_count_t c = PFM_INIT(c);
+		pfm_sample_statistics_t c = PFM_INIT(c);
 
-		if (pfm_read_samples(s, i, &c) == PFMLIB_SUCCESS && c.lost != PFM_LOST_UNKNOWN)
+		if (pfm_sampling_statistics(s, i, &c) == PFMLIB_SUCCESS && c.lost != PFM_LOST_UNKNOWN)
 			lost += c.lost;
 	}
 	return lost;
@@ -179,11 +179,11 @@ static uint64_t count_losses(pfm_session_t *s)
 
 static void show_progress(const struct recorder *job)
 {
-	pfm_buffers_t b = PFM_INIT(b);
+	pfm_buffer_statistics_t b = PFM_INIT(b);
 	uint64_t lost = count_losses(job->session);
 	char line[120], lost_text[40] = "";
 
-	pfm_read_buffers(job->session, &b);
+	pfm_buffer_statistics(job->session, &b);
 	if (lost)
 		snprintf(lost_text, sizeof(lost_text), ", %llu samples lost", (unsigned long long)lost);
 	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s%s", (double)(now_ns() - job->start_time) / 1e9, (double)job->size / 1e6, lost_text,
@@ -232,13 +232,13 @@ static int record_session(struct recorder *job, int *wait_status)
 
 static void put_losses(const struct recorder *job)
 {
-	unsigned n = pfm_count_session(job->session);
+	unsigned n = pfm_session_size(job->session);
 
 	for (unsigned i = 0; i < n; i++) {
-		pfm_sample_count_t c = PFM_INIT(c);
+		pfm_sample_statistics_t c = PFM_INIT(c);
 		pfm_count_info_t info = PFM_INIT(info);
 
-		if (pfm_read_samples(job->session, i, &c) || pfm_describe_count(job->session, i, &info))
+		if (pfm_sampling_statistics(job->session, i, &c) || pfm_describe_count(job->session, i, &info))
 			continue;
 		if (c.lost && c.lost != PFM_LOST_UNKNOWN)
 			fprintf(stderr, ME ": %s: %llu samples lost; larger buffers (-m) or fewer samples (-c, -F) help\n", info.name,
@@ -261,7 +261,7 @@ static int start_recording(struct recorder *job)
 		fprintf(stderr, ME ": cannot start: %s\n", strerror(pfm_session_errno(job->session)));
 		return EXIT_REFUSED;
 	}
-	if (pfm_open_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
+	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
 		fprintf(stderr, ME ": %s: %s\n", job->output,
 		        error.sys_errno == ESPIPE ? "a pipe; a recording is written into a file"
 		        : error.sys_errno         ? strerror(error.sys_errno)
@@ -410,7 +410,7 @@ static int run_record(struct command_args *args)
 
 	program_name = ME;
 	job.sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD;
-	job.sampling.records = PFM_SIDE_USUAL;
+	job.sampling.records = PFM_SIDEBAND_USUAL;
 	status = read_options(args, &job);
 	if (status < 0)
 		status = check_options(args, &job);

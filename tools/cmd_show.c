@@ -187,7 +187,7 @@ static struct column_widths measure_umasks(const struct shower *s, const pfm_eve
 
 	for (unsigned i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
 		c.name = widen_column(c.name, strlen(m.name));
-		c.spelling = widen_column(c.spelling, strlen(m.spellings));
+		c.spelling = widen_column(c.spelling, strlen(m.alias));
 		c.value = widen_column(c.value, (size_t)snprintf(value, sizeof(value), "0x%" PRIx64, m.value));
 	}
 	return c;
@@ -204,7 +204,7 @@ static void print_umask(const pfm_umask_info_t *m, const struct column_widths *c
 	snprintf(value, sizeof(value), "0x%" PRIx64, m->value);
 	printf("    %s%-*s%s  ", term_colour_begin(stdout, CYAN), c->name, m->name, term_colour_end(stdout));
 	if (c->spelling)
-		printf("%-*s  ", c->spelling, m->spellings);
+		printf("%-*s  ", c->spelling, m->alias);
 	if (m->is_default || behind)
 		printf("%-*s  %-*s", c->value, value, behind ? 9 : 0, m->is_default ? "default" : "");
 	else
@@ -230,7 +230,7 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 		print_heading("Unit masks and qualifiers");
 	for (i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
 		if (!group || strcmp(group, m.group) != 0)
-			printf("  %s %s(%s)%s\n", m.group, term_colour_begin(stdout, DIM), m.is_any ? "any of" : "one of", term_colour_end(stdout));
+			printf("  %s %s(%s)%s\n", m.group, term_colour_begin(stdout, DIM), m.is_combinable ? "any of" : "one of", term_colour_end(stdout));
 		group = m.group;
 		print_umask(&m, &c);
 	}
@@ -390,10 +390,10 @@ static void json_umasks(struct shower *s, const pfm_event_info_t *e)
 		put_begin(j, NULL, '{');
 		put_text(j, "group", m.group);
 		put_text(j, "name", m.name);
-		put_text_if(j, "spelling", m.spellings);
+		put_text_if(j, "spelling", m.alias);
 		put_hex(j, "value", m.value);
 		put_bool(j, "default", m.is_default);
-		put_bool(j, "any", m.is_any);
+		put_bool(j, "any", m.is_combinable);
 		put_text_if(j, "desc", m.desc);
 		put_end(j, '}');
 	}
@@ -618,7 +618,7 @@ static void print_pmu(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	char buf[160];
 
 	printf("%s%s%s  %s\n", term_colour_begin(stdout, BOLD), p->name, term_colour_end(stdout), p->desc);
-	print_line("also called", p->aka);
+	print_line("also called", p->aliases);
 	print_line("origin", p->origin);
 	print_line("source", p->source);
 	if (p->flags & PFM_PMU_FALLBACK)
@@ -656,7 +656,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	put_begin(j, NULL, '{');
 	put_text(j, "pmu", p->name);
 	put_text(j, "desc", p->desc);
-	put_text_if(j, "aka", p->aka);
+	put_text_if(j, "aka", p->aliases);
 	put_text(j, "origin", p->origin);
 	put_text_if(j, "source", p->source);
 	put_bool(j, "host", p->flags & PFM_PMU_HOST);
@@ -700,7 +700,8 @@ static void event_check_text(const struct shower *s, const char *text, pfm_error
 	case PFM_KIND_BAD_VALUE:
 	case PFM_KIND_CONFLICT:
 	case PFM_KIND_QUALIFIER_NOT_ALLOWED:
-	case PFM_KIND_SYNTAX: *error = wrong;
+	case PFM_KIND_SYNTAX: *error = wrong; break;
+	default: break;
 	}
 }
 

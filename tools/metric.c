@@ -128,8 +128,8 @@ static pfm_plan_t *make_metric_plan(const pfm_ctx_t *ctx, int pmu, unsigned even
 	if (pfm_describe_pmu(ctx, pmu, &p) || pfm_describe_metric(ctx, pmu, event, &m))
 		return NULL;
 	snprintf(text, sizeof(text), "%s::%s", p.name, m.name);
-	options.flags = PFM_PLAN_BARE;
-	if (pfm_plan(&plan, ctx, texts, 1, &options, NULL))
+	options.flags = PFM_PLAN_ALL_COUNTERS;
+	if (pfm_create_plan(&plan, ctx, texts, 1, &options, NULL))
 		return NULL;
 	pfm_describe_plan(plan, info);
 	return plan;

@@ -13,7 +13,7 @@ struct metric_use {
 	int pmu;
 	unsigned event;
 	pfm_metric_info_t info;
-	pfm_metric_count_t counts[256];
+	pfm_metric_operand_t counts[256];
 	char text[NAME_MAX_LEN]; /* what was looked up, which errors point into */
 };
 
@@ -21,7 +21,7 @@ struct metric_use {
 struct metric_answer {
 	pfm_metric_info_t info;
 	pfm_metric_value_t value;
-	int quality; /* the worst of the counts that it is made of */
+	pfm_quality_t quality; /* the worst of the counts that it is made of */
 };
 
 /* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a code with @error. */

@@ -82,7 +82,7 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 /* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the last. */
 const char *newer_list_commands(unsigned set, unsigned i);
 /* Sets @error for something the command itself found wrong at bytes @start to @end. */
-void report_culprit(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail);
+void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t start, size_t end, const char *detail);
 
 /* "0-3,5,F0" for a set of counters, where fixed counter n is bit 32 + n. Returns @buf. */
 #define COUNTERS_MAX 200
@@ -93,7 +93,6 @@ bool read_counters(const char *text, uint64_t *out);
 char *counter_text(int counter, char buf[16]);
 void counters_json(struct json *j, const char *key, uint64_t counters);
 /* "PMC0", "PMD4", "IBR2" ... */
-char *reg_text(const pfm_reg_t *reg, char buf[32]);
 /* What the kernel is told: "type=4 config=0x412e exclude_kernel", and the same as an object, null where the kernel cannot express it. */
 void print_attr(FILE *out, const pfm_attr_t *attr);
 void put_attr(struct json *j, const char *key, const pfm_attr_t *attr);

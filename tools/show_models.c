@@ -66,7 +66,7 @@ static void visit_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e, void 
 	uint64_t all = accepted_filters(ctx, e), bit;
 	const char *word;
 
-	for (unsigned i = 0; pfm_describe_word(ctx, e->pmu, "accepts", i, &word, &bit) == PFMLIB_SUCCESS; i++)
+	for (unsigned i = 0; pfm_describe_value_name(ctx, e->pmu, "accepts", i, &word, &bit) == PFMLIB_SUCCESS; i++)
 		for (size_t k = 0; k < sizeof(filters) / sizeof(filters[0]); k++)
 			if (all & bit && strcmp(word, filters[k].word) == 0)
 				each(arg, k);

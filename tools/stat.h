@@ -162,7 +162,7 @@ struct stat_metrics {
 struct ratio {
 	const char *name, *unit;
 	double value;
-	int quality; /* the worst of the counts that it is made of */
+	pfm_quality_t quality; /* the worst of the counts that it is made of */
 };
 
 /* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
@@ -199,13 +199,13 @@ void slices_next(struct stat_job *job);
 /* A metric's value, and what it was made from. */
 struct judged_counts {
 	struct stat_metric metric;
-	const pfm_metric_count_t *counts; /* of its @n inputs */
+	const pfm_metric_operand_t *counts; /* of its @n inputs */
 	unsigned n;
 	const struct row_use {
 		unsigned input, row;
 	} * uses; /* which rows are counts of which input */
 	unsigned n_uses;
-	int quality;       /* the worst of theirs */
+	pfm_quality_t quality;       /* the worst of theirs */
 	bool spans_groups; /* they are of several groups */
 };
 

@@ -154,14 +154,27 @@ static void judge_run(const struct stat_job *job, const struct judged_counts *j,
 	}
 	if (n_parts < MIN_SLICES)
 		n_parts = 0;
-	pfm_judge_metric(job->ctx, j->metric.pmu, j->metric.event, j->counts, j->n, parts, n_parts, observed_count(job, j), v);
+	pfm_compute_metric(job->ctx, j->metric.pmu, j->metric.event,
+	                   &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+	                                         .model = PFM_ERROR_FROM_INTERVALS,
+	                                         .n_inputs = j->n,
+	                                         .operands = j->counts,
+	                                         .samples = parts,
+	                                         .n_samples = n_parts,
+	                                         .observed = observed_count(job, j) },
+	                   v);
 }
 
 static void judge_runs(const struct stat_job *job, const struct judged_counts *j, const double *samples, unsigned n_samples, pfm_metric_value_t *v)
 {
+	pfm_metric_data_t d = { .size = sizeof(d),
+		                .model = PFM_ERROR_FROM_REPETITIONS,
+		                .n_inputs = j->n,
+		                .samples = samples,
+		                .n_samples = n_samples };
 	pfm_metric_value_t e = PFM_INIT(e);
 
-	if (pfm_estimate_metric(job->ctx, j->metric.pmu, j->metric.event, samples, n_samples, j->n, &e) || e.state || n_samples < 2)
+	if (pfm_compute_metric(job->ctx, j->metric.pmu, j->metric.event, &d, &e) || e.state || n_samples < 2)
 		return;
 	v->error = e.error;
 	v->low = v->value - (e.value - e.low);

@@ -88,7 +88,7 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 	pfm_session_metric_t m = PFM_INIT(m);
 
 	for (unsigned i = 0; i < pfm_count_metrics(session); i++)
-		if (!pfm_compute_metric(session, i, NULL, 0, 0, &m) && !add_use(&job->metrics, m.pmu, m.event))
+		if (!pfm_compute_session_metric(session, i, NULL, 0, 0, &m) && !add_use(&job->metrics, m.pmu, m.event))
 			return false;
 	return true;
 }
@@ -120,7 +120,7 @@ static char **list_metric_texts(const struct stat_job *job)
 static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	unsigned i = 0;
 
 	pfm_describe_plan(plan, &info);
@@ -130,13 +130,13 @@ static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 		char *text;
 		bool added;
 
-		for (; !pfm_describe_planned(plan, i, &e) && e.group == g; i++, members++)
+		for (; !pfm_describe_planned_event(plan, i, &e) && e.group == g; i++, members++)
 			room += strlen(e.text) + 1;
 		text = malloc(room);
 		if (!text)
 			return false;
 		text[0] = '{';
-		for (unsigned k = first; k < i && !pfm_describe_planned(plan, k, &e); k++)
+		for (unsigned k = first; k < i && !pfm_describe_planned_event(plan, k, &e); k++)
 			at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "", e.text);
 		snprintf(text + at, room - at, "}:W");
 		if (members == 1)
@@ -155,13 +155,13 @@ static int plan_metrics(struct stat_job *job)
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_plan_t *plan = NULL;
 	char **texts = list_metric_texts(job);
-	int rc = texts ? pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, NULL, &error) : PFMLIB_ERR_NOMEM;
+	int rc = texts ? pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, NULL, &error) : PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
 
 	/* An event may need the very counter that the watchdog holds: the kernel knows whether another will do. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
-		options.flags = PFM_PLAN_BARE;
-		rc = pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, &options, &error);
+		options.flags = PFM_PLAN_ALL_COUNTERS;
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, &options, &error);
 	}
 	if (rc) {
 		stat_refuse(job, texts && error.event >= 0 ? texts[error.event] : "", &error);
@@ -387,11 +387,11 @@ static bool is_input(const struct stat_row *row, const struct metric_input *inpu
 struct input_counts {
 	struct stat_metric metric;
 	pfm_metric_info_t info;
-	int quality;           /* the worst of its counts */
+	pfm_quality_t quality;           /* the worst of its counts */
 	bool across;           /* counts of several groups */
 	unsigned found, asked; /* events among the rows; events it needs */
 	unsigned n_uses;
-	pfm_metric_count_t counts[256];
+	pfm_metric_operand_t counts[256];
 	struct row_use uses[MAX_USES];
 };
 
@@ -635,7 +635,8 @@ static bool evaluate_rows(const struct stat_job *job, const struct stat_metric *
 {
 	if (!read_inputs(job, m, rows, elapsed, whole, r) || (whole && !r->asked))
 		return false;
-	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) || (whole && v->state))
+	if (pfm_compute_metric(job->ctx, m->pmu, m->event,
+		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = r->info.n_inputs, .operands = r->counts }, v) || (whole && v->state))
 		return false;
 	if (!v->state && needs_slices(job))
 		judge_value(job, &(struct judged_counts){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->quality, r->across }, v);
@@ -809,7 +810,7 @@ static bool row_rate(const struct stat_job *job, const struct stat_row *row, str
 		return false;
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		const struct stat_row *clock = &job->rows[i];
-		int quality = clock->tally.count.quality;
+		pfm_quality_t quality = clock->tally.count.quality;
 
 		if (clock->own || strcmp(clock->info.name, "task-clock") != 0 || strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
 			continue;

@@ -286,7 +286,7 @@ static void session_options(const struct stat_job *job, const struct stat_part *
 	if (job->by >= BY_CPU && job->by <= BY_NODE)
 		so->flags |= PFM_SESSION_PER_CPU;
 	if (p->thread)
-		so->flags |= PFM_SESSION_ONE_TASK;
+		so->flags |= PFM_SESSION_ONE_THREAD;
 }
 
 static bool grow_parts(struct stat_part *p)
@@ -342,7 +342,7 @@ static int open_part(struct stat_job *job, struct stat_part *p, int pid, const c
 		refuse_part(job, p, texts, n, &error);
 		return EXIT_REFUSED;
 	}
-	p->n = pfm_count_session(p->session);
+	p->n = pfm_session_size(p->session);
 	if (p->counts)
 		return p->n == before ? EXIT_DONE : report_bad_option("CPUs have come or gone between runs", EAGAIN);
 	if (!grow_parts(p))

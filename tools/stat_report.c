@@ -109,7 +109,7 @@ static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_
 }
 
 /* "0.98 insn per cycle", "110.27 K/s", "3.1 % branch_miss_share". */
-static void print_ratio(FILE *out, const struct ratio *r, int quality)
+static void print_ratio(FILE *out, const struct ratio *r, pfm_quality_t quality)
 {
 	static const char prefixes[] = " KMGT";
 	double value = r->value;
@@ -357,7 +357,7 @@ static void put_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
 		put_bool(j, "fallback", true);
 }
 
-static void put_reason(struct json *j, const pfm_count_info_t *info, int quality, int cause)
+static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality_t quality, pfm_cause_t cause)
 {
 	put_text(j, "quality", pfm_quality_name(quality));
 	if (cause != PFM_CAUSE_NONE)
@@ -451,7 +451,7 @@ static void json_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *i
 	put_text(&j, "event", info->name);
 	put_text(&j, "pmu", info->pmu);
 	put_int(&j, "group", info->group);
-	put_int(&j, "parts", info->n_parts);
+	put_int(&j, "parts", info->n_kernel_events);
 	put_text_if(&j, "cpus", info->cpus);
 	put_text_if(&j, "unit", info->unit);
 	put_text_if(&j, "why", info->why);
@@ -475,7 +475,7 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 	char note[NOTE_MAX];
 
 	fprintf(out, "%s%s%s\n  pmu %s, group %u, %u kernel event%s%s%s\n", term_colour_begin(out, BOLD), info->name, term_colour_end(out), info->pmu,
-	        info->group, info->n_parts, info->n_parts == 1 ? "" : "s", *info->cpus ? ", CPUs " : "", info->cpus);
+	        info->group, info->n_kernel_events, info->n_kernel_events == 1 ? "" : "s", *info->cpus ? ", CPUs " : "", info->cpus);
 	if (info->attr.expressible) {
 		fputs("  ", out);
 		print_attr(out, &info->attr);
@@ -490,7 +490,7 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session)
 {
 	pfm_count_info_t info = PFM_INIT(info);
-	unsigned i, n = pfm_count_session(session);
+	unsigned i, n = pfm_session_size(session);
 
 	for (i = 0; i < n && pfm_describe_count(session, i, &info) == PFMLIB_SUCCESS; i++)
 		if (json)

@@ -58,7 +58,7 @@ static pfm_count_t count_since(const struct stat_part *p, unsigned i, const pfm_
 
 	pfm_describe_count(p->session, i, &info);
 	if (before->size)
-		pfm_count_between(before, &p->counts[i], info.is_level, &d);
+		pfm_subtract_counts(before, &p->counts[i], info.is_level, &d);
 	return d;
 }
 

@@ -110,8 +110,8 @@ static bool find_branch(const struct stat_job *job, const struct stat_metric *m,
 	if (!out->metrics)
 		return false;
 	snprintf(out->text, sizeof(out->text), "%s::%s_group", pmu.name, a.info.name);
-	options.flags = PFM_PLAN_BARE;
-	if (pfm_plan(&plan, job->ctx, texts, 1, &options, NULL))
+	options.flags = PFM_PLAN_ALL_COUNTERS;
+	if (pfm_create_plan(&plan, job->ctx, texts, 1, &options, NULL))
 		return true;
 	pfm_describe_plan(plan, &info);
 	out->groups = info.n_groups;

@@ -28,7 +28,7 @@
 #if __has_include(<span>) && __cplusplus >= 202002L
 #include <span>
 #endif
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 
 namespace perfmon
 {
@@ -67,7 +67,8 @@ private:
 		pfm_explain_error(ctx, text, &why, buf, sizeof(buf));
 		return buf;
 	}
-	int code_, kind_;
+	int code_;
+	pfm_error_kind_t kind_;
 	std::size_t start_, end_;
 	int event_;
 	std::vector<std::string> suggestions_;
@@ -230,7 +231,7 @@ public:
 	void reset() { check(pfm_reset_session(get())); }
 	std::vector<reading> read()
 	{
-		std::vector<pfm_count_t> counts(pfm_count_session(get()), perfmon_init_of<pfm_count_t>());
+		std::vector<pfm_count_t> counts(pfm_session_size(get()), perfmon_init_of<pfm_count_t>());
 		std::vector<reading> all;
 
 		check(pfm_read_session(get(), counts.data(), static_cast<unsigned>(counts.size())));
@@ -246,11 +247,11 @@ public:
 	/** Takes the next record, the oldest there is. False if there is none now. */
 	bool next(pfm_record_t &record) { return check(pfm_next_record(get(), &record)) != 0; }
 	/** What became of the samples of count number @i. */
-	pfm_sample_count_t sampled(unsigned i = 0)
+	pfm_sample_statistics_t sampled(unsigned i = 0)
 	{
-		auto n = perfmon_init_of<pfm_sample_count_t>();
+		auto n = perfmon_init_of<pfm_sample_statistics_t>();
 
-		check(pfm_read_samples(get(), i, &n));
+		check(pfm_sampling_statistics(get(), i, &n));
 		return n;
 	}
 

@@ -86,6 +86,8 @@ static inline int encode_event(const struct event *ev, int type, unsigned plm, p
 
 	if (rc)
 		return rc;
+	for (unsigned i = 0; i < out->n_regs; i++)
+		out->regs[i].name = pfmi_pmu_get_register_name(ev->table, &out->regs[i]);
 	out->event = ev->row_index;
 	out->plm = levels;
 	if (!out->attr.precise && pfmi_pmu_requires_precision(ev))
@@ -249,6 +251,19 @@ static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, u
 	return PFMLIB_SUCCESS;
 }
 
+/* Adds the register that enables the counters, where there is one, and names all registers. */
+static void complete_registers(const struct encode_request *req, const struct placement *where,
+                               struct register_values *regs)
+{
+	if (regs->n_pmcs < PFM_MAX_SET_REGS &&
+	    pfmi_pmu_build_global_ctrl(req, where, &regs->pmcs[regs->n_pmcs]))
+		regs->n_pmcs++;
+	for (unsigned i = 0; i < regs->n_pmcs; i++)
+		regs->pmcs[i].name = pfmi_pmu_get_register_name(req->table, &regs->pmcs[i]);
+	for (unsigned i = 0; i < regs->n_pmds; i++)
+		regs->pmds[i].name = pfmi_pmu_get_register_name(req->table, &regs->pmds[i]);
+}
+
 static void copy_set_result(const struct register_values *regs, const struct placement *where, unsigned n, pfm_set_t *out)
 {
 	out->n_events = n;
@@ -292,6 +307,7 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 	rc = pfmi_encode_dispatch(&req, &where, &regs, error);
 	if (rc)
 		return rc;
+	complete_registers(&req, &where, &regs);
 	out->pmu = (int)unit;
 	copy_set_result(&regs, &where, n, out);
 	return PFMLIB_SUCCESS;

@@ -53,7 +53,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	full = (pfm_pmu_info_t){
 		.name = table_text(t, t->name),
 		.desc = table_text(t, t->desc),
-		.aka = table_text(t, t->aliases),
+		.aliases = table_text(t, t->aliases),
 		.origin = u.origin,
 		.source = table_text(t, t->source),
 		.device = u.kernel_pmu ? u.kernel_pmu->name : table_text(t, t->device),
@@ -218,9 +218,9 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 		.group = table_text(t, g->name),
 		.name = table_text(t, w->name),
 		.desc = table_text(t, w->desc),
-		.spellings = find_other_spelling(t, g, w),
+		.alias = find_other_spelling(t, g, w),
 		.value = w->value,
-		.is_any = (g->flags & GROUP_COMBINABLE) != 0,
+		.is_combinable = (g->flags & GROUP_COMBINABLE) != 0,
 		.is_default = g->flags & GROUP_HAS_DEFAULT &&
 		              (g->flags & GROUP_COMBINABLE ? w->value && (w->value & ~g->default_value) == 0 : w->value == g->default_value),
 	};

@@ -98,7 +98,7 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word, unsigned *plm, int *is_default)
+int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word, unsigned *plm, int *is_default)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 
@@ -112,7 +112,7 @@ int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **w
 
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
 
-int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i, const char **word, uint64_t *value)
+int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i, const char **word, uint64_t *value)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 
@@ -132,7 +132,7 @@ int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask, unsigned i, const char **name)
+int pfm_describe_umask_name(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask, unsigned i, const char **name)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	const struct umask_group *g;
@@ -154,7 +154,7 @@ int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 
 /* ---- this machine ------------------------------------------------------------------------------------------------------ */
 
-int pfm_find_stand_in(const pfm_ctx_t *ctx)
+int pfm_find_fallback_pmu(const pfm_ctx_t *ctx)
 {
 	if (!ctx)
 		ctx = pfmi_context_get_default();

@@ -293,20 +293,8 @@ static int refuse_argument(pfm_error_t *error, const char *detail)
 	return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
 }
 
-static int parse_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
-                           size_t len, pfm_error_t *error);
-
-/* For callers whose struct for errors is shorter than ours. */
-static int print_with_short_error(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect,
-                                  char *buf, size_t len, pfm_error_t *error)
-{
-	pfm_error_t why = { .size = sizeof(why) };
-
-	return base_finish_error(error, &why, parse_and_print(ctx, text, plm, out, dialect, buf, len, &why));
-}
-
-/* @out is NULL where the text alone is wanted. */
-static int parse_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
+/* @error has room for all members of the struct, or is NULL. */
+static int parse_and_print(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf,
                            size_t len, pfm_error_t *error)
 {
 	struct event ev;
@@ -314,32 +302,22 @@ static int parse_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 	unsigned unit;
 	int rc;
 
-	if (error && error->size < sizeof(*error))
-		return print_with_short_error(ctx, text, plm, out, dialect, buf, len, error);
-	if (!text || !buf || !is_dialect(dialect) || (out && !base_has_struct_size(out)))
-		return refuse_argument(error, "text, out or buf is NULL, out->size is not set, or no such dialect");
-	if (plm > PFMI_LEVEL_MASK)
-		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
+	if (!text || !buf || !is_dialect(dialect))
+		return refuse_argument(error, "text or buf is NULL, or the dialect is unknown");
 	if (!ctx)
 		ctx = pfmi_context_get_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
 		rc = pfmi_lookup_spec_event(ctx, &spec, &unit, &ev, error);
-	if (!rc && out)
-		rc = pfmi_encode_resolved_event(ctx, &spec, unit, &ev, plm, out, error);
 	if (rc)
 		return rc;
 	return print_parsed_event(ctx, &spec, &ev, unit, dialect, buf, len, error);
 }
 
-int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
+int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf,
+                    size_t len, pfm_error_t *error)
 {
-	return parse_and_print(ctx, text, 0, NULL, dialect, buf, len, error);
-}
+	pfm_error_t mine, *why = base_begin_error(error, &mine);
 
-int pfm_encode_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
-                         size_t len, pfm_error_t *error)
-{
-	/* No @out is no text either: refused as one. */
-	return parse_and_print(ctx, out ? text : NULL, plm, out, dialect, buf, len, error);
+	return base_finish_error(error, why, parse_and_print(ctx, text, dialect, buf, len, why));
 }

@@ -837,7 +837,7 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 	return pfmi_base_set_error(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 }, "not a perf.data file, or corrupt");
 }
 
-int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error)
+int pfm_open_recording(pfm_session_t **out, const char *path, pfm_error_t *error)
 {
 	pfm_error_t mine, *why = base_begin_error(error, &mine);
 	int rc = PFMLIB_ERR_INVAL;

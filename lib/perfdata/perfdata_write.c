@@ -451,7 +451,7 @@ static int create_recording(pfm_recording_t **out, const char *path, pfm_session
 	return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err, "the recording cannot be written");
 }
 
-int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *error)
+int pfm_create_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *error)
 {
 	pfm_error_t mine, *why = base_begin_error(error, &mine);
 	int rc = PFMLIB_ERR_INVAL;
@@ -540,10 +540,10 @@ static void write_lost_records(struct pfm_recording *r)
 
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct record_header head = { PFM_RECORD_LOST_SAMPLES, 0, (uint16_t)(n * 8) };
-		pfm_sample_count_t c = PFM_INIT(c);
+		pfm_sample_statistics_t c = PFM_INIT(c);
 		uint64_t words[16] = { 0 };
 
-		if (pfm_read_samples(s, i, &c) || !c.lost || c.lost == PFM_LOST_UNKNOWN || !count_event_ids(s, i))
+		if (pfm_sampling_statistics(s, i, &c) || !c.lost || c.lost == PFM_LOST_UNKNOWN || !count_event_ids(s, i))
 			continue;
 		memcpy(words, &head, sizeof(head));
 		words[1] = c.lost;

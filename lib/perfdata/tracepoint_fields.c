@@ -312,7 +312,7 @@ int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r, const pf
 
 	if (!s || !r || !field || !base_copy_struct_in(&f, sizeof(f), field) || r->type != PFM_RECORD_SAMPLE)
 		return PFMLIB_ERR_INVAL;
-	at = r->sample.raw ? locate_field_bytes(&r->sample, &f, foreign, &len) : NULL;
+	at = r->body.sample.raw ? locate_field_bytes(&r->body.sample, &f, foreign, &len) : NULL;
 	if (!at)
 		return PFMLIB_ERR_NOTFOUND;
 	if (value)

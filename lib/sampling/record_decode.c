@@ -159,7 +159,7 @@ static bool is_chain_full(const pfm_sample_t *s, uint32_t most)
 
 static void parse_user_stack(struct record_cursor *c, pfm_record_t *out)
 {
-	pfm_sample_t *s = &out->sample;
+	pfm_sample_t *s = &out->body.sample;
 	uint64_t size = read_u64(c);
 
 	if (!size)
@@ -167,7 +167,7 @@ static void parse_user_stack(struct record_cursor *c, pfm_record_t *out)
 	s->stack = read_bytes(c, size);
 	s->stack_used = read_u64(c);
 	s->stack_size = s->stack ? size : 0;
-	out->cut |= s->stack && s->stack_used >= size ? PFM_CUT_STACK : 0;
+	out->truncated |= s->stack && s->stack_used >= size ? PFM_TRUNCATED_STACK : 0;
 	if (s->stack_used > s->stack_size)
 		s->stack_used = s->stack_size;
 }
@@ -223,13 +223,13 @@ static inline __attribute__((always_inline)) void parse_identity_words(const uin
 	if (f & PFM_SAMPLE_IDENTIFIER)
 		out->id = read_next_word(&at);
 	if (f & PFM_SAMPLE_IP)
-		out->sample.ip = read_next_word(&at);
+		out->body.sample.ip = read_next_word(&at);
 	if (f & PFM_SAMPLE_TID)
 		read_word_halves(&at, &out->pid, &out->tid);
 	if (f & PFM_SAMPLE_TIME)
 		out->time = read_next_word(&at);
 	if (f & PFM_SAMPLE_ADDR)
-		out->sample.addr = read_next_word(&at);
+		out->body.sample.addr = read_next_word(&at);
 	if (f & PFM_SAMPLE_ID)
 		out->id = read_next_word(&at);
 	if (f & PFM_SAMPLE_STREAM)
@@ -237,7 +237,7 @@ static inline __attribute__((always_inline)) void parse_identity_words(const uin
 	if (f & PFM_SAMPLE_CPU)
 		read_word_halves(&at, &out->cpu, &reserved);
 	if (f & PFM_SAMPLE_PERIOD)
-		out->sample.period = read_next_word(&at);
+		out->body.sample.period = read_next_word(&at);
 }
 
 /* All of them are there, or none is taken. */
@@ -251,7 +251,7 @@ static void parse_identity(struct record_cursor *c, uint64_t f, pfm_record_t *ou
 
 static void parse_variable_fields(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
 {
-	pfm_sample_t *s = &out->sample;
+	pfm_sample_t *s = &out->body.sample;
 	uint64_t f = l->fields;
 
 	if (f & PFM_SAMPLE_READ) {
@@ -263,7 +263,7 @@ static void parse_variable_fields(struct record_cursor *c, const struct record_l
 
 		s->chain = read_word_array(c, n);
 		s->n_chain = s->chain ? (uint32_t)n : 0;
-		out->cut |= is_chain_full(s, l->max_frames) ? PFM_CUT_CHAIN : 0;
+		out->truncated |= is_chain_full(s, l->max_frames) ? PFM_TRUNCATED_CHAIN : 0;
 	}
 	if (f & PFM_SAMPLE_RAW) {
 		s->raw_size = read_u32(c);
@@ -315,7 +315,7 @@ static void parse_sample(struct record_cursor *c, const struct record_layout *l,
 	if (l->fields & VARIABLE_FIELDS)
 		parse_variable_fields(c, l, out);
 	if (l->fields & ~(uint64_t)(IDENTITY_FIELDS | VARIABLE_FIELDS))
-		parse_late_fields(c, l, &out->sample);
+		parse_late_fields(c, l, &out->body.sample);
 	out->has = l->fields;
 }
 
@@ -366,7 +366,7 @@ static void parse_task_ids(struct record_cursor *c, pfm_record_t *out)
 
 static void parse_map(struct record_cursor *c, bool second, pfm_record_t *out)
 {
-	pfm_map_t *m = &out->map;
+	pfm_map_t *m = &out->body.map;
 
 	parse_task_ids(c, out);
 	m->start = read_u64(c);
@@ -395,9 +395,9 @@ static void parse_fork(struct record_cursor *c, pfm_record_t *out)
 	uint64_t time;
 
 	out->pid = read_u32(c);
-	out->task.ppid = read_u32(c);
+	out->body.task.ppid = read_u32(c);
 	out->tid = read_u32(c);
-	out->task.ptid = read_u32(c);
+	out->body.task.ptid = read_u32(c);
 	time = read_u64(c);
 	/* Also told at the end, and that is the time by which records are ordered. */
 	if (!(out->has & PFM_SAMPLE_TIME))
@@ -415,35 +415,35 @@ static void parse_throttle(struct record_cursor *c, pfm_record_t *out)
 
 static void parse_ksymbol(struct record_cursor *c, pfm_record_t *out)
 {
-	out->ksymbol.addr = read_u64(c);
-	out->ksymbol.length = read_u32(c);
-	out->ksymbol.type = read_u16(c);
-	out->ksymbol.flags = read_u16(c);
-	out->ksymbol.name = read_string(c);
+	out->body.ksymbol.addr = read_u64(c);
+	out->body.ksymbol.length = read_u32(c);
+	out->body.ksymbol.type = read_u16(c);
+	out->body.ksymbol.flags = read_u16(c);
+	out->body.ksymbol.name = read_string(c);
 }
 
 static void parse_text_poke(struct record_cursor *c, pfm_record_t *out)
 {
-	out->poke.addr = read_u64(c);
-	out->poke.old_length = read_u16(c);
-	out->poke.new_length = read_u16(c);
-	out->poke.bytes = read_bytes(c, (uint64_t)out->poke.old_length + out->poke.new_length);
+	out->body.poke.addr = read_u64(c);
+	out->body.poke.old_length = read_u16(c);
+	out->body.poke.new_length = read_u16(c);
+	out->body.poke.bytes = read_bytes(c, (uint64_t)out->body.poke.old_length + out->body.poke.new_length);
 	c->pos = c->end; /* padded */
 }
 
 static void parse_bpf(struct record_cursor *c, pfm_record_t *out)
 {
-	out->bpf.type = read_u16(c);
-	out->bpf.flags = read_u16(c);
-	out->bpf.id = read_u32(c);
-	out->bpf.tag = read_bytes(c, 8);
+	out->body.bpf.type = read_u16(c);
+	out->body.bpf.flags = read_u16(c);
+	out->body.bpf.id = read_u32(c);
+	out->body.bpf.tag = read_bytes(c, 8);
 }
 
 static void parse_aux(struct record_cursor *c, pfm_record_t *out)
 {
-	out->aux.offset = read_u64(c);
-	out->aux.size = read_u64(c);
-	out->aux.flags = read_u64(c);
+	out->body.aux.offset = read_u64(c);
+	out->body.aux.size = read_u64(c);
+	out->body.aux.flags = read_u64(c);
 }
 
 static void parse_record_body(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
@@ -454,12 +454,12 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 	case PFM_RECORD_LOST:
 		out->id = read_u64(c);
 		out->has |= PFM_SAMPLE_ID;
-		out->lost.lost = read_u64(c);
+		out->body.lost.lost = read_u64(c);
 		break;
-	case PFM_RECORD_LOST_SAMPLES: out->lost.lost = read_u64(c); break;
+	case PFM_RECORD_LOST_SAMPLES: out->body.lost.lost = read_u64(c); break;
 	case PFM_RECORD_COMM:
 		parse_task_ids(c, out);
-		out->comm.name = read_string(c);
+		out->body.comm.name = read_string(c);
 		break;
 	case PFM_RECORD_EXIT:
 	case PFM_RECORD_FORK: parse_fork(c, out); break;
@@ -467,32 +467,32 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 	case PFM_RECORD_UNTHROTTLE: parse_throttle(c, out); break;
 	case PFM_RECORD_READ:
 		parse_task_ids(c, out);
-		out->read.words = parse_read_values(c, l->read_format, &out->read.n);
-		out->read.format = l->read_format;
+		out->body.read.words = parse_read_values(c, l->read_format, &out->body.read.n);
+		out->body.read.format = l->read_format;
 		break;
 	case PFM_RECORD_AUX: parse_aux(c, out); break;
 	case PFM_RECORD_ITRACE_START: parse_task_ids(c, out); break;
 	case PFM_RECORD_SWITCH: break;
 	case PFM_RECORD_SWITCH_CPU:
-		out->change.other_pid = read_u32(c);
-		out->change.other_tid = read_u32(c);
+		out->body.change.other_pid = read_u32(c);
+		out->body.change.other_tid = read_u32(c);
 		break;
 	case PFM_RECORD_NAMESPACES:
 		parse_task_ids(c, out);
-		out->namespaces.n = read_u64(c);
-		if (out->namespaces.n <= get_bytes_left(c) / 16)
-			out->namespaces.links = read_word_array(c, out->namespaces.n * 2);
+		out->body.namespaces.n = read_u64(c);
+		if (out->body.namespaces.n <= get_bytes_left(c) / 16)
+			out->body.namespaces.links = read_word_array(c, out->body.namespaces.n * 2);
 		else
 			c->is_bad = true;
 		break;
 	case PFM_RECORD_KSYMBOL: parse_ksymbol(c, out); break;
 	case PFM_RECORD_BPF: parse_bpf(c, out); break;
 	case PFM_RECORD_CGROUP:
-		out->cgroup.id = read_u64(c);
-		out->cgroup.path = read_string(c);
+		out->body.cgroup.id = read_u64(c);
+		out->body.cgroup.path = read_string(c);
 		break;
 	case PFM_RECORD_TEXT_POKE: parse_text_poke(c, out); break;
-	case PFM_RECORD_AUX_ID: out->aux_id.id = read_u64(c); break;
+	case PFM_RECORD_AUX_ID: out->body.aux_id.id = read_u64(c); break;
 	default: break;
 	}
 }
@@ -529,7 +529,7 @@ static __attribute__((noinline)) void begin_run_record(const struct sample_run *
 	out->event = u->count_index;
 	out->has = has;
 	out->id = u->id;
-	out->sample.period = u->period;
+	out->body.sample.period = u->period;
 }
 
 /* True if @out holds a sample of the run's event, in which everything else is zero. Ids are the kernel's, no two sessions have the same. */
@@ -561,7 +561,7 @@ static inline __attribute__((always_inline)) unsigned decode_sample_run(struct s
 		out[k].raw = at;
 		parse_identity_words(rest, fields & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, &out[k]);
 		exact += (head.misc & PFM_MISC_EXACT) != 0;
-		weight += fields & PFM_SAMPLE_PERIOD ? out[k].sample.period : 0;
+		weight += fields & PFM_SAMPLE_PERIOD ? out[k].body.sample.period : 0;
 	}
 	asked->next_sample = at;
 	asked->n_exact = exact;
@@ -596,7 +596,7 @@ bool pfmi_sampling_decode_record(const struct record_layout *l, const void *byte
 		if (!c.is_bad)
 			parse_record_body(&c, l, out);
 	}
-	out->unread = (uint32_t)get_bytes_left(&c);
+	out->unparsed = (uint32_t)get_bytes_left(&c);
 	/* Of a record that says more than it has, nothing is handed out: there may be lengths without anything behind them. */
 	if (c.is_bad) {
 		clear_record(out);

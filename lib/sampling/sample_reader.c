@@ -216,18 +216,18 @@ int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id)
 static void add_sample_to_totals(const struct session_count *c, struct sample_totals *t, pfm_record_t *r)
 {
 	if (!(r->has & PFM_SAMPLE_PERIOD)) {
-		r->sample.period = c->config.period;
+		r->body.sample.period = c->config.period;
 		r->has |= PFM_SAMPLE_PERIOD;
 	}
 	t->n_samples++;
 	t->n_exact += (r->misc & PFM_MISC_EXACT) != 0;
-	t->total_weight += r->sample.period;
+	t->total_weight += r->body.sample.period;
 }
 
 static void add_side_record_to_totals(struct sample_totals *t, const pfm_record_t *r)
 {
 	if (r->type == PFM_RECORD_LOST_SAMPLES) {
-		t->n_discarded += r->lost.lost;
+		t->n_discarded += r->body.lost.lost;
 	} else if (r->type == PFM_RECORD_THROTTLE) {
 		t->n_throttled++;
 		t->throttled_since = r->time;
@@ -295,7 +295,7 @@ static bool decode_record(struct pfm_session *s, const void *bytes, size_t size,
 
 	/* In a shared buffer the record about losses carries the id of the event that came through, not of those that did not. */
 	if (r->type == PFM_RECORD_LOST)
-		sm->n_lost += r->lost.lost;
+		sm->n_lost += r->body.lost.lost;
 	else if (i >= 0)
 		r->event = (uint32_t)i;
 	if (i >= 0 && ok && r->type == PFM_RECORD_SAMPLE) {
@@ -664,7 +664,7 @@ static uint64_t get_lost_samples(const struct pfm_session *s, const struct sessi
 
 /* True if samples of count @i may have been taken for those of another, or for nobody's. For two counts of one event their number
  * shows it, once all were taken. */
-static bool has_mixed_samples(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+static bool has_mixed_samples(const struct pfm_session *s, unsigned i, const pfm_sample_statistics_t *o)
 {
 	const struct session_count *c = &s->counts[i];
 	uint64_t all = o->samples + o->lost, right = o->period ? o->count / o->period : all;
@@ -679,7 +679,7 @@ static bool has_mixed_samples(const struct pfm_session *s, unsigned i, const pfm
 
 /* Less than half of what a fixed period makes of the count: a virtual machine whose overflow interrupts wait for its clock. Each counter
  * may have begun a period; those that children inherit are too many to know. */
-static bool has_too_few_samples(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+static bool has_too_few_samples(const struct pfm_session *s, unsigned i, const pfm_sample_statistics_t *o)
 {
 	uint64_t due = o->period ? o->count / o->period : 0, parts = s->counts[i].kernel_state.n_events;
 
@@ -687,14 +687,14 @@ static bool has_too_few_samples(const struct pfm_session *s, unsigned i, const p
 }
 
 /* Dropped by the processor, or for want of room; what fell outside of the addresses that are profiled was never wanted. */
-static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_count_t *o)
+static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_statistics_t *o)
 {
 	if (o->discarded && !pfmi_sampling_uses_device(s))
 		return true;
 	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->n_lost != 0 : o->lost != 0;
 }
 
-static void assess_sample_quality(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
+static void assess_sample_quality(const struct pfm_session *s, unsigned i, pfm_sample_statistics_t *o)
 {
 	const pfm_count_t *count = &s->last_counts[i];
 
@@ -714,9 +714,9 @@ static void assess_sample_quality(const struct pfm_session *s, unsigned i, pfm_s
 	}
 }
 
-int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
+int pfm_sampling_statistics(pfm_session_t *s, unsigned i, pfm_sample_statistics_t *out)
 {
-	pfm_sample_count_t full = { .size = sizeof(full) };
+	pfm_sample_statistics_t full = { .size = sizeof(full) };
 	pfm_count_t count = PFM_INIT(count);
 	const struct session_count *c;
 	const struct sample_totals *t;
@@ -745,9 +745,9 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
+int pfm_buffer_statistics(const pfm_session_t *s, pfm_buffer_statistics_t *out)
 {
-	pfm_buffers_t full = PFM_INIT(full);
+	pfm_buffer_statistics_t full = PFM_INIT(full);
 
 	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;

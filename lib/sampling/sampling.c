@@ -31,7 +31,7 @@ static const char *find_option_error(const pfm_sampling_t *q)
 	if (q->fields & PFM_SAMPLE_WEIGHT && q->fields & PFM_SAMPLE_WEIGHTS)
 		return "sampling.fields asks for WEIGHT and for WEIGHTS";
 	if (q->records >> 11)
-		return "sampling.records has a bit that is none of PFM_SIDE_*";
+		return "sampling.records has a bit that is none of PFM_SIDEBAND_*";
 	if (q->pages & (q->pages - 1) || q->pages > 1u << 20)
 		return "sampling.pages is no power of two up to 1048576";
 	if (q->precise > 3)
@@ -283,17 +283,17 @@ void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event
 	*a = (struct perf_event_attr){ .size = sizeof(*a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
 	a->disabled = a->exclude_kernel = a->exclude_hv = 1;
 	a->sample_type = q->fields & SAMPLE_TRAILER_FIELDS;
-	a->mmap = a->mmap2 = (q->records & (PFM_SIDE_MAPS | PFM_SIDE_DATA_MAPS)) != 0;
-	a->mmap_data = (q->records & PFM_SIDE_DATA_MAPS) != 0;
-	a->build_id = a->mmap && (q->records & PFM_SIDE_BUILD_ID);
-	a->comm = a->comm_exec = (q->records & PFM_SIDE_COMM) != 0;
-	a->task = (q->records & PFM_SIDE_TASKS) != 0;
-	a->context_switch = (q->records & PFM_SIDE_SWITCHES) != 0;
-	a->namespaces = (q->records & PFM_SIDE_NAMESPACES) != 0;
-	a->ksymbol = (q->records & PFM_SIDE_KSYMBOLS) != 0;
-	a->bpf_event = (q->records & PFM_SIDE_BPF) != 0;
-	a->cgroup = (q->records & PFM_SIDE_CGROUPS) != 0;
-	a->text_poke = (q->records & PFM_SIDE_TEXT_POKE) != 0;
+	a->mmap = a->mmap2 = (q->records & (PFM_SIDEBAND_MAPS | PFM_SIDEBAND_DATA_MAPS)) != 0;
+	a->mmap_data = (q->records & PFM_SIDEBAND_DATA_MAPS) != 0;
+	a->build_id = a->mmap && (q->records & PFM_SIDEBAND_BUILD_ID);
+	a->comm = a->comm_exec = (q->records & PFM_SIDEBAND_COMM) != 0;
+	a->task = (q->records & PFM_SIDEBAND_TASKS) != 0;
+	a->context_switch = (q->records & PFM_SIDEBAND_SWITCHES) != 0;
+	a->namespaces = (q->records & PFM_SIDEBAND_NAMESPACES) != 0;
+	a->ksymbol = (q->records & PFM_SIDEBAND_KSYMBOLS) != 0;
+	a->bpf_event = (q->records & PFM_SIDEBAND_BPF) != 0;
+	a->cgroup = (q->records & PFM_SIDEBAND_CGROUPS) != 0;
+	a->text_poke = (q->records & PFM_SIDEBAND_TEXT_POKE) != 0;
 	set_common_attr(q, a);
 	if (a->watermark)
 		a->wakeup_watermark = pfmi_sampling_get_watermark(s->sampling, (uint64_t)s->sampling->buffer_pages * state->page_size);

@@ -13,8 +13,9 @@
 struct session_count {
 	struct count_status {
 		char reason[192], remedy[192]; /* nothing, unless @about is set */
-		int reason_cause;              /* cause that why and remedy speak of */
-		int cause, sys_errno;          /* pfm_cause_t if it could not be opened */
+		pfm_cause_t reason_cause;      /* cause that reason and remedy explain */
+		pfm_cause_t cause; /* why it could not be opened */
+		int sys_errno;
 	} status;
 	/* The backend's. */
 	struct count_kernel_state {

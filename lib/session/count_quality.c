@@ -45,7 +45,7 @@ static void format_reason(struct session_count *c, int about, const char *remedy
 	snprintf(c->status.remedy, sizeof(c->status.remedy), "%s", remedy);
 }
 
-void pfmi_session_set_reason(struct session_count *c, int cause, const char *remedy, const char *fmt, ...)
+void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -56,7 +56,7 @@ void pfmi_session_set_reason(struct session_count *c, int cause, const char *rem
 	va_end(ap);
 }
 
-void pfmi_session_fail_count(struct session_count *c, int cause, int err, const char *remedy, const char *fmt, ...)
+void pfmi_session_fail_count(struct session_count *c, pfm_cause_t cause, int err, const char *remedy, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -72,7 +72,7 @@ static const char *get_pmu_name(const struct session_count *c)
 	return c->config.kernel_pmu ? c->config.kernel_pmu->name : table_text(c->config.event.table, c->config.event.table->name);
 }
 
-static void set_quality(struct session_count *c, pfm_count_t *n, int quality, int cause)
+static void set_quality(struct session_count *c, pfm_count_t *n, pfm_quality_t quality, pfm_cause_t cause)
 {
 	n->quality = quality;
 	n->cause = cause;
@@ -235,7 +235,7 @@ static void explain_unknown_time(struct session_count *c, pfm_count_t *n)
 
 static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 {
-	int cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
+	pfm_cause_t cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
 
 	set_quality(c, n, PFM_QUALITY_PARTIAL, cause);
 	if (cause == PFM_CAUSE_BUSY)
@@ -248,7 +248,7 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 }
 
 /* What could not be opened: ruled out here as it was asked (by processor, kernel or rights), or only missed this time. */
-static int get_unopened_quality(int cause)
+static int get_unopened_quality(pfm_cause_t cause)
 {
 	switch (cause) {
 	case PFM_CAUSE_NO_PMU:
@@ -359,7 +359,7 @@ static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_
 	}
 }
 
-int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int is_level, pfm_count_t *out)
+int pfm_subtract_counts(const pfm_count_t *earlier, const pfm_count_t *later, int is_level, pfm_count_t *out)
 {
 	pfm_count_t a, d;
 	bool reset;
@@ -379,14 +379,14 @@ int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int 
 	return PFMLIB_SUCCESS;
 }
 
-const char *pfm_quality_name(int quality)
+const char *pfm_quality_name(pfm_quality_t quality)
 {
 	static const char names[][16] = { "exact", "scaled", "partial", "not counted", "not supported" };
 
 	return quality >= 0 && quality <= PFM_QUALITY_NOT_SUPPORTED ? names[quality] : "";
 }
 
-const char *pfm_cause_name(int cause)
+const char *pfm_cause_name(pfm_cause_t cause)
 {
 	static const char names[][16] = {
 		"",

@@ -41,18 +41,18 @@ int pfmi_session_add_metrics(struct session_builder *o, const char *text)
 /* Group @g of @plan, whose events begin with number *@i, as a text for a session; NULL without memory. */
 static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	size_t room = 8, at = 1;
 	unsigned first = *i;
 	char *text;
 
-	for (; !pfm_describe_planned(plan, *i, &e) && e.group == g; (*i)++)
+	for (; !pfm_describe_planned_event(plan, *i, &e) && e.group == g; (*i)++)
 		room += strlen(e.text) + 1;
 	text = malloc(room);
 	if (!text)
 		return NULL;
 	text[0] = '{';
-	for (unsigned k = first; k < *i && !pfm_describe_planned(plan, k, &e); k++)
+	for (unsigned k = first; k < *i && !pfm_describe_planned_event(plan, k, &e); k++)
 		at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "", e.text);
 	snprintf(text + at, room - at, "}:W");
 	if (*i - first == 1)
@@ -64,9 +64,9 @@ static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 static void mark_planned_counts(struct session_builder *o, const pfm_plan_t *plan, const unsigned *requests, unsigned before, unsigned first,
                                 unsigned last)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 
-	for (unsigned i = first; i < last && !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = first; i < last && !pfm_describe_planned_event(plan, i, &e); i++)
 		for (unsigned k = before; k < o->session->n_counts; k++) {
 			struct count_config *a = &o->session->counts[k].config;
 
@@ -98,9 +98,9 @@ static int add_planned_groups(struct session_builder *o, const pfm_plan_t *plan,
 /* Number of the planned event @text, 0 for none. */
 static uint16_t find_planned_event(const pfm_plan_t *plan, const char *text)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		if (strcmp(e.text, text) == 0)
 			return (uint16_t)(i + 1);
 	return 0;
@@ -146,11 +146,11 @@ int pfmi_session_plan_metrics(struct session_builder *o, const char *const *text
 	int rc;
 
 	options.plm = s->options.plm;
-	rc = n ? pfm_plan(&plan, s->ctx, named, n, &options, o->error) : pfmi_session_report_no_memory(o);
+	rc = n ? pfm_create_plan(&plan, s->ctx, named, n, &options, o->error) : pfmi_session_report_no_memory(o);
 	/* An event may need the very counter that the watchdog holds: the kernel knows whether another will do. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
-		options.flags = PFM_PLAN_BARE;
-		rc = pfm_plan(&plan, s->ctx, named, n, &options, o->error);
+		options.flags = PFM_PLAN_ALL_COUNTERS;
+		rc = pfm_create_plan(&plan, s->ctx, named, n, &options, o->error);
 	}
 	if (rc && n && o->error && o->error->event >= 0)
 		o->error->event = (int)requests[o->error->event];
@@ -210,7 +210,8 @@ struct metric_input_counts {
 	const struct session_metric *metric;
 	const pfm_count_t *counts;
 	double seconds;
-	int quality, group; /* group: -1: none yet */
+	pfm_quality_t quality;
+	int group; /* group: -1: none yet */
 	bool is_across_groups;
 	int missing_count; /* count without a value */
 };
@@ -278,7 +279,13 @@ static int estimate_metric(struct metric_input_counts *in, unsigned rounds, pfm_
 		for (unsigned i = 0; i < in->metric->n_inputs; i++)
 			samples[(size_t)r * in->metric->n_inputs + i] = sum_input_counts(in, r, i, i < info.n_value_inputs);
 	if (!rc)
-		rc = pfm_estimate_metric(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, samples, rounds, in->metric->n_inputs, value);
+		rc = pfm_compute_metric(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row,
+		                        &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+		                                              .model = PFM_ERROR_FROM_REPETITIONS,
+		                                              .n_inputs = in->metric->n_inputs,
+		                                              .samples = samples,
+		                                              .n_samples = rounds },
+		                        value);
 	free(samples);
 	return rc;
 }
@@ -298,7 +305,7 @@ unsigned pfm_count_metrics(const pfm_session_t *s)
 	return s ? s->n_metrics : 0;
 }
 
-int pfm_compute_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts, unsigned rounds, double seconds,
+int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts, unsigned rounds, double seconds,
                        pfm_session_metric_t *out)
 {
 	pfm_metric_value_t v = { .size = sizeof(v), .state = PFM_METRIC_NOT_COUNTED, .missing = -1, .over_threshold = -1 };

@@ -114,14 +114,11 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 	return pfmi_perf_fill_attr(&e.attr, attr, size);
 }
 
-/* The encoding, and the event's full name if there is a @text for it: where it has none, the caller's spelling. */
-static int encode_and_print_name(const char *event, unsigned plm, pfm_encoding_t *out, char *text, size_t len)
+/* Writes the full name of @event to @text; the caller's spelling where libpfm has no name for it. */
+static void print_full_name(const char *event, char *text, size_t len)
 {
-	if (text && pfm_encode_and_print(NULL, event, plm, out, PFM_DIALECT_LIBPFM, text, len, NULL) == PFMLIB_SUCCESS)
-		return PFMLIB_SUCCESS;
-	if (text)
+	if (pfm_print_event(NULL, event, PFM_DIALECT_LIBPFM, text, len, NULL))
 		snprintf(text, len, "%s", event);
-	return pfm_encode_event(NULL, event, plm, out, NULL);
 }
 
 int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_attr *attr, char **name, int *index)
@@ -133,9 +130,11 @@ int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_at
 
 	if (!event || !attr || plm < 0)
 		return PFMLIB_ERR_INVAL;
-	rc = encode_and_print_name(event, (unsigned)plm, &e, name ? text : NULL, sizeof(text));
+	rc = pfm_encode_event(NULL, event, (unsigned)plm, &e, NULL);
 	if (rc)
 		return rc;
+	if (name)
+		print_full_name(event, text, sizeof(text));
 	if (name && !(copy = strdup(text)))
 		return PFMLIB_ERR_NOMEM;
 	/* What is written is no longer than the struct was when it first had the members that are. */

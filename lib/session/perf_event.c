@@ -100,7 +100,7 @@ static void open_time_references(struct pfm_session *s)
 static int open_round(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
-	int rc = pfmi_perf_list_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_TASK, &st->tasks);
+	int rc = pfmi_perf_list_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_THREAD, &st->tasks);
 
 	if (!rc)
 		rc = pfmi_perf_plan_events(s);
@@ -130,7 +130,7 @@ static int check_new_tasks(struct pfm_session *s)
 		return -EAGAIN;
 	if (!st->tasks.has_all_threads)
 		return 0;
-	rc = pfmi_perf_list_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_TASK, &now);
+	rc = pfmi_perf_list_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_THREAD, &now);
 	/* A process that has ended has no newcomers. */
 	if (!rc && now.has_all_threads && !pfmi_perf_is_task_subset(&now, &st->tasks))
 		rc = -EAGAIN;

@@ -372,7 +372,8 @@ int pfmi_perf_reset_counts(struct pfm_session *s)
 /* What the parts of a count come to. */
 struct count_sum {
 	uint64_t value, raw, enabled, running;
-	int quality, cause;
+	pfm_quality_t quality;
+	pfm_cause_t cause;
 };
 
 /* Adds @raw, counted in @running nanoseconds of @enabled in which it should have. */

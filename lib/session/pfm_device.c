@@ -76,13 +76,13 @@ static int send_requests_of_phase(struct pfm_session *s, unsigned when)
 
 /* ---- what to count ----------------------------------------------------------------------------------------------- */
 
-static void fail_device_count(struct session_count *c, int cause, int err, const char *why, const char *remedy)
+static void fail_device_count(struct session_count *c, pfm_cause_t cause, int err, const char *why, const char *remedy)
 {
 	if (!c->status.cause)
 		pfmi_session_fail_count(c, cause, err, remedy, "%s", why);
 }
 
-static void fail_all_counts(struct pfm_session *s, int cause, int err, const char *why, const char *remedy)
+static void fail_all_counts(struct pfm_session *s, pfm_cause_t cause, int err, const char *why, const char *remedy)
 {
 	for (unsigned i = 0; i < s->n_counts; i++)
 		fail_device_count(&s->counts[i], cause, err, why, remedy);

@@ -63,7 +63,7 @@ static void fail_counts_without_backend(struct pfm_session *s)
 			                        s->sys.root);
 }
 
-static int map_cause_to_error(int cause)
+static int map_cause_to_error(pfm_cause_t cause)
 {
 	switch (cause) {
 	case PFM_CAUSE_NO_PMU: return PFMLIB_ERR_NOPMU;
@@ -249,7 +249,7 @@ int pfm_reset_session(pfm_session_t *s)
 	return s->backend ? s->backend->reset_counts(s) : PFMLIB_SUCCESS;
 }
 
-unsigned pfm_count_session(const pfm_session_t *s)
+unsigned pfm_session_size(const pfm_session_t *s)
 {
 	return s ? s->n_counts : 0;
 }
@@ -366,7 +366,7 @@ static void set_count_info(const struct pfm_session *s, const struct session_cou
 	info->pmu = get_count_pmu_name(s, c);
 	info->unit = c->config.unit;
 	info->group = c->config.group;
-	info->n_parts = c->kernel_state.n_events;
+	info->n_kernel_events = c->kernel_state.n_events;
 	info->why = c->status.reason_cause ? c->status.reason : "";
 	info->remedy = c->status.reason_cause ? c->status.remedy : "";
 	info->attr = c->config.attr;

@@ -245,7 +245,7 @@ class Pmu:
         """Words for privilege levels: the mask of :class:`Plm`, 0 for the hypervisor's, and whether it is counted if nobody says."""
         ctx, word, plm, default, out = self._context._handle(), ffi.new("char *[1]"), ffi.new("unsigned *"), ffi.new("int *"), {}
         i = 0
-        while lib.pfm_describe_level(ctx, self.index, i, word, plm, default) == ErrorCode.SUCCESS:
+        while lib.pfm_describe_privilege_level(ctx, self.index, i, word, plm, default) == ErrorCode.SUCCESS:
             out[c_text(word[0])] = int(plm[0]), bool(default[0])
             i += 1
         return out
@@ -253,7 +253,7 @@ class Pmu:
     def words(self, field: str) -> dict[str, int]:
         """Words that values of a field are told in: of a trait (``"accepts"``) bits, of a choice (``"ear"``) numbers. Empty for none."""
         ctx, name, word, value, out, i = self._context._handle(), c_string(field), ffi.new("char *[1]"), ffi.new("uint64_t *"), {}, 0
-        while lib.pfm_describe_word(ctx, self.index, name, i, word, value) == ErrorCode.SUCCESS:
+        while lib.pfm_describe_value_name(ctx, self.index, name, i, word, value) == ErrorCode.SUCCESS:
             out[c_text(word[0])] = int(value[0])
             i += 1
         return out
@@ -475,7 +475,7 @@ class Context:
     @property
     def stand_in(self) -> Pmu | None:
         """The PMU that stands in for this machine's processor where no table is for it: architectural events only."""
-        index = lib.pfm_find_stand_in(self._handle())
+        index = lib.pfm_find_fallback_pmu(self._handle())
         return self._pmu(index) if index >= 0 else None
 
     def events(self, pattern: str = "*", *, pmu: str | None = None, hidden: bool = False) -> Iterator[EventInfo]:
@@ -495,7 +495,7 @@ class Context:
         """Images that were found and are not used: (path, why). Every image is checked in full for the answer."""
         ctx, path, why = self._handle(), ffi.new("char *[1]"), ffi.new("char *[1]")
         out: list[tuple[str, str]] = []
-        while lib.pfm_describe_refusal(ctx, len(out), path, why) == ErrorCode.SUCCESS:
+        while lib.pfm_describe_rejected_image(ctx, len(out), path, why) == ErrorCode.SUCCESS:
             out.append((c_text(path[0]), c_text(why[0])))
         return out
 
@@ -538,18 +538,12 @@ class Context:
         dialect has no way to say it."""
         return self._printed(lib.pfm_print_event, text, dialect)
 
-    def encode_and_print(self, text: str, dialect: Dialect | str = Dialect.LIBPFM, *, plm: int | str = 0) -> tuple[Event, str]:
-        """:meth:`event` and :meth:`print` with @text read once: for who wants an event's registers and its full name."""
-        e = new("pfm_encoding_t")
-        name = self._printed(lib.pfm_encode_and_print, text, dialect, plm_mask(plm), e)
-        return Event(self, text, e), name
-
-    def _printed(self, call: Any, text: str, dialect: Dialect | str, *between: Any) -> str:
-        """What @call writes of @text in @dialect; @between: its arguments between the two."""
+    def _printed(self, call: Any, text: str, dialect: Dialect | str) -> str:
+        """The text that @call writes for @text in @dialect."""
         if not isinstance(dialect, Dialect):
             dialect = Dialect[dialect.upper()]
         raw, buf, error, ctx = c_string(text), ffi.new("char[]", MAX_TEXT), new_error(), self._handle()
-        rc = call(ctx, raw, *between, int(dialect), buf, MAX_TEXT, error)
+        rc = call(ctx, raw, int(dialect), buf, MAX_TEXT, error)
         if rc and error.code:
             raise from_error(rc, error, ctx, [text])
         if rc:

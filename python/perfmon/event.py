@@ -207,12 +207,12 @@ class EventInfo:
         for i in range(self._n[0]):
             check(lib.pfm_describe_umask(ctx, self._pmu_index, self.index, i, u))
             out.append(Umask(c_text(u.group), c_text(u.name), c_text(u.desc), c_text(u.spellings), u.value,
-                             bool(u.is_default), bool(u.is_any), tuple(self._spellings(i))))
+                             bool(u.is_default), bool(u.is_combinable), tuple(self._spellings(i))))
         return tuple(out)
 
     def _spellings(self, umask: int) -> Iterator[str]:
         ctx, name, i = self._context._handle(), ffi.new("char *[1]"), 0
-        while lib.pfm_describe_spelling(ctx, self._pmu_index, self.index, umask, i, name) == 0:
+        while lib.pfm_describe_umask_name(ctx, self._pmu_index, self.index, umask, i, name) == 0:
             yield c_text(name[0])
             i += 1
 

@@ -144,7 +144,7 @@ class Metric:
         return self._value(out)
 
     def _counts(self, counts: Mapping[str, float]) -> Any:
-        array = ffi.new("pfm_metric_count_t[]", max(1, len(self.inputs)))
+        array = ffi.new("pfm_metric_operand_t[]", max(1, len(self.inputs)))
         for c, i in zip(array, self.inputs):
             value = self._given(i, counts)
             c.known = value is not None

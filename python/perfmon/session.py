@@ -133,7 +133,7 @@ class Count:
         if self.parts and len(self.parts) == len(earlier.parts):
             return _sum([a - b for a, b in zip(self.parts, earlier.parts)])
         out = new("pfm_count_t")
-        check(lib.pfm_count_between(earlier._raw(), self._raw(), self.level, out))
+        check(lib.pfm_subtract_counts(earlier._raw(), self._raw(), self.level, out))
         quality = Quality(out.quality)
         return replace(self, value=None if quality >= Quality.NOT_COUNTED else out.value, raw=out.raw, enabled=out.enabled,
                        running=out.running, quality=quality, cause=Cause(out.cause))
@@ -254,7 +254,7 @@ def _session_metrics(session: Any, context: Context, texts: Sequence[str], plan:
         counts[i] = count._raw()[0]
     seconds = sum(r.elapsed for r in rounds) / max(1, len(rounds))
     for i in range(lib.pfm_count_metrics(session)):
-        check(lib.pfm_compute_metric(session, i, counts, len(rounds), seconds, m))
+        check(lib.pfm_compute_session_metric(session, i, counts, len(rounds), seconds, m))
         metric = Metric._at_row(context, m.pmu, m.event)
         state = MetricState(m.state)
         there = state is MetricState.DEFINED
@@ -322,7 +322,7 @@ class Session(Samples):
         self._counted = 0.0
         self._began: float | None = None
         self._values: list[dict[str, Any]] = []
-        self._plan = [self._describe(i) for i in range(lib.pfm_count_session(self._session))]
+        self._plan = [self._describe(i) for i in range(lib.pfm_session_size(self._session))]
 
     def _open(self, context: Context, options: Any) -> Any:
         out, error, ctx = ffi.new("pfm_session_t **"), new_error(), context._handle()

@@ -35,18 +35,6 @@ def test_names_read_again_give_the_same_registers(built_in):
         ev.names["latin"]
 
 
-def test_registers_and_name_from_one_reading(built_in):
-    text = "coreduo::L2_Rqsts,core=all,cachestate=mi,usr"
-    for dialect in (Dialect.LIBPFM, "vendor"):
-        ev, name = built_in.encode_and_print(text, dialect, plm="k")
-        assert (ev.registers, ev.text, name) == (built_in.event(text).registers, text, built_in.print(text, dialect))
-    assert built_in.encode_and_print("coreduo::Uops_Ret", plm="u")[0].registers[0].value == 0x5100c2
-    with pytest.raises(perfmon.EventError):
-        built_in.encode_and_print("coreduo::Nonesuch")
-    with pytest.raises(perfmon.UnexpressibleError):
-        built_in.encode_and_print("ev5::issues", Dialect.PERF)
-
-
 def test_a_dialect_that_cannot_say_it(built_in):
     ev = built_in.event("ev5::issues")
     with pytest.raises(perfmon.UnexpressibleError) as refused:

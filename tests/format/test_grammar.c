@@ -97,14 +97,14 @@ static void levels_are_taken(void **state)
 	unsigned plm, n = 0;
 
 	(void)state;
-	for (; !pfm_describe_level(ctx, pmu, n, &word, &plm, &usual); n++)
+	for (; !pfm_describe_privilege_level(ctx, pmu, n, &word, &plm, &usual); n++)
 		assert_int_equal(usual, plm == PFM_PLM3);
 	assert_int_equal(n, 5);
-	assert_int_equal(pfm_describe_level(ctx, pfm_find_pmu(ctx, "coreduo"), 1, &word, &plm, &usual), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_privilege_level(ctx, pfm_find_pmu(ctx, "coreduo"), 1, &word, &plm, &usual), PFMLIB_SUCCESS);
 	assert_string_equal(word, "k");
 	assert_int_equal(plm, PFM_PLM0);
 	assert_true(usual);
-	assert_int_equal(pfm_describe_level(ctx, -1, 0, &word, &plm, &usual), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_privilege_level(ctx, -1, 0, &word, &plm, &usual), PFMLIB_ERR_INVAL);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
@@ -116,19 +116,19 @@ static void words_of_fields(void **state)
 	uint64_t value;
 
 	(void)state;
-	assert_int_equal(pfm_describe_word(ctx, pmu, "accepts", 2, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "accepts", 2, &word, &value), PFMLIB_SUCCESS);
 	assert_string_equal(word, "darr");
 	assert_int_equal(value, 4);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "accepts", 3, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "ear", 0, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "accepts", 3, &word, &value), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "ear", 0, &word, &value), PFMLIB_SUCCESS);
 	assert_string_equal(word, "none");
 	assert_int_equal(value, 0);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "ear", 5, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "ear", 5, &word, &value), PFMLIB_SUCCESS);
 	assert_string_equal(word, "alat");
 	assert_int_equal(value, 5);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "nothing", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "code", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_word(ctx, pmu, NULL, 0, &word, &value), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "nothing", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "code", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, NULL, 0, &word, &value), PFMLIB_ERR_INVAL);
 }
 
 static void spellings_of_a_unit_mask(void **state)
@@ -139,13 +139,13 @@ static void spellings_of_a_unit_mask(void **state)
 
 	(void)state;
 	assert_int_equal(pfm_find_event_by_text(ctx, "coreduo::L2_Lines_In", &pmu, &row, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 1, 0, &name), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 1, 0, &name), PFMLIB_SUCCESS);
 	assert_string_equal(name, "all");
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 1, 1, &name), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 1, 1, &name), PFMLIB_SUCCESS);
 	assert_string_equal(name, "BOTH_CORES");
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 1, 2, &name), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 99, 0, &name), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 0, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 1, 2, &name), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 99, 0, &name), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 0, 0, NULL), PFMLIB_ERR_INVAL);
 }
 
 /* ---- this machine ------------------------------------------------------------------------------------------------------ */
@@ -157,7 +157,7 @@ static int stand_in_for(const char *cpuid)
 	int pmu;
 
 	assert_int_equal(pfm_open_context(&of, &o, NULL), PFMLIB_SUCCESS);
-	pmu = pfm_find_stand_in(of);
+	pmu = pfm_find_fallback_pmu(of);
 	pfm_close_context(of);
 	return pmu;
 }
@@ -167,7 +167,7 @@ static void unknown_processors_have_a_stand_in(void **state)
 	(void)state;
 	assert_int_equal(stand_in_for("GenuineIntel-6-FE-1"), pfm_find_pmu(ctx, "intel_arch"));
 	assert_int_equal(stand_in_for("GenuineIntel-6-E-8"), -1);
-	assert_int_equal(pfm_find_stand_in(ctx), -1);
+	assert_int_equal(pfm_find_fallback_pmu(ctx), -1);
 }
 
 int main(void)

@@ -84,7 +84,7 @@ static void check_description(void)
 	};
 	static const struct {
 		const char *text;
-		int kind;
+		pfm_error_kind_t kind;
 		unsigned start, end;
 	} wrong[] = {
 		{ "cpu/event=0x100/", PFM_KIND_BAD_VALUE, 10, 15 },

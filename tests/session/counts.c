@@ -14,7 +14,7 @@ static const struct count_config *read_text(const char *text)
 	return &s->counts[0].config;
 }
 
-static void expect_cause(const char *text, int cause, const char *why)
+static void expect_cause(const char *text, pfm_cause_t cause, const char *why)
 {
 	read_text(text);
 	assert_int_equal(s->counts[0].status.cause, cause);

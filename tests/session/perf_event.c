@@ -256,14 +256,14 @@ static void control_groups(void **state)
 			n[fake.events[i].a.attr.config == PERF_COUNT_SW_DUMMY] +=
 				fake.events[i].pid == folder && fake.events[i].flags == (PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
 	/* Each with its CPU's witness. */
-	assert_true(n[0] == is_about(0).n_parts && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
+	assert_true(n[0] == is_about(0).n_kernel_events && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
 	/* The folder's descriptor is one of those that must not stay open. */
 	end_session();
 	/* A unit says itself which its CPUs are, where nobody knows which are on line. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
 	must_open(TEXTS("uncore_imc/clockticks/"));
 	assert_int_equal(((const struct perf_state *)session->backend_state)->n_time_references, 0);
-	assert_true(is_about(0).n_parts && fake_open_events(&fake) == is_about(0).n_parts);
+	assert_true(is_about(0).n_kernel_events && fake_open_events(&fake) == is_about(0).n_kernel_events);
 	end_session();
 	options.cgroup = "/sys/fs/cgroup/none";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_SYS);

@@ -49,7 +49,7 @@ static void expect_whole(unsigned i, bool whole)
 static void expect_now(bool whole)
 {
 	read_all();
-	for (unsigned i = 0; i < pfm_count_session(session); i++)
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		expect_whole(i, whole);
 }
 
@@ -210,7 +210,7 @@ static void others_do_not_matter(void **state)
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
 	all_for(0);
 	must_open(TEXTS("cycles"));
-	assert_int_equal(pfm_count_session(session), 4);
+	assert_int_equal(pfm_session_size(session), 4);
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	fake_file(&fake, ONLINE, "0-7");
 	pass(SECOND);

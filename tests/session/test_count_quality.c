@@ -106,7 +106,7 @@ static void zero_is_where_reset_was(void **state)
 /* All counts are exact, each of @n parts that counted @value in @time nanoseconds. */
 static void expect_exact(unsigned n, uint64_t value, uint64_t time)
 {
-	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		assert_int_equal(counts[i].value, n * value);
 		assert_int_equal(counts[i].raw, n * value);
@@ -127,7 +127,7 @@ static void after_clear_readings(unsigned n)
 	counted(450, 5000, 5000);
 	expect_exact(n, 150, 2000);
 	counted(450, 5000, 4000);
-	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		expect_count(i, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
 		assert_int_equal(counts[i].value, n * 300);
 		assert_int_equal(counts[i].raw, n * 150);
@@ -138,7 +138,7 @@ static void after_clear_readings(unsigned n)
 	}
 	assert_int_equal(pfm_reset_session(session), 0);
 	counted(450, 5000, 5000);
-	for (unsigned i = 0; i < pfm_count_session(session); i++)
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		expect_count(i, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
 	counted(451, 5001, 5001);
 	expect_exact(n, 1, 1);
@@ -369,7 +369,7 @@ static void extrapolation(void **state)
 
 /* ---- differences -------------------------------------------------------------------------------------------------------------- */
 
-static pfm_count_t reading(uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running, int quality)
+static pfm_count_t reading(uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running, pfm_quality_t quality)
 {
 	pfm_count_t c = PFM_INIT(c);
 
@@ -387,7 +387,8 @@ static void differences_are_judged_by_their_own_times(void **state)
 		uint64_t first[4], second[4]; /* value, raw, enabled, running */
 		int qualities[2], level;
 		uint64_t value;
-		int quality, cause;
+		pfm_quality_t quality;
+		pfm_cause_t cause;
 	} lines[] = {
 		/* Shared before, not shared since. */
 		{ { 2000, 1000, 100, 50 }, { 2000, 1500, 200, 150 }, { 1, 1 }, 0, 500, PFM_QUALITY_EXACT, 0 },
@@ -414,11 +415,11 @@ static void differences_are_judged_by_their_own_times(void **state)
 		pfm_count_t a = reading(f[0], f[1], f[2], f[3], lines[i].qualities[0]);
 		pfm_count_t b = reading(l[0], l[1], l[2], l[3], lines[i].qualities[1]), d = PFM_INIT(d);
 
-		assert_int_equal(pfm_count_between(&a, &b, lines[i].level, &d), 0);
+		assert_int_equal(pfm_subtract_counts(&a, &b, lines[i].level, &d), 0);
 		if (d.value != lines[i].value || d.quality != lines[i].quality || d.cause != lines[i].cause)
 			fail_msg("line %u: %llu, %s, %s", i, (unsigned long long)d.value, pfm_quality_name(d.quality),
 			         pfm_cause_name(d.cause));
-		assert_int_equal(pfm_count_between(&a, &b, lines[i].level, &b), 0);
+		assert_int_equal(pfm_subtract_counts(&a, &b, lines[i].level, &b), 0);
 		assert_int_equal(b.value, d.value);
 	}
 }

@@ -12,6 +12,7 @@
 #include <perfmon/pfmlib.h>
 #include "tools/stat.h"
 #include "built_in.h"
+#include "metrics.h"
 
 enum { INPUTS = 2,
        MOST = 64 };
@@ -19,7 +20,7 @@ enum { INPUTS = 2,
 static struct stat_job job;
 static struct stat_row rows[INPUTS];
 static struct judged_counts judged;
-static pfm_metric_count_t counts[INPUTS];
+static pfm_metric_operand_t counts[INPUTS];
 static struct row_use uses[INPUTS]; /* a row for each input */
 
 static int begin(void **state)
@@ -35,7 +36,7 @@ static int begin(void **state)
 	assert_int_equal(pfm_find_event_by_text(ctx, "hardware::ipc", &judged.metric.pmu, &judged.metric.event, NULL), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < INPUTS; i++) {
 		uses[i] = (struct row_use){ .input = i, .row = i };
-		counts[i] = (pfm_metric_count_t){ .known = 1 };
+		counts[i] = (pfm_metric_operand_t){ .known = 1 };
 		rows[i].tally.count.enabled = rows[i].tally.count.running = 1000;
 	}
 	return 0;
@@ -74,7 +75,7 @@ static pfm_metric_value_t value(void)
 {
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	assert_int_equal(pfm_evaluate_metric(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_propagated(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, &v), PFMLIB_SUCCESS);
 	return v;
 }
 
@@ -82,7 +83,7 @@ static void expect(const double *parts, unsigned n_parts, double observed)
 {
 	pfm_metric_value_t got = value(), want = value();
 
-	assert_int_equal(pfm_judge_metric(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, parts, n_parts, observed, &want),
+	assert_int_equal(compute_from_intervals(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, parts, n_parts, observed, &want),
 	                 PFMLIB_SUCCESS);
 	judge_value(&job, &judged, &got);
 	if (got.error != want.error || got.low != want.low || got.high != want.high)
@@ -193,7 +194,7 @@ static void runs(void **state)
 	}
 	for (unsigned i = 0; i < INPUTS; i++)
 		counts[i].value /= 8;
-	assert_int_equal(pfm_estimate_metric(ctx, judged.metric.pmu, judged.metric.event, samples, 8, INPUTS, &e), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(ctx, judged.metric.pmu, judged.metric.event, samples, 8, INPUTS, &e), PFMLIB_SUCCESS);
 	got = value();
 	judged.quality = PFM_QUALITY_EXACT;
 	judge_value(&job, &judged, &got);
