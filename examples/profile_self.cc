@@ -56,7 +56,7 @@ try {
 			if (function *f = find(functions, record.body.sample.ip))
 				f->samples++;
 
-	const pfm_sample_statistics_t total = session.sampled();
+	const pfm_sample_statistics_t total = session.statistics();
 	for (const function &f : functions)
 		std::printf("%-8s %5.1f%%\n", f.name, 100.0 * f.samples / static_cast<double>(total.samples ? total.samples : 1));
 	std::printf("%llu samples, %s\n", static_cast<unsigned long long>(total.samples), pfm_quality_name(total.quality));

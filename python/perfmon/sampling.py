@@ -16,7 +16,7 @@ from ._errors import c_string, from_code, from_error, new_error
 if TYPE_CHECKING:
     from .session import Cause, Quality
 
-__all__ = ["Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample", "SampleCount", "Sampling", "Side", "TraceField"]
+__all__ = ["Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample", "SampleStatistics", "Sampling", "Sideband", "TraceField"]
 
 
 class Sample(enum.IntFlag):
@@ -49,8 +49,8 @@ class Sample(enum.IntFlag):
     WEIGHTS = lib.PFM_SAMPLE_WEIGHTS
 
 
-class Side(enum.IntFlag):
-    """Which records come beside samples."""
+class Sideband(enum.IntFlag):
+    """Side-band records: those that come beside samples."""
 
     MAPS = lib.PFM_SIDEBAND_MAPS
     DATA_MAPS = lib.PFM_SIDEBAND_DATA_MAPS
@@ -97,7 +97,7 @@ class Sampling:
     """How a session samples. What is left at 0 is the usual.
 
     period, freq   a sample for so many events, or so many a second; a text such as "cycles:period=1000" comes before both
-    fields         mask of Sample; records: mask of Side
+    fields         mask of Sample; records: mask of Sideband
     pages          of each buffer, a power of two; watermark: bytes that wake a reader; wakeup_events: or samples
     max_stack      frames of a call chain; user_chain: of user code only
     precise        0 to 3; less_precise: less may be granted
@@ -267,7 +267,7 @@ def _record(r: Any, fields: dict[str, int | str | bytes] | None) -> Record:
 
 
 @dataclass(frozen=True)
-class SampleCount:
+class SampleStatistics:
     """What became of the samples of one event; lost is None where the kernel does not tell."""
 
     quality: Quality
@@ -379,14 +379,14 @@ class Samples:
                 piece = bytes(ffi.buffer(at[0], size[0]))
             yield piece
 
-    def sampled(self, i: int = 0) -> SampleCount:
+    def sampled(self, i: int = 0) -> SampleStatistics:
         """What became of the samples of count number @i."""
         from .session import Cause, Quality
         c = new("pfm_sample_statistics_t")
         with self._lock:
             self._check(lib.pfm_sampling_statistics(self._native(), i, c))
         lost = None if c.lost == lib.PFM_LOST_UNKNOWN else c.lost
-        return SampleCount(Quality(c.quality), Cause(c.cause), c.samples, lost, c.discarded, c.throttled, c.throttled_ns, c.exact,
+        return SampleStatistics(Quality(c.quality), Cause(c.cause), c.samples, lost, c.discarded, c.throttled, c.throttled_ns, c.exact,
                            c.weight, c.count, c.period, c.freq, c.precise)
 
     def buffers(self) -> Buffers:

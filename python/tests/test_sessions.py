@@ -154,19 +154,19 @@ def test_an_event_that_is_named_twice_is_no_sum_of_two():
 @needs_kernel
 def test_a_process_and_its_children():
     code = "b = bytearray(4096 * 2000)\nfor i in range(0, len(b), 4096): b[i] = 1"
-    done = perfmon.run([sys.executable, "-c", code], ["page-faults", "task-clock"])
+    done = perfmon.stat([sys.executable, "-c", code], ["page-faults", "task-clock"])
     assert done.status == 0 and done["page-faults"].value > 2000 and done.elapsed > 0 and done.args[0] == sys.executable
-    assert perfmon.run(["sh", "-c", "exit 3"], ["page-faults"]).status == 3
-    assert perfmon.run(["sh", "-c", "kill -TERM $$"], ["page-faults"]).status == -15
+    assert perfmon.stat(["sh", "-c", "exit 3"], ["page-faults"]).status == 3
+    assert perfmon.stat(["sh", "-c", "kill -TERM $$"], ["page-faults"]).status == -15
     with pytest.raises(FileNotFoundError):
-        perfmon.run(["/no/such/program"], ["page-faults"])
+        perfmon.stat(["/no/such/program"], ["page-faults"])
     with pytest.raises(ValueError):
-        perfmon.run([], ["page-faults"])
+        perfmon.stat([], ["page-faults"])
 
 
 def test_a_run_with_a_wrong_event_leaves_no_process_behind():
     with pytest.raises(perfmon.UnknownEventError):
-        perfmon.run(["sleep", "100"], ["nope-nope"])
+        perfmon.stat(["sleep", "100"], ["nope-nope"])
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
 
@@ -243,8 +243,8 @@ def test_counts_of_other_events_are_not_taken_away():
 
 
 def test_a_command_without_arguments():
-    assert perfmon.run("true", ["task-clock"]).args == ("true",)
-    assert perfmon.run(["sh", "-c", "exit 3"], ["task-clock"]).status == 3
+    assert perfmon.stat("true", ["task-clock"]).args == ("true",)
+    assert perfmon.stat(["sh", "-c", "exit 3"], ["task-clock"]).status == 3
 
 
 def test_a_block_that_cannot_begin_ends_no_other(monkeypatch):

@@ -194,12 +194,12 @@ static void clear_readings_into_other_arrays(void **state)
 	for (unsigned i = 1; i <= 2; i++)
 		counted(100 * i, 1000 * i, 1000 * i);
 	for (unsigned i = 0; i < 8; i++)
-		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]), .quality = -1, .cause = -1, .sys_errno = -1 };
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]), .quality = (pfm_quality_t)-1, .cause = (pfm_cause_t)-1, .sys_errno = -1 };
 	now[0] = 300;
 	assert_int_equal(pfm_read_session(session, counts, 1), PFMLIB_SUCCESS);
 	assert_int_equal(counts[0].value, 300);
 	assert_int_equal(counts[0].cause, PFM_CAUSE_NONE);
-	assert_int_equal(counts[1].cause, -1);
+	assert_true(counts[1].cause == (pfm_cause_t)-1);
 	now[0] = 400;
 	assert_int_equal(pfm_read_session(session, counts, 8), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 8; i++) {
