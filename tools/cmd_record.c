@@ -179,7 +179,7 @@ static uint64_t count_losses(pfm_session_t *s)
 
 static void show_progress(const struct recorder *job)
 {
-	pfm_buffer_statistics_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 	uint64_t lost = count_losses(job->session);
 	char line[120], lost_text[40] = "";
 

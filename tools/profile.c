@@ -513,7 +513,7 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 	struct profile_reader *r = calloc(1, sizeof(*r));
 	pfm_error_t error = PFM_INIT(error);
 	pfm_record_t record = PFM_INIT(record);
-	pfm_buffer_statistics_t buffers = PFM_INIT(buffers);
+	pfm_buffer_info_t buffers = PFM_INIT(buffers);
 	int rc = pfm_open_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", &error);
 
 	if (rc || !r) {

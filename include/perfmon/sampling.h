@@ -371,7 +371,7 @@ typedef struct pfm_sample_statistics {
 int pfm_sampling_statistics(pfm_session_t *s, unsigned i, pfm_sample_statistics_t *out);
 
 /** The buffers of a session. */
-typedef struct pfm_buffer_statistics {
+typedef struct pfm_buffer_info {
 	size_t size;
 	uint32_t n;       /**< number of buffers; 0 for a recording */
 	uint32_t pages;   /**< pages of each, as granted */
@@ -380,11 +380,11 @@ typedef struct pfm_buffer_statistics {
 	uint64_t bytes;   /**< bytes read */
 	uint32_t damaged; /**< buffers with corrupt records; 1: a truncated recording */
 	uint32_t skipped; /**< records of unknown types left out of a recording */
-} pfm_buffer_statistics_t;
+} pfm_buffer_info_t;
 
 /** Reports on the buffers of @s, or on the recording that @s reads. PFMLIB_ERR_INVAL if @s does not
  * sample. */
-int pfm_buffer_statistics(const pfm_session_t *s, pfm_buffer_statistics_t *out);
+int pfm_buffer_statistics(const pfm_session_t *s, pfm_buffer_info_t *out);
 
 /* ---- tracepoint fields ----------------------------------------------------------------------- */
 

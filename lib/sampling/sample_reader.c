@@ -745,9 +745,9 @@ int pfm_sampling_statistics(pfm_session_t *s, unsigned i, pfm_sample_statistics_
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_buffer_statistics(const pfm_session_t *s, pfm_buffer_statistics_t *out)
+int pfm_buffer_statistics(const pfm_session_t *s, pfm_buffer_info_t *out)
 {
-	pfm_buffer_statistics_t full = PFM_INIT(full);
+	pfm_buffer_info_t full = PFM_INIT(full);
 
 	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;

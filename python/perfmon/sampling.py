@@ -207,16 +207,16 @@ _AT_ONCE = 256
 
 def _place(name: str) -> tuple[int, str]:
     """Where a member is in pfm_record_t, and its kind."""
-    path = ("sample", name) if any(name == n for n, _ in _SAMPLE) else (name,)
+    path = ("body", "sample", name) if any(name == n for n, _ in _SAMPLE) else (name,)
     return ffi.offsetof("pfm_record_t", *path), _COLUMNS.get(name, "uint32")
 
 
 def _sample_parts(r: Any) -> dict[str, Any]:
-    s = r.sample
+    s = r.body.sample
     out: dict[str, Any] = {}
     if r.has & lib.PFM_SAMPLE_CHAIN:
         out["chain"] = tuple(a for a in ffi.unpack(s.chain, s.n_chain) if a < lib.PFM_CHAIN_MARKER) if s.n_chain else ()
-        out["chain_cut"] = bool(r.cut & lib.PFM_TRUNCATED_CHAIN)
+        out["chain_cut"] = bool(r.truncated & lib.PFM_TRUNCATED_CHAIN)
     if r.has & lib.PFM_SAMPLE_RAW:
         out["data"] = bytes(ffi.buffer(s.raw, s.raw_size)) if s.raw_size else b""
     if r.has & lib.PFM_SAMPLE_STACK:
@@ -226,7 +226,7 @@ def _sample_parts(r: Any) -> dict[str, Any]:
 
 def _side_parts(r: Any) -> dict[str, Any]:
     if r.type in (lib.PFM_RECORD_MAP, lib.PFM_RECORD_MAP2):
-        m = r.map
+        m = r.body.map
         build_id = bytes(ffi.buffer(m.build_id, m.build_id_size)) if m.build_id_size else None
         return {"name": c_text(m.name), "start": m.start, "length": m.length, "offset": m.offset, "build_id": build_id}
     if r.type == lib.PFM_RECORD_COMM:
@@ -255,7 +255,7 @@ def _record(r: Any, fields: dict[str, int | str | bytes] | None) -> Record:
     if fields:
         parts["fields"] = fields
     if r.type == lib.PFM_RECORD_SAMPLE:
-        parts.update((name, getattr(r.sample, name)) for name, bit in _SAMPLE if r.has & bit)
+        parts.update((name, getattr(r.body.sample, name)) for name, bit in _SAMPLE if r.has & bit)
         parts.update(_sample_parts(r))
     else:
         parts.update(_side_parts(r))
@@ -391,7 +391,7 @@ class Samples:
 
     def buffers(self) -> Buffers:
         """How many buffers there are, and how large."""
-        b = new("pfm_buffer_statistics_t")
+        b = new("pfm_buffer_info_t")
         self._check(lib.pfm_buffer_statistics(self._native(), b))
         return Buffers(b.n, b.pages, b.wanted, b.lost, b.bytes, b.damaged)
 

@@ -196,7 +196,7 @@ static int next(void)
 /* True if the recording said that it breaks off. */
 static bool broke_off(void)
 {
-	pfm_buffer_statistics_t b = { .size = sizeof(b) };
+	pfm_buffer_info_t b = { .size = sizeof(b) };
 
 	assert_int_equal(pfm_buffer_statistics(reading, &b), PFMLIB_SUCCESS);
 	return b.damaged;
@@ -204,7 +204,7 @@ static bool broke_off(void)
 
 static unsigned skipped(void)
 {
-	pfm_buffer_statistics_t b = { .size = sizeof(b) };
+	pfm_buffer_info_t b = { .size = sizeof(b) };
 
 	assert_int_equal(pfm_buffer_statistics(reading, &b), PFMLIB_SUCCESS);
 	return b.skipped;

@@ -198,7 +198,7 @@ static void losses_between_samples_come_as_a_record(void **state)
 {
 	enum { PAGES = 3000 };
 	char *p = fresh(PAGES + 10);
-	pfm_buffer_statistics_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 	uint64_t told = 0;
 	pfm_record_t r;
 
@@ -232,7 +232,7 @@ static void events_share_a_buffer_and_are_told_apart(void **state)
 {
 	enum { PAGES = 500 };
 	char *p = fresh(PAGES);
-	pfm_buffer_statistics_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 	unsigned seen[3] = { 0 };
 	pfm_record_t r;
 
@@ -684,7 +684,7 @@ static void every_thread_of_a_process_is_sampled(void **state)
 /* Two children may run at once, which a buffer of one task is not made for: where they are followed there is one for each CPU. */
 static void the_layout_of_buffers_is_told(void **state)
 {
-	pfm_buffer_statistics_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 
 	(void)state;
 	open_or_skip(TEXTS("page-faults:u"));
@@ -757,7 +757,7 @@ static void samples_that_are_mixed_up_are_told(void **state)
 static uint64_t sample_all_cpus(void)
 {
 	uint64_t time = 0, n = 0, strange = 0, late = 0, before;
-	pfm_buffer_statistics_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 	struct timespec t;
 	pfm_record_t r;
 	int go;
@@ -1027,7 +1027,7 @@ static void buffers_shrink_to_the_limit(void **state)
 	pid = fork();
 	if (pid == 0) {
 		struct rlimit none = { 0, 0 };
-		pfm_buffer_statistics_t b = PFM_INIT(b);
+		pfm_buffer_info_t b = PFM_INIT(b);
 		pfm_error_t error = PFM_INIT(error);
 
 		setrlimit(RLIMIT_MEMLOCK, &none);

@@ -130,9 +130,9 @@ static pfm_sample_statistics_t account(unsigned i)
 	return c;
 }
 
-static pfm_buffer_statistics_t buffers(void)
+static pfm_buffer_info_t buffers(void)
 {
-	pfm_buffer_statistics_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 
 	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
 	return b;
@@ -740,7 +740,7 @@ static void expect_every_length(int (*fill)(void *out), const void *full, size_t
 static void structs_of_every_length(void **state)
 {
 	pfm_sample_statistics_t c;
-	pfm_buffer_statistics_t b;
+	pfm_buffer_info_t b;
 
 	(void)state;
 	begin();

@@ -204,10 +204,10 @@ static void clear_readings_into_other_arrays(void **state)
 	assert_int_equal(pfm_read_session(session, counts, 8), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 8; i++) {
 		assert_int_equal(counts[i].value, i < 3 ? 400 : 0);
-		assert_int_equal(counts[i].quality, i < 3 ? PFM_QUALITY_EXACT : -1);
+		assert_int_equal(counts[i].quality, i < 3 ? PFM_QUALITY_EXACT : (pfm_quality_t)-1);
 		assert_int_equal(counts[i].sys_errno, i < 3 ? 0 : -1);
 	}
-	assert_int_equal(counts[3].cause, -1);
+	assert_int_equal(counts[3].cause, (pfm_cause_t)-1);
 	for (unsigned i = 0; i < 3; i++)
 		later[i].count.size = sizeof(later[0]);
 	now[0] = 500;
