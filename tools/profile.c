@@ -214,66 +214,38 @@ static struct task *find_task(struct profile_reader *r, uint32_t tid)
 static void read_mmap_record(struct profile_reader *r, const pfm_record_t *record)
 {
 	bool kernel = (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL;
-<<<<<<< HEAD
-	struct process *p = record->map.name && !kernel ? find_process(r, record->pid) : NULL;
+	struct process *p = record->body.map.name && !kernel ? find_process(r, record->pid) : NULL;
 	struct mapping m;
 
-	if (record->map.name && kernel && strncmp(record->map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
-		symbols_expect(r->symbols, record->map.name + strlen(KERNEL_MAP), record->map.offset);
-	if (!p)
-		return;
-	m = (struct mapping){ .start = record->map.start,
-		              .end = record->map.start + record->map.length,
-		              .offset = record->map.offset,
-		              .name = text_number(&r->target_profile->texts, record->map.name),
-		              .object = symbols_object(r->symbols, record->map.name, record->map.build_id,
-		                                       record->map.build_id_size) };
-	r->target_profile->failed |= !mappings_add(&r->map_pool, &p->maps, &m);
-=======
-	struct process *p = record->body.map.name && !kernel ? find_process(r, record->pid) : NULL;
-	struct mapping *m = p ? new_map(p) : NULL;
-
-	r->target_profile->failed |= p && !m;
 	if (record->body.map.name && kernel && strncmp(record->body.map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
 		symbols_expect(r->symbols, record->body.map.name + strlen(KERNEL_MAP), record->body.map.offset);
-
-	if (m)
-		*m = (struct mapping){ .start = record->body.map.start,
-			               .end = record->body.map.start + record->body.map.length,
-			               .offset = record->body.map.offset,
-			               .name = text_number(&r->target_profile->texts, record->body.map.name),
-			               .object = symbols_object(r->symbols, record->body.map.name, record->body.map.build_id,
-			                                        record->body.map.build_id_size) };
->>>>>>> 07d4f99 (api: split the header by subject and name every call for what it does)
+	if (!p)
+		return;
+	m = (struct mapping){ .start = record->body.map.start,
+		              .end = record->body.map.start + record->body.map.length,
+		              .offset = record->body.map.offset,
+		              .name = text_number(&r->target_profile->texts, record->body.map.name),
+		              .object = symbols_object(r->symbols, record->body.map.name, record->body.map.build_id,
+		                                       record->body.map.build_id_size) };
+	r->target_profile->failed |= !mappings_add(&r->map_pool, &p->maps, &m);
 }
 
 /* A child begins as what its parent is; a program that is started has nothing of what was there before. */
 static void read_fork_record(struct profile_reader *r, const pfm_record_t *record)
 {
-<<<<<<< HEAD
-	const struct task *parent = find_task(r, record->task.ptid);
+	const struct task *parent = find_task(r, record->body.task.ptid);
 	uint32_t name = parent ? parent->name : 0;
 	struct task *task = parent ? find_task(r, record->tid) : NULL;
 	struct process *from, *to;
 
 	if (task)
 		task->name = name;
-	if (record->pid == record->task.ppid)
-		return;
-	/* The second search may move the list that the first points into. */
-	find_process(r, record->task.ppid);
-=======
-	struct task *parent = find_task(r, record->body.task.ptid), *task = find_task(r, record->tid);
-	struct process *from, *to;
-
-	if (parent && task)
-		task->name = parent->name;
 	if (record->pid == record->body.task.ppid)
 		return;
-	from = find_process(r, record->body.task.ppid);
->>>>>>> 07d4f99 (api: split the header by subject and name every call for what it does)
+	/* The second search may move the list that the first points into. */
+	find_process(r, record->body.task.ppid);
 	to = find_process(r, record->pid);
-	from = to ? find_process(r, record->task.ppid) : NULL;
+	from = to ? find_process(r, record->body.task.ppid) : NULL;
 	if (from && to)
 		mappings_copy(&r->map_pool, &from->maps, &to->maps);
 }
@@ -447,13 +419,8 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 			p->failed = true;
 		return;
 	}
-<<<<<<< HEAD
-	name_address(r, record->pid, record->sample.ip, record->misc & PFM_MISC_MODE, &key);
-	if (!add_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &key))
-=======
 	name_address(r, record->pid, record->body.sample.ip, record->misc & PFM_MISC_MODE, &key);
-	if (!add_place(&p->places, &p->n_places, &r->places_capacity, &r->place_slots, &r->n_place_slots, &key))
->>>>>>> 07d4f99 (api: split the header by subject and name every call for what it does)
+	if (!add_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &key))
 		p->failed = true;
 }
 

@@ -8,6 +8,8 @@
  *   session.h    counting
  *   sampling.h   samples and side-band records
  *   recording.h  perf.data files
+ *   region.h     counting regions of a program
+ *   system.h     what stands in the way of counting on this machine
  *
  * The manual is libperfmon(3).
  */
@@ -21,5 +23,7 @@
 #include <perfmon/session.h>
 #include <perfmon/sampling.h>
 #include <perfmon/recording.h>
+#include <perfmon/region.h>
+#include <perfmon/system.h>
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef PERFMON_SYSTEM_H
 #define PERFMON_SYSTEM_H
 
-#include <perfmon/perfmon.h>
+#include <perfmon/session.h>
 
 #ifdef __cplusplus
 extern "C" {

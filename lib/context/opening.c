@@ -179,7 +179,7 @@ void pfm_close_context(pfm_ctx_t *ctx)
 
 /* ---- refused images --------------------------------------------------------------------------- */
 
-int pfm_describe_refusal(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
+int pfm_describe_rejected_image(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
 {
 	const struct image_set *im;
 	int rc;

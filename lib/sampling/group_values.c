@@ -30,12 +30,12 @@ static unsigned get_n_member_words(const struct record_layout *l)
 
 static bool is_leader_sampled(const struct record_layout *l, const pfm_record_t *r)
 {
-	const uint64_t *words = r->sample.read;
+	const uint64_t *words = r->body.sample.read;
 
 	if (!(r->has & PFM_SAMPLE_READ) || (l->read_format & GROUP_READ_FORMAT) != GROUP_READ_FORMAT)
 		return false;
-	return r->sample.n_read > get_n_head_words(l) && words[0] > 1 &&
-	       words[0] <= (r->sample.n_read - get_n_head_words(l)) / get_n_member_words(l);
+	return r->body.sample.n_read > get_n_head_words(l) && words[0] > 1 &&
+	       words[0] <= (r->body.sample.n_read - get_n_head_words(l)) / get_n_member_words(l);
 }
 
 struct value_search {
@@ -90,7 +90,7 @@ static bool update_value(struct group_values *g, const struct record_layout *l,
 
 static void set_period(pfm_record_t *r, uint64_t period)
 {
-	r->sample.period = period;
+	r->body.sample.period = period;
 	r->has |= PFM_SAMPLE_PERIOD;
 }
 
@@ -98,7 +98,7 @@ bool pfmi_sampling_begin_group(struct sampling_state *sm, const struct record_la
                                pfm_record_t *r)
 {
 	struct group_values *g = &sm->group;
-	const uint64_t *words = r->sample.read;
+	const uint64_t *words = r->body.sample.read;
 	uint64_t more;
 
 	if (!is_leader_sampled(l, r))
@@ -117,7 +117,7 @@ int pfmi_sampling_next_member(struct sampling_state *sm, pfm_record_t *out)
 	const struct record_layout *l = &sm->totals[g->leader_sample.event].layout;
 
 	while (g->n_left) {
-		const uint64_t *words = g->leader_sample.sample.read;
+		const uint64_t *words = g->leader_sample.body.sample.read;
 		uint64_t member = words[0] - g->n_left--, more;
 		int i;
 

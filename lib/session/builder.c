@@ -10,7 +10,7 @@ struct pfm_session *pfmi_session_get_built(const struct session_builder *o)
 	return o->session;
 }
 
-int pfmi_session_report_error(const struct session_builder *o, int code, int kind, const char *at, size_t len, const char *detail)
+int pfmi_session_report_error(const struct session_builder *o, int code, pfm_error_kind_t kind, const char *at, size_t len, const char *detail)
 {
 	int rc = pfmi_base_set_error(o->error, code, kind, o->text, (struct slice){ at, (uint32_t)len }, detail);
 

@@ -60,7 +60,7 @@ static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, 
 static void add_counts(pfm_session_t *s, struct trial *t)
 {
 	pfm_count_t counts[MAX_COUNTS];
-	unsigned n_all = (unsigned)pfm_count_session(s), n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
+	unsigned n_all = (unsigned)pfm_session_size(s), n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
 	unsigned worst = 0, n_good = 0;
 
 	if (n == 0)

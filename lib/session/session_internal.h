@@ -96,6 +96,6 @@ void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t 
 /* The same of every count of the session. */
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
-void pfmi_session_set_reason(struct session_count *c, int cause, const char *remedy, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -149,11 +149,11 @@ static void images_that_are_refused(void **state)
 	put_image(root, "b.pmdb", 64);
 	put(root, "c.pmdb", "no image");
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_describe_refusal(ctx, 0, &path, &text), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_rejected_image(ctx, 0, &path, &text), PFMLIB_SUCCESS);
 	assert_string_equal(path + strlen(root), "/c.pmdb");
-	assert_int_equal(pfm_describe_refusal(ctx, 1, &path, &text), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_rejected_image(ctx, 1, &path, &text), PFMLIB_SUCCESS);
 	assert_string_equal(path + strlen(root), "/b.pmdb");
-	assert_int_equal(pfm_describe_refusal(ctx, 2, &path, &text), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_rejected_image(ctx, 2, &path, &text), PFMLIB_ERR_NOTFOUND);
 	assert_true(context_is_pmu_usable(ctx, ctx->images.maps[0].first_pmu) && !context_is_pmu_usable(ctx, ctx->images.maps[1].first_pmu));
 	pfm_close_context(ctx);
 	snprintf(file, sizeof(file), "%s/c.pmdb", root);

@@ -57,9 +57,9 @@ static void options_that_make_no_sense(void **state)
 	options = (pfm_ctx_options_t){ .size = sizeof(options), .flags = PFM_CTX_NO_HOST, .images = __FILE__ "/none" };
 	options.flags |= PFM_CTX_NO_IMAGES; /* nobody looks */
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_describe_refusal(ctx, 0, &path, &text), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_refusal(ctx, 0, NULL, &text), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_refusal(ctx, 0, &path, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_rejected_image(ctx, 0, &path, &text), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_rejected_image(ctx, 0, NULL, &text), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_rejected_image(ctx, 0, &path, NULL), PFMLIB_ERR_INVAL);
 	pfm_close_context(ctx);
 	options = (pfm_ctx_options_t){ .size = 0 };
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_ERR_INVAL);

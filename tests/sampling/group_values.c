@@ -35,9 +35,9 @@ static pfm_record_t take_sample(uint64_t words[6], uint32_t tid, uint64_t leader
 	const uint64_t all[6] = { 2, 1000, leader, 10, member, 20 };
 
 	memcpy(words, all, sizeof(all));
-	r.sample.read = words;
-	r.sample.n_read = 6;
-	r.sample.ip = 0x1234;
+	r.body.sample.read = words;
+	r.body.sample.n_read = 6;
+	r.body.sample.ip = 0x1234;
 	assert_true(pfmi_sampling_begin_group(&sm, &totals[0].layout, &r));
 	return r;
 }
@@ -48,16 +48,16 @@ static void members_have_samples_of_their_own(void **state)
 	pfm_record_t member, leader = take_sample(words, 1, 100, 7);
 
 	(void)state;
-	assert_int_equal(leader.sample.period, 100);
+	assert_int_equal(leader.body.sample.period, 100);
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 1);
 	assert_int_equal(member.event, 1);
-	assert_int_equal(member.sample.period, 7);
-	assert_int_equal(member.sample.ip, 0x1234);
+	assert_int_equal(member.body.sample.period, 7);
+	assert_int_equal(member.body.sample.ip, 0x1234);
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 0);
 	leader = take_sample(words, 1, 250, 10);
-	assert_int_equal(leader.sample.period, 150);
+	assert_int_equal(leader.body.sample.period, 150);
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 1);
-	assert_int_equal(member.sample.period, 3);
+	assert_int_equal(member.body.sample.period, 3);
 	/* A member that has counted nothing has no sample. */
 	leader = take_sample(words, 1, 251, 10);
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 0);
@@ -70,13 +70,13 @@ static void tasks_are_told_apart_where_events_are_inherited(void **state)
 
 	(void)state;
 	take_sample(words, 1, 100, 7);
-	assert_int_equal(take_sample(words, 2, 130, 7).sample.period, 30);
+	assert_int_equal(take_sample(words, 2, 130, 7).body.sample.period, 30);
 	totals[0].layout.is_inherited = true;
 	end(NULL);
 	begin(NULL);
 	totals[0].layout.is_inherited = true;
 	take_sample(words, 1, 100, 7);
-	assert_int_equal(take_sample(words, 2, 130, 7).sample.period, 130);
+	assert_int_equal(take_sample(words, 2, 130, 7).body.sample.period, 130);
 }
 
 /* A number of members that the words cannot hold is not believed. */
@@ -87,11 +87,11 @@ static void samples_are_not_trusted(void **state)
 	pfm_record_t member;
 
 	(void)state;
-	r.sample.read = words;
-	r.sample.n_read = 6;
+	r.body.sample.read = words;
+	r.body.sample.n_read = 6;
 	assert_true(pfmi_sampling_begin_group(&sm, &totals[0].layout, &r));
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 0);
-	r.sample.n_read = 1;
+	r.body.sample.n_read = 1;
 	words[0] = 2;
 	assert_true(pfmi_sampling_begin_group(&sm, &totals[0].layout, &r));
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 0);

@@ -32,7 +32,8 @@ static inline void check_values(const char *pmu, const struct right *lines, size
 
 struct wrong {
 	const char *text;
-	int code, kind;
+	int code;
+	pfm_error_kind_t kind;
 	unsigned start, end;
 };
 
