@@ -25,7 +25,7 @@ INTS = (-2**31, -32769, -2, -1, 1 << 20, 2**31 - 1)
 UNSIGNED = (2**32 - 1, 2**31, 1 << 20)
 TEXTS = (None, b"", b":", b"::", b"{", b"{}", b"a" * 5000, b"\xff\xfe", b"%s%n", b"cpu/", b"coreduo::", b"\x1b[2J",
          b"cycles:period=99999999999999999999")
-HEADERS = ("perfmon.h", "sampling.h", "pfmlib.h", "pfmlib_alpha.h", "pfmlib_montecito.h")
+HEADERS = ("context.h", "event.h", "metric.h", "plan.h", "session.h", "sampling.h", "recording.h", "pfmlib.h", "pfmlib_alpha.h", "pfmlib_montecito.h")
 RECORDING = os.path.join(SOURCE, "tests/fuzz/corpus/recording/file")
 EV67 = 154       # PFMLIB_ALPHA_EV67_PMU
 LONG_WAITS = {"timeout"}        # -1 is no number out of range there: it waits
@@ -109,7 +109,7 @@ class Caller:
         if name in ("pmu", "type") and FUNCTIONS[function][0] == "pfmlib_alpha.h":
             return EV67
         if name == "n":
-            return 0 if function in ("pfm_evaluate_metric", "pfm_estimate_metric", "pfm_judge_metric") else 1
+            return 0 if function == "pfm_compute_metric" else 1
         return {"len": 64, "maxlen": 64, "counters": 1}.get(name, 0)
 
     def bad(self, function, kind, name):
