@@ -37,7 +37,7 @@ namespace perfmon
 /** Why a call was refused: what() is a sentence. */
 class error : public std::runtime_error
 {
-public:
+      public:
 	error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t &why, int code)
 	    : std::runtime_error(sentence(ctx, text, why, code)), code_(code), kind_(why.kind), start_(why.start), end_(why.end),
 	      event_(why.event)
@@ -49,16 +49,31 @@ public:
 			suggestions_.emplace_back(names[i]);
 	}
 	/** PFMLIB_ERR_*, and the stable word of its kind. */
-	int code() const noexcept { return code_; }
-	std::string_view kind() const noexcept { return pfm_error_kind_name(kind_); }
+	int code() const noexcept
+	{
+		return code_;
+	}
+	std::string_view kind() const noexcept
+	{
+		return pfm_error_kind_name(kind_);
+	}
 	/** Bytes of the text that are the culprit. */
-	std::pair<std::size_t, std::size_t> at() const noexcept { return { start_, end_ }; }
+	std::pair<std::size_t, std::size_t> at() const noexcept
+	{
+		return { start_, end_ };
+	}
 	/** Which event of a set, or -1. */
-	int event() const noexcept { return event_; }
+	int event() const noexcept
+	{
+		return event_;
+	}
 	/** What may have been meant, best first. */
-	const std::vector<std::string> &suggestions() const noexcept { return suggestions_; }
+	const std::vector<std::string> &suggestions() const noexcept
+	{
+		return suggestions_;
+	}
 
-private:
+      private:
 	static std::string sentence(const pfm_ctx_t *ctx, const char *text, const pfm_error_t &why, int code)
 	{
 		char buf[1024];
@@ -79,11 +94,23 @@ private:
 template <typename T>
 class result
 {
-public:
-	result(T value) : held_(std::move(value)) {}
-	result(perfmon::error why) : held_(std::move(why)) {}
-	bool has_value() const noexcept { return held_.index() == 0; }
-	explicit operator bool() const noexcept { return has_value(); }
+      public:
+	result(T value)
+	    : held_(std::move(value))
+	{
+	}
+	result(perfmon::error why)
+	    : held_(std::move(why))
+	{
+	}
+	bool has_value() const noexcept
+	{
+		return held_.index() == 0;
+	}
+	explicit operator bool() const noexcept
+	{
+		return has_value();
+	}
 	/** The value; throws the error if there is none. */
 	const T &value() const
 	{
@@ -91,12 +118,21 @@ public:
 			throw std::get<1>(held_);
 		return std::get<0>(held_);
 	}
-	const T &operator*() const { return std::get<0>(held_); }
-	const T *operator->() const { return &std::get<0>(held_); }
+	const T &operator*() const
+	{
+		return std::get<0>(held_);
+	}
+	const T *operator->() const
+	{
+		return &std::get<0>(held_);
+	}
 	/** Why there is no value; only then. */
-	const perfmon::error &error() const { return std::get<1>(held_); }
+	const perfmon::error &error() const
+	{
+		return std::get<1>(held_);
+	}
 
-private:
+      private:
 	std::variant<T, perfmon::error> held_;
 };
 
@@ -149,8 +185,11 @@ inline int check(int rc)
 /** A set of PMUs in which names are looked up. Copies are the same context; any thread may use it. */
 class context
 {
-public:
-	context() : context(perfmon_init_of<pfm_ctx_options_t>()) {}
+      public:
+	context()
+	    : context(perfmon_init_of<pfm_ctx_options_t>())
+	{
+	}
 	explicit context(const pfm_ctx_options_t &options)
 	{
 		pfm_error_t why = PFM_INIT(why);
@@ -161,7 +200,10 @@ public:
 			throw error(nullptr, nullptr, why, rc);
 		ctx_.reset(ctx, pfm_close_context);
 	}
-	const pfm_ctx_t *get() const noexcept { return ctx_.get(); }
+	const pfm_ctx_t *get() const noexcept
+	{
+		return ctx_.get();
+	}
 
 	/** Registers and attributes of one event; levels for a text that names none. */
 	result<pfm_encoding_t> try_encode(std::string_view text, unsigned plm = 0) const
@@ -175,7 +217,10 @@ public:
 			return error(get(), copy.c_str(), why, rc);
 		return e;
 	}
-	pfm_encoding_t encode(std::string_view text, unsigned plm = 0) const { return try_encode(text, plm).value(); }
+	pfm_encoding_t encode(std::string_view text, unsigned plm = 0) const
+	{
+		return try_encode(text, plm).value();
+	}
 
 	/** The event as another dialect writes it. */
 	result<std::string> try_print(std::string_view text, pfm_dialect_t dialect) const
@@ -194,7 +239,10 @@ public:
 		buf.resize(std::string_view(buf.c_str()).size());
 		return buf;
 	}
-	std::string print(std::string_view text, pfm_dialect_t dialect) const { return try_print(text, dialect).value(); }
+	std::string print(std::string_view text, pfm_dialect_t dialect) const
+	{
+		return try_print(text, dialect).value();
+	}
 
 	/** Registers that count the events of @texts together, in order. */
 	result<pfm_set_t> try_dispatch(const std::vector<std::string> &texts,
@@ -226,7 +274,10 @@ public:
 		detail::check(pfm_decode_set(get(), pmu, regs, n, all.data(), static_cast<unsigned>(found)));
 		return all;
 	}
-	std::vector<pfm_decoded_event_t> decode(const pfm_set_t &set) const { return decode(set.pmu, set.pmcs, set.n_pmcs); }
+	std::vector<pfm_decoded_event_t> decode(const pfm_set_t &set) const
+	{
+		return decode(set.pmu, set.pmcs, set.n_pmcs);
+	}
 
 	/** Every PMU. */
 	std::vector<pfm_pmu_info_t> pmus() const
@@ -256,16 +307,17 @@ public:
 		return all;
 	}
 
-private:
+      private:
 	std::shared_ptr<pfm_ctx_t> ctx_;
 };
 
 /** A metric of a PMU. Keeps its context alive. */
 class metric
 {
-public:
+      public:
 	/** The metric that @text names: "skx::Info_Thread_IPC". Throws an error if it is not a metric. */
-	metric(const context &ctx, std::string_view text) : ctx_(ctx)
+	metric(const context &ctx, std::string_view text)
+	    : ctx_(ctx)
 	{
 		pfm_error_t why = PFM_INIT(why);
 		const std::string copy(text);
@@ -276,7 +328,10 @@ public:
 		if (rc != PFMLIB_SUCCESS)
 			throw error(ctx.get(), copy.c_str(), why, rc);
 	}
-	const pfm_metric_info_t &info() const noexcept { return info_; }
+	const pfm_metric_info_t &info() const noexcept
+	{
+		return info_;
+	}
 	/** The events and constants it needs, in the order in which compute() takes their values. */
 	std::vector<pfm_metric_input_t> inputs() const
 	{
@@ -307,7 +362,7 @@ public:
 		return value;
 	}
 
-private:
+      private:
 	context ctx_;
 	int pmu_ = -1;
 	unsigned event_ = 0;
@@ -317,7 +372,7 @@ private:
 /** Events and metrics in as few groups as possible. Moves; releases itself. */
 class plan
 {
-public:
+      public:
 	plan(const context &ctx, const std::vector<std::string> &texts,
 	     const pfm_plan_options_t &options = perfmon_init_of<pfm_plan_options_t>())
 	{
@@ -332,7 +387,10 @@ public:
 			throw error(ctx.get(), detail::culprit(texts, why), why, rc);
 		plan_.reset(made);
 	}
-	const pfm_plan_t *get() const noexcept { return plan_.get(); }
+	const pfm_plan_t *get() const noexcept
+	{
+		return plan_.get();
+	}
 	pfm_plan_info_t info() const
 	{
 		auto info = perfmon_init_of<pfm_plan_info_t>();
@@ -351,9 +409,12 @@ public:
 		return all;
 	}
 
-private:
+      private:
 	struct releaser {
-		void operator()(pfm_plan_t *p) const { pfm_free_plan(p); }
+		void operator()(pfm_plan_t *p) const
+		{
+			pfm_free_plan(p);
+		}
 	};
 	std::unique_ptr<pfm_plan_t, releaser> plan_;
 };
@@ -363,14 +424,20 @@ struct reading {
 	std::string name, pmu, why, remedy;
 	std::optional<std::uint64_t> value;
 	pfm_count_t count;
-	std::string_view quality_name() const { return pfm_quality_name(count.quality); }
-	bool exact() const { return count.quality == PFM_QUALITY_EXACT; }
+	std::string_view quality_name() const
+	{
+		return pfm_quality_name(count.quality);
+	}
+	bool exact() const
+	{
+		return count.quality == PFM_QUALITY_EXACT;
+	}
 };
 
 /** Counters that are open, and their samples. Moves; closes itself. */
 class session
 {
-public:
+      public:
 	session(const context &ctx, const std::vector<std::string> &events,
 	        pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
 	    : ctx_(ctx)
@@ -379,7 +446,7 @@ public:
 	}
 #ifdef __cpp_lib_span
 	session(const context &ctx, std::span<const std::string_view> events,
-	pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
+	        pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
 	    : session(ctx, std::vector<std::string>(events.begin(), events.end()), options)
 	{
 	}
@@ -395,10 +462,22 @@ public:
 			throw error(nullptr, nullptr, why, rc);
 		return session(s);
 	}
-	pfm_session_t *get() const noexcept { return session_.get(); }
-	void start() { check(pfm_start_session(get())); }
-	void stop() { check(pfm_stop_session(get())); }
-	void reset() { check(pfm_reset_session(get())); }
+	pfm_session_t *get() const noexcept
+	{
+		return session_.get();
+	}
+	void start()
+	{
+		check(pfm_start_session(get()));
+	}
+	void stop()
+	{
+		check(pfm_stop_session(get()));
+	}
+	void reset()
+	{
+		check(pfm_reset_session(get()));
+	}
 	std::vector<reading> read()
 	{
 		std::vector<pfm_count_t> counts(pfm_session_size(get()), perfmon_init_of<pfm_count_t>());
@@ -425,9 +504,15 @@ public:
 	/* With options.sampling, see sampling.h. */
 
 	/** Waits up to @ms milliseconds (-1: any time) for records. False once every sampled task has ended and all was read. */
-	bool wait(int ms = -1) { return check(pfm_wait_session(get(), ms)) != PFM_WAIT_ENDED; }
+	bool wait(int ms = -1)
+	{
+		return check(pfm_wait_session(get(), ms)) != PFM_WAIT_ENDED;
+	}
 	/** Takes the next record, the oldest there is. False if there is none now. */
-	bool next(pfm_record_t &record) { return check(pfm_next_record(get(), &record)) != 0; }
+	bool next(pfm_record_t &record)
+	{
+		return check(pfm_next_record(get(), &record)) != 0;
+	}
 	/** How many samples count @i has given and lost. */
 	pfm_sample_statistics_t statistics(unsigned i = 0)
 	{
@@ -437,8 +522,11 @@ public:
 		return n;
 	}
 
-private:
-	explicit session(pfm_session_t *s) : session_(s) {}
+      private:
+	explicit session(pfm_session_t *s)
+	    : session_(s)
+	{
+	}
 	void open(const std::vector<std::string> &events, const pfm_session_options_t &options)
 	{
 		pfm_error_t why = PFM_INIT(why);
@@ -467,9 +555,15 @@ private:
 			r.value = count.value;
 		return r;
 	}
-	static int check(int rc) { return detail::check(rc); }
+	static int check(int rc)
+	{
+		return detail::check(rc);
+	}
 	struct closer {
-		void operator()(pfm_session_t *s) const { pfm_close_session(s); }
+		void operator()(pfm_session_t *s) const
+		{
+			pfm_close_session(s);
+		}
 	};
 	std::optional<context> ctx_; /* none for a recording that is read */
 	std::unique_ptr<pfm_session_t, closer> session_;
@@ -478,7 +572,7 @@ private:
 /** A perf.data file that is written from a session. Closes itself; the session must outlive it. */
 class recording
 {
-public:
+      public:
 	/** Starts the file; call it after session::start(). @command: arguments to note in it. */
 	recording(session &of, const std::string &path, const std::string &command = {})
 	{
@@ -491,7 +585,10 @@ public:
 		recording_.reset(r);
 	}
 	/** Compresses what follows, level 1 to 22; throws if there is no libzstd. */
-	void compress(int level) { detail::check(pfm_compress_recording(recording_.get(), level)); }
+	void compress(int level)
+	{
+		detail::check(pfm_compress_recording(recording_.get(), level));
+	}
 	/** Moves the buffers' contents to the file. Returns its size in bytes. */
 	std::uint64_t write()
 	{
@@ -501,11 +598,17 @@ public:
 		return size;
 	}
 	/** Completes the file. The destructor does so too, and ignores failures. */
-	void close() { detail::check(pfm_close_recording(recording_.release())); }
+	void close()
+	{
+		detail::check(pfm_close_recording(recording_.release()));
+	}
 
-private:
+      private:
 	struct closer {
-		void operator()(pfm_recording_t *r) const { pfm_close_recording(r); }
+		void operator()(pfm_recording_t *r) const
+		{
+			pfm_close_recording(r);
+		}
 	};
 	std::unique_ptr<pfm_recording_t, closer> recording_;
 };
