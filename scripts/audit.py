@@ -513,7 +513,7 @@ def print_sources(audit):
 # ---- tables ---------------------------------------------------------------------------------------------------------------------
 
 AS_OF = 2026, 11        # the month in which ages are told
-LINUX_NEWER = {"amdzen6", "cf_z17", "bullet-07", "bullet-0d", "p550", "p650", "cva6"}
+LINUX_NEWER = {"amdzen6", "cf_z17", "bullet-07", "bullet-0d", "p550", "p650", "cva6", "imx91", "imx94"}
 LINUX = {False: ("6.12.117", (2024, 11)), True: ("7.1", (2026, 4))}     # 6.12.117 has the lists of 6.12
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 EVENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib", "events")

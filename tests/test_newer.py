@@ -82,7 +82,7 @@ class Newer(unittest.TestCase):
 
     def test_words_of_cxl(self):
         """A CXL event is its vendor, its group and the bit of its opcode."""
-        t = self.tables["cxl_pmu"]
+        t = self.tables["cxl"]
         for name, group, bit in (("d2h_req_rdcurr", 0x10, 1), ("m2s_rwd_memwr", 0x21, 1),
                                  ("s2m_drs_memdata", 0x25, 0), ("ddr_caswr", 0x8000, 3)):
             row = t.find(name)
