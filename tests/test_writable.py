@@ -60,7 +60,8 @@ def words(pmu):
         for line in done.stdout.splitlines():
             row = json.loads(line) if line else {}
             if row.get("perf"):     # none of what needs no counter
-                yield (row["input"], int(row["perf"]["config"], 16), int(row["perf"]["config1"], 16))
+                config, config1 = (int(row["perf"][k], 16) for k in ("config", "config1"))
+                yield row["input"], config, config1
 
 
 class Writable(unittest.TestCase):
