@@ -16,11 +16,13 @@ from pmmetrics import metric_row
 from pmformula import rewrite
 from pmread import MAX_NAME, Refused, clean
 
-HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"\$schema"\s*:\s*"v[0-9.]+\.schema\.json"\s*,\s*"document"')
+HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"\$schema"\s*:\s*"v[0-9.]+\.schema\.json"\s*,'
+                  rb'\s*"document"')
 CYCLES = 0x11
-MESH_CYCLES = "SYS_CMN_CYCLES"      # the mesh's clock, which the kernel counts as an event of its DTC
+MESH_CYCLES = "SYS_CMN_CYCLES"      # the mesh's clock, which the kernel counts in its DTC
 MESH_CYCLE_EVENT = "dtc_cycles"
 MESH_CYCLE_TYPE = 3                 # node type of the DTC in the kernel's driver
+COMPAT = {"cmn_700": "43c*"}        # the kernel's identifiers of a mesh, as Linux's list has them
 MAX_LEVELS = 8
 IPC = "INST_RETIRED / CPU_CYCLES"
 SHIFT = re.compile(r"\(([^()<]*)<<\s*([0-9]|[12][0-9])\)")    # (A + B << 12)
@@ -239,6 +241,8 @@ def read_mesh(reading, data, product, source):
         b = Sheet("arm_" + m.name, "Arm " + clean(product["product_name"])[:100], ["arm.cmn"])
         b.device, b.unit, b.uncore = "arm_cmn", "arm_cmn", True
         b.source = source
+        if m.name in COMPAT:
+            Draft(b, "", {}).declare("compat")
         return b
     b = reading.builder("arm_" + m.name, make)
     cycles = Entry(MESH_CYCLE_EVENT, "Clocks of the mesh.", None, [("type", MESH_CYCLE_TYPE)], 0,
@@ -263,7 +267,10 @@ def read_mesh_event(reading, b, node, e):
         return
     name, code = event_name(e), event_code(e, b.at["eventid"].max)
     desc, detail = event_text(e)
-    b.add(Entry(name, desc, None, [("eventid", code), ("type", node)], 0, reading.file, detail))
+    row = Entry(name, desc, None, [("eventid", code), ("type", node)], 0, reading.file, detail)
+    if reading.model.name in COMPAT:
+        row.text("compat", COMPAT[reading.model.name])
+    b.add(row)
     reading.counts["uncore"] += 1
 
 
