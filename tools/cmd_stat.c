@@ -31,6 +31,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_REGIONS,
        OPT_REGIONS_SYSTEM,
        OPT_NO_SUBTRACT,
+       OPT_CONTROL,
        MS = 1000000 };
 
 /* Stalled clocks come between these, where the kernel has an event for them. */
@@ -70,12 +71,13 @@ static const struct opt options[] = {
 	{ 'I', "interval", "MS", "counts of every interval as it ends" },
 	{ OPT_INTERVALS, "interval-count", "N", "with -I: so many intervals" },
 	{ OPT_TIMEOUT, "timeout", "MS", "count so long; a command is ended then" },
-	{ 'D', "delay", "MS", "begin so long after the command" },
+	{ 'D', "delay", "MS", "begin so long after the command; -1 with --control: when told to enable" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]", "count the regions of the command; FORMAT is table, json, csv, likwid or papi" },
 	{ OPT_REGIONS_SYSTEM, "regions-system", NULL, "with --regions: count events that no task can have for the whole machine" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL, "with --regions: leave the cost of begin and end in the counts" },
+	{ OPT_CONTROL, "control", "WHERE", "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or fifo:PATH[,ACK]" },
 	{ 'v', "verbose", NULL, "print first what was programmed" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each count, on standard output" },
 	{ 'x', "field-separator", "SEP", "one line of columns for each count" },
@@ -237,6 +239,10 @@ static int check_together(struct args *args, const struct job *job)
 		return usage(args, "--json and -x do not go together.");
 	if (job->html && ((!job->metric_names.n && !job->topdown) || job->interval || rows_have_labels(job)))
 		return usage(args, "--html goes with -M or --topdown, and shows one answer: neither -I nor --per-cpu and its like.");
+	if (job->start_off && !job->control.on)
+		return usage(args, "--delay -1 waits for a command of --control.");
+	if (job->control.on && job->repeats)
+		return usage(args, "--control and --repeat do not go together.");
 	if (job->append && !job->output)
 		return usage(args, "--append goes with --output.");
 	return DONE;
@@ -435,6 +441,10 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 	case OPT_TOPDOWN:
 		job->topdown = 1;
 		return value ? take_number(args, "--topdown", value, &job->topdown) : -1;
+	case OPT_CONTROL:
+		if (control_open(&job->control, value))
+			break;
+		return errno ? complain(value, errno) : usage(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
 	case OPT_REGIONS: job->region_format = value ? value : "table"; break;
 	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
 	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
@@ -452,7 +462,9 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 	case OPT_INTERVALS: return take_number(args, "--interval-count", value, &job->intervals);
 	case 'I': return take_ms(args, "--interval", value, &job->interval);
 	case OPT_TIMEOUT: return take_ms(args, "--timeout", value, &job->timeout);
-	case 'D': return take_ms(args, "--delay", value, &job->delay);
+	case 'D':
+		job->start_off = strcmp(value, "-1") == 0;
+		return job->start_off ? -1 : take_ms(args, "--delay", value, &job->delay);
 	case 'a': job->all = true; break;
 	case 'd': job->detail++; break;
 	case 'C': job->cpus = value; break;

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <perfmon/perfmon.h>
+#include "control.h"
 #include "event_list.h"
 
 enum { NS = 1000000000,
@@ -238,6 +239,8 @@ struct job {
 	bool all, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
 	const char *region_format; /* of --regions; NULL: none */
 	bool regions_system, no_subtract;
+	struct control control;
+	bool start_off; /* with --control: until it is told to enable */
 	bool repeats; /* more than one run was asked for */
 	enum by by;
 	unsigned repeat; /* runs; once they are over, those that were counted */

@@ -44,7 +44,13 @@ static enum woken wait_signal(struct job *job, const struct child *child, uint64
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
 	struct timespec t = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
-	int sig = sigtimedwait(&job->signals, NULL, &t);
+	int sig;
+
+	if (job->control.on) {
+		control_wait(&job->control, &job->signals, NULL, 0, left);
+		t = (struct timespec){ 0 };
+	}
+	sig = sigtimedwait(&job->signals, NULL, &t);
 
 	if (sig < 0)
 		return TIMEOUT;
@@ -194,6 +200,30 @@ static void end_child(struct job *job, struct run *r)
 	r->child.pid = 0;
 }
 
+/* Carries out what the other program has asked for. */
+static int serve(struct job *job)
+{
+	enum control_word word = CONTROL_NOTHING;
+	int rc = DONE;
+
+	while (rc == DONE && (word = control_next(&job->control)) != CONTROL_NOTHING) {
+		if (word == CONTROL_ENABLE)
+			rc = parts_start(job);
+		else if (word == CONTROL_DISABLE || word == CONTROL_STOP)
+			parts_stop(job);
+		else if (word == CONTROL_EVLIST)
+			for (unsigned i = 0; i < job->events.n; i++)
+				fprintf(stderr, "%s\n", job->events.texts[i]);
+		if (word == CONTROL_UNKNOWN)
+			fprintf(stderr, "%s: --control: unknown command '%s' is ignored\n", program_name, job->control.line);
+		else
+			control_acknowledge(&job->control);
+		if (word == CONTROL_STOP)
+			job->control.in = -1; /* what else it says is not read */
+	}
+	return rc;
+}
+
 /* Until the command ends, or the process, the time is over, or the user has seen enough. */
 static int wait_to_the_end(struct job *job, struct run *r)
 {
@@ -217,6 +247,8 @@ static int wait_to_the_end(struct job *job, struct run *r)
 			rc = take_slice(job, r, now);
 		if (rc == DONE)
 			rc = look_at_processes(job, r, now);
+		if (rc == DONE && job->control.on)
+			rc = serve(job);
 		show_progress(job, r->number);
 		over = time_is_over(job, r, now);
 		if (over || rc != DONE || has_ended(job, r))
@@ -281,7 +313,7 @@ static int begin(struct job *job, struct run *r)
 	if (job->missed)
 		return DONE;
 	r->began = now_ns();
-	if (rc == DONE)
+	if (rc == DONE && !job->start_off)
 		rc = parts_start(job);
 	if (rc == DONE && job->command && !job->delay)
 		rc = child_start(job->command, &r->child);
@@ -328,7 +360,7 @@ static int count_with(struct job *job, struct run *r)
 		return rc;
 	user = seconds_of(r->usage.ru_utime);
 	system = seconds_of(r->usage.ru_stime);
-	job->beyond |= job->command && (job->delay || r->ours);
+	job->beyond |= job->command && (job->delay || r->ours || job->start_off || job->control.on);
 	known = job->command && !job->n_pids && !job->n_tids && !job->beyond;
 	rows_own(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
 	/* What is left behind the last whole slice is no slice; of repetitions each is one. */

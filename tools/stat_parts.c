@@ -280,7 +280,7 @@ static void session_options(const struct job *job, const struct part *p, int pid
 		so->flags |= PFM_SESSION_DRY_RUN;
 	if (job->all || job->cpus)
 		so->flags = (so->flags | PFM_SESSION_SYSTEM_WIDE) & ~(unsigned)PFM_SESSION_INHERIT;
-	else if (job->command && !p->pid && !job->delay)
+	else if (job->command && !p->pid && !job->delay && !job->control.on)
 		so->flags |= PFM_SESSION_ENABLE_ON_EXEC;
 	if (job->by >= BY_CPU && job->by <= BY_NODE)
 		so->flags |= PFM_SESSION_PER_CPU;
@@ -413,7 +413,7 @@ int parts_read(struct job *job)
 
 void parts_compare(struct job *job, double seconds)
 {
-	const bool followed = !job->all && !job->cpus && !job->no_inherit && !job->delay && !job->model;
+	const bool followed = !job->all && !job->cpus && !job->no_inherit && !job->delay && !job->control.on && !job->model;
 
 	for (struct part *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
 		uint64_t longest = 0;
