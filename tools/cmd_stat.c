@@ -524,7 +524,9 @@ static int run(struct args *args)
 	struct job job = { .repeat = 1 };
 	int status = read_options(args, &job);
 
-	if (status < 0 && job.region_format)
+	if (status < 0 && args->n && stat_compares(args->operands))
+		status = stat_compare(args, &job);
+	else if (status < 0 && job.region_format)
 		status = stat_regions(args, &job);
 	else if (status < 0)
 		status = check(args, &job);
@@ -556,6 +558,7 @@ static int run(struct args *args)
 const struct command cmd_stat = {
 	.name = "stat",
 	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
+		 "[-e EVENT,...] [-r N] -- COMMAND [ARG]... :: COMMAND [ARG]... [:: ...]\n"
 		 "[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G NAME [-- COMMAND [ARG]...]",
 	.summary = "count events of a command, a process, CPUs or the system",
 	.about = "Every count comes with its quality: exact, scaled (it shared a counter and was extrapolated), partial, not "

@@ -276,6 +276,10 @@ uint64_t now_ns(void);
 /* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
 int complain(const char *what, int err);
 struct args;
+/* True if the operands are several commands, with :: between them. (stat_compare.c) */
+bool stat_compares(char *const *operands);
+/* pfm stat -- A :: B; an exit status. */
+int stat_compare(struct args *args, struct job *job);
 /* pfm stat --regions; an exit status. (stat_regions.c) */
 int stat_regions(struct args *args, struct job *job);
 /* Counts and reports; an exit status. (stat_count.c) */

@@ -100,5 +100,38 @@ class Record(unittest.TestCase):
         self.assertEqual(seen[1] - seen[0], 400)
 
 
+def compare(*args, status=0):
+    done = subprocess.run([PFM, "stat", "--json", *args], capture_output=True, text=True, check=False, env=CLEAN)
+    if done.returncode != status:
+        raise AssertionError("status %d, expected %d: %s" % (done.returncode, status, done.stderr))
+    return {(r["event"], r["number"]): r for r in map(json.loads, done.stdout.splitlines())}, done.stderr
+
+
+@unittest.skipUnless(counts_here(), "the kernel counts no page faults here")
+class Compare(unittest.TestCase):
+    def touching(self, pages):
+        return [sys.executable, "-c", "import mmap; m = mmap.mmap(-1, %d * 4096); [m.__setitem__(i * 4096, 1) for i in range(%d)]"
+                % (pages + 1, pages)]
+
+    def test_a_command_and_itself(self):
+        rows, _ = compare("-r", "5", "-e", "page-faults", "--", *self.touching(1), "::", *self.touching(1))
+        row = rows["page-faults", 2]
+        self.assertEqual(row["rounds"], 5)
+        self.assertTrue(0.9 < row["low"] <= row["ratio"] <= row["high"] < 1.1)
+
+    def test_more_pages_are_shown(self):
+        rows, _ = compare("-r", "5", "-e", "page-faults", "--", *self.touching(1), "::", *self.touching(2000), "::",
+                          *self.touching(4000))
+        for number, pages in ((2, 1999), (3, 3999)):
+            row = rows["page-faults", number]
+            self.assertTrue(row["difference"])
+            self.assertAlmostEqual(row["mean"] - row["base_mean"], pages, delta=60)
+
+    def test_a_command_that_fails_ends_it(self):
+        compare("-e", "page-faults", "--", "true", "::", "false", status=1)
+        _, said = compare("-e", "page-faults", "--", "true", "::", status=2)
+        self.assertIn("a command on each side", said)
+
+
 if __name__ == "__main__":
     sys.exit(tap.main())
